@@ -1,0 +1,2 @@
+//! The `fairdisk` program.
+fn main() {}
