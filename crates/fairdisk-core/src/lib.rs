@@ -1,2 +1,44 @@
-//! Placeholder.
+//! The vocabulary and the contract every other part of Fairdisk stands on.
+//!
+//! A *shell* (the simulated `World` or the real `Shell`) owns time. It feeds [`Input`]s to an
+//! [`Engine`] and carries out the [`Effects`] it gets back. The engine owns what every scheduler
+//! shares (request slots, merging, the dispatch list, depth, accounting); an [`Elevator`] only
+//! decides which request comes next and says why.
+//!
+//! Nothing here reads a clock, does I/O, uses floating point or iterates over a hash table: the
+//! same inputs give the same journal on every machine.
 #![no_std]
+#![forbid(unsafe_code)]
+#![warn(clippy::float_arithmetic)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod account;
+pub mod audit;
+pub mod elevator;
+pub mod engine;
+pub mod histogram;
+pub mod journal;
+pub mod prng;
+pub mod request;
+pub mod share;
+pub mod time;
+pub mod tree;
+
+pub use account::{Accounts, GroupAccount};
+pub use audit::Auditor;
+pub use elevator::{
+    Admission, Change, Completion, Decision, Description, Elevator, Handover, MayQueue, Merge, Why,
+};
+pub use engine::{Effect, Effects, Engine, EngineConfig, Input, PoolConfig, PoolLayout, Sleeper};
+pub use histogram::Histogram;
+pub use journal::{Entry, Journal, Record};
+pub use prng::Prng;
+pub use request::{
+    Bio, BioId, Flags, GroupId, IoClass, IoPrio, Lba, Op, Request, RequestId, SECTOR_BYTES,
+    Sectors, TaskId,
+};
+pub use share::{Share, Weight, WeightMap};
+pub use time::{Instant, Span};

@@ -1,0 +1,114 @@
+//! What every group got: requests, bytes, device time, latency, waits.
+
+use crate::histogram::Histogram;
+use crate::request::{Bio, GroupId};
+use crate::time::{Instant, Span};
+use alloc::vec::Vec;
+
+/// One group's account.
+#[derive(Clone, Debug, Default)]
+pub struct GroupAccount {
+    /// Finished reads, as the tasks count them (bios, not merged requests).
+    pub reads: u64,
+    /// Finished writes, discards and zeroings.
+    pub writes: u64,
+    /// Finished flushes.
+    pub flushes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Requests the device finished; fewer than bios when bios were merged.
+    pub device_requests: u64,
+    /// How long the device was busy for this group.
+    pub device_time: Span,
+    /// From submission to completion.
+    pub latency: Histogram,
+    /// The longest time from submission to the device.
+    pub wait_max: Span,
+    /// How often a task had to wait for a request slot.
+    pub slot_waits: u64,
+    /// How long tasks waited for request slots, all together.
+    pub slot_wait_time: Span,
+    /// Bios that failed.
+    pub errors: u64,
+}
+
+impl GroupAccount {
+    /// Finished bios of all kinds.
+    #[must_use]
+    pub const fn ios(&self) -> u64 {
+        self.reads + self.writes + self.flushes
+    }
+
+    /// Bytes moved both ways.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.read_bytes + self.written_bytes
+    }
+
+    pub(crate) fn finished(&mut self, bio: &Bio, latency: Span, ok: bool) {
+        use crate::request::Op;
+        match bio.op {
+            Op::Read => {
+                self.reads += 1;
+                self.read_bytes += bio.sectors.bytes();
+            }
+            Op::Flush => self.flushes += 1,
+            Op::Write | Op::Discard | Op::WriteZeroes => {
+                self.writes += 1;
+                self.written_bytes += bio.sectors.bytes();
+            }
+        }
+        self.latency.record(latency);
+        self.errors += u64::from(!ok);
+    }
+}
+
+/// The accounts of all groups since a common start.
+#[derive(Clone, Debug, Default)]
+pub struct Accounts {
+    groups: Vec<GroupAccount>,
+    /// When counting began.
+    pub since: Instant,
+    /// Bios submitted, over the whole run.
+    pub submitted: u64,
+    /// Bios finished, over the whole run.
+    pub completed: u64,
+    /// Bios withdrawn before they finished, over the whole run.
+    pub cancelled: u64,
+}
+
+impl Accounts {
+    /// The account of `group`, made on first use.
+    pub fn group_mut(&mut self, group: GroupId) -> &mut GroupAccount {
+        let index = group.0 as usize;
+        if index >= self.groups.len() {
+            self.groups.resize_with(index + 1, GroupAccount::default);
+        }
+        &mut self.groups[index]
+    }
+
+    /// The account of `group`, if it ever had one.
+    #[must_use]
+    pub fn group(&self, group: GroupId) -> Option<&GroupAccount> {
+        self.groups.get(group.0 as usize)
+    }
+
+    /// All accounts in the order of their groups.
+    pub fn iter(&self) -> impl Iterator<Item = (GroupId, &GroupAccount)> {
+        self.groups.iter().enumerate().map(|(index, account)| (GroupId(index as u32), account))
+    }
+
+    /// Bios that are submitted and not yet finished.
+    #[must_use]
+    pub const fn in_flight(&self) -> u64 {
+        self.submitted - self.completed - self.cancelled
+    }
+
+    /// Starts counting anew; the whole-run counters go on.
+    pub fn restart(&mut self, now: Instant) {
+        self.groups.iter_mut().for_each(|account| *account = GroupAccount::default());
+        self.since = now;
+    }
+}

@@ -1,0 +1,190 @@
+//! [`Auditor`] wraps an elevator and checks the laws of the contract on every call. It allocates
+//! and searches, so it is for simulations under test, not for speed.
+
+use crate::elevator::{
+    Admission, Change, Completion, Decision, Description, Elevator, MayQueue, Merge,
+};
+use crate::request::{Bio, Request, RequestId};
+use crate::time::Instant;
+use alloc::collections::BTreeMap;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Queued { since: Instant },
+    Dispatched,
+}
+
+/// An elevator under audit. Panics, naming the law, when one is broken.
+#[derive(Debug)]
+pub struct Auditor<E> {
+    inner: E,
+    now: Instant,
+    requests: BTreeMap<RequestId, Stage>,
+    queued: usize,
+    /// The last decision, if nothing has changed since.
+    standing: Option<Decision>,
+    decisions: u64,
+}
+
+impl<E: Elevator> Auditor<E> {
+    /// Puts `inner` under audit.
+    pub const fn new(inner: E) -> Self {
+        Self {
+            inner,
+            now: Instant::ZERO,
+            requests: BTreeMap::new(),
+            queued: 0,
+            standing: None,
+            decisions: 0,
+        }
+    }
+
+    /// The audited elevator.
+    pub const fn inner(&self) -> &E {
+        &self.inner
+    }
+
+    /// How many decisions were checked.
+    pub const fn decisions(&self) -> u64 {
+        self.decisions
+    }
+
+    fn at(&mut self, now: Instant) {
+        assert!(now >= self.now, "law 1: now went back from {} to {now}", self.now);
+        self.now = now;
+    }
+
+    fn changed(&mut self, now: Instant) {
+        self.at(now);
+        self.standing = None;
+    }
+
+    fn leaves_queue(&mut self, id: RequestId) -> Instant {
+        let stage = self.requests.get_mut(&id);
+        let Some(stage) = stage else { panic!("law 2: {id:?} was invented") };
+        let Stage::Queued { since } = *stage else { panic!("law 2: {id:?} came out twice") };
+        *stage = Stage::Dispatched;
+        self.queued -= 1;
+        since
+    }
+
+    fn check_wait(&self, decision: Decision, now: Instant) {
+        match decision {
+            Decision::WaitUntil(until, why) => {
+                assert!(
+                    until > now,
+                    "law 4: {why:?} waits until {until}, which is not after {now}"
+                );
+                assert!(!self.requests.is_empty(), "law 5: {why:?} waits although empty");
+            }
+            Decision::WaitCompletion(why) => {
+                let in_flight = self.requests.len() - self.queued;
+                assert!(in_flight > 0, "law 4: {why:?} waits for a completion, none is in flight");
+            }
+            Decision::Idle => {
+                assert!(self.requests.is_empty(), "law 5: idle with {:?}", self.requests);
+            }
+            Decision::Dispatch(..) => {}
+        }
+    }
+
+    fn check_standing(&self, decision: Decision, now: Instant) {
+        let Some(before) = self.standing else { return };
+        let due = matches!(before, Decision::WaitUntil(until, _) if now >= until);
+        if due {
+            assert!(decision != before, "law 4: {before:?} is the answer at {now} too");
+        } else {
+            assert!(decision == before, "law 3: {before:?} became {decision:?} at {now}");
+        }
+    }
+}
+
+impl<E: Elevator> Elevator for Auditor<E> {
+    fn admit(&mut self, now: Instant, request: &Request) -> Admission {
+        self.changed(now);
+        let known = self.requests.insert(request.id, Stage::Queued { since: now });
+        assert!(known.is_none(), "law 2: {:?} was admitted twice", request.id);
+        self.queued += 1;
+        let admission = self.inner.admit(now, request);
+        if let Admission::Displaces(older) = admission {
+            self.leaves_queue(older);
+        }
+        admission
+    }
+
+    fn decide(&mut self, now: Instant) -> Decision {
+        self.at(now);
+        self.decisions += 1;
+        let decision = self.inner.decide(now);
+        self.check_wait(decision, now);
+        self.check_standing(decision, now);
+        if let Decision::Dispatch(id, why) = decision {
+            let since = self.leaves_queue(id);
+            if let Some(bound) = self.inner.describe().wait_max {
+                assert!(now - since <= bound, "law 9: {why:?} after {}", now - since);
+            }
+            self.standing = None;
+        } else {
+            self.standing = Some(decision);
+        }
+        decision
+    }
+
+    fn complete(&mut self, now: Instant, completion: &Completion) {
+        self.changed(now);
+        let stage = self.requests.remove(&completion.request);
+        assert!(
+            stage == Some(Stage::Dispatched),
+            "law 2: {:?} finished while {stage:?}",
+            completion.request
+        );
+        self.inner.complete(now, completion);
+    }
+
+    fn withdraw(&mut self, now: Instant, id: RequestId) {
+        self.changed(now);
+        self.leaves_queue(id);
+        self.requests.remove(&id);
+        self.inner.withdraw(now, id);
+    }
+
+    fn configure(&mut self, now: Instant, change: &Change) {
+        self.changed(now);
+        self.inner.configure(now, change);
+    }
+
+    fn describe(&self) -> Description {
+        self.inner.describe()
+    }
+
+    fn activate(&mut self, now: Instant, id: RequestId) {
+        self.changed(now);
+        assert!(
+            self.requests.get(&id) == Some(&Stage::Dispatched),
+            "law 2: {id:?} is activated but was not dispatched"
+        );
+        self.inner.activate(now, id);
+    }
+
+    fn may_queue(&mut self, now: Instant, bio: &Bio) -> MayQueue {
+        self.changed(now);
+        self.inner.may_queue(now, bio)
+    }
+
+    fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
+        self.inner.may_merge(request, bio)
+    }
+
+    fn merged(&mut self, now: Instant, request: &Request, how: Merge) {
+        self.changed(now);
+        self.inner.merged(now, request, how);
+    }
+
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        self.changed(now);
+        let id = self.inner.drain(now)?;
+        self.leaves_queue(id);
+        self.requests.remove(&id);
+        Some(id)
+    }
+}

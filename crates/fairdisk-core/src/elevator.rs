@@ -1,0 +1,281 @@
+//! The policy seam: an [`Elevator`] orders requests and says why. It holds no clock and does no
+//! I/O; time is always an argument.
+
+use crate::request::{Bio, GroupId, IoPrio, Request, RequestId, TaskId};
+use crate::share::Share;
+use crate::time::{Instant, Span};
+
+/// A scheduling policy.
+///
+/// The nine laws (checked by [`Auditor`](crate::Auditor) and the contract suite):
+///
+/// 1. `now` never decreases from call to call.
+/// 2. Nothing is invented, lost or finished twice.
+/// 3. A wait or [`Decision::Idle`] repeats until something changes.
+/// 4. [`Decision::WaitUntil`] names a later instant at which the answer changes;
+///    [`Decision::WaitCompletion`] is said only with requests in flight.
+/// 5. [`Decision::Idle`] exactly when nothing is queued or in flight.
+/// 6. Work per call is bounded.
+/// 7. The same inputs give the same decisions on every machine.
+/// 8. Flushes and overlapping writes keep their order (the engine's part).
+/// 9. Every admitted request is dispatched within the bound the elevator states.
+pub trait Elevator {
+    /// Takes a request over.
+    fn admit(&mut self, now: Instant, request: &Request) -> Admission;
+
+    /// Chooses what to hand to the dispatch list next.
+    fn decide(&mut self, now: Instant) -> Decision;
+
+    /// A dispatched request has finished.
+    fn complete(&mut self, now: Instant, completion: &Completion);
+
+    /// Gives a queued request back (cancelled, or absorbed by a merge).
+    fn withdraw(&mut self, now: Instant, id: RequestId);
+
+    /// Groups and tasks changed.
+    fn configure(&mut self, now: Instant, change: &Change);
+
+    /// Name, habits and promises.
+    fn describe(&self) -> Description;
+
+    /// The driver has looked at a dispatched request for the first time. With a device that takes
+    /// one request at a time this may be before the request can start.
+    fn activate(&mut self, _now: Instant, _id: RequestId) {}
+
+    /// Asked before each request slot is taken: may this task pass a full pool?
+    fn may_queue(&mut self, _now: Instant, _bio: &Bio) -> MayQueue {
+        MayQueue::May
+    }
+
+    /// Whether `bio` may become part of the queued `request`, which it touches.
+    fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
+        request.sync == bio.sync && request.group == bio.group
+    }
+
+    /// A queued request grew; `request` is what it is now.
+    fn merged(&mut self, _now: Instant, _request: &Request, _how: Merge) {}
+
+    /// Gives up the queued requests one by one, in the order it would serve them if it never
+    /// waited: for a barrier or a change of elevator.
+    fn drain(&mut self, now: Instant) -> Option<RequestId>;
+}
+
+/// The answer to [`Elevator::admit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// Queued.
+    Queued,
+    /// Queued, and `displaced` (queued earlier at the same position) goes straight to the
+    /// dispatch list.
+    Displaces(RequestId),
+}
+
+/// The answer to [`Elevator::decide`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// This request goes to the dispatch list.
+    Dispatch(RequestId, Why),
+    /// Nothing before this instant, unless something changes.
+    WaitUntil(Instant, Why),
+    /// Nothing before a completion, unless something changes.
+    WaitCompletion(Why),
+    /// Nothing is queued and nothing is in flight.
+    Idle,
+}
+
+/// The reason of a decision; a closed list, so that every one can be explained and counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Why {
+    /// It arrived first.
+    ArrivedFirst,
+    /// It lies next in the direction the head moves.
+    SectorOrder,
+    /// It waited longer than its deadline allows.
+    DeadlineExpired,
+    /// Reads go before writes.
+    ReadsFirst,
+    /// Writes have been passed over often enough.
+    WritesStarved,
+    /// Its queue still has the disk.
+    SliceContinues,
+    /// Its queue just got the disk, the one before having used its slice up.
+    SliceExpired,
+    /// Its queue just got the disk, the one before having nothing more to do.
+    QueueEmptied,
+    /// Its queue just got the disk, the one before not having come back in time.
+    IdleWaitFailed,
+    /// Its queue took the disk from another.
+    Preempted,
+    /// Its group just got the disk, the one before having used its slice up.
+    GroupSliceExpired,
+    /// Its group just got the disk, the one before having nothing more to do.
+    GroupEmptied,
+    /// Another request at the same position took its place.
+    Displaced,
+    /// The elevator is giving everything up.
+    Drained,
+    /// Waiting for the task being served to come back with its next request.
+    IdleWait,
+    /// The queue being served has enough requests at the device.
+    QuantumUsed,
+    /// Asynchronous requests wait while synchronous ones are in flight.
+    SyncInFlight,
+    /// The queue being served waits for its own request in flight.
+    OwnRequestInFlight,
+    /// Only requests in flight are left.
+    NothingQueued,
+}
+
+impl Why {
+    /// Every reason.
+    pub const ALL: [Self; 19] = [
+        Self::ArrivedFirst,
+        Self::SectorOrder,
+        Self::DeadlineExpired,
+        Self::ReadsFirst,
+        Self::WritesStarved,
+        Self::SliceContinues,
+        Self::SliceExpired,
+        Self::QueueEmptied,
+        Self::IdleWaitFailed,
+        Self::Preempted,
+        Self::GroupSliceExpired,
+        Self::GroupEmptied,
+        Self::Displaced,
+        Self::Drained,
+        Self::IdleWait,
+        Self::QuantumUsed,
+        Self::SyncInFlight,
+        Self::OwnRequestInFlight,
+        Self::NothingQueued,
+    ];
+
+    /// The reason in words, as `fairdisk explain` prints it.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::ArrivedFirst => "it arrived first",
+            Self::SectorOrder => "it lies next in the direction the head moves",
+            Self::DeadlineExpired => "it waited longer than its deadline allows",
+            Self::ReadsFirst => "reads go before writes",
+            Self::WritesStarved => "writes had been passed over often enough",
+            Self::SliceContinues => "its queue still has the disk",
+            Self::SliceExpired => "its queue's turn came: the slice before was used up",
+            Self::QueueEmptied => "its queue's turn came: the queue before had nothing more to do",
+            Self::IdleWaitFailed => {
+                "its queue's turn came: the task before did not come back in time"
+            }
+            Self::Preempted => "its queue took the disk from another",
+            Self::GroupSliceExpired => "its group's turn came: the group slice before was used up",
+            Self::GroupEmptied => "its group's turn came: the group before had nothing more to do",
+            Self::Displaced => "another request at the same position took its place",
+            Self::Drained => "the elevator gave everything up",
+            Self::IdleWait => "waiting for the task being served to come back",
+            Self::QuantumUsed => "the queue being served has enough requests at the device",
+            Self::SyncInFlight => "asynchronous requests wait while synchronous ones are in flight",
+            Self::OwnRequestInFlight => "the queue being served waits for its own request",
+            Self::NothingQueued => "nothing is queued, only requests in flight are left",
+        }
+    }
+}
+
+/// A request that left the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// Which.
+    pub request: RequestId,
+    /// How long the device was busy with it. These add up to the device's busy time.
+    pub device_time: Span,
+    /// Whether it succeeded.
+    pub ok: bool,
+}
+
+/// Something about groups and tasks changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A group exists from now on.
+    GroupAdded {
+        /// The group.
+        group: GroupId,
+        /// What it asks for.
+        share: Share,
+    },
+    /// A group asks for something else.
+    GroupShare {
+        /// The group.
+        group: GroupId,
+        /// What it asks for from now on.
+        share: Share,
+    },
+    /// A group is gone. What it still has queued is served; nothing new arrives.
+    GroupRemoved {
+        /// The group.
+        group: GroupId,
+    },
+    /// A task submits for another group from now on. What it has queued stays where it is.
+    TaskMoved {
+        /// The task.
+        task: TaskId,
+        /// Its group from now on.
+        group: GroupId,
+    },
+    /// A task has another I/O priority from now on.
+    TaskPriority {
+        /// The task.
+        task: TaskId,
+        /// Its priority from now on.
+        ioprio: IoPrio,
+    },
+    /// A task is gone; nothing new arrives from it.
+    TaskExited {
+        /// The task.
+        task: TaskId,
+    },
+}
+
+/// The answer to [`Elevator::may_queue`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MayQueue {
+    /// By the ordinary rules.
+    May,
+    /// Even if the pool is full: the disk is waiting for this task.
+    Must,
+}
+
+/// How a queued request grew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merge {
+    /// At its end.
+    Back,
+    /// At its start: its position changed.
+    Front,
+    /// It took over the bios of `absorbed`, which has been withdrawn.
+    Absorbed {
+        /// The request that is no more.
+        absorbed: RequestId,
+        /// When that one arrived.
+        arrived: Instant,
+    },
+}
+
+/// How an elevator fills the dispatch list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handover {
+    /// One request each time the list is empty.
+    Single,
+    /// As many as it decides for; the list puts them into one-way sector order.
+    Batch,
+}
+
+/// What an elevator says about itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// The name of its revision in the catalogue.
+    pub name: &'static str,
+    /// How it fills the dispatch list.
+    pub handover: Handover,
+    /// Law 9: the longest a request may wait in the elevator with the disk busy, if there is
+    /// such a bound.
+    pub wait_max: Option<Span>,
+}

@@ -1,0 +1,615 @@
+//! The mechanism every scheduler shares: request slots, merging, order of overlapping writes, the
+//! dispatch list, depth, accounting, and changing the elevator under load.
+//!
+//! One entry point: [`Engine::handle`] takes what happened and says what to do. A bio travels
+//! *held* (behind an earlier one it overlaps) → *sleeping* (no request slot free) → queued in the
+//! elevator, as a request or part of one → on the dispatch list → *staged* (the driver has looked
+//! at it) → in flight → finished.
+
+mod bios;
+mod dispatch;
+mod merge;
+mod order;
+mod pool;
+mod requests;
+
+pub use pool::{PoolConfig, PoolLayout};
+
+use crate::account::Accounts;
+use crate::elevator::{
+    Admission, Change, Completion, Decision, Elevator, Handover, MayQueue, Merge, Why,
+};
+use crate::journal::{Journal, Record};
+use crate::request::{Bio, BioId, Flags, GroupId, Op, Request, RequestId, TaskId};
+use crate::share::Share;
+use crate::time::Instant;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use bios::{BioIndex, Bios};
+use dispatch::DispatchList;
+use merge::MergeIndex;
+use order::OrderGuard;
+use pool::Pools;
+use requests::{Requests, State};
+
+/// How an engine is set up; fixed for its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineConfig {
+    /// Requests the device takes at once.
+    pub depth: u32,
+    /// Whether the driver looks at the next request while the device is busy with another, as
+    /// Linux's SCSI layer does.
+    pub peek: bool,
+    /// The request slots.
+    pub pool: PoolConfig,
+    /// Longest request that merging may build, in sectors; 0 turns merging off.
+    pub merge_sectors_max: u32,
+}
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        Self { depth: 1, peek: false, pool: PoolConfig::default(), merge_sectors_max: 1024 }
+    }
+}
+
+/// What happened.
+#[derive(Debug)]
+pub enum Input<E> {
+    /// A task submits a bio.
+    Submit(Bio),
+    /// A sleeping bio that was woken runs and tries again for a slot.
+    Retry(Sleeper),
+    /// The device finished a request.
+    Completed {
+        /// Which.
+        request: RequestId,
+        /// Whether it succeeded.
+        ok: bool,
+    },
+    /// A submitter wants a bio back. It may be too late; then it finishes as usual.
+    Cancel(BioId),
+    /// The time asked for with [`Effects::wake_at`] has come.
+    Tick,
+    /// Groups or tasks changed.
+    Configure(Change),
+    /// Another elevator takes over; what is queued is carried over.
+    Switch(Box<E>),
+}
+
+/// A bio that waits for a request slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sleeper(u32);
+
+/// What the shell must do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Give this request to the device.
+    Issue(Request),
+    /// Tell the submitter that its bio finished.
+    Finish {
+        /// The bio.
+        bio: BioId,
+        /// Its task.
+        task: TaskId,
+        /// Whether it succeeded.
+        ok: bool,
+    },
+    /// A slot is free: let this sleeper run and answer with [`Input::Retry`].
+    Wake {
+        /// The sleeper.
+        sleeper: Sleeper,
+        /// The task that sleeps.
+        task: TaskId,
+    },
+    /// The bio was withdrawn as asked.
+    Cancelled(BioId),
+}
+
+/// What to do, in order. Reused from call to call.
+#[derive(Debug, Default)]
+pub struct Effects {
+    list: Vec<Effect>,
+    /// When the engine wants a [`Input::Tick`]; replaces any earlier wish.
+    pub wake_at: Option<Instant>,
+}
+
+impl Effects {
+    /// No effects yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { list: Vec::new(), wake_at: None }
+    }
+
+    /// The effects in order.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Effect] {
+        &self.list
+    }
+}
+
+/// A device's queue: one elevator and everything around it.
+#[derive(Debug)]
+pub struct Engine<E> {
+    elevator: E,
+    handover: Handover,
+    config: EngineConfig,
+    now: Instant,
+    bios: Bios,
+    requests: Requests,
+    pools: Pools,
+    merge: MergeIndex,
+    order: OrderGuard,
+    list: DispatchList,
+    staged: Option<RequestId>,
+    in_flight: u32,
+    last_completion: Instant,
+    last_wait: Option<Record>,
+    groups: Vec<Option<Share>>,
+    accounts: Accounts,
+    journal: Journal,
+}
+
+impl<E: Elevator> Engine<E> {
+    /// An engine for one device, with the root group in place.
+    pub fn new(elevator: E, config: EngineConfig, journal: Journal) -> Self {
+        assert!(config.depth > 0, "a device takes at least one request at a time");
+        let mut engine = Self {
+            handover: elevator.describe().handover,
+            elevator,
+            config,
+            now: Instant::ZERO,
+            bios: Bios::new(),
+            requests: Requests::new(),
+            pools: Pools::new(config.pool),
+            merge: MergeIndex::new(),
+            order: OrderGuard::new(),
+            list: DispatchList::new(),
+            staged: None,
+            in_flight: 0,
+            last_completion: Instant::ZERO,
+            last_wait: None,
+            groups: Vec::new(),
+            accounts: Accounts::default(),
+            journal,
+        };
+        engine.change(
+            Instant::ZERO,
+            &Change::GroupAdded { group: GroupId::ROOT, share: Share::DEFAULT },
+        );
+        engine
+    }
+
+    /// Takes in what happened at `now` and says what to do.
+    pub fn handle(&mut self, now: Instant, input: Input<E>, out: &mut Effects) {
+        assert!(now >= self.now, "time ran backwards: {now} after {}", self.now);
+        self.now = now;
+        out.list.clear();
+        out.wake_at = None;
+        match input {
+            Input::Submit(bio) => self.submit(&bio, out),
+            Input::Retry(sleeper) => self.retry(sleeper),
+            Input::Completed { request, ok } => self.completed(request, ok, out),
+            Input::Cancel(bio) => self.cancel(bio, out),
+            Input::Tick => {}
+            Input::Configure(change) => self.change(now, &change),
+            Input::Switch(elevator) => self.switch(*elevator),
+        }
+        self.pump(out);
+    }
+
+    /// The elevator in charge.
+    pub const fn elevator(&self) -> &E {
+        &self.elevator
+    }
+
+    /// What every group got.
+    pub const fn accounts(&self) -> &Accounts {
+        &self.accounts
+    }
+
+    /// Starts the accounts anew (after a warm-up, say).
+    pub fn restart_accounts(&mut self) {
+        self.accounts.restart(self.now);
+    }
+
+    /// What happened so far.
+    pub const fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// The request in slot `id`, if there is one.
+    #[must_use]
+    pub fn request(&self, id: RequestId) -> Option<&Request> {
+        self.requests.get(id)
+    }
+
+    fn log(&mut self, record: Record) {
+        self.journal.push(self.now, record);
+    }
+
+    // ---- from bio to request -------------------------------------------------------------
+
+    fn submit(&mut self, bio: &Bio, out: &mut Effects) {
+        assert!(bio.sectors.0 > 0 || bio.op == Op::Flush, "{:?} asks for nothing", bio.id);
+        self.accounts.submitted += 1;
+        self.log(Record::Submitted {
+            bio: bio.id,
+            task: bio.task,
+            group: bio.group,
+            op: bio.op,
+            start: bio.start,
+            sectors: bio.sectors,
+        });
+        let index = self.bios.insert(bio, self.now);
+        self.order.add(bio);
+        self.place_or_hold(index, out);
+    }
+
+    /// Keeps the bio behind an earlier one that must finish first, if there is one.
+    fn place_or_hold(&mut self, index: BioIndex, out: &mut Effects) {
+        let bio = *self.bios.bio(index);
+        let blocker =
+            if self.order.may_conflict(&bio) { self.bios.blocker_of(index) } else { None };
+        match blocker {
+            Some(blocker) => {
+                self.log(Record::Held(bio.id));
+                self.bios.hold(index, blocker);
+            }
+            None => self.place(index, &bio, out),
+        }
+    }
+
+    fn place(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) {
+        if self.config.merge_sectors_max > 0 && self.merge_bio(index, bio, out) {
+            return;
+        }
+        if !self.take_slot(bio) {
+            self.sleep(index, bio);
+            return;
+        }
+        self.queue(index, bio);
+    }
+
+    fn take_slot(&mut self, bio: &Bio) -> bool {
+        let must = self.elevator.may_queue(self.now, bio) == MayQueue::Must;
+        self.pools.take(self.now, bio, must)
+    }
+
+    fn sleep(&mut self, index: BioIndex, bio: &Bio) {
+        self.log(Record::Sleeps(bio.id));
+        self.bios.slept(index, self.now);
+        self.pools.push_sleeper(bio, index);
+        self.accounts.group_mut(bio.group).slot_waits += 1;
+    }
+
+    fn retry(&mut self, sleeper: Sleeper) {
+        let index = BioIndex(sleeper.0);
+        let bio = *self.bios.bio(index);
+        let waited = self.bios.woke(index, self.now);
+        self.accounts.group_mut(bio.group).slot_wait_time += waited;
+        self.pools.start_batch(self.now, bio.task);
+        if self.take_slot(&bio) {
+            self.queue(index, &bio);
+            return;
+        }
+        self.log(Record::Sleeps(bio.id));
+        self.bios.slept(index, self.now);
+        self.pools.push_sleeper(&bio, index);
+    }
+
+    fn queue(&mut self, index: BioIndex, bio: &Bio) {
+        let request = self.requests.insert(bio, index, self.now);
+        let id = request.id;
+        self.log(Record::Queued(bio.id, id));
+        if bio.op == Op::Flush {
+            // The elevator orders positions; a flush has none. It goes straight on.
+            self.requests.set_state(id, State::Bypassing);
+            self.list.push_flush(id);
+            return;
+        }
+        if self.merge_allowed(bio) {
+            self.merge.insert(&request);
+        }
+        if let Admission::Displaces(older) = self.elevator.admit(self.now, &request) {
+            self.hand_over(older, Why::Displaced);
+        }
+    }
+
+    // ---- merging -------------------------------------------------------------------------
+
+    const fn merge_allowed(&self, bio: &Bio) -> bool {
+        self.config.merge_sectors_max > 0
+            && matches!(bio.op, Op::Read | Op::Write)
+            && !bio.flags.contains(Flags::FUA)
+    }
+
+    fn merge_bio(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) -> bool {
+        if !self.merge_allowed(bio) {
+            return false;
+        }
+        let back = self.merge.ending_at(bio.op, bio.start);
+        if let Some(id) = back.filter(|id| self.can_merge(*id, bio)) {
+            self.grow(id, index, bio, Merge::Back);
+            let end = self.requests[id].end();
+            if let Some(next) = self.merge.starting_at(bio.op, end) {
+                self.absorb(id, next, out);
+            }
+            return true;
+        }
+        let front = self.merge.starting_at(bio.op, bio.end());
+        if let Some(id) = front.filter(|id| self.can_merge(*id, bio)) {
+            self.grow(id, index, bio, Merge::Front);
+            let start = self.requests[id].start;
+            if let Some(previous) = self.merge.ending_at(bio.op, start) {
+                self.absorb(previous, id, out);
+            }
+            return true;
+        }
+        false
+    }
+
+    fn can_merge(&self, id: RequestId, bio: &Bio) -> bool {
+        let request = &self.requests[id];
+        request.sectors.0.saturating_add(bio.sectors.0) <= self.config.merge_sectors_max
+            && self.elevator.may_merge(request, bio)
+    }
+
+    fn grow(&mut self, id: RequestId, index: BioIndex, bio: &Bio, how: Merge) {
+        self.log(Record::Merged(bio.id, id));
+        self.merge.remove(&self.requests[id]);
+        self.requests.append(&mut self.bios, id, index);
+        let request = self.requests.request_mut(id);
+        if how == Merge::Front {
+            request.start = bio.start;
+        }
+        request.sectors.0 += bio.sectors.0;
+        request.flags |= bio.flags;
+        let request = *request;
+        self.merge.insert(&request);
+        self.elevator.merged(self.now, &request, how);
+    }
+
+    /// Lets `id` take over the request `next` right behind it, if that is allowed.
+    fn absorb(&mut self, id: RequestId, next: RequestId, out: &mut Effects) {
+        let first = self.requests.first_bio(next);
+        let joined = self.requests[next];
+        let whole = Bio { sectors: joined.sectors, ..*self.bios.bio(first) };
+        if id == next || !self.can_merge(id, &whole) {
+            return;
+        }
+        self.elevator.withdraw(self.now, next);
+        self.merge.remove(&joined);
+        self.merge.remove(&self.requests[id]);
+        self.requests.join(&mut self.bios, id, next);
+        let request = self.requests.request_mut(id);
+        request.sectors.0 += joined.sectors.0;
+        request.flags |= joined.flags;
+        request.arrived = request.arrived.min(joined.arrived);
+        let request = *request;
+        self.merge.insert(&request);
+        let how = Merge::Absorbed { absorbed: next, arrived: joined.arrived };
+        self.elevator.merged(self.now, &request, how);
+        self.give_slot_back(&joined, out);
+    }
+
+    // ---- from elevator to device ---------------------------------------------------------
+
+    fn pump(&mut self, out: &mut Effects) {
+        loop {
+            if self.staged.is_none() {
+                if self.in_flight >= self.config.depth && !self.config.peek {
+                    return;
+                }
+                let Some(id) = self.next_listed(out) else { return };
+                if self.requests.is_known_to_elevator(id) {
+                    self.elevator.activate(self.now, id);
+                }
+                self.staged = Some(id);
+            }
+            if self.in_flight >= self.config.depth {
+                return;
+            }
+            if let Some(id) = self.staged.take() {
+                self.issue(id, out);
+            }
+        }
+    }
+
+    fn next_listed(&mut self, out: &mut Effects) -> Option<RequestId> {
+        if self.list.is_empty() {
+            self.refill(out);
+        }
+        self.list.pop()
+    }
+
+    fn refill(&mut self, out: &mut Effects) {
+        loop {
+            match self.elevator.decide(self.now) {
+                Decision::Dispatch(id, why) => {
+                    self.last_wait = None;
+                    self.hand_over(id, why);
+                    if self.handover == Handover::Single {
+                        return;
+                    }
+                }
+                Decision::WaitUntil(at, why) => {
+                    out.wake_at = Some(at);
+                    return self.log_wait(Record::Waits(at, why));
+                }
+                Decision::WaitCompletion(why) => {
+                    return self.log_wait(Record::WaitsCompletion(why));
+                }
+                Decision::Idle => return,
+            }
+        }
+    }
+
+    /// A wait is one event however often it is repeated.
+    fn log_wait(&mut self, record: Record) {
+        if self.last_wait != Some(record) {
+            self.last_wait = Some(record);
+            self.log(record);
+        }
+    }
+
+    fn hand_over(&mut self, id: RequestId, why: Why) {
+        self.log(Record::Dispatched(id, why));
+        let request = self.requests[id];
+        if self.config.merge_sectors_max > 0 {
+            self.merge.remove(&request);
+        }
+        self.requests.set_state(id, State::Dispatched);
+        self.list.insert(&request);
+    }
+
+    fn issue(&mut self, id: RequestId, out: &mut Effects) {
+        self.log(Record::Issued(id));
+        self.in_flight += 1;
+        let request = self.requests.issued(id, self.now);
+        let account = self.accounts.group_mut(request.group);
+        account.wait_max = account.wait_max.max(self.now - request.arrived);
+        out.list.push(Effect::Issue(request));
+    }
+
+    // ---- back from the device ------------------------------------------------------------
+
+    fn completed(&mut self, id: RequestId, ok: bool, out: &mut Effects) {
+        assert!(self.requests.is_in_flight(id), "{id:?} finished but is not in flight");
+        self.log(Record::Completed(id, ok));
+        let request = self.requests[id];
+        let began = self.requests.issued_at(id).max(self.last_completion);
+        let device_time = self.now - began;
+        self.last_completion = self.now;
+        self.in_flight -= 1;
+        let account = self.accounts.group_mut(request.group);
+        account.device_requests += 1;
+        account.device_time += device_time;
+        if self.requests.is_known_to_elevator(id) {
+            let completion = Completion { request: id, device_time, ok };
+            self.elevator.complete(self.now, &completion);
+        }
+        let mut next = self.requests.remove(id);
+        while let Some(index) = next {
+            next = self.bios.next_in_request(index);
+            self.finish(index, ok, out);
+        }
+        self.give_slot_back(&request, out);
+    }
+
+    fn finish(&mut self, index: BioIndex, ok: bool, out: &mut Effects) {
+        let (bio, submitted) = self.bios.submitted(index);
+        self.log(Record::Finished(bio.id, ok));
+        self.accounts.completed += 1;
+        self.accounts.group_mut(bio.group).finished(&bio, self.now - submitted, ok);
+        out.list.push(Effect::Finish { bio: bio.id, task: bio.task, ok });
+        self.leave(index, &bio, out);
+    }
+
+    /// The bio is gone: those held behind it may go on.
+    fn leave(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) {
+        self.order.remove(bio);
+        let mut held = self.bios.remove(index);
+        while let Some(next) = held {
+            held = self.bios.unhold(next);
+            self.place_or_hold(next, out);
+        }
+    }
+
+    fn give_slot_back(&mut self, request: &Request, out: &mut Effects) {
+        if let Some(index) = self.pools.give_back(request) {
+            let bio = *self.bios.bio(index);
+            self.log(Record::Woken(bio.id));
+            out.list.push(Effect::Wake { sleeper: Sleeper(index.0), task: bio.task });
+        }
+    }
+
+    // ---- changes under load --------------------------------------------------------------
+
+    fn cancel(&mut self, id: BioId, out: &mut Effects) {
+        let Some(index) = self.bios.find(id) else { return };
+        let bio = *self.bios.bio(index);
+        let withdrawn = if self.bios.is_held(index) {
+            self.bios.forget_held(index);
+            true
+        } else if self.pools.forget_sleeper(&bio, index) {
+            true
+        } else {
+            self.withdraw_lone(index, out)
+        };
+        if withdrawn {
+            self.log(Record::Cancelled(id));
+            self.accounts.cancelled += 1;
+            out.list.push(Effect::Cancelled(id));
+            self.leave(index, &bio, out);
+        }
+    }
+
+    /// Takes back a queued request that carries this bio alone.
+    fn withdraw_lone(&mut self, index: BioIndex, out: &mut Effects) -> bool {
+        let Some(id) = self.requests.queued_alone(index) else { return false };
+        let request = self.requests[id];
+        self.elevator.withdraw(self.now, id);
+        self.merge.remove(&request);
+        self.requests.remove(id);
+        self.give_slot_back(&request, out);
+        true
+    }
+
+    fn change(&mut self, now: Instant, change: &Change) {
+        match *change {
+            Change::GroupAdded { group, share } | Change::GroupShare { group, share } => {
+                let index = group.0 as usize;
+                if index >= self.groups.len() {
+                    self.groups.resize(index + 1, None);
+                }
+                self.groups[index] = Some(share);
+            }
+            Change::GroupRemoved { group } => {
+                if let Some(entry) = self.groups.get_mut(group.0 as usize) {
+                    *entry = None;
+                }
+            }
+            Change::TaskMoved { .. } | Change::TaskPriority { .. } | Change::TaskExited { .. } => {}
+        }
+        self.elevator.configure(now, change);
+        self.log(Record::Configured);
+    }
+
+    fn switch(&mut self, new: E) {
+        let mut carried = Vec::new();
+        while let Some(id) = self.elevator.drain(self.now) {
+            carried.push(id);
+        }
+        carried.sort_by_key(|id| (self.requests[*id].arrived, *id));
+        self.elevator = new;
+        self.handover = self.elevator.describe().handover;
+        self.requests.new_elevator();
+        self.log(Record::Switched);
+        for (index, share) in self.groups.iter().enumerate() {
+            if let Some(share) = *share {
+                let group = GroupId(index as u32);
+                self.elevator.configure(self.now, &Change::GroupAdded { group, share });
+            }
+        }
+        for id in carried {
+            self.requests.carry_over(id);
+            let request = self.requests[id];
+            if let Admission::Displaces(older) = self.elevator.admit(self.now, &request) {
+                self.hand_over(older, Why::Displaced);
+            }
+        }
+        self.last_wait = None;
+    }
+
+    /// How long the device has been without a request, at `now`.
+    #[must_use]
+    pub const fn idle_since(&self) -> Option<Instant> {
+        if self.in_flight == 0 { Some(self.last_completion) } else { None }
+    }
+
+    /// Requests at the device.
+    #[must_use]
+    pub const fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+}

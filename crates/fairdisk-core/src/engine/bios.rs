@@ -1,0 +1,170 @@
+//! The bios in flight, by slot; chains of those held behind one another.
+
+use crate::request::{Bio, BioId, Op};
+use crate::time::{Instant, Span};
+use alloc::vec::Vec;
+
+const NIL: u32 = u32::MAX;
+
+/// A bio's slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BioIndex(pub(super) u32);
+
+impl BioIndex {
+    const fn some(raw: u32) -> Option<Self> {
+        if raw == NIL { None } else { Some(Self(raw)) }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    bio: Bio,
+    /// Order of submission; 0 when the slot is free.
+    serial: u64,
+    submitted: Instant,
+    slept_since: Instant,
+    /// The next bio of the same request, or of the same chain of held bios.
+    next: u32,
+    /// The first bio held behind this one.
+    holds: u32,
+    /// The bio this one is held behind.
+    blocker: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Bios {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    serial: u64,
+}
+
+impl Bios {
+    pub(super) const fn new() -> Self {
+        Self { slots: Vec::new(), free: Vec::new(), serial: 0 }
+    }
+
+    pub(super) fn insert(&mut self, bio: &Bio, now: Instant) -> BioIndex {
+        self.serial += 1;
+        let slot = Slot {
+            bio: *bio,
+            serial: self.serial,
+            submitted: now,
+            slept_since: now,
+            next: NIL,
+            holds: NIL,
+            blocker: NIL,
+        };
+        match self.free.pop() {
+            Some(index) => {
+                self.slots[index as usize] = slot;
+                BioIndex(index)
+            }
+            None => {
+                self.slots.push(slot);
+                BioIndex(self.slots.len() as u32 - 1)
+            }
+        }
+    }
+
+    /// Frees the slot and gives back the first of the bios held behind it.
+    pub(super) fn remove(&mut self, index: BioIndex) -> Option<BioIndex> {
+        let slot = &mut self.slots[index.0 as usize];
+        debug_assert!(slot.serial != 0, "bio slot freed twice");
+        slot.serial = 0;
+        let holds = slot.holds;
+        self.free.push(index.0);
+        BioIndex::some(holds)
+    }
+
+    pub(super) fn bio(&self, index: BioIndex) -> &Bio {
+        debug_assert!(self.slots[index.0 as usize].serial != 0);
+        &self.slots[index.0 as usize].bio
+    }
+
+    pub(super) fn submitted(&self, index: BioIndex) -> (Bio, Instant) {
+        let slot = &self.slots[index.0 as usize];
+        (slot.bio, slot.submitted)
+    }
+
+    /// The slot of the bio called `id`. Linear: for the rare cancellation.
+    pub(super) fn find(&self, id: BioId) -> Option<BioIndex> {
+        let at = self.slots.iter().position(|slot| slot.serial != 0 && slot.bio.id == id)?;
+        Some(BioIndex(at as u32))
+    }
+
+    pub(super) fn next_in_request(&self, index: BioIndex) -> Option<BioIndex> {
+        BioIndex::some(self.slots[index.0 as usize].next)
+    }
+
+    pub(super) fn set_next_in_request(&mut self, index: BioIndex, next: BioIndex) {
+        self.slots[index.0 as usize].next = next.0;
+    }
+
+    pub(super) fn slept(&mut self, index: BioIndex, now: Instant) {
+        self.slots[index.0 as usize].slept_since = now;
+    }
+
+    pub(super) fn woke(&self, index: BioIndex, now: Instant) -> Span {
+        now - self.slots[index.0 as usize].slept_since
+    }
+
+    /// The latest earlier bio that must finish before the one at `index` may start. Linear in the
+    /// bios in flight; the order guard asks only when a conflict is likely.
+    pub(super) fn blocker_of(&self, index: BioIndex) -> Option<BioIndex> {
+        let slot = &self.slots[index.0 as usize];
+        let blocks = |other: &Slot| {
+            other.serial != 0
+                && other.serial < slot.serial
+                && match slot.bio.op {
+                    Op::Flush => other.bio.op.is_write() && other.bio.op != Op::Flush,
+                    _ => slot.bio.conflicts_with(&other.bio),
+                }
+        };
+        let candidates = self.slots.iter().enumerate().filter(|(_, other)| blocks(other));
+        candidates.max_by_key(|(_, other)| other.serial).map(|(at, _)| BioIndex(at as u32))
+    }
+
+    /// Puts `index` at the end of the chain held behind `blocker`.
+    pub(super) fn hold(&mut self, index: BioIndex, blocker: BioIndex) {
+        self.slots[index.0 as usize].next = NIL;
+        self.slots[index.0 as usize].blocker = blocker.0;
+        let mut at = self.slots[blocker.0 as usize].holds;
+        if at == NIL {
+            self.slots[blocker.0 as usize].holds = index.0;
+            return;
+        }
+        while self.slots[at as usize].next != NIL {
+            at = self.slots[at as usize].next;
+        }
+        self.slots[at as usize].next = index.0;
+    }
+
+    pub(super) fn is_held(&self, index: BioIndex) -> bool {
+        self.slots[index.0 as usize].blocker != NIL
+    }
+
+    /// The bio is no longer held; gives back the next of its chain.
+    pub(super) fn unhold(&mut self, index: BioIndex) -> Option<BioIndex> {
+        let slot = &mut self.slots[index.0 as usize];
+        slot.blocker = NIL;
+        let next = slot.next;
+        slot.next = NIL;
+        BioIndex::some(next)
+    }
+
+    /// Takes a held bio out of its chain.
+    pub(super) fn forget_held(&mut self, index: BioIndex) {
+        let Slot { blocker, next, .. } = self.slots[index.0 as usize];
+        let mut at = self.slots[blocker as usize].holds;
+        if at == index.0 {
+            self.slots[blocker as usize].holds = next;
+        } else {
+            while self.slots[at as usize].next != index.0 {
+                at = self.slots[at as usize].next;
+            }
+            self.slots[at as usize].next = next;
+        }
+        self.slots[index.0 as usize].blocker = NIL;
+        self.slots[index.0 as usize].next = NIL;
+    }
+}

@@ -1,0 +1,161 @@
+//! The request slots of one engine and the bios each request carries.
+
+use super::bios::{BioIndex, Bios};
+use crate::request::{Bio, Request, RequestId};
+use crate::time::Instant;
+use alloc::vec::Vec;
+use core::ops::Index;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Free,
+    /// In the elevator.
+    Queued,
+    /// On the dispatch list or staged.
+    Dispatched,
+    /// On the dispatch list without the elevator knowing: a flush.
+    Bypassing,
+    InFlight,
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    request: Request,
+    state: State,
+    first: BioIndex,
+    last: BioIndex,
+    issued_at: Instant,
+    /// Which elevator admitted it; 0 for none.
+    elevator: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Requests {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    elevator: u32,
+}
+
+impl Index<RequestId> for Requests {
+    type Output = Request;
+    fn index(&self, id: RequestId) -> &Request {
+        &self.slots[id.0 as usize].request
+    }
+}
+
+impl Requests {
+    pub(super) const fn new() -> Self {
+        Self { slots: Vec::new(), free: Vec::new(), elevator: 1 }
+    }
+
+    pub(super) fn get(&self, id: RequestId) -> Option<&Request> {
+        let slot = self.slots.get(id.0 as usize)?;
+        (slot.state != State::Free).then_some(&slot.request)
+    }
+
+    /// A queued request that carries `bio`.
+    pub(super) fn insert(&mut self, bio: &Bio, index: BioIndex, now: Instant) -> Request {
+        let id = RequestId(self.free.pop().unwrap_or(self.slots.len() as u32));
+        let request = Request {
+            id,
+            task: bio.task,
+            group: bio.group,
+            op: bio.op,
+            start: bio.start,
+            sectors: bio.sectors,
+            sync: bio.sync,
+            flags: bio.flags,
+            ioprio: bio.ioprio,
+            arrived: now,
+        };
+        let slot = Slot {
+            request,
+            state: State::Queued,
+            first: index,
+            last: index,
+            issued_at: now,
+            elevator: self.elevator,
+        };
+        match self.slots.get_mut(id.0 as usize) {
+            Some(free) => *free = slot,
+            None => self.slots.push(slot),
+        }
+        request
+    }
+
+    /// Frees the slot and gives back the first bio.
+    pub(super) fn remove(&mut self, id: RequestId) -> Option<BioIndex> {
+        let slot = &mut self.slots[id.0 as usize];
+        debug_assert!(slot.state != State::Free, "request slot freed twice");
+        slot.state = State::Free;
+        self.free.push(id.0);
+        Some(slot.first)
+    }
+
+    pub(super) fn request_mut(&mut self, id: RequestId) -> &mut Request {
+        &mut self.slots[id.0 as usize].request
+    }
+
+    pub(super) fn first_bio(&self, id: RequestId) -> BioIndex {
+        self.slots[id.0 as usize].first
+    }
+
+    pub(super) fn append(&mut self, bios: &mut Bios, id: RequestId, index: BioIndex) {
+        let slot = &mut self.slots[id.0 as usize];
+        bios.set_next_in_request(slot.last, index);
+        slot.last = index;
+    }
+
+    /// Moves the bios of `other` to the end of `id` and frees `other`.
+    pub(super) fn join(&mut self, bios: &mut Bios, id: RequestId, other: RequestId) {
+        let Slot { first, last, .. } = self.slots[other.0 as usize];
+        let slot = &mut self.slots[id.0 as usize];
+        bios.set_next_in_request(slot.last, first);
+        slot.last = last;
+        self.remove(other);
+    }
+
+    pub(super) fn set_state(&mut self, id: RequestId, state: State) {
+        let slot = &mut self.slots[id.0 as usize];
+        debug_assert!(slot.state == State::Queued, "{id:?} was dispatched twice");
+        slot.state = state;
+        if state == State::Bypassing {
+            slot.elevator = 0;
+        }
+    }
+
+    pub(super) fn issued(&mut self, id: RequestId, now: Instant) -> Request {
+        let slot = &mut self.slots[id.0 as usize];
+        slot.state = State::InFlight;
+        slot.issued_at = now;
+        slot.request
+    }
+
+    pub(super) fn is_in_flight(&self, id: RequestId) -> bool {
+        self.slots.get(id.0 as usize).is_some_and(|slot| slot.state == State::InFlight)
+    }
+
+    pub(super) fn issued_at(&self, id: RequestId) -> Instant {
+        self.slots[id.0 as usize].issued_at
+    }
+
+    /// Whether the elevator in charge is the one that admitted the request.
+    pub(super) fn is_known_to_elevator(&self, id: RequestId) -> bool {
+        self.slots[id.0 as usize].elevator == self.elevator
+    }
+
+    pub(super) const fn new_elevator(&mut self) {
+        self.elevator += 1;
+    }
+
+    pub(super) fn carry_over(&mut self, id: RequestId) {
+        self.slots[id.0 as usize].elevator = self.elevator;
+    }
+
+    /// The queued request that carries the bio at `index` and no other.
+    pub(super) fn queued_alone(&self, index: BioIndex) -> Option<RequestId> {
+        let alone =
+            |slot: &&Slot| slot.state == State::Queued && slot.first == index && slot.last == index;
+        self.slots.iter().find(alone).map(|slot| slot.request.id)
+    }
+}

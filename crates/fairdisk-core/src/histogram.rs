@@ -1,0 +1,121 @@
+//! Latency histograms in integers: log-linear buckets, 16 to a power of two (at most 6 % wide).
+
+use crate::time::Span;
+use alloc::vec::Vec;
+
+const SUB_BITS: u32 = 4;
+const SUB: u64 = 1 << SUB_BITS;
+const BUCKETS: usize = ((64 - SUB_BITS + 1) << SUB_BITS) as usize;
+
+/// Counts of spans by length.
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    counts: Vec<u32>,
+    total: u64,
+    sum_ns: u64,
+    max: Span,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Histogram {
+    /// An empty histogram. Its memory is allocated here, once.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { counts: alloc::vec![0; BUCKETS], total: 0, sum_ns: 0, max: Span::ZERO }
+    }
+
+    /// Counts one span.
+    pub fn record(&mut self, span: Span) {
+        self.counts[bucket(span.as_ns())] += 1;
+        self.total += 1;
+        self.sum_ns = self.sum_ns.saturating_add(span.as_ns());
+        self.max = self.max.max(span);
+    }
+
+    /// How many spans were counted.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.total
+    }
+
+    /// The longest span counted.
+    #[must_use]
+    pub const fn max(&self) -> Span {
+        self.max
+    }
+
+    /// The mean, zero when empty.
+    #[must_use]
+    pub fn mean(&self) -> Span {
+        Span::from_ns(self.sum_ns.checked_div(self.total).unwrap_or(0))
+    }
+
+    /// The span below which `per_mille` of 1000 lie, to the width of a bucket; zero when empty.
+    #[must_use]
+    pub fn quantile(&self, per_mille: u32) -> Span {
+        let rank = (self.total * u64::from(per_mille)).div_ceil(1000).max(1);
+        let mut seen = 0;
+        for (index, count) in self.counts.iter().enumerate() {
+            seen += u64::from(*count);
+            if seen >= rank {
+                return Span::from_ns(upper_edge(index)).min(self.max);
+            }
+        }
+        self.max
+    }
+
+    /// Adds another histogram's counts.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            *mine += theirs;
+        }
+        self.total += other.total;
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.max = self.max.max(other.max);
+    }
+}
+
+fn bucket(ns: u64) -> usize {
+    if ns < SUB {
+        return ns as usize;
+    }
+    let shift = 63 - ns.leading_zeros() - SUB_BITS;
+    ((u64::from(shift + 1) << SUB_BITS) + ((ns >> shift) - SUB)) as usize
+}
+
+fn upper_edge(index: usize) -> u64 {
+    let (group, sub) = ((index as u64) >> SUB_BITS, (index as u64) & (SUB - 1));
+    if group == 0 {
+        return sub;
+    }
+    (((SUB + sub + 1) as u128) << (group - 1)).saturating_sub(1).min(u128::from(u64::MAX)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_is_at_most_its_bucket_edge_and_the_edge_is_close() {
+        for ns in (0..10_000).chain((10..63).map(|bit| (1u64 << bit) + 12_345)) {
+            let edge = upper_edge(bucket(ns));
+            assert!(edge >= ns && edge - ns <= ns / 16, "{ns} -> {edge}");
+        }
+        assert_eq!(upper_edge(bucket(u64::MAX)), u64::MAX);
+    }
+
+    #[test]
+    fn quantiles_of_a_known_series() {
+        let mut histogram = Histogram::new();
+        (1..=1000).for_each(|ms| histogram.record(Span::from_ms(ms)));
+        assert_eq!(histogram.max(), Span::from_ms(1000));
+        let p50 = histogram.quantile(500).as_ms();
+        assert!((500..=532).contains(&p50), "{p50}");
+        assert_eq!(histogram.quantile(1000), Span::from_ms(1000));
+    }
+}
