@@ -1,0 +1,104 @@
+//! CFQ, "completely fair queueing": every task has a queue, queues take turns in slices of disk
+//! time, and the disk waits a little for the task being served (spec: cfq, section 2).
+
+mod choose;
+mod context;
+pub(crate) mod dispatch;
+mod driver;
+pub(crate) mod engine;
+pub(crate) mod jiffies;
+mod layer;
+mod params;
+mod queue;
+mod turns;
+
+pub use params::{CfqParams, Quirks};
+
+use dispatch::Step;
+use fairdisk_core::{
+    Admission, Bio, Change, Completion, Decision, Description, Elevator, Handover, Instant,
+    MayQueue, Merge, Request, RequestId,
+};
+
+/// The flat scheduler: one layer for everybody; groups do not matter.
+#[derive(Debug)]
+pub struct Cfq {
+    inner: engine::Cfq,
+}
+
+/// The only layer.
+const LAYER: u32 = 0;
+
+impl Cfq {
+    /// CFQ with the given tunables and quirks.
+    #[must_use]
+    pub fn new(params: &CfqParams) -> Self {
+        let mut inner = engine::Cfq::new(params);
+        inner.add_layer(LAYER);
+        Self { inner }
+    }
+}
+
+impl Elevator for Cfq {
+    fn admit(&mut self, now: Instant, request: &Request) -> Admission {
+        let now = self.inner.ticker.jiffies(now);
+        self.inner.fire_timer(now, LAYER);
+        match self.inner.admit(now, request, LAYER) {
+            Some(older) => Admission::Displaces(older),
+            None => Admission::Queued,
+        }
+    }
+
+    fn decide(&mut self, now: Instant) -> Decision {
+        let now = self.inner.ticker.jiffies(now);
+        self.inner.fire_timer(now, LAYER);
+        if let Some(standing) = self.inner.standing() {
+            return standing;
+        }
+        match self.inner.dispatch(now, LAYER) {
+            Step::Dispatch(id, why) => Decision::Dispatch(id, why),
+            Step::Refuse(why) => self.inner.wait(why),
+            Step::Nothing => self.inner.wait(fairdisk_core::Why::NothingQueued),
+        }
+    }
+
+    fn complete(&mut self, now: Instant, completion: &Completion) {
+        let now = self.inner.ticker.jiffies(now);
+        self.inner.fire_timer(now, LAYER);
+        self.inner.complete(now, completion.request);
+    }
+
+    fn withdraw(&mut self, now: Instant, id: RequestId) {
+        self.inner.withdraw(self.inner.ticker.jiffies(now), id);
+    }
+
+    fn configure(&mut self, now: Instant, change: &Change) {
+        if let Change::TaskExited { task } = *change {
+            self.inner.task_exited(self.inner.ticker.jiffies(now), task);
+        }
+    }
+
+    fn describe(&self) -> Description {
+        Description { name: "cfq-2.6.25", handover: Handover::Batch, wait_max: None }
+    }
+
+    fn activate(&mut self, _now: Instant, id: RequestId) {
+        self.inner.activate(id);
+    }
+
+    fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {
+        self.inner.may_queue(bio, LAYER)
+    }
+
+    fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
+        self.inner.may_merge(request, bio, LAYER)
+    }
+
+    fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
+        self.inner.merged(request, how);
+    }
+
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        self.inner.drain(self.inner.ticker.jiffies(now), LAYER)
+    }
+}

@@ -1,0 +1,71 @@
+//! Which of two requests to serve next (spec: cfq, section 2.6).
+
+use super::params::Tunables;
+use fairdisk_core::{Flags, Lba, Request};
+
+/// What the choice looks at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) start: Lba,
+    pub(crate) sync: bool,
+    pub(crate) meta: bool,
+}
+
+impl From<&Request> for Candidate {
+    fn from(request: &Request) -> Self {
+        let meta = request.flags.contains(Flags::META);
+        Self { start: request.start, sync: request.sync, meta }
+    }
+}
+
+/// Whether `first` is the better choice with the head at `last`.
+pub(crate) fn is_better(
+    first: &Candidate,
+    second: &Candidate,
+    last: Lba,
+    tunables: &Tunables,
+) -> bool {
+    if first.sync != second.sync {
+        return first.sync;
+    }
+    if first.meta != second.meta {
+        return first.meta;
+    }
+    match (cost(first.start, last, tunables), cost(second.start, last, tunables)) {
+        (Some(one), Some(two)) if one == two => first.start >= second.start,
+        (Some(one), Some(two)) => one < two,
+        (Some(_), None) => true,
+        (None, Some(_)) => false,
+        (None, None) => first.start <= second.start,
+    }
+}
+
+/// The distance from `last`, or `None` if `start` lies too far back and the head must wrap.
+fn cost(start: Lba, last: Lba, tunables: &Tunables) -> Option<u64> {
+    if start >= last {
+        return Some(start.distance(last));
+    }
+    let back = start.distance(last);
+    (back <= tunables.back_max_sectors).then(|| back * tunables.back_penalty)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cfq::params::CfqParams;
+
+    fn better(first: u64, second: u64, last: u64) -> u64 {
+        let at = |start| Candidate { start: Lba(start), sync: true, meta: false };
+        let tunables = Tunables::new(&CfqParams::default());
+        if is_better(&at(first), &at(second), Lba(last), &tunables) { first } else { second }
+    }
+
+    /// Spec: cfq, section 8: back_max 32768 sectors, penalty 2.
+    #[test]
+    fn golden_choices() {
+        assert_eq!(better(10_400, 9_800, 10_000), 10_400);
+        assert_eq!(better(10_400, 9_801, 10_000), 9_801);
+        assert_eq!(better(60_000, 70_000, 100_000), 70_000);
+        assert_eq!(better(60_000, 50_000, 100_000), 50_000);
+    }
+}

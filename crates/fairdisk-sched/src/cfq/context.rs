@@ -1,0 +1,171 @@
+//! What CFQ remembers of a task: how long it thinks and how far it seeks
+//! (spec: cfq, section 2.11).
+
+use super::jiffies::Jiffies;
+use fairdisk_core::{IoPrio, Lba};
+
+const NIL: u32 = u32::MAX;
+
+/// Mean seek distance above which a task counts as seeking, in sectors.
+pub(crate) const SEEKY_SECTORS: u64 = 8 * 1024;
+
+/// A decaying mean in the integer arithmetic of the original; the early means read high.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DecayingMean {
+    samples: u64,
+    total: u64,
+    mean: u64,
+}
+
+impl DecayingMean {
+    /// From the third sample on the mean is believed.
+    pub(crate) const fn is_valid(&self) -> bool {
+        self.samples > 80
+    }
+
+    pub(crate) const fn mean(&self) -> u64 {
+        self.mean
+    }
+
+    const fn weigh(&mut self, value: u64) {
+        self.samples = (7 * self.samples + 256) / 8;
+        self.total = (7 * self.total + 256 * value) / 8;
+    }
+
+    /// A think time in jiffies.
+    pub(crate) const fn add_think_time(&mut self, jiffies: u64) {
+        self.weigh(jiffies);
+        self.mean = (self.total + 128) / self.samples;
+    }
+
+    /// A seek distance in sectors, clamped to four times the mean and a bit.
+    pub(crate) const fn add_seek(&mut self, sectors: u64) {
+        let slack = if self.samples <= 60 { 2 * 1024 * 1024 } else { 2 * 64 * 1024 };
+        let most = 4 * self.mean + slack;
+        self.weigh(if sectors < most { sectors } else { most });
+        self.mean = (self.total + self.samples / 2) / self.samples;
+    }
+}
+
+/// A task as one layer of CFQ sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    pub(crate) layer: u32,
+    /// The same task's context in another layer.
+    pub(crate) next: u32,
+    pub(crate) ioprio: IoPrio,
+    /// Its own queue.
+    pub(crate) sync_queue: u32,
+    /// The shared queue its asynchronous requests go to.
+    pub(crate) async_queue: u32,
+    pub(crate) alive: bool,
+    last_end: Jiffies,
+    last_position: Lba,
+    pub(crate) think: DecayingMean,
+    pub(crate) seek: DecayingMean,
+}
+
+impl Context {
+    pub(crate) const fn new(layer: u32, ioprio: IoPrio, now: Jiffies) -> Self {
+        Self {
+            layer,
+            next: NIL,
+            ioprio,
+            sync_queue: NIL,
+            async_queue: NIL,
+            alive: true,
+            last_end: now,
+            last_position: Lba(0),
+            think: DecayingMean { samples: 0, total: 0, mean: 0 },
+            seek: DecayingMean { samples: 0, total: 0, mean: 0 },
+        }
+    }
+
+    pub(crate) const fn completed_sync(&mut self, now: Jiffies) {
+        self.last_end = now;
+    }
+
+    pub(crate) const fn seeks(&self) -> bool {
+        self.seek.mean() > SEEKY_SECTORS
+    }
+
+    /// Takes a new request into the statistics.
+    pub(crate) fn observe(
+        &mut self,
+        now: Jiffies,
+        start: Lba,
+        end: Lba,
+        think_max: Jiffies,
+        first_seeks: bool,
+    ) {
+        let think = (now - self.last_end).clamp(0, think_max);
+        self.think.add_think_time(think as u64);
+        let first = self.last_position == Lba(0);
+        let distance = start.distance(self.last_position);
+        self.seek.add_seek(if first && !first_seeks { 0 } else { distance });
+        self.last_position = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn think_means(gaps: &[u64]) -> Vec<u64> {
+        let mut mean = DecayingMean::default();
+        let add = |gap: &u64| {
+            mean.add_think_time((*gap).min(16));
+            mean.mean()
+        };
+        gaps.iter().map(add).collect()
+    }
+
+    /// Spec: cfq, section 8, slice_idle 8.
+    #[test]
+    fn golden_think_times() {
+        assert_eq!(think_means(&[1; 8]), [5, 3, 2, 2, 2, 1, 1, 1]);
+        assert_eq!(think_means(&[8; 8]), [12, 10, 9, 9, 9, 9, 8, 8]);
+        assert_eq!(think_means(&[9; 6]), [13, 11, 10, 10, 10, 10]);
+        assert_eq!(think_means(&[100, 1, 1, 1, 1, 1, 1, 1]), [20, 10, 6, 5, 4, 3, 3, 2]);
+        assert_eq!(
+            think_means(&[0, 0, 0, 0, 0, 16, 16, 16, 16, 16]),
+            [4, 2, 1, 1, 1, 4, 7, 8, 10, 11]
+        );
+    }
+
+    fn seek_means(distances: impl IntoIterator<Item = u64>) -> Vec<u64> {
+        let mut mean = DecayingMean::default();
+        let add = |distance| {
+            mean.add_seek(distance);
+            mean.mean()
+        };
+        distances.into_iter().map(add).collect()
+    }
+
+    /// Spec: cfq, section 8.
+    #[test]
+    fn golden_seeks() {
+        let once = seek_means(core::iter::once(1_000_000).chain([0; 30]));
+        assert_eq!(
+            once[..8],
+            [1_000_000, 466_667, 291_667, 204_167, 152_503, 118_080, 93_866, 76_159]
+        );
+        assert_eq!(once.iter().position(|mean| *mean <= SEEKY_SECTORS), Some(21));
+        let late = seek_means([0, 0, 0, 0, 1_000_000, 1_000_000, 1_000_000]);
+        assert_eq!(late, [0, 0, 0, 0, 34_100, 87_979, 170_955]);
+        assert_eq!(seek_means([1_000_000_000]), [2_097_152]);
+    }
+
+    #[test]
+    fn a_mean_is_believed_from_the_third_sample() {
+        let mut mean = DecayingMean::default();
+        let valid: Vec<bool> = (0..3)
+            .map(|_| {
+                mean.add_seek(1);
+                mean.is_valid()
+            })
+            .collect();
+        assert_eq!(valid, [false, false, true]);
+    }
+}

@@ -1,0 +1,154 @@
+//! Which request is handed over next, or why none is (spec: cfq, sections 2.7, 2.8, 2.16).
+
+use super::engine::Cfq;
+use super::jiffies::Jiffies;
+use super::queue::NIL;
+use fairdisk_core::{RequestId, Why};
+
+/// What a layer answers when asked for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// This one.
+    Dispatch(RequestId, Why),
+    /// None now: wait.
+    Refuse(Why),
+    /// None at all: no queue has the disk or wants it.
+    Nothing,
+}
+
+impl Cfq {
+    /// Asks a layer for a request. A round moves up to a quantum; rounds follow each other until
+    /// the layer refuses.
+    pub(crate) fn dispatch(&mut self, now: Jiffies, layer: u32) -> Step {
+        loop {
+            if let Some(step) = self.continue_round(now) {
+                return step;
+            }
+            if self.queued == 0 {
+                return Step::Nothing;
+            }
+            let queue = match self.select(now, layer) {
+                Ok(queue) => queue,
+                Err(step) => return step,
+            };
+            if let Some(why) = self.refusal(queue, layer) {
+                return Step::Refuse(why);
+            }
+            self.queues[queue as usize].waits = false;
+            self.driver.idle_timer = None;
+            self.round = Some((queue, 0));
+        }
+    }
+
+    /// The queue that has the disk, or gets it now.
+    fn select(&mut self, now: Jiffies, layer: u32) -> Result<u32, Step> {
+        let active = self.layers[layer as usize].active;
+        if active != NIL {
+            let queue = &self.queues[active as usize];
+            if queue.slice_used(now) {
+                self.expire(now, active, false);
+            } else if !queue.is_empty() {
+                return Ok(active);
+            } else if self.driver.idle_timer.is_some() {
+                return Err(Step::Refuse(Why::IdleWait));
+            } else if queue.dispatched > 0 && queue.idle_window {
+                return Err(Step::Refuse(Why::OwnRequestInFlight));
+            } else {
+                self.expire(now, active, false);
+            }
+        }
+        self.begin_next_turn(layer).ok_or(Step::Nothing)
+    }
+
+    fn refusal(&self, queue: u32, layer: u32) -> Option<Why> {
+        let q = &self.queues[queue as usize];
+        let limit = self.round_limit(queue);
+        let alone = self.layers[layer as usize].busy <= 1;
+        if q.dispatched >= limit && (!alone || q.dispatched >= 4 * limit) {
+            return Some(Why::QuantumUsed);
+        }
+        (!q.sync && self.driver.sync_flight > 0).then_some(Why::SyncInFlight)
+    }
+
+    fn round_limit(&self, queue: u32) -> u32 {
+        if self.queues[queue as usize].is_idle_class() { 1 } else { self.tunables.quantum }
+    }
+
+    /// The next request of the round under way, if it is not over.
+    fn continue_round(&mut self, now: Jiffies) -> Option<Step> {
+        let (queue, moved) = self.round?;
+        if moved < self.round_limit(queue) && !self.queues[queue as usize].is_empty() {
+            let (index, why) = self.next_request(now, queue);
+            self.round = Some((queue, moved + 1));
+            self.hand_over(now, index);
+            return Some(Step::Dispatch(RequestId(index), why));
+        }
+        self.round = None;
+        self.end_round(now, queue, moved);
+        None
+    }
+
+    /// After a round: the idle class and an asynchronous queue that used its budget up must go.
+    fn end_round(&mut self, now: Jiffies, queue: u32, moved: u32) {
+        let q = &mut self.queues[queue as usize];
+        q.slice_dispatched += moved;
+        let counted =
+            if self.tunables.quirks.q3_async_budget_per_round { moved } else { q.slice_dispatched };
+        let over = !q.sync && counted >= self.tunables.async_budget(q.level);
+        let layer = &self.layers[q.layer as usize];
+        if layer.busy > 1 && layer.active == queue && (q.is_idle_class() || over) {
+            q.slice_end = now + 1;
+            self.expire(now, queue, false);
+        }
+    }
+
+    /// The head of the FIFO if it is overdue, looked at once a slice; else the best by position.
+    fn next_request(&mut self, now: Jiffies, queue: u32) -> (u32, Why) {
+        let q = &mut self.queues[queue as usize];
+        let turn = q.turn.take().unwrap_or(Why::SliceContinues);
+        if !q.fifo_checked {
+            q.fifo_checked = true;
+            let (head, expire) = (q.fifo_head, self.tunables.fifo_expire(q.sync));
+            let arrived = self.ticker.jiffies(self.rq(head).request.arrived);
+            if now >= arrived + expire {
+                let overdue = head != self.queues[queue as usize].next_rq;
+                return (head, if overdue { Why::DeadlineExpired } else { turn });
+            }
+        }
+        (self.queues[queue as usize].next_rq, turn)
+    }
+
+    /// Moves a request out of its queue, towards the device.
+    pub(crate) fn hand_over(&mut self, now: Jiffies, index: u32) {
+        let queue = self.remove(index);
+        let context = self.rq(index).context;
+        let q = &mut self.queues[queue as usize];
+        q.dispatched += 1;
+        if !self.tunables.slice_from_completion && q.slice_new {
+            q.slice_end = now + self.tunables.slice(q.sync, q.level);
+            q.slice_new = false;
+        }
+        self.driver.sync_flight += u32::from(q.sync);
+        self.driver.outstanding += 1;
+        let layer = q.layer as usize;
+        self.layers[layer].dispatched += 1;
+        if self.driver.active_context == NIL {
+            self.driver.active_context = context;
+        }
+    }
+
+    /// Gives up the requests of one layer, queue by queue in the order of the tree.
+    pub(crate) fn drain(&mut self, now: Jiffies, layer: u32) -> Option<RequestId> {
+        self.round = None;
+        self.driver.idle_timer = None;
+        let active = self.layers[layer as usize].active;
+        if active != NIL {
+            self.expire(now, active, false);
+        }
+        let queue = self.service.first(&self.layers[layer as usize].tree)?;
+        let index = self.queues[queue as usize].next_rq;
+        self.remove(index);
+        self.rqs[index as usize] = None;
+        Some(RequestId(index))
+    }
+}

@@ -1,0 +1,55 @@
+//! CFQ reckons in jiffies: whole ticks of the host's timer, with a phase of their own.
+
+use fairdisk_core::{Instant, Span};
+
+/// A count of timer ticks. Signed, so that differences need no care.
+pub(crate) type Jiffies = i64;
+
+/// The host's timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ticker {
+    tick_ns: u64,
+    phase_ns: u64,
+    start: Jiffies,
+}
+
+/// Ticks the machine has been up when the run begins: an hour's worth, so that no key of the
+/// historical unsigned comparison (quirk Q2) falls below zero.
+const UPTIME_S: Jiffies = 3600;
+
+impl Ticker {
+    /// A timer that ticks `hz` times a second; the first tick of the run comes `phase` early.
+    #[must_use]
+    pub(crate) const fn new(hz: u32, phase: Span) -> Self {
+        let tick_ns = 1_000_000_000 / hz as u64;
+        Self { tick_ns, phase_ns: phase.as_ns() % tick_ns, start: UPTIME_S * hz as Jiffies }
+    }
+
+    /// The tick count at `now`.
+    #[must_use]
+    pub(crate) const fn jiffies(&self, now: Instant) -> i64 {
+        self.start + ((now.as_ns() + self.phase_ns) / self.tick_ns) as Jiffies
+    }
+
+    /// When the tick count becomes `jiffies`.
+    #[must_use]
+    pub(crate) const fn instant(&self, jiffies: i64) -> Instant {
+        let ticks = jiffies.saturating_sub(self.start) as u64;
+        Instant::from_ns((ticks * self.tick_ns).saturating_sub(self.phase_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_begins_where_the_count_changes() {
+        let ticker = Ticker::new(250, Span::from_ms(1));
+        let at = ticker.instant(ticker.jiffies(Instant::ZERO) + 3);
+        assert_eq!(at, Instant::from_ns(11_000_000));
+        assert_eq!(ticker.jiffies(at) - ticker.jiffies(Instant::ZERO), 3);
+        let just_before = Instant::from_ns(at.as_ns() - 1);
+        assert_eq!(ticker.jiffies(just_before) - ticker.jiffies(Instant::ZERO), 2);
+    }
+}

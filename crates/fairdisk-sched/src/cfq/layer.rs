@@ -1,0 +1,61 @@
+//! One whole CFQ: a service tree of queues, the active one, and the shared asynchronous queues.
+//! The flat scheduler has one layer, two-layer CFQ has one for each group.
+
+use super::queue::NIL;
+use fairdisk_core::tree::Tree;
+use fairdisk_core::{IoClass, IoPrio, Why};
+
+/// Where a queue stands in the service tree: class first, then key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ServiceKey {
+    pub(crate) class: u8,
+    pub(crate) key: i64,
+}
+
+pub(crate) const fn class_rank(class: IoClass) -> u8 {
+    match class {
+        IoClass::RealTime => 0,
+        IoClass::None | IoClass::BestEffort => 1,
+        IoClass::Idle => 2,
+    }
+}
+
+const ASYNC_QUEUES: usize = 2 * IoPrio::LEVELS as usize + 1;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Layer {
+    pub(crate) tree: Tree,
+    /// Queues with a pending request.
+    pub(crate) busy: u32,
+    pub(crate) active: u32,
+    /// Why the last active queue lost the disk.
+    pub(crate) turn_ended: Why,
+    /// Requests handed over and not completed.
+    pub(crate) dispatched: u32,
+    async_queues: [u32; ASYNC_QUEUES],
+}
+
+impl Layer {
+    pub(crate) const fn new() -> Self {
+        Self {
+            tree: Tree::new(),
+            busy: 0,
+            active: NIL,
+            turn_ended: Why::QueueEmptied,
+            dispatched: 0,
+            async_queues: [NIL; ASYNC_QUEUES],
+        }
+    }
+
+    /// The place of the asynchronous queue for `ioprio`: no priority set means best effort 4.
+    pub(crate) fn async_queue(&mut self, ioprio: IoPrio) -> &mut u32 {
+        let levels = IoPrio::LEVELS as usize;
+        let index = match ioprio.class {
+            IoClass::RealTime => ioprio.level as usize,
+            IoClass::None => levels + 4,
+            IoClass::BestEffort => levels + ioprio.level as usize,
+            IoClass::Idle => 2 * levels,
+        };
+        &mut self.async_queues[index]
+    }
+}

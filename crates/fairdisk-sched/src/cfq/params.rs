@@ -1,0 +1,201 @@
+//! CFQ's tunables and quirks, as the catalogue sets them (spec: cfq, sections 2.1 and 2.17).
+
+use super::jiffies::Jiffies;
+use fairdisk_core::{IoPrio, Span};
+
+/// What a revision of CFQ is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CfqParams {
+    /// Timer ticks a second: 100, 250, 300 or 1000.
+    pub hz: u32,
+    /// How far the timer is into a tick when the run begins.
+    pub tick_phase: Span,
+    /// Requests of one queue handed over in a round.
+    pub quantum: u32,
+    /// Age after which a synchronous request is overdue.
+    pub fifo_expire_sync_ms: u32,
+    /// Age after which an asynchronous request is overdue.
+    pub fifo_expire_async_ms: u32,
+    /// Furthest backward position considered, in KiB.
+    pub back_seek_max_kib: u32,
+    /// What a backward distance counts for.
+    pub back_seek_penalty: u32,
+    /// Slice of a synchronous queue at level 4.
+    pub slice_sync_ms: u32,
+    /// Slice of an asynchronous queue at level 4.
+    pub slice_async_ms: u32,
+    /// Base of the number of asynchronous requests in a turn.
+    pub slice_async_rq: u32,
+    /// How long to wait for a task to come back; 0 turns waiting off.
+    pub slice_idle_ms: u32,
+    /// Whether a queue that becomes busy is placed the further back, the more queues are busy and
+    /// the lower its level. Off only to measure what it does.
+    pub key_offset: bool,
+    /// Whether the slice clock starts at the first completion (or at the first dispatch).
+    pub slice_from_completion: bool,
+    /// The named quirks.
+    pub quirks: Quirks,
+}
+
+/// The quirks of 2.6.25 (spec: cfq, section 2.17). `true` is the historical behaviour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quirks {
+    /// Q1: the rest of a slice delays the next turn instead of advancing it.
+    pub q1_residual_sign: bool,
+    /// Q2: keys are compared as unsigned 32-bit numbers, and a preempting queue's key is 0.
+    pub q2_unsigned_keys: bool,
+    /// Q3: the budget of asynchronous requests is counted in a round, not in a slice.
+    pub q3_async_budget_per_round: bool,
+    /// Q4: a merged request does not inherit the older one's place in the FIFO.
+    pub q4_no_fifo_inheritance: bool,
+    /// Q5: a task's first request counts its absolute position as a seek.
+    pub q5_first_request_seeks: bool,
+    /// Q6: command queueing, once seen, is believed in for ever.
+    pub q6_queueing_latched: bool,
+    /// Q7: the next request is chosen by distance from the last request the driver took, not from
+    /// the one being left.
+    pub q7_reference_is_driver: bool,
+    /// Q8: waits for a task although the device still holds requests.
+    pub q8_idle_while_busy: bool,
+}
+
+impl Quirks {
+    /// All on, as in 2.6.25.
+    pub const HISTORICAL: Self = Self {
+        q1_residual_sign: true,
+        q2_unsigned_keys: true,
+        q3_async_budget_per_round: true,
+        q4_no_fifo_inheritance: true,
+        q5_first_request_seeks: true,
+        q6_queueing_latched: true,
+        q7_reference_is_driver: true,
+        q8_idle_while_busy: true,
+    };
+}
+
+impl Default for CfqParams {
+    /// CFQ of 2.6.25 at HZ 1000.
+    fn default() -> Self {
+        Self {
+            hz: 1000,
+            tick_phase: Span::ZERO,
+            quantum: 4,
+            fifo_expire_sync_ms: 125,
+            fifo_expire_async_ms: 250,
+            back_seek_max_kib: 16 * 1024,
+            back_seek_penalty: 2,
+            slice_sync_ms: 100,
+            slice_async_ms: 40,
+            slice_async_rq: 2,
+            slice_idle_ms: 8,
+            key_offset: true,
+            slice_from_completion: true,
+            quirks: Quirks::HISTORICAL,
+        }
+    }
+}
+
+/// `CFQ_SLICE_SCALE`: a level is worth a fifth of the base slice.
+const SLICE_SCALE: Jiffies = 5;
+/// `CFQ_MIN_TT`: the wait for a task that seeks.
+const SEEKY_IDLE_MS: u32 = 2;
+
+/// The tunables in jiffies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tunables {
+    pub(crate) hz: Jiffies,
+    pub(crate) quantum: u32,
+    fifo_expire: [Jiffies; 2],
+    pub(crate) back_max_sectors: u64,
+    pub(crate) back_penalty: u64,
+    slice: [Jiffies; 2],
+    slice_async_rq: u32,
+    pub(crate) slice_idle: Jiffies,
+    pub(crate) seeky_idle: Jiffies,
+    pub(crate) idle_delay: Jiffies,
+    pub(crate) key_offset: bool,
+    pub(crate) slice_from_completion: bool,
+    pub(crate) quirks: Quirks,
+}
+
+impl Tunables {
+    pub(crate) fn new(params: &CfqParams) -> Self {
+        let hz = Jiffies::from(params.hz);
+        let down = |ms: u32| Jiffies::from(ms) * hz / 1000;
+        let at_least_one = |ms: u32| if ms == 0 { 0 } else { down(ms).max(1) };
+        let slice_idle = at_least_one(params.slice_idle_ms);
+        let seeky_idle = (Jiffies::from(SEEKY_IDLE_MS) * hz + 999) / 1000;
+        Self {
+            hz,
+            quantum: params.quantum.max(1),
+            fifo_expire: [down(params.fifo_expire_async_ms), down(params.fifo_expire_sync_ms)],
+            back_max_sectors: u64::from(params.back_seek_max_kib) * 2,
+            back_penalty: u64::from(params.back_seek_penalty),
+            slice: [down(params.slice_async_ms).max(1), down(params.slice_sync_ms).max(1)],
+            slice_async_rq: params.slice_async_rq.max(1),
+            slice_idle,
+            seeky_idle: slice_idle.min(seeky_idle.max(1)),
+            idle_delay: hz / 5,
+            key_offset: params.key_offset,
+            slice_from_completion: params.slice_from_completion,
+            quirks: params.quirks,
+        }
+    }
+
+    /// The slice of a queue at `level` (spec: cfq, section 2.4).
+    pub(crate) const fn slice(&self, sync: bool, level: u8) -> Jiffies {
+        let base = self.slice[sync as usize];
+        base + base / SLICE_SCALE * (4 - level as Jiffies)
+    }
+
+    /// How far back a queue is placed that becomes busy beside `busy - 1` others
+    /// (spec: cfq, section 2.5).
+    pub(crate) fn key_offset(&self, busy: u32, sync: bool, level: u8) -> Jiffies {
+        if !self.key_offset {
+            return 0;
+        }
+        (Jiffies::from(busy) - 1) * (self.slice(true, 0) - self.slice(sync, level))
+    }
+
+    pub(crate) const fn fifo_expire(&self, sync: bool) -> Jiffies {
+        self.fifo_expire[sync as usize]
+    }
+
+    /// Asynchronous requests in a turn: 32 at level 0 to 4 at level 7 (spec: cfq, section 2.8).
+    pub(crate) const fn async_budget(&self, level: u8) -> u32 {
+        2 * self.slice_async_rq * (IoPrio::LEVELS - level) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tunables(hz: u32) -> Tunables {
+        Tunables::new(&CfqParams { hz, ..CfqParams::default() })
+    }
+
+    /// Spec: cfq, sections 2.4 and 8.
+    #[test]
+    fn golden_slices_offsets_and_budgets() {
+        let t = tunables(1000);
+        let slices = |sync| [0, 1, 2, 3, 4, 5, 6, 7].map(|level| t.slice(sync, level));
+        assert_eq!(slices(true), [180, 160, 140, 120, 100, 80, 60, 40]);
+        assert_eq!(slices(false), [72, 64, 56, 48, 40, 32, 24, 16]);
+        assert_eq!([0, 4, 7].map(|p| t.key_offset(2, true, p)), [0, 80, 140]);
+        assert_eq!([0, 4, 7].map(|p| t.key_offset(2, false, p)), [108, 140, 164]);
+        assert_eq!([4, 0, 7].map(|p| t.key_offset(4, true, p)), [240, 0, 420]);
+        let budgets = [0, 1, 2, 3, 4, 5, 6, 7].map(|level| t.async_budget(level));
+        assert_eq!(budgets, [32, 28, 24, 20, 16, 12, 8, 4]);
+    }
+
+    /// Spec: cfq, section 2.1: the defaults at the common tick rates.
+    #[test]
+    fn golden_defaults_in_jiffies() {
+        let (t250, t100) = (tunables(250), tunables(100));
+        assert_eq!((t250.fifo_expire(true), t250.fifo_expire(false)), (31, 62));
+        assert_eq!((t250.slice_idle, t250.seeky_idle), (2, 1));
+        assert_eq!((t100.slice(false, 0), t100.slice(false, 7)), (4, 4));
+        assert_eq!((t100.fifo_expire(true), t100.fifo_expire(false)), (12, 25));
+    }
+}

@@ -1,0 +1,149 @@
+//! A queue of requests: a task's synchronous ones, or the asynchronous ones of a class and level.
+
+use super::jiffies::Jiffies;
+use super::params::Quirks;
+use fairdisk_core::tree::Tree;
+use fairdisk_core::{IoClass, IoPrio, Request, Why};
+
+pub(crate) const NIL: u32 = u32::MAX;
+
+/// A request as CFQ keeps it.
+#[derive(Clone, Debug)]
+pub(crate) struct Rq {
+    pub(crate) request: Request,
+    pub(crate) queue: u32,
+    pub(crate) context: u32,
+    pub(crate) fifo_prev: u32,
+    pub(crate) fifo_next: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Queue {
+    pub(crate) layer: u32,
+    pub(crate) sync: bool,
+    /// Requests by position.
+    pub(crate) sorted: Tree,
+    pub(crate) fifo_head: u32,
+    pub(crate) fifo_tail: u32,
+    /// The request to serve next.
+    pub(crate) next_rq: u32,
+    /// Handed over and not completed.
+    pub(crate) dispatched: u32,
+    pub(crate) meta_pending: u32,
+    pub(crate) slice_end: Jiffies,
+    /// No request of this slice has completed yet.
+    pub(crate) slice_new: bool,
+    /// What was left of the last slice when it was taken away.
+    pub(crate) slice_residual: Jiffies,
+    /// Asynchronous requests handed over in this slice.
+    pub(crate) slice_dispatched: u32,
+    pub(crate) class: IoClass,
+    pub(crate) level: u8,
+    /// It is in its layer's service tree.
+    pub(crate) on_tree: bool,
+    /// The disk waits for its next request.
+    pub(crate) waits: bool,
+    /// Its task may be waited for.
+    pub(crate) idle_window: bool,
+    /// The FIFO has been looked at in this slice.
+    pub(crate) fifo_checked: bool,
+    /// Its task passed a full pool in this slice.
+    pub(crate) passed_full_pool: bool,
+    /// Why it got the disk; told with the first request of the turn.
+    pub(crate) turn: Option<Why>,
+    /// Its task is gone; the queue goes when it is empty.
+    pub(crate) doomed: bool,
+}
+
+impl Queue {
+    pub(crate) fn new(layer: u32, sync: bool, ioprio: IoPrio) -> Self {
+        let mut queue = Self {
+            layer,
+            sync,
+            sorted: Tree::new(),
+            fifo_head: NIL,
+            fifo_tail: NIL,
+            next_rq: NIL,
+            dispatched: 0,
+            meta_pending: 0,
+            slice_end: 0,
+            slice_new: false,
+            slice_residual: 0,
+            slice_dispatched: 0,
+            class: IoClass::BestEffort,
+            level: 4,
+            on_tree: false,
+            waits: false,
+            idle_window: sync,
+            fifo_checked: false,
+            passed_full_pool: false,
+            turn: None,
+            doomed: false,
+        };
+        queue.set_priority(ioprio);
+        queue
+    }
+
+    /// Takes class and level from the task (spec: cfq, section 2.3). The place in the tree
+    /// changes only when the queue is put there next.
+    pub(crate) fn set_priority(&mut self, ioprio: IoPrio) {
+        (self.class, self.level) = match ioprio.class {
+            IoClass::None => (IoClass::BestEffort, ioprio.level),
+            IoClass::Idle => (IoClass::Idle, IoPrio::LEVELS - 1),
+            class => (class, ioprio.level),
+        };
+        if self.class == IoClass::Idle {
+            self.idle_window = false;
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    pub(crate) fn is_idle_class(&self) -> bool {
+        self.class == IoClass::Idle
+    }
+
+    pub(crate) const fn slice_used(&self, now: Jiffies) -> bool {
+        !self.slice_new && now >= self.slice_end
+    }
+
+    /// What a queue that loses the disk now has done to lose it.
+    pub(crate) const fn why_turn_ends(&self, now: Jiffies) -> Why {
+        if self.slice_used(now) {
+            Why::SliceExpired
+        } else if self.waits {
+            Why::IdleWaitFailed
+        } else {
+            Why::QueueEmptied
+        }
+    }
+
+    /// The queue gets the disk.
+    pub(crate) const fn begin_turn(&mut self, why: Why) {
+        self.slice_end = 0;
+        self.slice_new = true;
+        self.slice_dispatched = 0;
+        self.passed_full_pool = false;
+        self.fifo_checked = false;
+        // A queue that took the disk says so, not why its victim lost it.
+        if !matches!(self.turn, Some(Why::Preempted)) {
+            self.turn = Some(why);
+        }
+    }
+
+    /// The queue loses the disk; `timed_out` leaves it with a residual.
+    pub(crate) const fn end_turn(&mut self, now: Jiffies, timed_out: bool) {
+        self.waits = false;
+        if timed_out && !self.slice_new {
+            self.slice_residual = self.slice_end - now;
+        }
+    }
+
+    /// What the residual adds to the next key.
+    pub(crate) fn take_residual(&mut self, quirks: &Quirks) -> Jiffies {
+        let residual = core::mem::take(&mut self.slice_residual);
+        if quirks.q1_residual_sign { residual } else { -residual }
+    }
+}

@@ -1,0 +1,201 @@
+//! How the queues of a layer take turns: keys, slices, preemption, and waiting for a task
+//! (spec: cfq, sections 2.4, 2.5, 2.9, 2.10, 2.12).
+
+use super::engine::Cfq;
+use super::jiffies::Jiffies;
+use super::layer::{ServiceKey, class_rank};
+use super::queue::NIL;
+use fairdisk_core::{Flags, Request, Why};
+
+impl Cfq {
+    // ---- the service tree ----------------------------------------------------------------
+
+    pub(crate) fn becomes_busy(&mut self, now: Jiffies, queue: u32) {
+        let layer = self.queues[queue as usize].layer;
+        self.queues[queue as usize].on_tree = true;
+        self.layers[layer as usize].busy += 1;
+        let key = self.service_key(now, queue);
+        self.service.insert(&mut self.layers[layer as usize].tree, queue, key);
+    }
+
+    pub(crate) fn becomes_empty(&mut self, queue: u32) {
+        let layer = self.queues[queue as usize].layer as usize;
+        self.queues[queue as usize].on_tree = false;
+        self.layers[layer].busy -= 1;
+        self.service.remove(&mut self.layers[layer].tree, queue);
+    }
+
+    /// Gives a queue on the tree a fresh key.
+    fn resort(&mut self, now: Jiffies, queue: u32) {
+        let key = self.service_key(now, queue);
+        self.reinsert(queue, key);
+    }
+
+    fn reinsert(&mut self, queue: u32, key: ServiceKey) {
+        if self.service.key(queue) == key {
+            return;
+        }
+        let layer = self.queues[queue as usize].layer as usize;
+        self.service.remove(&mut self.layers[layer].tree, queue);
+        self.service.insert(&mut self.layers[layer].tree, queue, key);
+    }
+
+    fn service_key(&mut self, now: Jiffies, queue: u32) -> ServiceKey {
+        let q = &mut self.queues[queue as usize];
+        let layer = &self.layers[q.layer as usize];
+        let class = class_rank(q.class);
+        let quirks = &self.tunables.quirks;
+        let key = if q.is_idle_class() {
+            let last = self.service.last(&layer.tree).filter(|last| *last != queue);
+            last.map_or(now, |last| self.service.key(last).key) + self.tunables.idle_delay
+        } else {
+            let offset = self.tunables.key_offset(layer.busy, q.sync, q.level);
+            now + offset + q.take_residual(quirks)
+        };
+        ServiceKey { class, key: if quirks.q2_unsigned_keys { wrap(key) } else { key } }
+    }
+
+    /// Puts a preempting queue before all others of its class.
+    fn put_first(&mut self, now: Jiffies, queue: u32) {
+        let q = &self.queues[queue as usize];
+        let tree = &self.layers[q.layer as usize].tree;
+        let key = if self.tunables.quirks.q2_unsigned_keys {
+            0
+        } else {
+            let first = self.service.first(tree).filter(|first| *first != queue);
+            first.map_or(now, |first| self.service.key(first).key) - self.tunables.hz
+        };
+        let class = class_rank(q.class);
+        self.reinsert(queue, ServiceKey { class, key });
+    }
+
+    // ---- turns ---------------------------------------------------------------------------
+
+    /// Gives the disk to the first queue of the layer's tree, if there is one.
+    pub(crate) fn begin_next_turn(&mut self, layer: u32) -> Option<u32> {
+        let layer = &mut self.layers[layer as usize];
+        let queue = self.service.first(&layer.tree)?;
+        layer.active = queue;
+        self.queues[queue as usize].begin_turn(layer.turn_ended);
+        Some(queue)
+    }
+
+    /// Takes the disk from the queue. `timed_out`: it keeps what was left of its slice.
+    pub(crate) fn expire(&mut self, now: Jiffies, queue: u32, timed_out: bool) {
+        let q = &mut self.queues[queue as usize];
+        let layer = q.layer as usize;
+        self.layers[layer].turn_ended = q.why_turn_ends(now);
+        if q.waits {
+            self.driver.idle_timer = None;
+        }
+        q.end_turn(now, timed_out);
+        if q.on_tree {
+            self.resort(now, queue);
+        }
+        if self.layers[layer].active == queue {
+            self.layers[layer].active = NIL;
+        }
+        self.driver.active_context = NIL;
+    }
+
+    /// A request of the queue that has the disk finished.
+    pub(crate) fn active_completed(&mut self, now: Jiffies, queue: u32, sync: bool) {
+        let slice = {
+            let q = &self.queues[queue as usize];
+            self.tunables.slice(q.sync, q.level)
+        };
+        let q = &mut self.queues[queue as usize];
+        if q.slice_new {
+            q.slice_end = now + slice;
+            q.slice_new = false;
+        }
+        if q.slice_used(now) || q.is_idle_class() {
+            self.expire(now, queue, true);
+        } else if sync && q.is_empty() {
+            self.arm_idle(now, queue);
+        }
+    }
+
+    // ---- waiting for a task --------------------------------------------------------------
+
+    fn arm_idle(&mut self, now: Jiffies, queue: u32) {
+        let idle = self.tunables.slice_idle;
+        if idle == 0 || !self.queues[queue as usize].idle_window {
+            return;
+        }
+        let Some(context) = self.contexts.get(self.driver.active_context as usize) else { return };
+        let busy = self.driver.in_driver > 0 && !self.tunables.quirks.q8_idle_while_busy;
+        if !context.alive || busy {
+            return;
+        }
+        let seeky = context.seek.is_valid() && context.seeks();
+        let wait = if seeky { self.tunables.seeky_idle } else { idle };
+        self.queues[queue as usize].waits = true;
+        self.driver.idle_timer = Some(now + wait);
+    }
+
+    /// Lets the idle timer act if it is due. `layer` is the one being served.
+    pub(crate) fn fire_timer(&mut self, now: Jiffies, layer: u32) {
+        let Some(timer) = self.driver.idle_timer.filter(|timer| now >= *timer) else { return };
+        self.driver.idle_timer = None;
+        let active = self.layers[layer as usize].active;
+        let Some(queue) = self.queues.get(active as usize) else { return self.kick() };
+        if queue.slice_used(timer) {
+            self.expire(timer, active, false);
+            self.kick();
+        } else if self.queued > 0 {
+            if queue.is_empty() {
+                self.expire(timer, active, false);
+            }
+            self.kick();
+        }
+    }
+
+    // ---- arrival and preemption ----------------------------------------------------------
+
+    /// A request arrived in `queue`: the disk may have waited for it, or it may take the disk.
+    pub(crate) fn arrived(&mut self, now: Jiffies, queue: u32, request: &Request) {
+        let layer = self.queues[queue as usize].layer;
+        let active = self.layers[layer as usize].active;
+        if active == queue {
+            if self.queues[queue as usize].waits {
+                self.driver.idle_timer = None;
+                self.kick();
+            }
+        } else if active != NIL && self.should_preempt(now, active, queue, request) {
+            self.expire(now, active, true);
+            self.put_first(now, queue);
+            self.queues[queue as usize].slice_end = 0;
+            self.queues[queue as usize].slice_new = true;
+            self.queues[queue as usize].turn = Some(Why::Preempted);
+            self.kick();
+        }
+    }
+
+    /// The first rule that applies decides (spec: cfq, section 2.12).
+    fn should_preempt(&self, now: Jiffies, active: u32, new: u32, request: &Request) -> bool {
+        let (active, new) = (&self.queues[active as usize], &self.queues[new as usize]);
+        if active.slice_used(now) {
+            return true;
+        }
+        if new.is_idle_class() {
+            return false;
+        }
+        if active.is_idle_class() || (request.sync && !active.sync) {
+            return true;
+        }
+        if request.flags.contains(Flags::META) && active.meta_pending == 0 {
+            return true;
+        }
+        let Some(context) = self.contexts.get(self.driver.active_context as usize) else {
+            return false;
+        };
+        let distance = request.start.distance(self.driver.last_position);
+        active.waits && context.seek.is_valid() && distance <= context.seek.mean()
+    }
+}
+
+/// A key as the unsigned 32-bit number it was.
+const fn wrap(key: i64) -> i64 {
+    key as u32 as i64
+}

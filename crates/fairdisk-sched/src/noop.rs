@@ -1,0 +1,70 @@
+//! First come, first served: what a device gets that needs no ordering, and the floor every other
+//! elevator is measured against.
+
+use fairdisk_core::tree::{Forest, Tree};
+use fairdisk_core::{
+    Admission, Change, Completion, Decision, Description, Elevator, Handover, Instant, Request,
+    RequestId, Why,
+};
+
+/// The first-come-first-served elevator.
+#[derive(Debug, Default)]
+pub struct Noop {
+    /// Keys are arrival numbers, so the smallest is the oldest.
+    places: Forest<u64>,
+    queue: Tree,
+    arrivals: u64,
+    in_flight: u32,
+}
+
+impl Noop {
+    /// An empty elevator.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { places: Forest::new(), queue: Tree::new(), arrivals: 0, in_flight: 0 }
+    }
+
+    fn take_first(&mut self) -> Option<RequestId> {
+        let first = self.places.first(&self.queue)?;
+        self.places.remove(&mut self.queue, first);
+        Some(RequestId(first))
+    }
+}
+
+impl Elevator for Noop {
+    fn admit(&mut self, _now: Instant, request: &Request) -> Admission {
+        self.arrivals += 1;
+        self.places.insert(&mut self.queue, request.id.0, self.arrivals);
+        Admission::Queued
+    }
+
+    fn decide(&mut self, _now: Instant) -> Decision {
+        match self.take_first() {
+            Some(id) => {
+                self.in_flight += 1;
+                Decision::Dispatch(id, Why::ArrivedFirst)
+            }
+            None if self.in_flight > 0 => Decision::WaitCompletion(Why::NothingQueued),
+            None => Decision::Idle,
+        }
+    }
+
+    fn complete(&mut self, _now: Instant, _completion: &Completion) {
+        debug_assert!(self.in_flight > 0, "more requests finished than were dispatched");
+        self.in_flight -= 1;
+    }
+
+    fn withdraw(&mut self, _now: Instant, id: RequestId) {
+        self.places.remove(&mut self.queue, id.0);
+    }
+
+    fn configure(&mut self, _now: Instant, _change: &Change) {}
+
+    fn describe(&self) -> Description {
+        Description { name: "noop", handover: Handover::Single, wait_max: None }
+    }
+
+    fn drain(&mut self, _now: Instant) -> Option<RequestId> {
+        self.take_first()
+    }
+}
