@@ -48,7 +48,7 @@ struct Side {
     next: Option<RequestId>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Direction {
     Read,
     Write,
@@ -60,11 +60,18 @@ impl Direction {
     }
 }
 
+/// Where a request is queued: the side first, so that it can be found again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    direction: Direction,
+    start: Lba,
+}
+
 /// The deadline elevator.
 #[derive(Debug)]
 pub struct Deadline {
     params: DeadlineParams,
-    positions: Forest<Lba>,
+    positions: Forest<Place>,
     deadlines: Forest<Instant>,
     sides: [Side; 2],
     direction: Direction,
@@ -120,23 +127,22 @@ impl Deadline {
 
     /// Chooses the direction of a new batch, and says why if there was a choice.
     fn turn(&mut self) -> Option<Option<Why>> {
-        let writes = self.is_waiting(Direction::Write);
-        if !self.is_waiting(Direction::Read) {
-            self.direction = Direction::Write;
-            self.starved = 0;
-            return writes.then_some(None);
+        let waiting = (self.is_waiting(Direction::Read), self.is_waiting(Direction::Write));
+        let may_pass = self.starved < self.params.writes_starved_batches;
+        let (direction, why) = match waiting {
+            (false, false) => return None,
+            (true, false) => (Direction::Read, None),
+            (false, true) => (Direction::Write, None),
+            (true, true) if may_pass => (Direction::Read, Some(Why::ReadsFirst)),
+            (true, true) => (Direction::Write, Some(Why::WritesStarved)),
+        };
+        match why {
+            Some(Why::ReadsFirst) => self.starved += 1,
+            _ if direction == Direction::Write => self.starved = 0,
+            _ => {}
         }
-        self.direction = Direction::Read;
-        if !writes {
-            return Some(None);
-        }
-        if self.starved < self.params.writes_starved_batches {
-            self.starved += 1;
-            return Some(Some(Why::ReadsFirst));
-        }
-        self.direction = Direction::Write;
-        self.starved = 0;
-        Some(Some(Why::WritesStarved))
+        self.direction = direction;
+        Some(why)
     }
 
     fn first_of_batch(&self, now: Instant, why: Option<Why>) -> Option<(RequestId, Why)> {
@@ -161,15 +167,103 @@ impl Deadline {
         self.batched += 1;
     }
 
-    fn take(&mut self, direction: Direction, id: RequestId) {
+    fn insert(&mut self, request: &Request, deadline: Instant) {
+        let direction = Direction::of(request.op);
         let side = &mut self.sides[direction as usize];
-        self.positions.remove(&mut side.by_position, id.0);
-        self.deadlines.remove(&mut side.by_deadline, id.0);
+        let place = Place { direction, start: request.start };
+        self.positions.insert(&mut side.by_position, request.id.0, place);
+        self.deadlines.insert(&mut side.by_deadline, request.id.0, deadline);
     }
 
-    /// Which side a queued request is on.
-    fn direction_of(&self, id: RequestId) -> Direction {
-        let reads = &self.side(Direction::Read).by_position;
-        if self.positions.is_in(reads, id.0) { Direction::Read } else { Direction::Write }
+    /// Takes a queued request out and says by when it should have been dispatched.
+    fn remove(&mut self, id: RequestId) -> Instant {
+        let deadline = self.deadlines.key(id.0);
+        let direction = self.positions.key(id.0).direction;
+        let side = &mut self.sides[direction as usize];
+        if side.next == Some(id) {
+            side.next = self.positions.next(id.0).map(RequestId);
+        }
+        self.positions.remove(&mut side.by_position, id.0);
+        self.deadlines.remove(&mut side.by_deadline, id.0);
+        deadline
+    }
+
+    /// Puts a queued request elsewhere in either order; a batch that was to go on with it still
+    /// does.
+    fn move_to(&mut self, request: &Request, deadline: Instant) {
+        let direction = Direction::of(request.op) as usize;
+        let is_next = self.sides[direction].next == Some(request.id);
+        self.remove(request.id);
+        self.insert(request, deadline);
+        if is_next {
+            self.sides[direction].next = Some(request.id);
+        }
+    }
+
+    fn take_next(&mut self, now: Instant) -> Option<(RequestId, Why)> {
+        let (id, why) = self.choose(now)?;
+        self.move_on(id);
+        self.remove(id);
+        Some((id, why))
+    }
+}
+
+impl Elevator for Deadline {
+    fn admit(&mut self, _now: Instant, request: &Request) -> Admission {
+        let deadline = self.deadline_of(request.op, request.arrived);
+        self.insert(request, deadline);
+        Admission::Queued
+    }
+
+    fn decide(&mut self, now: Instant) -> Decision {
+        match self.take_next(now) {
+            Some((id, why)) => {
+                self.in_flight += 1;
+                Decision::Dispatch(id, why)
+            }
+            None if self.in_flight > 0 => Decision::WaitCompletion(Why::NothingQueued),
+            None => Decision::Idle,
+        }
+    }
+
+    fn complete(&mut self, _now: Instant, _completion: &Completion) {
+        debug_assert!(self.in_flight > 0, "more requests finished than were dispatched");
+        self.in_flight -= 1;
+    }
+
+    fn withdraw(&mut self, _now: Instant, id: RequestId) {
+        self.remove(id);
+    }
+
+    fn configure(&mut self, _now: Instant, _change: &Change) {}
+
+    fn describe(&self) -> Description {
+        // Deadlines are checked only between batches, and a batch takes as long as the device
+        // makes it take: there is no bound to state.
+        Description { name: "deadline", handover: Handover::Single, wait_max: None }
+    }
+
+    fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
+        let front = bio.end() == request.start;
+        let same_kind = request.sync == bio.sync && request.group == bio.group;
+        same_kind && (self.params.front_merges || !front)
+    }
+
+    fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
+        match how {
+            Merge::Back => {}
+            Merge::Front => self.move_to(request, self.deadlines.key(request.id.0)),
+            Merge::Absorbed { arrived, .. } => {
+                let inherited = self.deadline_of(request.op, arrived);
+                let own = self.deadlines.key(request.id.0);
+                if inherited < own {
+                    self.move_to(request, inherited);
+                }
+            }
+        }
+    }
+
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        self.take_next(now).map(|(id, _)| id)
     }
 }

@@ -1,0 +1,132 @@
+//! Every scheduler by name. Adding one is its module and a line in each list below.
+
+use crate::deadline::{Deadline, DeadlineParams};
+use crate::noop::Noop;
+use fairdisk_core::{
+    Admission, Bio, Change, Completion, Decision, Description, Elevator, Instant, MayQueue, Merge,
+    Request, RequestId,
+};
+
+/// Which scheduler, and how it is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchedulerSpec {
+    /// First come, first served.
+    Noop,
+    /// Batches in sector order with deadlines.
+    Deadline(DeadlineParams),
+}
+
+impl SchedulerSpec {
+    /// The names of all families.
+    pub const NAMES: &[&str] = &["noop", "deadline"];
+
+    /// The family called `name` with its default settings.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "noop" => Some(Self::Noop),
+            "deadline" => Some(Self::Deadline(DeadlineParams::default())),
+            _ => None,
+        }
+    }
+
+    /// The name of the family.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Noop => "noop",
+            Self::Deadline(_) => "deadline",
+        }
+    }
+
+    /// An empty scheduler, set this way.
+    #[must_use]
+    pub fn build(&self) -> Scheduler {
+        match *self {
+            Self::Noop => Scheduler::Noop(Noop::new()),
+            Self::Deadline(params) => Scheduler::Deadline(Deadline::new(params)),
+        }
+    }
+}
+
+/// Any scheduler. One type, so that an engine can switch between them under load; a match, so that
+/// calls are not virtual.
+#[derive(Debug)]
+pub enum Scheduler {
+    /// First come, first served.
+    Noop(Noop),
+    /// Batches in sector order with deadlines.
+    Deadline(Deadline),
+}
+
+/// Calls a method of whichever scheduler it is.
+macro_rules! each {
+    ($scheduler:expr, $inner:ident => $call:expr) => {
+        match $scheduler {
+            Scheduler::Noop($inner) => $call,
+            Scheduler::Deadline($inner) => $call,
+        }
+    };
+}
+
+impl Elevator for Scheduler {
+    fn admit(&mut self, now: Instant, request: &Request) -> Admission {
+        each!(self, inner => inner.admit(now, request))
+    }
+
+    fn decide(&mut self, now: Instant) -> Decision {
+        each!(self, inner => inner.decide(now))
+    }
+
+    fn complete(&mut self, now: Instant, completion: &Completion) {
+        each!(self, inner => inner.complete(now, completion));
+    }
+
+    fn withdraw(&mut self, now: Instant, id: RequestId) {
+        each!(self, inner => inner.withdraw(now, id));
+    }
+
+    fn configure(&mut self, now: Instant, change: &Change) {
+        each!(self, inner => inner.configure(now, change));
+    }
+
+    fn describe(&self) -> Description {
+        each!(self, inner => inner.describe())
+    }
+
+    fn activate(&mut self, now: Instant, id: RequestId) {
+        each!(self, inner => inner.activate(now, id));
+    }
+
+    fn may_queue(&mut self, now: Instant, bio: &Bio) -> MayQueue {
+        each!(self, inner => inner.may_queue(now, bio))
+    }
+
+    fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
+        each!(self, inner => inner.may_merge(request, bio))
+    }
+
+    fn merged(&mut self, now: Instant, request: &Request, how: Merge) {
+        each!(self, inner => inner.merged(now, request, how));
+    }
+
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        each!(self, inner => inner.drain(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_known_and_is_its_own() {
+        for (at, name) in SchedulerSpec::NAMES.iter().enumerate() {
+            let spec = SchedulerSpec::named(name).unwrap();
+            assert_eq!(spec.name(), *name);
+            assert!(!SchedulerSpec::NAMES[..at].contains(name), "{name} is there twice");
+            assert_eq!(spec.build().decide(Instant::ZERO), Decision::Idle);
+        }
+        assert_eq!(SchedulerSpec::named("elevator"), None);
+    }
+}
