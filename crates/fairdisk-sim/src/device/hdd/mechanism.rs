@@ -1,0 +1,146 @@
+//! The arm over the turning platters.
+//!
+//! The head always follows a groove: after an access it stays where that ended and, when told to
+//! read ahead, goes on along the groove up to a limit. Its position is a function of time, so
+//! nothing has to happen while it reads ahead.
+
+use super::geometry::{Extent, Geometry, Track};
+use super::seek::SeekCurve;
+use super::spec::HddParams;
+
+/// The head: at `groove` from `since` on, then moving on in step with time up to `limit`.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    groove: u64,
+    since: u64,
+    limit: u64,
+    /// The track of `groove`, or the one before if that is a track's start.
+    track: Track,
+    /// Where the track after `track` starts.
+    next_track: u64,
+}
+
+/// The mechanics of one disk. Times are nanoseconds since the run began.
+#[derive(Clone, Debug)]
+pub(super) struct Mechanism {
+    geometry: Geometry,
+    seek: SeekCurve,
+    phase_ns: u64,
+    write_settle_ns: u64,
+    head: Head,
+}
+
+/// What is done on the medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Data comes off it.
+    Read,
+    /// Data goes onto it, which needs a steadier head.
+    Write,
+}
+
+impl Mechanism {
+    /// The mechanics `params` describe, the head over the first track.
+    pub(super) fn new(params: &HddParams, phase_ns: u64) -> Self {
+        let geometry = Geometry::new(params);
+        let rotation = geometry.rotation();
+        let track = Track::default();
+        let next_track = geometry.next_track_start(track);
+        Self {
+            seek: SeekCurve::new(&params.seek, geometry.cylinders()),
+            phase_ns: rotation.div_rem(params.phase_ns).1 + rotation.div_rem(phase_ns).1,
+            write_settle_ns: u64::from(params.write_settle_us) * 1_000,
+            head: Head { groove: 0, since: 0, limit: 0, track, next_track },
+            geometry,
+        }
+    }
+
+    /// Where sectors are.
+    #[inline]
+    pub(super) fn extent(&self, start: u64, sectors: u32) -> Extent {
+        self.geometry.extent(start, sectors)
+    }
+
+    /// The groove the head is at.
+    #[inline]
+    pub(super) fn position(&self, at: u64) -> u64 {
+        let head = &self.head;
+        (head.groove + at.saturating_sub(head.since)).min(head.limit)
+    }
+
+    /// How far the head goes if left alone.
+    pub(super) fn limit(&self) -> u64 {
+        self.head.limit
+    }
+
+    /// When the head, left alone, passes a `groove` between its position and its limit.
+    #[inline]
+    pub(super) fn passes(&self, groove: u64) -> u64 {
+        self.head.since + (groove - self.head.groove)
+    }
+
+    /// When the head is over `groove` of `track`, leaving its place at `at`.
+    #[inline]
+    pub(super) fn reach(&self, groove: u64, track: Track, at: u64, access: Access) -> u64 {
+        let arrive = at + self.travel_ns(self.track(at), track, access);
+        let rotation = self.geometry.rotation();
+        let (target, now) =
+            (rotation.div_rem(groove).1, rotation.div_rem(arrive + self.phase_ns).1);
+        arrive + if target >= now { target - now } else { target + rotation.get() - now }
+    }
+
+    /// When the head is over a groove whose track is not at hand.
+    pub(super) fn reach_groove(&self, groove: u64, at: u64) -> u64 {
+        self.reach(groove, self.geometry.track_at(groove), at, Access::Read)
+    }
+
+    /// Records that an access of `extent` ended at `end` and the head reads on up to `limit`.
+    #[inline]
+    pub(super) fn finish(&mut self, extent: &Extent, end: u64, limit: u64) {
+        debug_assert!(limit >= extent.to);
+        self.head = Head {
+            groove: extent.to,
+            since: end,
+            limit,
+            track: extent.last,
+            next_track: self.geometry.next_track_start(extent.last),
+        };
+    }
+
+    /// Lets the head read on up to a further `limit`, from `at` on if it already stands still.
+    pub(super) fn extend(&mut self, limit: u64, at: u64) {
+        if limit <= self.head.limit {
+            return;
+        }
+        let groove = self.position(at);
+        if groove == self.head.limit {
+            let track = self.track(at);
+            let since = self.reach(groove, track, at, Access::Read);
+            let next_track = self.geometry.next_track_start(track);
+            self.head = Head { groove, since, limit, track, next_track };
+        }
+        self.head.limit = limit;
+    }
+
+    #[inline]
+    fn track(&self, at: u64) -> Track {
+        let groove = self.position(at);
+        if groove < self.head.next_track { self.head.track } else { self.geometry.track_at(groove) }
+    }
+
+    #[inline]
+    fn travel_ns(&self, from: Track, to: Track, access: Access) -> u64 {
+        if to.number == from.number {
+            return 0;
+        }
+        if to.number == from.number + 1 {
+            // Going on with the next track is what skew is made for: no settling beyond it.
+            return self.geometry.switch_ns(to.cylinder != from.cylinder);
+        }
+        let settle = if access == Access::Write { self.write_settle_ns } else { 0 };
+        let distance = to.cylinder.abs_diff(from.cylinder);
+        let moved =
+            if distance == 0 { self.geometry.switch_ns(false) } else { self.seek.ns(distance) };
+        moved + settle
+    }
+}
