@@ -1,0 +1,148 @@
+//! Devices to test with, and a host that drives one.
+#![allow(dead_code, reason = "every test file uses its own part")]
+
+use fairdisk_core::request::{Lba, Op, RequestId, Sectors};
+use fairdisk_core::time::Instant;
+use fairdisk_sim::device::{
+    Device, DeviceIo, DeviceModel, DeviceSpec, Done, FixedCost, FixedParams, FixedSpec,
+    FlushPolicy, HddParams, HddSpec, NullParams, NullSpec, Order, QueueParams, ReadAheadParams,
+    SeekParams, WriteCacheParams,
+};
+
+/// A WD2500JS, write cache off.
+pub(crate) fn wd2500js() -> HddParams {
+    HddParams {
+        capacity_sectors: 488_397_168,
+        rpm: 7_200,
+        phase_ns: 0,
+        heads: 6,
+        zones: 16,
+        sectors_per_track_outer: 1_020,
+        sectors_per_track_inner: 600,
+        head_switch_us: 0,
+        cylinder_switch_us: 0,
+        seek: SeekParams::Lee { min_us: 1_200, average_us: 8_900, max_us: 20_000 },
+        write_settle_us: 0,
+        command_overhead_us: 330,
+        bus_overhead_us: 30,
+        bus_mb_per_s: 300,
+        read_ahead: Some(ReadAheadParams { segments: 8, segment_kib: 512 }),
+        write_cache: None,
+        queue: QueueParams { depth: 1, order: Order::Fifo },
+    }
+}
+
+/// The same with switches that take time.
+pub(crate) fn skewed() -> HddParams {
+    HddParams { head_switch_us: 900, cylinder_switch_us: 1_100, ..wd2500js() }
+}
+
+/// The same with its write cache on.
+pub(crate) fn cached(depth: u32, order: Order) -> HddParams {
+    let cache =
+        WriteCacheParams { depth, order, reads_wait_for_dirty: true, flush: FlushPolicy::Drain };
+    HddParams { write_cache: Some(cache), ..wd2500js() }
+}
+
+/// The same with command queueing.
+pub(crate) fn queued(depth: u32, order: Order) -> HddParams {
+    HddParams { queue: QueueParams { depth, order }, ..wd2500js() }
+}
+
+/// Builds a disk.
+pub(crate) fn hdd(params: HddParams) -> DeviceModel {
+    DeviceSpec::Hdd(HddSpec::new(params).expect("describes a device")).build()
+}
+
+/// One of every kind, and the variants of the disk that take different paths.
+pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
+    let both = HddParams { queue: queued(8, Order::Satf).queue, ..cached(4, Order::Satf) };
+    let lying = WriteCacheParams {
+        depth: 2,
+        order: Order::Elevator,
+        reads_wait_for_dirty: false,
+        flush: FlushPolicy::Ignore,
+    };
+    let cost = FixedCost { latency_us: 8_000, mb_per_s: Some(150) };
+    let fixed = |parallel| {
+        let params = FixedParams {
+            capacity_sectors: 1 << 23,
+            parallel,
+            read: cost,
+            write: cost,
+            flush_us: 0,
+        };
+        DeviceSpec::Fixed(FixedSpec::new(params).expect("describes a device")).build()
+    };
+    let null = NullSpec::new(NullParams { capacity_sectors: 1 << 30, depth: 64 })
+        .expect("describes a device");
+    vec![
+        ("null", DeviceSpec::Null(null).build()),
+        ("fixed, serial", fixed(1)),
+        ("fixed, parallel", fixed(8)),
+        ("hdd", hdd(wd2500js())),
+        ("hdd, skewed", hdd(skewed())),
+        ("hdd, no read-ahead", hdd(HddParams { read_ahead: None, ..skewed() })),
+        ("hdd, write cache", hdd(cached(4, Order::Satf))),
+        ("hdd, write cache fifo", hdd(cached(1, Order::Fifo))),
+        ("hdd, flush ignored", hdd(HddParams { write_cache: Some(lying), ..skewed() })),
+        ("hdd, queue", hdd(queued(32, Order::Satf))),
+        ("hdd, queue fifo", hdd(queued(4, Order::Fifo))),
+        ("hdd, queue and write cache", hdd(both)),
+    ]
+}
+
+/// A request.
+pub(crate) fn io(id: u32, op: Op, start: u64, sectors: u32) -> DeviceIo {
+    DeviceIo { id: RequestId(id), op, start: Lba(start), sectors: Sectors(sectors), fua: false }
+}
+
+/// A host that knows the time.
+pub(crate) struct Host {
+    pub(crate) device: DeviceModel,
+    pub(crate) now: Instant,
+    done: Vec<Done>,
+    ids: u32,
+}
+
+impl Host {
+    pub(crate) fn new(device: DeviceModel) -> Self {
+        Self { device, now: Instant::ZERO, done: Vec::new(), ids: 0 }
+    }
+
+    /// Submits a request now and answers its name.
+    pub(crate) fn submit(&mut self, op: Op, start: u64, sectors: u32) -> u32 {
+        self.ids += 1;
+        self.device.submit(self.now, &io(self.ids, op, start, sectors));
+        self.ids
+    }
+
+    /// Lets time pass, `ns` of it; nothing may complete meanwhile.
+    pub(crate) fn sleep(&mut self, ns: u64) {
+        let until = Instant::from_ns(self.now.as_ns() + ns);
+        while let Some(at) = self.device.next_event().filter(|&at| at <= until) {
+            self.device.advance(at, &mut self.done);
+            assert!(self.done.is_empty(), "nothing outstanding");
+        }
+        self.now = until;
+    }
+
+    /// Waits until something completes, and answers what.
+    pub(crate) fn wait(&mut self) -> Vec<Done> {
+        while self.done.is_empty() {
+            let at = self.device.next_event().expect("something is outstanding");
+            assert!(at >= self.now, "time does not go back");
+            self.now = at;
+            self.device.advance(at, &mut self.done);
+        }
+        std::mem::take(&mut self.done)
+    }
+
+    /// Does one request and answers how long it took in nanoseconds.
+    pub(crate) fn time(&mut self, op: Op, start: u64, sectors: u32) -> u64 {
+        let begin = self.now;
+        let id = self.submit(op, start, sectors);
+        assert_eq!(self.wait(), [Done { id: RequestId(id), ok: true }]);
+        self.now.since(begin).as_ns()
+    }
+}
