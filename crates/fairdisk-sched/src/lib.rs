@@ -6,4 +6,9 @@
 extern crate alloc;
 
 pub mod cfq;
+pub mod deadline;
+pub mod noop;
+pub mod registry;
 pub mod two_layer;
+
+pub use registry::{Scheduler, SchedulerSpec};
