@@ -1,0 +1,136 @@
+//! An `io_uring` that can do everything we need of it, or the reason why there is none.
+
+use crate::clock::{Clock, Stance};
+use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types};
+use rustix::io::Errno;
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+/// A ring of the kernel's.
+pub struct Ring {
+    uring: IoUring,
+}
+
+/// Why the kernel gives us no ring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(String);
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Ring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ring({} entries)", self.uring.params().sq_entries())
+    }
+}
+
+impl Ring {
+    /// A ring for `depth` requests at once.
+    ///
+    /// # Errors
+    /// The kernel has none, forbids it, or lacks an operation.
+    pub fn new(depth: u32) -> Result<Self, Refusal> {
+        let uring =
+            IoUring::builder().setup_clamp().build(depth).map_err(|error| refused(&error))?;
+        if uring.params().sq_entries() < depth {
+            return Err(Refusal(format!("the kernel allows no ring of {depth} entries")));
+        }
+        if !uring.params().is_feature_ext_arg() {
+            return Err(Refusal("the kernel's io_uring cannot wait with a timeout".to_owned()));
+        }
+        let mut probe = Probe::new();
+        uring.submitter().register_probe(&mut probe).map_err(|error| refused(&error))?;
+        for (code, name) in WANTED {
+            if !probe.is_supported(code) {
+                return Err(Refusal(format!("the kernel's io_uring cannot {name}")));
+            }
+        }
+        Ok(Self { uring })
+    }
+
+    /// Queues an entry; it reaches the kernel with the next [`enter`](Self::enter).
+    ///
+    /// # Safety
+    /// Everything the entry points to must stay valid and untouched until its completion has been
+    /// taken from [`next`](Self::next).
+    pub(super) unsafe fn push(&mut self, entry: &squeue::Entry) -> io::Result<()> {
+        // SAFETY: the caller promises what the kernel needs.
+        let pushed = unsafe { self.uring.submission().push(entry) };
+        if pushed.is_ok() {
+            return Ok(());
+        }
+        // The queue is full of entries the kernel has not fetched yet.
+        self.enter(0, None)?;
+        // SAFETY: the caller promises what the kernel needs.
+        unsafe { self.uring.submission().push(entry) }.map_err(io::Error::other)
+    }
+
+    /// Hands over what is queued and waits for `want` completions, no longer than `span`.
+    pub(super) fn enter(&self, want: usize, span: Option<Duration>) -> io::Result<()> {
+        let entered = match span {
+            None => self.uring.submitter().submit_and_wait(want),
+            Some(span) => {
+                let timespec = types::Timespec::from(span);
+                let args = types::SubmitArgs::new().timespec(&timespec);
+                self.uring.submitter().submit_with_args(want, &args)
+            }
+        };
+        match entered {
+            Ok(_) => Ok(()),
+            // Timed out, interrupted, or completions must be taken first: the caller looks again.
+            Err(error) if is_benign(&error) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Hands over what is queued and waits once the way `clock` says. False if the time is over.
+    pub(super) fn pause(&self, clock: &dyn Clock, deadline: Option<Instant>) -> io::Result<bool> {
+        match clock.stance(deadline) {
+            Stance::Block(span) => self.enter(1, span)?,
+            Stance::Spin => self.enter(0, None)?,
+            Stance::Over => {
+                self.enter(0, None)?;
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The next completion, if there is one.
+    pub(super) fn next(&mut self) -> Option<cqueue::Entry> {
+        self.uring.completion().next()
+    }
+}
+
+use fairdisk_core::Instant;
+
+const WANTED: [(u8, &str); 4] = [
+    (opcode::Read::CODE, "read"),
+    (opcode::Write::CODE, "write"),
+    (opcode::Fsync::CODE, "flush"),
+    (opcode::Fallocate::CODE, "discard"),
+];
+
+fn is_benign(error: &io::Error) -> bool {
+    matches!(
+        Errno::from_io_error(error),
+        Some(Errno::TIME | Errno::INTR | Errno::BUSY | Errno::AGAIN)
+    )
+}
+
+fn refused(error: &io::Error) -> Refusal {
+    let why = match Errno::from_io_error(error) {
+        Some(Errno::NOSYS) => "this kernel has no io_uring".to_owned(),
+        Some(Errno::PERM | Errno::ACCESS) => {
+            "io_uring is forbidden here (kernel.io_uring_disabled or a container's filter)"
+                .to_owned()
+        }
+        Some(Errno::NOMEM) => "the limit on locked memory leaves no room for io_uring".to_owned(),
+        _ => format!("the kernel refuses io_uring: {error}"),
+    };
+    Refusal(why)
+}

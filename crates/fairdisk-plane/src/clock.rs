@@ -1,0 +1,181 @@
+//! The only place in Fairdisk that reads a clock.
+//!
+//! Everything else gets `now` as an argument, or a [`Clock`] to wait with. Under a [`FakeClock`]
+//! a wait jumps to its deadline instead of lasting, which is how tests run the real shell in
+//! virtual time.
+
+use fairdisk_core::{Instant, Span};
+use rustix::thread::{NanosleepRelativeResult, nanosleep, set_current_timer_slack};
+use rustix::time::Timespec;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// How long before a deadline blocking ends and polling begins. Waking an idle processor takes
+/// 30–60 µs; polling for longer than that would take the processor from those who need it.
+const SPIN: Duration = Duration::from_micros(60);
+
+/// Supplies the time and lets it pass.
+pub trait Clock {
+    /// The time since the run began. Never decreases.
+    fn now(&self) -> Instant;
+
+    /// Returns when `deadline` has come.
+    fn pass_until(&self, deadline: Instant);
+
+    /// Whether time passes by itself. Where it does not, it stands still while real hardware is
+    /// at work.
+    fn runs(&self) -> bool;
+
+    /// Called once on the thread that is going to wait.
+    fn prepare(&self) {}
+
+    /// How somebody who waits for hardware until `deadline` should go on waiting now.
+    fn stance(&self, deadline: Option<Instant>) -> Stance {
+        let Some(deadline) = deadline else { return Stance::Block(None) };
+        let left = Duration::from_nanos((deadline - self.now()).as_ns());
+        if left.is_zero() {
+            Stance::Over
+        } else if !self.runs() {
+            Stance::Block(None)
+        } else if left > SPIN {
+            Stance::Block(Some(left - SPIN))
+        } else {
+            Stance::Spin
+        }
+    }
+}
+
+/// What to do next while waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stance {
+    /// Block until something completes, at most this long.
+    Block(Option<Duration>),
+    /// The deadline is too near to block: look again and again.
+    Spin,
+    /// The deadline has come.
+    Over,
+}
+
+/// The machine's monotonic clock, counted from when this value was made. Copies agree.
+#[derive(Clone, Copy, Debug)]
+pub struct MonotonicClock {
+    origin: std::time::Instant,
+}
+
+impl MonotonicClock {
+    /// A clock that starts now.
+    #[must_use]
+    pub fn start() -> Self {
+        Self { origin: read() }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the clock everything else is given")]
+fn read() -> std::time::Instant {
+    std::time::Instant::now()
+}
+
+impl Clock for MonotonicClock {
+    fn now(&self) -> Instant {
+        // 584 years fit.
+        Instant::from_ns(u64::try_from((read() - self.origin).as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn pass_until(&self, deadline: Instant) {
+        loop {
+            match self.stance(Some(deadline)) {
+                Stance::Over => return,
+                Stance::Spin | Stance::Block(None) => std::hint::spin_loop(),
+                Stance::Block(Some(span)) => doze(span),
+            }
+        }
+    }
+
+    fn runs(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self) {
+        // The kernel rounds sleeps up by 50 µs by default. Being refused only costs precision.
+        let _ = set_current_timer_slack(NonZeroU64::new(1));
+    }
+}
+
+/// Sleeps for `span`, or less if a signal arrives.
+fn doze(span: Duration) {
+    let Ok(request) = Timespec::try_from(span) else { return };
+    match nanosleep(&request) {
+        NanosleepRelativeResult::Ok
+        | NanosleepRelativeResult::Interrupted(_)
+        | NanosleepRelativeResult::Err(_) => {}
+    }
+}
+
+/// A clock that stands still until it is moved. Clones show the same time.
+#[derive(Clone, Debug, Default)]
+pub struct FakeClock {
+    ns: Arc<AtomicU64>,
+}
+
+impl FakeClock {
+    /// A clock at zero.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Moves to `now`, never back.
+    pub fn set(&self, now: Instant) {
+        self.ns.fetch_max(now.as_ns(), Ordering::SeqCst);
+    }
+
+    /// Moves on by `span`.
+    pub fn advance(&self, span: Span) {
+        self.ns.fetch_add(span.as_ns(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for FakeClock {
+    fn now(&self) -> Instant {
+        Instant::from_ns(self.ns.load(Ordering::SeqCst))
+    }
+
+    fn pass_until(&self, deadline: Instant) {
+        self.set(deadline);
+    }
+
+    fn runs(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fake_clock_jumps_and_never_goes_back() {
+        let clock = FakeClock::new();
+        let same = clock.clone();
+        clock.pass_until(Instant::from_ns(500));
+        clock.set(Instant::from_ns(100));
+        same.advance(Span::from_ns(7));
+        assert_eq!(clock.now(), Instant::from_ns(507));
+        assert_eq!(clock.stance(Some(Instant::from_ns(600))), Stance::Block(None));
+        assert_eq!(clock.stance(Some(Instant::from_ns(507))), Stance::Over);
+    }
+
+    #[test]
+    fn the_monotonic_clock_waits_for_the_deadline() {
+        let clock = MonotonicClock::start();
+        clock.prepare();
+        let deadline = clock.now() + Span::from_ms(3);
+        assert!(matches!(clock.stance(Some(deadline)), Stance::Block(Some(_))));
+        clock.pass_until(deadline);
+        assert!(clock.now() >= deadline);
+        assert_eq!(clock.stance(Some(deadline)), Stance::Over);
+        assert_eq!(clock.stance(None), Stance::Block(None));
+    }
+}

@@ -1,0 +1,82 @@
+//! Why a request failed.
+
+use fairdisk_core::{Instant, Lba, Op, Request};
+use rustix::io::Errno;
+use std::fmt;
+
+/// Why one request failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The system said so.
+    Os(Errno),
+    /// The file ended before the request did.
+    Short,
+    /// The request lies beyond the last sector.
+    OutOfRange {
+        /// Sectors there are.
+        capacity_sectors: u64,
+    },
+    /// A sector read back is not what was written to it.
+    Corrupt(Lba),
+    /// The device model refused it.
+    Modelled,
+}
+
+impl From<Errno> for Failure {
+    fn from(errno: Errno) -> Self {
+        Self::Os(errno)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Os(errno) => {
+                write!(f, "{}", std::io::Error::from(*errno))?;
+                match *errno {
+                    Errno::NOSPC | Errno::DQUOT => {
+                        f.write_str("; free space on that disk, or run on a smaller size")
+                    }
+                    Errno::IO => f.write_str("; the disk reports a defect, see the kernel's log"),
+                    Errno::ROFS | Errno::BADF => {
+                        f.write_str("; the target is open for reading only")
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Self::Short => f.write_str("the file ended early; was it cut while the run went on?"),
+            Self::OutOfRange { capacity_sectors } => {
+                write!(f, "beyond the last of {capacity_sectors} sectors; use a larger target")
+            }
+            Self::Corrupt(lba) => {
+                write!(f, "sector {} reads back different bytes than were written to it", lba.0)
+            }
+            Self::Modelled => f.write_str("the modelled device has no such sectors"),
+        }
+    }
+}
+
+/// A failed request and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedRequest {
+    /// When the failure was seen.
+    pub at: Instant,
+    /// The request.
+    pub request: Request,
+    /// Why it failed.
+    pub failure: Failure,
+}
+
+impl fmt::Display for FailedRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.request.op {
+            Op::Read => "read",
+            Op::Write => "write",
+            Op::Flush => "flush",
+            Op::Discard => "discard",
+            Op::WriteZeroes => "write of zeroes",
+        };
+        let (sectors, start) = (self.request.sectors.0, self.request.start.0);
+        write!(f, "{what} of {sectors} sectors at sector {start} failed: {}", self.failure)
+    }
+}

@@ -1,0 +1,178 @@
+//! What can be wrong with a target, and what to do about it.
+
+use rustix::io::Errno;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A target that cannot be used.
+#[derive(Debug)]
+pub struct TargetError {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub problem: TargetProblem,
+}
+
+/// What is wrong with a target.
+#[derive(Debug)]
+pub enum TargetProblem {
+    /// The text names no target.
+    NotATarget,
+    /// `dir:` is reserved.
+    DirNotSupported,
+    /// It is neither a regular file nor a block device but this.
+    NotAFile(&'static str),
+    /// Its directory is missing.
+    ParentMissing,
+    /// It is a symbolic link to something that is not there.
+    DanglingLink,
+    /// It appeared while it was being made.
+    Appeared,
+    /// Fairdisk did not make it, and the run would write to it.
+    Foreign,
+    /// It has too few bytes.
+    TooSmall {
+        /// Bytes it has.
+        have: u64,
+        /// Bytes the run reaches.
+        need: u64,
+    },
+    /// The disk it lies on is full.
+    DiskFull {
+        /// Bytes that are free, as far as known.
+        free: Option<u64>,
+        /// Bytes the file needs.
+        need: u64,
+    },
+    /// The file system cannot hold a file of that size.
+    TooLarge {
+        /// Bytes the file needs.
+        need: u64,
+    },
+    /// Permission was denied.
+    NoPermission {
+        /// What was tried.
+        to: &'static str,
+    },
+    /// The file system is mounted for reading only.
+    ReadOnly,
+    /// Another run or a mount uses it.
+    Busy,
+    /// The caller stopped the writing out.
+    Stopped,
+    /// Anything else the system said.
+    Os {
+        /// What was tried.
+        to: &'static str,
+        /// What it said.
+        error: io::Error,
+    },
+}
+
+impl TargetError {
+    pub(super) fn new(path: &Path, problem: TargetProblem) -> Self {
+        Self { path: path.to_owned(), problem }
+    }
+
+    /// What the system said when we tried `to` do something with `path`.
+    pub(super) fn os(path: &Path, to: &'static str, error: &io::Error) -> Self {
+        let problem = match Errno::from_io_error(error) {
+            Some(Errno::ACCESS | Errno::PERM) => TargetProblem::NoPermission { to },
+            Some(Errno::ROFS) => TargetProblem::ReadOnly,
+            Some(Errno::BUSY | Errno::TXTBSY | Errno::WOULDBLOCK) => TargetProblem::Busy,
+            Some(Errno::NOTDIR | Errno::NOENT) => TargetProblem::ParentMissing,
+            Some(Errno::ISDIR) => TargetProblem::NotAFile("a directory"),
+            _ => TargetProblem::Os { to, error: io::Error::new(error.kind(), error.to_string()) },
+        };
+        Self::new(path, problem)
+    }
+
+    /// As [`os`](Self::os), for what takes up `need` bytes.
+    pub(super) fn growing(path: &Path, to: &'static str, error: &io::Error, need: u64) -> Self {
+        match Errno::from_io_error(error) {
+            Some(Errno::NOSPC | Errno::DQUOT) => {
+                Self::new(path, TargetProblem::DiskFull { free: None, need })
+            }
+            Some(Errno::FBIG | Errno::INVAL) => Self::new(path, TargetProblem::TooLarge { need }),
+            _ => Self::os(path, to, error),
+        }
+    }
+}
+
+impl fmt::Display for TargetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.problem {
+            TargetProblem::NotATarget => {
+                write!(f, "{path}: not a target; expected file:PATH")
+            }
+            TargetProblem::DirNotSupported => {
+                write!(f, "{path}: directories are not supported yet; use file:PATH")
+            }
+            TargetProblem::NotAFile(kind) => {
+                write!(f, "{path} is {kind}; name a regular file or a block device")
+            }
+            TargetProblem::ParentMissing => {
+                write!(f, "{path}: its directory does not exist; make it or name another path")
+            }
+            TargetProblem::DanglingLink => {
+                write!(f, "{path} is a link to a missing file; remove it or name another path")
+            }
+            TargetProblem::Appeared => {
+                write!(f, "{path} was made by somebody else just now; name another path")
+            }
+            TargetProblem::Foreign => write!(
+                f,
+                "{path} was not made by Fairdisk and this run writes to it; name another path, or \
+                 say --overwrite to destroy what is in it"
+            ),
+            problem => self.fmt_limits(problem, f),
+        }
+    }
+}
+
+impl TargetError {
+    fn fmt_limits(&self, problem: &TargetProblem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match problem {
+            TargetProblem::TooSmall { have, need } => write!(
+                f,
+                "{path} is too small: it has {have} bytes, the run needs {need}; make it larger, \
+                 name another path, or run on a smaller size"
+            ),
+            TargetProblem::DiskFull { free: Some(free), need } => write!(
+                f,
+                "{path}: its disk has {free} bytes free, {need} are needed; free space or run on \
+                 a smaller size"
+            ),
+            TargetProblem::DiskFull { free: None, need } => write!(
+                f,
+                "{path}: its disk is full, {need} bytes are needed; free space or run on a \
+                 smaller size"
+            ),
+            TargetProblem::TooLarge { need } => write!(
+                f,
+                "{path}: its file system or a limit does not allow a file of {need} bytes; run on \
+                 a smaller size or name a path elsewhere"
+            ),
+            TargetProblem::NoPermission { to } => write!(
+                f,
+                "{path}: no permission to {to} it; change its permissions, name another path, or \
+                 run as a user who may"
+            ),
+            TargetProblem::ReadOnly => {
+                write!(f, "{path} lies on a read-only file system; name another path")
+            }
+            TargetProblem::Busy => write!(
+                f,
+                "{path} is in use by another run or mounted; wait, unmount it, or name another path"
+            ),
+            TargetProblem::Stopped => write!(f, "{path}: stopped while it was being written out"),
+            TargetProblem::Os { to, error } => write!(f, "{path}: cannot {to} it: {error}"),
+            _ => write!(f, "{path} cannot be used"),
+        }
+    }
+}
+
+impl std::error::Error for TargetError {}

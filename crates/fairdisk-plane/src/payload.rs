@@ -1,0 +1,126 @@
+//! What is written, and whether what is read is what was written.
+
+use crate::buffer::Buffer;
+use fairdisk_core::prng::mix;
+use fairdisk_core::{Lba, Op, Request, SECTOR_BYTES};
+use std::collections::BTreeMap;
+
+/// Fills the buffers of writes and looks at those of reads.
+pub trait Payload {
+    /// A write is about to be submitted.
+    fn fill(&mut self, request: &Request, data: &mut Buffer);
+
+    /// A request is done. Returns the first sector whose bytes are not what they must be.
+    fn check(&mut self, request: &Request, data: &Buffer, ok: bool) -> Option<Lba>;
+}
+
+/// Writes whatever the buffer holds and checks nothing: for measuring.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Anything;
+
+impl Payload for Anything {
+    fn fill(&mut self, _: &Request, _: &mut Buffer) {}
+
+    fn check(&mut self, _: &Request, _: &Buffer, _: bool) -> Option<Lba> {
+        None
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    Zeroes,
+    Generation(u64),
+}
+
+/// Writes a pattern made from the position and a generation number, remembers it for every sector
+/// and compares what is read. Costs memory per sector: for tests.
+///
+/// It relies on overlapping requests not being in flight together, which the engine sees to.
+#[derive(Debug, Default)]
+pub struct Pattern {
+    generation: u64,
+    /// What the sectors hold; one that is missing may hold anything.
+    sectors: BTreeMap<u64, Content>,
+    writing: BTreeMap<u64, u64>,
+    /// Sectors that were compared.
+    checked: u64,
+}
+
+impl Pattern {
+    /// Nothing is known about any sector.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many sectors have been compared.
+    #[must_use]
+    pub const fn checked(&self) -> u64 {
+        self.checked
+    }
+
+    fn compare(&mut self, request: &Request, data: &Buffer) -> Option<Lba> {
+        for (lba, bytes) in sectors_of(request).zip(data.bytes().chunks(SECTOR_BYTES as usize)) {
+            let Some(content) = self.sectors.get(&lba) else { continue };
+            self.checked += 1;
+            if !holds(*content, lba, bytes) {
+                return Some(Lba(lba));
+            }
+        }
+        None
+    }
+
+    fn written(&mut self, request: &Request, content: Option<Content>) {
+        for lba in sectors_of(request) {
+            match content {
+                Some(content) => self.sectors.insert(lba, content),
+                None => self.sectors.remove(&lba),
+            };
+        }
+    }
+}
+
+impl Payload for Pattern {
+    fn fill(&mut self, request: &Request, data: &mut Buffer) {
+        self.generation += 1;
+        self.writing.insert(request.start.0, self.generation);
+        let chunks = data.bytes_mut().chunks_mut(SECTOR_BYTES as usize);
+        for (lba, bytes) in sectors_of(request).zip(chunks) {
+            for (index, word) in bytes.chunks_mut(8).enumerate() {
+                word.copy_from_slice(&pattern_word(lba, self.generation, index));
+            }
+        }
+    }
+
+    fn check(&mut self, request: &Request, data: &Buffer, ok: bool) -> Option<Lba> {
+        match request.op {
+            Op::Read if ok => return self.compare(request, data),
+            Op::Read | Op::Flush => {}
+            Op::Write => {
+                let generation = self.writing.remove(&request.start.0).filter(|_| ok);
+                self.written(request, generation.map(Content::Generation));
+            }
+            Op::WriteZeroes => self.written(request, ok.then_some(Content::Zeroes)),
+            Op::Discard => self.written(request, None),
+        }
+        None
+    }
+}
+
+fn sectors_of(request: &Request) -> std::ops::Range<u64> {
+    request.start.0..request.end().0
+}
+
+fn pattern_word(lba: u64, generation: u64, index: usize) -> [u8; 8] {
+    mix(mix(lba ^ generation.rotate_left(32)) ^ index as u64).to_le_bytes()
+}
+
+fn holds(content: Content, lba: u64, bytes: &[u8]) -> bool {
+    match content {
+        Content::Zeroes => bytes.iter().all(|byte| *byte == 0),
+        Content::Generation(generation) => {
+            let mut words = bytes.chunks(8).enumerate();
+            words.all(|(index, word)| word == pattern_word(lba, generation, index))
+        }
+    }
+}

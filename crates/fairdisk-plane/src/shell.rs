@@ -1,0 +1,282 @@
+//! The real shell: a load, a backend and a clock in one loop.
+//!
+//! At one instant completions come first, one by one and each followed by what it issues; then the
+//! load's timers. The simulated world keeps the same order, which is why the same load leaves the
+//! same journal in both.
+
+mod report;
+
+pub use report::{Lateness, Progress, ShellError, ShellReport};
+
+use crate::backend::{Backend, Done};
+use crate::buffer::{Buffers, payload_bytes};
+use crate::clock::Clock;
+use crate::failure::{FailedRequest, Failure};
+use crate::load::Load;
+use crate::payload::{Anything, Payload};
+use fairdisk_core::{Histogram, Instant, Op, Request, RequestId, Span};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How often the stop flag is looked at and progress told.
+const TICK: Span = Span::from_ms(100);
+
+/// Told how far a run has come.
+type Listener = Box<dyn FnMut(&Progress)>;
+
+/// Drives a [`Load`] on a [`Backend`].
+pub struct Shell<L, B, C, P = Anything> {
+    load: L,
+    backend: B,
+    clock: C,
+    payload: P,
+    stop: Arc<AtomicBool>,
+    end: Option<Instant>,
+    progress: Option<Listener>,
+    run: Run,
+}
+
+/// What a run keeps track of.
+#[derive(Debug, Default)]
+struct Run {
+    buffers: Buffers,
+    /// Requests at the backend, by id.
+    at_backend: Vec<Option<Request>>,
+    issue: Vec<Request>,
+    done: Vec<Done>,
+    submitted: u64,
+    completed: u64,
+    bytes: u64,
+    errors: u64,
+    first_error: Option<FailedRequest>,
+    timers: Histogram,
+    stopped: Option<Instant>,
+    next_tick: Instant,
+}
+
+impl<L: Load, B: Backend, C: Clock> Shell<L, B, C> {
+    /// A shell that runs `load` on `backend` until it is done.
+    #[must_use]
+    pub fn new(load: L, backend: B, clock: C) -> Self {
+        Self {
+            load,
+            backend,
+            clock,
+            payload: Anything,
+            stop: Arc::default(),
+            end: None,
+            progress: None,
+            run: Run::default(),
+        }
+    }
+}
+
+impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
+    /// Ends the run early once `stop` is true; what is in flight finishes first.
+    #[must_use]
+    pub fn stop_on(mut self, stop: Arc<AtomicBool>) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// Ends the run at `end`; what is in flight finishes first.
+    #[must_use]
+    pub fn end_at(mut self, end: Instant) -> Self {
+        self.end = Some(end);
+        self
+    }
+
+    /// Calls `progress` now and then, at most ten times a second.
+    #[must_use]
+    pub fn on_progress(mut self, progress: impl FnMut(&Progress) + 'static) -> Self {
+        self.progress = Some(Box::new(progress));
+        self
+    }
+
+    /// Writes what `payload` says and lets it check what is read.
+    #[must_use]
+    pub fn with_payload<Q: Payload>(self, payload: Q) -> Shell<L, B, C, Q> {
+        let Self { load, backend, clock, stop, end, progress, run, .. } = self;
+        Shell { load, backend, clock, payload, stop, end, progress, run }
+    }
+
+    /// Runs to the end.
+    ///
+    /// # Errors
+    /// The backend broke, or the load waits for something that never happens. A request that fails
+    /// is no error here; the report counts it.
+    pub fn run(&mut self) -> Result<ShellReport, ShellError> {
+        self.clock.prepare();
+        let began = self.clock.now();
+        self.run.next_tick = began;
+        loop {
+            let now = self.clock.now();
+            self.tick(now);
+            self.complete(now);
+            self.advance(now);
+            if self.load.is_done() && self.is_drained() {
+                return Ok(self.report(began));
+            }
+            let deadline = self.deadline()?;
+            self.backend
+                .wait(&self.clock, Some(deadline), &mut self.run.done)
+                .map_err(|error| self.broke(error))?;
+        }
+    }
+
+    /// The load, to look at what became of it.
+    pub const fn load(&self) -> &L {
+        &self.load
+    }
+
+    /// The backend.
+    pub const fn backend(&self) -> &B {
+        &self.backend
+    }
+
+    /// The payload.
+    pub const fn payload(&self) -> &P {
+        &self.payload
+    }
+
+    /// Gives up the load and the backend.
+    pub fn into_parts(self) -> (L, B) {
+        (self.load, self.backend)
+    }
+
+    fn is_drained(&self) -> bool {
+        self.run.submitted == self.run.completed
+    }
+
+    // ---- what happens at one instant -----------------------------------------------------
+
+    /// What is done ten times a second, and the end.
+    fn tick(&mut self, now: Instant) {
+        let over = self.end.is_some_and(|end| now >= end) || self.stop.load(Ordering::Relaxed);
+        if over && self.run.stopped.is_none() {
+            self.run.stopped = Some(now);
+            self.load.stop(now);
+        }
+        if now < self.run.next_tick {
+            return;
+        }
+        self.run.next_tick = now + TICK;
+        let progress = self.run.progress(now);
+        if let Some(tell) = &mut self.progress {
+            tell(&progress);
+        }
+    }
+
+    fn complete(&mut self, now: Instant) {
+        let mut done = std::mem::take(&mut self.run.done);
+        for done in done.drain(..) {
+            let ok = self.settle(now, &done);
+            self.run.buffers.give_back(done.data);
+            self.load.completed(now, done.id, ok, &mut self.run.issue);
+            self.submit(now);
+        }
+        self.run.done = done;
+    }
+
+    fn advance(&mut self, now: Instant) {
+        // Once: what it sets for this very instant comes after the completions of this instant.
+        if let Some(due) = self.load.next_event().filter(|due| *due <= now) {
+            self.run.timers.record(now - due);
+            self.load.advance(now, &mut self.run.issue);
+            self.submit(now);
+        }
+    }
+
+    fn submit(&mut self, now: Instant) {
+        for request in self.run.issue.drain(..) {
+            let slot = request.id.0 as usize;
+            if slot >= self.run.at_backend.len() {
+                self.run.at_backend.resize(slot + 1, None);
+            }
+            let before = self.run.at_backend[slot].replace(request);
+            assert!(before.is_none(), "{:?} is issued twice", request.id);
+            let mut data = self.run.buffers.take(payload_bytes(&request));
+            if request.op == Op::Write {
+                self.payload.fill(&request, &mut data);
+            }
+            self.run.submitted += 1;
+            self.backend.submit(now, &request, data);
+        }
+    }
+
+    /// Counts a completion; says whether it succeeded.
+    fn settle(&mut self, now: Instant, done: &Done) -> bool {
+        let request = self.run.take(done.id);
+        let corrupt = self.payload.check(&request, &done.data, done.result.is_ok());
+        let result = match corrupt {
+            Some(lba) if done.result.is_ok() => Err(Failure::Corrupt(lba)),
+            _ => done.result,
+        };
+        self.run.completed += 1;
+        let Err(failure) = result else {
+            self.run.bytes += payload_bytes(&request) as u64;
+            return true;
+        };
+        self.run.errors += 1;
+        self.run.first_error.get_or_insert(FailedRequest { at: now, request, failure });
+        false
+    }
+
+    // ---- waiting -------------------------------------------------------------------------
+
+    /// Until when to wait for a completion.
+    fn deadline(&self) -> Result<Instant, ShellError> {
+        let next = self.load.next_event();
+        let waits_for_end = self.end.is_some() && self.run.stopped.is_none();
+        if next.is_none() && self.is_drained() && !waits_for_end {
+            return Err(ShellError::Stalled { at: self.clock.now() });
+        }
+        let end = self.end.filter(|_| self.run.stopped.is_none());
+        let events = next.into_iter().chain(end);
+        Ok(events.fold(self.run.next_tick, Instant::min))
+    }
+
+    fn broke(&self, error: std::io::Error) -> ShellError {
+        ShellError::Backend {
+            backend: self.backend.chosen().name,
+            error,
+            lost: self.run.submitted - self.run.completed,
+        }
+    }
+
+    fn report(&self, began: Instant) -> ShellReport {
+        let run = &self.run;
+        ShellReport {
+            elapsed: self.clock.now() - began,
+            requests: run.completed,
+            bytes: run.bytes,
+            errors: run.errors,
+            first_error: run.first_error,
+            stopped: run.stopped,
+            timer_lateness: Lateness::of(&run.timers),
+            completion_lateness: self.backend.lateness().map(Lateness::of),
+            backend: self.backend.chosen(),
+        }
+    }
+}
+
+impl Run {
+    fn take(&mut self, id: RequestId) -> Request {
+        let slot = self.at_backend.get_mut(id.0 as usize);
+        match slot.and_then(Option::take) {
+            Some(request) => request,
+            None => panic!("{id:?} is done but was not at the backend"),
+        }
+    }
+
+    const fn progress(&self, now: Instant) -> Progress {
+        Progress {
+            now,
+            completed: self.completed,
+            bytes: self.bytes,
+            in_flight: self.submitted - self.completed,
+            errors: self.errors,
+            draining: self.stopped.is_some(),
+        }
+    }
+}
