@@ -1,7 +1,9 @@
 //! Every scheduler by name. Adding one is its module and a line in each list below.
 
+use crate::cfq::{Cfq, CfqParams};
 use crate::deadline::{Deadline, DeadlineParams};
 use crate::noop::Noop;
+use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, Instant, MayQueue, Merge,
     Request, RequestId,
@@ -14,11 +16,15 @@ pub enum SchedulerSpec {
     Noop,
     /// Batches in sector order with deadlines.
     Deadline(DeadlineParams),
+    /// A queue for every task, slices of disk time, waiting for the task being served.
+    Cfq(CfqParams),
+    /// Groups take turns; inside its turn each group is a whole CFQ.
+    TwoLayerCfq(TwoLayerParams),
 }
 
 impl SchedulerSpec {
     /// The names of all families.
-    pub const NAMES: &[&str] = &["noop", "deadline"];
+    pub const NAMES: &[&str] = &["noop", "deadline", "cfq", "two-layer-cfq"];
 
     /// The family called `name` with its default settings.
     #[must_use]
@@ -26,6 +32,8 @@ impl SchedulerSpec {
         match name {
             "noop" => Some(Self::Noop),
             "deadline" => Some(Self::Deadline(DeadlineParams::default())),
+            "cfq" => Some(Self::Cfq(CfqParams::default())),
+            "two-layer-cfq" => Some(Self::TwoLayerCfq(TwoLayerParams::default())),
             _ => None,
         }
     }
@@ -36,6 +44,8 @@ impl SchedulerSpec {
         match self {
             Self::Noop => "noop",
             Self::Deadline(_) => "deadline",
+            Self::Cfq(_) => "cfq",
+            Self::TwoLayerCfq(_) => "two-layer-cfq",
         }
     }
 
@@ -45,6 +55,8 @@ impl SchedulerSpec {
         match *self {
             Self::Noop => Scheduler::Noop(Noop::new()),
             Self::Deadline(params) => Scheduler::Deadline(Deadline::new(params)),
+            Self::Cfq(params) => Scheduler::Cfq(Cfq::new(&params)),
+            Self::TwoLayerCfq(params) => Scheduler::TwoLayerCfq(TwoLayerCfq::new(&params)),
         }
     }
 }
@@ -57,6 +69,10 @@ pub enum Scheduler {
     Noop(Noop),
     /// Batches in sector order with deadlines.
     Deadline(Deadline),
+    /// CFQ.
+    Cfq(Cfq),
+    /// Two-layer CFQ.
+    TwoLayerCfq(TwoLayerCfq),
 }
 
 /// Calls a method of whichever scheduler it is.
@@ -65,6 +81,8 @@ macro_rules! each {
         match $scheduler {
             Scheduler::Noop($inner) => $call,
             Scheduler::Deadline($inner) => $call,
+            Scheduler::Cfq($inner) => $call,
+            Scheduler::TwoLayerCfq($inner) => $call,
         }
     };
 }

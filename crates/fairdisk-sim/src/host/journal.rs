@@ -1,0 +1,175 @@
+//! The ext3 journal as the disk feels it (spec: disk, sections 1.8 and 2.1).
+//!
+//! An I/O sets its inode's times, which have a granularity of one second. The first such change
+//! opens a transaction; five seconds later the journal task writes the changed inode blocks to the
+//! log and then a commit record, both as asynchronous requests. A task that wants to change an
+//! inode block while it is being written to the log sleeps until that write has ended.
+
+use super::volume::BLOCK_SECTORS;
+use fairdisk_core::{Instant, Lba, Sectors, Span};
+
+/// How an ext3 journal behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JournalSpec {
+    /// Where the log lies.
+    pub start: Lba,
+    /// How long it is, in blocks of 4 KiB; written round and round.
+    pub blocks: u32,
+    /// How long a transaction collects changes.
+    pub commit_interval: Span,
+    /// Inodes in a block.
+    pub inodes_per_block: u32,
+    /// How far the wall clock is into a second when the run begins.
+    pub second_phase: Span,
+}
+
+/// The answer to a task that wants to set an inode's times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touch {
+    /// Done, or nothing to do.
+    Done,
+    /// Sleep until the log write has ended.
+    Sleep,
+}
+
+/// What the journal task does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JournalStep {
+    /// Nothing.
+    Rest,
+    /// Ask again then.
+    At(Instant),
+    /// Write this to the log.
+    Write(Lba, Sectors),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Resting,
+    WritingLog,
+    WritingRecord,
+}
+
+#[derive(Debug)]
+pub(crate) struct Journal {
+    spec: JournalSpec,
+    /// When the running transaction was opened.
+    running_since: Option<Instant>,
+    /// Inode blocks the running transaction changes.
+    running: Vec<u32>,
+    /// Inode blocks being written to the log.
+    shadow: Vec<u32>,
+    phase: Phase,
+    head: u32,
+}
+
+impl Journal {
+    pub(crate) const fn new(spec: JournalSpec) -> Self {
+        Self {
+            spec,
+            running_since: None,
+            running: Vec::new(),
+            shadow: Vec::new(),
+            phase: Phase::Resting,
+            head: 0,
+        }
+    }
+
+    /// Whether a transaction collects changes.
+    pub(crate) const fn is_running(&self) -> bool {
+        self.running_since.is_some()
+    }
+
+    /// A task sets the times of `inode`, last set in `touched_second`.
+    pub(crate) fn touch(&mut self, now: Instant, inode: u32, touched_second: &mut u64) -> Touch {
+        let second = (now + self.spec.second_phase).as_ns() / 1_000_000_000;
+        if *touched_second == second {
+            return Touch::Done;
+        }
+        // The handle is open, and with it the transaction, even if the block is not to be had.
+        self.running_since.get_or_insert(now);
+        let block = inode / self.spec.inodes_per_block;
+        if self.shadow.contains(&block) {
+            return Touch::Sleep;
+        }
+        *touched_second = second;
+        if !self.running.contains(&block) {
+            self.running.push(block);
+        }
+        Touch::Done
+    }
+
+    /// What the journal task does if it is woken at `now`.
+    pub(crate) fn wake(&mut self, now: Instant) -> JournalStep {
+        let Some(since) = self.running_since else { return JournalStep::Rest };
+        if self.phase != Phase::Resting {
+            return JournalStep::Rest;
+        }
+        let due = since + self.spec.commit_interval;
+        if due > now {
+            return JournalStep::At(due);
+        }
+        self.running_since = None;
+        core::mem::swap(&mut self.shadow, &mut self.running);
+        self.phase = Phase::WritingLog;
+        // One descriptor block and the changed blocks.
+        self.write(1 + self.shadow.len() as u32)
+    }
+
+    /// A write of the journal task has ended. `true`: sleeping tasks may go on.
+    pub(crate) fn written(&mut self, now: Instant) -> (JournalStep, bool) {
+        match self.phase {
+            Phase::WritingLog => {
+                self.shadow.clear();
+                self.phase = Phase::WritingRecord;
+                (self.write(1), true)
+            }
+            Phase::WritingRecord | Phase::Resting => {
+                self.phase = Phase::Resting;
+                (self.wake(now), false)
+            }
+        }
+    }
+
+    fn write(&mut self, blocks: u32) -> JournalStep {
+        if self.head + blocks > self.spec.blocks {
+            self.head = 0;
+        }
+        let at = Lba(self.spec.start.0 + u64::from(self.head * BLOCK_SECTORS.0));
+        self.head += blocks;
+        JournalStep::Write(at, Sectors(blocks * BLOCK_SECTORS.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Span::from_ms(ms)
+    }
+
+    #[test]
+    fn a_commit_blocks_changes_until_the_log_is_written() {
+        let mut journal = Journal::new(JournalSpec {
+            start: Lba(1000),
+            blocks: 100,
+            commit_interval: Span::from_s(5),
+            inodes_per_block: 32,
+            second_phase: Span::ZERO,
+        });
+        let (mut one, mut two) = (u64::MAX, u64::MAX);
+        assert_eq!(journal.touch(at(100), 3, &mut one), Touch::Done);
+        assert_eq!(journal.wake(at(100)), JournalStep::At(at(5100)));
+        assert_eq!(journal.touch(at(200), 40, &mut two), Touch::Done);
+        // Two inode blocks and a descriptor.
+        assert_eq!(journal.wake(at(5100)), JournalStep::Write(Lba(1000), Sectors(24)));
+        assert_eq!(journal.touch(at(5200), 3, &mut one), Touch::Sleep);
+        assert_eq!(journal.touch(at(5200), 90, &mut 0), Touch::Done, "another block is free");
+        let record = (JournalStep::Write(Lba(1024), Sectors(8)), true);
+        assert_eq!(journal.written(at(6000)), record);
+        assert_eq!(journal.touch(at(6000), 3, &mut one), Touch::Done);
+        // The next transaction was opened by the task that had to sleep.
+        assert_eq!(journal.written(at(6100)), (JournalStep::At(at(10_200)), false));
+    }
+}

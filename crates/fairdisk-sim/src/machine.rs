@@ -1,0 +1,320 @@
+//! Everything above the device as one state machine: tasks, host and engine.
+//!
+//! A shell tells it what time it is and which requests the device finished; it says which requests
+//! to give to the device and when it wants to be called again. It never reads a clock.
+
+mod io;
+mod tally;
+mod task;
+
+pub use tally::{GroupTally, TaskReport};
+
+use crate::events::Events;
+use crate::host::{CpuSpec, Cpus, File, FileSpec, Journal, JournalStep, VolumeSpec};
+use crate::workload::TaskSpec;
+use fairdisk_core::Instant;
+use fairdisk_core::{
+    Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig, Flags, GroupId, Input,
+    IoPrio, Journal as Log, Lba, Op, Prng, Request, RequestId, Sectors, Share, Sleeper, TaskId,
+};
+use io::{Io, IoKind, Ios};
+use std::collections::VecDeque;
+use task::{Phase, Task};
+
+/// How a machine is set up.
+#[derive(Clone, Debug)]
+pub struct MachineConfig {
+    /// Seed of everything random.
+    pub seed: u64,
+    /// The request queue.
+    pub engine: EngineConfig,
+    /// The CPUs.
+    pub cpu: CpuSpec,
+    /// Largest read-ahead window, in pages of 4 KiB.
+    pub read_ahead_pages: u64,
+    /// Buffered bytes a task may have on the way to the disk before it must wait.
+    pub write_behind_bytes: u64,
+    /// Whether reads of indirect blocks carry the metadata hint.
+    pub meta_hint: bool,
+    /// What each group asks for, by group number; group 0 is the root group.
+    pub groups: Vec<Share>,
+    /// The file systems and partitions.
+    pub volumes: Vec<VolumeSpec>,
+    /// The files.
+    pub files: Vec<FileSpec>,
+    /// The tasks.
+    pub tasks: Vec<TaskSpec>,
+    /// Whether the journal of events keeps every entry (for explanations) or only its hash.
+    pub keep_journal: bool,
+}
+
+/// What happens at a set time.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// A task gets to run.
+    Run(u32),
+    /// A task that slept for a request slot tries again.
+    Retry(Sleeper),
+    /// The journal task of a volume looks at its transaction.
+    Commit(u32),
+}
+
+/// The machine.
+#[derive(Debug)]
+pub struct Machine<E> {
+    engine: Engine<E>,
+    cpus: Cpus,
+    config: MachineConfig,
+    tasks: Vec<Task>,
+    files: Vec<File>,
+    /// The journal of each volume that has one.
+    journals: Vec<Option<Journal>>,
+    /// Tasks that sleep until a volume's log write has ended.
+    log_waiters: Vec<Vec<u32>>,
+    ios: Ios,
+    events: Events<Event>,
+    tick_at: Option<Instant>,
+    effects: Effects,
+    finished: VecDeque<(BioId, bool)>,
+    groups: Vec<GroupTally>,
+    running: usize,
+    stopping: bool,
+}
+
+impl<E: Elevator> Machine<E> {
+    /// A machine whose engine uses `elevator`; its tasks start at their times.
+    pub fn new(elevator: E, config: MachineConfig) -> Self {
+        let prng = Prng::new(config.seed);
+        let log = if config.keep_journal { Log::keeping() } else { Log::hashing() };
+        let files = config.files.iter();
+        let files = files.map(|spec| File::new(*spec, &config.volumes[spec.volume as usize]));
+        let mut machine = Self {
+            engine: Engine::new(elevator, config.engine, log),
+            cpus: Cpus::new(config.cpu, prng.fork(0)),
+            tasks: Vec::new(),
+            files: files.collect(),
+            journals: config.volumes.iter().map(|v| v.journal.map(Journal::new)).collect(),
+            log_waiters: vec![Vec::new(); config.volumes.len()],
+            ios: Ios::new(),
+            events: Events::new(),
+            tick_at: None,
+            effects: Effects::new(),
+            finished: VecDeque::new(),
+            groups: vec![GroupTally::default(); config.groups.len().max(1)],
+            running: config.tasks.len(),
+            stopping: false,
+            config,
+        };
+        machine.start(&prng);
+        machine
+    }
+
+    fn start(&mut self, prng: &Prng) {
+        let mut ignored = Vec::new();
+        for (group, share) in self.config.groups.clone().into_iter().enumerate() {
+            let change = Change::GroupAdded { group: GroupId(group as u32), share };
+            self.configure(Instant::ZERO, change, &mut ignored);
+        }
+        for (index, spec) in self.config.tasks.iter().enumerate() {
+            let task = Task::new(
+                spec,
+                prng.fork(1 + index as u64),
+                index as u32,
+                self.config.read_ahead_pages,
+            );
+            self.tasks.push(task);
+            self.events.push(spec.start, Event::Run(index as u32));
+        }
+    }
+
+    // ---- driven by the shell -------------------------------------------------------------
+
+    /// When the machine wants [`advance`](Self::advance) of itself.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Instant> {
+        match (self.events.next_at(), self.tick_at) {
+            (Some(event), Some(tick)) => Some(event.min(tick)),
+            (event, tick) => event.or(tick),
+        }
+    }
+
+    /// Does what is due at `now`; requests for the device are appended to `issue`.
+    pub fn advance(&mut self, now: Instant, issue: &mut Vec<Request>) {
+        if self.tick_at.is_some_and(|tick| now >= tick) {
+            self.feed(now, Input::Tick, issue);
+            self.settle(now, issue);
+        }
+        while let Some(event) = self.events.pop_due(now) {
+            match event {
+                Event::Run(task) => self.run(now, task, issue),
+                Event::Retry(sleeper) => self.feed(now, Input::Retry(sleeper), issue),
+                Event::Commit(volume) => self.commit(now, volume, issue),
+            }
+            self.settle(now, issue);
+        }
+    }
+
+    /// The device finished a request.
+    pub fn completed(&mut self, now: Instant, id: RequestId, ok: bool, issue: &mut Vec<Request>) {
+        self.feed(now, Input::Completed { request: id, ok }, issue);
+        self.settle(now, issue);
+    }
+
+    /// Groups or tasks change.
+    pub fn configure(&mut self, now: Instant, change: Change, issue: &mut Vec<Request>) {
+        self.feed(now, Input::Configure(change), issue);
+        self.settle(now, issue);
+    }
+
+    /// Another elevator takes over.
+    pub fn switch(&mut self, now: Instant, elevator: E, issue: &mut Vec<Request>) {
+        self.feed(now, Input::Switch(Box::new(elevator)), issue);
+        self.settle(now, issue);
+    }
+
+    /// No task starts anything new; what is in flight finishes.
+    pub const fn stop(&mut self) {
+        self.stopping = true;
+    }
+
+    /// Whether every task has ended and nothing is in flight.
+    #[must_use]
+    pub const fn is_done(&self) -> bool {
+        self.running == 0 && self.engine.accounts().in_flight() == 0
+    }
+
+    // ---- what came of it -----------------------------------------------------------------
+
+    /// The engine, with its accounts and its journal.
+    pub const fn engine(&self) -> &Engine<E> {
+        &self.engine
+    }
+
+    /// What the tasks of each group have done, by group number.
+    #[must_use]
+    pub fn groups(&self) -> &[GroupTally] {
+        &self.groups
+    }
+
+    /// What each task has done.
+    pub fn task_reports(&self) -> impl Iterator<Item = &TaskReport> {
+        self.tasks.iter().map(|task| &task.report)
+    }
+
+    /// Counts anew from `now` on (after a warm-up).
+    pub fn restart_tallies(&mut self) {
+        self.groups.iter_mut().for_each(|tally| *tally = GroupTally::default());
+        self.tasks.iter_mut().for_each(|task| task.report.restart());
+        self.engine.restart_accounts();
+    }
+
+    // ---- the engine ----------------------------------------------------------------------
+
+    fn feed(&mut self, now: Instant, input: Input<E>, issue: &mut Vec<Request>) {
+        self.engine.handle(now, input, &mut self.effects);
+        self.tick_at = self.effects.wake_at;
+        for effect in self.effects.as_slice() {
+            match *effect {
+                Effect::Issue(request) => issue.push(request),
+                Effect::Finish { bio, ok, .. } => self.finished.push_back((bio, ok)),
+                Effect::Wake { sleeper, task } => {
+                    let burst = self.cpus.spec().slot_wake;
+                    let mut spare = 0;
+                    let cpu = match self.tasks.get_mut(task.0 as usize) {
+                        Some(task) => &mut task.cpu,
+                        None => &mut spare,
+                    };
+                    let at = self.cpus.run(now, cpu, burst);
+                    self.events.push(at, Event::Retry(sleeper));
+                }
+                Effect::Cancelled(_) => {}
+            }
+        }
+    }
+
+    /// Tells the owners of finished bios, which may submit more.
+    fn settle(&mut self, now: Instant, issue: &mut Vec<Request>) {
+        while let Some((bio, ok)) = self.finished.pop_front() {
+            let index = Ios::index_of(bio);
+            self.ios.get_mut(index).failed |= !ok;
+            self.part_done(now, index, issue);
+        }
+    }
+
+    /// One part of an I/O is done; with the last one the I/O is.
+    fn part_done(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+        let Some(io) = self.ios.part_done(index) else { return };
+        match io.kind {
+            IoKind::Data { task } => self.data_done(now, task, &io),
+            IoKind::Metadata { task } => self.wake(now, task),
+            IoKind::Window { task } => self.window_done(now, task, index),
+            IoKind::WriteBehind { task } => self.write_behind_done(now, task, io.bytes),
+            IoKind::Journal { volume } => self.journal_written(now, volume, issue),
+        }
+    }
+
+    fn submit(&mut self, now: Instant, bio: &Bio, issue: &mut Vec<Request>) {
+        self.feed(now, Input::Submit(*bio), issue);
+    }
+
+    // ---- the ext3 journal ----------------------------------------------------------------
+
+    fn commit(&mut self, now: Instant, volume: u32, issue: &mut Vec<Request>) {
+        let Some(journal) = &mut self.journals[volume as usize] else { return };
+        let step = journal.wake(now);
+        self.journal_step(now, volume, step, issue);
+    }
+
+    fn journal_step(
+        &mut self,
+        now: Instant,
+        volume: u32,
+        step: JournalStep,
+        issue: &mut Vec<Request>,
+    ) {
+        match step {
+            JournalStep::Rest => {}
+            JournalStep::At(at) => self.events.push(at, Event::Commit(volume)),
+            JournalStep::Write(start, sectors) => {
+                let io = self.ios.insert(Io::new(IoKind::Journal { volume }, now, Op::Write));
+                let bio = self.journal_bio(io, volume, start, sectors);
+                self.submit(now, &bio, issue);
+                self.part_done(now, io, issue);
+            }
+        }
+    }
+
+    /// The journal task writes asynchronously, for the root group.
+    fn journal_bio(&mut self, io: u32, volume: u32, start: Lba, sectors: Sectors) -> Bio {
+        Bio {
+            id: self.ios.add_part(io),
+            task: TaskId(self.tasks.len() as u32 + volume),
+            group: GroupId::ROOT,
+            op: Op::Write,
+            start,
+            sectors,
+            sync: false,
+            flags: Flags::NONE,
+            ioprio: IoPrio::UNSET,
+        }
+    }
+
+    fn journal_written(&mut self, now: Instant, volume: u32, issue: &mut Vec<Request>) {
+        let Some(journal) = &mut self.journals[volume as usize] else { return };
+        let (step, released) = journal.written(now);
+        if released {
+            let waiters = std::mem::take(&mut self.log_waiters[volume as usize]);
+            for task in waiters {
+                self.after_log(now, task);
+            }
+        }
+        self.journal_step(now, volume, step, issue);
+    }
+
+    fn exit(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+        self.tasks[index as usize].phase = Phase::Exited;
+        self.tasks[index as usize].report.finished = Some(now);
+        self.running -= 1;
+        self.feed(now, Input::Configure(Change::TaskExited { task: TaskId(index) }), issue);
+    }
+}

@@ -1,0 +1,92 @@
+//! The I/Os under way. An I/O of a task becomes one bio or several; it is done with the last.
+
+use fairdisk_core::{BioId, Instant, Op};
+
+/// Whose I/O it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IoKind {
+    /// A direct read or write of a task.
+    Data { task: u32 },
+    /// An indirect block a task needs before it can go on.
+    Metadata { task: u32 },
+    /// A read-ahead window of a task's file.
+    Window { task: u32 },
+    /// Buffered data on the way to the disk.
+    WriteBehind { task: u32 },
+    /// A write of a volume's journal task.
+    Journal { volume: u32 },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Io {
+    pub(super) kind: IoKind,
+    pub(super) started: Instant,
+    pub(super) op: Op,
+    pub(super) bytes: u64,
+    pub(super) failed: bool,
+    /// Parts not done, and one for as long as parts may be added.
+    parts: u32,
+    /// Parts ever made; numbers the bios.
+    made: u32,
+}
+
+impl Io {
+    pub(super) const fn new(kind: IoKind, started: Instant, op: Op) -> Self {
+        Self { kind, started, op, bytes: 0, failed: false, parts: 1, made: 0 }
+    }
+}
+
+/// Bits of a [`BioId`] that number the parts of an I/O.
+const PART_BITS: u32 = 20;
+
+#[derive(Debug)]
+pub(super) struct Ios {
+    ios: Vec<Io>,
+    free: Vec<u32>,
+}
+
+impl Ios {
+    pub(super) const fn new() -> Self {
+        Self { ios: Vec::new(), free: Vec::new() }
+    }
+
+    pub(super) fn insert(&mut self, io: Io) -> u32 {
+        match self.free.pop() {
+            Some(at) => {
+                self.ios[at as usize] = io;
+                at
+            }
+            None => {
+                self.ios.push(io);
+                self.ios.len() as u32 - 1
+            }
+        }
+    }
+
+    pub(super) fn get_mut(&mut self, index: u32) -> &mut Io {
+        &mut self.ios[index as usize]
+    }
+
+    /// One more bio of the I/O.
+    pub(super) fn add_part(&mut self, index: u32) -> BioId {
+        let io = &mut self.ios[index as usize];
+        io.parts += 1;
+        io.made += 1;
+        BioId(u64::from(index) << PART_BITS | u64::from(io.made))
+    }
+
+    pub(super) const fn index_of(bio: BioId) -> u32 {
+        (bio.0 >> PART_BITS) as u32
+    }
+
+    /// One part is done, or no more will be added; the I/O, if that was the last.
+    pub(super) fn part_done(&mut self, index: u32) -> Option<Io> {
+        let io = &mut self.ios[index as usize];
+        io.parts -= 1;
+        if io.parts > 0 {
+            return None;
+        }
+        self.free.push(index);
+        Some(*io)
+    }
+}

@@ -1,0 +1,92 @@
+//! The simulated shell: virtual time and a simulated device under a [`Machine`].
+
+use crate::device::{Device, DeviceIo, DeviceModel, Done};
+use crate::machine::Machine;
+use fairdisk_core::{Elevator, Flags, Instant, Request};
+
+/// A machine and its disk.
+#[derive(Debug)]
+pub struct World<E> {
+    machine: Machine<E>,
+    device: DeviceModel,
+    now: Instant,
+    issued: Vec<Request>,
+    done: Vec<Done>,
+}
+
+impl<E: Elevator> World<E> {
+    /// Puts a disk under a machine.
+    pub const fn new(machine: Machine<E>, device: DeviceModel) -> Self {
+        Self { machine, device, now: Instant::ZERO, issued: Vec::new(), done: Vec::new() }
+    }
+
+    /// The machine.
+    pub const fn machine(&self) -> &Machine<E> {
+        &self.machine
+    }
+
+    /// The machine, for changes between steps.
+    pub const fn machine_mut(&mut self) -> &mut Machine<E> {
+        &mut self.machine
+    }
+
+    /// The present.
+    pub const fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Lets time pass until `end`, or until nothing will ever happen again.
+    pub fn run_until(&mut self, end: Instant) {
+        loop {
+            let next = match (self.machine.next_event(), self.device.next_event()) {
+                (Some(one), Some(two)) => one.min(two),
+                (one, two) => match one.or(two) {
+                    Some(only) => only,
+                    None => break,
+                },
+            };
+            if next > end {
+                break;
+            }
+            self.step(next);
+        }
+        self.now = self.now.max(end);
+    }
+
+    /// Like [`run_until`](Self::run_until), and also ends when the workload has ended.
+    pub fn run_to_completion(&mut self, end: Instant) {
+        while !self.machine.is_done() {
+            let events = [self.machine.next_event(), self.device.next_event()];
+            let Some(next) = events.into_iter().flatten().min() else { break };
+            if next > end {
+                break;
+            }
+            self.step(next);
+        }
+    }
+
+    /// What the device finished comes before what tasks do at the same instant.
+    fn step(&mut self, now: Instant) {
+        self.now = now;
+        self.device.advance(now, &mut self.done);
+        for done in self.done.drain(..) {
+            self.machine.completed(now, done.id, done.ok, &mut self.issued);
+        }
+        self.machine.advance(now, &mut self.issued);
+        for request in self.issued.drain(..) {
+            self.device.submit(now, &device_io(&request));
+        }
+    }
+}
+
+/// A request as the device sees it.
+#[must_use]
+pub const fn device_io(request: &Request) -> DeviceIo {
+    DeviceIo {
+        id: request.id,
+        op: request.op,
+        start: request.start,
+        sectors: request.sectors,
+        fua: request.flags.contains(Flags::FUA),
+    }
+}
