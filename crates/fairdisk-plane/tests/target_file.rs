@@ -1,0 +1,323 @@
+//! Everything that can be wrong with a target, and what the error says.
+
+use fairdisk_plane::file::{Allocated, TargetProblem, Watch};
+use fairdisk_plane::{FileNeeds, TargetError, TargetFile, parse_target};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const SECTORS: u64 = 100;
+const DATA_BYTES: u64 = 53_248; // 100 sectors, rounded up to 4 KiB
+
+fn place() -> TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+fn open(path: &Path, needs: &FileNeeds) -> Result<TargetFile, TargetError> {
+    TargetFile::open(path, needs, &mut |_| Watch::Continue)
+}
+
+const fn read_only(sectors: u64) -> FileNeeds {
+    FileNeeds { writes: false, ..FileNeeds::scratch(sectors) }
+}
+
+const fn overwrite(sectors: u64) -> FileNeeds {
+    FileNeeds { overwrite: true, ..FileNeeds::scratch(sectors) }
+}
+
+const fn allocate(sectors: u64) -> FileNeeds {
+    FileNeeds { allocate: true, ..FileNeeds::scratch(sectors) }
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+// ---- what works --------------------------------------------------------------------------
+
+#[test]
+fn a_missing_file_is_made_of_holes_and_marked() {
+    let place = place();
+    let path = place.path().join("new");
+    let target = open(&path, &FileNeeds::scratch(SECTORS)).unwrap();
+    assert_eq!(target.capacity_sectors(), DATA_BYTES / 512);
+    assert!(target.is_writable() && !target.mark().unwrap().allocated);
+    let found = fs::metadata(&path).unwrap();
+    assert_eq!(found.len(), DATA_BYTES + 4096);
+    assert!(found.blocks() * 512 < DATA_BYTES, "sparse");
+    assert_eq!(names(place.path()), ["new"]);
+}
+
+#[test]
+fn a_file_of_ours_is_used_again_kept_and_lengthened_if_need_be() {
+    let place = place();
+    let path = place.path().join("again");
+    drop(open(&path, &FileNeeds::scratch(SECTORS)).unwrap());
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[..DATA_BYTES as usize].fill(7);
+    fs::write(&path, bytes).unwrap();
+    let smaller = open(&path, &FileNeeds::scratch(1)).unwrap();
+    assert_eq!(smaller.capacity_sectors(), DATA_BYTES / 512);
+    drop(smaller);
+    let larger = open(&path, &FileNeeds::scratch(10_000)).unwrap();
+    assert_eq!(larger.capacity_sectors(), 10_000);
+    drop(larger);
+    let bytes = fs::read(&path).unwrap();
+    assert!(bytes[..DATA_BYTES as usize].iter().all(|byte| *byte == 7), "the data stays");
+    assert!(bytes[DATA_BYTES as usize..5_120_000].iter().all(|byte| *byte == 0), "no old mark");
+    assert_eq!(open(&path, &FileNeeds::scratch(1)).unwrap().capacity_sectors(), 10_000);
+}
+
+#[test]
+fn allocating_writes_the_file_out_once_and_tells_how_far_it_is() {
+    let place = place();
+    let path = place.path().join("full");
+    let mut told = Vec::new();
+    let mut watch = |progress: Allocated| {
+        told.push(progress.done);
+        Watch::Continue
+    };
+    let sectors = 5 << 11; // 5 MiB
+    let target = TargetFile::open(&path, &allocate(sectors), &mut watch).unwrap();
+    assert!(target.mark().unwrap().allocated);
+    drop(target);
+    assert!(fs::metadata(&path).unwrap().blocks() >= sectors);
+    assert_eq!(told, [1 << 20, 2 << 20, 3 << 20, 4 << 20, 5 << 20]);
+    let mut again = |_: Allocated| panic!("it is written out already");
+    drop(TargetFile::open(&path, &allocate(sectors), &mut again).unwrap());
+
+    let sparse = place.path().join("sparse");
+    drop(open(&sparse, &FileNeeds::scratch(sectors)).unwrap());
+    assert!(open(&sparse, &allocate(sectors)).unwrap().mark().unwrap().allocated);
+}
+
+#[test]
+fn somebody_elses_file_is_read_freely_and_written_only_on_demand() {
+    let place = place();
+    let path = place.path().join("foreign");
+    fs::write(&path, vec![5; 51_200]).unwrap();
+    assert!(!open(&path, &read_only(SECTORS)).unwrap().is_writable());
+    let target = open(&path, &overwrite(SECTORS)).unwrap();
+    assert_eq!((target.capacity_sectors(), target.mark()), (100, None));
+    drop(target);
+    assert_eq!(fs::read(&path).unwrap(), vec![5; 51_200], "opening changes nothing");
+}
+
+#[test]
+fn two_readers_share_a_file() {
+    let place = place();
+    let path = place.path().join("shared");
+    drop(open(&path, &FileNeeds::scratch(SECTORS)).unwrap());
+    let one = open(&path, &read_only(SECTORS)).unwrap();
+    let two = open(&path, &read_only(SECTORS)).unwrap();
+    assert_eq!(one.capacity_sectors(), two.capacity_sectors());
+}
+
+#[test]
+fn targets_are_taken_apart() {
+    let parse = |text| parse_target(OsStr::new(text));
+    assert_eq!(parse("file:/a b/c").unwrap(), PathBuf::from("/a b/c"));
+    assert_eq!(parse("file:x:y").unwrap(), PathBuf::from("x:y"));
+    let error = |text| parse(text).unwrap_err().to_string();
+    assert_eq!(error("dir:/x"), "dir:/x: directories are not supported yet; use file:PATH");
+    for text in ["file:", "/x", ""] {
+        assert_eq!(error(text), format!("{text}: not a target; expected file:PATH"));
+    }
+}
+
+// ---- what does not -----------------------------------------------------------------------
+
+/// Opens `name` in a fresh directory after `prepare`; the error must contain the path and `words`,
+/// and nothing may be left behind or changed.
+fn refused(
+    name: &str,
+    needs: &FileNeeds,
+    prepare: impl FnOnce(&Path),
+    words: &[&str],
+) -> TargetProblem {
+    let place = place();
+    prepare(place.path());
+    let (path, before) = (place.path().join(name), names(place.path()));
+    let error = open(&path, needs).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains(path.to_str().unwrap()), "{text}");
+    for word in words {
+        assert!(text.contains(word), "{word:?} is missing in: {text}");
+    }
+    assert_eq!(names(place.path()), before, "left behind: {text}");
+    error.problem
+}
+
+#[test]
+fn a_directory() {
+    let needs = FileNeeds::scratch(1);
+    refused("d", &needs, |place| fs::create_dir(place.join("d")).unwrap(), &["is a directory"]);
+}
+
+#[test]
+fn neither_a_file_nor_a_block_device() {
+    let pipe = |place: &Path| {
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, place.join("p"), rustix::fs::FileType::Fifo, mode, 0)
+            .unwrap();
+    };
+    refused("p", &FileNeeds::scratch(1), pipe, &["is a pipe", "regular file"]);
+    let error = open(Path::new("/dev/null"), &overwrite(1)).unwrap_err().to_string();
+    assert!(error.contains("/dev/null is a character device"), "{error}");
+}
+
+#[test]
+fn a_missing_parent() {
+    let words = ["directory does not exist", "make it"];
+    refused("no/such/file", &FileNeeds::scratch(1), |_| {}, &words);
+    let file = |place: &Path| fs::write(place.join("file"), "").unwrap();
+    refused("file/below", &FileNeeds::scratch(1), file, &words);
+}
+
+#[test]
+fn a_link_to_nowhere() {
+    let link = |place: &Path| symlink("nowhere", place.join("l")).unwrap();
+    refused("l", &FileNeeds::scratch(1), link, &["link to a missing file"]);
+}
+
+#[test]
+fn somebody_elses_file() {
+    let words = ["was not made by Fairdisk", "--overwrite"];
+    let large = |place: &Path| fs::write(place.join("f"), vec![1; 100_000]).unwrap();
+    refused("f", &FileNeeds::scratch(SECTORS), large, &words);
+    let empty = |place: &Path| fs::write(place.join("f"), "").unwrap();
+    refused("f", &FileNeeds::scratch(SECTORS), empty, &words);
+}
+
+#[test]
+fn a_file_of_ours_that_was_cut_or_extended_counts_as_foreign() {
+    for len in [DATA_BYTES + 4095, DATA_BYTES, DATA_BYTES + 8192] {
+        let changed = |place: &Path| {
+            let path = place.join("f");
+            drop(open(&path, &FileNeeds::scratch(SECTORS)).unwrap());
+            fs::OpenOptions::new().write(true).open(path).unwrap().set_len(len).unwrap();
+        };
+        refused("f", &FileNeeds::scratch(SECTORS), changed, &["was not made by Fairdisk"]);
+    }
+}
+
+#[test]
+fn too_small() {
+    let small = |place: &Path| fs::write(place.join("f"), vec![1; 1000]).unwrap();
+    let words = ["it has 1000 bytes, the run needs 51200", "smaller size"];
+    refused("f", &read_only(SECTORS), small, &words);
+    refused("f", &overwrite(SECTORS), small, &words);
+}
+
+#[test]
+fn larger_than_any_file() {
+    for sectors in [u64::MAX, u64::MAX / 512, 1 << 54] {
+        let words = ["does not allow a file of"];
+        refused("f", &FileNeeds::scratch(sectors), |_| {}, &words);
+        let ours = |place: &Path| drop(open(&place.join("f"), &FileNeeds::scratch(1)).unwrap());
+        refused("f", &FileNeeds::scratch(sectors), ours, &words);
+    }
+}
+
+#[test]
+fn a_file_of_ours_that_could_not_be_lengthened_is_still_ours() {
+    let place = place();
+    let path = place.path().join("f");
+    drop(open(&path, &FileNeeds::scratch(1)).unwrap());
+    open(&path, &FileNeeds::scratch(1 << 53)).unwrap_err();
+    assert_eq!(open(&path, &FileNeeds::scratch(1)).unwrap().capacity_sectors(), 8);
+}
+
+#[test]
+fn in_use() {
+    let place = place();
+    let path = place.path().join("f");
+    let first = open(&path, &FileNeeds::scratch(SECTORS)).unwrap();
+    for needs in [FileNeeds::scratch(SECTORS), read_only(SECTORS)] {
+        let error = open(&path, &needs).unwrap_err().to_string();
+        assert!(error.contains("is in use by another run"), "{error}");
+    }
+    drop(first);
+    open(&path, &FileNeeds::scratch(SECTORS)).unwrap();
+}
+
+#[test]
+fn stopped_while_writing_out() {
+    let place = place();
+    let path = place.path().join("f");
+    let error = TargetFile::open(&path, &allocate(SECTORS), &mut |_| Watch::Stop).unwrap_err();
+    assert!(matches!(error.problem, TargetProblem::Stopped), "{error}");
+    assert!(names(place.path()).is_empty());
+}
+
+#[test]
+fn no_permission() {
+    if rustix::process::geteuid().is_root() {
+        eprintln!("skipped, no permission: root may do everything");
+        return;
+    }
+    let locked = |place: &Path| {
+        fs::write(place.join("f"), vec![1; 100_000]).unwrap();
+        fs::set_permissions(place.join("f"), fs::Permissions::from_mode(0o400)).unwrap();
+    };
+    refused("f", &overwrite(SECTORS), locked, &["no permission to write"]);
+}
+
+// ---- on a small file system of its own ---------------------------------------------------
+
+/// A tmpfs of 512 KiB, unmounted when dropped.
+struct SmallDisk(TempDir);
+
+impl SmallDisk {
+    /// `None`, with a line that says why, where mounting is not allowed.
+    fn mount() -> Option<Self> {
+        use rustix::mount::{MountFlags, mount};
+        let place = place();
+        let mounted = mount("none", place.path(), "tmpfs", MountFlags::empty(), Some(c"size=512k"));
+        if let Err(errno) = mounted {
+            eprintln!("skipped, full disk: cannot mount a tmpfs: {errno}");
+            return None;
+        }
+        Some(Self(place))
+    }
+
+    fn make_read_only(&self) {
+        use rustix::mount::{MountFlags, mount_remount};
+        mount_remount(self.0.path(), MountFlags::RDONLY, "").unwrap();
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = rustix::mount::unmount(self.0.path(), rustix::mount::UnmountFlags::DETACH);
+    }
+}
+
+#[test]
+fn a_full_disk_is_named_and_nothing_is_left() {
+    let Some(disk) = SmallDisk::mount() else { return };
+    let path = disk.0.path().join("f");
+    let error = open(&path, &allocate(4096)).unwrap_err();
+    let TargetProblem::DiskFull { free: Some(free), need } = error.problem else {
+        panic!("{error}");
+    };
+    assert!(free <= 512 * 1024 && need == 4096 * 512, "{free} {need}");
+    assert!(error.to_string().contains("free space or run on a smaller size"), "{error}");
+    assert!(names(disk.0.path()).is_empty());
+}
+
+#[test]
+fn a_read_only_file_system() {
+    let Some(disk) = SmallDisk::mount() else { return };
+    let path = disk.0.path().join("f");
+    drop(open(&path, &FileNeeds::scratch(SECTORS)).unwrap());
+    disk.make_read_only();
+    for path in [&path, &disk.0.path().join("new")] {
+        let error = open(path, &FileNeeds::scratch(SECTORS)).unwrap_err();
+        assert!(matches!(error.problem, TargetProblem::ReadOnly), "{error}");
+    }
+    open(&path, &read_only(SECTORS)).unwrap();
+}
