@@ -142,6 +142,8 @@ pub struct Engine<E> {
     list: DispatchList,
     staged: Option<RequestId>,
     in_flight: u32,
+    /// When the device last went from idle to busy.
+    busy_since: Instant,
     last_completion: Instant,
     last_wait: Option<Record>,
     groups: Vec<Option<Share>>,
@@ -166,6 +168,7 @@ impl<E: Elevator> Engine<E> {
             list: DispatchList::new(),
             staged: None,
             in_flight: 0,
+            busy_since: Instant::ZERO,
             last_completion: Instant::ZERO,
             last_wait: None,
             groups: Vec::new(),
@@ -363,7 +366,6 @@ impl<E: Elevator> Engine<E> {
             request.start = bio.start;
         }
         request.sectors.0 += bio.sectors.0;
-        request.flags |= bio.flags;
         let request = *request;
         self.merge.insert(&request);
         self.elevator.merged(self.now, &request, how);
@@ -373,7 +375,9 @@ impl<E: Elevator> Engine<E> {
     fn absorb(&mut self, id: RequestId, next: RequestId, out: &mut Effects) {
         let first = self.requests.first_bio(next);
         let joined = self.requests[next];
-        let whole = Bio { sectors: joined.sectors, ..*self.bios.bio(first) };
+        // The first bio is the oldest, not the lowest, after a front merge.
+        let (start, sectors) = (joined.start, joined.sectors);
+        let whole = Bio { start, sectors, ..*self.bios.bio(first) };
         if id == next || !self.can_merge(id, &whole) {
             return;
         }
@@ -383,7 +387,6 @@ impl<E: Elevator> Engine<E> {
         self.requests.join(&mut self.bios, id, next);
         let request = self.requests.request_mut(id);
         request.sectors.0 += joined.sectors.0;
-        request.flags |= joined.flags;
         request.arrived = request.arrived.min(joined.arrived);
         let request = *request;
         self.merge.insert(&request);
@@ -423,6 +426,7 @@ impl<E: Elevator> Engine<E> {
     }
 
     fn refill(&mut self, out: &mut Effects) {
+        out.wake_at = None;
         loop {
             match self.elevator.decide(self.now) {
                 Decision::Dispatch(id, why) => {
@@ -464,11 +468,25 @@ impl<E: Elevator> Engine<E> {
 
     fn issue(&mut self, id: RequestId, out: &mut Effects) {
         self.log(Record::Issued(id));
+        if self.in_flight == 0 {
+            self.busy_since = self.now;
+        }
         self.in_flight += 1;
-        let request = self.requests.issued(id, self.now);
+        let request = self.requests.issued(id);
+        let wait = self.now - self.oldest_submission(id);
         let account = self.accounts.group_mut(request.group);
-        account.wait_max = account.wait_max.max(self.now - request.arrived);
+        account.wait_max = account.wait_max.max(wait);
         out.list.push(Effect::Issue(request));
+    }
+
+    /// When the bio of `id` that has been waiting longest was submitted.
+    fn oldest_submission(&self, id: RequestId) -> Instant {
+        let (mut oldest, mut next) = (self.now, Some(self.requests.first_bio(id)));
+        while let Some(index) = next {
+            oldest = oldest.min(self.bios.submitted(index).1);
+            next = self.bios.next_in_request(index);
+        }
+        oldest
     }
 
     // ---- back from the device ------------------------------------------------------------
@@ -477,8 +495,8 @@ impl<E: Elevator> Engine<E> {
         assert!(self.requests.is_in_flight(id), "{id:?} finished but is not in flight");
         self.log(Record::Completed(id, ok));
         let request = self.requests[id];
-        let began = self.requests.issued_at(id).max(self.last_completion);
-        let device_time = self.now - began;
+        // Since the completion before, whichever request that was: requests overtake each other.
+        let device_time = self.now - self.busy_since.max(self.last_completion);
         self.last_completion = self.now;
         self.in_flight -= 1;
         let account = self.accounts.group_mut(request.group);

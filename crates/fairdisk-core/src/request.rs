@@ -207,10 +207,13 @@ impl Bio {
         self.start.after(self.sectors)
     }
 
-    /// Whether the two must keep their order: they overlap and one of them changes the medium.
+    /// Whether the two must keep their order: they overlap and one of them changes the medium. A
+    /// flush has no position and overlaps nothing.
     #[must_use]
     pub const fn conflicts_with(&self, other: &Self) -> bool {
-        (self.op.is_write() || other.op.is_write())
+        !matches!(self.op, Op::Flush)
+            && !matches!(other.op, Op::Flush)
+            && (self.op.is_write() || other.op.is_write())
             && self.start.0 < other.end().0
             && other.start.0 < self.end().0
     }
@@ -233,7 +236,7 @@ pub struct Request {
     pub sectors: Sectors,
     /// Whether somebody waits for it.
     pub sync: bool,
-    /// Hints.
+    /// The hints of its first bio; merging does not change them.
     pub flags: Flags,
     /// The submitter's priority when it was submitted.
     pub ioprio: IoPrio,

@@ -24,7 +24,6 @@ struct Slot {
     state: State,
     first: BioIndex,
     last: BioIndex,
-    issued_at: Instant,
     /// Which elevator admitted it; 0 for none.
     elevator: u32,
 }
@@ -73,7 +72,6 @@ impl Requests {
             state: State::Queued,
             first: index,
             last: index,
-            issued_at: now,
             elevator: self.elevator,
         };
         match self.slots.get_mut(id.0 as usize) {
@@ -124,19 +122,14 @@ impl Requests {
         }
     }
 
-    pub(super) fn issued(&mut self, id: RequestId, now: Instant) -> Request {
+    pub(super) fn issued(&mut self, id: RequestId) -> Request {
         let slot = &mut self.slots[id.0 as usize];
         slot.state = State::InFlight;
-        slot.issued_at = now;
         slot.request
     }
 
     pub(super) fn is_in_flight(&self, id: RequestId) -> bool {
         self.slots.get(id.0 as usize).is_some_and(|slot| slot.state == State::InFlight)
-    }
-
-    pub(super) fn issued_at(&self, id: RequestId) -> Instant {
-        self.slots[id.0 as usize].issued_at
     }
 
     /// Whether the elevator in charge is the one that admitted the request.
