@@ -1,0 +1,185 @@
+//! Elevators that break one law each, on purpose: the auditor must name it.
+
+use crate::world::World;
+use fairdisk_core::{
+    Admission, Auditor, Bio, BioId, Change, Completion, Decision, Description, Elevator,
+    EngineConfig, Flags, GroupId, Handover, Input, Instant, IoPrio, Lba, Op, Request, RequestId,
+    Sectors, Span, TaskId, Why,
+};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What a canary does wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wrong {
+    /// Nothing: a bird that lives.
+    Nothing,
+    /// Dispatches a request that was never admitted.
+    Invents,
+    /// Dispatches every request twice.
+    Repeats,
+    /// Changes its mind although nothing happened.
+    Wavers,
+    /// Waits until now.
+    WaitsForThePast,
+    /// Waits for a completion with nothing in flight.
+    WaitsForNothing,
+    /// Says idle with requests queued.
+    IdlesEarly,
+    /// Waits although it is empty.
+    WaitsEmpty,
+    /// Forgets the oldest request, against its promise.
+    Starves,
+}
+
+struct Canary {
+    wrong: Wrong,
+    queue: VecDeque<RequestId>,
+    in_flight: u32,
+    asked: u32,
+}
+
+impl Canary {
+    const fn new(wrong: Wrong) -> Self {
+        Self { wrong, queue: VecDeque::new(), in_flight: 0, asked: 0 }
+    }
+
+    fn misbehave(&self, now: Instant) -> Option<Decision> {
+        // A different answer each time it is asked.
+        let soon = now + Span::from_ms(50) + Span::from_us(u64::from(self.asked));
+        let soon = Decision::WaitUntil(soon, Why::IdleWait);
+        let queued = !self.queue.is_empty();
+        match self.wrong {
+            Wrong::Invents => Some(Decision::Dispatch(RequestId(77), Why::ArrivedFirst)),
+            Wrong::Wavers if queued => Some(soon),
+            Wrong::WaitsForThePast if queued => Some(Decision::WaitUntil(now, Why::IdleWait)),
+            Wrong::WaitsForNothing if queued => Some(Decision::WaitCompletion(Why::SyncInFlight)),
+            Wrong::IdlesEarly if queued => Some(Decision::Idle),
+            Wrong::WaitsEmpty if !queued && self.in_flight == 0 => Some(soon),
+            _ => None,
+        }
+    }
+}
+
+impl Elevator for Canary {
+    fn admit(&mut self, _now: Instant, request: &Request) -> Admission {
+        self.queue.push_back(request.id);
+        Admission::Queued
+    }
+
+    fn decide(&mut self, now: Instant) -> Decision {
+        self.asked += 1;
+        if let Some(decision) = self.misbehave(now) {
+            return decision;
+        }
+        let id = match self.wrong {
+            Wrong::Repeats => self.queue.front().copied(),
+            Wrong::Starves => self.queue.pop_back(),
+            _ => self.queue.pop_front(),
+        };
+        match id {
+            Some(id) => {
+                self.in_flight += 1;
+                Decision::Dispatch(id, Why::ArrivedFirst)
+            }
+            None if self.in_flight > 0 => Decision::WaitCompletion(Why::NothingQueued),
+            None => Decision::Idle,
+        }
+    }
+
+    fn complete(&mut self, _now: Instant, _completion: &Completion) {
+        self.in_flight -= 1;
+    }
+
+    fn withdraw(&mut self, _now: Instant, id: RequestId) {
+        self.queue.retain(|queued| *queued != id);
+    }
+
+    fn configure(&mut self, _now: Instant, _change: &Change) {}
+
+    fn describe(&self) -> Description {
+        let wait_max = Some(Span::from_ms(20));
+        Description { name: "canary", handover: Handover::Single, wait_max }
+    }
+
+    fn drain(&mut self, _now: Instant) -> Option<RequestId> {
+        self.queue.pop_front()
+    }
+}
+
+fn read(number: u64) -> Bio {
+    Bio {
+        id: BioId(number),
+        task: TaskId(0),
+        group: GroupId::ROOT,
+        op: Op::Read,
+        start: Lba(number * 1000),
+        sectors: Sectors(8),
+        sync: true,
+        flags: Flags::NONE,
+        ioprio: IoPrio::UNSET,
+    }
+}
+
+/// A closed loop of three reads at a time, asked about once more than needed.
+fn fly(wrong: Wrong) {
+    let mut world = World::new(Auditor::new(Canary::new(wrong)), EngineConfig::default(), 1);
+    for number in 0..90 {
+        world.submit(read(number));
+        world.handle(Input::Tick);
+        if number >= 3 {
+            world.run_until(world.now + Span::from_us(700));
+        }
+    }
+    world.run_dry();
+}
+
+/// What the auditor said, or that it said nothing.
+fn verdict(flight: impl FnOnce()) -> String {
+    match catch_unwind(AssertUnwindSafe(flight)) {
+        Ok(()) => "alive".to_owned(),
+        Err(said) => said.downcast_ref::<String>().cloned().unwrap_or_default(),
+    }
+}
+
+#[test]
+fn a_sane_canary_lives() {
+    assert_eq!(verdict(|| fly(Wrong::Nothing)), "alive");
+}
+
+#[test]
+fn every_insane_canary_dies_of_its_law() {
+    let table = [
+        (Wrong::Invents, "law 2"),
+        (Wrong::Repeats, "law 2"),
+        (Wrong::Wavers, "law 3"),
+        (Wrong::WaitsForThePast, "law 4"),
+        (Wrong::WaitsForNothing, "law 4"),
+        (Wrong::IdlesEarly, "law 5"),
+        (Wrong::WaitsEmpty, "law 5"),
+        (Wrong::Starves, "law 9"),
+    ];
+    for (wrong, law) in table {
+        let said = verdict(|| fly(wrong));
+        assert!(said.starts_with(law), "{wrong:?}: expected {law}, heard {said:?}");
+    }
+}
+
+#[test]
+fn time_that_runs_backwards_breaks_law_1() {
+    let said = verdict(|| {
+        let mut audited = Auditor::new(Canary::new(Wrong::Nothing));
+        audited.decide(Instant::from_ns(2));
+        audited.decide(Instant::from_ns(1));
+    });
+    assert!(said.starts_with("law 1"), "{said:?}");
+}
+
+#[test]
+fn what_was_not_dispatched_cannot_finish() {
+    let said = verdict(|| {
+        let completion = Completion { request: RequestId(3), device_time: Span::ZERO, ok: true };
+        Auditor::new(Canary::new(Wrong::Nothing)).complete(Instant::ZERO, &completion);
+    });
+    assert!(said.starts_with("law 2"), "{said:?}");
+}

@@ -1,0 +1,69 @@
+//! The contract suite: one body, run for every scheduler of the registry, through the auditor and
+//! inside a real engine. A new scheduler is tested by being registered.
+
+mod canary;
+mod ledger;
+mod storm;
+mod world;
+
+use fairdisk_core::{EngineConfig, PoolConfig, PoolLayout};
+use fairdisk_sched::SchedulerSpec;
+use storm::Storm;
+
+const SEEDS: u64 = 4;
+
+/// Every way an engine is set up, with a pool small enough to fill.
+fn configs() -> Vec<EngineConfig> {
+    let layouts = [PoolLayout::Unlimited, PoolLayout::PerDirection, PoolLayout::PerGroup];
+    let mut configs = Vec::new();
+    for depth in [1, 8] {
+        for peek in [false, true] {
+            for layout in layouts {
+                let pool = PoolConfig { layout, requests: 12, batch_requests: 4 };
+                configs.push(EngineConfig { depth, peek, pool, merge_sectors_max: 256 });
+            }
+        }
+    }
+    configs
+}
+
+/// Runs one storm and says what came of it, naming what reproduces a failure.
+fn weather(spec: SchedulerSpec, config: EngineConfig, seed: u64, switch: bool) -> u64 {
+    let storm = || Storm { spec, config, seed, bios: 1000, switch }.run();
+    std::panic::catch_unwind(storm)
+        .unwrap_or_else(|_| panic!("{} failed: seed {seed}, {config:?}", spec.name()))
+}
+
+fn specs() -> impl Iterator<Item = SchedulerSpec> {
+    SchedulerSpec::NAMES.iter().filter_map(|name| SchedulerSpec::named(name))
+}
+
+fn every_storm(switch: bool) {
+    for spec in specs() {
+        for config in configs() {
+            for seed in 0..SEEDS {
+                let once = weather(spec, config, seed, switch);
+                let again = weather(spec, config, seed, switch);
+                assert_eq!(once, again, "law 7: {} differs, seed {seed}", spec.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_scheduler_keeps_the_laws_in_a_storm() {
+    every_storm(false);
+}
+
+#[test]
+fn every_scheduler_can_be_switched_under_load() {
+    every_storm(true);
+}
+
+#[test]
+fn without_merging_every_bio_is_a_request() {
+    for spec in specs() {
+        let config = EngineConfig { merge_sectors_max: 0, ..configs()[1] };
+        weather(spec, config, 99, false);
+    }
+}

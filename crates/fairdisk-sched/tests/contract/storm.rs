@@ -1,0 +1,243 @@
+//! Random weather: everything a shell may do to an engine, in any order, from one seed.
+
+use crate::world::World;
+use fairdisk_core::{
+    Auditor, Bio, BioId, Change, EngineConfig, Flags, GroupId, Input, IoClass, IoPrio, Lba, Op,
+    Prng, Sectors, Share, Span, TaskId, Weight,
+};
+use fairdisk_sched::{Scheduler, SchedulerSpec};
+
+const TASKS: usize = 12;
+const GROUPS: u32 = 6;
+/// Small enough that bios overlap and touch.
+const DISK_SECTORS: u64 = 3000;
+
+/// What a storm is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Storm {
+    pub(crate) spec: SchedulerSpec,
+    pub(crate) config: EngineConfig,
+    pub(crate) seed: u64,
+    pub(crate) bios: u64,
+    /// Whether other elevators take over now and then.
+    pub(crate) switch: bool,
+}
+
+impl Storm {
+    /// Lets it rage and says what the journal came to.
+    pub(crate) fn run(self) -> u64 {
+        let mut sea = Sea::new(self);
+        while sea.submitted < self.bios {
+            sea.pause();
+            sea.something();
+        }
+        sea.world.run_dry();
+        sea.world.engine.journal().hash()
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Task {
+    id: TaskId,
+    group: GroupId,
+    ioprio: IoPrio,
+    position: Lba,
+}
+
+struct Sea {
+    storm: Storm,
+    world: World<Auditor<Scheduler>>,
+    prng: Prng,
+    tasks: Vec<Task>,
+    groups: Vec<GroupId>,
+    next_task: u32,
+    submitted: u64,
+}
+
+impl Sea {
+    fn new(storm: Storm) -> Self {
+        let elevator = Auditor::new(storm.spec.build());
+        let mut world = World::new(elevator, storm.config, storm.seed);
+        world.failing = 20;
+        let tasks = (0..TASKS as u32).map(newborn).collect();
+        let prng = Prng::new(storm.seed);
+        let (groups, next_task) = (vec![GroupId::ROOT], TASKS as u32);
+        Self { storm, world, prng, tasks, groups, next_task, submitted: 0 }
+    }
+
+    /// Mostly short, so that queues fill; now and then long enough for slices and waits to end.
+    fn pause(&mut self) {
+        let us = match self.prng.below(40) {
+            0 => self.prng.below(30_000),
+            1 => self.prng.below(600_000),
+            2..20 => 0,
+            _ => self.prng.below(900),
+        };
+        self.world.run_until(self.world.now + Span::from_us(us));
+    }
+
+    fn something(&mut self) {
+        match self.prng.below(100) {
+            0..72 => self.submit(),
+            72..78 => self.fill_a_gap(),
+            78..83 => self.world.handle(Input::Tick),
+            83..88 => self.cancel(),
+            88..91 => self.reprioritise(),
+            91..94 => self.change_groups(),
+            94..97 => self.move_task(),
+            97..99 => self.exit_task(),
+            _ if self.storm.switch => self.switch(),
+            _ => {}
+        }
+    }
+
+    fn submit(&mut self) {
+        let op = match self.prng.below(20) {
+            0..10 => Op::Read,
+            10..17 => Op::Write,
+            17 => Op::Flush,
+            18 => Op::Discard,
+            _ => Op::WriteZeroes,
+        };
+        let who = self.some_task();
+        let sectors = if op == Op::Flush { 0 } else { 8 * self.prng.between(1, 12) as u32 };
+        let (start, sectors) = self.some_place(self.tasks[who].position, sectors);
+        let flags = self.some_flags();
+        let sync = if op == Op::Read { !self.prng.chance(1, 8) } else { self.prng.chance(1, 3) };
+        self.submit_as(who, op, start, sectors, sync, flags);
+    }
+
+    /// Two bios and a third between them: the requests on either side become one.
+    fn fill_a_gap(&mut self) {
+        let who = self.some_task();
+        let op = if self.prng.chance(1, 2) { Op::Read } else { Op::Write };
+        let start = 8 * self.prng.below(DISK_SECTORS / 8);
+        for offset in [0, 16, 8] {
+            self.submit_as(who, op, Lba(start + offset), 8, true, Flags::NONE);
+        }
+    }
+
+    fn submit_as(
+        &mut self,
+        who: usize,
+        op: Op,
+        start: Lba,
+        sectors: u32,
+        sync: bool,
+        flags: Flags,
+    ) {
+        let Task { id: task, group, ioprio, .. } = self.tasks[who];
+        self.submitted += 1;
+        let (id, sectors) = (BioId(self.submitted), Sectors(sectors));
+        let bio = Bio { id, task, group, op, start, sectors, sync, flags, ioprio };
+        self.tasks[who].position = bio.end();
+        self.world.submit(bio);
+    }
+
+    /// Half of the bios go on where the last one of the task ended, or end there: they merge.
+    fn some_place(&mut self, position: Lba, sectors: u32) -> (Lba, u32) {
+        match self.prng.below(8) {
+            0..4 => (position, sectors),
+            4 => (Lba(position.0.saturating_sub(2 * u64::from(sectors))), sectors),
+            _ => (Lba(8 * self.prng.below(DISK_SECTORS / 8)), sectors),
+        }
+    }
+
+    fn some_task(&mut self) -> usize {
+        self.prng.below(self.tasks.len() as u64) as usize
+    }
+
+    fn some_flags(&mut self) -> Flags {
+        match self.prng.below(10) {
+            0 => Flags::META,
+            1 => Flags::NOIDLE,
+            2 => Flags::FUA,
+            _ => Flags::NONE,
+        }
+    }
+
+    /// A bio that lives, has ended, or never was.
+    fn cancel(&mut self) {
+        let recent = self.submitted.saturating_sub(self.prng.below(40));
+        self.world.handle(Input::Cancel(BioId(recent)));
+    }
+
+    fn reprioritise(&mut self) {
+        let classes = [IoClass::None, IoClass::RealTime, IoClass::BestEffort, IoClass::Idle];
+        let class = classes[self.prng.below(4) as usize];
+        let ioprio = IoPrio { class, level: self.prng.below(8) as u8 };
+        let who = self.some_task();
+        self.tasks[who].ioprio = ioprio;
+        let task = self.tasks[who].id;
+        self.configure(Change::TaskPriority { task, ioprio });
+    }
+
+    fn change_groups(&mut self) {
+        let group = GroupId(self.prng.between(1, u64::from(GROUPS)) as u32);
+        let share = self.some_share();
+        match self.groups.iter().position(|known| *known == group) {
+            None => {
+                self.groups.push(group);
+                self.configure(Change::GroupAdded { group, share });
+            }
+            Some(_) if self.prng.chance(1, 2) => {
+                self.configure(Change::GroupShare { group, share });
+            }
+            Some(at) => {
+                self.groups.remove(at);
+                self.empty_group(group);
+                self.configure(Change::GroupRemoved { group });
+            }
+        }
+    }
+
+    fn some_share(&mut self) -> Share {
+        match Weight::new(self.prng.between(1, 10_000) as u32) {
+            Some(weight) if self.prng.chance(1, 2) => Share::Weight(weight),
+            _ => Share::Priority(self.prng.below(8) as u8),
+        }
+    }
+
+    fn empty_group(&mut self, group: GroupId) {
+        for who in 0..self.tasks.len() {
+            if self.tasks[who].group == group {
+                self.set_group(who, GroupId::ROOT);
+            }
+        }
+    }
+
+    fn move_task(&mut self) {
+        let who = self.some_task();
+        let group = self.groups[self.prng.below(self.groups.len() as u64) as usize];
+        self.set_group(who, group);
+    }
+
+    fn set_group(&mut self, who: usize, group: GroupId) {
+        self.tasks[who].group = group;
+        self.configure(Change::TaskMoved { task: self.tasks[who].id, group });
+    }
+
+    /// A task is gone and another is born. What it submitted may be anywhere on its way.
+    fn exit_task(&mut self) {
+        let who = self.some_task();
+        let task = self.tasks[who].id;
+        self.configure(Change::TaskExited { task });
+        self.tasks[who] = newborn(self.next_task);
+        self.next_task += 1;
+    }
+
+    fn switch(&mut self) {
+        let names = SchedulerSpec::NAMES;
+        let name = names[self.prng.below(names.len() as u64) as usize];
+        let spec = SchedulerSpec::named(name).expect("it is listed");
+        self.world.handle(Input::Switch(Box::new(Auditor::new(spec.build()))));
+    }
+
+    fn configure(&mut self, change: Change) {
+        self.world.handle(Input::Configure(change));
+    }
+}
+
+const fn newborn(id: u32) -> Task {
+    Task { id: TaskId(id), group: GroupId::ROOT, ioprio: IoPrio::UNSET, position: Lba(0) }
+}

@@ -1,0 +1,156 @@
+//! A shell as small as can be: a device of fixed service time, tasks that wake, and a timer. It
+//! checks what every shell may rely on.
+
+use crate::ledger::Ledger;
+use fairdisk_core::{
+    Bio, Effect, Effects, Elevator, Engine, EngineConfig, Input, Instant, Journal, Prng, RequestId,
+    Sleeper, Span,
+};
+
+/// A request at the device.
+#[derive(Debug)]
+struct Job {
+    done: Instant,
+    request: RequestId,
+    ok: bool,
+}
+
+/// An engine, its device and its clock.
+pub(crate) struct World<E> {
+    pub(crate) engine: Engine<E>,
+    pub(crate) now: Instant,
+    pub(crate) ledger: Ledger,
+    /// One in this many completions fails; 0 for none.
+    pub(crate) failing: u64,
+    depth: usize,
+    service: Span,
+    jobs: Vec<Job>,
+    sleepers: Vec<(Instant, Sleeper)>,
+    wake_at: Option<Instant>,
+    effects: Effects,
+    prng: Prng,
+    busy: Span,
+}
+
+impl<E: Elevator> World<E> {
+    pub(crate) fn new(elevator: E, config: EngineConfig, seed: u64) -> Self {
+        Self {
+            engine: Engine::new(elevator, config, Journal::hashing()),
+            now: Instant::ZERO,
+            ledger: Ledger::default(),
+            failing: 0,
+            depth: config.depth as usize,
+            service: Span::from_us(700),
+            jobs: Vec::new(),
+            sleepers: Vec::new(),
+            wake_at: None,
+            effects: Effects::new(),
+            prng: Prng::new(seed).fork(1),
+            busy: Span::ZERO,
+        }
+    }
+
+    pub(crate) fn submit(&mut self, bio: Bio) {
+        self.ledger.submitted(bio);
+        self.handle(Input::Submit(bio));
+    }
+
+    pub(crate) fn handle(&mut self, input: Input<E>) {
+        if let Input::Completed { request, ok } = input {
+            self.ledger.completed(request, ok);
+        }
+        let mut effects = std::mem::take(&mut self.effects);
+        self.engine.handle(self.now, input, &mut effects);
+        self.wake_at = effects.wake_at;
+        if let Some(at) = self.wake_at {
+            assert!(at > self.now, "asked to be woken at {at}, it is {}", self.now);
+        }
+        for effect in effects.as_slice() {
+            self.carry_out(*effect);
+        }
+        self.effects = effects;
+        self.ledger.settle();
+        self.check_accounts();
+    }
+
+    fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::Issue(request) => {
+                self.ledger.issued(request);
+                self.start(request.id);
+            }
+            Effect::Finish { bio, task, ok } => self.ledger.finished(bio, task, ok),
+            Effect::Wake { sleeper, .. } => {
+                // A woken task does not run at once: others may come first.
+                let runs = self.now + Span::from_us(self.prng.below(300));
+                self.sleepers.push((runs, sleeper));
+            }
+            Effect::Cancelled(bio) => self.ledger.cancelled(bio),
+        }
+    }
+
+    fn start(&mut self, request: RequestId) {
+        assert!(self.jobs.len() < self.depth, "the device was given more than its depth");
+        // Requests overtake each other at a device that takes several.
+        let extra = if self.depth > 1 { Span::from_us(self.prng.below(900)) } else { Span::ZERO };
+        let ok = self.failing == 0 || !self.prng.chance(1, self.failing);
+        self.jobs.push(Job { done: self.now + self.service + extra, request, ok });
+    }
+
+    fn check_accounts(&self) {
+        let accounts = self.engine.accounts();
+        assert_eq!(accounts.in_flight(), self.ledger.live(), "bios unaccounted for");
+        assert_eq!(self.engine.in_flight() as usize, self.jobs.len());
+    }
+
+    /// When something happens next by itself.
+    fn next_event(&self) -> Option<Instant> {
+        let jobs = self.jobs.iter().map(|job| job.done);
+        let sleepers = self.sleepers.iter().map(|(at, _)| *at);
+        jobs.chain(sleepers).chain(self.wake_at).min()
+    }
+
+    /// Lets time pass until `until`.
+    pub(crate) fn run_until(&mut self, until: Instant) {
+        while let Some(at) = self.next_event().filter(|at| *at <= until) {
+            self.pass_to(at);
+            self.event();
+        }
+        self.pass_to(until);
+    }
+
+    /// Lets time pass until nothing happens any more, and checks that nothing is left.
+    pub(crate) fn run_dry(&mut self) {
+        let mut events_left = 100_000;
+        while let Some(at) = self.next_event() {
+            self.pass_to(at);
+            self.event();
+            events_left -= 1;
+            assert!(events_left > 0, "goes on for ever: {:?}", self.ledger.leftovers());
+        }
+        assert_eq!(self.ledger.live(), 0, "stuck: {:?}", self.ledger.leftovers());
+        let groups = self.engine.accounts().iter();
+        let charged = groups.fold(Span::ZERO, |sum, (_, group)| sum + group.device_time);
+        assert_eq!(charged, self.busy, "device time does not add up to the busy time");
+    }
+
+    fn pass_to(&mut self, at: Instant) {
+        if !self.jobs.is_empty() {
+            self.busy += at - self.now;
+        }
+        self.now = at;
+    }
+
+    fn event(&mut self) {
+        let now = self.now;
+        if let Some(at) = self.jobs.iter().position(|job| job.done <= now) {
+            let Job { request, ok, .. } = self.jobs.remove(at);
+            self.handle(Input::Completed { request, ok });
+        } else if let Some(at) = self.sleepers.iter().position(|(runs, _)| *runs <= now) {
+            let (_, sleeper) = self.sleepers.remove(at);
+            self.handle(Input::Retry(sleeper));
+        } else {
+            self.handle(Input::Tick);
+        }
+    }
+}
