@@ -1,4 +1,5 @@
 //! One body for every backend: what is written is read back, whatever else happens around it.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod common;
 
@@ -326,6 +327,20 @@ fn the_choice_is_reported_with_its_reason() {
         Some(_) => assert!(auto == "io_uring" && why.starts_with("the kernel allows it")),
         None => assert!(auto == "threads" && why.contains("io_uring")),
     }
+}
+
+/// Deeper than any ring: the automatic choice falls back and says why, a forced one is an error.
+#[test]
+fn a_refused_ring_is_reported_with_its_reason() {
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = place.path().join("c");
+    let error = open(target(&path), Preference::Uring, 1 << 20).err().unwrap().to_string();
+    assert!(error.contains(path.to_str().unwrap()) && error.contains("ask for threads"), "{error}");
+    let mut backend = open(target(&path), Preference::Auto, 1 << 20).unwrap();
+    let chosen = backend.chosen();
+    assert_eq!((chosen.name.as_str(), backend.depth()), ("threads", 1 << 20));
+    assert!(chosen.why.contains("io_uring") || chosen.why.contains("ring"), "{}", chosen.why);
+    assert_eq!(read(&mut *backend, 0, 1), [0]);
 }
 
 /// Requests in flight when a backend goes away: nothing hangs, nothing is written to freed memory.

@@ -1,5 +1,6 @@
 //! The same load in the real shell under a fake clock and in a little simulated world must leave
 //! the same journal.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Everything that can be wrong with a target, and what the error says.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use fairdisk_plane::file::{Allocated, TargetProblem, Watch};
 use fairdisk_plane::{FileNeeds, TargetError, TargetFile, parse_target};
