@@ -1,0 +1,164 @@
+//! Device files: `catalog/devices/<id>.toml`. The key `kind` decides which others there are.
+
+mod hdd;
+
+use super::error::{CatalogError, unknown};
+use super::source::Source;
+use fairdisk_sim::device::{Check, Checked, DeviceSpec, FixedCost, FixedParams, NullParams};
+use hdd::HddFile;
+use serde::Deserialize;
+
+/// A device file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceEntry {
+    /// One line for lists.
+    pub title: String,
+    /// The device.
+    pub spec: DeviceSpec,
+}
+
+/// Reads the device `id` from the `text` of the file `path`.
+///
+/// # Errors
+/// The first thing wrong with the file.
+pub fn parse_device(id: &str, text: &str, path: &str) -> Result<DeviceSpec, CatalogError> {
+    parse_device_entry(id, text, path).map(|entry| entry.spec)
+}
+
+/// Reads the device `id` with what else its file says.
+///
+/// # Errors
+/// The first thing wrong with the file.
+pub fn parse_device_entry(id: &str, text: &str, path: &str) -> Result<DeviceEntry, CatalogError> {
+    let source = Source::new(path, text);
+    let head: Head = source.parse()?;
+    if head.id != id {
+        return Err(source.error_at_key(
+            "id",
+            format!("`id` is `{}`; allowed: `{id}`, as the file is named", head.id),
+        ));
+    }
+    let spec = match head.kind.as_str() {
+        "hdd" => DeviceSpec::Hdd(checked(source, source.parse::<HddFile>()?.params(source)?)?),
+        "fixed" => DeviceSpec::Fixed(checked(source, source.parse::<FixedFile>()?.params())?),
+        "null" => DeviceSpec::Null(checked(source, source.parse::<NullFile>()?.params())?),
+        other => {
+            let known = ["hdd", "fixed", "null"];
+            return Err(source.error_at_key("kind", unknown("kind", other, &known)));
+        }
+    };
+    Ok(DeviceEntry { title: head.title, spec })
+}
+
+fn checked<P: Check>(source: Source<'_>, params: P) -> Result<Checked<P>, CatalogError> {
+    Checked::new(params).map_err(|error| source.error_at_key(error.field, error.to_string()))
+}
+
+/// What files of every kind have.
+#[derive(Deserialize)]
+struct Head {
+    id: String,
+    title: String,
+    kind: String,
+}
+
+/// Keys that [`Head`] reads; named again where unknown keys are refused.
+type ReadByHead = serde::de::IgnoredAny;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NullFile {
+    #[serde(rename = "id")]
+    _id: ReadByHead,
+    #[serde(rename = "title")]
+    _title: ReadByHead,
+    #[serde(rename = "kind")]
+    _kind: ReadByHead,
+    capacity_sectors: u64,
+    depth: u32,
+}
+
+impl NullFile {
+    fn params(self) -> NullParams {
+        NullParams { capacity_sectors: self.capacity_sectors, depth: self.depth }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FixedFile {
+    #[serde(rename = "id")]
+    _id: ReadByHead,
+    #[serde(rename = "title")]
+    _title: ReadByHead,
+    #[serde(rename = "kind")]
+    _kind: ReadByHead,
+    capacity_sectors: u64,
+    parallel: u32,
+    latency_us: u32,
+    mb_per_s: Option<u32>,
+    write_latency_us: Option<u32>,
+    write_mb_per_s: Option<u32>,
+    #[serde(default)]
+    flush_us: u32,
+}
+
+impl FixedFile {
+    /// A write costs what a read costs unless the file says otherwise.
+    fn params(self) -> FixedParams {
+        let read = FixedCost { latency_us: self.latency_us, mb_per_s: self.mb_per_s };
+        let write = FixedCost {
+            latency_us: self.write_latency_us.unwrap_or(self.latency_us),
+            mb_per_s: self.write_mb_per_s.or(self.mb_per_s),
+        };
+        let Self { capacity_sectors, parallel, flush_us, .. } = self;
+        FixedParams { capacity_sectors, parallel, read, write, flush_us }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_device;
+    use fairdisk_sim::device::DeviceSpec;
+
+    const FIXED: &str = "id = \"f\"\ntitle = \"t\"\nkind = \"fixed\"\ncapacity_sectors = 8\nparallel = 1\nlatency_us = 5\n";
+
+    fn refusal(text: &str) -> String {
+        parse_device("f", text, "f.toml").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_write_costs_what_a_read_costs_unless_told_otherwise() {
+        let Ok(DeviceSpec::Fixed(spec)) = parse_device("f", FIXED, "f.toml") else {
+            panic!("a fixed device")
+        };
+        assert_eq!(spec.params().write, spec.params().read);
+    }
+
+    #[test]
+    fn errors_name_line_key_and_what_was_expected() {
+        assert_eq!(
+            refusal(&FIXED.replace("parallel", "paralel")),
+            "f.toml:5: unknown key `paralel`; did you mean `parallel`? (known: id, title, kind, \
+             capacity_sectors, parallel, latency_us, mb_per_s, write_latency_us, write_mb_per_s, \
+             flush_us)"
+        );
+        assert_eq!(
+            refusal(&FIXED.replace("= 1", "= 0")),
+            "f.toml:5: `parallel` is 0; allowed: 1 to 65536"
+        );
+        assert_eq!(
+            refusal(&FIXED.replace("= 5", "= \"5\"")),
+            "f.toml:6: `latency_us`: invalid type: string \"5\", expected u32"
+        );
+        assert_eq!(
+            refusal(&FIXED.replace("fixed", "fixd")),
+            "f.toml:3: unknown kind `fixd`; did you mean `fixed`? (known: hdd, fixed, null)"
+        );
+        assert_eq!(refusal("id = \"f\"\ntitle = \"t\""), "f.toml:1: missing key `kind`");
+        assert_eq!(
+            refusal(&FIXED.replace("\"f\"", "\"g\"")),
+            "f.toml:1: `id` is `g`; allowed: `f`, as the file is named"
+        );
+    }
+}

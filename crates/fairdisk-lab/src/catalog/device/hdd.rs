@@ -1,0 +1,172 @@
+//! Files of rotating disks.
+
+use super::ReadByHead;
+use crate::catalog::error::CatalogError;
+use crate::catalog::source::Source;
+use fairdisk_sim::device::{
+    FlushPolicy, HddParams, Order, QueueParams, ReadAheadParams, SeekParams, SeekPoint,
+    WriteCacheParams,
+};
+use serde::Deserialize;
+
+/// A file of kind `hdd`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HddFile {
+    #[serde(rename = "id")]
+    _id: ReadByHead,
+    #[serde(rename = "title")]
+    _title: ReadByHead,
+    #[serde(rename = "kind")]
+    _kind: ReadByHead,
+    capacity_sectors: u64,
+    rpm: u32,
+    #[serde(default)]
+    phase_ns: u64,
+    heads: u32,
+    zones: u32,
+    sectors_per_track_outer: u32,
+    sectors_per_track_inner: u32,
+    head_switch_us: u32,
+    cylinder_switch_us: u32,
+    write_settle_us: u32,
+    command_overhead_us: u32,
+    bus_overhead_us: u32,
+    bus_mb_per_s: u32,
+    seek: SeekTable,
+    read_ahead: Option<ReadAheadTable>,
+    write_cache: Option<WriteCacheTable>,
+    queue: Option<QueueTable>,
+}
+
+impl HddFile {
+    /// The parameters the file gives.
+    pub(super) fn params(self, source: Source<'_>) -> Result<HddParams, CatalogError> {
+        Ok(HddParams {
+            capacity_sectors: self.capacity_sectors,
+            rpm: self.rpm,
+            phase_ns: self.phase_ns,
+            heads: self.heads,
+            zones: self.zones,
+            sectors_per_track_outer: self.sectors_per_track_outer,
+            sectors_per_track_inner: self.sectors_per_track_inner,
+            head_switch_us: self.head_switch_us,
+            cylinder_switch_us: self.cylinder_switch_us,
+            seek: self.seek.params(source)?,
+            write_settle_us: self.write_settle_us,
+            command_overhead_us: self.command_overhead_us,
+            bus_overhead_us: self.bus_overhead_us,
+            bus_mb_per_s: self.bus_mb_per_s,
+            read_ahead: self.read_ahead.map(ReadAheadTable::params),
+            write_cache: self.write_cache.and_then(WriteCacheTable::params),
+            queue: self.queue.map_or(NO_QUEUE, QueueTable::params),
+        })
+    }
+}
+
+/// A disk without command queueing.
+const NO_QUEUE: QueueParams = QueueParams { depth: 1, order: Order::Fifo };
+
+/// Either the three numbers of a data sheet or measured points `[cylinders, us]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SeekTable {
+    min_us: Option<u32>,
+    average_us: Option<u32>,
+    max_us: Option<u32>,
+    points: Option<Vec<[u32; 2]>>,
+}
+
+impl SeekTable {
+    fn params(self, source: Source<'_>) -> Result<SeekParams, CatalogError> {
+        match (self.min_us, self.average_us, self.max_us, self.points) {
+            (Some(min_us), Some(average_us), Some(max_us), None) => {
+                Ok(SeekParams::Lee { min_us, average_us, max_us })
+            }
+            (None, None, None, Some(points)) => {
+                let point = |[cylinders, us]: [u32; 2]| SeekPoint { cylinders, us };
+                Ok(SeekParams::Points(points.into_iter().map(point).collect()))
+            }
+            _ => Err(source.error_at_key(
+                "seek",
+                "`seek` needs either `min_us`, `average_us` and `max_us`, or `points`",
+            )),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadAheadTable {
+    segments: u32,
+    segment_kib: u32,
+}
+
+impl ReadAheadTable {
+    const fn params(self) -> ReadAheadParams {
+        ReadAheadParams { segments: self.segments, segment_kib: self.segment_kib }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WriteCacheTable {
+    /// A disk whose cache is switched off still has one.
+    enabled: bool,
+    depth: u32,
+    order: OrderName,
+    reads_wait_for_dirty: bool,
+    flush: FlushName,
+}
+
+impl WriteCacheTable {
+    fn params(self) -> Option<WriteCacheParams> {
+        self.enabled.then(|| WriteCacheParams {
+            depth: self.depth,
+            order: self.order.into(),
+            reads_wait_for_dirty: self.reads_wait_for_dirty,
+            flush: match self.flush {
+                FlushName::Drain => FlushPolicy::Drain,
+                FlushName::Ignore => FlushPolicy::Ignore,
+            },
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QueueTable {
+    depth: u32,
+    order: OrderName,
+}
+
+impl QueueTable {
+    fn params(self) -> QueueParams {
+        QueueParams { depth: self.depth, order: self.order.into() }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum OrderName {
+    Fifo,
+    Satf,
+    Elevator,
+}
+
+impl From<OrderName> for Order {
+    fn from(name: OrderName) -> Self {
+        match name {
+            OrderName::Fifo => Self::Fifo,
+            OrderName::Satf => Self::Satf,
+            OrderName::Elevator => Self::Elevator,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FlushName {
+    Drain,
+    Ignore,
+}

@@ -1,0 +1,50 @@
+//! What is wrong with a catalogue file, and where.
+
+use super::nearest::nearest;
+use std::fmt;
+
+/// Something wrong with a catalogue file. Prints as `path:line: message`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CatalogError {
+    /// The file as its reader named it.
+    pub path: String,
+    /// Line, counted from 1.
+    pub line: usize,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+impl fmt::Display for CatalogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.message)
+    }
+}
+
+impl std::error::Error for CatalogError {}
+
+/// Says that `found` is no known `what` ("key", "kind"), what was probably meant, and what is known.
+#[must_use]
+pub fn unknown(what: &str, found: &str, known: &[&str]) -> String {
+    let hint =
+        nearest(found, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    format!("unknown {what} `{found}`{hint} (known: {})", known.join(", "))
+}
+
+/// Puts a message of the deserializer into the words of catalogue files. `key` is the key of the
+/// line the message is about.
+pub(super) fn reword(message: &str, key: Option<&str>) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let first = quoted.next().unwrap_or_default();
+    let known: Vec<&str> = quoted.collect();
+    if message.starts_with("unknown field") {
+        return unknown("key", first, &known);
+    }
+    if message.starts_with("missing field") {
+        return format!("missing key `{first}`");
+    }
+    let Some(key) = key else { return message.to_owned() };
+    if message.starts_with("unknown variant") {
+        return format!("`{key}`: {}", unknown("value", first, &known));
+    }
+    format!("`{key}`: {message}")
+}

@@ -1,0 +1,83 @@
+//! The text of a catalogue file, with the means to say where in it something is wrong.
+
+use super::error::{CatalogError, reword};
+use serde::de::DeserializeOwned;
+use toml::de::{DeTable, DeValue};
+
+/// A file's text and name.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    path: &'a str,
+    text: &'a str,
+}
+
+impl<'a> Source<'a> {
+    /// The file `path` containing `text`.
+    #[must_use]
+    pub const fn new(path: &'a str, text: &'a str) -> Self {
+        Self { path, text }
+    }
+
+    /// Deserializes the whole file.
+    ///
+    /// # Errors
+    /// What the file has that `T` has not, or the other way round.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, CatalogError> {
+        toml::from_str(self.text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            self.error_at_byte(at, reword(error.message(), self.key_on_line(at)))
+        })
+    }
+
+    /// An error about the value of `key` (`table.key` for one in a table). Points to the innermost
+    /// part of it that the file has.
+    #[must_use]
+    pub fn error_at_key(&self, key: &str, message: impl Into<String>) -> CatalogError {
+        self.error_at_byte(self.find(key).unwrap_or(0), message)
+    }
+
+    fn error_at_byte(&self, at: usize, message: impl Into<String>) -> CatalogError {
+        let before = self.text.get(..at).unwrap_or(self.text);
+        let line = before.matches('\n').count() + 1;
+        CatalogError { path: self.path.to_owned(), line, message: message.into() }
+    }
+
+    fn find(&self, key: &str) -> Option<usize> {
+        let document = DeTable::parse(self.text).ok()?;
+        let (mut table, mut found) = (document.get_ref(), None);
+        for part in key.split('.') {
+            let entry = table.iter().find(|(name, _)| name.get_ref() == part);
+            let Some((name, value)) = entry else { return found };
+            found = Some(name.span().start);
+            let DeValue::Table(inner) = value.get_ref() else { return found };
+            table = inner;
+        }
+        found
+    }
+
+    /// The key before the `=` of the line around byte `at`.
+    fn key_on_line(&self, at: usize) -> Option<&'a str> {
+        let begin = self.text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = self.text[begin..].lines().next()?;
+        line.split_once('=').map(|(key, _)| key.trim())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Source;
+
+    const TEXT: &str = "a = 1\n\n[table]\n# words\nb = 2\n";
+
+    #[test]
+    fn errors_point_to_keys() {
+        let line = |key| Source::new("x", TEXT).error_at_key(key, "").line;
+        assert_eq!([line("a"), line("table"), line("table.b")], [1, 3, 5]);
+        assert_eq!(line("nowhere"), 1);
+    }
+
+    #[test]
+    fn a_missing_key_points_to_its_table() {
+        assert_eq!(Source::new("x", TEXT).error_at_key("table.c", "").line, 3);
+    }
+}
