@@ -1,3 +1,4 @@
 //! Placeholder.
 
 pub mod catalog;
+pub mod jobfile;

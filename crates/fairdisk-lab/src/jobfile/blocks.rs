@@ -1,0 +1,133 @@
+//! Block sizes: one, a range, or a weighted list, for each direction.
+
+use serde::Serialize;
+
+use super::per_direction::PerDirection;
+use super::setting::Given;
+use super::value::{self, KbBase, Read, ValueError};
+
+/// The block sizes of a job, for each direction.
+pub type BlockSizes = PerDirection<BlockSize>;
+
+/// How large one request is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockSize {
+    /// Always the same.
+    Fixed {
+        /// Above 0.
+        bytes: u64,
+    },
+    /// Any multiple of the smallest up to the largest, each as likely.
+    Range {
+        /// Above 0.
+        min_bytes: u64,
+        /// At least the smallest.
+        max_bytes: u64,
+    },
+    /// Chosen by weight; the weights sum to 100.
+    Split(Vec<WeightedBlock>),
+}
+
+/// One entry of `bssplit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct WeightedBlock {
+    /// Above 0.
+    pub bytes: u64,
+    /// Of 100 requests, how many have this size.
+    pub percent: u8,
+}
+
+impl BlockSize {
+    /// The smallest request.
+    #[must_use]
+    pub fn min_bytes(&self) -> u64 {
+        match self {
+            Self::Fixed { bytes } | Self::Range { min_bytes: bytes, .. } => *bytes,
+            Self::Split(list) => list.iter().map(|entry| entry.bytes).min().unwrap_or(0),
+        }
+    }
+}
+
+/// Reads `bs=`.
+pub(super) fn fixed(given: Given<'_>) -> Read<PerDirection<Option<BlockSize>>> {
+    given.directions(|part| match part.bytes()? {
+        0 => ValueError::bad("at least 1 byte, such as 4k"),
+        bytes => Ok(BlockSize::Fixed { bytes }),
+    })
+}
+
+/// Reads `bsrange=`; a `/` parts directions as a comma does.
+pub(super) fn range(given: Given<'_>) -> Read<PerDirection<Option<BlockSize>>> {
+    let text = given.raw.map(|text| text.replace('/', ","));
+    let given = Given { raw: text.as_deref(), ..given };
+    given.directions(|part| {
+        if !part.raw.unwrap_or_default().contains(['-', ':']) {
+            return ValueError::bad("a range, such as 1k-4k");
+        }
+        match part.range(|end| end.bytes())? {
+            (0, _) => ValueError::unsupported("blocks of 0 bytes do nothing; write at least 1"),
+            (min_bytes, max_bytes) => Ok(BlockSize::Range { min_bytes, max_bytes }),
+        }
+    })
+}
+
+/// Reads `bssplit=`, as in `4k/10:64k/50:32k/40`.
+pub(super) fn split(given: Given<'_>) -> Read<PerDirection<Option<BlockSize>>> {
+    if given.raw.is_some_and(|text| text.trim().is_empty()) {
+        return ValueError::unsupported("fio reads an empty list as none; remove the key");
+    }
+    given.directions(|part| split_part(part.raw.unwrap_or_default(), part.base))
+}
+
+fn split_part(text: &str, base: KbBase) -> Read<BlockSize> {
+    let entries: Vec<(u64, Option<u8>)> = text
+        .split(':')
+        .filter(|entry| !entry.trim().is_empty())
+        .map(|entry| split_entry(entry, base))
+        .collect::<Read<_>>()?;
+    let given: u32 = entries.iter().filter_map(|(_, percent)| *percent).map(u32::from).sum();
+    let blanks = entries.iter().filter(|(_, percent)| percent.is_none()).count();
+    share_out(&entries, given, u32::try_from(blanks).unwrap_or(u32::MAX)).map(BlockSize::Split)
+}
+
+/// Blank percentages share what the others leave; the first ones take what does not divide.
+fn share_out(entries: &[(u64, Option<u8>)], given: u32, blanks: u32) -> Read<Vec<WeightedBlock>> {
+    let whole = if blanks == 0 { given == 100 } else { given + blanks <= 100 };
+    if !whole {
+        return ValueError::unsupported(format!(
+            "the percentages sum to {given} and must sum to 100, with something left for those \
+             that have none"
+        ));
+    }
+    let (each, mut odd) = (
+        (100 - given).checked_div(blanks).unwrap_or(0),
+        (100 - given).checked_rem(blanks).unwrap_or(0),
+    );
+    let weighted = entries.iter().map(|(bytes, percent)| {
+        let share = percent.unwrap_or_else(|| {
+            let extra = u32::from(odd > 0);
+            odd -= extra;
+            u8::try_from(each + extra).unwrap_or(100)
+        });
+        WeightedBlock { bytes: *bytes, percent: share }
+    });
+    Ok(weighted.filter(|entry| entry.percent > 0).collect())
+}
+
+fn split_entry(text: &str, base: KbBase) -> Read<(u64, Option<u8>)> {
+    let (bytes, percent) = text.split_once('/').unwrap_or((text, ""));
+    let bytes = value::quantity(bytes, base)?;
+    if bytes == 0 {
+        return ValueError::unsupported("blocks of 0 bytes do nothing; write at least 1");
+    }
+    match percent.trim() {
+        "" => Ok((bytes, None)),
+        digits => match digits.parse::<u8>() {
+            Ok(percent) if percent <= 100 => Ok((bytes, Some(percent))),
+            _ => ValueError::unsupported(
+                "write size/percent entries parted by colons, as in 4k/10:64k/90",
+            ),
+        },
+    }
+}

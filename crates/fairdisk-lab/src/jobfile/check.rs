@@ -1,0 +1,310 @@
+//! What a job's settings say together: conflicts that stop it, remarks that do not.
+
+use super::draft::{Draft, Slot, value};
+use super::error::{Error, ErrorKind, Place};
+use super::finish;
+use super::note::Notes;
+use super::pattern::{Direction, Kind, Mix};
+use super::per_direction::PerDirection;
+use super::setting::Placed;
+use super::source::Section;
+use super::span::{Extent, FileBytes};
+use super::submission::{self, EngineKind};
+
+/// Everything that keeps a job from running.
+pub(super) fn conflicts(section: &Section, draft: &Draft) -> Vec<Error> {
+    let found = [
+        size_is_missing(section, draft),
+        percentage_of_nothing(draft),
+        file_is_shorter(draft),
+        block_is_larger(draft),
+        time_without_end(draft),
+        group_keys(draft),
+        two_shares(draft),
+        modifier(draft),
+        identical_without_random(draft),
+        read_back(draft),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn conflict(place: &Place, text: impl Into<String>) -> Error {
+    Error { place: place.clone(), kind: ErrorKind::Conflict { text: text.into() } }
+}
+
+fn unsupported<T>(placed: &Placed<T>, value: impl Into<String>, remedy: &str) -> Error {
+    let kind = ErrorKind::UnsupportedValue {
+        key: placed.key.to_owned(),
+        value: value.into(),
+        remedy: remedy.to_owned(),
+    };
+    Error { place: placed.place.clone(), kind }
+}
+
+/// Only a block device has a size of its own before the run; so has a file of known size.
+fn size_is_known(draft: &Draft) -> bool {
+    let files = value(&draft.filename).unwrap_or_default();
+    let devices = !files.is_empty() && files.iter().all(|name| name.starts_with("/dev/"));
+    devices || draft.filesize.is_some()
+}
+
+fn size_is_missing(section: &Section, draft: &Draft) -> Option<Error> {
+    if value(&draft.size).flatten().is_some() || size_is_known(draft) {
+        return None;
+    }
+    let place = draft.size.as_ref().map_or(&section.place, |size| &size.place);
+    let name = &section.name;
+    Some(conflict(place, format!("job `{name}` has no size; add size=, or name a block device")))
+}
+
+fn percentage_of_nothing(draft: &Draft) -> Option<Error> {
+    let slots = [&draft.size, &draft.offset, &draft.offset_increment];
+    let percent = |placed: &&Placed<_>| matches!(placed.value, Some(Extent::Percent(_)));
+    let placed = slots.into_iter().flatten().find(percent)?;
+    (!size_is_known(draft)).then(|| {
+        let text = format!(
+            "{} is a percentage of files whose size is not known; add filesize=, name a block \
+             device, or write bytes",
+            placed.key
+        );
+        conflict(&placed.place, text)
+    })
+}
+
+fn direction(draft: &Draft) -> Direction {
+    value(&draft.rw).unwrap_or_default()
+}
+
+fn mix_uses(draft: &Draft) -> PerDirection<bool> {
+    match direction(draft).kind {
+        Kind::Read => Mix::Read,
+        Kind::Write => Mix::Write,
+        Kind::Trim => Mix::Trim,
+        Kind::ReadWrite => Mix::ReadWrite { read_percent: 50 },
+        Kind::TrimWrite => Mix::TrimWrite,
+    }
+    .uses()
+}
+
+/// The files a job's size is divided by.
+fn file_count(draft: &Draft) -> u64 {
+    let named = draft.filename.as_ref().map(|names| names.value.len() as u64);
+    named.unwrap_or_else(|| u64::from(value(&draft.nrfiles).unwrap_or(1))).max(1)
+}
+
+fn bytes(slot: &Slot<Option<Extent>>) -> Option<(u64, &Place)> {
+    match slot {
+        Some(Placed { value: Some(Extent::Bytes(bytes)), place, .. }) => Some((*bytes, place)),
+        _ => None,
+    }
+}
+
+fn file_is_shorter(draft: &Draft) -> Option<Error> {
+    let largest = match value(&draft.filesize)? {
+        FileBytes::Fixed { bytes } | FileBytes::Range { max_bytes: bytes, .. } => bytes,
+        FileBytes::ShareOfSize => return None,
+    };
+    let offset = bytes(&draft.offset);
+    let size = bytes(&draft.size);
+    let (_, place) = offset.or(size)?;
+    let start = offset.map_or(0, |(bytes, _)| bytes);
+    let end = start.saturating_add(size.map_or(1, |(bytes, _)| bytes / file_count(draft)));
+    (end > largest).then(|| {
+        conflict(
+            place,
+            format!(
+                "the work would end at byte {end} of a file of {largest} bytes; lower offset or \
+                 size, or raise filesize"
+            ),
+        )
+    })
+}
+
+fn block_is_larger(draft: &Draft) -> Option<Error> {
+    let (size, place) = bytes(&draft.size)?;
+    let each = size / file_count(draft);
+    let blocks = finish::blocks(draft);
+    let uses = mix_uses(draft);
+    let used = blocks.iter().zip(uses.iter()).filter(|(_, used)| **used);
+    let smallest = used.map(|(block, _)| block.min_bytes()).max()?;
+    let set = [&draft.bssplit, &draft.bsrange, &draft.bs].into_iter().flatten().next();
+    let place = set.map_or(place, |placed| &placed.place);
+    (smallest > each).then(|| {
+        conflict(
+            place,
+            format!(
+                "blocks of {smallest} bytes do not fit in the {each} bytes each file has; lower \
+                 bs or raise size"
+            ),
+        )
+    })
+}
+
+fn time_without_end(draft: &Draft) -> Option<Error> {
+    let time_based = draft.time_based.as_ref().filter(|placed| placed.value)?;
+    let endless = value(&draft.runtime_ns).unwrap_or(0) == 0;
+    endless.then(|| conflict(&time_based.place, "time_based has no end; add runtime="))
+}
+
+fn group_keys(draft: &Draft) -> Option<Error> {
+    let (group, cgroup) = (draft.group.as_ref(), draft.cgroup.as_ref());
+    if let (Some(_), Some(cgroup)) = (group, cgroup) {
+        return Some(conflict(&cgroup.place, "cgroup and group both name the group; keep one"));
+    }
+    let lonely = |place: &Place, key: &str, needed: &str| {
+        Some(conflict(place, format!("{key} has no group to apply to; add {needed}")))
+    };
+    match (&draft.group_weight, &draft.group_ioprio, &draft.cgroup_weight) {
+        (Some(weight), ..) if group.is_none() => lonely(&weight.place, "group_weight", "group="),
+        (_, Some(prio), _) if group.is_none() => lonely(&prio.place, "group_ioprio", "group="),
+        (.., Some(weight)) if cgroup.is_none() => lonely(&weight.place, "cgroup_weight", "cgroup="),
+        _ => None,
+    }
+}
+
+fn two_shares(draft: &Draft) -> Option<Error> {
+    let (_, prio) = (draft.group_weight.as_ref()?, draft.group_ioprio.as_ref()?);
+    Some(conflict(
+        &prio.place,
+        "group_weight and group_ioprio both say what the group is due; keep one",
+    ))
+}
+
+/// The number in `rw=randread:8` counts requests when the order is random.
+fn modifier(draft: &Draft) -> Option<Error> {
+    let rw = draft.rw.as_ref().filter(|placed| placed.value.random)?;
+    let count = rw.value.modifier?;
+    let fits = u32::try_from(count).is_ok_and(|count| count > 0);
+    (!fits).then(|| {
+        unsupported(
+            rw,
+            format!("{}:{count}", rw.value.word()),
+            "behind a random pattern write how many requests each offset serves",
+        )
+    })
+}
+
+fn identical_without_random(draft: &Draft) -> Option<Error> {
+    let identical = draft.identical.as_ref().filter(|placed| placed.value)?;
+    let rw = direction(draft);
+    (rw.modifier.is_some() && !rw.random).then(|| {
+        unsupported(
+            identical,
+            "identical",
+            "repeating offsets is supported for random patterns only; use rw=randread:8",
+        )
+    })
+}
+
+/// After a writing job fio reads everything back to verify it, and those reads load the disk.
+fn read_back(draft: &Draft) -> Option<Error> {
+    let verify = draft.verify.as_ref()?;
+    let checksum = verify.value?;
+    let reads_back = mix_uses(draft).write && value(&draft.do_verify).unwrap_or(true);
+    reads_back.then(|| {
+        let remedy =
+            "reading back what was written is not modelled yet; set do_verify=0, or remove verify";
+        unsupported(verify, checksum, remedy)
+    })
+}
+
+/// What is worth knowing about a job that does run.
+pub(super) fn remarks(draft: &Draft) -> Notes {
+    let mut notes = Notes::default();
+    about_pattern(draft, &mut notes);
+    about_random(draft, &mut notes);
+    about_blocks(draft, &mut notes);
+    about_queue(draft, &mut notes);
+    about_writes(draft, &mut notes);
+    about_rest(draft, &mut notes);
+    notes
+}
+
+fn say<T>(notes: &mut Notes, slot: &Slot<T>, applies: bool, text: &str) {
+    if let Some(placed) = slot.as_ref().filter(|_| applies) {
+        notes.add(&placed.place, placed.key, text);
+    }
+}
+
+fn about_pattern(draft: &Draft, notes: &mut Notes) {
+    let rw = direction(draft);
+    say(
+        notes,
+        &draft.read_percent,
+        rw.kind != Kind::ReadWrite,
+        "no effect: the pattern is not a mix of reads and writes",
+    );
+    say(
+        notes,
+        &draft.identical,
+        rw.modifier.is_none(),
+        "no effect: rw has no count, as in rw=randread:8",
+    );
+}
+
+fn about_random(draft: &Draft, notes: &mut Notes) {
+    const TEXT: &str = "no effect: the pattern is sequential";
+    let sequential = !direction(draft).random;
+    say(notes, &draft.distribution, sequential, TEXT);
+    say(notes, &draft.random_percent, sequential, TEXT);
+    say(notes, &draft.norandommap, sequential, TEXT);
+}
+
+fn about_blocks(draft: &Draft, notes: &mut Notes) {
+    let split = draft.bssplit.is_some();
+    say(notes, &draft.bsrange, split, "bssplit decides the block sizes where it is set");
+    say(
+        notes,
+        &draft.bs,
+        split || draft.bsrange.is_some(),
+        "bssplit or bsrange decides the block sizes where it is set",
+    );
+}
+
+fn about_queue(draft: &Draft, notes: &mut Notes) {
+    let engine = value(&draft.ioengine).unwrap_or(submission::DEFAULT);
+    let depth = value(&draft.iodepth).unwrap_or(1);
+    let one_by_one = matches!(engine.kind, EngineKind::Sync | EngineKind::Mapped);
+    let text = format!("no effect: ioengine {} has one request in flight", engine.name);
+    say(notes, &draft.iodepth, one_by_one && depth > 1, &text);
+    say(notes, &draft.iodepth_batch, one_by_one, &text);
+    say(notes, &draft.iodepth_low, one_by_one, &text);
+    let above = |slot: &Slot<u32>| !one_by_one && value(slot).is_some_and(|count| count > depth);
+    let text = format!("more than iodepth: {depth} is used");
+    say(notes, &draft.iodepth_batch, above(&draft.iodepth_batch), &text);
+    say(notes, &draft.iodepth_low, above(&draft.iodepth_low), &text);
+    say(
+        notes,
+        &draft.ioengine,
+        engine.kind == EngineKind::Null,
+        "requests end at once, no device is touched",
+    );
+}
+
+fn about_writes(draft: &Draft, notes: &mut Notes) {
+    const TEXT: &str = "no effect: the pattern does not write";
+    let dry = !mix_uses(draft).write;
+    say(notes, &draft.fsync, dry, TEXT);
+    say(notes, &draft.fdatasync, dry, TEXT);
+    say(notes, &draft.sync, dry, TEXT);
+    say(notes, &draft.verify, true, "no effect: no data is verified");
+    say(notes, &draft.do_verify, true, "no effect: no data is verified");
+}
+
+fn about_rest(draft: &Draft, notes: &mut Notes) {
+    let unlevelled = draft.prio.is_none() && matches!(value(&draft.prioclass), Some(1 | 2));
+    say(notes, &draft.prioclass, unlevelled, "prio is not set: level 0, the highest, is used");
+    let unclassed = value(&draft.prioclass).unwrap_or(0) == 0;
+    say(notes, &draft.prio, unclassed, "prioclass is not set: best effort is used");
+    say(notes, &draft.think_blocks, draft.think_ns.is_none(), "no effect: thinktime is not set");
+    say(notes, &draft.nrfiles, draft.filename.is_some(), "no effect: filename lists the files");
+    say(notes, &draft.randrepeat, draft.randseed.is_some(), "no effect: randseed is set");
+    if let Some(weight) = &draft.cgroup_weight {
+        let effect = super::group::GroupShare::CgroupWeight(weight.value).weight();
+        let text = format!(
+            "{} of cgroup v1, where 500 is the default, is group_weight {effect}",
+            weight.value
+        );
+        notes.add(&weight.place, weight.key, text);
+    }
+}

@@ -1,0 +1,104 @@
+//! The settings of a job while its file is being read: each with the line that set it.
+
+use super::blocks::BlockSize;
+use super::error::Place;
+use super::job::WriteSync;
+use super::keys::Key;
+use super::pattern::{Direction, Distribution};
+use super::per_direction::PerDirection;
+use super::setting::Placed;
+use super::span::{DelayNs, Extent, FileBytes};
+use super::submission::Engine;
+use super::value::KbBase;
+
+/// A slot for one key.
+pub(super) type Slot<T> = Option<Placed<T>>;
+/// A slot for a key with a value for each direction.
+pub(super) type List<T> = Slot<PerDirection<Option<T>>>;
+
+/// What has been set so far. A `[global]` section changes the draft every later job starts from.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Draft {
+    pub(super) kb_base: Slot<KbBase>,
+    pub(super) name: Slot<String>,
+    pub(super) description: Slot<String>,
+
+    pub(super) rw: Slot<Direction>,
+    pub(super) identical: Slot<bool>,
+    pub(super) read_percent: Slot<u8>,
+    pub(super) distribution: Slot<Distribution>,
+    pub(super) random_percent: List<u8>,
+    pub(super) norandommap: Slot<bool>,
+
+    pub(super) bs: List<BlockSize>,
+    pub(super) bsrange: List<BlockSize>,
+    pub(super) bssplit: List<BlockSize>,
+
+    pub(super) size: Slot<Option<Extent>>,
+    pub(super) io_size: Slot<Option<Extent>>,
+    pub(super) filesize: Slot<FileBytes>,
+    pub(super) offset: Slot<Option<Extent>>,
+    pub(super) offset_increment: Slot<Option<Extent>>,
+    pub(super) filename: Slot<Vec<String>>,
+    pub(super) directory: Slot<Vec<String>>,
+    pub(super) nrfiles: Slot<u32>,
+
+    pub(super) ioengine: Slot<Engine>,
+    pub(super) iodepth: Slot<u32>,
+    pub(super) iodepth_batch: Slot<u32>,
+    pub(super) iodepth_low: Slot<u32>,
+    pub(super) direct: Slot<bool>,
+    pub(super) sync: Slot<WriteSync>,
+    pub(super) fsync: Slot<u32>,
+    pub(super) fdatasync: Slot<u32>,
+
+    pub(super) numjobs: Slot<u32>,
+    pub(super) thread: Slot<bool>,
+    pub(super) group_reporting: Slot<bool>,
+    pub(super) new_group: Slot<bool>,
+    pub(super) stonewall: Slot<bool>,
+    pub(super) runtime_ns: Slot<u64>,
+    pub(super) ramp_ns: Slot<u64>,
+    pub(super) time_based: Slot<bool>,
+    pub(super) startdelay: Slot<DelayNs>,
+    pub(super) loops: Slot<u32>,
+    pub(super) number_ios: Slot<u64>,
+
+    pub(super) think_ns: Slot<u64>,
+    pub(super) think_blocks: Slot<u32>,
+    pub(super) rate: List<u64>,
+    pub(super) rate_iops: List<u64>,
+
+    pub(super) randseed: Slot<u64>,
+    pub(super) randrepeat: Slot<bool>,
+    pub(super) allrandrepeat: Slot<bool>,
+
+    pub(super) prio: Slot<u8>,
+    pub(super) prioclass: Slot<u8>,
+    pub(super) nice: Slot<i8>,
+    pub(super) cgroup: Slot<String>,
+    pub(super) cgroup_weight: Slot<u16>,
+    pub(super) group: Slot<String>,
+    pub(super) group_weight: Slot<u16>,
+    pub(super) group_ioprio: Slot<u8>,
+    pub(super) scheduler: Slot<String>,
+    pub(super) device: Slot<String>,
+
+    /// `verify=` names a checksum, and `do_verify=0` leaves out the reading back.
+    pub(super) verify: Slot<Option<&'static str>>,
+    pub(super) do_verify: Slot<bool>,
+
+    /// Keys that belong to an engine, to be held against the job's engine.
+    pub(super) engine_keys: Vec<(&'static Key, Place)>,
+}
+
+impl Draft {
+    pub(super) fn base(&self) -> KbBase {
+        value(&self.kb_base).unwrap_or_default()
+    }
+}
+
+/// What a slot holds.
+pub(super) fn value<T: Clone>(slot: &Slot<T>) -> Option<T> {
+    slot.as_ref().map(|placed| placed.value.clone())
+}

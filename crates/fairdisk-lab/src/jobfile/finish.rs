@@ -1,0 +1,193 @@
+//! From a checked draft to a job: defaults filled in, keys that belong together joined.
+
+use std::num::NonZeroU32;
+
+use super::blocks::{BlockSize, BlockSizes};
+use super::draft::{Draft, List, value};
+use super::group::{GroupSetting, GroupShare};
+use super::job::{Caching, Flush, Job, Pace, Schedule, Seed, Think, WriteSync};
+use super::pattern::{Distribution, Kind, Mix, Order, Pattern, RandomOrder, Repeat};
+use super::per_direction::PerDirection;
+use super::priority::{IoPrio, Priority};
+use super::source::Section;
+use super::span::{Extent, FileBytes, Files, Target};
+use super::submission::{self, EngineKind, Queue, Submission, SubmissionClass};
+
+/// fio's default block size.
+const BLOCK_BYTES_DEFAULT: u64 = 4096;
+/// fio's default mix.
+const READ_PERCENT_DEFAULT: u8 = 50;
+
+/// The job of a section. `before` is the job above it, which decides its phase.
+pub(super) fn job(section: &Section, draft: &Draft, before: Option<&Job>) -> Job {
+    let stonewall = value(&draft.stonewall).unwrap_or(false);
+    let new_group = stonewall || value(&draft.new_group).unwrap_or(false);
+    Job {
+        name: value(&draft.name).unwrap_or_else(|| section.name.clone()),
+        description: value(&draft.description),
+        phase: before.map_or(0, |job| job.phase + u32::from(stonewall)),
+        report_group: before.map_or(0, |job| job.report_group + u32::from(new_group)),
+        group_reporting: value(&draft.group_reporting).unwrap_or(false),
+        clones: at_least_one(value(&draft.numjobs)),
+        threads: value(&draft.thread).unwrap_or(false),
+        pattern: pattern(draft),
+        blocks: blocks(draft),
+        target: target(draft),
+        size: value(&draft.size).flatten().unwrap_or(Extent::Whole),
+        io_size: value(&draft.io_size).flatten(),
+        offset: value(&draft.offset).flatten().unwrap_or(Extent::Bytes(0)),
+        offset_increment: value(&draft.offset_increment).flatten().unwrap_or(Extent::Bytes(0)),
+        submission: submission(draft),
+        caching: match value(&draft.direct) {
+            Some(true) => Caching::Direct,
+            _ => Caching::Buffered,
+        },
+        flush: Flush {
+            write_sync: value(&draft.sync).unwrap_or(WriteSync::None),
+            fsync_writes: value(&draft.fsync).and_then(NonZeroU32::new),
+            fdatasync_writes: value(&draft.fdatasync).and_then(NonZeroU32::new),
+        },
+        schedule: schedule(draft),
+        pace: pace(draft),
+        seed: seed(draft),
+        priority: priority(draft),
+        group: group(draft),
+        scheduler: value(&draft.scheduler),
+        device: value(&draft.device),
+    }
+}
+
+fn at_least_one(count: Option<u32>) -> NonZeroU32 {
+    count.and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN)
+}
+
+fn pattern(draft: &Draft) -> Pattern {
+    let direction = value(&draft.rw).unwrap_or_default();
+    let mix = match direction.kind {
+        Kind::Read => Mix::Read,
+        Kind::Write => Mix::Write,
+        Kind::Trim => Mix::Trim,
+        Kind::TrimWrite => Mix::TrimWrite,
+        Kind::ReadWrite => Mix::ReadWrite {
+            read_percent: value(&draft.read_percent).unwrap_or(READ_PERCENT_DEFAULT),
+        },
+    };
+    let order = if direction.random {
+        Order::Random(random_order(draft, direction.modifier))
+    } else {
+        Order::Sequential { hole_bytes: direction.modifier.unwrap_or(0) }
+    };
+    Pattern { mix, order }
+}
+
+fn random_order(draft: &Draft, modifier: Option<i64>) -> RandomOrder {
+    let requests = modifier.and_then(|number| u32::try_from(number).ok()).unwrap_or(1);
+    RandomOrder {
+        distribution: value(&draft.distribution).unwrap_or(Distribution::Uniform),
+        random_percent: list(&draft.random_percent).unwrap_or(&100),
+        covers_every_block: !value(&draft.norandommap).unwrap_or(false),
+        repeat: match value(&draft.identical) {
+            _ if requests <= 1 => Repeat::Never,
+            Some(true) => Repeat::Identical { requests },
+            _ => Repeat::Sequential { requests },
+        },
+    }
+}
+
+fn list<T: Clone>(slot: &List<T>) -> PerDirection<Option<T>> {
+    value(slot).unwrap_or_else(|| PerDirection::all(None))
+}
+
+/// The most detailed of the three keys decides, whatever their order in the file.
+pub(super) fn blocks(draft: &Draft) -> BlockSizes {
+    list(&draft.bssplit)
+        .or(Some(&list(&draft.bsrange)))
+        .or(Some(&list(&draft.bs)))
+        .unwrap_or(&BlockSize::Fixed { bytes: BLOCK_BYTES_DEFAULT })
+}
+
+fn target(draft: &Draft) -> Target {
+    let count = value(&draft.nrfiles).unwrap_or(1);
+    Target {
+        files: value(&draft.filename).map_or(Files::PerClone { count }, Files::Named),
+        directories: value(&draft.directory).unwrap_or_default(),
+        file_bytes: value(&draft.filesize).unwrap_or(FileBytes::ShareOfSize),
+    }
+}
+
+fn submission(draft: &Draft) -> Submission {
+    let engine = value(&draft.ioengine).unwrap_or(submission::DEFAULT);
+    let class = match engine.kind {
+        EngineKind::Mapped => SubmissionClass::Mapped,
+        EngineKind::Null => SubmissionClass::Null,
+        EngineKind::Async => SubmissionClass::Async(queue(draft)),
+        EngineKind::Sync | EngineKind::Foreign => SubmissionClass::Sync,
+    };
+    Submission { engine: engine.name, class }
+}
+
+/// To fio 0 means the whole depth, for the batch and for the low water mark.
+fn queue(draft: &Draft) -> Queue {
+    let depth = value(&draft.iodepth).unwrap_or(1);
+    let within = |count: Option<u32>, default: u32| match count.unwrap_or(default) {
+        0 => depth,
+        count => count.min(depth),
+    };
+    Queue {
+        depth,
+        batch: within(value(&draft.iodepth_batch), 1),
+        low: within(value(&draft.iodepth_low), 0),
+    }
+}
+
+fn schedule(draft: &Draft) -> Schedule {
+    Schedule {
+        start_delay: value(&draft.startdelay).unwrap_or_default(),
+        ramp_ns: value(&draft.ramp_ns).unwrap_or(0),
+        runtime_ns: value(&draft.runtime_ns).filter(|time| *time > 0),
+        time_based: value(&draft.time_based).unwrap_or(false),
+        loops: at_least_one(value(&draft.loops)),
+        ios_max: value(&draft.number_ios).filter(|count| *count > 0),
+    }
+}
+
+fn pace(draft: &Draft) -> Pace {
+    let pause = value(&draft.think_ns).filter(|pause| *pause > 0);
+    let every_ios = at_least_one(value(&draft.think_blocks));
+    let limits = |slot| list(slot).map(|limit: Option<u64>| limit.filter(|limit| *limit > 0));
+    Pace {
+        think: pause.map(|pause_ns| Think { pause_ns, every_ios }),
+        bytes_per_s: limits(&draft.rate),
+        ios_per_s: limits(&draft.rate_iops),
+    }
+}
+
+fn seed(draft: &Draft) -> Seed {
+    let everything = value(&draft.allrandrepeat).unwrap_or(false);
+    let repeated = everything || value(&draft.randrepeat).unwrap_or(true);
+    match value(&draft.randseed) {
+        Some(seed) => Seed::Given(seed),
+        None if repeated => Seed::Repeated { everything },
+        None => Seed::Fresh,
+    }
+}
+
+fn priority(draft: &Draft) -> Priority {
+    let level = value(&draft.prio);
+    let io = match (value(&draft.prioclass).unwrap_or(0), level) {
+        (1, level) => IoPrio::RealTime { level: level.unwrap_or(0) },
+        (2, level) => IoPrio::BestEffort { level: level.unwrap_or(0) },
+        (3, _) => IoPrio::Idle,
+        (_, Some(level)) => IoPrio::BestEffort { level },
+        (_, None) => IoPrio::FromNice,
+    };
+    Priority { io, nice: value(&draft.nice).unwrap_or(0) }
+}
+
+fn group(draft: &Draft) -> Option<GroupSetting> {
+    let path = value(&draft.group).or_else(|| value(&draft.cgroup))?;
+    let weight = value(&draft.group_weight).map(GroupShare::Weight);
+    let ioprio = value(&draft.group_ioprio).map(GroupShare::IoPrio);
+    let cgroup = value(&draft.cgroup_weight).map(GroupShare::CgroupWeight);
+    Some(GroupSetting { path, share: weight.or(ioprio).or(cgroup).unwrap_or(GroupShare::Default) })
+}

@@ -1,0 +1,58 @@
+//! fio job files: read as fio reads them, and nothing in them silently ignored.
+//!
+//! Three stages, each with its own types. [`JobFile::parse`] splits the text into sections and
+//! settings, following includes and expanding variables. [`JobFile::resolve`] gives every setting
+//! to its row of the key table ([`keys`]) and checks the outcome as a whole. The result is a list of
+//! [`Job`] in which invalid states do not exist.
+//!
+//! What fio knows and Fairdisk does not honour is an error ([`Class::Unsupported`]) unless it
+//! cannot change a result, and then it is a [`Note`]. Where fio accepts a text and quietly reads
+//! something else (`runtime=1sec` is one microsecond to fio 3.33), the value is refused with the
+//! reading fio gives it: a file that means two things is worth a stop.
+//!
+//! ```
+//! use fairdisk_lab::jobfile::{Context, JobFile};
+//!
+//! let text = "[reader]\nrw=randread\nbs=4k\nsize=1g\n";
+//! let resolved = JobFile::parse("reader.fio", text, &Context::closed())
+//!     .and_then(|file| file.resolve())?;
+//! assert_eq!(resolved.jobs[0].name, "reader");
+//! # Ok::<(), fairdisk_lab::jobfile::Problems>(())
+//! ```
+
+mod blocks;
+mod check;
+mod draft;
+mod error;
+mod expression;
+mod finish;
+mod group;
+mod job;
+pub mod keys;
+mod nearest;
+mod note;
+mod pattern;
+mod per_direction;
+mod priority;
+mod render;
+mod resolve;
+mod setting;
+mod source;
+mod span;
+mod submission;
+mod value;
+mod variables;
+
+pub use blocks::{BlockSize, BlockSizes, WeightedBlock};
+pub use error::{Class, Error, ErrorKind, Place, Problems};
+pub use group::{GroupSetting, GroupShare};
+pub use job::{Caching, Flush, Job, Pace, Schedule, Seed, Think, WriteSync};
+pub use note::{Note, Notes};
+pub use pattern::{Distribution, Mix, Order, Pattern, RandomOrder, Repeat};
+pub use per_direction::PerDirection;
+pub use priority::{IoPrio, Priority};
+pub use resolve::Resolved;
+pub use source::{JobFile, Section, Setting};
+pub use span::{DelayNs, Extent, FileBytes, Files, Target};
+pub use submission::{Queue, Submission, SubmissionClass};
+pub use variables::{Context, Machine};

@@ -1,0 +1,76 @@
+//! Notes: what was read, taken, and has no effect on the result.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::error::Place;
+
+/// One remark about a job file that does run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// The setting it is about.
+    pub place: Place,
+    /// The key.
+    pub key: String,
+    /// What the reader should know.
+    pub text: String,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: `{}`: {}", self.place, self.key, self.text)
+    }
+}
+
+/// The notes of a file, in file order, one for each key and text.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Notes(Vec<Note>);
+
+impl Notes {
+    /// Adds a note unless this was already said of this key: twenty jobs with `thread` need one.
+    pub(super) fn add(&mut self, place: &Place, key: &str, text: impl Into<String>) {
+        let text = text.into();
+        if !self.0.iter().any(|note| note.key == key && note.text == text) {
+            self.0.push(Note { place: place.clone(), key: key.to_owned(), text });
+        }
+    }
+
+    /// Adds those of another list under the same rule.
+    pub(super) fn extend(&mut self, others: &Self) {
+        for note in &others.0 {
+            self.add(&note.place, &note.key, note.text.clone());
+        }
+    }
+
+    /// Puts them in file order; the passes that find them do not.
+    pub(super) fn sort(&mut self) {
+        self.0.sort_by(|a, b| a.place.cmp(&b.place));
+    }
+
+    /// The notes.
+    pub fn iter(&self) -> std::slice::Iter<'_, Note> {
+        self.0.iter()
+    }
+
+    /// Whether there is nothing to say.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<'a> IntoIterator for &'a Notes {
+    type Item = &'a Note;
+    type IntoIter = std::slice::Iter<'a, Note>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Display for Notes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|note| writeln!(f, "{note}"))
+    }
+}

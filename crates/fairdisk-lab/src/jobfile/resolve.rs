@@ -1,0 +1,149 @@
+//! From settings to jobs: each setting meets its row of the key table, each section its checks.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::check;
+use super::draft::{Draft, value};
+use super::error::{Error, ErrorKind, Problems};
+use super::finish;
+use super::job::Job;
+use super::keys::{self, Does, Key};
+use super::note::Notes;
+use super::setting::Given;
+use super::source::{JobFile, Section, Setting};
+
+/// The jobs of a file, and what is worth knowing about how they were read.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Resolved {
+    /// One for each section that is not `[global]`, in file order.
+    pub jobs: Vec<Job>,
+    /// Remarks: keys without effect, values that were adjusted.
+    pub notes: Notes,
+}
+
+impl JobFile {
+    /// Gives every setting its meaning and checks each job as a whole.
+    ///
+    /// # Errors
+    /// Every setting that is wrong or not supported, and every job that cannot run.
+    pub fn resolve(&self) -> Result<Resolved, Problems> {
+        let mut work = Work { notes: self.notes.clone(), ..Work::default() };
+        let mut base = Draft::default();
+        let mut base_is_whole = true;
+        for section in &self.sections {
+            if section.is_global() {
+                base_is_whole &= work.apply(&mut base, section);
+            } else {
+                let mut draft = base.clone();
+                // Holes left by settings that could not be read would look like conflicts.
+                if work.apply(&mut draft, section) && base_is_whole {
+                    work.job(section, &draft);
+                }
+            }
+        }
+        if self.sections.iter().all(Section::is_global) {
+            work.wrong.push(Error { place: self.start.clone(), kind: ErrorKind::NoJob });
+        }
+        match Problems::from_list(work.wrong) {
+            Some(problems) => Err(problems),
+            None => {
+                work.notes.sort();
+                Ok(Resolved { jobs: work.jobs, notes: work.notes })
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Work {
+    jobs: Vec<Job>,
+    notes: Notes,
+    wrong: Vec<Error>,
+}
+
+impl Work {
+    /// Applies a section's settings; whether all could be.
+    fn apply(&mut self, draft: &mut Draft, section: &Section) -> bool {
+        let before = self.wrong.len();
+        // fio reads kb_base before everything else, wherever it stands.
+        let (units, others): (Vec<_>, Vec<_>) =
+            section.settings.iter().partition(|setting| setting.key == "kb_base");
+        for setting in units.into_iter().chain(others) {
+            if let Err(kind) = self.setting(draft, setting) {
+                self.wrong.push(Error { place: setting.place.clone(), kind });
+            }
+        }
+        self.engine_keys(draft);
+        self.wrong.len() == before
+    }
+
+    fn setting(&mut self, draft: &mut Draft, setting: &Setting) -> Result<(), ErrorKind> {
+        let key = keys::find(&setting.key).ok_or_else(|| ErrorKind::UnknownKey {
+            key: setting.key.clone(),
+            nearest: keys::nearest(&setting.key),
+        })?;
+        let given = Given {
+            key: key.name,
+            raw: setting.value.as_deref(),
+            place: &setting.place,
+            base: draft.base(),
+        };
+        match key.does {
+            Does::Set(read) => read(draft, given),
+            Does::Nothing(shape) => shape.check(given).map(|()| self.inert(draft, key, setting)),
+            Does::Refuse => {
+                return Err(ErrorKind::UnsupportedKey { key: key.name, remedy: key.help });
+            }
+        }
+        .map_err(|error| error.at(setting))
+    }
+
+    fn inert(&mut self, draft: &mut Draft, key: &'static Key, setting: &Setting) {
+        if !key.engines.is_empty() {
+            draft.engine_keys.push((key, setting.place.clone()));
+        }
+        self.notes.add(&setting.place, &setting.key, format!("no effect: {}", key.help));
+    }
+
+    /// Keys of an engine are unknown to fio while another engine is set.
+    fn engine_keys(&mut self, draft: &mut Draft) {
+        let refused = |error: &Error| match &error.kind {
+            ErrorKind::UnsupportedValue { key, .. } => key == "ioengine",
+            _ => false,
+        };
+        if self.wrong.iter().any(refused) {
+            return; // the engine these keys belong to may be the one that was refused
+        }
+        let engine = value(&draft.ioengine).map(|engine| engine.name);
+        for (key, place) in draft.engine_keys.drain(..) {
+            if !engine.is_some_and(|name| key.engines.contains(&name)) {
+                let kind = ErrorKind::KeyOfOtherEngine { key: key.name, engines: key.engines };
+                self.wrong.push(Error { place, kind });
+            }
+        }
+    }
+
+    fn job(&mut self, section: &Section, draft: &Draft) {
+        let wrong = check::conflicts(section, draft);
+        if !wrong.is_empty() {
+            self.wrong.extend(wrong);
+            return;
+        }
+        self.notes.extend(&check::remarks(draft));
+        let job = finish::job(section, draft, self.jobs.last());
+        self.jobs.push(job);
+    }
+}
+
+impl fmt::Display for Resolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut before = None;
+        for job in &self.jobs {
+            job.list(f, before)?;
+            before = Some(job);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,211 @@
+//! From text to sections and settings: lines, comments, includes.
+//!
+//! The rules are fio's, tried on fio 3.33: a comment starts at the first `;` or `#` wherever it is,
+//! `include FILE` may stand inside a section only and the included file holds no sections, keys and
+//! values part at the first `=`, blanks after the `=` belong to the value.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::error::{Error, ErrorKind, Place, Problems};
+use super::note::Notes;
+use super::variables::{self, Context};
+
+/// Includes nested deeper than this are a mistake long before they are a limit.
+const INCLUDE_DEPTH_MAX: usize = 16;
+
+/// A job file as written, variables expanded, meaning not yet looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobFile {
+    /// In file order.
+    pub sections: Vec<Section>,
+    /// The first line, for problems that have no line of their own.
+    pub(super) start: Place,
+    /// Remarks about the text itself.
+    pub(super) notes: Notes,
+}
+
+/// A `[section]` and its settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// Between the brackets.
+    pub name: String,
+    /// The line of the bracket.
+    pub place: Place,
+    /// In file order, included ones where the include stands.
+    pub settings: Vec<Setting>,
+}
+
+impl Section {
+    /// Whether it sets defaults for the jobs after it instead of being one.
+    #[must_use]
+    pub fn is_global(&self) -> bool {
+        self.name == "global"
+    }
+}
+
+/// One `key=value`, or a key alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// As written.
+    pub key: String,
+    /// `None` without an `=`.
+    pub value: Option<String>,
+    /// Its line.
+    pub place: Place,
+}
+
+impl JobFile {
+    /// Reads the text of a job file. `name` is what messages call it, and the path includes are
+    /// relative to.
+    ///
+    /// # Errors
+    /// Every line that cannot be read.
+    pub fn parse(name: &str, text: &str, context: &Context<'_>) -> Result<Self, Problems> {
+        let mut reader =
+            Reader { context, sections: vec![], notes: Notes::default(), wrong: vec![] };
+        reader.file(&Source { name: name.into(), chain: vec![PathBuf::from(name)] }, text);
+        match Problems::from_list(reader.wrong) {
+            Some(problems) => Err(problems),
+            None => Ok(Self {
+                sections: reader.sections,
+                start: Place { file: name.into(), line: 1 },
+                notes: reader.notes,
+            }),
+        }
+    }
+}
+
+/// A file being read and the files that led to it.
+struct Source {
+    name: Arc<str>,
+    chain: Vec<PathBuf>,
+}
+
+impl Source {
+    fn is_included(&self) -> bool {
+        self.chain.len() > 1
+    }
+
+    /// The path an include names, relative to this file.
+    fn path_of(&self, written: &str) -> PathBuf {
+        let here = self.chain.last().and_then(|path| path.parent());
+        here.map_or_else(|| PathBuf::from(written), |folder| folder.join(written))
+    }
+}
+
+struct Reader<'a> {
+    context: &'a Context<'a>,
+    sections: Vec<Section>,
+    notes: Notes,
+    wrong: Vec<Error>,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, source: &Source, text: &str) {
+        for (index, raw) in text.lines().enumerate() {
+            let place = Place { file: source.name.clone(), line: index + 1 };
+            let line = raw.split([';', '#']).next().unwrap_or_default().trim();
+            let read = match line {
+                "" => Ok(()),
+                _ if line.contains(char::is_control) => Err(control_character(line)),
+                _ if line.starts_with('[') => self.section(source, line, &place),
+                _ => match line.strip_prefix("include ") {
+                    Some(path) => self.include(source, path, &place),
+                    None => self.setting(line, &place),
+                },
+            };
+            if let Err(kind) = read {
+                let outside = matches!(kind, ErrorKind::OutsideSection { .. });
+                self.wrong.push(Error { place, kind });
+                if outside {
+                    return; // every further line would only say it again
+                }
+            }
+        }
+    }
+
+    fn section(&mut self, source: &Source, line: &str, place: &Place) -> Result<(), ErrorKind> {
+        if source.is_included() {
+            return Err(ErrorKind::IncludedSection { line: line.to_owned() });
+        }
+        let inner = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let name = inner.unwrap_or_default().trim();
+        // An odd section is a section still, or all its lines would stand outside of one.
+        let settings = Vec::new();
+        self.sections.push(Section { name: name.to_owned(), place: place.clone(), settings });
+        let remedy = match (inner, name) {
+            (None, _) => "a section is one `[name]` with nothing behind it",
+            (_, "") => "a job needs a name; write one between the brackets",
+            _ => return Ok(()),
+        };
+        Err(ErrorKind::OddLine { line: line.to_owned(), remedy: remedy.to_owned() })
+    }
+
+    fn include(&mut self, source: &Source, written: &str, place: &Place) -> Result<(), ErrorKind> {
+        if self.sections.is_empty() {
+            return Err(ErrorKind::OutsideSection { line: format!("include {written}") });
+        }
+        let path = source.path_of(written);
+        if source.chain.contains(&path) || source.chain.len() >= INCLUDE_DEPTH_MAX {
+            return Err(ErrorKind::IncludeCycle { path: path.display().to_string() });
+        }
+        let text = self.read(&path)?;
+        let mut chain = source.chain.clone();
+        chain.push(path);
+        let name =
+            chain.last().map_or_else(|| place.file.clone(), |p| p.display().to_string().into());
+        self.file(&Source { name, chain }, &text);
+        Ok(())
+    }
+
+    fn read(&self, path: &Path) -> Result<String, ErrorKind> {
+        (self.context.read)(path).map_err(|reason| ErrorKind::Unreadable {
+            path: path.display().to_string(),
+            reason: reason.to_string(),
+        })
+    }
+
+    fn setting(&mut self, line: &str, place: &Place) -> Result<(), ErrorKind> {
+        let expanded = variables::expand(line, self.context);
+        let (key, value) = match expanded.text.split_once('=') {
+            Some((key, value)) => (key.trim_end(), Some(value)),
+            None => (expanded.text.as_str(), None),
+        };
+        let section = self.sections.last_mut();
+        let section = section.ok_or_else(|| ErrorKind::OutsideSection { line: line.to_owned() })?;
+        for variable in &expanded.unset {
+            if value.is_some_and(|value| value.trim().is_empty()) {
+                return Err(ErrorKind::UnsetVariable {
+                    key: key.to_owned(),
+                    variable: variable.clone(),
+                });
+            }
+            self.notes.add(
+                place,
+                key,
+                format!("the variable `{variable}` is not set and read as nothing"),
+            );
+        }
+        let value = value.map(|value| worked_out(key, value, self.context)).transpose()?;
+        section.settings.push(Setting { key: key.to_owned(), value, place: place.clone() });
+        Ok(())
+    }
+}
+
+fn worked_out(key: &str, value: &str, context: &Context<'_>) -> Result<String, ErrorKind> {
+    variables::keywords(value, context.machine).ok_or_else(|| ErrorKind::UnsupportedValue {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        remedy:
+            "beside `$pagesize`, `$mb_memory` or `$ncpus` only whole numbers, `+ - * / % ^` and \
+                 parentheses can be worked out"
+                .to_owned(),
+    })
+}
+
+/// fio drops what follows a NUL, and a tab inside a value is never what was meant.
+fn control_character(line: &str) -> ErrorKind {
+    let line = line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    ErrorKind::OddLine { line, remedy: "a control character; remove it".to_owned() }
+}

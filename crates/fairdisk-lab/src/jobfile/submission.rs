@@ -1,0 +1,115 @@
+//! I/O engines as the lab sees them: how many requests a job may have in flight.
+
+use serde::Serialize;
+
+use super::setting::Given;
+use super::value::{Read, ValueError};
+
+/// How a job submits its requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Submission {
+    /// fio's name of the engine.
+    pub engine: &'static str,
+    /// What the lab makes of it.
+    pub class: SubmissionClass,
+}
+
+/// The classes of engines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SubmissionClass {
+    /// One system call, one request, wait.
+    Sync,
+    /// Page faults instead of system calls, one at a time.
+    Mapped,
+    /// Many in flight.
+    Async(Queue),
+    /// Every request ends at once and no device is touched.
+    Null,
+}
+
+/// The queue of an asynchronous job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Queue {
+    /// Requests in flight at most.
+    pub depth: u32,
+    /// Requests submitted together, at most `depth`.
+    pub batch: u32,
+    /// Refilling starts when no more than this many are in flight; at most `depth`.
+    pub low: u32,
+}
+
+/// A row of the engine table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Engine {
+    pub(super) name: &'static str,
+    pub(super) kind: EngineKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EngineKind {
+    Sync,
+    Mapped,
+    Async,
+    Null,
+    /// fio has it; it does not do what a disk scheduler sees.
+    Foreign,
+}
+
+const fn engine(name: &'static str, kind: EngineKind) -> Engine {
+    Engine { name, kind }
+}
+
+/// fio's default engine on Linux.
+pub(super) const DEFAULT: Engine = engine("psync", EngineKind::Sync);
+
+const ENGINES: [Engine; 31] = [
+    DEFAULT,
+    engine("sync", EngineKind::Sync),
+    engine("vsync", EngineKind::Sync),
+    engine("pvsync", EngineKind::Sync),
+    engine("pvsync2", EngineKind::Sync),
+    engine("mmap", EngineKind::Mapped),
+    engine("libaio", EngineKind::Async),
+    engine("io_uring", EngineKind::Async),
+    engine("posixaio", EngineKind::Async),
+    engine("windowsaio", EngineKind::Async),
+    engine("solarisaio", EngineKind::Async),
+    engine("null", EngineKind::Null),
+    engine("io_uring_cmd", EngineKind::Foreign),
+    engine("splice", EngineKind::Foreign),
+    engine("sg", EngineKind::Foreign),
+    engine("net", EngineKind::Foreign),
+    engine("netsplice", EngineKind::Foreign),
+    engine("cpuio", EngineKind::Foreign),
+    engine("ftruncate", EngineKind::Foreign),
+    engine("filecreate", EngineKind::Foreign),
+    engine("filestat", EngineKind::Foreign),
+    engine("filedelete", EngineKind::Foreign),
+    engine("exec", EngineKind::Foreign),
+    engine("falloc", EngineKind::Foreign),
+    engine("e4defrag", EngineKind::Foreign),
+    engine("mtd", EngineKind::Foreign),
+    engine("rbd", EngineKind::Foreign),
+    engine("rados", EngineKind::Foreign),
+    engine("rdma", EngineKind::Foreign),
+    engine("nbd", EngineKind::Foreign),
+    engine("external", EngineKind::Foreign),
+];
+
+/// Reads `ioengine=`. fio looks an engine up only when it runs it, so an unknown one is not wrong.
+pub(super) fn read(given: Given<'_>) -> Read<Engine> {
+    let name = given.text()?;
+    match ENGINES.iter().find(|engine| engine.name == name) {
+        Some(Engine { kind: EngineKind::Foreign, .. }) => ValueError::unsupported(
+            "this engine does not read and write a disk's files; use a synchronous one such as \
+             psync or an asynchronous one such as libaio",
+        ),
+        Some(engine) => Ok(*engine),
+        None => {
+            let names = ENGINES.iter().filter(|engine| engine.kind != EngineKind::Foreign);
+            let names: Vec<&str> = names.map(|engine| engine.name).collect();
+            ValueError::unsupported(format!("no such engine here; use one of {}", names.join(", ")))
+        }
+    }
+}
