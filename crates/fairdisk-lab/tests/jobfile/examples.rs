@@ -1,0 +1,101 @@
+//! fio's own examples, where Debian installs them: every one is run or refused for a stated reason.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use fairdisk_lab::jobfile::{Class, ErrorKind, Problems, Resolved};
+
+use crate::fio;
+use crate::snapshot;
+
+const FOLDER: &str = "/usr/share/doc/fio/examples";
+
+fn examples() -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(FOLDER) else {
+        fio::skip(&format!("{FOLDER} is not there (Debian: apt install fio-examples)"));
+        return vec![];
+    };
+    let mut list: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
+    list.retain(|path| path.extension().is_some_and(|end| end == "fio"));
+    list.sort();
+    list
+}
+
+fn read(path: &Path) -> Result<Resolved, Problems> {
+    let text = std::fs::read_to_string(path).expect("examples are text");
+    fio::ours(&path.display().to_string(), &text, &[])
+}
+
+/// What stands in the way, one word for each problem.
+fn reason(kind: &ErrorKind) -> String {
+    match kind {
+        ErrorKind::UnsupportedKey { key, .. } | ErrorKind::KeyOfOtherEngine { key, .. } => {
+            (*key).to_owned()
+        }
+        ErrorKind::UnsupportedValue { key, value, .. } => format!("{key}={value}"),
+        ErrorKind::UnknownKey { key, .. } => format!("{key}?"),
+        ErrorKind::BadValue { key, value, .. } => format!("{key}={value}!"),
+        ErrorKind::UnsetVariable { variable, .. } => format!("${{{variable}}} is not set"),
+        ErrorKind::Conflict { text } => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn verdict(outcome: &Result<Resolved, Problems>) -> (&'static str, String) {
+    match outcome {
+        Ok(resolved) => ("runs", format!("{} jobs", resolved.jobs.len())),
+        Err(problems) => {
+            let word = match problems.class() {
+                Class::Wrong => "wrong",
+                Class::Unsupported => "unsupported",
+                Class::Inconsistent => "inconsistent",
+            };
+            let reasons: BTreeSet<String> =
+                problems.errors().iter().map(|error| reason(&error.kind)).collect();
+            (word, reasons.into_iter().collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// The table of all examples is a snapshot: a change of what is supported is a change of it.
+#[test]
+fn the_table_of_examples_is_up_to_date() {
+    let examples = examples();
+    if examples.is_empty() {
+        return;
+    }
+    let mut table = String::new();
+    let mut counts: Vec<(&str, u32)> = vec![];
+    for path in &examples {
+        let (word, text) = verdict(&read(path));
+        match counts.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((word, 1)),
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        writeln!(table, "{name:32} {word:12} {text}").expect("a string takes text");
+    }
+    counts.sort_unstable();
+    for (word, count) in counts {
+        writeln!(table, "{count:4} {word}").expect("a string takes text");
+    }
+    if let Err(difference) = snapshot::compare(&fio::corpus().join("examples.expected"), &table) {
+        panic!("{difference}");
+    }
+}
+
+#[test]
+fn fio_agrees_about_every_example() {
+    if !fio::is_installed() {
+        return;
+    }
+    let disagreements: Vec<String> = examples()
+        .iter()
+        .filter_map(|path| {
+            let reason = fio::disagreement(fio::accepts(path, &[]), &read(path))?;
+            Some(format!("{}: {reason}", path.display()))
+        })
+        .collect();
+    assert!(disagreements.is_empty(), "{}", disagreements.join("\n"));
+}

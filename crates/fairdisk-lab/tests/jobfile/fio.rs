@@ -1,0 +1,100 @@
+//! The installed fio as the judge of what parses.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use fairdisk_lab::jobfile::{Class, Context, JobFile, Machine, Problems, Resolved};
+
+/// Where the corpus is.
+pub(crate) fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jobfiles")
+}
+
+/// Says what is missing; where everything must be there, that is a failure.
+pub(crate) fn skip(missing: &str) {
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "missing in CI: {missing}");
+    eprintln!("skipped: {missing}");
+}
+
+/// Whether fio can be asked.
+pub(crate) fn is_installed() -> bool {
+    let found = Command::new("fio").arg("--version").stdout(Stdio::null()).status();
+    let found = found.is_ok_and(|status| status.success());
+    if !found {
+        skip("fio is not installed (Debian: apt install fio)");
+    }
+    found
+}
+
+/// Whether fio accepts the file, with an environment that holds nothing but the path and `vars`.
+pub(crate) fn accepts(file: &Path, vars: &[(&str, &str)]) -> bool {
+    let mut command = command(file);
+    command.envs(vars.iter().copied()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().expect("fio runs").success()
+}
+
+/// Ends a file with a section fio refuses. A refusal takes fio a tenth of the time, because it
+/// measures the CPU clock only once a whole file is accepted.
+pub(crate) const SENTINEL: &str = "\n[sentinel]\nno_such_key=1\n";
+
+/// Whether fio accepts everything before the sentinel.
+pub(crate) fn accepts_up_to_sentinel(file: &Path) -> bool {
+    let output = command(file).output().expect("fio runs");
+    let said = [output.stdout, output.stderr].concat();
+    String::from_utf8_lossy(&said).contains("job sentinel dropped")
+}
+
+fn command(file: &Path) -> Command {
+    let mut command = Command::new("fio");
+    command
+        .args(["--parse-only".as_ref(), file.as_os_str()])
+        .env_clear()
+        .env("PATH", std::env::var("PATH").unwrap_or_default())
+        .current_dir(file.parent().expect("a job file is in a folder"));
+    command
+}
+
+/// Our reading of a text, includes from disk, variables from `vars`.
+pub(crate) fn ours(name: &str, text: &str, vars: &[(&str, &str)]) -> Result<Resolved, Problems> {
+    let variable = |name: &str| {
+        vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+    };
+    let read = |path: &Path| -> io::Result<String> { std::fs::read_to_string(path) };
+    let context = Context { variable: &variable, read: &read, machine: Machine::default() };
+    JobFile::parse(name, text, &context).and_then(|file| file.resolve())
+}
+
+/// The rule of parity, as a sentence when it is broken.
+pub(crate) fn disagreement(fio_accepts: bool, ours: &Result<Resolved, Problems>) -> Option<String> {
+    match ours {
+        Err(problems) if fio_accepts && problems.class() == Class::Wrong => {
+            Some(format!("fio accepts, we call it wrong: {problems}"))
+        }
+        Ok(_) if !fio_accepts => Some("fio rejects, we accept".to_owned()),
+        _ => None,
+    }
+}
+
+/// A file in a folder of this test's own, removed with it.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    pub(crate) fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("fairdisk-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+        Self(folder)
+    }
+
+    pub(crate) fn write(&self, text: &str) -> PathBuf {
+        let path = self.0.join("job.fio");
+        std::fs::write(&path, text).expect("a temporary file can be written");
+        path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

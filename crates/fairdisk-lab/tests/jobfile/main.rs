@@ -1,0 +1,8 @@
+//! Job files: fio's own examples, our corpus, parity with the installed fio, and properties.
+
+mod corpus;
+mod examples;
+mod fio;
+mod parity;
+mod properties;
+mod snapshot;
