@@ -1,0 +1,168 @@
+//! The machine of the lab in its world, and the same machine in the real shell under a fake clock:
+//! one journal.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use fairdisk_core::{EngineConfig, GroupId, Instant, IoPrio, Lba, Share, Span};
+use fairdisk_plane::backend::{Memory, Modelled};
+use fairdisk_plane::{FakeClock, Load, Pattern, Shell};
+use fairdisk_sched::{Scheduler, SchedulerSpec};
+use fairdisk_sim::device::{
+    DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec, FlushPolicy, HddParams, HddSpec,
+    NullParams, NullSpec, Order, QueueParams, ReadAheadParams, SeekParams, WriteCacheParams,
+};
+use fairdisk_sim::host::{CpuSpec, FileSpec, JournalSpec, VolumeKind, VolumeSpec};
+use fairdisk_sim::workload::{Direction, IoOrder, Limits, StreamSpec, TaskSpec};
+use fairdisk_sim::{Machine, MachineConfig, World};
+
+const SECTORS: u64 = 1 << 20;
+const END: Instant = Instant::from_ns(3_600_000_000_000);
+
+/// A disk that takes a fixed time, one that turns, and one that takes no time at all.
+fn devices(depth: u32) -> [DeviceModel; 3] {
+    let cost = FixedCost { latency_us: 4000, mb_per_s: Some(100) };
+    let fixed = FixedParams {
+        capacity_sectors: SECTORS,
+        parallel: depth,
+        read: cost,
+        write: cost,
+        flush_us: 500,
+    };
+    let null = NullParams { capacity_sectors: SECTORS, depth };
+    [
+        DeviceSpec::Fixed(FixedSpec::new(fixed).unwrap()).build(),
+        DeviceSpec::Hdd(HddSpec::new(hdd(depth)).unwrap()).build(),
+        DeviceSpec::Null(NullSpec::new(null).unwrap()).build(),
+    ]
+}
+
+/// With the queue deeper than one it also has a write cache.
+fn hdd(depth: u32) -> HddParams {
+    let cache = WriteCacheParams {
+        depth: 4,
+        order: Order::Satf,
+        reads_wait_for_dirty: true,
+        flush: FlushPolicy::Drain,
+    };
+    HddParams {
+        capacity_sectors: SECTORS,
+        rpm: 7200,
+        phase_ns: 0,
+        heads: 2,
+        zones: 4,
+        sectors_per_track_outer: 1000,
+        sectors_per_track_inner: 600,
+        head_switch_us: 900,
+        cylinder_switch_us: 1100,
+        seek: SeekParams::Lee { min_us: 1200, average_us: 8900, max_us: 20_000 },
+        write_settle_us: 0,
+        command_overhead_us: 330,
+        bus_overhead_us: 30,
+        bus_mb_per_s: 300,
+        read_ahead: Some(ReadAheadParams { segments: 8, segment_kib: 512 }),
+        write_cache: (depth > 1).then_some(cache),
+        queue: QueueParams { depth, order: if depth > 1 { Order::Satf } else { Order::Fifo } },
+    }
+}
+
+fn task(number: u32) -> TaskSpec {
+    let directions = [Direction::Read, Direction::Write, Direction::Mixed(50)];
+    let order = if number.is_multiple_of(2) { IoOrder::Sequential } else { IoOrder::Random };
+    TaskSpec {
+        group: GroupId(1 + number % 2),
+        ioprio: IoPrio::best_effort(number as u8 % 8),
+        files: vec![number],
+        depth: 1 + number % 3,
+        buffered: number.is_multiple_of(4),
+        start: Instant::ZERO + Span::from_ms(u64::from(number) * 3),
+        stream: StreamSpec {
+            direction: directions[number as usize % 3],
+            order,
+            block_bytes: 4096 << (number % 3),
+            offset: 0,
+            bytes: 8 << 20,
+            limits: Limits { bytes: Some(1 << 20), runtime: Some(Span::from_s(20)) },
+        },
+    }
+}
+
+fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
+    const TASKS: u32 = 8;
+    let journal = JournalSpec {
+        start: Lba(0),
+        blocks: 128,
+        commit_interval: Span::from_s(1),
+        inodes_per_block: 16,
+        second_phase: Span::from_ms(300),
+    };
+    let volume =
+        VolumeSpec { kind: VolumeKind::Ext3, start: Lba(0), warm: false, journal: Some(journal) };
+    let file = |number: u32| FileSpec {
+        volume: 0,
+        start: Lba(4096 + u64::from(number) * 32_768),
+        bytes: 8 << 20,
+        inode: number,
+    };
+    let config = MachineConfig {
+        seed,
+        engine: EngineConfig { depth, peek: depth == 1, ..EngineConfig::default() },
+        cpu: CpuSpec {
+            cpus: 2,
+            turnaround_min: Span::from_us(50),
+            turnaround_max: Span::from_us(400),
+            slot_wake: Span::from_us(10),
+            page_copy: Span::from_ns(2700),
+        },
+        read_ahead_pages: 32,
+        write_behind_bytes: 1 << 20,
+        meta_hint: true,
+        groups: vec![Share::DEFAULT; 3],
+        volumes: vec![volume],
+        files: (0..TASKS).map(file).collect(),
+        tasks: (0..TASKS).map(task).collect(),
+        keep_journal: true,
+    };
+    Machine::new(SchedulerSpec::named(scheduler).unwrap().build(), config)
+}
+
+fn compare(scheduler: &str, depth: u32, seed: u64, device: &DeviceModel) {
+    let mut world = World::new(machine(scheduler, depth, seed), device.clone());
+    world.run_to_completion(END);
+    assert!(world.machine().is_done(), "{scheduler}, depth {depth}: did not finish");
+    let backend = Modelled::new(Memory::new(SECTORS, depth), device.clone());
+    let machine = machine(scheduler, depth, seed);
+    let mut shell = Shell::new(machine, backend, FakeClock::new()).with_payload(Pattern::new());
+    let report = shell.run().unwrap();
+    assert_eq!(report.errors, 0, "{:?}", report.first_error);
+    let simulated = world.machine().engine().journal();
+    let real = shell.load().engine().journal();
+    let entries = simulated.entries().iter().zip(real.entries()).enumerate();
+    for (index, (simulated, real)) in entries {
+        assert_eq!(simulated, real, "{scheduler}, depth {depth}, seed {seed}, entry {index}");
+    }
+    assert_eq!((simulated.len(), simulated.hash()), (real.len(), real.hash()));
+    assert!(simulated.len() > 2000, "too little happened to compare: {}", simulated.len());
+}
+
+#[test]
+fn the_shell_leaves_the_journal_of_the_world() {
+    for scheduler in SchedulerSpec::NAMES {
+        for depth in [1, 8] {
+            for seed in 0..3 {
+                for device in &devices(depth) {
+                    compare(scheduler, depth, seed, device);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_machine_that_is_stopped_drains() {
+    let end = Instant::from_ns(700_000_000);
+    let [disk, ..] = devices(1);
+    let backend = Modelled::new(Memory::new(SECTORS, 1), disk);
+    let mut shell = Shell::new(machine("deadline", 1, 1), backend, FakeClock::new()).end_at(end);
+    let report = shell.run().unwrap();
+    assert_eq!(report.stopped, Some(end));
+    assert!(Load::is_done(shell.load()) && shell.load().engine().in_flight() == 0);
+}
