@@ -201,3 +201,58 @@ fn hints(zones: &[Zone], capacity_sectors: u64, shift: u32) -> Vec<u8> {
     let zone_of = |sector| zones.partition_point(|zone| zone.end <= sector) as u8;
     (0..=(capacity_sectors - 1) >> shift).map(|bucket| zone_of(bucket << shift)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Geometry, HddParams};
+    use crate::device::{Order, QueueParams, SeekParams};
+
+    fn params() -> HddParams {
+        HddParams {
+            capacity_sectors: 488_397_168,
+            rpm: 7_200,
+            phase_ns: 0,
+            heads: 6,
+            zones: 16,
+            sectors_per_track_outer: 1_020,
+            sectors_per_track_inner: 600,
+            head_switch_us: 900,
+            cylinder_switch_us: 1_100,
+            seek: SeekParams::Lee { min_us: 1_200, average_us: 8_900, max_us: 20_000 },
+            write_settle_us: 0,
+            command_overhead_us: 0,
+            bus_overhead_us: 0,
+            bus_mb_per_s: 300,
+            read_ahead: None,
+            write_cache: None,
+            queue: QueueParams { depth: 1, order: Order::Fifo },
+        }
+    }
+
+    #[test]
+    fn the_first_sectors_are_where_one_would_look_for_them() {
+        let geometry = Geometry::new(&params());
+        let rotation = geometry.rotation().get();
+        assert_eq!(geometry.cylinders(), 100_494);
+        assert_eq!(geometry.extent(0, 1).from, 0);
+        assert_eq!(geometry.extent(1_020, 1).from, rotation + 900_000);
+        assert_eq!(geometry.extent(6 * 1_020, 1).from, 6 * rotation + 5 * 900_000 + 1_100_000);
+        assert_eq!(geometry.extent(6 * 1_020, 1).first.cylinder, 1);
+    }
+
+    #[test]
+    fn the_groove_goes_on_from_sector_to_sector_through_the_whole_disk() {
+        let geometry = Geometry::new(&params());
+        let ends = geometry.zones.iter().map(|zone| zone.end).filter(|&end| end < 488_397_168);
+        let steps = (1..488_397_168).step_by(9_973);
+        for sector in ends.chain(steps) {
+            let (before, here) = (geometry.extent(sector - 1, 1), geometry.extent(sector, 1));
+            let gap = here.from - before.to;
+            assert!(gap == 0 || (900_000..1_200_000).contains(&gap), "{gap} before {sector}");
+            assert_eq!(gap == 0, before.first == here.first, "{sector}");
+            assert_eq!(geometry.track_at(here.from), here.first, "{sector}");
+            assert_eq!(geometry.next_track_start(before.first) <= here.from, gap != 0);
+            assert_eq!(geometry.extent(sector - 1, 2).to, here.to, "{sector}");
+        }
+    }
+}

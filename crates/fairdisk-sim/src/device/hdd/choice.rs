@@ -1,0 +1,76 @@
+//! Which work the arm takes up next.
+
+use super::Hdd;
+use super::cache::{Barrier, Dirty};
+use super::command::State;
+use super::geometry::Extent;
+use super::mechanism::Access;
+use super::spec::Order;
+
+/// What the arm could do next.
+pub(super) enum Work {
+    /// What the command at this index needs.
+    Command(usize),
+    /// The waiting write at this index of the cache.
+    Destage(usize),
+}
+
+impl Hdd {
+    /// The next piece of work. The oldest waiting command decides which side is served: one that
+    /// waits for the cache must not be starved by reads, nor a read by the cache.
+    pub(super) fn choose(&self, at: u64) -> Option<Work> {
+        let Some(oldest) = self.commands.iter().find(|command| command.waits()) else {
+            return self.choose_destage(at, |_| true).map(Work::Destage);
+        };
+        let behind = match oldest.state {
+            State::WantsMedium(_, barrier) => {
+                oldest.blocked(&self.cache, barrier).then_some(barrier)
+            }
+            State::WantsFlush(barrier) => Some(barrier),
+            State::WantsPlace | State::Completes(..) => Some(Barrier::EVERYTHING),
+        };
+        behind
+            .and_then(|barrier| {
+                self.choose_destage(at, |dirty| barrier.needs(oldest.start, oldest.end, dirty))
+            })
+            .map(Work::Destage)
+            .or_else(|| self.choose_command(at).map(Work::Command))
+    }
+
+    fn choose_command(&self, at: u64) -> Option<usize> {
+        let candidates = self.commands.iter().enumerate().filter_map(|(index, command)| {
+            let State::WantsMedium(access, barrier) = command.state else { return None };
+            (!command.blocked(&self.cache, barrier)).then_some((index, command, access))
+        });
+        if self.order == Order::Fifo || self.depth == 1 {
+            return candidates.map(|(index, ..)| index).next();
+        }
+        candidates
+            .min_by_key(|(_, command, access)| {
+                let at = command.ready.max(at);
+                self.preference(self.order, &command.extent, at, *access)
+            })
+            .map(|(index, ..)| index)
+    }
+
+    fn choose_destage(&self, at: u64, needed: impl Fn(&Dirty) -> bool) -> Option<usize> {
+        let order = self.cache.order();
+        let waiting = self.cache.waiting().iter().enumerate();
+        waiting
+            .filter(|(_, dirty)| dirty.ready <= at && needed(dirty))
+            .min_by_key(|(_, dirty)| self.preference(order, &dirty.extent, at, Access::Write))
+            .map(|(index, _)| index)
+    }
+
+    /// What comes first in `order` has the least key; equal keys leave the oldest first.
+    fn preference(&self, order: Order, extent: &Extent, at: u64, access: Access) -> (bool, u64) {
+        match (order, access) {
+            (Order::Fifo, _) => (false, 0),
+            (Order::Elevator, _) => (extent.from < self.mechanism.position(at), extent.from),
+            (Order::Satf, Access::Read) => (false, self.plan_read(extent, at).begin),
+            (Order::Satf, Access::Write) => {
+                (false, self.mechanism.reach(extent.from, extent.first, at, access))
+            }
+        }
+    }
+}

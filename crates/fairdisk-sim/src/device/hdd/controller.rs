@@ -1,0 +1,70 @@
+//! What becomes of a command when it arrives: done at once, served from memory, or it waits.
+
+use super::Hdd;
+use super::command::{Command, State};
+use super::mechanism::Access;
+use crate::device::DeviceIo;
+use fairdisk_core::request::Op;
+
+impl Hdd {
+    /// What becomes of a command when it arrives. Fills in its extent.
+    pub(super) fn arrival(&mut self, io: &DeviceIo, command: &mut Command, now: u64) -> State {
+        if !io.fits(self.capacity_sectors) {
+            return State::Completes(command.ready, false);
+        }
+        if io.op == Op::Flush {
+            return self.flush_arrival(command);
+        }
+        if io.op == Op::Discard || io.sectors.0 == 0 {
+            return State::Completes(command.ready, true);
+        }
+        command.extent = self.mechanism.extent(command.start, io.sectors.0);
+        match io.op {
+            Op::Read => self.read_arrival(command, now),
+            _ => self.write_arrival(command, io.fua),
+        }
+    }
+
+    fn flush_arrival(&self, command: &Command) -> State {
+        let barrier = self.cache.flush_barrier();
+        if command.blocked(&self.cache, barrier) {
+            State::WantsFlush(barrier)
+        } else {
+            State::Completes(command.ready, true)
+        }
+    }
+
+    fn read_arrival(&mut self, command: &Command, now: u64) -> State {
+        // With the arm free and nothing dirty, the buffer is looked at when the arm is given work.
+        let look = self.busy(now) || self.cache.has_waiting();
+        if (look && self.read_from_buffer(&command.extent, command.ready).is_none())
+            || self.cache.holds(command.start, command.end)
+        {
+            return State::Completes(self.timing.transferred(command.ready, command.bytes()), true);
+        }
+        State::WantsMedium(Access::Read, self.cache.read_barrier())
+    }
+
+    fn write_arrival(&mut self, command: &Command, fua: bool) -> State {
+        self.buffer.invalidate(&command.extent, self.mechanism.limit());
+        if fua || !self.cache.enabled() {
+            return State::WantsMedium(Access::Write, self.cache.write_barrier());
+        }
+        let done = self.timing.transferred(command.ready, command.bytes());
+        let mechanism = &self.mechanism;
+        let extent_of = |start, end| mechanism.extent(start, (end - start) as u32);
+        if self.cache.join(command.start, command.end, done, extent_of) {
+            return State::Completes(done, true);
+        }
+        self.accept(command, done).unwrap_or(State::WantsPlace)
+    }
+
+    /// Puts a write into the cache if there is room; its data is complete at `done`.
+    pub(super) fn accept(&mut self, command: &Command, done: u64) -> Option<State> {
+        if !self.cache.has_room() {
+            return None;
+        }
+        self.cache.insert(command.start, command.end, command.extent, done);
+        Some(State::Completes(done, true))
+    }
+}
