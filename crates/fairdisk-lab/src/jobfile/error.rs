@@ -180,7 +180,7 @@ impl fmt::Display for ErrorKind {
             }
             Self::KeyOfOtherEngine { key, engines } => write!(
                 f,
-                "`{key}` belongs to ioengine {}; set that engine before it counts, or remove the key",
+                "`{key}` belongs to ioengine {}; set that engine, or remove the key",
                 engines.join(", ")
             ),
             Self::UnsupportedKey { key, remedy } => {

@@ -2,8 +2,8 @@
 //!
 //! Three stages, each with its own types. [`JobFile::parse`] splits the text into sections and
 //! settings, following includes and expanding variables. [`JobFile::resolve`] gives every setting
-//! to its row of the key table ([`keys`]) and checks the outcome as a whole. The result is a list of
-//! [`Job`] in which invalid states do not exist.
+//! to its row of the key table ([`keys`]) and checks the outcome as a whole. The result is a list
+//! of [`Job`] in which invalid states do not exist.
 //!
 //! What fio knows and Fairdisk does not honour is an error ([`Class::Unsupported`]) unless it
 //! cannot change a result, and then it is a [`Note`]. Where fio accepts a text and quietly reads

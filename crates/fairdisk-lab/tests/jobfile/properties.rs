@@ -1,6 +1,7 @@
 //! Any text is read or refused without a panic, and what is shown reads back as the same jobs.
 
 use fairdisk_lab::jobfile::{Context, JobFile, keys};
+use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::fio;
@@ -77,14 +78,19 @@ fn sound_setting() -> impl Strategy<Value = String> {
 
 fn section(setting: impl Strategy<Value = String>, count: usize) -> impl Strategy<Value = String> {
     let name = prop_oneof![3 => "[a-z]{1,6}", 1 => Just("global".to_owned())];
-    (name, proptest::collection::vec(setting, 0..count)).prop_map(|(name, settings)| {
+    (name, vec(setting, 0..count)).prop_map(|(name, settings)| {
         let first = if name == "global" { "" } else { "size=1g\n" };
         format!("[{name}]\n{first}{}\n", settings.join("\n"))
     })
 }
 
+/// Failing cases are printed and belong into the corpus, not into a file of their own.
+fn config() -> ProptestConfig {
+    ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn any_text_is_survived(text in any::<String>()) {
@@ -92,17 +98,17 @@ proptest! {
     }
 
     #[test]
-    fn any_lines_are_survived(lines in proptest::collection::vec("[\\[\\]a-z=;#$ {}():,/%0-9*-]{0,24}", 0..12)) {
+    fn any_lines_are_survived(lines in vec("[\\[\\]a-z=;#$ {}():,/%0-9*-]{0,24}", 0..12)) {
         read(&format!("[j]\nsize=1g\n{}", lines.join("\n")));
     }
 
     #[test]
-    fn any_settings_are_survived(text in proptest::collection::vec(section(setting(), 4), 1..4)) {
+    fn any_settings_are_survived(text in vec(section(setting(), 4), 1..4)) {
         read(&text.concat());
     }
 
     #[test]
-    fn what_is_shown_reads_back(text in proptest::collection::vec(section(sound_setting(), 10), 1..4)) {
+    fn what_is_shown_reads_back(text in vec(section(sound_setting(), 10), 1..4)) {
         read(&text.concat());
     }
 }

@@ -19,7 +19,6 @@ const fn set(
 /// fio's numbers end here when they say they have no upper bound.
 const U64_MAX: u64 = i64::MAX as u64;
 
-#[rustfmt::skip] // one row, one key
 pub(super) static KEYS: &[Key] = &[
     set("kb_base", &[], "whether k is 1024 or 1000 bytes", |d, g| {
         let words = [("1024", KbBase::Binary), ("1000", KbBase::Decimal)];
@@ -27,8 +26,9 @@ pub(super) static KEYS: &[Key] = &[
     }),
     set("name", &[], "the job's name, when not the section's", |d, g| g.set(&mut d.name, g.text())),
     set("description", &[], "a text about the job", |d, g| g.set(&mut d.description, g.text())),
-
-    set("rw", &["readwrite"], "the pattern, such as randread or rw", |d, g| g.set(&mut d.rw, pattern::direction(g))),
+    set("rw", &["readwrite"], "the pattern, such as randread or rw", |d, g| {
+        g.set(&mut d.rw, pattern::direction(g))
+    }),
     set("rw_sequencer", &[], "what the number in rw=randread:8 repeats", |d, g| {
         g.set(&mut d.identical, g.choice(&[("sequential", false), ("identical", true)]))
     }),
@@ -38,76 +38,137 @@ pub(super) static KEYS: &[Key] = &[
     set("rwmixwrite", &[], "percentage of writes in a mix", |d, g| {
         g.set(&mut d.read_percent, percent(g).map(|writes| 100 - writes))
     }),
-    set("random_distribution", &[], "where random offsets fall", |d, g| g.set(&mut d.distribution, pattern::distribution(g))),
+    set("random_distribution", &[], "where random offsets fall", |d, g| {
+        g.set(&mut d.distribution, pattern::distribution(g))
+    }),
     set("percentage_random", &[], "percentage of random offsets", |d, g| {
         g.merge(&mut d.random_percent, g.directions(percent))
     }),
-    set("norandommap", &[], "blocks may be visited twice", |d, g| g.set(&mut d.norandommap, g.switch())),
-
+    set("norandommap", &[], "blocks may be visited twice", |d, g| {
+        g.set(&mut d.norandommap, g.switch())
+    }),
     set("bs", &["blocksize"], "block size", |d, g| g.merge(&mut d.bs, blocks::fixed(g))),
-    set("bsrange", &["blocksize_range"], "range of block sizes", |d, g| g.merge(&mut d.bsrange, blocks::range(g))),
-    set("bssplit", &[], "weighted list of block sizes", |d, g| g.merge(&mut d.bssplit, blocks::split(g))),
-
-    set("size", &[], "bytes or percentage of the target to work on", |d, g| g.set(&mut d.size, span::extent(g))),
-    set("io_size", &["io_limit"], "bytes of I/O to do", |d, g| g.set(&mut d.io_size, span::extent(g))),
-    set("filesize", &[], "size of each file, or a range", |d, g| g.set(&mut d.filesize, span::file_bytes(g))),
-    set("offset", &["fileoffset"], "where the work starts", |d, g| g.set(&mut d.offset, span::extent(g))),
-    set("offset_increment", &[], "added to the offset for each clone", |d, g| g.set(&mut d.offset_increment, span::extent(g))),
-    set("filename", &[], "files to work on, parted by `:`", |d, g| g.set(&mut d.filename, span::paths(g))),
+    set("bsrange", &["blocksize_range"], "range of block sizes", |d, g| {
+        g.merge(&mut d.bsrange, blocks::range(g))
+    }),
+    set("bssplit", &[], "weighted list of block sizes", |d, g| {
+        g.merge(&mut d.bssplit, blocks::split(g))
+    }),
+    set("size", &[], "bytes or percentage of the target to work on", |d, g| {
+        g.set(&mut d.size, span::extent(g))
+    }),
+    set("io_size", &["io_limit"], "bytes of I/O to do", |d, g| {
+        g.set(&mut d.io_size, span::extent(g))
+    }),
+    set("filesize", &[], "size of each file, or a range", |d, g| {
+        g.set(&mut d.filesize, span::file_bytes(g))
+    }),
+    set("offset", &["fileoffset"], "where the work starts", |d, g| {
+        g.set(&mut d.offset, span::extent(g))
+    }),
+    set("offset_increment", &[], "added to the offset for each clone", |d, g| {
+        g.set(&mut d.offset_increment, span::extent(g))
+    }),
+    set("filename", &[], "files to work on, parted by `:`", |d, g| {
+        g.set(&mut d.filename, span::paths(g))
+    }),
     set("directory", &[], "where files are made", |d, g| g.set(&mut d.directory, span::paths(g))),
     set("nrfiles", &["nr_files"], "number of files", |d, g| g.set(&mut d.nrfiles, g.count32(1))),
-
-    set("ioengine", &[], "how requests are submitted", |d, g| g.set(&mut d.ioengine, submission::read(g))),
+    set("ioengine", &[], "how requests are submitted", |d, g| {
+        g.set(&mut d.ioengine, submission::read(g))
+    }),
     set("iodepth", &[], "requests in flight", |d, g| {
         if g.bytes() == Ok(0) {
             return ValueError::bad("a number from 1");
         }
         g.set(&mut d.iodepth, g.count32(1))
     }),
-    set("iodepth_batch", &["iodepth_batch_submit"], "requests submitted together", |d, g| g.set(&mut d.iodepth_batch, g.count32(0))),
-    set("iodepth_low", &[], "refill the queue at this depth", |d, g| g.set(&mut d.iodepth_low, g.count32(0))),
+    set("iodepth_batch", &["iodepth_batch_submit"], "requests submitted together", |d, g| {
+        g.set(&mut d.iodepth_batch, g.count32(0))
+    }),
+    set("iodepth_low", &[], "refill the queue at this depth", |d, g| {
+        g.set(&mut d.iodepth_low, g.count32(0))
+    }),
     set("direct", &[], "around the page cache", |d, g| g.set(&mut d.direct, g.flag())),
-    set("buffered", &[], "through the page cache", |d, g| g.set(&mut d.direct, g.flag().map(|buffered| !buffered))),
+    set("buffered", &[], "through the page cache", |d, g| {
+        g.set(&mut d.direct, g.flag().map(|buffered| !buffered))
+    }),
     set("sync", &[], "synchronous writes", |d, g| {
         let words = [
-            ("none", WriteSync::None), ("0", WriteSync::None), ("sync", WriteSync::Sync),
-            ("1", WriteSync::Sync), ("dsync", WriteSync::DataSync),
+            ("none", WriteSync::None),
+            ("0", WriteSync::None),
+            ("sync", WriteSync::Sync),
+            ("1", WriteSync::Sync),
+            ("dsync", WriteSync::DataSync),
         ];
         g.set(&mut d.sync, g.choice(&words))
     }),
     set("fsync", &[], "fsync after so many writes", |d, g| g.set(&mut d.fsync, g.count32(0))),
-    set("fdatasync", &[], "fdatasync after so many writes", |d, g| g.set(&mut d.fdatasync, g.count32(0))),
-
+    set("fdatasync", &[], "fdatasync after so many writes", |d, g| {
+        g.set(&mut d.fdatasync, g.count32(0))
+    }),
     set("numjobs", &[], "clones of the job", |d, g| g.set(&mut d.numjobs, g.count32(1))),
-    set("thread", &[], "clones are threads of one process", |d, g| g.set(&mut d.thread, g.switch())),
-    set("group_reporting", &[], "report the group as one", |d, g| g.set(&mut d.group_reporting, g.switch())),
+    set("thread", &[], "clones are threads of one process", |d, g| {
+        g.set(&mut d.thread, g.switch())
+    }),
+    set("group_reporting", &[], "report the group as one", |d, g| {
+        g.set(&mut d.group_reporting, g.switch())
+    }),
     set("new_group", &[], "start a new report group", |d, g| g.set(&mut d.new_group, g.switch())),
-    set("stonewall", &["wait_for_previous"], "start when the jobs before have ended", |d, g| g.set(&mut d.stonewall, g.switch())),
-    set("runtime", &["timeout"], "time to run at most", |d, g| g.set(&mut d.runtime_ns, g.time_ns(TimeUnit::Seconds))),
-    set("ramp_time", &[], "time before measuring", |d, g| g.set(&mut d.ramp_ns, g.time_ns(TimeUnit::Seconds))),
-    set("time_based", &[], "repeat until runtime is over", |d, g| g.set(&mut d.time_based, g.switch())),
+    set("stonewall", &["wait_for_previous"], "start when the jobs before have ended", |d, g| {
+        g.set(&mut d.stonewall, g.switch())
+    }),
+    set("runtime", &["timeout"], "time to run at most", |d, g| {
+        g.set(&mut d.runtime_ns, g.time_ns(TimeUnit::Seconds))
+    }),
+    set("ramp_time", &[], "time before measuring", |d, g| {
+        g.set(&mut d.ramp_ns, g.time_ns(TimeUnit::Seconds))
+    }),
+    set("time_based", &[], "repeat until runtime is over", |d, g| {
+        g.set(&mut d.time_based, g.switch())
+    }),
     set("startdelay", &[], "wait before starting", |d, g| g.set(&mut d.startdelay, span::delay(g))),
     set("loops", &[], "times to do the work", |d, g| g.set(&mut d.loops, g.count32(1))),
-    set("number_ios", &[], "requests to do at most", |d, g| g.set(&mut d.number_ios, g.count(0..=U64_MAX))),
-
-    set("thinktime", &[], "pause, in microseconds", |d, g| g.set(&mut d.think_ns, g.time_ns(TimeUnit::Microseconds))),
-    set("thinktime_blocks", &[], "requests between pauses", |d, g| g.set(&mut d.think_blocks, g.count32(1))),
-    set("rate", &[], "bytes each second at most", |d, g| g.merge(&mut d.rate, g.directions(|part| part.bytes()))),
-    set("rate_iops", &[], "requests each second at most", |d, g| g.merge(&mut d.rate_iops, g.directions(|part| part.bytes()))),
-
-    set("randseed", &[], "seed of the job's randomness", |d, g| g.set(&mut d.randseed, g.count(0..=U64_MAX))),
-    set("randrepeat", &[], "the same offsets in every run", |d, g| g.set(&mut d.randrepeat, g.flag())),
-    set("allrandrepeat", &[], "the same randomness in every run", |d, g| g.set(&mut d.allrandrepeat, g.flag())),
-
-    set("prio", &[], "I/O priority level, 0 (high) to 7", |d, g| g.set(&mut d.prio, small(g, 0, 7))),
-    set("prioclass", &[], "I/O priority class: 1 real time, 2 best effort, 3 idle", |d, g| g.set(&mut d.prioclass, small(g, 0, 3))),
+    set("number_ios", &[], "requests to do at most", |d, g| {
+        g.set(&mut d.number_ios, g.count(0..=U64_MAX))
+    }),
+    set("thinktime", &[], "pause, in microseconds", |d, g| {
+        g.set(&mut d.think_ns, g.time_ns(TimeUnit::Microseconds))
+    }),
+    set("thinktime_blocks", &[], "requests between pauses", |d, g| {
+        g.set(&mut d.think_blocks, g.count32(1))
+    }),
+    set("rate", &[], "bytes each second at most", |d, g| {
+        g.merge(&mut d.rate, g.directions(|part| part.bytes()))
+    }),
+    set("rate_iops", &[], "requests each second at most", |d, g| {
+        g.merge(&mut d.rate_iops, g.directions(|part| part.bytes()))
+    }),
+    set("randseed", &[], "seed of the job's randomness", |d, g| {
+        g.set(&mut d.randseed, g.count(0..=U64_MAX))
+    }),
+    set("randrepeat", &[], "the same offsets in every run", |d, g| {
+        g.set(&mut d.randrepeat, g.flag())
+    }),
+    set("allrandrepeat", &[], "the same randomness in every run", |d, g| {
+        g.set(&mut d.allrandrepeat, g.flag())
+    }),
+    set("prio", &[], "I/O priority level, 0 (high) to 7", |d, g| {
+        g.set(&mut d.prio, small(g, 0, 7))
+    }),
+    set("prioclass", &[], "I/O priority class: 1 real time, 2 best effort, 3 idle", |d, g| {
+        g.set(&mut d.prioclass, small(g, 0, 3))
+    }),
     set("nice", &[], "CPU nice value; gives the I/O level when prio is not set", |d, g| {
         g.set(&mut d.nice, g.signed(-20..=19).map(|nice| i8::try_from(nice).unwrap_or(0)))
     }),
     set("cgroup", &[], "the group, under fio's name", |d, g| g.set(&mut d.cgroup, group_path(g))),
-    set("cgroup_weight", &[], "the group's weight on the scale of cgroup v1, 100 to 1000", |d, g| {
-        g.set(&mut d.cgroup_weight, small(g, 100, 1000))
-    }),
+    set(
+        "cgroup_weight",
+        &[],
+        "the group's weight on the scale of cgroup v1, 100 to 1000",
+        |d, g| g.set(&mut d.cgroup_weight, small(g, 100, 1000)),
+    ),
     set("group", &[], "Fairdisk: the job's group", |d, g| g.set(&mut d.group, group_path(g))),
     set("group_weight", &[], "Fairdisk: the group's weight, 1 to 10000, default 100", |d, g| {
         g.set(&mut d.group_weight, small(g, 1, 10_000))
@@ -116,8 +177,9 @@ pub(super) static KEYS: &[Key] = &[
         g.set(&mut d.group_ioprio, small(g, 0, 7))
     }),
     set("scheduler", &[], "Fairdisk: the scheduler", |d, g| g.set(&mut d.scheduler, g.text())),
-    set("device", &[], "Fairdisk: the device of the catalogue", |d, g| g.set(&mut d.device, g.text())),
-
+    set("device", &[], "Fairdisk: the device of the catalogue", |d, g| {
+        g.set(&mut d.device, g.text())
+    }),
     set("verify", &[], "checksum to verify with; free of effect without reading back", |d, g| {
         g.set(&mut d.verify, checksum(g))
     }),

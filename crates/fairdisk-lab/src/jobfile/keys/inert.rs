@@ -29,12 +29,12 @@ const LAYOUT: &str = "only changes how files are made; they exist before the run
 const ERRORS: &str = "only matters when requests fail";
 const CALLS: &str = "only changes the cost of a system call; CPU time is not modelled";
 const DEFAULT: &str = "is what Fairdisk does";
+const OWN_RANDOM: &str = "Fairdisk has its own generator; the distribution is the same";
 const USER: &str = "only changes who runs the job";
 
 const URING: &[&str] = &["io_uring", "io_uring_cmd"];
 const MAX: u64 = u32::MAX as u64;
 
-#[rustfmt::skip] // one row, one key
 pub(super) static KEYS: &[Key] = &[
     inert("write_bw_log", Anything, LOG),
     inert("write_lat_log", Anything, LOG),
@@ -57,7 +57,6 @@ pub(super) static KEYS: &[Key] = &[
     inert("log_unix_epoch", Flag, LOG),
     inert("log_alternate_epoch", Flag, LOG),
     inert("log_alternate_epoch_clock_id", Number(0, MAX), LOG),
-
     inert("block_error_percentiles", Flag, REPORT),
     inert("stats", Flag, REPORT),
     inert("clat_percentiles", Flag, REPORT),
@@ -75,7 +74,6 @@ pub(super) static KEYS: &[Key] = &[
     inert("gtod_reduce", Flag, CLOCK),
     inert("gtod_cpu", Number(0, MAX), CLOCK),
     inert("clocksource", Word(&["gettimeofday", "clock_gettime", "cpu"]), CLOCK),
-
     inert("zero_buffers", Switch, DATA),
     inert("refill_buffers", Switch, DATA),
     inert("scramble_buffers", Flag, DATA),
@@ -86,16 +84,17 @@ pub(super) static KEYS: &[Key] = &[
     inert("dedupe_mode", Word(&["repeat", "working_set"]), DATA),
     inert("dedupe_working_set_percentage", Number(0, 100), DATA),
     inert("dedupe_global", Flag, DATA),
-
     inert("cpumask", Number(0, MAX), CPU),
     inert("cpus_allowed", Anything, CPU),
     inert("cpus_allowed_policy", Word(&["shared", "split"]), CPU),
     inert("numa_cpu_nodes", Anything, CPU),
     inert("thinktime_spin", Number(0, MAX), CPU),
     inert("numa_mem_policy", Anything, MEMORY),
-    alias(inert("mem", Word(&["malloc", "shm", "shmhuge", "mmap", "mmapshared", "mmaphuge"]), MEMORY), &["iomem"]),
+    alias(
+        inert("mem", Word(&["malloc", "shm", "shmhuge", "mmap", "mmapshared", "mmaphuge"]), MEMORY),
+        &["iomem"],
+    ),
     inert("hugepage-size", Number(0, MAX), MEMORY),
-
     inert("verify_interval", Number(80, MAX), VERIFY),
     inert("verify_offset", Number(40, MAX), VERIFY),
     inert("verify_pattern", Pattern, VERIFY),
@@ -104,7 +103,6 @@ pub(super) static KEYS: &[Key] = &[
     inert("verify_async", Number(0, MAX), VERIFY),
     inert("verify_state_save", Flag, VERIFY),
     inert("trim_verify_zero", Flag, VERIFY),
-
     inert("create_serialize", Flag, LAYOUT),
     inert("create_fsync", Flag, LAYOUT),
     inert("create_only", Only(&["0"]), LAYOUT),
@@ -115,8 +113,11 @@ pub(super) static KEYS: &[Key] = &[
     inert("overwrite", Flag, LAYOUT),
     inert("unlink", Flag, "only removes files after the run"),
     inert("unique_filename", Flag, "only changes names of files"),
-
-    inert("continue_on_error", Word(&["none", "read", "write", "io", "verify", "all", "0", "1"]), ERRORS),
+    inert(
+        "continue_on_error",
+        Word(&["none", "read", "write", "io", "verify", "all", "0", "1"]),
+        ERRORS,
+    ),
     inert("ignore_error", Anything, ERRORS),
     inert("error_dump", Flag, ERRORS),
     inert("exitall_on_error", Switch, ERRORS),
@@ -124,10 +125,9 @@ pub(super) static KEYS: &[Key] = &[
     inert("gid", Number(0, MAX), USER),
     inert("cgroup_nodelete", Flag, "groups live as long as the run"),
     inert("exec_postrun", Text, "commands are not run"),
-    inert("random_generator", Word(&["tausworthe", "lfsr", "tausworthe64"]), "Fairdisk has its own generator; the distribution is the same"),
+    inert("random_generator", Word(&["tausworthe", "lfsr", "tausworthe64"]), OWN_RANDOM),
     inert("softrandommap", Flag, "only matters when memory for the map is missing"),
     inert("exit_what", Only(&["group"]), "only matters with exitall, which is not supported"),
-
     inert("invalidate", Only(&["1"]), DEFAULT),
     inert("pre_read", Only(&["0"]), DEFAULT),
     inert("fadvise_hint", Only(&["1"]), DEFAULT),
@@ -160,7 +160,6 @@ pub(super) static KEYS: &[Key] = &[
     inert("latency_run", Only(&["0"]), DEFAULT),
     inert("read_iolog_chunked", Flag, "only matters with read_iolog, which is not supported"),
     inert("lockmem", Only(&["0"]), DEFAULT),
-
     of(URING, inert("fixedbufs", Switch, CALLS)),
     of(URING, inert("registerfiles", Switch, CALLS)),
     of(URING, inert("sqthread_poll", Switch, CALLS)),

@@ -21,7 +21,6 @@ const LATENCY: &str = "runs do not adapt to latency yet; set iodepth";
 const STOP: &str = "runs do not end by what they measure; set runtime";
 const CMDPRIO: &str = "priorities are per job; make a job for each priority";
 
-#[rustfmt::skip] // one row, one key
 pub(super) static KEYS: &[Key] = &[
     refuse("wait_for", "use stonewall, or startdelay"),
     refuse("ioscheduler", "name the scheduler with `scheduler=`"),
@@ -35,13 +34,11 @@ pub(super) static KEYS: &[Key] = &[
     refuse("max_latency", STOP),
     refuse("exitall", "give the jobs the same runtime"),
     refuse("profile", PROFILE),
-
     refuse("verify_only", LATER),
     refuse("verify_backlog", LATER),
     refuse("verify_backlog_batch", LATER),
     refuse("trim_backlog", LATER),
     refuse("trim_backlog_batch", LATER),
-
     refuse("read_iolog", REPLAY),
     refuse("replay_no_stall", REPLAY),
     refuse("replay_redirect", REPLAY),
@@ -52,7 +49,6 @@ pub(super) static KEYS: &[Key] = &[
     refuse("merge_blktrace_file", REPLAY),
     refuse("merge_blktrace_scalars", REPLAY),
     refuse("merge_blktrace_iters", REPLAY),
-
     refuse("zonesize", ZONES),
     refuse("zonecapacity", ZONES),
     refuse("zonerange", ZONES),
@@ -63,7 +59,6 @@ pub(super) static KEYS: &[Key] = &[
     refuse("ignore_zone_limits", ZONES),
     refuse("zone_reset_threshold", ZONES),
     refuse("zone_reset_frequency", ZONES),
-
     alias(refuse("rate_min", STOP), &["ratemin"]),
     refuse("rate_iops_min", STOP),
     refuse("latency_target", LATENCY),
@@ -75,7 +70,6 @@ pub(super) static KEYS: &[Key] = &[
     refuse("flow_id", LATER),
     refuse("flow_sleep", LATER),
     refuse("flow_watermark", LATER),
-
     refuse("cmdprio_percentage", CMDPRIO),
     refuse("cmdprio_class", CMDPRIO),
     refuse("cmdprio", CMDPRIO),
@@ -84,7 +78,6 @@ pub(super) static KEYS: &[Key] = &[
     refuse("nowait", LATER),
     refuse("force_async", LATER),
     refuse("cmd_type", ENGINE),
-
     refuse("block", PROFILE),
     refuse("numruns", PROFILE),
     refuse("dir", PROFILE),
@@ -96,7 +89,6 @@ pub(super) static KEYS: &[Key] = &[
     refuse("threads-per-queue", PROFILE),
     refuse("read-req-num-512-blocks", PROFILE),
     refuse("large-block-op-kbytes", PROFILE),
-
     refuse("hostname", ENGINE),
     refuse("port", ENGINE),
     refuse("protocol", ENGINE),
