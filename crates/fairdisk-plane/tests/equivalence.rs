@@ -16,8 +16,18 @@ use fairdisk_sim::device::{
 
 const SECTORS: u64 = 1 << 16;
 
-fn device(depth: u32) -> DeviceModel {
-    let cost = |latency_us| FixedCost { latency_us, mb_per_s: Some(150) };
+/// How times fall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Times {
+    /// Anywhere: hardly two things happen at once.
+    Odd,
+    /// On whole milliseconds: completions and timers meet all the time.
+    Round,
+}
+
+fn device(depth: u32, times: Times) -> DeviceModel {
+    let mb_per_s = (times == Times::Odd).then_some(150);
+    let cost = |latency_us| FixedCost { latency_us, mb_per_s };
     let params = FixedParams {
         capacity_sectors: SECTORS,
         parallel: depth,
@@ -28,10 +38,11 @@ fn device(depth: u32) -> DeviceModel {
     DeviceModel::Fixed(Fixed::new(&FixedSpec::new(params).unwrap()))
 }
 
-fn load(scheduler: &str, depth: u32, seed: u64) -> ClosedLoop<Scheduler> {
+fn load(scheduler: &str, depth: u32, times: Times, seed: u64) -> ClosedLoop<Scheduler> {
     let pool = PoolConfig { layout: PoolLayout::PerDirection, requests: 4, batch_requests: 2 };
     let config = EngineConfig { depth, peek: depth == 1, pool, merge_sectors_max: 256 };
-    let mix = Mix { think_max: Span::from_ms(3), ..Mix::new(6, 60, SECTORS) };
+    let think_step = if times == Times::Odd { Span::from_ns(1) } else { Span::from_ms(1) };
+    let mix = Mix { think_max: Span::from_ms(3), think_step, ..Mix::new(6, 60, SECTORS) };
     ClosedLoop::new(SchedulerSpec::named(scheduler).unwrap().build(), config, mix, seed)
 }
 
@@ -66,10 +77,17 @@ fn in_shell(load: impl Load, backend: impl Backend, errors: u64) {
     assert_eq!(report.completion_lateness.unwrap().max, Span::ZERO);
 }
 
-fn compare(scheduler: &str, depth: u32, seed: u64, backend: impl FnOnce() -> Box<dyn Backend>) {
-    let (mut simulated, mut real) = (load(scheduler, depth, seed), load(scheduler, depth, seed));
-    in_simulation(&mut simulated, device(depth));
-    in_shell(&mut real, Modelled::new(backend(), device(depth)), 0);
+fn compare(
+    scheduler: &str,
+    depth: u32,
+    times: Times,
+    seed: u64,
+    backend: impl FnOnce() -> Box<dyn Backend>,
+) {
+    let mut simulated = load(scheduler, depth, times, seed);
+    let mut real = load(scheduler, depth, times, seed);
+    in_simulation(&mut simulated, device(depth, times));
+    in_shell(&mut real, Modelled::new(backend(), device(depth, times)), 0);
     let (simulated, real) = (simulated.engine.journal(), real.engine.journal());
     let entries = simulated.entries().iter().zip(real.entries()).enumerate();
     for (index, (simulated, real)) in entries {
@@ -84,7 +102,10 @@ fn memory_under_a_modelled_disk_leaves_the_journal_of_the_simulation() {
     for scheduler in SchedulerSpec::NAMES.iter().copied() {
         for depth in [1, 2, 32] {
             for seed in 0..5 {
-                compare(scheduler, depth, seed, || Box::new(Memory::new(SECTORS, depth)));
+                for times in [Times::Odd, Times::Round] {
+                    let memory = || -> Box<dyn Backend> { Box::new(Memory::new(SECTORS, depth)) };
+                    compare(scheduler, depth, times, seed, memory);
+                }
             }
         }
     }
@@ -102,7 +123,7 @@ fn a_real_file_under_a_modelled_disk_leaves_the_journal_of_the_simulation() {
                 let target = TargetFile::open(&path, &needs, &mut |_| Watch::Continue).unwrap();
                 open(target, preference, depth).unwrap()
             };
-            compare("cfq", depth, 7, backend);
+            compare("cfq", depth, Times::Round, 7, backend);
         }
     }
 }
@@ -111,8 +132,8 @@ fn a_real_file_under_a_modelled_disk_leaves_the_journal_of_the_simulation() {
 fn a_stopped_run_drains_and_says_when() {
     let clock = FakeClock::new();
     let end = Instant::from_ns(500_000_000);
-    let backend = Modelled::new(Null::new(SECTORS, 1), device(1));
-    let mut shell = Shell::new(load("deadline", 1, 3), backend, clock).end_at(end);
+    let backend = Modelled::new(Null::new(SECTORS, 1), device(1, Times::Odd));
+    let mut shell = Shell::new(load("deadline", 1, Times::Odd, 3), backend, clock).end_at(end);
     let report = shell.run().unwrap();
     assert_eq!(report.stopped, Some(end));
     assert!(report.elapsed > Span::from_ms(500) && report.elapsed < Span::from_ms(600));

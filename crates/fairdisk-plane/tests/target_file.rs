@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use tempfile::TempDir;
 
 const SECTORS: u64 = 100;
@@ -321,4 +322,53 @@ fn a_read_only_file_system() {
         assert!(matches!(error.problem, TargetProblem::ReadOnly), "{error}");
     }
     open(&path, &read_only(SECTORS)).unwrap();
+}
+
+// ---- on a block device -------------------------------------------------------------------
+
+/// A loop device over a file, detached when dropped.
+struct LoopDevice {
+    path: PathBuf,
+    _place: TempDir,
+}
+
+impl LoopDevice {
+    /// `None`, with a line that says why, where there are none to be had.
+    fn attach(bytes: u64) -> Option<Self> {
+        let place = place();
+        let file = place.path().join("disk");
+        fs::File::create(&file).unwrap().set_len(bytes).unwrap();
+        let attach = Command::new("losetup").args(["--find", "--show"]).arg(&file).output();
+        match attach {
+            Ok(output) if output.status.success() => {
+                let path = String::from_utf8(output.stdout).unwrap().trim().into();
+                Some(Self { path, _place: place })
+            }
+            other => {
+                eprintln!("skipped, block device: losetup does not work here: {other:?}");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.path).status();
+    }
+}
+
+#[test]
+fn a_block_device_is_read_freely_written_on_demand_and_held_alone() {
+    let Some(device) = LoopDevice::attach(1 << 20) else { return };
+    let path = &device.path;
+    assert_eq!(open(path, &read_only(2048)).unwrap().capacity_sectors(), 2048);
+    let foreign = open(path, &FileNeeds::scratch(2048)).unwrap_err().to_string();
+    assert!(foreign.contains("was not made by Fairdisk"), "{foreign}");
+    let small = open(path, &overwrite(2049)).unwrap_err().to_string();
+    assert!(small.contains("it has 1048576 bytes, the run needs 1049088"), "{small}");
+    let target = open(path, &overwrite(2048)).unwrap();
+    assert_eq!((target.capacity_sectors(), target.mark()), (2048, None));
+    let busy = open(path, &overwrite(2048)).unwrap_err().to_string();
+    assert!(busy.contains("is in use by another run or mounted"), "{busy}");
 }

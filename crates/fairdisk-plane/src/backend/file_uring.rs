@@ -223,6 +223,8 @@ impl Backend for FileUring {
                 return Err(error);
             }
             if self.at_kernel() == 0 || !self.ready.is_empty() {
+                // New requests must not wait until the completions dry up.
+                self.ring.flush()?;
                 break;
             }
             if !self.ring.pause(clock, deadline)? {

@@ -1,6 +1,7 @@
 //! An `io_uring` that can do everything we need of it, or the reason why there is none.
 
 use crate::clock::{Clock, Stance};
+use fairdisk_core::Instant;
 use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types};
 use rustix::io::Errno;
 use std::fmt;
@@ -69,6 +70,11 @@ impl Ring {
         unsafe { self.uring.submission().push(entry) }.map_err(io::Error::other)
     }
 
+    /// Hands over what is queued, if anything is.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        if self.uring.submission().is_empty() { Ok(()) } else { self.enter(0, None) }
+    }
+
     /// Hands over what is queued and waits for `want` completions, no longer than `span`.
     pub(super) fn enter(&self, want: usize, span: Option<Duration>) -> io::Result<()> {
         let entered = match span {
@@ -105,8 +111,6 @@ impl Ring {
         self.uring.completion().next()
     }
 }
-
-use fairdisk_core::Instant;
 
 const WANTED: [(u8, &str); 4] = [
     (opcode::Read::CODE, "read"),

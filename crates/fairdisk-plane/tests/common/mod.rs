@@ -19,20 +19,22 @@ pub struct Mix {
     pub percent: [u32; 5],
     /// Time between a completion and the next bio of the task, at most.
     pub think_max: Span,
+    /// That time is a multiple of this.
+    pub think_step: Span,
 }
 
 impl Mix {
     pub const ALL: [u32; 5] = [45, 40, 5, 5, 5];
 
     pub const fn new(tasks: u32, bios_per_task: u32, capacity_sectors: u64) -> Self {
-        let think_max = Span::from_us(500);
         Self {
             tasks,
             bios_per_task,
             capacity_sectors,
             sectors_max: 32,
             percent: Self::ALL,
-            think_max,
+            think_max: Span::from_us(500),
+            think_step: Span::from_ns(1),
         }
     }
 }
@@ -108,7 +110,8 @@ impl<E: Elevator> ClosedLoop<E> {
 
     fn finished(&mut self, now: Instant, task: u32, ok: bool) {
         self.failed += u64::from(!ok);
-        let think = Span::from_ns(self.prng.below(self.mix.think_max.as_ns() + 1));
+        let step = self.mix.think_step.as_ns();
+        let think = Span::from_ns(self.prng.below(self.mix.think_max.as_ns() / step + 1) * step);
         self.set(now + think, Event::Submit(task));
     }
 
