@@ -381,6 +381,7 @@ impl<E: Elevator> Engine<E> {
         if id == next || !self.can_merge(id, &whole) {
             return;
         }
+        self.log(Record::Absorbed(id, next));
         self.elevator.withdraw(self.now, next);
         self.merge.remove(&joined);
         self.merge.remove(&self.requests[id]);

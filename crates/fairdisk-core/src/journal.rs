@@ -41,6 +41,8 @@ pub enum Record {
     Woken(BioId),
     /// A bio became part of a queued request.
     Merged(BioId, RequestId),
+    /// A queued request took over the bios of the second one, which is no more.
+    Absorbed(RequestId, RequestId),
     /// A bio became a request of its own.
     Queued(BioId, RequestId),
     /// The elevator moved a request to the dispatch list.
@@ -156,5 +158,6 @@ fn words(record: &Record) -> (u64, u64, u64) {
         Record::Cancelled(bio) => (13, bio.0, 0),
         Record::Configured => (14, 0, 0),
         Record::Switched => (15, 0, 0),
+        Record::Absorbed(request, absorbed) => (16, u64::from(request.0), u64::from(absorbed.0)),
     }
 }
