@@ -1,0 +1,175 @@
+//! Plays a scenario on a real engine under audit.
+
+use crate::cast::Cast;
+use crate::scenario::{Scenario, Step};
+use crate::settings::{ioprio, number, scheduler, share};
+use crate::telling::tell;
+use fairdisk_core::{
+    Auditor, Change, Effect, Effects, Engine, GroupId, Input, Instant, Journal, Record, TaskId,
+};
+use fairdisk_sched::Scheduler;
+
+type Elevator = Auditor<Scheduler>;
+
+/// What the engine does at each step.
+pub(crate) fn play(scenario: &Scenario) -> Result<Vec<String>, String> {
+    let mut player = Player::new(scenario);
+    let tell =
+        |step: &Step| player.step(step).map_err(|fault| format!("line {}: {fault}", step.line));
+    scenario.steps.iter().map(tell).collect()
+}
+
+struct Player {
+    engine: Engine<Elevator>,
+    effects: Effects,
+    wake_at: Option<Instant>,
+    /// Journal entries told so far.
+    told: usize,
+    cast: Cast,
+}
+
+impl Player {
+    fn new(scenario: &Scenario) -> Self {
+        let settings = &scenario.settings;
+        let elevator = Auditor::new(settings.spec.build());
+        let mut player = Self {
+            engine: Engine::new(elevator, settings.config, Journal::keeping()),
+            effects: Effects::new(),
+            wake_at: None,
+            told: 0,
+            cast: Cast::default(),
+        };
+        for (group, share) in settings.groups.iter().copied() {
+            player.configure(Change::GroupAdded { group, share });
+        }
+        for (task, group, ioprio) in settings.tasks.iter().copied() {
+            player.cast.set_group(task, group);
+            player.cast.set_ioprio(task, ioprio);
+            player.configure(Change::TaskMoved { task, group });
+            player.configure(Change::TaskPriority { task, ioprio });
+        }
+        player.told = player.engine.journal().entries().len();
+        player
+    }
+
+    fn configure(&mut self, change: Change) {
+        self.engine.handle(Instant::ZERO, Input::Configure(change), &mut self.effects);
+    }
+
+    fn step(&mut self, step: &Step) -> Result<String, String> {
+        if let Some(wake_at) = self.wake_at.filter(|wake_at| *wake_at < step.at) {
+            return Err(format!("the engine wanted a tick at {wake_at}"));
+        }
+        let words: Vec<&str> = step.words.iter().map(String::as_str).collect();
+        match *words.as_slice() {
+            ["repeat", times, ref words @ ..] => self.repeat(step.at, number(times)?, words),
+            _ => self.act(step.at, &words),
+        }
+    }
+
+    /// Does `words` several times; `#` in them stands for 1, 2, …
+    fn repeat(&mut self, now: Instant, times: u32, words: &[&str]) -> Result<String, String> {
+        let mut told: Vec<(String, String, u32)> = Vec::new();
+        for time in 1..=times {
+            let number = time.to_string();
+            let numbered: Vec<String> =
+                words.iter().map(|word| word.replace('#', &number)).collect();
+            let numbered: Vec<&str> = numbered.iter().map(String::as_str).collect();
+            let text = self.act(now, &numbered)?;
+            let shape = shape(&text, time);
+            match told.last_mut() {
+                Some((_, last, count)) if *last == shape => *count += 1,
+                _ => told.push((text, shape, 1)),
+            }
+        }
+        let parts = told.into_iter().map(|(text, shape, count)| match count {
+            1 => text,
+            _ => format!("{count} times {shape}"),
+        });
+        Ok(parts.collect::<Vec<_>>().join(", "))
+    }
+
+    fn act(&mut self, now: Instant, words: &[&str]) -> Result<String, String> {
+        let input = self.input(words)?;
+        self.engine.handle(now, input, &mut self.effects);
+        self.wake_at = self.effects.wake_at;
+        let entries = &self.engine.journal().entries()[self.told..];
+        let records: Vec<Record> = entries.iter().map(|entry| entry.record).collect();
+        self.told += records.len();
+        self.note_woken(&records);
+        Ok(tell(&records, &mut self.cast))
+    }
+
+    /// The journal names the woken bio, the effect names the sleeper.
+    fn note_woken(&mut self, records: &[Record]) {
+        let woken = records.iter().filter_map(|record| match *record {
+            Record::Woken(bio) => Some(bio),
+            _ => None,
+        });
+        let sleepers = self.effects.as_slice().iter().filter_map(|effect| match *effect {
+            Effect::Wake { sleeper, .. } => Some(sleeper),
+            _ => None,
+        });
+        for (bio, sleeper) in woken.zip(sleepers) {
+            self.cast.woke(bio, sleeper);
+        }
+    }
+
+    fn input(&mut self, words: &[&str]) -> Result<Input<Elevator>, String> {
+        Ok(match *words {
+            ["submit", name, op, ref words @ ..] => Input::Submit(self.cast.bio(name, op, words)?),
+            ["retry", name] => Input::Retry(self.cast.take_sleeper(name)?),
+            ["cancel", name] => Input::Cancel(self.cast.bio_called(name)?),
+            ["tick"] => Input::Tick,
+            ["switch", name] => Input::Switch(Box::new(Auditor::new(scheduler(name)?.build()))),
+            [end @ ("done" | "fail"), name] => {
+                Input::Completed { request: self.cast.take_from_device(name)?, ok: end == "done" }
+            }
+            _ => Input::Configure(self.change(words)?),
+        })
+    }
+
+    fn change(&mut self, words: &[&str]) -> Result<Change, String> {
+        let [what, id, rest @ ..] = words else { return Err(unknown(words)) };
+        let (task, group) = (TaskId(number(id)?), GroupId(number(id)?));
+        Ok(match (*what, rest) {
+            ("ionice", [class]) => {
+                let ioprio = ioprio(class)?;
+                self.cast.set_ioprio(task, ioprio);
+                Change::TaskPriority { task, ioprio }
+            }
+            ("move", [to]) => {
+                let group = GroupId(number(to)?);
+                self.cast.set_group(task, group);
+                Change::TaskMoved { task, group }
+            }
+            ("exit", []) => Change::TaskExited { task },
+            ("group", ["added", asks]) => Change::GroupAdded { group, share: share(asks)? },
+            ("group", ["removed"]) => Change::GroupRemoved { group },
+            ("group", [asks]) => Change::GroupShare { group, share: share(asks)? },
+            _ => return Err(unknown(words)),
+        })
+    }
+}
+
+/// `text` with `#` for `time` and `#+1` for the number after it, so that the like looks alike.
+fn shape(text: &str, time: u32) -> String {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let (mut shape, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(is_digit) {
+        let (before, from) = rest.split_at(at);
+        let (number, after) = from.split_at(from.find(|c| !is_digit(c)).unwrap_or(from.len()));
+        shape += before;
+        match number.parse::<u32>() {
+            Ok(value) if value == time => shape.push('#'),
+            Ok(value) if value == time + 1 => shape += "#+1",
+            _ => shape += number,
+        }
+        rest = after;
+    }
+    shape + rest
+}
+
+fn unknown(words: &[&str]) -> String {
+    format!("nothing that can happen: {}", words.join(" "))
+}

@@ -1,0 +1,174 @@
+//! The header of a table: `key = value` for the engine, `set key = value` for the scheduler,
+//! `group …` and `task …` for who is there from the beginning.
+
+use fairdisk_core::{
+    EngineConfig, GroupId, IoClass, IoPrio, PoolConfig, PoolLayout, Share, Span, TaskId, Weight,
+};
+use fairdisk_sched::SchedulerSpec;
+use fairdisk_sched::cfq::CfqParams;
+use std::str::FromStr;
+
+/// Everything fixed before the first step.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) spec: SchedulerSpec,
+    pub(crate) config: EngineConfig,
+    pub(crate) groups: Vec<(GroupId, Share)>,
+    pub(crate) tasks: Vec<(TaskId, GroupId, IoPrio)>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let (groups, tasks) = (Vec::new(), Vec::new());
+        Self { spec: SchedulerSpec::Noop, config: EngineConfig::default(), groups, tasks }
+    }
+}
+
+impl Settings {
+    /// Timer ticks a second, for times written in jiffies.
+    pub(crate) fn hz(&self) -> u64 {
+        match self.spec {
+            SchedulerSpec::Cfq(params) => u64::from(params.hz),
+            SchedulerSpec::TwoLayerCfq(params) => u64::from(params.cfq.hz),
+            _ => 1000,
+        }
+    }
+
+    /// Takes one header line in.
+    pub(crate) fn set(&mut self, line: &str) -> Result<(), String> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match *words.as_slice() {
+            ["scheduler", "=", name] => {
+                self.spec = scheduler(name)?;
+                Ok(())
+            }
+            ["depth", "=", depth] => put(&mut self.config.depth, depth),
+            ["peek", "=", peek] => put(&mut self.config.peek, peek),
+            ["merge", "=", sectors] => put(&mut self.config.merge_sectors_max, sectors),
+            ["pool", "=", ref words @ ..] => self.set_pool(words),
+            ["set", key, "=", value] => set_scheduler(&mut self.spec, key, value),
+            ["group", id, share] => {
+                self.groups.push((GroupId(number(id)?), self::share(share)?));
+                Ok(())
+            }
+            ["task", id, ref words @ ..] => self.add_task(id, words),
+            _ => Err(format!("not a setting: {line}")),
+        }
+    }
+
+    /// `unlimited`, or `per-direction` or `per-group`, slots, and slots of a batch.
+    fn set_pool(&mut self, words: &[&str]) -> Result<(), String> {
+        let (layout, requests, batch_requests) = match *words {
+            ["unlimited"] => (PoolLayout::Unlimited, 1, 0),
+            ["per-direction", slots, batch] => {
+                (PoolLayout::PerDirection, number(slots)?, number(batch)?)
+            }
+            ["per-group", slots, batch] => (PoolLayout::PerGroup, number(slots)?, number(batch)?),
+            _ => return Err(format!("not a pool: {words:?}")),
+        };
+        self.config.pool = PoolConfig { layout, requests, batch_requests };
+        Ok(())
+    }
+
+    fn add_task(&mut self, id: &str, words: &[&str]) -> Result<(), String> {
+        let (mut group, mut ioprio) = (GroupId::ROOT, IoPrio::UNSET);
+        for word in words {
+            match word.split_once('=') {
+                Some(("group", value)) => group = GroupId(number(value)?),
+                Some(("ioprio", value)) => ioprio = self::ioprio(value)?,
+                _ => return Err(format!("a task has group= and ioprio=, not {word}")),
+            }
+        }
+        self.tasks.push((TaskId(number(id)?), group, ioprio));
+        Ok(())
+    }
+}
+
+pub(crate) fn scheduler(name: &str) -> Result<SchedulerSpec, String> {
+    SchedulerSpec::named(name).ok_or_else(|| format!("no scheduler is called {name}"))
+}
+
+pub(crate) fn number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("not a number (or true, false): {text:?}"))
+}
+
+fn put<T: FromStr>(place: &mut T, text: &str) -> Result<(), String> {
+    *place = number(text)?;
+    Ok(())
+}
+
+/// `prio:3` or `weight:250`.
+pub(crate) fn share(text: &str) -> Result<Share, String> {
+    match text.split_once(':') {
+        Some(("prio", level)) => Ok(Share::Priority(number(level)?)),
+        Some(("weight", weight)) => {
+            Weight::new(number(weight)?).map(Share::Weight).ok_or_else(|| "1 to 10000".to_owned())
+        }
+        _ => Err(format!("prio:N or weight:N, not {text}")),
+    }
+}
+
+/// `rt:0`, `be:4`, `idle`, or `none:4` as `nice` leaves it.
+pub(crate) fn ioprio(text: &str) -> Result<IoPrio, String> {
+    let (class, level) = text.split_once(':').unwrap_or((text, "0"));
+    let class = match class {
+        "rt" => IoClass::RealTime,
+        "be" => IoClass::BestEffort,
+        "idle" => IoClass::Idle,
+        "none" => IoClass::None,
+        _ => return Err(format!("rt:N, be:N, none:N or idle, not {text}")),
+    };
+    Ok(IoPrio { class, level: number(level)? })
+}
+
+fn set_scheduler(spec: &mut SchedulerSpec, key: &str, value: &str) -> Result<(), String> {
+    match spec {
+        SchedulerSpec::Deadline(params) => match key {
+            "read_expire_ms" => params.read_expire = Span::from_ms(number(value)?),
+            "write_expire_ms" => params.write_expire = Span::from_ms(number(value)?),
+            "writes_starved_batches" => return put(&mut params.writes_starved_batches, value),
+            "fifo_batch_requests" => return put(&mut params.fifo_batch_requests, value),
+            "front_merges" => return put(&mut params.front_merges, value),
+            _ => return Err(format!("deadline has no {key}")),
+        },
+        SchedulerSpec::Cfq(params) => return set_cfq(params, key, value),
+        SchedulerSpec::TwoLayerCfq(params) => match key {
+            "group_slice_ms" => return put(&mut params.group_slice_ms, value),
+            "d4_nominal_turns" => return put(&mut params.d4_nominal_turns, value),
+            _ => return set_cfq(&mut params.cfq, key, value),
+        },
+        _ => return Err(format!("{} has nothing to set", spec.name())),
+    }
+    Ok(())
+}
+
+fn set_cfq(params: &mut CfqParams, key: &str, value: &str) -> Result<(), String> {
+    let quirks = &mut params.quirks;
+    match key {
+        "hz" => put(&mut params.hz, value),
+        "tick_phase_us" => {
+            params.tick_phase = Span::from_us(number(value)?);
+            Ok(())
+        }
+        "quantum" => put(&mut params.quantum, value),
+        "fifo_expire_sync_ms" => put(&mut params.fifo_expire_sync_ms, value),
+        "fifo_expire_async_ms" => put(&mut params.fifo_expire_async_ms, value),
+        "back_seek_max_kib" => put(&mut params.back_seek_max_kib, value),
+        "back_seek_penalty" => put(&mut params.back_seek_penalty, value),
+        "slice_sync_ms" => put(&mut params.slice_sync_ms, value),
+        "slice_async_ms" => put(&mut params.slice_async_ms, value),
+        "slice_async_rq" => put(&mut params.slice_async_rq, value),
+        "slice_idle_ms" => put(&mut params.slice_idle_ms, value),
+        "key_offset" => put(&mut params.key_offset, value),
+        "slice_from_completion" => put(&mut params.slice_from_completion, value),
+        "q1_residual_sign" => put(&mut quirks.q1_residual_sign, value),
+        "q2_unsigned_keys" => put(&mut quirks.q2_unsigned_keys, value),
+        "q3_async_budget_per_round" => put(&mut quirks.q3_async_budget_per_round, value),
+        "q4_no_fifo_inheritance" => put(&mut quirks.q4_no_fifo_inheritance, value),
+        "q5_first_request_seeks" => put(&mut quirks.q5_first_request_seeks, value),
+        "q6_queueing_latched" => put(&mut quirks.q6_queueing_latched, value),
+        "q7_reference_is_driver" => put(&mut quirks.q7_reference_is_driver, value),
+        "q8_idle_while_busy" => put(&mut quirks.q8_idle_while_busy, value),
+        _ => Err(format!("CFQ has no {key}")),
+    }
+}
