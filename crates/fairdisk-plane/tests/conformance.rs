@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::LoopDevice;
 use fairdisk_core::{
     Flags, GroupId, Instant, IoPrio, Lba, Op, Prng, Request, RequestId, Sectors, Span, TaskId,
 };
@@ -252,6 +253,16 @@ fn a_modelled_disk_conforms_over_memory_and_over_a_file() {
     let place = tempfile::tempdir().unwrap();
     let inner = open(target(&place.path().join("f")), Preference::Auto, DEPTH).unwrap();
     conforms(&mut Modelled::new(inner, device(20)));
+}
+
+#[test]
+fn a_block_device_conforms() {
+    for preference in [Preference::Threads, Preference::Auto] {
+        let Some(device) = LoopDevice::attach(SECTORS * 512) else { return };
+        let needs = FileNeeds { overwrite: true, ..FileNeeds::scratch(SECTORS) };
+        let target = TargetFile::open(&device.path, &needs, &mut |_| Watch::Continue).unwrap();
+        conforms(&mut *open(target, preference, DEPTH).unwrap());
+    }
 }
 
 /// No data to compare, the rest holds.

@@ -1,13 +1,15 @@
 //! Everything that can be wrong with a target, and what the error says.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+mod common;
+
+use common::LoopDevice;
 use fairdisk_plane::file::{Allocated, TargetProblem, Watch};
 use fairdisk_plane::{FileNeeds, TargetError, TargetFile, parse_target};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use tempfile::TempDir;
 
 const SECTORS: u64 = 100;
@@ -325,38 +327,6 @@ fn a_read_only_file_system() {
 }
 
 // ---- on a block device -------------------------------------------------------------------
-
-/// A loop device over a file, detached when dropped.
-struct LoopDevice {
-    path: PathBuf,
-    _place: TempDir,
-}
-
-impl LoopDevice {
-    /// `None`, with a line that says why, where there are none to be had.
-    fn attach(bytes: u64) -> Option<Self> {
-        let place = place();
-        let file = place.path().join("disk");
-        fs::File::create(&file).unwrap().set_len(bytes).unwrap();
-        let attach = Command::new("losetup").args(["--find", "--show"]).arg(&file).output();
-        match attach {
-            Ok(output) if output.status.success() => {
-                let path = String::from_utf8(output.stdout).unwrap().trim().into();
-                Some(Self { path, _place: place })
-            }
-            other => {
-                eprintln!("skipped, block device: losetup does not work here: {other:?}");
-                None
-            }
-        }
-    }
-}
-
-impl Drop for LoopDevice {
-    fn drop(&mut self) {
-        let _ = Command::new("losetup").arg("--detach").arg(&self.path).status();
-    }
-}
 
 #[test]
 fn a_block_device_is_read_freely_written_on_demand_and_held_alone() {

@@ -1,5 +1,16 @@
 //! A small load for tests: an engine and a closed loop of tasks around it.
-#![allow(dead_code, missing_docs, unreachable_pub, reason = "every test program uses its own part")]
+#![allow(
+    dead_code,
+    unused_imports,
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    reason = "every test program uses its own part"
+)]
+
+mod loop_device;
+
+pub use loop_device::LoopDevice;
 
 use fairdisk_core::{
     Bio, BioId, Effect, Effects, Elevator, Engine, EngineConfig, Flags, GroupId, Input, Instant,

@@ -1,0 +1,38 @@
+//! A block device to test on.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A loop device over a file, detached when dropped.
+pub struct LoopDevice {
+    pub path: PathBuf,
+    _place: TempDir,
+}
+
+impl LoopDevice {
+    /// `None`, with a line that says why, where there are none to be had.
+    pub fn attach(bytes: u64) -> Option<Self> {
+        let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let file = place.path().join("disk");
+        fs::File::create(&file).unwrap().set_len(bytes).unwrap();
+        let attach = Command::new("losetup").args(["--find", "--show"]).arg(&file).output();
+        match attach {
+            Ok(output) if output.status.success() => {
+                let path = String::from_utf8(output.stdout).unwrap().trim().into();
+                Some(Self { path, _place: place })
+            }
+            other => {
+                eprintln!("skipped, block device: losetup does not work here: {other:?}");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.path).status();
+    }
+}
