@@ -55,7 +55,8 @@ struct Run {
 }
 
 impl<L: Load, B: Backend, C: Clock> Shell<L, B, C> {
-    /// A shell that runs `load` on `backend` until it is done.
+    /// A shell that runs `load` on `backend` until it is done. The load must keep to the
+    /// backend's depth.
     #[must_use]
     pub fn new(load: L, backend: B, clock: C) -> Self {
         Self {

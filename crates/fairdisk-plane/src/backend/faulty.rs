@@ -53,9 +53,11 @@ impl<B: Backend> Faulty<B> {
     }
 
     fn hold_inner(&mut self, now: Instant) {
-        for done in std::mem::take(&mut self.inner_done) {
+        let mut inner_done = std::mem::take(&mut self.inner_done);
+        for done in inner_done.drain(..) {
             self.hold(now, done);
         }
+        self.inner_done = inner_done;
     }
 
     fn release(&mut self, now: Instant, done: &mut Vec<Done>) {

@@ -85,7 +85,8 @@ impl<B: Backend, D: Device> Modelled<B, D> {
     }
 
     fn collect_inner(&mut self, now: Instant) {
-        for done in std::mem::take(&mut self.inner_done) {
+        let mut inner_done = std::mem::take(&mut self.inner_done);
+        for done in inner_done.drain(..) {
             match self.late.remove(&done.id) {
                 Some(due) => self.both(done, due, now),
                 None => {
@@ -93,6 +94,7 @@ impl<B: Backend, D: Device> Modelled<B, D> {
                 }
             }
         }
+        self.inner_done = inner_done;
     }
 
     fn both(&mut self, mut done: Done, due: Due, now: Instant) {

@@ -23,8 +23,13 @@ impl LoopDevice {
                 let path = String::from_utf8(output.stdout).unwrap().trim().into();
                 Some(Self { path, _place: place })
             }
-            other => {
-                eprintln!("skipped, block device: losetup does not work here: {other:?}");
+            Ok(output) => {
+                let why = String::from_utf8_lossy(&output.stderr);
+                eprintln!("skipped, block device: {}", why.trim());
+                None
+            }
+            Err(error) => {
+                eprintln!("skipped, block device: no losetup: {error}");
                 None
             }
         }
