@@ -1,7 +1,7 @@
 //! The file or block device a run does its I/O on.
 //!
 //! `file:PATH` makes the file if it is not there: a data area of holes followed by a mark
-//! ([`mark`]) that says Fairdisk made it. A marked file is used again by any later run. Anything
+//! ([`Mark`]) that says Fairdisk made it. A marked file is used again by any later run. Anything
 //! else at PATH, a block device included, is read without further ado but only written if the
 //! caller says *overwrite*.
 //!
