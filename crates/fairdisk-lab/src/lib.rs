@@ -1,4 +1,8 @@
-//! Placeholder.
+//! The lab: catalogue, experiments and job files in, results and reports out.
+#![forbid(unsafe_code)]
 
 pub mod catalog;
 pub mod jobfile;
+pub mod outcome;
+pub mod plan;
+pub mod run;

@@ -26,6 +26,10 @@ pub struct TwoLayerParams {
     pub group_slice_ms: u32,
     /// What a group priority is worth.
     pub weight_map: WeightMap,
+    /// D1: a group keeps its record of a scheduler instance that is gone.
+    pub d1_stale_group_records: bool,
+    /// D3: nothing bounds how long a request may wait.
+    pub d3_unbounded_wait: bool,
     /// D4: a turn counts as one turn, however long it was. Off: device time divided by weight is
     /// charged, and the group that has had least goes next.
     pub d4_nominal_turns: bool,
@@ -37,6 +41,8 @@ impl Default for TwoLayerParams {
             cfq: CfqParams::default(),
             group_slice_ms: 80,
             weight_map: WeightMap::LinearHigh0,
+            d1_stale_group_records: true,
+            d3_unbounded_wait: true,
             d4_nominal_turns: true,
         }
     }

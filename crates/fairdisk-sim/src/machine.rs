@@ -36,6 +36,9 @@ pub struct MachineConfig {
     pub write_behind_bytes: u64,
     /// Whether reads of indirect blocks carry the metadata hint.
     pub meta_hint: bool,
+    /// D5: buffered writes are charged to the root group, whose flusher writes them, not to the
+    /// group that wrote the data.
+    pub async_of_submitter: bool,
     /// What each group asks for, by group number; group 0 is the root group.
     pub groups: Vec<Share>,
     /// The file systems and partitions.
@@ -297,6 +300,11 @@ impl<E: Elevator> Machine<E> {
             flags: Flags::NONE,
             ioprio: IoPrio::UNSET,
         }
+    }
+
+    /// The task that writes buffered data back; it comes after the journal tasks.
+    const fn flusher(&self) -> TaskId {
+        TaskId((self.tasks.len() + self.journals.len()) as u32)
     }
 
     fn journal_written(&mut self, now: Instant, volume: u32, issue: &mut Vec<Request>) {

@@ -53,15 +53,17 @@ impl<E: Elevator> World<E> {
         self.now = self.now.max(end);
     }
 
-    /// Like [`run_until`](Self::run_until), and also ends when the workload has ended.
-    pub fn run_to_completion(&mut self, end: Instant) {
+    /// Like [`run_until`](Self::run_until), but ends as soon as the workload has ended.
+    pub fn run_until_done(&mut self, end: Instant) {
         while !self.machine.is_done() {
             let events = [self.machine.next_event(), self.device.next_event()];
-            let Some(next) = events.into_iter().flatten().min() else { break };
-            if next > end {
-                break;
+            match events.into_iter().flatten().min() {
+                Some(next) if next <= end => self.step(next),
+                _ => {
+                    self.now = self.now.max(end);
+                    return;
+                }
             }
-            self.step(next);
         }
     }
 

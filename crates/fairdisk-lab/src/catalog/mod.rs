@@ -3,5 +3,10 @@
 
 pub mod device;
 pub mod error;
+pub mod experiment;
+pub mod host;
+pub mod library;
 mod nearest;
+pub mod overrides;
+pub mod revision;
 pub mod source;

@@ -23,10 +23,14 @@ impl<'a> Source<'a> {
     /// # Errors
     /// What the file has that `T` has not, or the other way round.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, CatalogError> {
-        toml::from_str(self.text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            self.error_at_byte(at, reword(error.message(), self.key_on_line(at)))
-        })
+        toml::from_str(self.text).map_err(|error| self.error_of(&error))
+    }
+
+    /// What the TOML reader complains about, in the words of catalogue files.
+    #[must_use]
+    pub fn error_of(&self, error: &toml::de::Error) -> CatalogError {
+        let at = error.span().map_or(0, |span| span.start);
+        self.error_at_byte(at, reword(error.message(), self.key_on_line(at)))
     }
 
     /// An error about the value of `key` (`table.key` for one in a table). Points to the innermost

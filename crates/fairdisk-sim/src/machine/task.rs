@@ -220,10 +220,12 @@ impl<E: Elevator> Machine<E> {
         sync: bool,
     ) -> Bio {
         let task = &self.tasks[index as usize];
+        let flusher = !sync && self.config.async_of_submitter;
+        let own = TaskId(index);
         Bio {
             id: self.ios.add_part(io),
-            task: TaskId(index),
-            group: task.group,
+            task: if flusher { self.flusher() } else { own },
+            group: if flusher { GroupId::ROOT } else { task.group },
             op,
             start,
             sectors,

@@ -1,0 +1,445 @@
+//! Experiment files: `catalog/experiments/<id>.toml`. What was measured, on what, and what came
+//! out; never what comes out here.
+
+use super::error::{CatalogError, unknown};
+use super::library::Document;
+use super::source::Source;
+use fairdisk_core::Weight;
+use serde::Deserialize;
+
+/// An experiment file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// Its name in the catalogue.
+    pub id: String,
+    /// One line for lists.
+    pub title: String,
+    /// What it asks.
+    #[serde(default)]
+    pub question: String,
+    /// Who measured it, where it is written down.
+    #[serde(default)]
+    pub source: String,
+    /// The disk: an id of the catalogue or the path of a `.toml` file.
+    pub device: String,
+    /// The machine: an id of the catalogue or the path of a `.toml` file.
+    pub host: String,
+    /// How long a run lasts, if not until its tasks are done.
+    pub duration_s: Option<f64>,
+    /// Time at the start of a run that does not count.
+    #[serde(default)]
+    pub ramp_s: f64,
+    /// `"done"`: a run lasts until its tasks are done.
+    pub until: Option<Until>,
+    /// How many runs an ensemble has, if not 5.
+    pub seeds: Option<u32>,
+    /// What to know before reading the figures.
+    #[serde(default)]
+    pub caveats: Vec<String>,
+    /// The file systems and partitions.
+    #[serde(default, rename = "volume")]
+    pub volumes: Vec<Volume>,
+    /// What tasks have that do not say otherwise.
+    #[serde(default)]
+    pub defaults: Defaults,
+    /// The groups of rows that do not have their own.
+    #[serde(default, rename = "group")]
+    pub groups: Vec<Group>,
+    /// The loads.
+    #[serde(rename = "row")]
+    pub rows: Vec<Row>,
+    /// The schedulers.
+    #[serde(rename = "arm")]
+    pub arms: Vec<Arm>,
+    /// What the source prints.
+    #[serde(default)]
+    pub published: Vec<Published>,
+}
+
+/// When a run ends that has no duration.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Until {
+    /// When its tasks are done.
+    Done,
+}
+
+/// What manages a volume.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum VolumeType {
+    /// Nothing: a partition used as it is.
+    Raw,
+    /// ext2.
+    Ext2,
+    /// ext3.
+    Ext3,
+}
+
+/// A stretch of the disk.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Volume {
+    /// What tasks call it.
+    pub name: String,
+    /// What manages it.
+    pub kind: VolumeType,
+    /// Where it begins.
+    #[serde(default)]
+    pub start_gib: f64,
+    /// How large a raw one is.
+    pub size_gib: Option<f64>,
+    /// How many files an ext one has; contiguous, one behind the other.
+    pub files: Option<u32>,
+    /// How large they are.
+    pub file_mib: Option<u64>,
+    /// Whether the indirect blocks are in memory when a run begins.
+    #[serde(default)]
+    pub cached: bool,
+    /// ext3 without its journal, to see what it does.
+    #[serde(default = "yes")]
+    pub journal: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// Reads, writes, or both.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum OpMix {
+    /// Reads only.
+    Read,
+    /// Writes only.
+    Write,
+    /// Both, by `read_percent`.
+    Mixed,
+}
+
+/// Where the next I/O lies.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskOrder {
+    /// Right behind the last one.
+    Sequential,
+    /// Anywhere.
+    Random,
+}
+
+/// What tasks have that do not say otherwise.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Defaults {
+    volume: Option<String>,
+    order: Option<TaskOrder>,
+    block_kib: Option<u64>,
+    direct: Option<bool>,
+    bytes_mib: Option<u64>,
+    op: Option<OpMix>,
+    read_percent: Option<u8>,
+    depth: Option<u32>,
+}
+
+/// A group.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// Its group priority, 0 (high) to 7 (low).
+    pub priority: Option<u8>,
+    /// Its weight, 1 to 10000; instead of a priority.
+    pub weight: Option<u32>,
+    /// The `ionice` level of its tasks, in arms that use it.
+    pub ionice: Option<u8>,
+}
+
+/// A load: groups of tasks that run at once.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// What the source calls it.
+    pub label: String,
+    /// Its groups, if not those of the experiment.
+    #[serde(default)]
+    pub groups: Vec<Group>,
+    /// Its tasks.
+    pub tasks: Vec<Tasks>,
+}
+
+/// Some tasks that do the same.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tasks {
+    /// A name, if its tasks are reported one by one.
+    pub name: Option<String>,
+    /// Their group.
+    pub group: String,
+    /// How many.
+    #[serde(default = "one")]
+    pub count: u32,
+    op: Option<OpMix>,
+    read_percent: Option<u8>,
+    volume: Option<String>,
+    /// The file all of them use; without it each has a file of its own, picked at random.
+    pub file: Option<u32>,
+    order: Option<TaskOrder>,
+    block_kib: Option<u64>,
+    direct: Option<bool>,
+    bytes_mib: Option<u64>,
+    depth: Option<u32>,
+    /// Their `ionice` level, if not the group's.
+    pub ionice: Option<u8>,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+/// A scheduler and how it is used.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Arm {
+    /// What results call it.
+    pub name: String,
+    /// The scheduler: an id of the catalogue or the path of a `.toml` file.
+    pub scheduler: String,
+    /// Whether tasks have their `ionice` levels.
+    #[serde(default)]
+    pub ionice: bool,
+}
+
+/// What the source prints for one row under one scheduler.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// The arm.
+    pub arm: String,
+    /// The row.
+    pub row: String,
+    /// I/Os of all groups.
+    pub total: Option<f64>,
+    /// I/Os of each group, in order.
+    pub ios: Option<Vec<f64>>,
+    /// Percentage of reads of each group, in order.
+    pub read_percent: Option<Vec<f64>>,
+    /// Seconds of each named task, in order.
+    pub seconds: Option<Vec<f64>>,
+    /// MB/s of each named task, in order.
+    pub mb_per_s: Option<Vec<f64>>,
+}
+
+impl Published {
+    /// The share of group `index` in the I/Os.
+    #[must_use]
+    pub fn share(&self, index: usize) -> Option<f64> {
+        let ios = self.ios.as_ref()?;
+        Some(ios.get(index)? / ios.iter().sum::<f64>())
+    }
+}
+
+impl Experiment {
+    /// Reads an experiment file and checks that everything it names exists.
+    ///
+    /// # Errors
+    /// The first thing wrong with it.
+    pub fn parse(document: &Document) -> Result<Self, CatalogError> {
+        let source = Source::new(&document.path, &document.text);
+        let experiment: Self = source.parse()?;
+        let checked = experiment.check();
+        checked.map_err(|(key, message)| source.error_at_key(key, message))?;
+        Ok(experiment)
+    }
+
+    fn check(&self) -> Result<(), Wrong> {
+        self.check_times()?;
+        self.volumes.iter().try_for_each(check_volume)?;
+        self.groups.iter().try_for_each(check_group)?;
+        self.rows.iter().try_for_each(|row| self.check_row(row))?;
+        self.published.iter().try_for_each(|published| self.check_published(published))
+    }
+
+    fn check_times(&self) -> Result<(), Wrong> {
+        match (self.duration_s, self.until) {
+            (None, None) => {
+                return wrong("id", "missing key `duration_s` (or `until = \"done\"`)");
+            }
+            (Some(_), Some(_)) => {
+                return wrong("until", "`until` and `duration_s` exclude each other");
+            }
+            _ => {}
+        }
+        let positive = |value: f64| value > 0.0 && value <= 1e6;
+        if self.duration_s.is_some_and(|value| !positive(value)) {
+            return wrong("duration_s", "`duration_s`: allowed: more than 0, at most 1000000");
+        }
+        let ramp_fits = self.duration_s.is_none_or(|duration| self.ramp_s < duration);
+        if self.ramp_s < 0.0 || !ramp_fits {
+            return wrong("ramp_s", "`ramp_s`: allowed: 0 or more, less than `duration_s`");
+        }
+        if self.seeds == Some(0) {
+            return wrong("seeds", "`seeds`: allowed: 1 or more");
+        }
+        if self.rows.is_empty() || self.arms.is_empty() {
+            return wrong("id", "an experiment needs at least one [[row]] and one [[arm]]");
+        }
+        Ok(())
+    }
+
+    fn check_row(&self, row: &Row) -> Result<(), Wrong> {
+        row.groups.iter().try_for_each(check_group)?;
+        let groups: Vec<&str> =
+            self.groups_of(row).iter().map(|group| group.name.as_str()).collect();
+        let volumes: Vec<&str> = self.volumes.iter().map(|volume| volume.name.as_str()).collect();
+        for tasks in &row.tasks {
+            let place = |message: String| Err(("row", format!("row `{}`: {message}", row.label)));
+            if !groups.contains(&tasks.group.as_str()) {
+                return place(unknown("group", &tasks.group, &groups));
+            }
+            let task = self.task(tasks);
+            let Some(volume) = self.volumes.iter().find(|volume| volume.name == task.volume) else {
+                return place(unknown("volume", &task.volume, &volumes));
+            };
+            let files = volume.files.unwrap_or(1);
+            if tasks.file.is_some_and(|file| file >= files) {
+                return place(format!("`file`: allowed: 0 to {}", files - 1));
+            }
+            if tasks.count == 0 || tasks.count > 100_000 {
+                return place("`count`: allowed: 1 to 100000".to_owned());
+            }
+            if task.block_bytes == 0 || !task.block_bytes.is_multiple_of(512) {
+                return place("`block_kib`: allowed: 1 or more".to_owned());
+            }
+            if task.read_percent > 100 || tasks.ionice.is_some_and(|level| level > 7) {
+                return place("`read_percent`: 0 to 100; `ionice`: 0 to 7".to_owned());
+            }
+            if self.until.is_some() && task.bytes.is_none() {
+                return place("with `until = \"done\"` every task needs `bytes_mib`".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    fn check_published(&self, published: &Published) -> Result<(), Wrong> {
+        let rows: Vec<&str> = self.rows.iter().map(|row| row.label.as_str()).collect();
+        let arms: Vec<&str> = self.arms.iter().map(|arm| arm.name.as_str()).collect();
+        if !arms.contains(&published.arm.as_str()) {
+            return Err(("published", unknown("arm", &published.arm, &arms)));
+        }
+        let Some(row) = self.rows.iter().find(|row| row.label == published.row) else {
+            return Err(("published", unknown("row", &published.row, &rows)));
+        };
+        let groups = self.groups_of(row).len();
+        let named = row.tasks.iter().filter(|tasks| tasks.name.is_some()).count();
+        let per_group = [&published.ios, &published.read_percent];
+        let per_task = [&published.seconds, &published.mb_per_s];
+        let fits = |list: &Option<Vec<f64>>, n| list.as_ref().is_none_or(|list| list.len() == n);
+        if !per_group.iter().all(|list| fits(list, groups))
+            || !per_task.iter().all(|list| fits(list, named))
+        {
+            return Err((
+                "published",
+                format!(
+                    "row `{}` has {groups} groups and {named} named tasks; every list needs as many figures",
+                    published.row
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The groups of a row.
+    #[must_use]
+    pub fn groups_of<'a>(&'a self, row: &'a Row) -> &'a [Group] {
+        if row.groups.is_empty() { &self.groups } else { &row.groups }
+    }
+
+    /// What the source prints for a row under an arm.
+    #[must_use]
+    pub fn published(&self, arm: &str, row: &str) -> Option<&Published> {
+        self.published.iter().find(|published| published.arm == arm && published.row == row)
+    }
+
+    /// What some tasks do, defaults filled in.
+    #[must_use]
+    pub fn task(&self, tasks: &Tasks) -> Task {
+        let defaults = &self.defaults;
+        let op = tasks.op.or(defaults.op).unwrap_or(OpMix::Read);
+        let percent = tasks.read_percent.or(defaults.read_percent).unwrap_or(50);
+        let mib = |mib: u64| mib << 20;
+        Task {
+            volume: tasks.volume.clone().or_else(|| defaults.volume.clone()).unwrap_or_default(),
+            op,
+            read_percent: percent,
+            order: tasks.order.or(defaults.order).unwrap_or(TaskOrder::Random),
+            block_bytes: tasks.block_kib.or(defaults.block_kib).unwrap_or(4) * 1024,
+            direct: tasks.direct.or(defaults.direct).unwrap_or(true),
+            bytes: tasks.bytes_mib.or(defaults.bytes_mib).map(mib),
+            depth: tasks.depth.or(defaults.depth).unwrap_or(1),
+        }
+    }
+}
+
+/// What a task does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// On which volume.
+    pub volume: String,
+    /// Reads, writes, or both.
+    pub op: OpMix,
+    /// Percentage of reads, if both.
+    pub read_percent: u8,
+    /// Where the next I/O lies.
+    pub order: TaskOrder,
+    /// Bytes of an I/O.
+    pub block_bytes: u64,
+    /// Past the page cache.
+    pub direct: bool,
+    /// After how many bytes it is done.
+    pub bytes: Option<u64>,
+    /// I/Os it keeps in flight.
+    pub depth: u32,
+}
+
+/// The key that is wrong, and how.
+type Wrong = (&'static str, String);
+
+fn wrong(key: &'static str, message: &str) -> Result<(), Wrong> {
+    Err((key, message.to_owned()))
+}
+
+fn check_volume(volume: &Volume) -> Result<(), Wrong> {
+    let raw = volume.kind == VolumeType::Raw;
+    let sized = if raw {
+        volume.size_gib.is_some_and(|size| size > 0.0)
+    } else {
+        volume.files.is_some_and(|files| files > 0) && volume.file_mib.is_some_and(|mib| mib > 0)
+    };
+    if !sized {
+        let needs = if raw { "`size_gib`" } else { "`files` and `file_mib`" };
+        return Err(("volume", format!("volume `{}` needs {needs}, more than 0", volume.name)));
+    }
+    if volume.start_gib < 0.0 {
+        return wrong("volume", "`start_gib`: allowed: 0 or more");
+    }
+    Ok(())
+}
+
+fn check_group(group: &Group) -> Result<(), Wrong> {
+    let place = |message: &str| Err(("group", format!("group `{}`: {message}", group.name)));
+    if group.priority.is_some() && group.weight.is_some() {
+        return place("`priority` and `weight` exclude each other");
+    }
+    if group.priority.is_some_and(|priority| priority > 7) {
+        return place("`priority`: allowed: 0 (high) to 7 (low)");
+    }
+    if group.weight.is_some_and(|weight| Weight::new(weight).is_none()) {
+        return place("`weight`: allowed: 1 to 10000");
+    }
+    if group.ionice.is_some_and(|level| level > 7) {
+        return place("`ionice`: allowed: 0 (high) to 7 (low)");
+    }
+    Ok(())
+}

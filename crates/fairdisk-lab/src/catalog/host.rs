@@ -1,0 +1,88 @@
+//! Host files: `catalog/hosts/<id>.toml`.
+
+use super::error::CatalogError;
+use super::library::Document;
+use super::source::Source;
+use serde::Deserialize;
+
+/// A machine, as its file describes it.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// Its name in the catalogue.
+    pub id: String,
+    /// One line for lists.
+    pub title: String,
+    /// Timer ticks a second.
+    pub hz: u32,
+    /// CPUs.
+    pub cpus: u32,
+    /// From a completion to the same task's next submission: at least, at most.
+    pub turnaround_us: [u64; 2],
+    /// From being woken for a request slot to trying for it.
+    pub slot_wake_us: u64,
+    /// Copying a page of 4 KiB.
+    pub page_copy_ns: u64,
+    /// Largest read-ahead window.
+    pub read_ahead_kib: u64,
+    /// Buffered data a task may have on the way to the disk.
+    pub write_behind_kib: u64,
+    /// Whether reads of indirect blocks carry the metadata hint.
+    pub meta_hint: bool,
+    /// The request queue.
+    pub queue: Queue,
+    /// ext3 journals.
+    pub journal: JournalFile,
+}
+
+/// The request queue of a host.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Queue {
+    /// Request slots in a pool.
+    pub requests: u32,
+    /// Slots a task may take past a full pool after it had to sleep.
+    pub batch_requests: u32,
+    /// Longest request that merging builds; 0 turns merging off.
+    pub merge_kib_max: u32,
+    /// Whether the driver looks at the next request while the disk is busy.
+    pub peek: bool,
+}
+
+/// The ext3 journals of a host.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct JournalFile {
+    /// How long a transaction collects changes.
+    pub commit_interval_ms: u64,
+    /// Inodes in a block.
+    pub inodes_per_block: u32,
+    /// Blocks of the log.
+    pub blocks: u32,
+}
+
+impl Host {
+    /// Reads a host file.
+    ///
+    /// # Errors
+    /// The first thing wrong with it.
+    pub fn parse(document: &Document) -> Result<Self, CatalogError> {
+        let source = Source::new(&document.path, &document.text);
+        let host: Self = source.parse()?;
+        let check = |key: &str, good: bool, allowed: &str| {
+            let error = || source.error_at_key(key, format!("`{key}`: allowed: {allowed}"));
+            if good { Ok(()) } else { Err(error()) }
+        };
+        check("hz", [100, 250, 300, 1000].contains(&host.hz), "100, 250, 300 or 1000")?;
+        check("cpus", (1..=1024).contains(&host.cpus), "1 to 1024")?;
+        let [least, most] = host.turnaround_us;
+        check("turnaround_us", least <= most, "two numbers, the smaller first")?;
+        check("queue.requests", (4..=1_000_000).contains(&host.queue.requests), "4 to 1000000")?;
+        check("read_ahead_kib", host.read_ahead_kib >= 4, "4 or more")?;
+        check("journal.inodes_per_block", host.journal.inodes_per_block > 0, "1 or more")?;
+        check("journal.blocks", host.journal.blocks >= 1024, "1024 or more")?;
+        let interval = host.journal.commit_interval_ms;
+        check("journal.commit_interval_ms", interval > 0, "1 or more")?;
+        Ok(host)
+    }
+}

@@ -1,0 +1,89 @@
+//! Where catalogue files come from: the ones built in, and any path that names a `.toml` file.
+
+use super::error::{CatalogError, unknown};
+use std::borrow::Cow;
+use std::fs;
+use std::path::Path;
+
+/// The built-in files: kind, id, text.
+const EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
+
+/// What a catalogue file describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A disk.
+    Device,
+    /// A machine.
+    Host,
+    /// A scheduler.
+    Revision,
+    /// A measurement.
+    Experiment,
+}
+
+impl Kind {
+    const fn folder(self) -> &'static str {
+        match self {
+            Self::Device => "devices",
+            Self::Host => "hosts",
+            Self::Revision => "revisions",
+            Self::Experiment => "experiments",
+        }
+    }
+
+    const fn noun(self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::Host => "host",
+            Self::Revision => "scheduler",
+            Self::Experiment => "experiment",
+        }
+    }
+
+    /// The ids of the built-in files, in order.
+    pub fn ids(self) -> impl Iterator<Item = &'static str> {
+        EMBEDDED.iter().filter(move |entry| entry.0 == self.folder()).map(|entry| entry.1)
+    }
+}
+
+/// A catalogue file's name and text.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// What it calls itself: its file name without `.toml`.
+    pub id: String,
+    /// Where it is, for messages.
+    pub path: String,
+    /// What it says.
+    pub text: Cow<'static, str>,
+}
+
+/// Finds the file `name` stands for: an id of the catalogue, or a path ending in `.toml`.
+///
+/// # Errors
+/// No such id, with the nearest one; or the file cannot be read.
+pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
+    let file = Path::new(name);
+    if file.extension().is_some_and(|ending| ending == "toml") {
+        let text = fs::read_to_string(file).map_err(|error| CatalogError {
+            path: name.to_owned(),
+            line: 1,
+            message: format!("cannot be read: {error}"),
+        })?;
+        let id = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        return Ok(Document { id, path: name.to_owned(), text: text.into() });
+    }
+    let entry = EMBEDDED.iter().find(|entry| entry.0 == kind.folder() && entry.1 == name);
+    let Some((folder, id, text)) = entry else {
+        let known: Vec<&str> = kind.ids().collect();
+        return Err(CatalogError {
+            path: name.to_owned(),
+            line: 1,
+            message: unknown(kind.noun(), name, &known),
+        });
+    };
+    Ok(Document {
+        id: (*id).to_owned(),
+        path: format!("catalog/{folder}/{id}.toml"),
+        text: Cow::Borrowed(text),
+    })
+}

@@ -1,0 +1,287 @@
+//! Scheduler revisions: `catalog/revisions/<id>.toml`. A revision may inherit from another and say
+//! only what differs.
+
+use super::error::{CatalogError, unknown};
+use super::library::{Document, Kind, find};
+use super::source::Source;
+use fairdisk_core::{PoolLayout, Span, WeightMap};
+use fairdisk_sched::SchedulerSpec;
+use fairdisk_sched::cfq::{CfqParams, Quirks};
+use fairdisk_sched::deadline::DeadlineParams;
+use fairdisk_sched::two_layer::TwoLayerParams;
+use serde::Deserialize;
+use toml::{Table, Value};
+
+/// A scheduler of the catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revision {
+    /// Its name in the catalogue.
+    pub id: String,
+    /// One line for lists.
+    pub title: String,
+    /// What it is built from; HZ and phase come from the host.
+    pub spec: SchedulerSpec,
+    /// Who shares request slots under it.
+    pub pool: PoolLayout,
+    /// D5: buffered writes are charged to whoever writes them back.
+    pub async_of_submitter: bool,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    id: String,
+    title: String,
+    family: String,
+    #[serde(rename = "inherits")]
+    _inherits: Option<String>,
+    deadline: Option<DeadlineFile>,
+    cfq: Option<CfqFile>,
+    quirks: Option<QuirksFile>,
+    groups: Option<GroupsFile>,
+    defects: Option<DefectsFile>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeadlineFile {
+    read_expire_ms: u64,
+    write_expire_ms: u64,
+    writes_starved: u32,
+    fifo_batch: u32,
+    front_merges: bool,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CfqFile {
+    quantum: u32,
+    fifo_expire_sync_ms: u32,
+    fifo_expire_async_ms: u32,
+    back_seek_max_kib: u32,
+    back_seek_penalty: u32,
+    slice_sync_ms: u32,
+    slice_async_ms: u32,
+    slice_async_rq: u32,
+    slice_idle_ms: u32,
+    key_offset: bool,
+    slice_from_completion: bool,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QuirksFile {
+    q1_residual_sign: bool,
+    q2_unsigned_keys: bool,
+    q3_async_budget_per_round: bool,
+    q4_no_fifo_inheritance: bool,
+    q5_first_request_seeks: bool,
+    q6_queueing_latched: bool,
+    q7_reference_is_driver: bool,
+    q8_idle_while_busy: bool,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GroupsFile {
+    slice_ms: u32,
+    weight_map: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct DefectsFile {
+    d1_stale_group_records: bool,
+    d2_shared_request_slots: bool,
+    d3_unbounded_wait: bool,
+    d4_nominal_turns: bool,
+    d5_async_of_submitter: bool,
+}
+
+/// How deep revisions may inherit before it must be a circle.
+const DEPTH_MAX: u32 = 16;
+
+/// A file's text with everything it inherits filled in.
+///
+/// # Errors
+/// A parent that does not exist, or a circle.
+pub fn flatten(document: Document) -> Result<Document, CatalogError> {
+    let source = Source::new(&document.path, &document.text);
+    let mut table: Table = source.parse()?;
+    for _ in 0..DEPTH_MAX {
+        let Some(parent) = table.remove("inherits") else {
+            let text = toml::to_string(&table)
+                .map_err(|error| source.error_at_key("id", error.to_string()))?;
+            return Ok(Document { text: text.into(), ..document.clone() });
+        };
+        let Value::String(parent) = parent else {
+            return Err(
+                source.error_at_key("inherits", "`inherits`: expected the id of a scheduler")
+            );
+        };
+        let parent = find(Kind::Revision, &parent)
+            .map_err(|error| source.error_at_key("inherits", error.message))?;
+        let mut base: Table = Source::new(&parent.path, &parent.text).parse()?;
+        overlay(&mut base, table);
+        table = base;
+    }
+    Err(source.error_at_key("inherits", "`inherits` leads in a circle"))
+}
+
+/// Puts the values of `over` on top of those of `base`.
+fn overlay(base: &mut Table, over: Table) {
+    for (key, value) in over {
+        match (base.get_mut(&key), value) {
+            (Some(Value::Table(inner)), Value::Table(value)) => inner.extend(value),
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+}
+
+impl Revision {
+    /// Reads a revision whose inheritance is [flattened](flatten).
+    ///
+    /// # Errors
+    /// The first thing wrong with it.
+    pub fn parse(document: &Document) -> Result<Self, CatalogError> {
+        let source = Source::new(&document.path, &document.text);
+        let file: File = source.parse()?;
+        let defects = file.defects.unwrap_or_default();
+        let spec = match file.family.as_str() {
+            "noop" => SchedulerSpec::Noop,
+            "deadline" => SchedulerSpec::Deadline(file.deadline(source)?),
+            "cfq" => SchedulerSpec::Cfq(file.cfq(source)?),
+            "two-layer-cfq" => SchedulerSpec::TwoLayerCfq(file.two_layer(source, &defects)?),
+            other => {
+                let message = unknown("family", other, SchedulerSpec::NAMES);
+                return Err(source.error_at_key("family", message));
+            }
+        };
+        let shared = defects.d2_shared_request_slots;
+        Ok(Self {
+            id: file.id,
+            title: file.title,
+            spec,
+            pool: if shared { PoolLayout::PerDirection } else { PoolLayout::PerGroup },
+            async_of_submitter: defects.d5_async_of_submitter,
+        })
+    }
+
+    /// The scheduler `name`: an id of the catalogue or the path of a `.toml` file.
+    ///
+    /// # Errors
+    /// No such scheduler, or the first thing wrong with its file.
+    pub fn load(name: &str) -> Result<Self, CatalogError> {
+        Self::parse(&flatten(find(Kind::Revision, name)?)?)
+    }
+
+    /// The specification on a host with `hz` ticks a second, `phase` into a tick.
+    #[must_use]
+    pub const fn on_host(&self, hz: u32, phase: Span) -> SchedulerSpec {
+        let mut spec = self.spec;
+        if let SchedulerSpec::Cfq(cfq) | SchedulerSpec::TwoLayerCfq(TwoLayerParams { cfq, .. }) =
+            &mut spec
+        {
+            cfq.hz = hz;
+            cfq.tick_phase = phase;
+        }
+        spec
+    }
+}
+
+fn need<T>(value: Option<T>, table: &str, source: Source<'_>) -> Result<T, CatalogError> {
+    value.ok_or_else(|| source.error_at_key("family", format!("missing table `[{table}]`")))
+}
+
+impl File {
+    fn deadline(&self, source: Source<'_>) -> Result<DeadlineParams, CatalogError> {
+        let file = need(self.deadline.as_ref(), "deadline", source)?;
+        Ok(DeadlineParams {
+            read_expire: Span::from_ms(file.read_expire_ms),
+            write_expire: Span::from_ms(file.write_expire_ms),
+            writes_starved_batches: file.writes_starved,
+            fifo_batch_requests: file.fifo_batch,
+            front_merges: file.front_merges,
+        })
+    }
+
+    fn cfq(&self, source: Source<'_>) -> Result<CfqParams, CatalogError> {
+        let file = need(self.cfq.as_ref(), "cfq", source)?;
+        let quirks = need(self.quirks.as_ref(), "quirks", source)?;
+        Ok(CfqParams {
+            hz: 1000,
+            tick_phase: Span::ZERO,
+            quantum: file.quantum,
+            fifo_expire_sync_ms: file.fifo_expire_sync_ms,
+            fifo_expire_async_ms: file.fifo_expire_async_ms,
+            back_seek_max_kib: file.back_seek_max_kib,
+            back_seek_penalty: file.back_seek_penalty,
+            slice_sync_ms: file.slice_sync_ms,
+            slice_async_ms: file.slice_async_ms,
+            slice_async_rq: file.slice_async_rq,
+            slice_idle_ms: file.slice_idle_ms,
+            key_offset: file.key_offset,
+            slice_from_completion: file.slice_from_completion,
+            quirks: Quirks {
+                q1_residual_sign: quirks.q1_residual_sign,
+                q2_unsigned_keys: quirks.q2_unsigned_keys,
+                q3_async_budget_per_round: quirks.q3_async_budget_per_round,
+                q4_no_fifo_inheritance: quirks.q4_no_fifo_inheritance,
+                q5_first_request_seeks: quirks.q5_first_request_seeks,
+                q6_queueing_latched: quirks.q6_queueing_latched,
+                q7_reference_is_driver: quirks.q7_reference_is_driver,
+                q8_idle_while_busy: quirks.q8_idle_while_busy,
+            },
+        })
+    }
+
+    fn two_layer(
+        &self,
+        source: Source<'_>,
+        defects: &DefectsFile,
+    ) -> Result<TwoLayerParams, CatalogError> {
+        let groups = need(self.groups.as_ref(), "groups", source)?;
+        let map = WeightMap::named(&groups.weight_map).ok_or_else(|| {
+            let known = WeightMap::ALL.map(|(name, _)| name);
+            source.error_at_key(
+                "groups.weight_map",
+                unknown("weight map", &groups.weight_map, &known),
+            )
+        })?;
+        Ok(TwoLayerParams {
+            cfq: self.cfq(source)?,
+            group_slice_ms: groups.slice_ms,
+            weight_map: map,
+            d1_stale_group_records: defects.d1_stale_group_records,
+            d3_unbounded_wait: defects.d3_unbounded_wait,
+            d4_nominal_turns: defects.d4_nominal_turns,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_revision_of_the_catalogue_loads_under_its_own_name() {
+        for id in Kind::Revision.ids() {
+            let revision = Revision::load(id).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(revision.id, id);
+        }
+    }
+
+    #[test]
+    fn the_two_layer_scheduler_inherits_the_cfq_of_2_6_25() {
+        let flat = Revision::load("cfq-2.6.25").map(|revision| revision.spec);
+        let two_layer = Revision::load("two-layer-cfq").map(|revision| revision.spec);
+        let (Ok(SchedulerSpec::Cfq(flat)), Ok(SchedulerSpec::TwoLayerCfq(two))) = (flat, two_layer)
+        else {
+            panic!("other families");
+        };
+        assert_eq!(two.cfq, flat);
+        assert_eq!(flat, CfqParams::default());
+    }
+}

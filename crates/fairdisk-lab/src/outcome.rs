@@ -1,0 +1,285 @@
+//! What an experiment came to: means and spreads beside the published figures.
+
+mod json;
+mod score;
+mod table;
+
+pub use json::to_json;
+pub use score::Score;
+pub use table::{Style, to_table};
+
+use crate::catalog::experiment::Published;
+use crate::plan::Plan;
+use crate::run::{Ensemble, RunResult};
+use fairdisk_core::Histogram;
+
+/// A mean and the standard deviation of single runs around it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation; 0 for a single run.
+    pub sd: f64,
+}
+
+impl Spread {
+    /// Of these values.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Self {
+        let n = values.len() as f64;
+        if values.is_empty() {
+            return Self::default();
+        }
+        let mean = values.iter().sum::<f64>() / n;
+        if values.len() == 1 {
+            return Self { mean, sd: 0.0 };
+        }
+        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+        Self { mean, sd: (squares / (n - 1.0)).sqrt() }
+    }
+}
+
+/// Where a result was obtained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shell {
+    /// In the simulation.
+    Lab,
+    /// On a file.
+    File,
+}
+
+impl Shell {
+    /// Its name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lab => "lab",
+            Self::File => "file",
+        }
+    }
+}
+
+/// What an experiment came to.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The experiment's id.
+    pub experiment: String,
+    /// One line about it.
+    pub title: String,
+    /// What it asks.
+    pub question: String,
+    /// Where its figures come from.
+    pub source: String,
+    /// What to know before reading the figures.
+    pub caveats: Vec<String>,
+    /// Where it was run.
+    pub shell: Shell,
+    /// The disk's id.
+    pub device: String,
+    /// The rows, arm by arm.
+    pub rows: Vec<RowOutcome>,
+}
+
+/// One row under one arm.
+#[derive(Clone, Debug)]
+pub struct RowOutcome {
+    /// The arm.
+    pub arm: String,
+    /// Its scheduler.
+    pub scheduler: String,
+    /// The row.
+    pub row: String,
+    /// Number of runs.
+    pub seeds: usize,
+    /// Length of a run, in seconds.
+    pub duration_s: f64,
+    /// I/Os of all groups.
+    pub total_ios: Spread,
+    /// Bytes of all groups.
+    pub total_bytes: f64,
+    /// The groups.
+    pub groups: Vec<GroupOutcome>,
+    /// The named tasks.
+    pub tasks: Vec<TaskOutcome>,
+    /// I/Os the source prints.
+    pub published_total: Option<f64>,
+    /// The journal's hash of the first seed.
+    pub journal_hash: u64,
+    /// Bios submitted to, finished by and still in the request queue, all seeds together.
+    pub submitted: u64,
+    /// See `submitted`.
+    pub completed: u64,
+    /// See `submitted`.
+    pub in_flight: u64,
+    /// I/Os that failed.
+    pub errors: u64,
+}
+
+/// One group of a row.
+#[derive(Clone, Debug)]
+pub struct GroupOutcome {
+    /// Its name.
+    pub name: String,
+    /// I/Os.
+    pub ios: f64,
+    /// Its part of all I/Os.
+    pub share: Spread,
+    /// Bytes.
+    pub bytes: f64,
+    /// Its part of the disk's busy time.
+    pub time_share: f64,
+    /// Its reads, as part of its I/Os.
+    pub read_share: f64,
+    /// Latencies of all seeds.
+    pub latency: Histogram,
+    /// How often a task had to wait for a request slot.
+    pub slot_waits: f64,
+    /// The longest a request waited before it went to the disk, in ms.
+    pub wait_max_ms: f64,
+    /// What the source prints.
+    pub published: Option<PublishedGroup>,
+}
+
+/// What the source prints for a group.
+#[derive(Clone, Copy, Debug)]
+pub struct PublishedGroup {
+    /// I/Os.
+    pub ios: f64,
+    /// Part of all I/Os.
+    pub share: f64,
+    /// Reads as part of its I/Os.
+    pub read_share: Option<f64>,
+}
+
+/// One named task of a row.
+#[derive(Clone, Debug)]
+pub struct TaskOutcome {
+    /// Its name.
+    pub name: String,
+    /// How long it ran, in seconds.
+    pub seconds: Spread,
+    /// Its rate over its lifetime, in million bytes per second.
+    pub mb_per_s: Spread,
+    /// Whether it came to its end in every run.
+    pub finished: bool,
+    /// The rate the source prints.
+    pub published_mb_per_s: Option<f64>,
+    /// The seconds the source prints.
+    pub published_seconds: Option<f64>,
+}
+
+impl Outcome {
+    /// What the ensembles of `plan` came to.
+    #[must_use]
+    pub fn new(plan: &Plan, shell: Shell, ensembles: &[Ensemble]) -> Self {
+        Self {
+            experiment: plan.id.clone(),
+            title: plan.title.clone(),
+            question: plan.question.clone(),
+            source: plan.source.clone(),
+            caveats: plan.caveats.clone(),
+            shell,
+            device: plan.device_id.clone(),
+            rows: ensembles.iter().map(|ensemble| row(plan, ensemble)).collect(),
+        }
+    }
+}
+
+fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
+    let (arm, row) = (&plan.arms[ensemble.arm], &plan.rows[ensemble.row]);
+    let runs = &ensemble.runs;
+    let published = plan.published(&arm.name, &row.label);
+    let n = runs.len().max(1) as f64;
+    let sum = |value: &dyn Fn(&RunResult) -> u64| runs.iter().map(value).sum::<u64>();
+    let totals: Vec<f64> = runs.iter().map(|run| total_ios(run) as f64).collect();
+    let bytes = sum(&|run| run.groups.iter().map(|group| group.bytes).sum());
+    RowOutcome {
+        arm: arm.name.clone(),
+        scheduler: arm.revision.id.clone(),
+        row: row.label.clone(),
+        seeds: runs.len(),
+        duration_s: sum(&|run| run.elapsed.as_ns()) as f64 / n / 1e9,
+        total_ios: Spread::of(&totals),
+        total_bytes: bytes as f64 / n,
+        groups: groups(plan, ensemble, published),
+        tasks: tasks(plan, ensemble, published),
+        published_total: published.and_then(|published| published.total),
+        journal_hash: runs.first().map_or(0, |run| run.journal_hash),
+        submitted: sum(&|run| run.submitted),
+        completed: sum(&|run| run.completed),
+        in_flight: sum(&|run| run.in_flight),
+        errors: sum(&|run| run.groups.iter().map(|group| group.errors).sum()),
+    }
+}
+
+fn total_ios(run: &RunResult) -> u64 {
+    run.groups.iter().map(|group| group.ios).sum()
+}
+
+fn part(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+fn groups(plan: &Plan, ensemble: &Ensemble, published: Option<&Published>) -> Vec<GroupOutcome> {
+    let names = plan.rows[ensemble.row].load.group_names();
+    names.into_iter().enumerate().map(|(at, name)| group(ensemble, published, at, name)).collect()
+}
+
+fn group(
+    ensemble: &Ensemble,
+    published: Option<&Published>,
+    at: usize,
+    name: String,
+) -> GroupOutcome {
+    let runs = &ensemble.runs;
+    let n = runs.len().max(1) as f64;
+    let of = |value: &dyn Fn(&RunResult) -> f64| runs.iter().map(value).sum::<f64>();
+    let ios = of(&|run| run.groups[at].ios as f64);
+    let shares: Vec<f64> =
+        runs.iter().map(|run| part(run.groups[at].ios as f64, total_ios(run) as f64)).collect();
+    let busy = |run: &RunResult| run.groups.iter().map(|g| g.device_time.as_ns() as f64).sum();
+    let mut latency = Histogram::new();
+    runs.iter().for_each(|run| latency.merge(&run.groups[at].latency));
+    let published = published.and_then(|published| {
+        let read_share = published.read_percent.as_ref().map(|list| list[at] / 100.0);
+        let ios = published.ios.as_ref()?.get(at).copied()?;
+        Some(PublishedGroup { ios, share: published.share(at)?, read_share })
+    });
+    GroupOutcome {
+        name,
+        ios: ios / n,
+        share: Spread::of(&shares),
+        bytes: of(&|run| run.groups[at].bytes as f64) / n,
+        time_share: part(of(&|run| run.groups[at].device_time.as_ns() as f64), of(&busy)),
+        read_share: part(of(&|run| run.groups[at].reads as f64), ios),
+        latency,
+        slot_waits: of(&|run| run.groups[at].slot_waits as f64) / n,
+        wait_max_ms: runs.iter().map(|run| run.groups[at].wait_max.as_ns()).max().unwrap_or(0)
+            as f64
+            / 1e6,
+        published,
+    }
+}
+
+fn tasks(plan: &Plan, ensemble: &Ensemble, published: Option<&Published>) -> Vec<TaskOutcome> {
+    let names = plan.rows[ensemble.row].load.task_names();
+    let figure = |list: Option<&Vec<f64>>, at: usize| list.and_then(|list| list.get(at)).copied();
+    let outcome = |(at, name): (usize, String)| {
+        let runs: Vec<_> = ensemble.runs.iter().filter_map(|run| run.tasks.get(at)).collect();
+        let seconds: Vec<f64> = runs.iter().map(|task| task.elapsed.as_ns() as f64 / 1e9).collect();
+        let rates: Vec<f64> = runs
+            .iter()
+            .zip(&seconds)
+            .map(|(task, seconds)| part(task.bytes as f64 / 1e6, *seconds))
+            .collect();
+        TaskOutcome {
+            name,
+            seconds: Spread::of(&seconds),
+            mb_per_s: Spread::of(&rates),
+            finished: runs.iter().all(|task| task.finished),
+            published_mb_per_s: figure(published.and_then(|p| p.mb_per_s.as_ref()), at),
+            published_seconds: figure(published.and_then(|p| p.seconds.as_ref()), at),
+        }
+    };
+    names.into_iter().enumerate().map(outcome).collect()
+}

@@ -1,0 +1,109 @@
+//! Results as JSON; the names are part of the contract with other tools.
+
+use super::{GroupOutcome, Outcome, RowOutcome, Score, TaskOutcome};
+use fairdisk_core::Span;
+use serde_json::{Value, json};
+
+/// The version of the layout.
+const SCHEMA: u32 = 1;
+
+/// The outcome as one JSON object.
+#[must_use]
+pub fn to_json(outcome: &Outcome) -> Value {
+    json!({
+        "schema": SCHEMA,
+        "experiment": outcome.experiment,
+        "title": outcome.title,
+        "source": outcome.source,
+        "shell": outcome.shell.name(),
+        "device": outcome.device,
+        "rows": outcome.rows.iter().map(row).collect::<Vec<_>>(),
+        "score": Score::of(outcome).map(|score| self::score(&score)),
+        "caveats": outcome.caveats,
+    })
+}
+
+fn row(row: &RowOutcome) -> Value {
+    json!({
+        "arm": row.arm,
+        "scheduler": row.scheduler,
+        "row": row.row,
+        "seeds": row.seeds,
+        "duration_s": row.duration_s,
+        "total": {
+            "ios": row.total_ios.mean,
+            "ios_sd": row.total_ios.sd,
+            "bytes": row.total_bytes,
+        },
+        "groups": row.groups.iter().map(group).collect::<Vec<_>>(),
+        "tasks": row.tasks.iter().map(task).collect::<Vec<_>>(),
+        "published": row.published_total.map(|total| json!({ "total_ios": total })),
+        "journal_hash": format!("{:016x}", row.journal_hash),
+        "requests": {
+            "submitted": row.submitted,
+            "completed": row.completed,
+            "in_flight": row.in_flight,
+        },
+        "errors": row.errors,
+    })
+}
+
+fn ms(span: Span) -> f64 {
+    span.as_ns() as f64 / 1e6
+}
+
+fn group(group: &GroupOutcome) -> Value {
+    json!({
+        "name": group.name,
+        "ios": group.ios,
+        "share": group.share.mean,
+        "share_sd": group.share.sd,
+        "bytes": group.bytes,
+        "time_share": group.time_share,
+        "read_share": group.read_share,
+        "latency_ms": {
+            "p50": ms(group.latency.quantile(500)),
+            "p99": ms(group.latency.quantile(990)),
+            "max": ms(group.latency.max()),
+        },
+        "wait_max_ms": group.wait_max_ms,
+        "slot_waits": group.slot_waits,
+        "published": group.published.map(|published| json!({
+            "ios": published.ios,
+            "share": published.share,
+            "read_share": published.read_share,
+        })),
+    })
+}
+
+fn task(task: &TaskOutcome) -> Value {
+    let published = task.published_mb_per_s.is_some() || task.published_seconds.is_some();
+    json!({
+        "name": task.name,
+        "seconds": task.seconds.mean,
+        "seconds_sd": task.seconds.sd,
+        "mb_per_s": task.mb_per_s.mean,
+        "finished": task.finished,
+        "published": published.then(|| json!({
+            "seconds": task.published_seconds,
+            "mb_per_s": task.published_mb_per_s,
+        })),
+    })
+}
+
+fn score(score: &Score) -> Value {
+    let mut value = json!({
+        "share_error_points_mean": score.share_error_points_mean,
+        "share_error_points_max": score.share_error_points_max,
+        "total_error_mean": score.total_error_mean,
+        "cells": score.cells,
+    });
+    if let Some(rates) = score.rates {
+        value["rate_error_mean"] = rates.error_mean.into();
+        value["rate_error_max"] = rates.error_max.into();
+        value["orders_right"] = rates.orders_right.into();
+        value["orders"] = rates.orders.into();
+        value["tasks"] = rates.tasks.into();
+    }
+    value
+}

@@ -1,0 +1,125 @@
+//! How far from the published figures: one number for shares, one for totals, one for rates.
+
+use super::Outcome;
+
+/// Distances from the published figures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Score {
+    /// Mean distance of a group's share, in percentage points.
+    pub share_error_points_mean: f64,
+    /// Largest distance of a group's share, in percentage points.
+    pub share_error_points_max: f64,
+    /// Mean distance of a row's I/Os, as a part of the published ones.
+    pub total_error_mean: f64,
+    /// Number of shares compared.
+    pub cells: usize,
+    /// Named tasks, if rates are published.
+    pub rates: Option<RateScore>,
+}
+
+/// Distances of named tasks from their published rates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateScore {
+    /// Mean distance, as a part of the published rate.
+    pub error_mean: f64,
+    /// Largest distance, as a part of the published rate.
+    pub error_max: f64,
+    /// Rows in which the tasks finish in the published order.
+    pub orders_right: usize,
+    /// Rows with published times.
+    pub orders: usize,
+    /// Number of rates compared.
+    pub tasks: usize,
+}
+
+fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+}
+
+fn max(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, f64::max)
+}
+
+impl Score {
+    /// The score of an outcome; `None` if nothing is published.
+    #[must_use]
+    pub fn of(outcome: &Outcome) -> Option<Self> {
+        let groups = outcome.rows.iter().flat_map(|row| &row.groups);
+        let shares: Vec<f64> = groups
+            .filter_map(|group| Some((group.share.mean - group.published?.share).abs() * 100.0))
+            .collect();
+        let totals: Vec<f64> = outcome
+            .rows
+            .iter()
+            .filter_map(|row| Some((row.total_ios.mean / row.published_total? - 1.0).abs()))
+            .collect();
+        let rates = RateScore::of(outcome);
+        if shares.is_empty() && totals.is_empty() && rates.is_none() {
+            return None;
+        }
+        Some(Self {
+            share_error_points_mean: mean(&shares),
+            share_error_points_max: max(&shares),
+            total_error_mean: mean(&totals),
+            cells: shares.len(),
+            rates,
+        })
+    }
+}
+
+impl RateScore {
+    fn of(outcome: &Outcome) -> Option<Self> {
+        let tasks = outcome.rows.iter().flat_map(|row| &row.tasks);
+        let errors: Vec<f64> = tasks
+            .filter_map(|task| Some((task.mb_per_s.mean / task.published_mb_per_s? - 1.0).abs()))
+            .collect();
+        if errors.is_empty() {
+            return None;
+        }
+        let orders: Vec<bool> = outcome
+            .rows
+            .iter()
+            .filter_map(|row| {
+                let published: Option<Vec<f64>> =
+                    row.tasks.iter().map(|task| task.published_seconds).collect();
+                let ours = row.tasks.iter().map(|task| task.seconds.mean).collect::<Vec<_>>();
+                let published = published.filter(|list| !list.is_empty())?;
+                Some(same_order(&published, &ours))
+            })
+            .collect();
+        Some(Self {
+            error_mean: mean(&errors),
+            error_max: max(&errors),
+            orders_right: orders.iter().filter(|right| **right).count(),
+            orders: orders.len(),
+            tasks: errors.len(),
+        })
+    }
+}
+
+/// Tasks that end within this of each other end together: their order is chance.
+const TOGETHER: f64 = 0.1;
+
+/// Whether whoever is published to end clearly before another does so here, and whoever ends
+/// together ends together.
+fn same_order(published: &[f64], ours: &[f64]) -> bool {
+    let order = |one: f64, two: f64| {
+        let apart = (one - two) / one.max(two);
+        if apart.abs() < TOGETHER { 0 } else { apart.signum() as i32 }
+    };
+    (0..published.len())
+        .all(|a| (0..a).all(|b| order(published[a], published[b]) == order(ours[a], ours[b])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_compared_with_a_tolerance() {
+        assert!(same_order(&[27.8, 28.8], &[30.0, 29.0]));
+        assert!(same_order(&[18.8, 28.1], &[17.0, 27.0]));
+        assert!(!same_order(&[18.8, 28.1], &[27.0, 17.0]));
+        assert!(!same_order(&[18.8, 28.1], &[27.0, 27.5]));
+    }
+}

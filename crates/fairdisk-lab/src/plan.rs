@@ -1,0 +1,197 @@
+//! What will be run: every name of an experiment resolved, ready to be built seed by seed.
+
+mod experiment_load;
+mod setup;
+
+pub use setup::{GroupLabel, Load, Loaded, Setup};
+
+use crate::catalog::device::parse_device;
+use crate::catalog::error::CatalogError;
+use crate::catalog::experiment::{Arm, Experiment, Published, Until};
+use crate::catalog::host::Host;
+use crate::catalog::library::{Kind, find};
+use crate::catalog::overrides::{Override, apply, apply_to_volumes};
+use crate::catalog::revision::{Revision, flatten};
+use experiment_load::ExperimentLoad;
+use fairdisk_core::Span;
+use fairdisk_sim::device::DeviceSpec;
+
+/// What the caller changes about an experiment.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Use this scheduler alone.
+    pub scheduler: Option<String>,
+    /// Use this device.
+    pub device: Option<String>,
+    /// Run only this arm.
+    pub arm: Option<String>,
+    /// Run only this row.
+    pub row: Option<String>,
+    /// So many seeds.
+    pub seeds: Option<u32>,
+    /// So long.
+    pub duration: Option<Span>,
+    /// Single values changed.
+    pub overrides: Vec<Override>,
+    /// Keep every event, for explanations.
+    pub keep_journal: bool,
+}
+
+/// Seeds of an ensemble that does not say otherwise.
+pub const DEFAULT_SEEDS: u32 = 5;
+
+/// One scheduler of a plan.
+#[derive(Clone, Debug)]
+pub struct PlannedArm {
+    /// What results call it.
+    pub name: String,
+    /// Whether tasks have their `ionice` levels.
+    pub ionice: bool,
+    /// The scheduler.
+    pub revision: Revision,
+}
+
+/// One load of a plan.
+#[derive(Debug)]
+pub struct PlannedRow {
+    /// What results call it.
+    pub label: String,
+    /// How to build it.
+    pub load: Box<dyn Load>,
+}
+
+/// What will be run.
+#[derive(Debug)]
+pub struct Plan {
+    /// The experiment's id.
+    pub id: String,
+    /// One line about it.
+    pub title: String,
+    /// What it asks.
+    pub question: String,
+    /// Where its figures come from.
+    pub source: String,
+    /// What to know before reading the figures.
+    pub caveats: Vec<String>,
+    /// The disk's id.
+    pub device_id: String,
+    /// The disk.
+    pub device: DeviceSpec,
+    /// The machine.
+    pub host: Host,
+    /// The schedulers.
+    pub arms: Vec<PlannedArm>,
+    /// The loads.
+    pub rows: Vec<PlannedRow>,
+    /// How long a run lasts; `None`: until its tasks are done.
+    pub duration: Option<Span>,
+    /// Time at the start of a run that does not count.
+    pub ramp: Span,
+    /// Runs of an ensemble.
+    pub seeds: u32,
+    /// Keep every event, for explanations.
+    pub keep_journal: bool,
+    published: Vec<Published>,
+}
+
+impl Plan {
+    /// The experiment `name` (an id of the catalogue or the path of a `.toml` file), changed by
+    /// `options`.
+    ///
+    /// # Errors
+    /// A name that stands for nothing, or the first thing wrong with a file.
+    pub fn experiment(name: &str, options: &Options) -> Result<Self, CatalogError> {
+        let document = find(Kind::Experiment, name)?;
+        let document = apply(document, "experiment", &options.overrides)?;
+        let document = apply_to_volumes(document, &options.overrides)?;
+        let experiment = Experiment::parse(&document)?;
+        let device_id = options.device.clone().unwrap_or_else(|| experiment.device.clone());
+        let rows = experiment.rows.iter().enumerate().map(|(row, entry)| PlannedRow {
+            label: entry.label.clone(),
+            load: Box::new(ExperimentLoad { experiment: experiment.clone(), row }),
+        });
+        let rows = choose(&document.path, "row", &options.row, rows.collect(), |row| &row.label)?;
+        let whole = |seconds: f64| Span::from_ns((seconds * 1e9) as u64);
+        Ok(Self {
+            device: load_device(&device_id, &options.overrides)?,
+            device_id,
+            host: load_host(&experiment.host, &options.overrides)?,
+            arms: load_arms(&document.path, &experiment.arms, options)?,
+            rows,
+            duration: match experiment.until {
+                Some(Until::Done) => options.duration,
+                None => options.duration.or_else(|| experiment.duration_s.map(whole)),
+            },
+            ramp: whole(experiment.ramp_s),
+            seeds: options.seeds.or(experiment.seeds).unwrap_or(DEFAULT_SEEDS),
+            keep_journal: options.keep_journal,
+            id: experiment.id,
+            title: experiment.title,
+            question: experiment.question,
+            source: experiment.source,
+            caveats: experiment.caveats,
+            published: experiment.published,
+        })
+    }
+
+    /// What the source prints for a row under an arm; figures for a run of another length are not
+    /// comparable and left out.
+    #[must_use]
+    pub fn published(&self, arm: &str, row: &str) -> Option<&Published> {
+        self.published.iter().find(|published| published.arm == arm && published.row == row)
+    }
+}
+
+/// All of `items`, or the one called `wanted`.
+fn choose<T>(
+    path: &str,
+    what: &str,
+    wanted: &Option<String>,
+    items: Vec<T>,
+    name: impl Fn(&T) -> &String,
+) -> Result<Vec<T>, CatalogError> {
+    let Some(wanted) = wanted else { return Ok(items) };
+    let known: Vec<String> = items.iter().map(|item| name(item).clone()).collect();
+    let chosen: Vec<T> = items.into_iter().filter(|item| name(item) == wanted).collect();
+    if chosen.is_empty() {
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let message = crate::catalog::error::unknown(what, wanted, &known);
+        return Err(CatalogError { path: path.to_owned(), line: 1, message });
+    }
+    Ok(chosen)
+}
+
+fn load_arms(path: &str, arms: &[Arm], options: &Options) -> Result<Vec<PlannedArm>, CatalogError> {
+    let mut arms = choose(path, "arm", &options.arm, arms.to_vec(), |arm| &arm.name)?;
+    if let Some(scheduler) = &options.scheduler {
+        // A scheduler the experiment has in an arm runs as that arm; another gets an arm of its own.
+        let known = arms.iter().any(|arm| arm.scheduler == *scheduler);
+        if known {
+            arms.retain(|arm| arm.scheduler == *scheduler);
+        } else {
+            let ionice = arms.iter().all(|arm| arm.ionice);
+            arms = vec![Arm { name: scheduler.clone(), scheduler: scheduler.clone(), ionice }];
+        }
+    }
+    let load = |arm: Arm| {
+        let revision = load_revision(&arm.scheduler, &options.overrides)?;
+        Ok(PlannedArm { name: arm.name, ionice: arm.ionice, revision })
+    };
+    arms.into_iter().map(load).collect()
+}
+
+/// A scheduler with the overrides of scope `scheduler`. An override of a table that this family
+/// does not have is meant for the other arms.
+pub(crate) fn load_revision(name: &str, overrides: &[Override]) -> Result<Revision, CatalogError> {
+    let document = flatten(find(Kind::Revision, name)?)?;
+    Revision::parse(&apply(document, "scheduler", overrides)?)
+}
+
+pub(crate) fn load_device(name: &str, overrides: &[Override]) -> Result<DeviceSpec, CatalogError> {
+    let document = apply(find(Kind::Device, name)?, "device", overrides)?;
+    parse_device(&document.id, &document.text, &document.path)
+}
+
+pub(crate) fn load_host(name: &str, overrides: &[Override]) -> Result<Host, CatalogError> {
+    Host::parse(&apply(find(Kind::Host, name)?, "host", overrides)?)
+}

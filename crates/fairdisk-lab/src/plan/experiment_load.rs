@@ -1,0 +1,190 @@
+//! A row of an experiment, laid out on the disk.
+
+use super::setup::{GroupLabel, Load, Loaded, start};
+use crate::catalog::experiment::{
+    Experiment, Group, OpMix, Row, Task, TaskOrder, Tasks, Volume, VolumeType,
+};
+use crate::catalog::host::Host;
+use fairdisk_core::{GroupId, IoPrio, Lba, Prng, Share, Span, Weight};
+use fairdisk_sim::host::{FileSpec, JournalSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk};
+use fairdisk_sim::workload::{Direction, IoOrder, Limits, StreamSpec, TaskSpec};
+
+/// One row of an experiment.
+#[derive(Debug)]
+pub(super) struct ExperimentLoad {
+    pub(super) experiment: Experiment,
+    pub(super) row: usize,
+}
+
+/// A volume's files in the machine, and which of them are still unused.
+struct Files {
+    name: String,
+    first: u32,
+    bytes: u64,
+    unused: Vec<u32>,
+}
+
+impl Files {
+    /// A file nobody uses yet, or any if all are in use.
+    fn pick(&mut self, prng: &mut Prng, count: u32) -> u32 {
+        let fallback = || self.first + prng.below(u64::from(count)) as u32;
+        self.unused.pop().unwrap_or_else(fallback)
+    }
+}
+
+/// Inode numbers below are the file system's own.
+const FIRST_INODE: u32 = 12;
+
+impl Load for ExperimentLoad {
+    fn build(&self, host: &Host, ionice: bool, prng: &mut Prng) -> Loaded {
+        let row = &self.experiment.rows[self.row];
+        let groups = self.experiment.groups_of(row);
+        let mut loaded = Loaded { groups: groups.iter().map(label).collect(), ..Loaded::default() };
+        let mut files: Vec<Files> = self
+            .experiment
+            .volumes
+            .iter()
+            .map(|volume| lay_out(volume, host, &mut loaded, prng))
+            .collect();
+        self.add_tasks(row, groups, ionice, &mut files, &mut loaded, prng);
+        loaded
+    }
+
+    fn group_names(&self) -> Vec<String> {
+        let groups = self.experiment.groups_of(&self.experiment.rows[self.row]);
+        groups.iter().map(|group| group.name.clone()).collect()
+    }
+
+    fn task_names(&self) -> Vec<String> {
+        let named = |tasks: &Tasks| {
+            let name = tasks.name.clone()?;
+            Some(std::iter::repeat_n(name, tasks.count as usize))
+        };
+        self.experiment.rows[self.row].tasks.iter().filter_map(named).flatten().collect()
+    }
+}
+
+impl ExperimentLoad {
+    fn add_tasks(
+        &self,
+        row: &Row,
+        groups: &[Group],
+        ionice: bool,
+        files: &mut [Files],
+        loaded: &mut Loaded,
+        prng: &mut Prng,
+    ) {
+        for tasks in &row.tasks {
+            let task = self.experiment.task(tasks);
+            let group = groups.iter().position(|group| group.name == tasks.group).unwrap_or(0);
+            let level = tasks.ionice.or(groups[group].ionice).filter(|_| ionice);
+            let ioprio = level.map_or(IoPrio::UNSET, IoPrio::best_effort);
+            let Some(place) = files.iter_mut().find(|place| place.name == task.volume) else {
+                continue;
+            };
+            for _ in 0..tasks.count {
+                let file = file_of(tasks, place, prng);
+                if let Some(name) = &tasks.name {
+                    loaded.named.push((loaded.tasks.len(), name.clone()));
+                }
+                loaded.tasks.push(TaskSpec {
+                    group: GroupId(group as u32 + 1),
+                    ioprio,
+                    files: vec![file],
+                    depth: task.depth,
+                    buffered: !task.direct,
+                    start: start(prng),
+                    stream: stream(&task, place.bytes),
+                });
+            }
+        }
+    }
+}
+
+fn file_of(tasks: &Tasks, place: &mut Files, prng: &mut Prng) -> u32 {
+    match tasks.file {
+        Some(file) => place.first + file,
+        None => {
+            let count = place.unused.len().max(1) as u32;
+            place.pick(prng, count)
+        }
+    }
+}
+
+fn stream(task: &Task, file_bytes: u64) -> StreamSpec {
+    StreamSpec {
+        direction: match task.op {
+            OpMix::Read => Direction::Read,
+            OpMix::Write => Direction::Write,
+            OpMix::Mixed => Direction::Mixed(task.read_percent),
+        },
+        order: match task.order {
+            TaskOrder::Sequential => IoOrder::Sequential,
+            TaskOrder::Random => IoOrder::Random,
+        },
+        block_bytes: task.block_bytes,
+        offset: 0,
+        bytes: file_bytes,
+        limits: Limits { bytes: task.bytes, runtime: None },
+    }
+}
+
+fn label(group: &Group) -> GroupLabel {
+    let share = match (group.priority, group.weight.and_then(Weight::new)) {
+        (Some(priority), _) => Share::Priority(priority),
+        (None, Some(weight)) => Share::Weight(weight),
+        (None, None) => Share::DEFAULT,
+    };
+    GroupLabel { name: group.name.clone(), share }
+}
+
+const GIB: f64 = (1u64 << 30) as f64;
+
+/// Puts a volume and its files on the disk.
+fn lay_out(volume: &Volume, host: &Host, loaded: &mut Loaded, prng: &mut Prng) -> Files {
+    let index = loaded.volumes.len() as u32;
+    let start = Lba((volume.start_gib * GIB) as u64 / 4096 * 8);
+    let kind = match volume.kind {
+        VolumeType::Raw => VolumeKind::Raw,
+        VolumeType::Ext2 => VolumeKind::Ext2,
+        VolumeType::Ext3 => VolumeKind::Ext3,
+    };
+    let journal = (kind == VolumeKind::Ext3 && volume.journal).then_some(JournalSpec {
+        start,
+        blocks: host.journal.blocks,
+        commit_interval: Span::from_ms(host.journal.commit_interval_ms),
+        inodes_per_block: host.journal.inodes_per_block,
+        second_phase: Span::ZERO,
+    });
+    loaded.volumes.push(VolumeSpec { kind, start, warm: volume.cached, journal });
+    let first = loaded.files.len() as u32;
+    let (count, bytes, stride) = match kind {
+        VolumeKind::Raw => {
+            let bytes = (volume.size_gib.unwrap_or(0.0) * GIB) as u64 / 4096 * 4096;
+            (1, bytes, bytes)
+        }
+        VolumeKind::Ext2 | VolumeKind::Ext3 => {
+            let bytes = volume.file_mib.unwrap_or(0) << 20;
+            (volume.files.unwrap_or(0), bytes, ext_bytes_on_disk(bytes))
+        }
+    };
+    let data = match kind {
+        VolumeKind::Raw => start.0,
+        VolumeKind::Ext2 | VolumeKind::Ext3 => start.0 + u64::from(host.journal.blocks) * 8,
+    };
+    for file in 0..count {
+        loaded.files.push(FileSpec {
+            volume: index,
+            start: Lba(data + u64::from(file) * stride / 512),
+            bytes,
+            inode: FIRST_INODE + file,
+        });
+    }
+    let mut unused: Vec<u32> = (first..first + count).collect();
+    prng.shuffle(&mut unused);
+    if kind == VolumeKind::Raw {
+        // A partition is shared by all its tasks.
+        unused.clear();
+    }
+    Files { name: volume.name.clone(), first, bytes, unused }
+}

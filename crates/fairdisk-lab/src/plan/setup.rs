@@ -1,0 +1,165 @@
+//! From a plan to a machine: one arm, one row, one seed.
+
+use super::{Plan, PlannedArm, PlannedRow};
+use crate::catalog::host::Host;
+use fairdisk_core::{EngineConfig, Instant, PoolConfig, PoolLayout, Prng, Share, Span};
+use fairdisk_sched::Scheduler;
+use fairdisk_sim::device::{Device as _, DeviceModel};
+use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeSpec};
+use fairdisk_sim::workload::TaskSpec;
+use fairdisk_sim::{Machine, MachineConfig};
+use std::fmt;
+
+/// A load that can be laid out on a disk.
+pub trait Load: fmt::Debug + Send + Sync {
+    /// Lays the load out, with places and order drawn from `prng`.
+    fn build(&self, host: &Host, ionice: bool, prng: &mut Prng) -> Loaded;
+
+    /// The names of its groups, without the root group.
+    fn group_names(&self) -> Vec<String>;
+
+    /// The names of the tasks reported one by one.
+    fn task_names(&self) -> Vec<String>;
+}
+
+/// A load laid out on a disk.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// The groups, without the root group.
+    pub groups: Vec<GroupLabel>,
+    /// File systems and partitions.
+    pub volumes: Vec<VolumeSpec>,
+    /// Files.
+    pub files: Vec<FileSpec>,
+    /// Tasks; group numbers count from 1, 0 being the root group.
+    pub tasks: Vec<TaskSpec>,
+    /// Tasks reported one by one: index and name.
+    pub named: Vec<(usize, String)>,
+}
+
+/// A group's name and what it asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupLabel {
+    /// Its name.
+    pub name: String,
+    /// What it asks for.
+    pub share: Share,
+}
+
+/// A machine ready to run, and the disk to put under it.
+#[derive(Debug)]
+pub struct Setup {
+    /// The machine.
+    pub machine: Machine<Scheduler>,
+    /// The disk, its platters at a random angle.
+    pub disk: DeviceModel,
+    /// The groups, without the root group.
+    pub groups: Vec<GroupLabel>,
+    /// Tasks reported one by one: index and name.
+    pub named: Vec<(usize, String)>,
+    /// Sectors the disk must have for the load to fit.
+    pub sectors_needed: u64,
+}
+
+/// Where an ensemble's seeds begin; any number would do.
+const SEED_BASE: u64 = 0x5EED_2008;
+
+impl Plan {
+    /// Builds the machine for one arm, row and seed.
+    ///
+    /// # Errors
+    /// The load does not fit the disk.
+    pub fn setup(&self, arm: &PlannedArm, row: &PlannedRow, seed: u32) -> Result<Setup, String> {
+        let root = Prng::new(SEED_BASE.wrapping_add(u64::from(seed)));
+        let mut prng = root.fork(1);
+        let mut loaded = row.load.build(&self.host, arm.ionice, &mut prng);
+        for volume in &mut loaded.volumes {
+            if let Some(journal) = &mut volume.journal {
+                journal.second_phase = Span::from_ns(prng.below(1_000_000_000));
+            }
+        }
+        let phase_ns = prng.next_u64();
+        let disk = self.device.build_at_phase(phase_ns);
+        let capacity = disk.capacity_sectors();
+        let sectors_needed = sectors_needed(&loaded);
+        if sectors_needed > capacity {
+            return Err(format!(
+                "the load needs {} GiB, device `{}` has {}; choose a larger --device or a smaller load",
+                sectors_needed.div_ceil(GIB_SECTORS),
+                self.device_id,
+                capacity / GIB_SECTORS,
+            ));
+        }
+        let tick_phase = Span::from_ns(prng.below(1_000_000_000 / u64::from(self.host.hz)));
+        let scheduler = arm.revision.on_host(self.host.hz, tick_phase).build();
+        let depth = disk.depth();
+        let mut groups = vec![Share::DEFAULT];
+        groups.extend(loaded.groups.iter().map(|group| group.share));
+        let config = MachineConfig {
+            seed: root.fork(2).next_u64(),
+            engine: engine_config(&self.host, arm.revision.pool, depth),
+            cpu: cpu_spec(&self.host),
+            read_ahead_pages: self.host.read_ahead_kib / 4,
+            write_behind_bytes: self.host.write_behind_kib * 1024,
+            meta_hint: self.host.meta_hint,
+            async_of_submitter: arm.revision.async_of_submitter,
+            groups,
+            volumes: loaded.volumes,
+            files: loaded.files,
+            tasks: loaded.tasks,
+            keep_journal: self.keep_journal,
+        };
+        Ok(Setup {
+            machine: Machine::new(scheduler, config),
+            disk,
+            groups: loaded.groups,
+            named: loaded.named,
+            sectors_needed,
+        })
+    }
+}
+
+const GIB_SECTORS: u64 = 1 << 21;
+
+fn sectors_needed(loaded: &Loaded) -> u64 {
+    let end = |file: &FileSpec| {
+        file.start.0 + fairdisk_sim::host::ext_bytes_on_disk(file.bytes).div_ceil(512)
+    };
+    let raw_end = |file: &FileSpec| file.start.0 + file.bytes.div_ceil(512);
+    let ends = loaded.files.iter().map(|file| {
+        let volume = &loaded.volumes[file.volume as usize];
+        if volume.kind == fairdisk_sim::host::VolumeKind::Raw { raw_end(file) } else { end(file) }
+    });
+    ends.max().unwrap_or(0)
+}
+
+fn engine_config(host: &Host, layout: PoolLayout, depth: u32) -> EngineConfig {
+    EngineConfig {
+        depth: depth.max(1),
+        peek: host.queue.peek,
+        pool: PoolConfig {
+            layout,
+            requests: host.queue.requests,
+            batch_requests: host.queue.batch_requests,
+        },
+        merge_sectors_max: host.queue.merge_kib_max * 2,
+    }
+}
+
+const fn cpu_spec(host: &Host) -> CpuSpec {
+    CpuSpec {
+        cpus: host.cpus,
+        turnaround_min: Span::from_us(host.turnaround_us[0]),
+        turnaround_max: Span::from_us(host.turnaround_us[1]),
+        slot_wake: Span::from_us(host.slot_wake_us),
+        page_copy: Span::from_ns(host.page_copy_ns),
+    }
+}
+
+/// Tasks do not start in the same instant: within this much of each other.
+pub(super) const START_SPREAD: Span = Span::from_ms(50);
+
+/// A start within the spread.
+pub(super) fn start(prng: &mut Prng) -> Instant {
+    Instant::ZERO + Span::from_ns(prng.below(START_SPREAD.as_ns()))
+}

@@ -1,0 +1,209 @@
+//! Ensembles: every arm, row and seed of a plan, on all cores, with the same result on any number
+//! of them.
+
+use crate::plan::{Plan, PlannedArm, PlannedRow};
+use fairdisk_core::{Histogram, Instant, Span};
+use fairdisk_sim::World;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// What one group did in one run.
+#[derive(Clone, Debug, Default)]
+pub struct GroupRun {
+    /// Finished I/Os.
+    pub ios: u64,
+    /// Of these, reads.
+    pub reads: u64,
+    /// Bytes both ways.
+    pub bytes: u64,
+    /// From system call to return.
+    pub latency: Histogram,
+    /// How long the disk was busy for the group.
+    pub device_time: Span,
+    /// The longest a request waited before it went to the disk.
+    pub wait_max: Span,
+    /// How often a task had to wait for a request slot.
+    pub slot_waits: u64,
+    /// I/Os that failed.
+    pub errors: u64,
+}
+
+/// What one named task did in one run.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskRun {
+    /// Bytes both ways.
+    pub bytes: u64,
+    /// How long it ran.
+    pub elapsed: Span,
+    /// Whether it came to its end.
+    pub finished: bool,
+}
+
+/// What one run came to.
+#[derive(Clone, Debug, Default)]
+pub struct RunResult {
+    /// How long it was measured.
+    pub elapsed: Span,
+    /// The groups, without the root group.
+    pub groups: Vec<GroupRun>,
+    /// The named tasks.
+    pub tasks: Vec<TaskRun>,
+    /// The journal's hash.
+    pub journal_hash: u64,
+    /// Bios submitted to the request queue, metadata and journal included.
+    pub submitted: u64,
+    /// Bios that finished.
+    pub completed: u64,
+    /// Bios still on their way at the end.
+    pub in_flight: u64,
+}
+
+/// A run that lasts until its tasks are done is given up after this long.
+const RUN_MAX: Span = Span::from_s(24 * 3600);
+/// How much of a run passes between looks at the stop flag.
+const STOP_CHECK: Span = Span::from_s(10);
+
+/// Runs one arm, row and seed in the lab.
+///
+/// # Errors
+/// The load does not fit the disk.
+pub fn run_once(
+    plan: &Plan,
+    arm: &PlannedArm,
+    row: &PlannedRow,
+    seed: u32,
+    stop: &AtomicBool,
+) -> Result<RunResult, String> {
+    let setup = plan.setup(arm, row, seed)?;
+    let named = setup.named;
+    let mut world = World::new(setup.machine, setup.disk);
+    let end = Instant::ZERO + plan.duration.unwrap_or(RUN_MAX);
+    if plan.ramp > Span::ZERO {
+        world.run_until(Instant::ZERO + plan.ramp);
+        world.machine_mut().restart_tallies();
+    }
+    let began = Instant::ZERO + plan.ramp;
+    let mut next = began;
+    while next < end && !world.machine().is_done() && !stop.load(Ordering::Relaxed) {
+        next = (next + STOP_CHECK).min(end);
+        world.run_until_done(next);
+    }
+    let until = if world.machine().is_done() { world.now() } else { next };
+    Ok(collect(world.machine(), &named, began, until))
+}
+
+/// Reads the result off a machine.
+pub fn collect<E: fairdisk_core::Elevator>(
+    machine: &fairdisk_sim::Machine<E>,
+    named: &[(usize, String)],
+    began: Instant,
+    until: Instant,
+) -> RunResult {
+    let accounts = machine.engine().accounts();
+    let groups = machine.groups().iter().enumerate().skip(1);
+    let reports: Vec<_> = machine.task_reports().collect();
+    RunResult {
+        elapsed: until - began,
+        groups: groups
+            .map(|(group, tally)| {
+                let account = accounts.group(fairdisk_core::GroupId(group as u32));
+                GroupRun {
+                    ios: tally.ios(),
+                    reads: tally.reads,
+                    bytes: tally.bytes(),
+                    latency: tally.latency.clone(),
+                    device_time: account.map_or(Span::ZERO, |account| account.device_time),
+                    wait_max: account.map_or(Span::ZERO, |account| account.wait_max),
+                    slot_waits: account.map_or(0, |account| account.slot_waits),
+                    errors: tally.errors,
+                }
+            })
+            .collect(),
+        tasks: named
+            .iter()
+            .filter_map(|(index, _)| reports.get(*index))
+            .map(|report| TaskRun {
+                bytes: report.bytes,
+                elapsed: report.finished.unwrap_or(until) - report.started,
+                finished: report.finished.is_some(),
+            })
+            .collect(),
+        journal_hash: machine.engine().journal().hash(),
+        submitted: accounts.submitted,
+        completed: accounts.completed,
+        in_flight: accounts.in_flight(),
+    }
+}
+
+/// The runs of one arm and row, a seed each.
+#[derive(Clone, Debug)]
+pub struct Ensemble {
+    /// The arm, by index in the plan.
+    pub arm: usize,
+    /// The row, by index in the plan.
+    pub row: usize,
+    /// The runs in order of their seeds.
+    pub runs: Vec<RunResult>,
+}
+
+/// Runs the whole plan. `progress` is told after each run how many of how many are done; `stop`
+/// ends early with the ensembles that are complete.
+///
+/// # Errors
+/// The first load that does not fit the disk.
+pub fn run_plan(
+    plan: &Plan,
+    progress: &(dyn Fn(usize, usize) + Sync),
+    stop: &AtomicBool,
+) -> Result<Vec<Ensemble>, String> {
+    let jobs: Vec<(usize, usize, u32)> = (0..plan.arms.len())
+        .flat_map(|arm| (0..plan.rows.len()).map(move |row| (arm, row)))
+        .flat_map(|(arm, row)| (0..plan.seeds).map(move |seed| (arm, row, seed)))
+        .collect();
+    let results = Mutex::new(vec![None; jobs.len()]);
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(arm, row, seed)) = jobs.get(at) else { return };
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let result = run_once(plan, &plan.arms[arm], &plan.rows[row], seed, stop);
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            results.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(result);
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(jobs.len());
+    thread::scope(|scope| {
+        (1..threads).for_each(|_| {
+            scope.spawn(work);
+        });
+        work();
+    });
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    gather(plan, &jobs, results)
+}
+
+fn gather(
+    plan: &Plan,
+    jobs: &[(usize, usize, u32)],
+    results: Vec<Option<Result<RunResult, String>>>,
+) -> Result<Vec<Ensemble>, String> {
+    let mut ensembles: Vec<Ensemble> = Vec::new();
+    for (&(arm, row, seed), result) in jobs.iter().zip(results) {
+        if seed == 0 {
+            ensembles.push(Ensemble { arm, row, runs: Vec::new() });
+        }
+        if let (Some(result), Some(ensemble)) = (result, ensembles.last_mut()) {
+            ensemble.runs.push(result?);
+        }
+    }
+    ensembles.retain(|ensemble| ensemble.runs.len() == plan.seeds as usize);
+    Ok(ensembles)
+}
