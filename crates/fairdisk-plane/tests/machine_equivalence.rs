@@ -18,7 +18,6 @@ const SECTORS: u64 = 1 << 20;
 /// With the fixed disk these make timers and completions meet at the same instants.
 const TURNAROUND: [(Span, Span); 2] =
     [(Span::from_us(50), Span::from_us(400)), (Span::from_ms(1), Span::from_ms(1))];
-const END: Instant = Instant::from_ns(3_600_000_000_000);
 
 /// A disk that takes a fixed time, one that turns, and one that takes no time at all.
 fn devices(depth: u32) -> [DeviceModel; 3] {
@@ -118,6 +117,7 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
         read_ahead_pages: 32,
         write_behind_bytes: 1 << 20,
         meta_hint: true,
+        async_of_submitter: seed.is_multiple_of(2),
         groups: vec![Share::DEFAULT; 3],
         volumes: vec![volume],
         files: (0..TASKS).map(file).collect(),
@@ -128,14 +128,14 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
 }
 
 fn compare(scheduler: &str, depth: u32, seed: u64, device: &DeviceModel) {
-    let mut world = World::new(machine(scheduler, depth, seed), device.clone());
-    world.run_to_completion(END);
-    assert!(world.machine().is_done(), "{scheduler}, depth {depth}: did not finish");
     let backend = Modelled::new(Memory::new(SECTORS, depth), device.clone());
     let machine = machine(scheduler, depth, seed);
     let mut shell = Shell::new(machine, backend, FakeClock::new()).with_payload(Pattern::new());
     let report = shell.run().unwrap();
     assert_eq!(report.errors, 0, "{:?}", report.first_error);
+    let mut world = World::new(self::machine(scheduler, depth, seed), device.clone());
+    world.run_until(Instant::ZERO + report.elapsed);
+    assert!(world.machine().is_done(), "{scheduler}, depth {depth}: did not finish");
     let simulated = world.machine().engine().journal();
     let real = shell.load().engine().journal();
     let entries = simulated.entries().iter().zip(real.entries()).enumerate();
