@@ -244,16 +244,14 @@ impl<E: Elevator> Engine<E> {
             sectors: bio.sectors,
         });
         let index = self.bios.insert(bio, self.now);
-        self.order.add(bio);
+        self.order.add(index, bio);
         self.place_or_hold(index, out);
     }
 
     /// Keeps the bio behind an earlier one that must finish first, if there is one.
     fn place_or_hold(&mut self, index: BioIndex, out: &mut Effects) {
         let bio = *self.bios.bio(index);
-        let blocker =
-            if self.order.may_conflict(&bio) { self.bios.blocker_of(index) } else { None };
-        match blocker {
+        match self.order.blocker_of(&self.bios, index) {
             Some(blocker) => {
                 self.log(Record::Held(bio.id));
                 self.bios.hold(index, blocker);
@@ -521,12 +519,12 @@ impl<E: Elevator> Engine<E> {
         self.accounts.completed += 1;
         self.accounts.group_mut(bio.group).finished(&bio, self.now - submitted, ok);
         out.list.push(Effect::Finish { bio: bio.id, task: bio.task, ok });
-        self.leave(index, &bio, out);
+        self.leave(index, out);
     }
 
     /// The bio is gone: those held behind it may go on.
-    fn leave(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) {
-        self.order.remove(bio);
+    fn leave(&mut self, index: BioIndex, out: &mut Effects) {
+        self.order.remove(index);
         let mut held = self.bios.remove(index);
         while let Some(next) = held {
             held = self.bios.unhold(next);
@@ -559,7 +557,7 @@ impl<E: Elevator> Engine<E> {
             self.log(Record::Cancelled(id));
             self.accounts.cancelled += 1;
             out.list.push(Effect::Cancelled(id));
-            self.leave(index, &bio, out);
+            self.leave(index, out);
         }
     }
 

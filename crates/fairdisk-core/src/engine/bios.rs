@@ -1,6 +1,6 @@
 //! The bios in flight, by slot; chains of those held behind one another.
 
-use crate::request::{Bio, BioId, Op};
+use crate::request::{Bio, BioId};
 use crate::time::{Instant, Span};
 use alloc::vec::Vec;
 
@@ -108,20 +108,28 @@ impl Bios {
         now - self.slots[index.0 as usize].slept_since
     }
 
-    /// The latest earlier bio that must finish before the one at `index` may start. Linear in the
-    /// bios in flight; the order guard asks only when a conflict is likely.
-    pub(super) fn blocker_of(&self, index: BioIndex) -> Option<BioIndex> {
-        let slot = &self.slots[index.0 as usize];
-        let blocks = |other: &Slot| {
-            other.serial != 0
-                && other.serial < slot.serial
-                && match slot.bio.op {
-                    Op::Flush => other.bio.op.is_write() && other.bio.op != Op::Flush,
-                    _ => slot.bio.conflicts_with(&other.bio),
-                }
+    /// All bios in flight.
+    pub(super) fn all(&self) -> impl Iterator<Item = BioIndex> {
+        let slots = self.slots.iter().enumerate();
+        slots.filter(|(_, slot)| slot.serial != 0).map(|(at, _)| BioIndex(at as u32))
+    }
+
+    /// Whether `other` was submitted before `index`.
+    pub(super) fn is_earlier(&self, other: BioIndex, index: BioIndex) -> bool {
+        self.slots[other.0 as usize].serial < self.slots[index.0 as usize].serial
+    }
+
+    /// The latest of `others` that was submitted before the bio at `index` and conflicts with it.
+    pub(super) fn latest_blocker(
+        &self,
+        index: BioIndex,
+        others: impl Iterator<Item = BioIndex>,
+    ) -> Option<BioIndex> {
+        let bio = self.bio(index);
+        let blocks = |other: &BioIndex| {
+            self.is_earlier(*other, index) && bio.conflicts_with(self.bio(*other))
         };
-        let candidates = self.slots.iter().enumerate().filter(|(_, other)| blocks(other));
-        candidates.max_by_key(|(_, other)| other.serial).map(|(at, _)| BioIndex(at as u32))
+        others.filter(blocks).max_by_key(|other| self.slots[other.0 as usize].serial)
     }
 
     /// Puts `index` at the end of the chain held behind `blocker`.

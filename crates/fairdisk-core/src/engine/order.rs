@@ -1,86 +1,217 @@
-//! A counting filter over the bios in flight: says quickly that a bio conflicts with none.
+//! Which earlier bio a bio must wait for: overlapping writes keep their order, and a flush waits for
+//! every write before it.
+//!
+//! Bios in flight are filed under the pieces of the device they touch, so that only neighbours are
+//! compared, however many bios there are.
 
+use super::bios::{BioIndex, Bios};
 use crate::prng::mix;
 use crate::request::{Bio, Op};
-use alloc::boxed::Box;
+use alloc::vec::Vec;
 
-const CELLS: usize = 1024;
-/// 1 MiB: large enough that most bios touch one cell.
-const CHUNK_SHIFT: u32 = 11;
-/// A bio over more chunks than this counts as touching everything.
-const CHUNKS_MAX: u64 = 8;
+const NIL: u32 = u32::MAX;
+/// 1 MiB: bios up to this size touch at most two pieces.
+const PIECE_SHIFT: u32 = 11;
+/// The list of bios that touch more than two pieces.
+const WIDE: u32 = 0;
+/// The list of all that change the medium, the newest first.
+const WRITES: u32 = 1;
+/// The first of the lists of pieces.
+const PIECES: u32 = 2;
+const PIECE_LISTS_MIN: u32 = 1024;
+/// A bio is in up to two lists of pieces and in that of writes.
+const NODES: u32 = 3;
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Cell {
-    reads: u32,
-    writes: u32,
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    previous: u32,
+    next: u32,
+    /// The list it is in, `NIL` for none.
+    list: u32,
+    piece: u64,
 }
+
+const UNLINKED: Node = Node { previous: NIL, next: NIL, list: NIL, piece: 0 };
 
 #[derive(Debug)]
 pub(super) struct OrderGuard {
-    cells: Box<[Cell; CELLS]>,
-    wide: Cell,
-    writes: u32,
+    heads: Vec<u32>,
+    /// `NODES` for every bio slot.
+    nodes: Vec<Node>,
 }
 
 impl OrderGuard {
     pub(super) fn new() -> Self {
-        Self { cells: Box::new([Cell::default(); CELLS]), wide: Cell::default(), writes: 0 }
+        Self { heads: alloc::vec![NIL; (PIECES + PIECE_LISTS_MIN) as usize], nodes: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, bio: &Bio) {
-        self.count(bio, 1);
+    pub(super) fn add(&mut self, index: BioIndex, bio: &Bio) {
+        self.make_room(index);
+        let node = index.0 * NODES;
+        let Some((first, last)) = pieces(bio) else { return };
+        if bio.op.is_write() {
+            self.link(node + 2, WRITES, 0);
+        }
+        if last - first > 1 {
+            self.link(node, WIDE, first);
+            return;
+        }
+        self.link(node, self.list_of(first), first);
+        if last > first {
+            self.link(node + 1, self.list_of(last), last);
+        }
     }
 
-    pub(super) fn remove(&mut self, bio: &Bio) {
-        self.count(bio, u32::MAX);
-    }
-
-    /// Whether another bio in flight may conflict with `bio`, which is counted itself.
-    pub(super) fn may_conflict(&self, bio: &Bio) -> bool {
-        match bio.op {
-            Op::Flush => self.writes > 0,
-            Op::Read if self.writes == 0 => false,
-            op => {
-                let own = u32::from(op.is_write());
-                let others = |cell: &Cell| cell.writes > own || (op.is_write() && cell.reads > 0);
-                let Some((first, last)) = chunks(bio) else { return true };
-                self.wide.writes + self.wide.reads > 0
-                    || (first..=last).any(|chunk| others(&self.cells[cell_of(chunk)]))
+    pub(super) fn remove(&mut self, index: BioIndex) {
+        for node in index.0 * NODES..(index.0 + 1) * NODES {
+            if self.nodes[node as usize].list != NIL {
+                self.unlink(node);
             }
         }
     }
 
-    /// Adds `delta` (1, or -1 by wrapping) wherever `bio` counts.
-    fn count(&mut self, bio: &Bio, delta: u32) {
-        if bio.op == Op::Flush {
-            return;
-        }
-        let write = bio.op.is_write();
-        if write {
-            self.writes = self.writes.wrapping_add(delta);
-        }
-        let Some((first, last)) = chunks(bio) else {
-            bump(&mut self.wide, write, delta);
-            return;
+    /// The latest earlier bio that must finish before the one at `index` may start.
+    pub(super) fn blocker_of(&self, bios: &Bios, index: BioIndex) -> Option<BioIndex> {
+        let bio = bios.bio(index);
+        let Some((first, last)) = pieces(bio) else {
+            return self.list(WRITES).find(|other| bios.is_earlier(*other, index));
         };
-        for chunk in first..=last {
-            bump(&mut self.cells[cell_of(chunk)], write, delta);
+        if bio.op == Op::Read && self.heads[WRITES as usize] == NIL {
+            return None;
+        }
+        if last - first > 1 {
+            return bios.latest_blocker(index, bios.all());
+        }
+        let second = (last > first).then(|| self.list(self.list_of(last)));
+        let near = self.list(self.list_of(first)).chain(second.into_iter().flatten());
+        bios.latest_blocker(index, near.chain(self.list(WIDE)))
+    }
+
+    fn list(&self, list: u32) -> impl Iterator<Item = BioIndex> {
+        let mut at = self.heads[list as usize];
+        core::iter::from_fn(move || {
+            let node = self.nodes.get(at as usize)?;
+            let index = BioIndex(at / NODES);
+            at = node.next;
+            Some(index)
+        })
+    }
+
+    fn list_of(&self, piece: u64) -> u32 {
+        let lists = self.heads.len() as u64 - u64::from(PIECES);
+        debug_assert!(lists.is_power_of_two());
+        PIECES + (mix(piece) & (lists - 1)) as u32
+    }
+
+    fn link(&mut self, node: u32, list: u32, piece: u64) {
+        let next = self.heads[list as usize];
+        self.nodes[node as usize] = Node { previous: NIL, next, list, piece };
+        if next != NIL {
+            self.nodes[next as usize].previous = node;
+        }
+        self.heads[list as usize] = node;
+    }
+
+    fn unlink(&mut self, node: u32) {
+        let Node { previous, next, list, .. } = self.nodes[node as usize];
+        match previous {
+            NIL => self.heads[list as usize] = next,
+            previous => self.nodes[previous as usize].next = next,
+        }
+        if next != NIL {
+            self.nodes[next as usize].previous = previous;
+        }
+        self.nodes[node as usize] = UNLINKED;
+    }
+
+    fn make_room(&mut self, index: BioIndex) {
+        let nodes = (index.0 as usize + 1) * NODES as usize;
+        if nodes <= self.nodes.len() {
+            return;
+        }
+        self.nodes.resize(nodes, UNLINKED);
+        if self.heads.len() < nodes {
+            self.spread();
+        }
+    }
+
+    /// Twice the lists of pieces, so that they stay short.
+    fn spread(&mut self) {
+        let lists = 2 * (self.heads.len() - PIECES as usize);
+        self.heads.truncate(PIECES as usize);
+        self.heads.resize(PIECES as usize + lists, NIL);
+        for node in 0..self.nodes.len() as u32 {
+            let Node { list, piece, .. } = self.nodes[node as usize];
+            if list != NIL && list >= PIECES {
+                self.link(node, self.list_of(piece), piece);
+            }
         }
     }
 }
 
-const fn bump(cell: &mut Cell, write: bool, delta: u32) {
-    let counter = if write { &mut cell.writes } else { &mut cell.reads };
-    *counter = counter.wrapping_add(delta);
+/// The first and last piece of the device a bio touches; none for a flush.
+fn pieces(bio: &Bio) -> Option<(u64, u64)> {
+    let last = bio.end().0.checked_sub(1)?;
+    (bio.op != Op::Flush).then_some((bio.start.0 >> PIECE_SHIFT, last >> PIECE_SHIFT))
 }
 
-const fn chunks(bio: &Bio) -> Option<(u64, u64)> {
-    let first = bio.start.0 >> CHUNK_SHIFT;
-    let last = (bio.end().0 - 1) >> CHUNK_SHIFT;
-    if last - first < CHUNKS_MAX { Some((first, last)) } else { None }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prng::Prng;
+    use crate::request::{BioId, Flags, GroupId, IoPrio, Lba, Sectors, TaskId};
+    use crate::time::Instant;
+    use std::vec::Vec;
 
-const fn cell_of(chunk: u64) -> usize {
-    mix(chunk) as usize % CELLS
+    fn some_bio(prng: &mut Prng, id: u64) -> Bio {
+        let ops = [Op::Read, Op::Read, Op::Write, Op::Flush, Op::Discard];
+        let op = ops[prng.below(5) as usize];
+        let longest = if prng.chance(1, 10) { 20_000 } else { 600 };
+        let sectors = if op == Op::Flush { 0 } else { prng.between(1, longest) as u32 };
+        Bio {
+            id: BioId(id),
+            task: TaskId(0),
+            group: GroupId::ROOT,
+            op,
+            start: Lba(prng.below(60_000)),
+            sectors: Sectors(sectors),
+            sync: true,
+            flags: Flags::NONE,
+            ioprio: IoPrio::UNSET,
+        }
+    }
+
+    /// The rule, spelt out over everything in flight.
+    fn brute_force(bio: &Bio, earlier: &[(BioIndex, Bio)]) -> Option<BioIndex> {
+        let blocks = |other: &Bio| match bio.op {
+            Op::Flush => matches!(other.op, Op::Write | Op::Discard | Op::WriteZeroes),
+            _ => bio.conflicts_with(other),
+        };
+        earlier.iter().rev().find(|(_, other)| blocks(other)).map(|(index, _)| *index)
+    }
+
+    #[test]
+    fn agrees_with_comparing_everything() {
+        let mut prng = Prng::new(11);
+        let (mut guard, mut bios) = (OrderGuard::new(), Bios::new());
+        let mut flying: Vec<(BioIndex, Bio)> = Vec::new();
+        for id in 0..12_000 {
+            if prng.below(1000) < flying.len() as u64 {
+                let (index, _) = flying.remove(prng.below(flying.len() as u64) as usize);
+                guard.remove(index);
+                bios.remove(index);
+                continue;
+            }
+            let bio = some_bio(&mut prng, id);
+            let index = bios.insert(&bio, Instant::ZERO);
+            guard.add(index, &bio);
+            flying.push((index, bio));
+            let at = prng.below(flying.len() as u64) as usize;
+            for at in [at, flying.len() - 1] {
+                let (index, bio) = flying[at];
+                assert_eq!(guard.blocker_of(&bios, index), brute_force(&bio, &flying[..at]));
+            }
+        }
+        assert!(guard.heads.len() > (PIECES + PIECE_LISTS_MIN) as usize, "it had to grow");
+    }
 }
