@@ -1,0 +1,110 @@
+//! A closed loop: every task has one bio on its way and submits the next, at a random position, as
+//! soon as that one finishes. The device takes one request at a time, for a fixed time.
+
+use fairdisk_core::{
+    Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig, Flags, GroupId, Input,
+    Instant, IoPrio, Journal, Lba, Op, PoolConfig, Prng, RequestId, Sectors, Share, Sleeper, Span,
+    TaskId,
+};
+use std::collections::VecDeque;
+
+const SERVICE: Span = Span::from_us(500);
+const DISK_SECTORS: u64 = 1 << 31;
+
+/// Who is in the loop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crowd {
+    pub(crate) groups: u32,
+    pub(crate) tasks_per_group: u32,
+    /// How many bios in a hundred are writes.
+    pub(crate) writes_percent: u64,
+}
+
+pub(crate) struct ClosedLoop<E> {
+    engine: Engine<E>,
+    crowd: Crowd,
+    now: Instant,
+    prng: Prng,
+    effects: Effects,
+    at_device: Option<RequestId>,
+    wake_at: Option<Instant>,
+    sleepers: VecDeque<Sleeper>,
+    /// Tasks whose bio finished.
+    ready: VecDeque<TaskId>,
+    submitted: u64,
+    completed: u64,
+}
+
+impl<E: Elevator> ClosedLoop<E> {
+    pub(crate) fn new(elevator: E, crowd: Crowd, pool: PoolConfig) -> Self {
+        let config = EngineConfig { pool, ..EngineConfig::default() };
+        let mut effects = Effects::new();
+        let mut engine = Engine::new(elevator, config, Journal::hashing());
+        for group in 1..=crowd.groups {
+            let change = Change::GroupAdded { group: GroupId(group), share: Share::DEFAULT };
+            engine.handle(Instant::ZERO, Input::Configure(change), &mut effects);
+        }
+        Self {
+            engine,
+            crowd,
+            now: Instant::ZERO,
+            prng: Prng::new(42),
+            effects,
+            at_device: None,
+            wake_at: None,
+            sleepers: VecDeque::new(),
+            ready: (0..crowd.groups * crowd.tasks_per_group).map(TaskId).collect(),
+            submitted: 0,
+            completed: 0,
+        }
+    }
+
+    /// Runs until `requests` more requests have completed.
+    pub(crate) fn run(&mut self, requests: u64) {
+        let until = self.completed + requests;
+        while self.completed < until {
+            if let Some(task) = self.ready.pop_front() {
+                let bio = self.next_bio(task);
+                self.handle(Input::Submit(bio));
+            } else if let Some(sleeper) = self.sleepers.pop_front() {
+                self.handle(Input::Retry(sleeper));
+            } else if let Some(request) = self.at_device.take() {
+                self.now += SERVICE;
+                self.completed += 1;
+                self.handle(Input::Completed { request, ok: true });
+            } else {
+                self.now = self.wake_at.expect("everybody waits and nothing will happen");
+                self.handle(Input::Tick);
+            }
+        }
+    }
+
+    fn next_bio(&mut self, task: TaskId) -> Bio {
+        self.submitted += 1;
+        let write = self.prng.chance(self.crowd.writes_percent, 100);
+        Bio {
+            id: BioId(self.submitted),
+            task,
+            group: GroupId(1 + task.0 / self.crowd.tasks_per_group),
+            op: if write { Op::Write } else { Op::Read },
+            start: Lba(8 * self.prng.below(DISK_SECTORS / 8)),
+            sectors: Sectors(8),
+            sync: !write,
+            flags: Flags::NONE,
+            ioprio: IoPrio::UNSET,
+        }
+    }
+
+    fn handle(&mut self, input: Input<E>) {
+        self.engine.handle(self.now, input, &mut self.effects);
+        self.wake_at = self.effects.wake_at;
+        for effect in self.effects.as_slice() {
+            match *effect {
+                Effect::Issue(request) => self.at_device = Some(request.id),
+                Effect::Finish { task, .. } => self.ready.push_back(task),
+                Effect::Wake { sleeper, .. } => self.sleepers.push_back(sleeper),
+                Effect::Cancelled(_) => {}
+            }
+        }
+    }
+}
