@@ -66,3 +66,79 @@ impl DispatchList {
         rotated(new.start) < rotated(old.start)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{Flags, GroupId, IoPrio, Op, Sectors, TaskId};
+    use crate::time::Instant;
+    use std::vec::Vec;
+
+    fn request(op: Op, start: u64) -> Request {
+        Request {
+            id: RequestId(start as u32),
+            task: TaskId(0),
+            group: GroupId::ROOT,
+            op,
+            start: Lba(start),
+            sectors: Sectors(8),
+            sync: true,
+            flags: Flags::NONE,
+            ioprio: IoPrio::UNSET,
+            arrived: Instant::ZERO,
+        }
+    }
+
+    fn read(start: u64) -> Request {
+        request(Op::Read, start)
+    }
+
+    fn emptied(mut list: DispatchList) -> Vec<u32> {
+        core::iter::from_fn(|| list.pop()).map(|id| id.0).collect()
+    }
+
+    #[test]
+    fn ascends_from_where_the_driver_is_and_wraps_around() {
+        let mut list = DispatchList::new();
+        list.insert(&read(500));
+        assert_eq!(list.pop(), Some(RequestId(500)));
+        for start in [100, 900, 507, 508, 50, 700] {
+            list.insert(&read(start));
+        }
+        assert_eq!(emptied(list), [508, 700, 900, 50, 100, 507]);
+    }
+
+    #[test]
+    fn equal_positions_keep_their_order() {
+        let mut list = DispatchList::new();
+        for id in [1, 2, 3] {
+            list.insert(&Request { id: RequestId(id), ..read(8) });
+        }
+        assert_eq!(emptied(list), [1, 2, 3]);
+    }
+
+    #[test]
+    fn directions_do_not_pass_each_other() {
+        let mut list = DispatchList::new();
+        list.insert(&read(300));
+        list.insert(&request(Op::Write, 200));
+        list.insert(&read(100));
+        list.insert(&read(50));
+        list.insert(&request(Op::Discard, 10));
+        assert_eq!(emptied(list), [300, 200, 50, 100, 10]);
+    }
+
+    #[test]
+    fn nothing_passes_a_flush_and_it_does_not_move_the_head() {
+        let mut list = DispatchList::new();
+        list.insert(&request(Op::Write, 500));
+        list.push_flush(RequestId(0));
+        list.insert(&request(Op::Write, 100));
+        list.insert(&request(Op::Write, 900));
+        assert_eq!(list.pop(), Some(RequestId(500)));
+        assert_eq!(list.pop(), Some(RequestId(0)));
+        list.insert(&request(Op::Write, 600));
+        // The head is still at 508, so 600 lies ahead and 100 behind.
+        assert_eq!(emptied(list), [600, 100, 900]);
+    }
+}

@@ -146,3 +146,120 @@ impl Pools {
         index
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{BioId, Flags, IoPrio, Lba, RequestId, Sectors};
+
+    const T0: Instant = Instant::ZERO;
+
+    fn bio(task: u32, group: u32, op: Op) -> Bio {
+        Bio {
+            id: BioId(0),
+            task: TaskId(task),
+            group: GroupId(group),
+            op,
+            start: Lba(0),
+            sectors: Sectors(8),
+            sync: true,
+            flags: Flags::NONE,
+            ioprio: IoPrio::UNSET,
+        }
+    }
+
+    fn read(task: u32) -> Bio {
+        bio(task, 0, Op::Read)
+    }
+
+    fn request_of(bio: &Bio) -> Request {
+        Request {
+            id: RequestId(0),
+            task: bio.task,
+            group: bio.group,
+            op: bio.op,
+            start: bio.start,
+            sectors: bio.sectors,
+            sync: bio.sync,
+            flags: bio.flags,
+            ioprio: bio.ioprio,
+            arrived: T0,
+        }
+    }
+
+    fn pools(layout: PoolLayout) -> Pools {
+        Pools::new(PoolConfig { layout, ..PoolConfig::default() })
+    }
+
+    /// How many slots the task gets before it must sleep.
+    fn taken(pools: &mut Pools, now: Instant, bio: &Bio) -> u32 {
+        (0..10_000).take_while(|_| pools.take(now, bio, false)).count() as u32
+    }
+
+    #[test]
+    fn a_lone_task_fills_the_pool_and_its_batch() {
+        let mut pools = pools(PoolLayout::PerDirection);
+        // 127 without notice; the 128th makes the pool full and the task a batcher with 32 slots,
+        // the 128th among them.
+        assert_eq!(taken(&mut pools, T0, &read(1)), 127 + 32);
+        assert_eq!(taken(&mut pools, T0, &read(2)), 0, "another must sleep");
+        assert_eq!(taken(&mut pools, T0, &bio(2, 0, Op::Write)), 127 + 32, "writes are apart");
+    }
+
+    #[test]
+    fn a_batch_ends_after_20_ms() {
+        let mut pools = pools(PoolLayout::PerDirection);
+        (0..128).for_each(|_| assert!(pools.take(T0, &read(1), false)));
+        let (inside, after) = (T0 + Span::from_us(19_999), T0 + Span::from_ms(20));
+        assert!(pools.take(inside, &read(1), false));
+        assert!(!pools.take(after, &read(1), false));
+        pools.start_batch(after, TaskId(1));
+        assert!(pools.take(after + Span::from_s(1), &read(1), false), "a fresh batch: one slot");
+        assert!(!pools.take(after + Span::from_s(1), &read(1), false), "and no more");
+    }
+
+    #[test]
+    fn nobody_passes_the_hard_cap() {
+        let mut pools = pools(PoolLayout::PerDirection);
+        let tasks_slots: u32 = (1..=3).map(|task| must_take(&mut pools, task)).sum();
+        assert_eq!(tasks_slots, 192);
+    }
+
+    fn must_take(pools: &mut Pools, task: u32) -> u32 {
+        (0..1000).take_while(|_| pools.take(T0, &read(task), true)).count() as u32
+    }
+
+    #[test]
+    fn sleepers_are_woken_in_order_once_the_pool_is_below_its_size() {
+        let mut pools = pools(PoolLayout::PerDirection);
+        assert_eq!(taken(&mut pools, T0, &read(1)), 159);
+        pools.push_sleeper(&read(2), BioIndex(20));
+        pools.push_sleeper(&read(3), BioIndex(30));
+        let done = request_of(&read(1));
+        for left in (128..159).rev() {
+            assert_eq!(pools.give_back(&done), None, "{left} are taken");
+        }
+        assert_eq!(pools.give_back(&done), Some(BioIndex(20)), "127 are taken");
+        assert_eq!(pools.give_back(&done), Some(BioIndex(30)));
+        assert_eq!(pools.give_back(&done), None);
+    }
+
+    #[test]
+    fn groups_have_pools_of_their_own_if_asked_for() {
+        let (mut apart, mut shared) =
+            (pools(PoolLayout::PerGroup), pools(PoolLayout::PerDirection));
+        for (pools, second) in [(&mut apart, 159), (&mut shared, 0)] {
+            assert_eq!(taken(pools, T0, &bio(1, 1, Op::Read)), 159);
+            assert_eq!(taken(pools, T0, &bio(2, 2, Op::Read)), second);
+        }
+        assert_eq!(taken(&mut pools(PoolLayout::Unlimited), T0, &read(1)), 10_000);
+    }
+
+    #[test]
+    fn a_sleeper_can_be_forgotten_once() {
+        let mut pools = pools(PoolLayout::PerDirection);
+        pools.push_sleeper(&read(2), BioIndex(5));
+        assert!(pools.forget_sleeper(&read(2), BioIndex(5)));
+        assert!(!pools.forget_sleeper(&read(2), BioIndex(5)));
+    }
+}

@@ -1,0 +1,72 @@
+//! The engine against a model that does everything the slow and plain way: the same inputs must
+//! bring the same effects in the same order. Merging is off; the tables of `fairdisk-sched` and its
+//! storms cover it.
+
+mod fifo;
+mod naive;
+mod pair;
+
+use fairdisk_core::{EngineConfig, Op, PoolConfig, PoolLayout};
+use pair::Pair;
+use proptest::prelude::*;
+
+/// One input, with small numbers that are taken modulo what exists.
+#[derive(Clone, Debug)]
+enum Act {
+    Submit { op: Op, start: u64, sectors: u32, task: u32, group: u32 },
+    Complete { which: usize, ok: bool },
+    Retry { which: usize },
+    Cancel { back: u64 },
+    Pause { us: u64 },
+    Tick,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let op = prop_oneof![
+        4 => Just(Op::Read),
+        4 => Just(Op::Write),
+        1 => Just(Op::Flush),
+        1 => Just(Op::Discard),
+    ];
+    let submit =
+        (op, 0..60u64, 1..12u32, 0..5u32, 0..3u32).prop_map(|(op, start, sectors, task, group)| {
+            Act::Submit { op, start, sectors, task, group }
+        });
+    prop_oneof![
+        8 => submit,
+        5 => (any::<usize>(), any::<bool>()).prop_map(|(which, ok)| Act::Complete { which, ok }),
+        3 => any::<usize>().prop_map(|which| Act::Retry { which }),
+        1 => (0..20u64).prop_map(|back| Act::Cancel { back }),
+        1 => (0..30_000u64).prop_map(|us| Act::Pause { us }),
+        1 => Just(Act::Tick),
+    ]
+}
+
+fn config() -> impl Strategy<Value = EngineConfig> {
+    let layouts = [PoolLayout::Unlimited, PoolLayout::PerDirection, PoolLayout::PerGroup];
+    let pool = (prop::sample::select(layouts.to_vec()), 1..8u32, 0..5u32).prop_map(
+        |(layout, requests, batch_requests)| PoolConfig { layout, requests, batch_requests },
+    );
+    (1..4u32, any::<bool>(), pool).prop_map(|(depth, peek, pool)| EngineConfig {
+        depth,
+        peek,
+        pool,
+        merge_sectors_max: 0,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_engine_does_what_the_naive_model_does(
+        config in config(),
+        acts in prop::collection::vec(act(), 1..120),
+    ) {
+        let mut pair = Pair::new(config);
+        for act in acts {
+            pair.act(&act);
+        }
+        pair.drain();
+    }
+}
