@@ -1,0 +1,208 @@
+//! Rust sources, as far as their form goes: which characters are code, comment or literal, and how
+//! long functions are.
+
+/// What a character belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Code.
+    Code,
+    /// A comment, its slashes included.
+    Comment,
+    /// The inside of a string or character literal.
+    Literal,
+}
+
+/// A source with the part each of its characters belongs to.
+#[derive(Clone, Debug)]
+pub struct Source {
+    chars: Vec<char>,
+    parts: Vec<Part>,
+}
+
+impl Source {
+    /// Reads `text`.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let chars: Vec<char> = text.chars().collect();
+        let mut parts = Vec::with_capacity(chars.len());
+        while parts.len() < chars.len() {
+            let (part, length) = piece(&chars, parts.len());
+            let end = (parts.len() + length.max(1)).min(chars.len());
+            parts.resize(end, part);
+        }
+        Self { chars, parts }
+    }
+
+    /// The lines, with only the characters of these parts.
+    #[must_use]
+    pub fn lines(&self, keep: &[Part]) -> Vec<String> {
+        let mut lines = vec![String::new()];
+        for (&c, part) in self.chars.iter().zip(&self.parts) {
+            if c == '\n' {
+                lines.push(String::new());
+            } else if keep.contains(part) {
+                lines.last_mut().expect("at least one line").push(c);
+            }
+        }
+        lines
+    }
+}
+
+/// What begins at `at`, and how many characters it has.
+fn piece(chars: &[char], at: usize) -> (Part, usize) {
+    let starts = |text: &str| text.chars().enumerate().all(|(i, c)| chars.get(at + i) == Some(&c));
+    if starts("//") {
+        return (Part::Comment, chars[at..].iter().take_while(|c| **c != '\n').count());
+    }
+    if starts("/*") {
+        return (Part::Comment, block_comment(&chars[at..]));
+    }
+    if let Some(length) = raw_string(chars, at) {
+        return (Part::Literal, length);
+    }
+    match chars[at] {
+        '"' => (Part::Literal, quoted(&chars[at..], '"')),
+        '\'' => character(&chars[at..]).map_or((Part::Code, 1), |n| (Part::Literal, n)),
+        _ => (Part::Code, 1),
+    }
+}
+
+fn block_comment(chars: &[char]) -> usize {
+    let (mut depth, mut at) = (0, 0);
+    while at < chars.len() {
+        match (chars[at], chars.get(at + 1)) {
+            ('/', Some('*')) => (depth, at) = (depth + 1, at + 1),
+            ('*', Some('/')) => (depth, at) = (depth - 1, at + 1),
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            break;
+        }
+    }
+    at
+}
+
+/// `r"…"`, `r#"…"#`, `br"…"` and so on.
+fn raw_string(chars: &[char], at: usize) -> Option<usize> {
+    let in_word = at > 0 && (chars[at - 1].is_alphanumeric() || chars[at - 1] == '_');
+    if in_word {
+        return None;
+    }
+    let r = at + usize::from(matches!(chars[at], 'b' | 'c'));
+    if chars.get(r) != Some(&'r') {
+        return None;
+    }
+    let hashes = chars[r + 1..].iter().take_while(|c| **c == '#').count();
+    let open = r + 1 + hashes;
+    if chars.get(open) != Some(&'"') {
+        return None;
+    }
+    let closes = |end: &usize| {
+        chars[*end] == '"'
+            && chars[end + 1..].iter().take(hashes).filter(|c| **c == '#').count() == hashes
+    };
+    let end = (open + 1..chars.len()).find(closes).unwrap_or(chars.len() - 1);
+    Some(end + 1 + hashes - at)
+}
+
+fn quoted(chars: &[char], quote: char) -> usize {
+    let mut at = 1;
+    while at < chars.len() && chars[at] != quote {
+        at += if chars[at] == '\\' { 2 } else { 1 };
+    }
+    at + 1
+}
+
+/// A character literal; a lifetime is none.
+fn character(chars: &[char]) -> Option<usize> {
+    match (chars.get(1)?, chars.get(2)) {
+        ('\\', _) => Some(quoted(chars, '\'')),
+        (_, Some('\'')) => Some(3),
+        _ => None,
+    }
+}
+
+/// A function and its length from `fn` to the closing brace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// The line of its `fn`, counted from 1.
+    pub line: usize,
+    /// Lines.
+    pub lines: usize,
+}
+
+/// The functions that have a body, found by counting braces.
+#[must_use]
+pub fn functions(code: &[String]) -> Vec<Function> {
+    let mut found = Vec::new();
+    for (at, line) in code.iter().enumerate() {
+        let Some(name) = function_name(line) else { continue };
+        let before = line.find("fn ").unwrap_or(0);
+        if let Some(lines) = body_lines(&code[at..], before) {
+            found.push(Function { name, line: at + 1, lines });
+        }
+    }
+    found
+}
+
+fn function_name(line: &str) -> Option<String> {
+    let mut words = line.split_whitespace();
+    words.by_ref().find(|word| *word == "fn")?;
+    let name: String =
+        words.next()?.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    (!name.is_empty()).then_some(name)
+}
+
+/// Lines up to the brace that closes the first one, from byte `before` of the first line on; `None`
+/// if a semicolon ends it earlier.
+fn body_lines(code: &[String], before: usize) -> Option<usize> {
+    let (mut braces, mut brackets) = (0i32, 0i32);
+    for (at, line) in code.iter().enumerate() {
+        let line = if at == 0 { &line[before..] } else { line };
+        for c in line.chars() {
+            match c {
+                '{' => braces += 1,
+                '(' | '[' => brackets += 1,
+                ')' | ']' => brackets -= 1,
+                ';' if braces == 0 && brackets == 0 => return None,
+                '}' => {
+                    braces -= 1;
+                    if braces == 0 {
+                        return Some(at + 1);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(text: &str) -> String {
+        Source::new(text).lines(&[Part::Code]).join("|")
+    }
+
+    #[test]
+    fn literals_and_comments_are_told_from_code() {
+        assert_eq!(code("a(\"}\\\"{\") // {\nb"), "a() |b");
+        assert_eq!(code("r#\"{\"x\"#;'{';'\\'';&'a T"), ";;;&'a T");
+        assert_eq!(code("x /* { /* } */ */ y"), "x  y");
+        assert_eq!(code("br\"{\"; for_r(\"{\")"), "; for_r()");
+    }
+
+    #[test]
+    fn functions_are_measured_from_name_to_closing_brace() {
+        let text =
+            "trait T { fn none(&self) -> [u8; 2]; }\nfn two() {\n}\nfn four(\n) {\n  {}\n}\n";
+        let found = functions(&Source::new(text).lines(&[Part::Code]));
+        let short: Vec<_> = found.iter().map(|f| (f.name.as_str(), f.line, f.lines)).collect();
+        assert_eq!(short, [("two", 2, 2), ("four", 4, 4)]);
+    }
+}

@@ -1,0 +1,166 @@
+//! The form of the sources: module docs, lengths, widths, and what must not be in them.
+
+use fairdisk_tidy::files::{File, demand_none, ending_in};
+use fairdisk_tidy::rust::{Part, Source, functions};
+
+/// Lines of a file without its unit tests.
+const FILE_LINES_MAX: usize = 500;
+/// Lines of a function.
+const FUNCTION_LINES_MAX: usize = 70;
+/// Columns of a line, not counting what stands in literals.
+const COLUMNS_MAX: usize = 100;
+
+/// Files that were longer when the limit was set. They may shrink; a file that fits leaves the list.
+const LONG_FILES: &[(&str, usize)] = &[
+    ("crates/fairdisk-core/src/engine.rs", 660),
+    ("crates/fairdisk-sched/src/cfq/engine.rs", 520),
+];
+
+/// Functions that were longer when the limit was set.
+const LONG_FUNCTIONS: &[(&str, &str, usize)] = &[];
+
+/// Folders of a machine. Nothing in the sources may depend on where they lie.
+const PLACES: &[&str] = &["home", "root", "Users", "work", "workspace"];
+
+fn sources() -> Vec<File> {
+    let files = ending_in(&[".rs"]);
+    assert!(files.len() > 50, "{} files cannot be all", files.len());
+    files
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    let described = |file: &File| {
+        let mut lines = file.text.lines().filter(|line| !line.trim().is_empty());
+        lines.next().is_some_and(|line| line.starts_with("//!"))
+    };
+    let faults: Vec<String> = sources()
+        .iter()
+        .filter(|file| !described(file))
+        .map(|file| format!("{}: begins without a module doc (//!)", file.path))
+        .collect();
+    demand_none(&faults);
+}
+
+#[test]
+fn files_are_short() {
+    let mut faults = Vec::new();
+    for file in sources() {
+        let lines = file.text.lines().take_while(|line| *line != "#[cfg(test)]").count();
+        let known = LONG_FILES.iter().find(|(path, _)| *path == file.path).map(|(_, max)| *max);
+        if lines > known.unwrap_or(FILE_LINES_MAX) {
+            faults.push(format!("{}: {lines} lines", file.path));
+        }
+        if known.is_some() && lines <= FILE_LINES_MAX {
+            faults.push(format!("{}: fits now; remove it from LONG_FILES", file.path));
+        }
+    }
+    demand_none(&faults);
+}
+
+#[test]
+fn functions_fit_a_screen() {
+    let mut faults = Vec::new();
+    for file in sources() {
+        for function in functions(&Source::new(&file.text).lines(&[Part::Code])) {
+            let known = LONG_FUNCTIONS
+                .iter()
+                .find(|(path, name, _)| *path == file.path && *name == function.name)
+                .map_or(FUNCTION_LINES_MAX, |(_, _, max)| *max);
+            if function.lines > known {
+                let place = format!("{}:{}", file.path, function.line);
+                faults.push(format!("{place}: {} has {} lines", function.name, function.lines));
+            }
+        }
+    }
+    demand_none(&faults);
+}
+
+#[test]
+fn lines_fit_a_hundred_columns() {
+    let mut faults = Vec::new();
+    for file in sources() {
+        let lines = Source::new(&file.text).lines(&[Part::Code, Part::Comment]);
+        for (at, line) in lines.iter().enumerate() {
+            let columns = line.trim_end().chars().count();
+            // An address cannot be broken.
+            if columns > COLUMNS_MAX && !line.contains("://") {
+                faults.push(format!("{}:{}: {columns} columns", file.path, at + 1));
+            }
+        }
+    }
+    demand_none(&faults);
+}
+
+#[test]
+fn work_left_to_do_names_its_issue() {
+    let mut faults = Vec::new();
+    for file in sources() {
+        let comments = Source::new(&file.text).lines(&[Part::Comment]);
+        for (at, line) in comments.iter().enumerate() {
+            for word in ["TODO", "FIXME", "XXX"] {
+                let Some((_, after)) = line.split_once(word) else { continue };
+                if !after.starts_with("(#") {
+                    faults.push(format!("{}:{}: {word} without (#issue)", file.path, at + 1));
+                }
+            }
+        }
+    }
+    demand_none(&faults);
+}
+
+#[test]
+fn nothing_depends_on_where_it_lies() {
+    let endings = [".rs", ".toml", ".md", ".sh", ".txt", ".fio", ".expected", "Makefile", "run"];
+    let mut faults = Vec::new();
+    for file in ending_in(&endings) {
+        for (at, line) in file.text.lines().enumerate() {
+            let place = || format!("{}:{}", file.path, at + 1);
+            for folder in PLACES {
+                if names_folder(line, folder) {
+                    faults.push(format!("{}: a path of one machine: {}", place(), line.trim()));
+                }
+            }
+            // What is not in the repository cannot be read by whoever has it.
+            if let Some(path) = leaves_repository(&file.path, line) {
+                faults.push(format!("{}: {path} is outside of the repository", place()));
+            }
+        }
+    }
+    demand_none(&faults);
+}
+
+/// Whether an absolute path through `folder` stands in the line.
+fn names_folder(line: &str, folder: &str) -> bool {
+    let needle = format!("/{folder}/");
+    line.match_indices(&needle).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        before.is_none_or(|c| !(c.is_alphanumeric() || "._-/}*:".contains(c)))
+    })
+}
+
+/// A path that climbs out of the top folder, or a sibling folder named beside a file that is not
+/// there (`../name/…` in prose is meant from the top folder).
+fn leaves_repository(file: &str, line: &str) -> Option<String> {
+    let depth = file.matches('/').count();
+    for word in line.split(|c: char| c.is_whitespace() || "\"'`()<>[],;".contains(c)) {
+        let ups = word.split('/').take_while(|part| *part == "..").count();
+        let prose = file.ends_with(".md") || line.trim_start().starts_with("//");
+        let from_top = prose && ups == 1 && word.len() > 3 && word.contains("/");
+        let here = fairdisk_tidy::files::root().join(file);
+        let exists = here.parent().is_some_and(|folder| folder.join(word).exists());
+        if ups > depth || (from_top && !exists) {
+            return Some(word.to_owned());
+        }
+    }
+    None
+}
+
+#[test]
+fn machine_paths_are_found() {
+    let home = ["", "home", "me"].join("/");
+    assert!(names_folder(&format!("see {home}/x"), "home"));
+    assert!(!names_folder("target/home/x", "home"));
+    assert!(leaves_repository("README.md", "see ../elsewhere/x.md").is_some());
+    assert!(leaves_repository("crates/fairdisk-tidy/src/lib.rs", "x(\"../../y\")").is_none());
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Everything that must hold: format, lints, all tests of the workspace (licences, tidiness and the
+# commands of the documents among them). The last line sums it up. A test that misses something it
+# needs prints a line that begins with "skipped" and counts as skipped, not as passed; with CI=true
+# a skip is a failure.
+set -uo pipefail
+. "$(dirname "$0")/toolchain.sh" || exit 1
+
+log=${CARGO_TARGET_DIR:-target}/test.log
+mkdir -p "$(dirname "$log")"
+passed=0 failed=0 skipped=0
+
+# Name, command: one thing that passes or fails.
+step() {
+  echo "== $1"
+  if "${@:2}"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+
+# A cargo subcommand that may not be installed.
+have() {
+  cargo "$1" --version >/dev/null 2>&1 && return 0
+  echo "== $1"
+  echo "skipped: cargo $1 is not installed (rustup component add $2)"
+  skipped=$((skipped + 1))
+  return 1
+}
+
+have fmt rustfmt && step "format" cargo fmt --all --check
+have clippy clippy &&
+  step "lints" cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
+
+# What passing tests print is kept in the log; of it only the skips are shown.
+show='
+  /^successes:$/ { quiet = 1; next }
+  /^(failures:|test result:)/ { quiet = 0 }
+  !quiet || /^skipped[:,]/
+'
+echo "== tests"
+cargo test --workspace --locked --no-fail-fast -- --show-output 2>&1 | tee "$log" | awk "$show"
+status=${PIPESTATUS[0]}
+
+# Of the log: tests passed, failed and ignored, and how many of the passed ones say they skipped.
+read -r ok bad ignored absent < <(awk '
+  /^test result:/ { ok += $4; bad += $6; ignored += $8 }
+  /^---- .* stdout ----$/ { test = NR }
+  /^skipped[:,]/ && !(test in seen) { seen[test] = 1; absent++ }
+  END { print ok + 0, bad + 0, ignored + 0, absent + 0 }
+' "$log")
+passed=$((passed + ok - absent)) failed=$((failed + bad)) skipped=$((skipped + ignored + absent))
+if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
+  # It did not compile, or a test ended the whole process.
+  failed=$((failed + 1))
+fi
+
+if [ "${CI:-}" = true ] && [ "$skipped" -gt 0 ]; then
+  echo "with CI=true nothing may be skipped"
+  failed=$((failed + 1))
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
