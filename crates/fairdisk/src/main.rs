@@ -1,2 +1,28 @@
-//! The `fairdisk` program.
-fn main() {}
+//! The `fairdisk` program: runs experiments and job files in the lab or on a real file, shows the
+//! catalogue, and explains why a request waited.
+//!
+//! Results go to standard output, progress and diagnostics to standard error. Exit status: 0 done,
+//! 1 a run failed, 2 bad usage or bad input, 130 interrupted. A reader of the results that goes
+//! away early is no failure.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod commands;
+mod failure;
+mod interrupt;
+mod output;
+mod progress;
+mod real;
+mod selection;
+mod time_arg;
+
+use clap::Parser as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    match commands::execute(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,97 @@
+//! `fairdisk catalog`: what there is to run, on what, under what.
+
+use crate::failure::Failure;
+use crate::output;
+use clap::ValueEnum;
+use fairdisk_lab::catalog::library::{Document, Kind, find};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// List devices, schedulers, experiments and hosts, or show one of them
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// What to list; everything if not given
+    kind: Option<KindArg>,
+    /// Show this one's file, which says where each value comes from
+    name: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The shelves of the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum KindArg {
+    Devices,
+    Schedulers,
+    Experiments,
+    Hosts,
+}
+
+impl KindArg {
+    const fn kind(self) -> Kind {
+        match self {
+            Self::Devices => Kind::Device,
+            Self::Schedulers => Kind::Revision,
+            Self::Experiments => Kind::Experiment,
+            Self::Hosts => Kind::Host,
+        }
+    }
+
+    fn heading(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+}
+
+pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
+    if let (Some(kind), Some(name)) = (args.kind, &args.name) {
+        return show(kind, name, args.json);
+    }
+    let kinds = args.kind.map_or_else(|| KindArg::value_variants().to_vec(), |kind| vec![kind]);
+    if args.json {
+        let list = kinds.iter().map(|kind| (kind.heading(), as_json(*kind)));
+        return Ok(output::print_json(&Value::Object(list.collect()))?);
+    }
+    let width = kinds.iter().flat_map(|kind| kind.kind().ids()).map(str::len).max().unwrap_or(0);
+    let lists: Vec<String> = kinds.iter().map(|kind| list(*kind, width, kinds.len() > 1)).collect();
+    Ok(output::print(&lists.join("\n"))?)
+}
+
+/// A file as it is, comments included: they say where each value comes from.
+fn show(kind: KindArg, name: &str, json: bool) -> Result<(), Failure> {
+    let document = find(kind.kind(), name)?;
+    if json {
+        let entry = json!({ "id": document.id, "path": document.path, "text": document.text });
+        return Ok(output::print_json(&entry)?);
+    }
+    Ok(output::print(&document.text)?)
+}
+
+fn list(kind: KindArg, width: usize, with_heading: bool) -> String {
+    let mut text = String::new();
+    if with_heading {
+        let _ = writeln!(text, "{}", kind.heading());
+    }
+    let indent = if with_heading { "  " } else { "" };
+    for (id, title) in entries(kind) {
+        let _ = writeln!(text, "{indent}{id:width$}  {title}");
+    }
+    text
+}
+
+fn as_json(kind: KindArg) -> Value {
+    entries(kind).map(|(id, title)| json!({ "id": id, "title": title })).collect()
+}
+
+fn entries(kind: KindArg) -> impl Iterator<Item = (&'static str, String)> {
+    kind.kind()
+        .ids()
+        .map(move |id| (id, find(kind.kind(), id).map_or_else(|_| String::new(), title)))
+}
+
+/// The one line a file says about itself.
+fn title(document: Document) -> String {
+    let line = document.text.lines().find_map(|line| line.strip_prefix("title"));
+    let value = line.and_then(|line| line.split_once('"')?.1.rsplit_once('"'));
+    value.map_or_else(String::new, |(title, _)| title.to_owned())
+}

@@ -1,0 +1,26 @@
+//! The commands, one file each.
+
+pub(crate) mod catalog;
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod explain;
+pub(crate) mod man;
+pub(crate) mod run;
+
+use crate::cli::Command;
+use crate::failure::Failure;
+
+/// Does what was asked for.
+///
+/// # Errors
+/// Why it could not be done.
+pub(crate) fn execute(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Demo(args) => demo::execute(&args),
+        Command::Run(args) => run::execute(&args),
+        Command::Catalog(args) => catalog::execute(&args),
+        Command::Explain(args) => explain::execute(&args),
+        Command::Completions(args) => completions::execute(&args),
+        Command::Man(args) => man::execute(&args),
+    }
+}

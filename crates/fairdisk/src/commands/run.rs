@@ -1,0 +1,184 @@
+//! `fairdisk run`: an experiment or a job file, in the lab or on a real file.
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output;
+use crate::progress;
+use crate::real::{self, BackendArg, Place};
+use crate::selection::{self, Changes};
+use fairdisk_lab::outcome::{Outcome, Shell, to_json, to_table};
+use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::{Ensemble, run_plan};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Run an experiment or a fio job file, in the lab or on a real file
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    fairdisk run satoshi-2008-05-27-test1\n  \
+    fairdisk run satoshi-2008-05-27-test1 --arm two-layer --row '#1' --set host.hz=1000\n  \
+    fairdisk run satoshi-2008-05-27-test1 --arm two-layer --row '#1' --duration 30s --on file:scratch")]
+pub(crate) struct Args {
+    /// An experiment of `fairdisk catalog experiments`, or the path of a .toml or .fio file
+    spec: String,
+    /// Where: in the lab (lab), or in real time on a file or block device (file:PATH), which is
+    /// made if it is not there
+    #[arg(long, value_name = "PLACE", default_value = "lab")]
+    on: OsString,
+    #[command(flatten)]
+    changes: Changes,
+    /// Run only this arm
+    #[arg(long, value_name = "NAME")]
+    arm: Option<String>,
+    /// Run only this row
+    #[arg(long, value_name = "LABEL")]
+    row: Option<String>,
+    /// Runs of each arm and row, in the lab
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    seeds: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Write a report (not supported yet)
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Print the job file as it was understood, and run nothing
+    #[arg(long)]
+    show_job: bool,
+    /// Write to a file or device that Fairdisk did not make; what is in it is lost
+    #[arg(long)]
+    overwrite: bool,
+    /// What serves the file; memory leaves it alone and keeps the bytes in memory
+    #[arg(long, value_enum, default_value_t)]
+    backend: BackendArg,
+    /// No progress, no remarks
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
+    if args.report.is_some() {
+        let message = "--report is not supported yet; use --json and a tool of your choice";
+        return Err(Failure::BadInput(message.to_owned()));
+    }
+    let place = Place::parse(&args.on)?;
+    if args.show_job {
+        return show_job(&args.spec);
+    }
+    match place {
+        Place::Lab => in_lab(args),
+        Place::File(path) => on_file(args, path),
+    }
+}
+
+fn options(args: &Args) -> Result<Options, Failure> {
+    Ok(Options {
+        arm: args.arm.clone(),
+        row: args.row.clone(),
+        seeds: args.seeds,
+        ..args.changes.options()?
+    })
+}
+
+fn show_job(spec: &str) -> Result<(), Failure> {
+    if selection::is_job_file(spec) {
+        return Err(Failure::BadInput(format!("{spec}: job files are not supported yet")));
+    }
+    let message = format!("--show-job is for job files; {spec} is an experiment");
+    Err(Failure::BadInput(message))
+}
+
+// ---- in the lab --------------------------------------------------------------------------------
+
+fn in_lab(args: &Args) -> Result<(), Failure> {
+    if args.changes.device.as_deref() == Some(real::NO_MODEL) {
+        let message = "--device none is for real files: add --on file:PATH";
+        return Err(Failure::BadInput(message.to_owned()));
+    }
+    let plan = selection::load(&args.spec, &options(args)?)?;
+    let stop = interrupt::stop_flag()?;
+    let runs = plan.arms.len() * plan.rows.len() * plan.seeds as usize;
+    let bar = progress::bar(runs as u64, args.quiet);
+    bar.set_message("runs");
+    let tell = |done: usize, _| bar.set_position(done as u64);
+    let ensembles = run_plan(&plan, &tell, &stop).map_err(Failure::BadInput)?;
+    bar.finish_and_clear();
+    let outcome = Outcome::new(&plan, Shell::Lab, &ensembles);
+    let interrupted = stop.load(Ordering::Relaxed) && is_partial(&plan, &ensembles);
+    if args.json {
+        let mut value = to_json(&outcome);
+        if interrupted {
+            value["partial"] = true.into();
+        }
+        output::print_json(&value)?;
+    } else if !ensembles.is_empty() {
+        output::print(&to_table(&outcome, output::style()))?;
+    }
+    if interrupted { Err(partial(&plan, ensembles.len())) } else { Ok(()) }
+}
+
+fn is_partial(plan: &Plan, ensembles: &[Ensemble]) -> bool {
+    ensembles.len() < plan.arms.len() * plan.rows.len()
+}
+
+fn partial(plan: &Plan, known: usize) -> Failure {
+    let all = plan.arms.len() * plan.rows.len();
+    Failure::Interrupted(format!("results are partial: {known} of {all} rows are complete"))
+}
+
+// ---- on a file ---------------------------------------------------------------------------------
+
+fn on_file(args: &Args, path: PathBuf) -> Result<(), Failure> {
+    if args.seeds.is_some_and(|seeds| seeds > 1) {
+        let message = "--seeds: a real run has no seeds to vary; leave it out or repeat the run";
+        return Err(Failure::BadInput(message.to_owned()));
+    }
+    let modelled = args.changes.device.as_deref() != Some(real::NO_MODEL);
+    let mut options = options(args)?;
+    options.seeds = Some(1);
+    let plan = real::plan(&options, modelled, |options| selection::load(&args.spec, options))?;
+    let target = real::Target { path, backend: args.backend, overwrite: args.overwrite, modelled };
+    let stop = interrupt::stop_flag()?;
+    if !args.quiet {
+        output::diagnose(&real::estimate(&plan));
+    }
+    let runs = real::run_plan(&plan, &target, args.quiet, &stop)?;
+    print_runs(args, &plan, &runs)?;
+    finish(&plan, &runs, &stop)
+}
+
+fn print_runs(args: &Args, plan: &Plan, runs: &[real::Run]) -> Result<(), Failure> {
+    let ensembles: Vec<Ensemble> = runs.iter().map(|run| run.ensemble.clone()).collect();
+    let outcome = Outcome::new(plan, Shell::File, &ensembles);
+    if args.json {
+        let mut value = to_json(&outcome);
+        for (row, run) in runs.iter().enumerate() {
+            value["rows"][row]["backend"] = real::to_json(&run.report);
+        }
+        if runs.iter().any(|run| run.cut_short) || is_partial(plan, &ensembles) {
+            value["partial"] = true.into();
+        }
+        return Ok(output::print_json(&value)?);
+    }
+    if !runs.is_empty() {
+        output::print(&to_table(&outcome, output::style()))?;
+        output::print(&real::to_text(plan, runs))?;
+    }
+    Ok(())
+}
+
+fn finish(plan: &Plan, runs: &[real::Run], stop: &Arc<AtomicBool>) -> Result<(), Failure> {
+    let complete = runs.iter().filter(|run| !run.cut_short).count();
+    if stop.load(Ordering::Relaxed) && complete < plan.arms.len() * plan.rows.len() {
+        return Err(partial(plan, complete));
+    }
+    match runs.iter().find_map(|run| run.report.first_error.map(|error| (run, error))) {
+        Some((run, error)) => {
+            let errors = run.report.errors;
+            Err(Failure::Run(format!("{errors} requests failed; the first: {error}")))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,54 @@
+//! How a command ends if not well: one message and an exit status.
+
+use fairdisk_lab::catalog::error::CatalogError;
+use std::io;
+use std::process::ExitCode;
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// What was asked for makes no sense, or a file given is wrong.
+    BadInput(String),
+    /// A run failed.
+    Run(String),
+    /// Ctrl-C; what was known has been printed.
+    Interrupted(String),
+    /// The results could not be written.
+    Output(io::Error),
+}
+
+/// What shells report for a program that SIGINT ended.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+impl Failure {
+    /// Prints the message, if there is one to print, and says how to exit.
+    pub(crate) fn report(&self) -> ExitCode {
+        let (message, code) = match self {
+            Self::BadInput(message) => (message.clone(), 2),
+            Self::Run(message) => (message.clone(), 1),
+            Self::Interrupted(message) => (message.clone(), INTERRUPTED),
+            // Whoever read the results has seen enough.
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                return ExitCode::SUCCESS;
+            }
+            Self::Output(error) => (format!("cannot write the results: {error}"), 1),
+        };
+        let word = if code == INTERRUPTED { "interrupted" } else { "error" };
+        crate::output::diagnose(&format!("{word}: {message}"));
+        ExitCode::from(code)
+    }
+}
+
+impl From<CatalogError> for Failure {
+    /// A name that stands for nothing has no line to point at.
+    fn from(error: CatalogError) -> Self {
+        let names_a_file = error.path.contains(".toml") || error.path.contains('/');
+        Self::BadInput(if names_a_file { error.to_string() } else { error.message })
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}

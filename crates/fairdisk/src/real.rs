@@ -1,0 +1,178 @@
+//! Real runs: the machine of the lab in real time, on a file.
+//!
+//! With a device model the file serves the data and the model the pace, so a run on a fast disk
+//! can be compared with the lab's. With `--device none` the file is measured as it is: it is
+//! written out first, since holes read at the speed of memory, and takes one request at a time, so
+//! that the scheduler decides everything; `--set device.depth=32` lets a deep disk choose.
+
+mod backend;
+mod place;
+mod report;
+mod watched;
+
+pub(crate) use backend::BackendArg;
+pub(crate) use place::Place;
+pub(crate) use report::{to_json, to_text};
+
+use crate::failure::Failure;
+use crate::{progress, time_arg};
+use backend::Needs;
+use fairdisk_core::{Instant, Span};
+use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::plan::{Options, Plan, Setup};
+use fairdisk_lab::run::Ensemble;
+use fairdisk_plane::{MonotonicClock, Shell, ShellReport};
+use indicatif::ProgressBar;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use watched::Watched;
+
+/// The device that stands for "no model": the file as it is.
+pub(crate) const NO_MODEL: &str = "none";
+/// What takes its place in the plan; it costs no time and has the queue depth of the run.
+const NO_MODEL_DEVICE: &str = "null";
+
+/// What a real run does its I/O on.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    /// The file or block device.
+    pub(crate) path: PathBuf,
+    /// What serves it.
+    pub(crate) backend: BackendArg,
+    /// Whether what is in it may be lost.
+    pub(crate) overwrite: bool,
+    /// Whether a device model sets the pace.
+    pub(crate) modelled: bool,
+}
+
+/// One arm and row, run.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// The result, as an ensemble of one.
+    pub(crate) ensemble: Ensemble,
+    /// What the shell says about the run.
+    pub(crate) report: ShellReport,
+    /// Whether Ctrl-C ended it.
+    pub(crate) cut_short: bool,
+}
+
+/// The plan of a real run.
+///
+/// # Errors
+/// As `load`.
+pub(crate) fn plan(
+    options: &Options,
+    modelled: bool,
+    load: impl Fn(&Options) -> Result<Plan, Failure>,
+) -> Result<Plan, Failure> {
+    if modelled {
+        return load(options);
+    }
+    let mut options = options.clone();
+    options.device = Some(NO_MODEL_DEVICE.to_owned());
+    let one = Override::parse("device.depth=1").map_err(Failure::BadInput)?;
+    options.overrides.insert(0, one);
+    let mut plan = load(&options)?;
+    plan.device_id = NO_MODEL.to_owned();
+    Ok(plan)
+}
+
+/// How long all of it will take, for the user to think about.
+pub(crate) fn estimate(plan: &Plan) -> String {
+    let (arms, rows) = (plan.arms.len(), plan.rows.len());
+    let count = |n: usize, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
+    let what = format!("{} x {}", count(arms, "arm"), count(rows, "row"));
+    let choose = "choose with --arm, --row and --duration";
+    match plan.duration {
+        Some(each) => {
+            let total = Span::from_ns(each.as_ns().saturating_mul((arms * rows) as u64));
+            let (each, total) = (time_arg::words(each), time_arg::words(total));
+            format!("{what} x {each} = {total} in real time; {choose}")
+        }
+        None => format!("{what}, each in real time until its tasks are done; {choose}"),
+    }
+}
+
+/// Runs every arm and row of `plan`, one after the other.
+///
+/// # Errors
+/// The target cannot serve the plan, or a backend broke.
+pub(crate) fn run_plan(
+    plan: &Plan,
+    target: &Target,
+    quiet: bool,
+    stop: &Arc<AtomicBool>,
+) -> Result<Vec<Run>, Failure> {
+    let needs = Needs::of(plan, target)?;
+    let mut runs = Vec::new();
+    for arm in 0..plan.arms.len() {
+        for row in 0..plan.rows.len() {
+            if !stop.load(Ordering::Relaxed) {
+                runs.extend(run_row(plan, (arm, row), target, &needs, quiet, stop)?);
+            }
+        }
+    }
+    Ok(runs)
+}
+
+/// `None`: interrupted before it began.
+fn run_row(
+    plan: &Plan,
+    (arm, row): (usize, usize),
+    target: &Target,
+    needs: &Needs,
+    quiet: bool,
+    stop: &Arc<AtomicBool>,
+) -> Result<Option<Run>, Failure> {
+    let setup = setup(plan, (arm, row))?;
+    let Setup { machine, disk, named, .. } = setup;
+    let Some(backend) = backend::open(target, needs, disk, quiet, stop)? else { return Ok(None) };
+    let names = plan.rows[row].load.group_names();
+    let label = format!("{} {}", plan.arms[arm].name, plan.rows[row].label);
+    let watched = Watched::new(machine, named, plan.ramp);
+    let bar = progress::bar(plan.duration.map_or(0, seconds), quiet);
+    let live = live(watched.clone(), bar.clone(), label, names);
+    let mut shell = Shell::new(watched.clone(), backend, MonotonicClock::start())
+        .stop_on(Arc::clone(stop))
+        .on_progress(live);
+    if let Some(duration) = plan.duration {
+        shell = shell.end_at(Instant::ZERO + duration);
+    }
+    let report = shell.run().map_err(|error| Failure::Run(error.to_string()))?;
+    bar.finish_and_clear();
+    let over = plan.duration.is_some_and(|duration| report.elapsed >= duration);
+    let result = watched.result(Instant::ZERO + report.elapsed);
+    let cut_short = report.stopped.is_some() && !over;
+    Ok(Some(Run { ensemble: Ensemble { arm, row, runs: vec![result] }, report, cut_short }))
+}
+
+fn setup(plan: &Plan, (arm, row): (usize, usize)) -> Result<Setup, Failure> {
+    plan.setup(&plan.arms[arm], &plan.rows[row], 0).map_err(Failure::BadInput)
+}
+
+const fn seconds(span: Span) -> u64 {
+    span.as_ns() / 1_000_000_000
+}
+
+/// Shows every second who has got how much so far.
+fn live(
+    watched: Watched,
+    bar: ProgressBar,
+    label: String,
+    names: Vec<String>,
+) -> impl FnMut(&fairdisk_plane::Progress) + 'static {
+    let mut shown = None;
+    move |progress| {
+        let second = progress.now.as_ns() / 1_000_000_000;
+        if shown.replace(second) == Some(second) {
+            return;
+        }
+        let ios = watched.ios();
+        let total = ios.iter().sum::<u64>().max(1);
+        let part = |(name, ios): (&String, &u64)| format!("{name} {} %", ios * 100 / total);
+        let shares: Vec<String> = names.iter().zip(&ios).map(part).collect();
+        bar.set_position(second);
+        bar.set_message(format!("s  {label}  {}", shares.join("  ")));
+    }
+}

@@ -1,0 +1,128 @@
+//! What serves a real run: a file, opened or made, behind the model of a disk or as it is.
+
+use super::{Target, setup};
+use crate::failure::Failure;
+use crate::progress;
+use clap::ValueEnum;
+use fairdisk_core::Prng;
+use fairdisk_lab::plan::Plan;
+use fairdisk_plane::backend::{self, Backend, Memory, Modelled, Preference};
+use fairdisk_plane::file::{Allocated, Watch};
+use fairdisk_plane::{FileNeeds, TargetError, TargetFile};
+use fairdisk_sim::device::{Device as _, DeviceModel};
+use fairdisk_sim::workload::Direction;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What serves the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BackendArg {
+    /// io_uring if the kernel allows it, else threads
+    #[default]
+    Auto,
+    /// Memory; the file is not touched
+    Memory,
+    /// A pool of threads
+    Threads,
+    /// io_uring, or fail
+    Uring,
+}
+
+impl BackendArg {
+    const fn preference(self) -> Preference {
+        match self {
+            Self::Auto | Self::Memory => Preference::Auto,
+            Self::Threads => Preference::Threads,
+            Self::Uring => Preference::Uring,
+        }
+    }
+}
+
+/// What the rows of a plan need of their target, all together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Needs {
+    sectors: u64,
+    writes: bool,
+    depth: u32,
+}
+
+impl Needs {
+    /// Of every arm and row, so that what does not fit is known before anything runs.
+    pub(super) fn of(plan: &Plan, target: &Target) -> Result<Self, Failure> {
+        let mut needs = Self::default();
+        for arm in 0..plan.arms.len() {
+            for row in 0..plan.rows.len() {
+                let setup = setup(plan, (arm, row))?;
+                needs.sectors = needs.sectors.max(setup.sectors_needed);
+                needs.depth = setup.disk.depth().max(1);
+                needs.writes |= writes(plan, arm, row);
+            }
+        }
+        if target.backend != BackendArg::Memory {
+            // Opened for a moment: what is wrong with it is said before the first run.
+            open_file(target, &FileNeeds { allocate: false, ..needs.file(target) }, |_| true)?;
+        }
+        Ok(needs)
+    }
+
+    const fn file(&self, target: &Target) -> FileNeeds {
+        FileNeeds {
+            sectors: self.sectors,
+            writes: self.writes,
+            overwrite: target.overwrite,
+            allocate: !target.modelled,
+        }
+    }
+}
+
+/// Whether a row changes its target: by its tasks or by the journal of a file system.
+fn writes(plan: &Plan, arm: usize, row: usize) -> bool {
+    let ionice = plan.arms[arm].ionice;
+    let loaded = plan.rows[row].load.build(&plan.host, ionice, &mut Prng::new(0));
+    loaded.volumes.iter().any(|volume| volume.journal.is_some())
+        || loaded.tasks.iter().any(|task| task.stream.direction != Direction::Read)
+}
+
+/// Opens the target. `None`: interrupted while it was written out.
+pub(super) fn open(
+    target: &Target,
+    needs: &Needs,
+    disk: DeviceModel,
+    quiet: bool,
+    stop: &AtomicBool,
+) -> Result<Option<Box<dyn Backend + Send>>, Failure> {
+    let inner: Box<dyn Backend + Send> = if target.backend == BackendArg::Memory {
+        Box::new(Memory::new(needs.sectors, needs.depth))
+    } else {
+        let bar = progress::bar(0, quiet);
+        let go_on = |written: Allocated| {
+            bar.set_length(written.total >> 20);
+            bar.set_position(written.done >> 20);
+            bar.set_message("MiB written out");
+            !stop.load(Ordering::Relaxed)
+        };
+        let file = open_file(target, &needs.file(target), go_on)?;
+        bar.finish_and_clear();
+        let Some(file) = file else { return Ok(None) };
+        let opened = backend::open(file, target.backend.preference(), needs.depth);
+        opened.map_err(|error| Failure::BadInput(error.to_string()))?
+    };
+    Ok(Some(if target.modelled { Box::new(Modelled::new(inner, disk)) } else { inner }))
+}
+
+/// `None`: `go_on` said no.
+fn open_file(
+    target: &Target,
+    needs: &FileNeeds,
+    go_on: impl Fn(Allocated) -> bool,
+) -> Result<Option<TargetFile>, Failure> {
+    let mut watch = |written| if go_on(written) { Watch::Continue } else { Watch::Stop };
+    match TargetFile::open(&target.path, needs, &mut watch) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if is_stopped(&error) => Ok(None),
+        Err(error) => Err(Failure::BadInput(error.to_string())),
+    }
+}
+
+const fn is_stopped(error: &TargetError) -> bool {
+    matches!(error.problem, fairdisk_plane::file::TargetProblem::Stopped)
+}

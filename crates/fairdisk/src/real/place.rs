@@ -1,0 +1,29 @@
+//! Where a run takes place: `--on`.
+
+use crate::failure::Failure;
+use fairdisk_plane::parse_target;
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+/// Where a run takes place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the simulation.
+    Lab,
+    /// On a file or block device.
+    File(PathBuf),
+}
+
+impl Place {
+    /// Reads `lab` or `file:PATH`.
+    ///
+    /// # Errors
+    /// It is neither.
+    pub(crate) fn parse(text: &OsStr) -> Result<Self, Failure> {
+        if text == "lab" {
+            return Ok(Self::Lab);
+        }
+        let path = parse_target(text);
+        path.map(Self::File).map_err(|error| Failure::BadInput(format!("--on {error}, or lab")))
+    }
+}

@@ -1,0 +1,58 @@
+//! What to run: an experiment or a job file, and what is changed about it.
+
+use crate::failure::Failure;
+use crate::time_arg;
+use fairdisk_core::Span;
+use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::plan::{Options, Plan};
+use std::path::Path;
+
+/// The changes that every command about a run accepts.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Changes {
+    /// Use this scheduler: a name of `fairdisk catalog schedulers`, or the path of a .toml file
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scheduler: Option<String>,
+    /// Use this disk: a name of `fairdisk catalog devices`, or the path of a .toml file
+    #[arg(long, value_name = "NAME")]
+    pub(crate) device: Option<String>,
+    /// Run for this long: 500ms, 30s, 2m
+    #[arg(long, value_name = "TIME", value_parser = time_arg::parse)]
+    pub(crate) duration: Option<Span>,
+    /// Change one value, as in host.hz=1000 or scheduler.cfq.slice_idle_ms=0 (may be repeated)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) overrides: Vec<String>,
+}
+
+impl Changes {
+    /// The same as options of a plan.
+    ///
+    /// # Errors
+    /// A malformed `--set`.
+    pub(crate) fn options(&self) -> Result<Options, Failure> {
+        let overrides = self.overrides.iter().map(|text| Override::parse(text));
+        Ok(Options {
+            scheduler: self.scheduler.clone(),
+            device: self.device.clone(),
+            duration: self.duration,
+            overrides: overrides.collect::<Result<_, _>>().map_err(Failure::BadInput)?,
+            ..Options::default()
+        })
+    }
+}
+
+/// Whether `spec` names a fio job file.
+pub(crate) fn is_job_file(spec: &str) -> bool {
+    Path::new(spec).extension().is_some_and(|ending| ending == "fio")
+}
+
+/// The plan that `spec` stands for.
+///
+/// # Errors
+/// It stands for nothing, or something is wrong with its file or with the changes.
+pub(crate) fn load(spec: &str, options: &Options) -> Result<Plan, Failure> {
+    if is_job_file(spec) {
+        return Err(Failure::BadInput(format!("{spec}: job files are not supported yet")));
+    }
+    Ok(Plan::experiment(spec, options)?)
+}

@@ -1,0 +1,67 @@
+//! Lengths of time on the command line: a number and a unit.
+
+use fairdisk_core::Span;
+
+const UNITS: &[(&str, u64)] =
+    &[("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000)];
+
+/// Reads `500ms`, `30s`, `1.5m` or `1h`.
+///
+/// # Errors
+/// What is wrong, and what is expected.
+pub(crate) fn parse(text: &str) -> Result<Span, String> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let expected = "expected a number and a unit: 500ms, 30s, 2m or 1h";
+    let unit_ns = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, ns)| *ns as f64);
+    let (Ok(number), Some(unit_ns)) = (number.parse::<f64>(), unit_ns) else {
+        return Err(expected.to_owned());
+    };
+    let ns = number * unit_ns;
+    if !(1.0..=MAX_NS).contains(&ns) {
+        return Err("must be more than nothing and at most 1000h".to_owned());
+    }
+    Ok(Span::from_ns(ns as u64))
+}
+
+const MAX_NS: f64 = 1000.0 * 3.6e12;
+
+/// A length of time as people write it: `90 s`, `18 min`, `2.5 h`.
+pub(crate) fn words(span: Span) -> String {
+    let seconds = span.as_ns() as f64 / 1e9;
+    match seconds {
+        s if s < 120.0 => format!("{} s", round(s)),
+        s if s < 7200.0 => format!("{} min", round(s / 60.0)),
+        s => format!("{} h", round(s / 3600.0)),
+    }
+}
+
+/// One decimal, if it says anything.
+fn round(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_need_a_unit() {
+        assert_eq!(parse("500ms"), Ok(Span::from_ms(500)));
+        assert_eq!(parse("30s"), Ok(Span::from_s(30)));
+        assert_eq!(parse("1.5m"), Ok(Span::from_s(90)));
+        assert_eq!(parse("1h"), Ok(Span::from_s(3600)));
+        for bad in ["", "30", "s", "30 s", "-1s", "0s", "1d", "nans", "infs", "1e9h", "30sec"] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn lengths_are_said_in_the_unit_that_fits() {
+        assert_eq!(words(Span::from_ms(500)), "0.5 s");
+        assert_eq!(words(Span::from_s(90)), "90 s");
+        assert_eq!(words(Span::from_s(1080)), "18 min");
+        assert_eq!(words(Span::from_s(9000)), "2.5 h");
+    }
+}
