@@ -44,6 +44,9 @@ pub(crate) struct Target {
     pub(crate) overwrite: bool,
     /// Whether a device model sets the pace.
     pub(crate) modelled: bool,
+    /// Whether the file loses its name as soon as it is open: nothing is left of it, however the
+    /// program ends.
+    pub(crate) temporary: bool,
 }
 
 /// One arm and row, run.

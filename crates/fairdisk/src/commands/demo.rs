@@ -1,11 +1,48 @@
-//! `fairdisk demo`.
+//! `fairdisk demo`: what Fairdisk is for, in seconds and without root.
+
+mod bars;
+mod pairs;
+mod two_groups;
 
 use crate::failure::Failure;
+use crate::{interrupt, output};
+use serde_json::json;
+use std::sync::atomic::Ordering;
 
-/// Not there yet
+/// Two groups share a disk: in the lab beside published figures, then in real time
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
-
-pub(crate) fn execute(_: &Args) -> Result<(), Failure> {
-    Err(Failure::BadInput("not supported yet".to_owned()))
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// No progress
+    #[arg(long, short)]
+    quiet: bool,
 }
+
+pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
+    let stop = interrupt::stop_flag()?;
+    let pairs = pairs::Pairs::run(&stop)?;
+    if !args.json {
+        output::print(&pairs.to_text(output::style()))?;
+        output::print(&two_groups::introduction()?)?;
+    }
+    let groups = two_groups::TwoGroups::run(args.quiet, &stop)?;
+    if args.json {
+        output::print_json(&json!({ "lab": pairs.to_json(), "file": groups.to_json() }))?;
+    } else {
+        output::print(&groups.to_text(output::style()))?;
+    }
+    if stop.load(Ordering::Relaxed) {
+        return Err(Failure::Interrupted("results are partial".to_owned()));
+    }
+    if args.json { Ok(()) } else { Ok(output::print(NEXT)?) }
+}
+
+const NEXT: &str = "\
+Next:
+  fairdisk run satoshi-2008-05-27-test1            a published table of nine rows, in the lab
+  fairdisk run two-groups --on file:scratch        these two groups for longer, on a file you keep
+  fairdisk explain two-groups/two-layer --slowest 5
+                                                   which requests waited longest, and for what
+";

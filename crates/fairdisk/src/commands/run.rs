@@ -139,7 +139,13 @@ fn on_file(args: &Args, path: PathBuf) -> Result<(), Failure> {
     let mut options = options(args)?;
     options.seeds = Some(1);
     let plan = real::plan(&options, modelled, |options| selection::load(&args.spec, options))?;
-    let target = real::Target { path, backend: args.backend, overwrite: args.overwrite, modelled };
+    let target = real::Target {
+        path,
+        backend: args.backend,
+        overwrite: args.overwrite,
+        modelled,
+        temporary: false,
+    };
     let stop = interrupt::stop_flag()?;
     if !args.quiet {
         output::diagnose(&real::estimate(&plan));

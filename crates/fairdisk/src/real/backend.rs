@@ -11,6 +11,7 @@ use fairdisk_plane::file::{Allocated, Watch};
 use fairdisk_plane::{FileNeeds, TargetError, TargetFile};
 use fairdisk_sim::device::{Device as _, DeviceModel};
 use fairdisk_sim::workload::Direction;
+use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What serves the file.
@@ -57,7 +58,7 @@ impl Needs {
                 needs.writes |= writes(plan, arm, row);
             }
         }
-        if target.backend != BackendArg::Memory {
+        if target.backend != BackendArg::Memory && !target.temporary {
             // Opened for a moment: what is wrong with it is said before the first run.
             open_file(target, &FileNeeds { allocate: false, ..needs.file(target) }, |_| true)?;
         }
@@ -117,6 +118,13 @@ fn open_file(
 ) -> Result<Option<TargetFile>, Failure> {
     let mut watch = |written| if go_on(written) { Watch::Continue } else { Watch::Stop };
     match TargetFile::open(&target.path, needs, &mut watch) {
+        Ok(file) if target.temporary => match fs::remove_file(&target.path) {
+            Ok(()) => Ok(Some(file)),
+            Err(error) => {
+                let path = target.path.display();
+                Err(Failure::BadInput(format!("{path}: cannot be removed again: {error}")))
+            }
+        },
         Ok(file) => Ok(Some(file)),
         Err(error) if is_stopped(&error) => Ok(None),
         Err(error) => Err(Failure::BadInput(error.to_string())),

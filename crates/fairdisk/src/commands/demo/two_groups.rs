@@ -1,0 +1,108 @@
+//! The second half of the demo: two groups in real time, on a real file behind a modelled disk.
+
+use super::bars::bar;
+use super::pairs::heading;
+use crate::failure::Failure;
+use crate::real::{self, BackendArg, Target};
+use crate::selection;
+use fairdisk_core::{Prng, Span, WeightMap};
+use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell, Style, to_json};
+use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::Ensemble;
+use serde_json::Value;
+use std::env;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+const EXPERIMENT: &str = "two-groups";
+/// Of each scheduler; long enough for a dozen turns of both groups.
+const EACH: Span = Span::from_s(5);
+const BAR_COLUMNS: usize = 40;
+
+/// Two groups under two schedulers.
+pub(super) struct TwoGroups {
+    plan: Plan,
+    outcome: Outcome,
+}
+
+/// What is about to happen, for those who wait.
+pub(super) fn introduction() -> Result<String, Failure> {
+    let plan = plan()?;
+    let seconds = EACH.as_ns() as f64 / 1e9;
+    Ok(format!(
+        "\n2. In real time: the same scheduler serves real reads of a file, at the pace of a disk\n   \
+         {}; {}, {seconds:.0} s under each scheduler\n",
+        plan.title, plan.device_id
+    ))
+}
+
+fn plan() -> Result<Plan, Failure> {
+    let options = Options { seeds: Some(1), duration: Some(EACH), ..Options::default() };
+    selection::load(EXPERIMENT, &options)
+}
+
+impl TwoGroups {
+    pub(super) fn run(quiet: bool, stop: &Arc<AtomicBool>) -> Result<Self, Failure> {
+        let plan = plan()?;
+        let target = Target {
+            path: free_path(),
+            backend: BackendArg::Auto,
+            overwrite: false,
+            modelled: true,
+            temporary: true,
+        };
+        let runs = real::run_plan(&plan, &target, quiet, stop)?;
+        let ensembles: Vec<Ensemble> = runs.into_iter().map(|run| run.ensemble).collect();
+        let outcome = Outcome::new(&plan, Shell::File, &ensembles);
+        Ok(Self { plan, outcome })
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        to_json(&self.outcome)
+    }
+
+    pub(super) fn to_text(&self, style: Style) -> String {
+        let asked = asked(&self.plan);
+        let mut text = String::new();
+        for row in &self.outcome.rows {
+            text.push('\n');
+            text.push_str(&heading(style, &format!("   {}", title(&self.plan, row))));
+            for (group, asked) in row.groups.iter().zip(&asked) {
+                write_bars(&mut text, &group.name, *asked, group.share.mean);
+            }
+        }
+        text.push('\n');
+        text
+    }
+}
+
+fn title(plan: &Plan, row: &RowOutcome) -> String {
+    let arm = plan.arms.iter().find(|arm| arm.name == row.arm);
+    arm.map_or_else(String::new, |arm| arm.revision.title.clone())
+}
+
+fn write_bars(text: &mut String, name: &str, asked: f64, got: f64) {
+    for (name, word, share) in [(name, "asked", asked), ("", "got", got)] {
+        let bar = bar(share, BAR_COLUMNS);
+        let _ = writeln!(text, "   {name:10} {word:5} {bar:BAR_COLUMNS$} {:5.1} %", share * 100.0);
+    }
+}
+
+/// What each group asks for, as a part of the disk.
+fn asked(plan: &Plan) -> Vec<f64> {
+    let Some(row) = plan.rows.first() else { return Vec::new() };
+    let groups = row.load.build(&plan.host, false, &mut Prng::new(0)).groups;
+    let weight = |share: fairdisk_core::Share| f64::from(share.weight(WeightMap::default()).get());
+    let weights: Vec<f64> = groups.iter().map(|group| weight(group.share)).collect();
+    let sum: f64 = weights.iter().sum();
+    weights.iter().map(|weight| weight / sum).collect()
+}
+
+/// A path in the directory for temporary files where nothing is.
+fn free_path() -> PathBuf {
+    let path = |n: u32| env::temp_dir().join(format!("fairdisk-demo-{}-{n}", process::id()));
+    (0..).map(path).find(|path| path.symlink_metadata().is_err()).unwrap_or_else(|| path(0))
+}
