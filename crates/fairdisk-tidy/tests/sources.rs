@@ -1,6 +1,6 @@
 //! The form of the sources: module docs, lengths, widths, and what must not be in them.
 
-use fairdisk_tidy::files::{File, demand_none, ending_in};
+use fairdisk_tidy::files::{File, demand_none, ending_in, root};
 use fairdisk_tidy::rust::{Part, Source, functions};
 
 /// Lines of a file without its unit tests.
@@ -10,7 +10,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 /// Columns of a line, not counting what stands in literals.
 const COLUMNS_MAX: usize = 100;
 
-/// Files that were longer when the limit was set. They may shrink; a file that fits leaves the list.
+/// Files that were longer when the limit was set. They may shrink; one that fits leaves the list.
 const LONG_FILES: &[(&str, usize)] = &[
     ("crates/fairdisk-core/src/engine.rs", 660),
     ("crates/fairdisk-sched/src/cfq/engine.rs", 520),
@@ -18,6 +18,14 @@ const LONG_FILES: &[(&str, usize)] = &[
 
 /// Functions that were longer when the limit was set.
 const LONG_FUNCTIONS: &[(&str, &str, usize)] = &[];
+
+/// Files with one line that was wider when the limit was set.
+const WIDE_FILES: &[&str] = &[
+    "crates/fairdisk-core/src/engine/order.rs",
+    "crates/fairdisk-core/tests/model/naive.rs",
+    "crates/fairdisk-lab/src/catalog/error.rs",
+    "crates/fairdisk-lab/src/plan.rs",
+];
 
 /// Folders of a machine. Nothing in the sources may depend on where they lie.
 const PLACES: &[&str] = &["home", "root", "Users", "work", "workspace"];
@@ -81,12 +89,14 @@ fn lines_fit_a_hundred_columns() {
     let mut faults = Vec::new();
     for file in sources() {
         let lines = Source::new(&file.text).lines(&[Part::Code, Part::Comment]);
-        for (at, line) in lines.iter().enumerate() {
-            let columns = line.trim_end().chars().count();
-            // An address cannot be broken.
-            if columns > COLUMNS_MAX && !line.contains("://") {
-                faults.push(format!("{}:{}: {columns} columns", file.path, at + 1));
-            }
+        let columns = |line: &String| line.trim_end().chars().count();
+        // An address cannot be broken.
+        let wide = |line: &String| columns(line) > COLUMNS_MAX && !line.contains("://");
+        let wide: Vec<usize> = (1..).zip(&lines).filter(|at| wide(at.1)).map(|at| at.0).collect();
+        match (WIDE_FILES.contains(&file.path.as_str()), wide.as_slice()) {
+            (true, []) => faults.push(format!("{}: fits; remove it from WIDE_FILES", file.path)),
+            (true, [_]) | (false, []) => {}
+            (_, wide) => faults.push(format!("{}: too wide: lines {wide:?}", file.path)),
         }
     }
     demand_none(&faults);
@@ -139,17 +149,16 @@ fn names_folder(line: &str, folder: &str) -> bool {
     })
 }
 
-/// A path that climbs out of the top folder, or a sibling folder named beside a file that is not
-/// there (`../name/…` in prose is meant from the top folder).
+/// A path in the line that climbs out of the top folder, or, in prose, one that climbs a folder and
+/// leads nowhere.
 fn leaves_repository(file: &str, line: &str) -> Option<String> {
     let depth = file.matches('/').count();
-    for word in line.split(|c: char| c.is_whitespace() || "\"'`()<>[],;".contains(c)) {
+    let prose = file.ends_with(".md") || line.trim_start().starts_with("//");
+    let here = root().join(file);
+    for word in line.split(|c: char| c.is_whitespace() || "\"'`()<>[],;#".contains(c)) {
         let ups = word.split('/').take_while(|part| *part == "..").count();
-        let prose = file.ends_with(".md") || line.trim_start().starts_with("//");
-        let from_top = prose && ups == 1 && word.len() > 3 && word.contains("/");
-        let here = fairdisk_tidy::files::root().join(file);
-        let exists = here.parent().is_some_and(|folder| folder.join(word).exists());
-        if ups > depth || (from_top && !exists) {
+        let exists = || here.parent().is_some_and(|folder| folder.join(word).exists());
+        if ups > depth || (prose && ups > 0 && !exists()) {
             return Some(word.to_owned());
         }
     }

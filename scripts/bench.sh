@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# What things cost, as a table. Times are CPU times, medians of three where a run is short; trust
+# ratios within one run of this script more than figures of two machines.
+set -uo pipefail
+. "$(dirname "$0")/toolchain.sh" || exit 1
+
+target=${CARGO_TARGET_DIR:-target}
+experiment=satoshi-2008-05-27-test1
+seeds=${FAIRDISK_BENCH_SEEDS:-200}
+
+cargo build --release --locked --quiet -p fairdisk || exit 1
+program=$target/release/fairdisk
+
+# Name, value, unit.
+line() { printf '%-52s %14s  %s\n' "$1" "$2" "$3"; }
+
+# CPU seconds of a command, its own output thrown away.
+cpu_seconds() {
+  local TIMEFORMAT='%U %S'
+  { time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ print $1 + $2 }'
+}
+
+median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+
+one_row() { "$program" run "$experiment" --arm two-layer --row '#1' --json --seeds "$1" "${@:2}"; }
+
+echo "machine: $(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"
+echo "rustc:   $(rustc --version)"
+echo
+echo "== the lab: $experiment, two-layer, row #1"
+ios=$(one_row "$seeds" | sed -n 's/^ *"submitted": \([0-9]*\),*/\1/p' | head -n 1)
+cpu=$(for _ in 1 2 3; do cpu_seconds one_row "$seeds"; done | median)
+line "requests in $seeds runs of 120 s" "$ios" "(metadata and ext3 journal included)"
+line "simulated requests per CPU-second" \
+  "$(awk -v n="${ios:-0}" -v s="$cpu" 'BEGIN { printf "%.2f", s ? n / s / 1e6 : 0 }')" "million"
+line "start-up: one run of 1 ms, CPU time" \
+  "$(for _ in 1 2 3; do cpu_seconds one_row 1 --duration 1ms; done | median)" "s"
+
+echo
+echo "== a decision: submit, admit, decide, complete; CPU time for each request"
+cargo bench --locked --quiet -p fairdisk-sched --bench decide 2>/dev/null
+
+# Example programs and benches of other crates, where there are any.
+if [ -f crates/fairdisk-sim/benches/device.rs ]; then
+  echo
+  echo "== device models"
+  cargo bench --locked --quiet -p fairdisk-sim --bench device 2>/dev/null
+fi
+
+echo
+if command -v valgrind >/dev/null; then
+  echo "== instructions (valgrind, exact from run to run)"
+  count() {
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$program" run "$experiment" \
+      --arm two-layer --row '#1' --seeds 1 --json --duration "$1" 2>&1 >/dev/null |
+      sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
+  }
+  requests() {
+    one_row 1 --duration "$1" | sed -n 's/^ *"submitted": \([0-9]*\),*/\1/p' | head -n 1
+  }
+  short=$(count 10s) long=$(count 60s)
+  more=$(($(requests 60s) - $(requests 10s)))
+  line "start-up and 10 s" "$short" "instructions"
+  line "each simulated request" \
+    "$(awk -v a="$short" -v b="$long" -v n="$more" 'BEGIN { printf "%.0f", (b - a) / n }')" \
+    "instructions"
+else
+  echo "skipped: valgrind is not installed, no instruction counts"
+fi
