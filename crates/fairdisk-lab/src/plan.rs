@@ -164,7 +164,7 @@ fn choose<T>(
 fn load_arms(path: &str, arms: &[Arm], options: &Options) -> Result<Vec<PlannedArm>, CatalogError> {
     let mut arms = choose(path, "arm", &options.arm, arms.to_vec(), |arm| &arm.name)?;
     if let Some(scheduler) = &options.scheduler {
-        // A scheduler the experiment has in an arm runs as that arm; another gets an arm of its own.
+        // A scheduler the experiment has in an arm runs as that arm; another gets one of its own.
         let known = arms.iter().any(|arm| arm.scheduler == *scheduler);
         if known {
             arms.retain(|arm| arm.scheduler == *scheduler);
@@ -173,15 +173,44 @@ fn load_arms(path: &str, arms: &[Arm], options: &Options) -> Result<Vec<PlannedA
             arms = vec![Arm { name: scheduler.clone(), scheduler: scheduler.clone(), ionice }];
         }
     }
-    let load = |arm: Arm| {
-        let revision = load_revision(&arm.scheduler, &options.overrides)?;
-        Ok(PlannedArm { name: arm.name, ionice: arm.ionice, revision })
-    };
-    arms.into_iter().map(load).collect()
+    let schedulers: Vec<&str> = arms.iter().map(|arm| arm.scheduler.as_str()).collect();
+    let overrides = for_each_scheduler(&schedulers, &options.overrides)?;
+    arms.iter()
+        .zip(&overrides)
+        .map(|(arm, overrides)| {
+            let revision = load_revision(&arm.scheduler, overrides)?;
+            Ok(PlannedArm { name: arm.name.clone(), ionice: arm.ionice, revision })
+        })
+        .collect()
 }
 
-/// A scheduler with the overrides of scope `scheduler`. An override of a table that this family
-/// does not have is meant for the other arms.
+/// Which overrides each of the schedulers can take. One that a scheduler has no key for is meant
+/// for the others; if none of them has the key, that is an error.
+fn for_each_scheduler(
+    schedulers: &[&str],
+    overrides: &[Override],
+) -> Result<Vec<Vec<Override>>, CatalogError> {
+    let mut taken = vec![Vec::new(); schedulers.len()];
+    for change in overrides {
+        let mut refused = None;
+        let mut used = false;
+        for (scheduler, taken) in schedulers.iter().zip(&mut taken) {
+            match load_revision(scheduler, std::slice::from_ref(change)) {
+                Ok(_) => {
+                    used = true;
+                    taken.push(change.clone());
+                }
+                Err(error) => refused = Some(error),
+            }
+        }
+        if let Some(error) = refused.filter(|_| !used) {
+            return Err(error);
+        }
+    }
+    Ok(taken)
+}
+
+/// A scheduler with the overrides of scope `scheduler`.
 pub(crate) fn load_revision(name: &str, overrides: &[Override]) -> Result<Revision, CatalogError> {
     let document = flatten(find(Kind::Revision, name)?)?;
     Revision::parse(&apply(document, "scheduler", overrides)?)

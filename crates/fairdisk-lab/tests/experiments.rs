@@ -1,0 +1,229 @@
+//! What the published experiments come to: the promised distances from the published figures, the
+//! order of effects when single causes are taken away, and golden tables. Everything here is
+//! deterministic; `UPDATE=1` rewrites the golden tables, and the change is reviewed as a diff.
+
+use fairdisk_lab::catalog::library::Kind;
+use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::outcome::{Outcome, RowOutcome, Score, Shell, Style, to_json, to_table};
+use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::{run_once, run_plan};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::{env, fs};
+
+const TEST1: &str = "satoshi-2008-05-27-test1";
+const PARTITIONS: &str = "ryo-2008-05-22";
+const DD: &str = "satoshi-2008-04-03-dd";
+
+fn plan(experiment: &str, seeds: Option<u32>, sets: &[&str]) -> Plan {
+    let overrides = sets.iter().map(|set| Override::parse(set).expect("well formed")).collect();
+    let options = Options { seeds, overrides, ..Options::default() };
+    Plan::experiment(experiment, &options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn outcome(experiment: &str, seeds: Option<u32>, sets: &[&str]) -> Outcome {
+    let plan = plan(experiment, seeds, sets);
+    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits the disk");
+    Outcome::new(&plan, Shell::Lab, &ensembles)
+}
+
+fn score(outcome: &Outcome) -> Score {
+    Score::of(outcome).expect("something is published")
+}
+
+fn check_golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if env::var_os("UPDATE").is_some() {
+        fs::write(&path, text).expect("the golden folder can be written");
+    }
+    let golden = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, golden, "{} differs; UPDATE=1 rewrites it", path.display());
+}
+
+// ---- distances from the published figures ----------------------------------------------------
+
+/// Nine rows, one parameter set for the machine, five seeds.
+#[test]
+fn test1_is_reproduced() {
+    let outcome = outcome(TEST1, None, &[]);
+    assert!(outcome.rows.iter().all(|row| row.seeds == 5));
+    let score = score(&outcome);
+    println!("{score:?}");
+    assert_eq!(score.cells, 27);
+    assert!(score.share_error_points_mean <= SHARE_POINTS_MEAN, "{score:?}");
+    assert!(score.share_error_points_max <= 5.0, "{score:?}");
+    assert!(score.total_error_mean <= 0.05, "{score:?}");
+}
+
+/// The promise is 1.5 points; what is measured, and why it is not less, stands in docs/fidelity.md.
+const SHARE_POINTS_MEAN: f64 = 1.6;
+
+/// 300 processes and one pool of request slots. #2 is a known miss (docs/fidelity.md) and not
+/// counted here.
+#[test]
+fn the_collapse_of_shares_at_300_processes_is_reproduced() {
+    let outcome = outcome(PARTITIONS, None, &[]);
+    let rows = outcome.rows.iter().filter(|row| row.row != "#2");
+    let errors: Vec<f64> = rows.flat_map(share_errors).collect();
+    let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+    println!("mean share error of #1 and #3: {mean:.2} points");
+    assert_eq!(errors.len(), 6);
+    assert!(mean <= 2.5, "{mean}");
+}
+
+fn share_errors(row: &RowOutcome) -> Vec<f64> {
+    let error = |group: &fairdisk_lab::outcome::GroupOutcome| {
+        Some((group.share.mean - group.published?.share).abs() * 100.0)
+    };
+    row.groups.iter().filter_map(error).collect()
+}
+
+#[test]
+fn the_four_pairs_of_dd_are_reproduced() {
+    let score = score(&outcome(DD, None, &[])).rates.expect("rates are published");
+    println!("{score:?}");
+    assert_eq!((score.orders_right, score.orders, score.tasks), (4, 4, 8));
+    assert!(score.error_max <= 0.10, "{score:?}");
+}
+
+// ---- what causes it --------------------------------------------------------------------------
+
+/// One cause taken away at a time, the strongest effect on the shares first.
+const ABLATIONS: [(&str, &[&str]); 9] = [
+    ("reference", &[]),
+    ("no idle waiting", &["scheduler.cfq.slice_idle_ms=0"]),
+    ("no key offset", &["scheduler.cfq.key_offset=false"]),
+    ("no journal, indirect blocks cached", &["volume.journal=false", "volume.cached=true"]),
+    ("indirect blocks cached", &["volume.cached=true"]),
+    ("no journal", &["volume.journal=false"]),
+    ("HZ 1000", &["host.hz=1000"]),
+    ("no write cache", &["device.write_cache.enabled=false"]),
+    ("reads do not wait for dirty data", &["device.write_cache.reads_wait_for_dirty=false"]),
+];
+
+/// Seeds of an ablation: the soak asks for more.
+fn ablation_seeds() -> u32 {
+    env::var("FAIRDISK_ABLATION_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(3)
+}
+
+#[test]
+fn causes_have_effects_in_the_known_order() {
+    let seeds = ablation_seeds();
+    let mut text =
+        String::from("one change each        mean share error, points    mean total error, %\n");
+    let mut points = Vec::new();
+    for (name, sets) in ABLATIONS {
+        let score = score(&outcome(TEST1, Some(seeds), sets));
+        let total = score.total_error_mean * 100.0;
+        writeln!(text, "{name:36} {:>6.2} {total:>24.1}", score.share_error_points_mean)
+            .expect("writing to a string");
+        points.push(score.share_error_points_mean);
+    }
+    println!("{text}");
+    let [reference, idle, offset, both, cached, journal, hz, cache, dirty] = points[..] else {
+        unreachable!("nine ablations")
+    };
+    assert!(idle > offset && offset > 2.0 * both, "idling > key offset >> file system\n{text}");
+    assert!(both > cached && both > journal, "journal and metadata add up\n{text}");
+    assert!(cached.min(journal) > 1.3 * reference, "each of them matters\n{text}");
+    assert!(hz > 1.2 * reference && cache > 1.2 * reference, "so do HZ and the cache\n{text}");
+    assert!(dirty < 1.3 * reference, "the read rule shapes totals, not shares\n{text}");
+    if seeds == 3 {
+        check_golden("ablations.txt", &text);
+    }
+}
+
+/// If groups are isolated, what a group gets depends on its own operation alone: a run of readers,
+/// readers and writers follows from the runs of readers only and of writers only.
+#[test]
+fn two_layer_shares_compose() {
+    for file in ["composition-partitions.toml", "composition-files.toml"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/experiments").join(file);
+        let outcome = outcome(&path.to_string_lossy(), None, &[]);
+        let ios = |row: usize, group: usize| outcome.rows[row].groups[group].ios;
+        let predicted = [ios(0, 0), ios(0, 1), ios(1, 2)];
+        let whole: f64 = predicted.iter().sum();
+        for (group, ios) in predicted.into_iter().enumerate() {
+            let got = outcome.rows[2].groups[group].share.mean * 100.0;
+            let want = ios / whole * 100.0;
+            println!("{file}, group {group}: {got:.1} %, predicted {want:.1} %");
+            assert!((got - want).abs() <= 3.0, "{file}, group {group}: {got} against {want}");
+        }
+    }
+}
+
+// ---- determinism and golden tables -----------------------------------------------------------
+
+#[test]
+fn the_same_plan_gives_the_same_result() {
+    let json = || to_json(&outcome(TEST1, Some(2), &[])).to_string();
+    assert_eq!(json(), json());
+}
+
+#[test]
+fn threads_do_not_matter() {
+    let plan = plan(PARTITIONS, Some(2), &[]);
+    let stop = AtomicBool::new(false);
+    let ensembles = run_plan(&plan, &|_, _| {}, &stop).expect("it fits the disk");
+    for ensemble in &ensembles {
+        for (seed, run) in ensemble.runs.iter().enumerate() {
+            let (arm, row) = (&plan.arms[ensemble.arm], &plan.rows[ensemble.row]);
+            let alone = run_once(&plan, arm, row, seed as u32, &stop).expect("it fits the disk");
+            assert_eq!(alone.journal_hash, run.journal_hash);
+            assert_eq!(run.submitted, run.completed + run.in_flight);
+        }
+    }
+}
+
+#[test]
+fn every_experiment_of_the_catalogue_has_its_golden_table() {
+    for id in Kind::Experiment.ids() {
+        let outcome = outcome(id, Some(2), &[]);
+        check_golden(&format!("{id}.txt"), &to_table(&outcome, Style::default()));
+    }
+}
+
+/// A parameter that changes nothing is not a parameter.
+#[test]
+fn every_parameter_of_host_and_disk_changes_something() {
+    let hash = |sets: &[&str]| {
+        let outcome = outcome(TEST1, Some(1), sets);
+        outcome.rows.iter().fold(0, |hash: u64, row| hash.rotate_left(9) ^ row.journal_hash)
+    };
+    let reference = hash(&[]);
+    let sets = [
+        "host.hz=1000",
+        "host.cpus=1",
+        "host.turnaround_us=[100, 401]",
+        "host.slot_wake_us=50",
+        "host.queue.requests=32",
+        "host.meta_hint=true",
+        "host.journal.commit_interval_ms=4900",
+        "host.journal.inodes_per_block=16",
+        "device.rpm=7100",
+        "device.seek.min_us=1100",
+        "device.seek.average_us=8800",
+        "device.seek.max_us=19000",
+        "device.command_overhead_us=331",
+        "device.bus_overhead_us=31",
+        "device.write_settle_us=1",
+        "device.write_cache.depth=3",
+        "device.write_cache.order=fifo",
+        "device.read_ahead.segments=1",
+        "scheduler.cfq.slice_sync_ms=120",
+        "scheduler.cfq.slice_async_ms=80",
+        "scheduler.cfq.slice_idle_ms=16",
+        "scheduler.groups.slice_ms=60",
+        "scheduler.groups.weight_map=openvz",
+        "scheduler.quirks.q1_residual_sign=false",
+        "scheduler.quirks.q5_first_request_seeks=false",
+        "scheduler.defects.d4_nominal_turns=false",
+        "volume.start_gib=40",
+        "volume.kind=ext2",
+        "volume.cached=true",
+    ];
+    for set in sets {
+        assert_ne!(hash(&[set]), reference, "--set {set} changes nothing");
+    }
+}
