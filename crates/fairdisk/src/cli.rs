@@ -27,3 +27,64 @@ pub(crate) enum Command {
     Completions(completions::Args),
     Man(man::Args),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::{Command, CommandFactory as _};
+    use std::collections::BTreeSet;
+
+    /// The command and all below it.
+    fn commands() -> Vec<Command> {
+        let mut root = Cli::command();
+        root.build();
+        let mut all = vec![root];
+        let mut at = 0;
+        while at < all.len() {
+            let below: Vec<Command> = all[at].get_subcommands().cloned().collect();
+            all.extend(below.into_iter().filter(|command| command.get_name() != "help"));
+            at += 1;
+        }
+        assert!(all.len() >= 7, "only {} commands", all.len());
+        all
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_and_option_has_help() {
+        for command in commands() {
+            let name = command.get_name();
+            assert!(command.get_about().is_some(), "{name} has no help");
+            for argument in command.get_arguments() {
+                let id = argument.get_id();
+                let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+                assert!(!help.is_empty(), "{name} {id} has no help");
+                assert!(!help.ends_with('.') || help.contains(". "), "{name} {id}: {help}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_plain_and_given_once() {
+        let plain = |name: &str| name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        for command in commands() {
+            let name = command.get_name();
+            assert!(plain(name), "{name}");
+            let (mut longs, mut shorts) = (BTreeSet::new(), BTreeSet::new());
+            for argument in command.get_arguments() {
+                if let Some(long) = argument.get_long() {
+                    assert!(plain(long), "{name} --{long}");
+                    assert!(longs.insert(long.to_owned()), "{name} has --{long} twice");
+                }
+                if let Some(short) = argument.get_short() {
+                    assert!(short.is_ascii_alphabetic(), "{name} -{short}");
+                    assert!(shorts.insert(short), "{name} has -{short} twice");
+                }
+            }
+        }
+    }
+}

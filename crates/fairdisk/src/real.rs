@@ -10,13 +10,12 @@ mod place;
 mod report;
 mod watched;
 
-pub(crate) use backend::BackendArg;
+pub(crate) use backend::{BackendArg, Needs};
 pub(crate) use place::Place;
 pub(crate) use report::{to_json, to_text};
 
 use crate::failure::Failure;
 use crate::{progress, time_arg};
-use backend::Needs;
 use fairdisk_core::{Instant, Span};
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::plan::{Options, Plan, Setup};
@@ -97,22 +96,32 @@ pub(crate) fn estimate(plan: &Plan) -> String {
     }
 }
 
+/// Finds out what the rows of `plan` need, and whether the target has it.
+///
+/// # Errors
+/// It has not.
+pub(crate) fn prepare(plan: &Plan, target: &Target) -> Result<Needs, Failure> {
+    let needs = Needs::of(plan)?;
+    needs.check(target)?;
+    Ok(needs)
+}
+
 /// Runs every arm and row of `plan`, one after the other.
 ///
 /// # Errors
-/// The target cannot serve the plan, or a backend broke.
+/// The target no longer serves, or a backend broke.
 pub(crate) fn run_plan(
     plan: &Plan,
     target: &Target,
+    needs: &Needs,
     quiet: bool,
     stop: &Arc<AtomicBool>,
 ) -> Result<Vec<Run>, Failure> {
-    let needs = Needs::of(plan, target)?;
     let mut runs = Vec::new();
     for arm in 0..plan.arms.len() {
         for row in 0..plan.rows.len() {
             if !stop.load(Ordering::Relaxed) {
-                runs.extend(run_row(plan, (arm, row), target, &needs, quiet, stop)?);
+                runs.extend(run_row(plan, (arm, row), target, needs, quiet, stop)?);
             }
         }
     }

@@ -147,10 +147,11 @@ fn on_file(args: &Args, path: PathBuf) -> Result<(), Failure> {
         temporary: false,
     };
     let stop = interrupt::stop_flag()?;
+    let needs = real::prepare(&plan, &target)?;
     if !args.quiet {
         output::diagnose(&real::estimate(&plan));
     }
-    let runs = real::run_plan(&plan, &target, args.quiet, &stop)?;
+    let runs = real::run_plan(&plan, &target, &needs, args.quiet, &stop)?;
     print_runs(args, &plan, &runs)?;
     finish(&plan, &runs, &stop)
 }

@@ -40,7 +40,7 @@ impl BackendArg {
 
 /// What the rows of a plan need of their target, all together.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Needs {
+pub(crate) struct Needs {
     sectors: u64,
     writes: bool,
     depth: u32,
@@ -48,7 +48,7 @@ pub(super) struct Needs {
 
 impl Needs {
     /// Of every arm and row, so that what does not fit is known before anything runs.
-    pub(super) fn of(plan: &Plan, target: &Target) -> Result<Self, Failure> {
+    pub(super) fn of(plan: &Plan) -> Result<Self, Failure> {
         let mut needs = Self::default();
         for arm in 0..plan.arms.len() {
             for row in 0..plan.rows.len() {
@@ -58,11 +58,19 @@ impl Needs {
                 needs.writes |= writes(plan, arm, row);
             }
         }
-        if target.backend != BackendArg::Memory && !target.temporary {
-            // Opened for a moment: what is wrong with it is said before the first run.
-            open_file(target, &FileNeeds { allocate: false, ..needs.file(target) }, |_| true)?;
-        }
         Ok(needs)
+    }
+
+    /// Opens the target for a moment, so that what is wrong with it is said before anything else
+    /// is. What was not there before is not there afterwards.
+    pub(super) fn check(&self, target: &Target) -> Result<(), Failure> {
+        if target.backend == BackendArg::Memory {
+            return Ok(());
+        }
+        let is_new = target.path.symlink_metadata().is_err();
+        let probe = Target { temporary: is_new || target.temporary, ..target.clone() };
+        let needs = FileNeeds { allocate: false, ..self.file(target) };
+        open_file(&probe, &needs, |_| true).map(drop)
     }
 
     const fn file(&self, target: &Target) -> FileNeeds {

@@ -54,7 +54,8 @@ impl TwoGroups {
             modelled: true,
             temporary: true,
         };
-        let runs = real::run_plan(&plan, &target, quiet, stop)?;
+        let needs = real::prepare(&plan, &target)?;
+        let runs = real::run_plan(&plan, &target, &needs, quiet, stop)?;
         let ensembles: Vec<Ensemble> = runs.into_iter().map(|run| run.ensemble).collect();
         let outcome = Outcome::new(&plan, Shell::File, &ensembles);
         Ok(Self { plan, outcome })

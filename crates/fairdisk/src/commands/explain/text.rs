@@ -1,0 +1,204 @@
+//! The answers of `fairdisk explain`, as text and as JSON.
+
+use super::Story;
+use super::journey::{Journey, Step};
+use super::wait::{Part, Wait};
+use fairdisk_core::{GroupId, Op, Span, TaskId, Why};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+impl Story {
+    fn group(&self, group: GroupId) -> String {
+        let at = (group.0 as usize).checked_sub(1);
+        let label = at.and_then(|at| self.groups.get(at));
+        label.map_or_else(|| "the root group".to_owned(), |label| label.name.clone())
+    }
+
+    /// Tasks of the load have numbers; those after them belong to the system.
+    fn task(&self, task: TaskId) -> String {
+        if (task.0 as usize) < self.tasks {
+            format!("task {}", task.0)
+        } else {
+            "the system".to_owned()
+        }
+    }
+}
+
+// ---- lists -------------------------------------------------------------------------------------
+
+/// The slowest requests as a table.
+pub(super) fn slowest(story: &Story, list: &[&Journey]) -> String {
+    let mut text = format!("{}: {} requests, the slowest:\n", story.name, story.journeys.len());
+    let _ = writeln!(
+        text,
+        "{:>9}  {:>10}  {:>10}  {:>10}  {:16}  {:10}  what",
+        "request", "at ms", "wait ms", "total ms", "group", "task"
+    );
+    for journey in list {
+        let _ = writeln!(
+            text,
+            "{:>9}  {:>10.1}  {:>10.1}  {:>10.1}  {:16}  {:10}  {}",
+            journey.number,
+            journey.submitted.as_ns() as f64 / 1e6,
+            ms(journey.wait()),
+            ms(journey.total()),
+            story.group(journey.group),
+            story.task(journey.task),
+            what(journey),
+        );
+    }
+    text
+}
+
+/// The slowest requests as JSON.
+pub(super) fn slowest_json(story: &Story, list: &[&Journey]) -> Value {
+    let requests: Vec<Value> = list.iter().map(|journey| identity(story, journey)).collect();
+    json!({ "run": story.name, "requests": story.journeys.len(), "slowest": requests })
+}
+
+fn identity(story: &Story, journey: &Journey) -> Value {
+    json!({
+        "request": journey.number,
+        "bio": journey.bio.0,
+        "task": journey.task.0,
+        "group": story.group(journey.group),
+        "op": op(journey.op),
+        "start_sector": journey.start.0,
+        "sectors": journey.sectors.0,
+        "submitted_ms": journey.submitted.as_ns() as f64 / 1e6,
+        "wait_ms": journey.wait().map(|wait| ms(Some(wait))),
+        "total_ms": journey.total().map(|total| ms(Some(total))),
+    })
+}
+
+fn ms(span: Option<Span>) -> f64 {
+    span.unwrap_or_default().as_ns() as f64 / 1e6
+}
+
+const fn op(op: Op) -> &'static str {
+    match op {
+        Op::Read => "read",
+        Op::Write => "write",
+        Op::Flush => "flush",
+        Op::Discard => "discard",
+        Op::WriteZeroes => "write of zeroes",
+    }
+}
+
+fn what(journey: &Journey) -> String {
+    let kib = journey.sectors.bytes() as f64 / 1024.0;
+    format!("{} of {kib} KiB at sector {}", op(journey.op), journey.start.0)
+}
+
+// ---- a life ------------------------------------------------------------------------------------
+
+/// The life of one request.
+pub(super) fn life(story: &Story, journey: &Journey, wait: &Wait) -> String {
+    let mut text = format!(
+        "request {} of {}: {}, by {} of {}\n\n{:>12}  {:>10}\n",
+        journey.number,
+        story.name,
+        what(journey),
+        story.task(journey.task),
+        story.group(journey.group),
+        "at ms",
+        "after ms",
+    );
+    let mut line = |at: fairdisk_core::Instant, words: &str| {
+        let after = ms(Some(at - journey.submitted));
+        let _ = writeln!(text, "{:>12.3}  {after:>10.3}  {words}", at.as_ns() as f64 / 1e6);
+    };
+    line(journey.submitted, "submitted");
+    for (at, step) in &journey.steps {
+        line(*at, &words(*step));
+    }
+    text.push('\n');
+    write_wait(&mut text, story, journey, wait);
+    text
+}
+
+fn words(step: Step) -> String {
+    match step {
+        Step::Held => "held back: an earlier request has to finish first",
+        Step::Slept => "no free request slot: its task sleeps",
+        Step::Woken => "told that a slot is free",
+        Step::Merged => "joined a queued request next to it",
+        Step::Queued => "queued",
+        Step::Dispatched(why) => return format!("chosen: {}", why.text()),
+        Step::Issued => "sent to the disk",
+        Step::Completed(true) => "done",
+        Step::Completed(false) => "failed",
+        Step::Finished(true) => "its task is told",
+        Step::Finished(false) => "its task is told that it failed",
+        Step::Cancelled => "withdrawn",
+    }
+    .to_owned()
+}
+
+fn write_wait(text: &mut String, story: &Story, journey: &Journey, wait: &Wait) {
+    let waited = match journey.wait() {
+        Some(waited) => format!("It waited {:.1} ms for the disk.", ms(Some(waited))),
+        None => "It still waited when the run ended.".to_owned(),
+    };
+    let _ = writeln!(text, "{waited} Meanwhile the disk:");
+    for group in wait.groups() {
+        let own = if group == journey.group { " (its own group)" } else { "" };
+        let head = format!("served {}{own}", story.group(group));
+        write_part(text, 2, &head, wait.of_group(group));
+        for ((_, why), part) in wait.served.iter().filter(|((of, _), _)| *of == group) {
+            write_part(text, 4, &reason(*why), *part);
+        }
+    }
+    for (why, part) in &wait.idle {
+        let words = why.map_or("no request was there".to_owned(), |why| why.text().to_owned());
+        write_part(text, 2, &format!("stood still: {words}"), *part);
+    }
+    if wait.served.is_empty() && wait.idle.is_empty() {
+        text.push_str("  had nothing else to do\n");
+    }
+}
+
+/// Width of the words before the figures.
+const WORDS: usize = 64;
+
+fn write_part(text: &mut String, indent: usize, words: &str, part: Part) {
+    let width = WORDS - indent;
+    let Part { count, time } = part;
+    let times = if count == 1 { "time" } else { "times" };
+    let _ = writeln!(
+        text,
+        "{:indent$}{words:width$} {:>10.1} ms  {count:>5} {times}",
+        "",
+        ms(Some(time))
+    );
+}
+
+fn reason(why: Option<Why>) -> String {
+    why.map_or("no reason is recorded", |why| why.text()).to_owned()
+}
+
+/// The life of one request as JSON.
+pub(super) fn life_json(story: &Story, journey: &Journey, wait: &Wait) -> Value {
+    let steps = journey
+        .steps
+        .iter()
+        .map(|(at, step)| json!({ "at_ms": at.as_ns() as f64 / 1e6, "what": words(*step) }));
+    let part = |part: &Part| json!({ "count": part.count, "ms": ms(Some(part.time)) });
+    let served = wait.served.iter().map(|((group, why), served)| {
+        let mut value = part(served);
+        value["group"] = story.group(*group).into();
+        value["why"] = reason(*why).into();
+        value
+    });
+    let idle = wait.idle.iter().map(|(why, idle)| {
+        let mut value = part(idle);
+        value["why"] = why.map(Why::text).into();
+        value
+    });
+    let mut value = identity(story, journey);
+    value["run"] = story.name.clone().into();
+    value["steps"] = steps.collect();
+    value["served_meanwhile"] = served.collect();
+    value["idle_meanwhile"] = idle.collect();
+    value
+}

@@ -1,0 +1,154 @@
+//! Bad input: exit status 2, one message that says what is wrong, and nothing left behind.
+
+use crate::program::{Ended, Place, fairdisk};
+use std::fs::{self, File};
+
+/// It was refused with one message that has all of `parts`.
+#[track_caller]
+pub(crate) fn demand_refused(ended: &Ended, parts: &[&str]) {
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert_eq!(ended.out, "");
+    assert_eq!(ended.err.matches("error: ").count(), 1, "{}", ended.err);
+    for part in parts {
+        assert!(ended.err.contains(part), "no `{part}` in: {}", ended.err);
+    }
+}
+
+/// As [`demand_refused`], with a message of a single line.
+#[track_caller]
+pub(crate) fn demand_one_line(ended: &Ended, parts: &[&str]) {
+    demand_refused(ended, parts);
+    assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+}
+
+const EXPERIMENT: &str = include_str!("../../../../catalog/experiments/two-groups.toml");
+const DEVICE: &str = include_str!("../../../../catalog/devices/fixed-8ms.toml");
+
+/// A disk of that name.
+fn device(name: &str) -> String {
+    DEVICE.replace("id = \"fixed-8ms\"", &format!("id = \"{name}\""))
+}
+
+#[test]
+fn names_that_stand_for_nothing() {
+    let run = |more: &[&str]| fairdisk(&[&["run"], more].concat());
+    let near = "did you mean `two-groups`";
+    demand_one_line(&run(&["two-group"]), &["unknown experiment `two-group`", near]);
+    let ended = run(&["two-groups", "--scheduler", "two-layer-cfg"]);
+    demand_one_line(&ended, &["unknown scheduler", "did you mean `two-layer-cfq`"]);
+    let ended = run(&["two-groups", "--device", "wd2500j"]);
+    demand_one_line(&ended, &["unknown device", "did you mean `wd2500js`"]);
+    demand_one_line(&run(&["two-groups", "--arm", "layer"]), &["unknown arm `layer`", "flat"]);
+    demand_one_line(&run(&["two-groups", "--row", "#9"]), &["unknown row `#9`", "readers"]);
+    let ended = fairdisk(&["catalog", "hosts", "plane"]);
+    demand_one_line(&ended, &["unknown host", "did you mean `plain`"]);
+    demand_refused(&fairdisk(&["catalog", "disks"]), &["disks", "devices"]);
+    demand_refused(&fairdisk(&["rum"]), &["rum", "run"]);
+}
+
+#[test]
+fn malformed_options() {
+    let run = |more: &[&str]| fairdisk(&[&["run", "two-groups"], more].concat());
+    demand_one_line(&run(&["--set", "host.hz"]), &["--set host.hz", "KEY=VALUE"]);
+    demand_one_line(&run(&["--set", "hosts.hz=1"]), &["did you mean `host`"]);
+    demand_one_line(&run(&["--set", "host.hzz=1"]), &["did you mean `hz`"]);
+    demand_one_line(&run(&["--set", "host.hz=fast"]), &["hz"]);
+    demand_refused(&run(&["--duration", "30"]), &["30", "number and a unit"]);
+    demand_refused(&run(&["--seeds", "0"]), &["0", "1..=10000"]);
+    demand_refused(&run(&["--sched", "noop"]), &["--sched"]);
+    demand_one_line(&run(&["--report", "x.html"]), &["--report", "not supported yet"]);
+    demand_one_line(&run(&["--show-job"]), &["--show-job", "job files"]);
+    demand_one_line(&run(&["--device", "none"]), &["--on file:PATH"]);
+}
+
+#[test]
+fn bad_places() {
+    let on = |place: &str| fairdisk(&["run", "two-groups", "--on", place]);
+    demand_one_line(&on("tape:x"), &["--on tape:x", "file:PATH"]);
+    demand_one_line(&on("file:"), &["file:PATH"]);
+    demand_one_line(&on("dir:x"), &["not supported yet"]);
+    demand_one_line(&on("file:."), &["a directory"]);
+    demand_one_line(&on("file:missing/x"), &["missing/x", "directory does not exist"]);
+    demand_one_line(&on("file:/dev/null"), &["a character device"]);
+    let ended = fairdisk(&["run", "two-groups", "--on", "file:x", "--seeds", "3"]);
+    demand_one_line(&ended, &["--seeds"]);
+}
+
+#[test]
+fn malformed_experiments_are_refused_with_their_line() {
+    let place = Place::new();
+    let bad: [(&str, String, &[&str]); 6] = [
+        ("syntax.toml", EXPERIMENT.replace("kind = \"raw\"", "kind = "), &["syntax.toml:12"]),
+        ("key.toml", EXPERIMENT.replace("duration_s", "duration"), &["key.toml:8", "duration_s"]),
+        ("type.toml", EXPERIMENT.replace("count = 4", "count = \"4\""), &["type.toml:33", "u32"]),
+        ("group.toml", EXPERIMENT.replace("\"backup\", c", "\"backups\", c"), &["backups"]),
+        ("device.toml", EXPERIMENT.replace("hdd-7200-2007", "hdd-7200"), &["hdd-7200"]),
+        ("empty.toml", String::new(), &["empty.toml", "id"]),
+    ];
+    for (name, text, parts) in bad {
+        place.write(name, text);
+        demand_refused(&place.run(&["run", name]), parts);
+    }
+    place.write("binary.toml", [0xFF, 0xFE, 0, 1]);
+    demand_one_line(&place.run(&["run", "binary.toml"]), &["binary.toml"]);
+    demand_one_line(&place.run(&["run", "missing.toml"]), &["missing.toml", "cannot be read"]);
+}
+
+#[test]
+fn malformed_devices_and_schedulers_are_refused_with_their_line() {
+    let place = Place::new();
+    place.write("disk.toml", device("disk").replace("parallel = 1", "parallel = 0"));
+    let ended = place.run(&["run", "two-groups", "--device", "disk.toml"]);
+    demand_one_line(&ended, &["disk.toml:8", "parallel"]);
+    place.write("disk2.toml", device("disk2").replace("latency_us", "latency_ms"));
+    let ended = place.run(&["run", "two-groups", "--device", "disk2.toml"]);
+    demand_one_line(&ended, &["disk2.toml:9", "did you mean `latency_us`"]);
+    place.write("mine.toml", "id = \"mine\"\ntitle = \"x\"\ninherits = \"cfq-2.6.24\"\n");
+    let ended = place.run(&["run", "two-groups", "--scheduler", "mine.toml"]);
+    demand_one_line(&ended, &["cfq-2.6.24"]);
+}
+
+#[test]
+fn a_load_that_does_not_fit_its_disk() {
+    let arguments = ["run", "satoshi-2008-05-27-test1", "--device", "fixed-8ms"];
+    demand_one_line(&fairdisk(&arguments), &["fixed-8ms", "larger --device"]);
+}
+
+#[test]
+fn a_file_of_somebody_else_that_is_too_small_stays_as_it_is() {
+    let place = Place::new();
+    place.write("small", "precious");
+    let ended = place.run(&["run", "two-groups", "--on", "file:small", "-q"]);
+    demand_one_line(&ended, &["small is too small", "8 bytes"]);
+    assert_eq!(fs::read_to_string(place.path().join("small")).unwrap(), "precious");
+    assert_eq!(place.names(), ["small"]);
+}
+
+#[test]
+fn a_file_of_somebody_else_is_not_written() {
+    let place = Place::new();
+    File::create(place.path().join("large")).unwrap().set_len(1 << 40).unwrap();
+    let run = |more: &[&str]| {
+        let run = ["run", "satoshi-2008-05-27-test1", "--row", "#2", "--arm", "two-layer"];
+        place.run(&[&run[..], &["-q", "--duration", "300ms", "--on", "file:large"], more].concat())
+    };
+    demand_one_line(&run(&[]), &["large was not made by Fairdisk", "--overwrite"]);
+    assert_eq!(run(&["--overwrite"]).code, Some(0));
+}
+
+#[test]
+fn runs_and_requests_to_explain_that_do_not_exist() {
+    let explain = |more: &[&str]| fairdisk(&[&["explain"], more].concat());
+    demand_refused(&explain(&["two-groups"]), &["REQUEST", "--slowest"]);
+    demand_refused(&explain(&["two-groups", "1", "--slowest", "2"]), &["cannot be used with"]);
+    demand_refused(&explain(&["two-groups", "0"]), &["0"]);
+    demand_one_line(&explain(&["two-groups/a/b/c/d", "1"]), &["too many parts"]);
+    demand_one_line(&explain(&["two-groups/layer", "1"]), &["unknown arm"]);
+    let ended = explain(&["two-groups", "999999", "--duration", "1s"]);
+    demand_one_line(&ended, &["no request 999999", "numbered 1 to"]);
+}
+
+#[test]
+fn man_pages_need_a_directory() {
+    demand_one_line(&fairdisk(&["man", "missing"]), &["missing", "cannot write man pages"]);
+}

@@ -1,0 +1,97 @@
+//! Ctrl-C: the program ends by itself, says what it knows, and leaves nothing half done.
+
+use crate::program::{Ended, Place};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Child;
+
+fn interrupt(child: &Child) {
+    kill_process(Pid::from_child(child), Signal::INT).unwrap();
+}
+
+/// Waits until the process has a handler for SIGINT.
+fn listens(child: &Child) {
+    let mask = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(caught.trim(), 16).unwrap()
+    };
+    while mask() & (1 << (Signal::INT.as_raw() - 1)) == 0 {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_run_in_the_lab_says_what_is_complete() {
+    let place = Place::new();
+    let run = ["run", "satoshi-2008-05-27-test1", "--seeds", "10000", "--json"];
+    let child = place.command(&run).spawn().unwrap();
+    listens(&child);
+    interrupt(&child);
+    let ended = Ended::of(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(130), "{}", ended.err);
+    assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+    assert!(ended.err.contains("partial: 0 of 9 rows"), "{}", ended.err);
+    let value: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(value["partial"], true);
+}
+
+#[test]
+fn a_run_on_a_file_says_what_it_measured_and_leaves_a_file_to_use_again() {
+    let place = Place::new();
+    let run = ["run", "two-groups", "--arm", "two-layer", "--on", "file:x", "--json"];
+    let mut child = place.command(&[&run[..], &["--duration", "1h"]].concat()).spawn().unwrap();
+    let mut remarks = BufReader::new(child.stderr.take().unwrap());
+    let mut estimate = String::new();
+    remarks.read_line(&mut estimate).unwrap();
+    assert!(estimate.contains("= 60 min"), "{estimate}");
+    while !place.path().join("x").exists() {
+        std::thread::yield_now();
+    }
+    interrupt(&child);
+    let mut err = String::new();
+    remarks.read_to_string(&mut err).unwrap();
+    let ended = Ended::of(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(130), "{err}");
+    assert!(err.contains("results are partial"), "{err}");
+    let value: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(value["partial"], true);
+    assert_eq!(place.names(), ["x"]);
+    let again = place.run(&[&run[..], &["--duration", "200ms"]].concat());
+    assert_eq!(again.json()["shell"], "file");
+}
+
+#[test]
+fn writing_a_file_out_leaves_nothing_when_interrupted() {
+    let place = Place::new();
+    let run = ["run", "two-groups", "--on", "file:x", "--device", "none"];
+    let mut child = place.command(&run).spawn().unwrap();
+    let mut remarks = BufReader::new(child.stderr.take().unwrap());
+    remarks.read_line(&mut String::new()).unwrap();
+    interrupt(&child);
+    let mut err = String::new();
+    remarks.read_to_string(&mut err).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{err}");
+    let scratch = place.names().into_iter().find(|name| name != "x");
+    assert_eq!(scratch, None);
+}
+
+#[test]
+fn the_demo_leaves_nothing() {
+    let place = Place::new();
+    let mut child = place.command(&["demo"]).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("2.") {
+        line.clear();
+        assert_ne!(out.read_line(&mut line).unwrap(), 0, "the demo ended too early");
+    }
+    interrupt(&child);
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    let ended = Ended::of(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(130), "{}", ended.err);
+    assert!(ended.err.contains("partial"), "{}", ended.err);
+    assert_eq!(place.names(), [""; 0]);
+}

@@ -1,0 +1,77 @@
+//! Runs in the lab.
+
+use crate::program::{Place, fairdisk};
+use serde_json::Value;
+
+const ROW: &[&str] =
+    &["run", "satoshi-2008-05-27-test1", "--arm", "two-layer", "--row", "#1", "--duration", "10s"];
+
+fn with(more: &[&str]) -> Vec<String> {
+    ROW.iter().chain(more).map(|&argument| argument.to_owned()).collect()
+}
+
+/// The names other tools rely on, and whether their values may be null.
+fn demand(value: &Value, names: &[&str]) {
+    for name in names {
+        assert!(value.get(name).is_some(), "no `{name}` in {value:#}");
+    }
+}
+
+#[test]
+fn json_has_the_agreed_names() {
+    let value = fairdisk(&with(&["--seeds", "2", "--json"])).json();
+    demand(&value, &["schema", "experiment", "shell", "device", "rows", "score"]);
+    assert_eq!((&value["schema"], &value["shell"]), (&1.into(), &"lab".into()));
+    let row = &value["rows"][0];
+    let names = ["arm", "row", "seeds", "duration_s", "total", "groups", "published"];
+    demand(row, &names);
+    assert_eq!(row["journal_hash"].as_str().unwrap().len(), 16);
+    demand(&row["total"], &["ios", "ios_sd", "bytes"]);
+    let group = &row["groups"][0];
+    let names = ["name", "ios", "share", "share_sd", "bytes", "time_share", "published"];
+    demand(group, &names);
+    demand(&group["latency_ms"], &["p50", "p99", "max"]);
+    let requests = &row["requests"];
+    let number = |name: &str| requests[name].as_u64().unwrap();
+    assert_eq!(number("submitted"), number("completed") + number("in_flight"));
+}
+
+#[test]
+fn the_same_run_gives_the_same_bytes() {
+    let run = || fairdisk(&with(&["--seeds", "3", "--json"])).quiet();
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn tables_are_plain_when_nobody_looks_at_a_terminal() {
+    let table = fairdisk(&with(&["--seeds", "1"])).quiet();
+    assert!(table.contains("group 1") && table.contains("two-layer"), "{table}");
+    assert!(!table.contains('\x1b'), "{table}");
+}
+
+#[test]
+fn a_file_outside_the_catalogue_runs_the_same_way() {
+    let place = Place::new();
+    place.write("mine.toml", fairdisk(&["catalog", "experiments", "two-groups"]).quiet());
+    let arguments = |spec: &str| ["run", spec, "--duration", "5s", "--json"].map(str::to_owned);
+    let mine = place.run(&arguments("mine.toml")).json();
+    let built_in = place.run(&arguments("two-groups")).json();
+    assert_eq!(mine, built_in);
+}
+
+#[test]
+fn changes_change_what_they_name() {
+    let arms = |more: &[&str]| {
+        let run = ["run", "two-groups", "--duration", "5s", "--seeds", "1", "--json"];
+        let value = fairdisk(&[&run[..], more].concat()).json();
+        let rows = value["rows"].as_array().unwrap().clone();
+        let arms: Vec<Value> = rows.iter().map(|row| row["scheduler"].clone()).collect();
+        (value["device"].clone(), arms, rows[0]["total"]["ios"].as_f64().unwrap())
+    };
+    let (_, both, ios) = arms(&[]);
+    assert_eq!(both, ["cfq-2.6.25", "two-layer-cfq"]);
+    assert_eq!(arms(&["--arm", "two-layer"]).1, ["two-layer-cfq"]);
+    assert_eq!(arms(&["--scheduler", "noop"]).1, ["noop"]);
+    assert_eq!(arms(&["--device", "wd2500js"]).0, "wd2500js");
+    assert_ne!(arms(&["--set", "device.rpm=15000"]).2, ios);
+}

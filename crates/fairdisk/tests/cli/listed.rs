@@ -1,0 +1,98 @@
+//! Help, completions, man pages and the catalogue.
+
+use crate::program::{Ended, Place, fairdisk};
+use std::io;
+use std::process::Command;
+
+const COMMANDS: &[&str] = &["demo", "run", "catalog", "explain"];
+
+#[test]
+fn help_names_every_command() {
+    let help = fairdisk(&["--help"]).quiet();
+    for command in COMMANDS {
+        assert!(help.contains(&format!("\n  {command} ")), "{help}");
+        let own = fairdisk(&[command, "--help"]).quiet();
+        assert!(own.contains(&format!("fairdisk {command}")), "{own}");
+    }
+    assert!(fairdisk(&["--version"]).quiet().starts_with("fairdisk "));
+}
+
+#[test]
+fn without_a_command_it_says_which_there_are() {
+    let ended = fairdisk::<&str>(&[]);
+    assert_eq!((ended.code, ended.out.as_str()), (Some(2), ""));
+    assert!(ended.err.contains("Usage: fairdisk"), "{}", ended.err);
+}
+
+#[test]
+fn completions_know_every_command() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = fairdisk(&["completions", shell]).quiet();
+        assert!(COMMANDS.iter().all(|command| script.contains(command)), "{shell}");
+        assert!(script.contains("scheduler"), "{shell}");
+    }
+}
+
+#[test]
+fn bash_understands_its_completions() {
+    let place = Place::new();
+    let script = place.write("completions", fairdisk(&["completions", "bash"]).quiet());
+    match Command::new("bash").arg("-n").arg(script).output() {
+        Ok(output) => assert_eq!(Ended::of(output).quiet(), ""),
+        Err(error) => eprintln!("skipped: no bash to ask: {error}"),
+    }
+}
+
+#[test]
+fn man_pages_are_written_for_every_command() {
+    let place = Place::new();
+    assert_eq!(place.run(&["man", "."]).quiet(), "");
+    let names = place.names();
+    for command in COMMANDS {
+        assert!(names.contains(&format!("fairdisk-{command}.1")), "{names:?}");
+    }
+    let page = std::fs::read_to_string(place.path().join("fairdisk-run.1")).unwrap();
+    assert!(page.starts_with(".ie") && page.contains("scheduler"), "{page}");
+}
+
+#[test]
+fn the_catalogue_lists_every_kind_with_titles() {
+    let all = fairdisk(&["catalog"]).quiet();
+    for kind in ["devices", "schedulers", "experiments", "hosts"] {
+        assert!(all.contains(&format!("{kind}\n")), "{all}");
+        let list = fairdisk(&["catalog", kind]).quiet();
+        assert!(!list.is_empty());
+        for line in list.lines() {
+            let (id, title) = line.split_once("  ").unwrap();
+            assert!(!id.is_empty() && title.trim().len() > 5, "no title: {line}");
+        }
+    }
+    let value = fairdisk(&["catalog", "--json"]).json();
+    assert!(value["experiments"][0]["title"].is_string(), "{value}");
+}
+
+#[test]
+fn an_entry_is_shown_with_its_provenance() {
+    let text = fairdisk(&["catalog", "devices", "wd2500js"]).quiet();
+    assert!(text.contains("id = \"wd2500js\"") && text.contains('#'), "{text}");
+    let value = fairdisk(&["catalog", "schedulers", "noop", "--json"]).json();
+    assert_eq!(value["id"], "noop");
+}
+
+#[test]
+fn a_reader_that_has_gone_away_is_no_failure() {
+    let commands: [&[&str]; 5] = [
+        &["catalog"],
+        &["catalog", "devices", "wd2500js"],
+        &["--help"],
+        &["run", "satoshi-2008-04-03-dd", "--row", "run1", "--seeds", "1"],
+        &["completions", "zsh"],
+    ];
+    for arguments in commands {
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        let output = Place::new().command(arguments).stdout(writer).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), err.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}

@@ -1,0 +1,11 @@
+//! The program as its users meet it: what it prints, where, and how it exits.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+mod bad_input;
+mod explained;
+mod interrupted;
+mod lab;
+mod listed;
+mod program;
+mod real_file;
+mod refused;

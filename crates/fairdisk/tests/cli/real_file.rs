@@ -1,0 +1,79 @@
+//! Runs in real time on a real file, kept as short as they can be.
+
+use crate::program::Place;
+use serde_json::Value;
+
+const RUN: &[&str] =
+    &["run", "two-groups", "--arm", "two-layer", "--duration", "300ms", "--on", "file:x"];
+
+fn run(place: &Place, more: &[&str]) -> Value {
+    place.run(&[RUN, &["--json"], more].concat()).json()
+}
+
+#[test]
+fn every_backend_gives_the_table_of_the_lab() {
+    for backend in ["auto", "memory", "threads"] {
+        let place = Place::new();
+        let value = run(&place, &["--backend", backend]);
+        assert_eq!(value["shell"], "file");
+        let row = &value["rows"][0];
+        assert_eq!((&row["errors"], &row["seeds"]), (&0.into(), &1.into()));
+        assert!(row["total"]["ios"].as_f64().unwrap() > 5.0, "{row:#}");
+        assert!(row["groups"][0]["latency_ms"]["p99"].as_f64().unwrap() > 1.0, "{row:#}");
+        let served = &row["backend"];
+        assert!(served["name"].as_str().unwrap().starts_with("modelled disk over"), "{served}");
+        assert!(served["completion_lateness_ms"]["p50"].is_number(), "{served}");
+        let left: &[&str] = if backend == "memory" { &[] } else { &["x"] };
+        assert_eq!(place.names(), left);
+    }
+}
+
+#[test]
+fn io_uring_is_used_or_its_absence_explained() {
+    let place = Place::new();
+    let ended = place.run(&[RUN, &["--backend", "uring", "-q"]].concat());
+    match ended.code {
+        Some(0) => assert!(ended.out.contains("over io_uring (asked for"), "{}", ended.out),
+        code => {
+            assert_eq!(code, Some(2), "{}", ended.err);
+            assert!(ended.err.contains("io_uring") && ended.err.contains("threads"));
+            eprintln!("skipped: {}", ended.err.trim());
+        }
+    }
+}
+
+#[test]
+fn the_table_says_how_late_things_were() {
+    let ended = Place::new().run(RUN);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(ended.err.contains("1 arm x 1 row x 0.3 s = 0.3 s"), "{}", ended.err);
+    for part in ["(file)", "backend: ", "timers ", "completions "] {
+        assert!(ended.out.contains(part), "no `{part}` in {}", ended.out);
+    }
+}
+
+#[test]
+fn a_file_is_measured_as_it_is_if_asked_for() {
+    let place = Place::new();
+    // 16 MiB are soon written out.
+    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
+    place.write("small.toml", text.replace("size_gib = 4", "size_gib = 0.015625"));
+    let run = ["run", "small.toml", "--arm", "two-layer", "--duration", "200ms", "--json"];
+    let run = [&run[..], &["--on", "file:x", "--device", "none"]].concat();
+    let value = place.run(&run).json();
+    assert_eq!(value["device"], "none");
+    assert!(value["rows"][0]["backend"]["completion_lateness_ms"].is_null());
+    let metadata = std::fs::metadata(place.path().join("x")).unwrap();
+    assert!(std::os::unix::fs::MetadataExt::blocks(&metadata) * 512 >= 16 << 20);
+}
+
+#[test]
+fn the_demo_shows_both_halves_and_leaves_nothing() {
+    let place = Place::new();
+    let out = place.run(&["demo"]).quiet();
+    for part in ["published", "two-layer CFQ", "asked", "got", "█", "fairdisk explain"] {
+        assert!(out.contains(part), "no `{part}` in {out}");
+    }
+    assert!(!out.contains('\x1b'), "{out}");
+    assert_eq!(place.names(), [""; 0]);
+}

@@ -1,0 +1,80 @@
+//! What the system refuses: a full disk, no permission. Both need root to set up.
+
+use crate::bad_input::demand_one_line;
+use crate::program::{Ended, Place};
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use std::ffi::CString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A file system of 256 KiB.
+struct Small(PathBuf);
+
+impl Small {
+    fn mount(path: PathBuf) -> Result<Self, String> {
+        fs::create_dir(&path).unwrap();
+        let options = CString::new("size=256k").unwrap();
+        mount("none", &path, "tmpfs", MountFlags::empty(), Some(options.as_c_str()))
+            .map_err(|error| format!("cannot mount a small file system: {error}"))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        if let Err(error) = unmount(&self.0, UnmountFlags::DETACH) {
+            eprintln!("cannot unmount {}: {error}", self.0.display());
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_and_nothing_is_left_on_it() {
+    let place = Place::new();
+    let small = match Small::mount(place.path().join("small")) {
+        Ok(small) => small,
+        Err(why) => return eprintln!("skipped: {why}"),
+    };
+    let run = ["run", "two-groups", "--arm", "flat", "--on", "file:small/x", "-q"];
+    let ended = place.run(&[&run[..], &["--device", "none"]].concat());
+    demand_one_line(&ended, &["small/x", "bytes"]);
+    assert_eq!(fs::read_dir(&small.0).unwrap().count(), 0, "something is left");
+}
+
+/// The program, copied to where everybody may run it, as the user `nobody`.
+fn as_nobody(place: &Place, arguments: &[&str]) -> Result<Ended, String> {
+    let program = place.path().join("fairdisk");
+    fs::copy(env!("CARGO_BIN_EXE_fairdisk"), &program).unwrap();
+    let everybody = |path: &Path| fs::set_permissions(path, fs::Permissions::from_mode(0o755));
+    everybody(place.path()).and_then(|()| everybody(&program)).unwrap();
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
+    let output = command.args(arguments).current_dir(place.path()).output();
+    let ended = Ended::of(output.map_err(|error| format!("cannot run setpriv: {error}"))?);
+    let refused = ended.err.starts_with("setpriv:");
+    if refused { Err(ended.err) } else { Ok(ended) }
+}
+
+#[test]
+fn no_permission_is_told() {
+    let place = Place::new();
+    fs::create_dir(place.path().join("closed")).unwrap();
+    fs::set_permissions(place.path().join("closed"), fs::Permissions::from_mode(0o700)).unwrap();
+    place.write("mine.toml", "");
+    let mine = place.path().join("mine.toml");
+    fs::set_permissions(mine, fs::Permissions::from_mode(0o600)).unwrap();
+    for path in ["closed/x", "x"] {
+        let target = format!("file:{path}");
+        match as_nobody(&place, &["run", "two-groups", "-q", "--on", &target]) {
+            Ok(ended) => demand_one_line(&ended, &[path, "no permission"]),
+            Err(why) => return eprintln!("skipped: {why}"),
+        }
+    }
+    match as_nobody(&place, &["run", "mine.toml"]) {
+        Ok(ended) => demand_one_line(&ended, &["mine.toml", "ermission denied"]),
+        Err(why) => return eprintln!("skipped: {why}"),
+    }
+    assert_eq!(place.names(), ["closed", "fairdisk", "mine.toml"]);
+}
