@@ -11,13 +11,13 @@ demo: ## two groups share a disk: in the lab, then in real time; no root needed
 	@. scripts/toolchain.sh && cargo run --release --locked -p fairdisk -- demo
 
 test: ## format, lints, all tests, licences, documents; under 30 minutes on 2 cores
-	@scripts/setup.sh && scripts/test.sh
+	@. scripts/toolchain.sh && scripts/setup.sh && scripts/test.sh
 
 bench: ## what a decision, a simulated I/O and a run cost
-	@scripts/setup.sh && scripts/bench.sh
+	@. scripts/toolchain.sh && scripts/setup.sh && scripts/bench.sh
 
 soak: ## the long forms of the tests: storms, properties, ablations
-	@scripts/setup.sh && scripts/soak.sh
+	@. scripts/toolchain.sh && scripts/setup.sh && scripts/soak.sh
 
 install: ## the program, by cargo install (PREFIX=/usr/local puts it elsewhere)
 	@. scripts/toolchain.sh && \

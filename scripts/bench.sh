@@ -28,11 +28,20 @@ echo "machine: $(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | he
 echo "rustc:   $(rustc --version)"
 echo
 echo "== the lab: $experiment, two-layer, row #1"
-ios=$(one_row "$seeds" | sed -n 's/^ *"submitted": \([0-9]*\),*/\1/p' | head -n 1)
+# I/Os of the programs, and requests with metadata and ext3 journal, from the JSON on standard input.
+program_ios() {
+  awk -v n="$1" '/"total": \{/ { total = 1 } total && /"ios":/ { print int($2 * n); exit }'
+}
+submitted() { sed -n 's/^ *"submitted": \([0-9]*\),*/\1/p' | head -n 1; }
+per_second() { awk -v n="${1:-0}" -v s="$2" 'BEGIN { printf "%.2f", s ? n / s / 1e6 : 0 }'; }
+
+ios=$(one_row "$seeds" | program_ios "$seeds")
+requests=$(one_row "$seeds" | submitted)
 cpu=$(for _ in 1 2 3; do cpu_seconds one_row "$seeds"; done | median)
-line "requests in $seeds runs of 120 s" "$ios" "(metadata and ext3 journal included)"
-line "simulated requests per CPU-second" \
-  "$(awk -v n="${ios:-0}" -v s="$cpu" 'BEGIN { printf "%.2f", s ? n / s / 1e6 : 0 }')" "million"
+line "I/Os of programs in $seeds runs of 120 s" "$ios" ""
+line "requests, metadata and ext3 journal included" "$requests" ""
+line "simulated I/Os of programs per CPU-second" "$(per_second "$ios" "$cpu")" "million"
+line "simulated requests per CPU-second" "$(per_second "$requests" "$cpu")" "million"
 line "start-up: one run of 1 ms, CPU time" \
   "$(for _ in 1 2 3; do cpu_seconds one_row 1 --duration 1ms; done | median)" "s"
 
@@ -55,11 +64,8 @@ if command -v valgrind >/dev/null; then
       --arm two-layer --row '#1' --seeds 1 --json --duration "$1" 2>&1 >/dev/null |
       sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
   }
-  requests() {
-    one_row 1 --duration "$1" | sed -n 's/^ *"submitted": \([0-9]*\),*/\1/p' | head -n 1
-  }
   short=$(count 10s) long=$(count 60s)
-  more=$(($(requests 60s) - $(requests 10s)))
+  more=$(($(one_row 1 --duration 60s | submitted) - $(one_row 1 --duration 10s | submitted)))
   line "start-up and 10 s" "$short" "instructions"
   line "each simulated request" \
     "$(awk -v a="$short" -v b="$long" -v n="$more" 'BEGIN { printf "%.0f", (b - a) / n }')" \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the tests and benchmarks use, on Debian and its relatives and only if it is missing.
 # Nothing here is needed to build or to use Fairdisk; without it some tests say that they skip.
+# The Rust toolchain is the business of toolchain.sh.
 set -uo pipefail
-. "$(dirname "$0")/toolchain.sh" || exit 1
 
 missing=()
 command -v fio >/dev/null || missing+=(fio)

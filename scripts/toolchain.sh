@@ -30,7 +30,7 @@ toolchain_choose() {
   fi
   toolchain_complete "$pinned" && return 0
   echo "note: fetching Rust $pinned with rustfmt and clippy" >&2
-  if rustup toolchain install "$pinned" --profile minimal --no-self-update \
+  if RUST_BACKTRACE=0 rustup toolchain install "$pinned" --profile minimal --no-self-update \
     --component rustfmt --component clippy >&2 && toolchain_complete "$pinned"; then
     return 0
   fi
