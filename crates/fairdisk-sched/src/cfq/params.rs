@@ -128,9 +128,12 @@ impl Tunables {
         Self {
             hz,
             quantum: params.quantum.max(1),
-            fifo_expire: [down(params.fifo_expire_async_ms), down(params.fifo_expire_sync_ms)],
+            fifo_expire: [
+                down(params.fifo_expire_async_ms).max(1),
+                down(params.fifo_expire_sync_ms).max(1),
+            ],
             back_max_sectors: u64::from(params.back_seek_max_kib) * 2,
-            back_penalty: u64::from(params.back_seek_penalty),
+            back_penalty: u64::from(params.back_seek_penalty.max(1)),
             slice: [down(params.slice_async_ms).max(1), down(params.slice_sync_ms).max(1)],
             slice_async_rq: params.slice_async_rq.max(1),
             slice_idle,
