@@ -141,11 +141,13 @@ impl Cfq {
     pub(crate) fn drain(&mut self, now: Jiffies, layer: u32) -> Option<RequestId> {
         self.round = None;
         self.driver.idle_timer = None;
-        let active = self.layers[layer as usize].active;
-        if active != NIL {
-            self.expire(now, active, false);
-        }
-        let queue = self.service.first(&self.layers[layer as usize].tree)?;
+        let Some(queue) = self.service.first(&self.layers[layer as usize].tree) else {
+            let active = self.layers[layer as usize].active;
+            if active != NIL {
+                self.expire(now, active, false);
+            }
+            return None;
+        };
         let index = self.queues[queue as usize].next_rq;
         self.remove(index);
         self.rqs[index as usize] = None;

@@ -33,6 +33,8 @@ pub(crate) struct Cfq {
     pub(crate) queued: u32,
     /// A dispatch round under way: its queue and how many requests it has moved.
     pub(crate) round: Option<(u32, u32)>,
+    /// The request withdrawn last, if it was the next one of its queue.
+    withdrawn_next: Option<RequestId>,
     /// The wait last decided for; `None` once something asked for another look.
     standing: Option<Decision>,
 }
@@ -55,6 +57,7 @@ impl Cfq {
             service: Forest::new(),
             queued: 0,
             round: None,
+            withdrawn_next: None,
             standing: None,
         }
     }
@@ -339,9 +342,15 @@ impl Cfq {
                 self.sort.insert(sorted, index, request.start.0);
                 self.prefer(queue, index, self.driver.last_position);
             }
-            Merge::Absorbed { arrived, .. } => {
+            Merge::Absorbed { absorbed, arrived } => {
                 if !self.tunables.quirks.q4_no_fifo_inheritance {
                     self.fifo_move_up(queue, index, arrived);
+                }
+                // The fix of Q7 also lets the survivor be next (spec: cfq, section 4.12).
+                if !self.tunables.quirks.q7_reference_is_driver
+                    && self.withdrawn_next == Some(absorbed)
+                {
+                    self.queues[queue as usize].next_rq = index;
                 }
             }
         }
@@ -379,7 +388,7 @@ impl Cfq {
             let reference = if self.tunables.quirks.q7_reference_is_driver {
                 self.driver.last_position
             } else {
-                self.rq(index).request.end()
+                self.rq(index).request.start
             };
             let best = self.better(follower, previous, reference);
             self.queues[queue as usize].next_rq = best;
@@ -403,10 +412,15 @@ impl Cfq {
     }
 
     pub(crate) fn withdraw(&mut self, now: Jiffies, id: RequestId) {
-        let queue = self.remove(id.0);
-        let context = self.rq(id.0).context;
+        let Rq { queue, context, .. } = *self.rq(id.0);
+        let was_next = self.queues[queue as usize].next_rq == id.0;
+        self.withdrawn_next = was_next.then_some(id);
+        self.remove(id.0);
         self.rqs[id.0 as usize] = None;
-        self.kick();
+        // A merge does not make the driver ask again; a queue that is gone from the tree must.
+        if self.queues[queue as usize].is_empty() {
+            self.kick();
+        }
         self.bury(now, queue, context);
     }
 

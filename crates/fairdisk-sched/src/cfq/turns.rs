@@ -32,7 +32,7 @@ impl Cfq {
     }
 
     fn reinsert(&mut self, queue: u32, key: ServiceKey) {
-        if self.service.key(queue) == key {
+        if self.service.key(queue).key == key.key {
             return;
         }
         let layer = self.queues[queue as usize].layer as usize;
