@@ -130,16 +130,23 @@ impl Plan {
             question: experiment.question,
             source: experiment.source,
             caveats: experiment.caveats,
-            published: experiment.published,
+            published: comparable(experiment.published, options),
         })
     }
 
-    /// What the source prints for a row under an arm; figures for a run of another length are not
-    /// comparable and left out.
+    /// What the source prints for a row under an arm.
     #[must_use]
     pub fn published(&self, arm: &str, row: &str) -> Option<&Published> {
         self.published.iter().find(|published| published.arm == arm && published.row == row)
     }
+}
+
+/// Counts of a run of another length compare with nothing; shares and rates still do.
+fn comparable(mut published: Vec<Published>, options: &Options) -> Vec<Published> {
+    if options.duration.is_some() {
+        published.iter_mut().for_each(|published| published.total = None);
+    }
+    published
 }
 
 /// All of `items`, or the one called `wanted`.

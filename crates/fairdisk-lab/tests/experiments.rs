@@ -53,7 +53,7 @@ fn test1_is_reproduced() {
     assert_eq!(score.cells, 27);
     assert!(score.share_error_points_mean <= SHARE_POINTS_MEAN, "{score:?}");
     assert!(score.share_error_points_max <= 5.0, "{score:?}");
-    assert!(score.total_error_mean <= 0.05, "{score:?}");
+    assert!(score.total_error_mean.is_some_and(|error| error <= 0.05), "{score:?}");
 }
 
 /// The promise is 1.5 points; what is measured, and why it is not less, stands in docs/fidelity.md.
@@ -115,7 +115,7 @@ fn causes_have_effects_in_the_known_order() {
     let mut points = Vec::new();
     for (name, sets) in ABLATIONS {
         let score = score(&outcome(TEST1, Some(seeds), sets));
-        let total = score.total_error_mean * 100.0;
+        let total = score.total_error_mean.expect("totals are published") * 100.0;
         writeln!(text, "{name:36} {:>6.2} {total:>24.1}", score.share_error_points_mean)
             .expect("writing to a string");
         points.push(score.share_error_points_mean);

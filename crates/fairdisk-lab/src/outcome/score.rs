@@ -9,8 +9,8 @@ pub struct Score {
     pub share_error_points_mean: f64,
     /// Largest distance of a group's share, in percentage points.
     pub share_error_points_max: f64,
-    /// Mean distance of a row's I/Os, as a part of the published ones.
-    pub total_error_mean: f64,
+    /// Mean distance of a row's I/Os, as a part of the published ones, if any are comparable.
+    pub total_error_mean: Option<f64>,
     /// Number of shares compared.
     pub cells: usize,
     /// Named tasks, if rates are published.
@@ -60,7 +60,7 @@ impl Score {
         Some(Self {
             share_error_points_mean: mean(&shares),
             share_error_points_max: max(&shares),
-            total_error_mean: mean(&totals),
+            total_error_mean: (!totals.is_empty()).then(|| mean(&totals)),
             cells: shares.len(),
             rates,
         })

@@ -139,16 +139,14 @@ fn task_line(task: &TaskOutcome, width: usize) -> String {
 
 fn write_score(out: &mut String, score: &Score) {
     if score.cells > 0 {
-        line(
-            out,
-            &format!(
-                "score: shares {:.2} points off on average, {:.2} at most, over {} cells; totals {:.1} % off",
-                score.share_error_points_mean,
-                score.share_error_points_max,
-                score.cells,
-                score.total_error_mean * 100.0
-            ),
+        let mut text = format!(
+            "score: shares {:.2} points off on average, {:.2} at most, over {} cells",
+            score.share_error_points_mean, score.share_error_points_max, score.cells
         );
+        if let Some(total) = score.total_error_mean {
+            let _ = write!(text, "; totals {:.1} % off", total * 100.0);
+        }
+        line(out, &text);
     }
     if let Some(rates) = score.rates {
         line(
