@@ -53,7 +53,10 @@ pub(crate) struct Context {
     pub(crate) layer: u32,
     /// The same task's context in another layer.
     pub(crate) next: u32,
+    /// The task's priority at its last request.
     pub(crate) ioprio: IoPrio,
+    /// The priority has changed since its own queue was last used.
+    pub(crate) priority_due: bool,
     /// Its own queue.
     pub(crate) sync_queue: u32,
     /// The shared queue its asynchronous requests go to.
@@ -71,6 +74,7 @@ impl Context {
             layer,
             next: NIL,
             ioprio,
+            priority_due: false,
             sync_queue: NIL,
             async_queue: NIL,
             alive: true,

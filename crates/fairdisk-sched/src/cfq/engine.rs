@@ -144,17 +144,22 @@ impl Cfq {
         at
     }
 
-    /// A changed priority takes effect: at once for the choice of the asynchronous queue, and on
-    /// the task's own queue now that it is used again (spec: cfq, section 2.3).
-    fn apply_priority(&mut self, context: u32, ioprio: IoPrio) {
+    /// A changed priority takes effect with the task's next request: at once for the choice of the
+    /// asynchronous queue, on its own queue when that is used next (spec: cfq, section 2.3).
+    fn reprioritise(&mut self, context: u32, ioprio: IoPrio) {
         let context = &mut self.contexts[context as usize];
-        if context.ioprio == ioprio {
-            return;
+        if context.ioprio != ioprio {
+            context.ioprio = ioprio;
+            context.async_queue = NIL;
+            context.priority_due = true;
         }
-        context.ioprio = ioprio;
-        context.async_queue = NIL;
-        if context.sync_queue != NIL {
-            self.queues[context.sync_queue as usize].set_priority(ioprio);
+    }
+
+    /// The task's own queue is used: it takes on a priority that changed before.
+    fn catch_up_priority(&mut self, context: u32) {
+        let context = &mut self.contexts[context as usize];
+        if core::mem::take(&mut context.priority_due) && context.sync_queue != NIL {
+            self.queues[context.sync_queue as usize].set_priority(context.ioprio);
         }
     }
 
@@ -227,7 +232,9 @@ impl Cfq {
     /// Whether the disk waits for this very task (spec: cfq, section 2.15).
     pub(crate) fn may_queue(&mut self, bio: &Bio, layer: u32) -> MayQueue {
         let Some(context) = self.context_of(bio.task, layer) else { return MayQueue::May };
-        self.apply_priority(context, bio.ioprio);
+        if bio.sync {
+            self.catch_up_priority(context);
+        }
         let Context { sync_queue, async_queue, .. } = self.contexts[context as usize];
         let queue = if bio.sync { sync_queue } else { async_queue };
         let Some(queue) = self.queues.get_mut(queue as usize) else { return MayQueue::May };
@@ -246,8 +253,11 @@ impl Cfq {
         layer: u32,
     ) -> Option<RequestId> {
         let context = self.context_or_new(now, request.task, layer, request.ioprio);
-        self.apply_priority(context, request.ioprio);
+        self.reprioritise(context, request.ioprio);
         let queue = self.queue_of(context, request.sync);
+        if request.sync {
+            self.catch_up_priority(context);
+        }
         if self.queued == 0 {
             self.kick();
         }
