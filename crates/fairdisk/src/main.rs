@@ -10,6 +10,7 @@ mod cli;
 mod commands;
 mod failure;
 mod interrupt;
+mod job;
 mod output;
 mod progress;
 mod real;

@@ -1,11 +1,10 @@
 //! What to run: an experiment or a job file, and what is changed about it.
 
 use crate::failure::Failure;
-use crate::time_arg;
+use crate::{job, time_arg};
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::plan::{Options, Plan};
-use std::path::Path;
 
 /// The changes that every command about a run accepts.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -41,18 +40,18 @@ impl Changes {
     }
 }
 
-/// Whether `spec` names a fio job file.
-pub(crate) fn is_job_file(spec: &str) -> bool {
-    Path::new(spec).extension().is_some_and(|ending| ending == "fio")
-}
-
 /// The plan that `spec` stands for.
 ///
 /// # Errors
 /// It stands for nothing, or something is wrong with its file or with the changes.
 pub(crate) fn load(spec: &str, options: &Options) -> Result<Plan, Failure> {
-    if is_job_file(spec) {
-        return Err(Failure::BadInput(format!("{spec}: job files are not supported yet")));
+    if job::is_job_file(spec) {
+        let resolved = job::resolve(spec)?;
+        let jobs = resolved.jobs.len();
+        return Err(Failure::BadInput(format!(
+            "{spec}: running job files is not supported yet; its {jobs} jobs are well formed, \
+             --show-job prints them"
+        )));
     }
     Ok(Plan::experiment(spec, options)?)
 }

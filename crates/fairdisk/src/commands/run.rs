@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::job;
 use crate::output;
 use crate::progress;
 use crate::real::{self, BackendArg, Place};
@@ -65,7 +66,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     }
     let place = Place::parse(&args.on)?;
     if args.show_job {
-        return show_job(&args.spec);
+        return show_job(&args.spec, args.json);
     }
     match place {
         Place::Lab => in_lab(args),
@@ -82,12 +83,18 @@ fn options(args: &Args) -> Result<Options, Failure> {
     })
 }
 
-fn show_job(spec: &str) -> Result<(), Failure> {
-    if selection::is_job_file(spec) {
-        return Err(Failure::BadInput(format!("{spec}: job files are not supported yet")));
+fn show_job(spec: &str, json: bool) -> Result<(), Failure> {
+    if !job::is_job_file(spec) {
+        let message = format!("--show-job is for job files; {spec} is an experiment");
+        return Err(Failure::BadInput(message));
     }
-    let message = format!("--show-job is for job files; {spec} is an experiment");
-    Err(Failure::BadInput(message))
+    let resolved = job::resolve(spec)?;
+    if !json {
+        return Ok(output::print(&job::to_text(&resolved))?);
+    }
+    let value = serde_json::to_value(&resolved);
+    let value = value.map_err(|error| Failure::Run(format!("{spec}: {error}")))?;
+    Ok(output::print_json(&value)?)
 }
 
 // ---- in the lab --------------------------------------------------------------------------------

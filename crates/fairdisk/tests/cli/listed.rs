@@ -96,3 +96,12 @@ fn a_reader_that_has_gone_away_is_no_failure() {
         assert_eq!((output.status.code(), err.as_str()), (Some(0), ""), "{arguments:?}");
     }
 }
+
+#[test]
+fn results_that_cannot_be_written_are_a_failure() {
+    let full = std::fs::File::create("/dev/full").unwrap();
+    let output = Place::new().command(&["catalog"]).stdout(full).output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.starts_with("error: cannot write the results: "), "{err}");
+}

@@ -4,6 +4,7 @@
 mod bad_input;
 mod explained;
 mod interrupted;
+mod job_file;
 mod lab;
 mod listed;
 mod program;
