@@ -43,6 +43,22 @@ fn a_full_disk_is_told_and_nothing_is_left_on_it() {
     assert_eq!(fs::read_dir(&small.0).unwrap().count(), 0, "something is left");
 }
 
+#[test]
+fn a_disk_that_fills_up_under_way_fails_the_run() {
+    let place = Place::new();
+    let small = match Small::mount(place.path().join("small")) {
+        Ok(small) => small,
+        Err(why) => return eprintln!("skipped: {why}"),
+    };
+    let run = ["run", "satoshi-2008-05-27-test1", "--row", "#2", "--arm", "two-layer", "-q"];
+    let ended = place.run(&[&run[..], &["--duration", "2s", "--on", "file:small/x"]].concat());
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+    assert!(ended.err.contains("requests failed; the first: write of"), "{}", ended.err);
+    assert!(ended.out.contains("two-layer"), "no table: {}", ended.out);
+    drop(small);
+}
+
 /// The program, copied to where everybody may run it, as the user `nobody`.
 fn as_nobody(place: &Place, arguments: &[&str]) -> Result<Ended, String> {
     let program = place.path().join("fairdisk");
