@@ -272,11 +272,14 @@ fn tasks(plan: &Plan, ensemble: &Ensemble, published: Option<&Published>) -> Vec
             .zip(&seconds)
             .map(|(task, seconds)| part(task.bytes as f64 / 1e6, *seconds))
             .collect();
+        // The rate of a task that was cut off compares with nothing.
+        let finished = runs.iter().all(|task| task.finished);
+        let published = published.filter(|_| finished);
         TaskOutcome {
             name,
             seconds: Spread::of(&seconds),
             mb_per_s: Spread::of(&rates),
-            finished: runs.iter().all(|task| task.finished),
+            finished,
             published_mb_per_s: figure(published.and_then(|p| p.mb_per_s.as_ref()), at),
             published_seconds: figure(published.and_then(|p| p.seconds.as_ref()), at),
         }

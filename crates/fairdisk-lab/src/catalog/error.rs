@@ -3,12 +3,13 @@
 use super::nearest::nearest;
 use std::fmt;
 
-/// Something wrong with a catalogue file. Prints as `path:line: message`.
+/// Something wrong with a catalogue file. Prints as `path:line: message`, or as `path: message` when
+/// it is not about a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogError {
     /// The file as its reader named it.
     pub path: String,
-    /// Line, counted from 1.
+    /// Line, counted from 1; 0 when it is not about a line.
     pub line: usize,
     /// What is wrong and what was expected.
     pub message: String,
@@ -16,7 +17,10 @@ pub struct CatalogError {
 
 impl fmt::Display for CatalogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.path, self.line, self.message)
+        match self.line {
+            0 => write!(f, "{}: {}", self.path, self.message),
+            line => write!(f, "{}:{line}: {}", self.path, self.message),
+        }
     }
 }
 

@@ -66,7 +66,7 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
     if file.extension().is_some_and(|ending| ending == "toml") {
         let text = fs::read_to_string(file).map_err(|error| CatalogError {
             path: name.to_owned(),
-            line: 1,
+            line: 0,
             message: format!("cannot be read: {error}"),
         })?;
         let id = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -77,7 +77,7 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
         let known: Vec<&str> = kind.ids().collect();
         return Err(CatalogError {
             path: name.to_owned(),
-            line: 1,
+            line: 0,
             message: unknown(kind.noun(), name, &known),
         });
     };

@@ -59,11 +59,17 @@ impl<'a> Source<'a> {
         found
     }
 
-    /// The key before the `=` of the line around byte `at`.
+    /// The key whose value byte `at` belongs to: the one before the last `=` on the line up to
+    /// there, so that inline tables name the inner key.
     fn key_on_line(&self, at: usize) -> Option<&'a str> {
         let begin = self.text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
-        let line = self.text[begin..].lines().next()?;
-        line.split_once('=').map(|(key, _)| key.trim())
+        let before = &self.text[begin..at];
+        let key_and_more = match before.rfind('=') {
+            Some(equals) => &before[..equals],
+            None => self.text[begin..].lines().next()?.split_once('=')?.0,
+        };
+        let is_key = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
+        key_and_more.trim_end().rsplit(|letter| !is_key(letter)).next()
     }
 }
 
@@ -78,6 +84,13 @@ mod tests {
         let line = |key| Source::new("x", TEXT).error_at_key(key, "").line;
         assert_eq!([line("a"), line("table"), line("table.b")], [1, 3, 5]);
         assert_eq!(line("nowhere"), 1);
+    }
+
+    #[test]
+    fn values_belong_to_the_nearest_key() {
+        let text = "a = 1\ntasks = [{ group = \"x\", count = -1 }]\n";
+        let key = |at: &str| Source::new("x", text).key_on_line(text.find(at).unwrap_or(0));
+        assert_eq!([key("1"), key("\"x\""), key("-1")], [Some("a"), Some("group"), Some("count")]);
     }
 
     #[test]
