@@ -1,6 +1,7 @@
 //! [`Auditor`] wraps an elevator and checks the laws of the contract on every call. It allocates
 //! and searches, so it is for simulations under test, not for speed.
 
+use crate::attach::{AttachError, Leftovers};
 use crate::elevator::{
     Admission, Change, Completion, Decision, Description, Elevator, MayQueue, Merge,
 };
@@ -195,5 +196,14 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.leaves_queue(id);
         self.requests.remove(&id);
         Some(id)
+    }
+
+    fn attach(&mut self, leftovers: &Leftovers) -> Result<(), AttachError> {
+        self.inner.attach(leftovers)
+    }
+
+    fn detach(&mut self, leftovers: &mut Leftovers) {
+        assert!(self.queued == 0, "law 2: it gives the device up with {:?}", self.requests);
+        self.inner.detach(leftovers);
     }
 }

@@ -1,6 +1,7 @@
 //! The policy seam: an [`Elevator`] orders requests and says why. It holds no clock and does no
 //! I/O; time is always an argument.
 
+use crate::attach::{AttachError, Leftovers};
 use crate::request::{Bio, GroupId, IoPrio, Request, RequestId, TaskId};
 use crate::share::Share;
 use crate::time::{Instant, Span};
@@ -58,6 +59,19 @@ pub trait Elevator {
     /// Gives up the queued requests one by one, in the order it would serve them if it never
     /// waited: for a barrier or a change of elevator.
     fn drain(&mut self, now: Instant) -> Option<RequestId>;
+
+    /// Takes a device over, before it hears of anything there. `leftovers` is what elevators before
+    /// it left behind in the groups.
+    ///
+    /// # Errors
+    /// It cannot work with what it finds; whoever asked keeps the elevator it has.
+    fn attach(&mut self, _leftovers: &Leftovers) -> Result<(), AttachError> {
+        Ok(())
+    }
+
+    /// Gives the device up after a drain. What it fails to take out of the groups stays in
+    /// `leftovers`.
+    fn detach(&mut self, _leftovers: &mut Leftovers) {}
 }
 
 /// The answer to [`Elevator::admit`].

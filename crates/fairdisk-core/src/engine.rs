@@ -16,6 +16,7 @@ mod requests;
 pub use pool::{PoolConfig, PoolLayout};
 
 use crate::account::Accounts;
+use crate::attach::{AttachError, Leftovers};
 use crate::elevator::{
     Admission, Change, Completion, Decision, Elevator, Handover, MayQueue, Merge, Why,
 };
@@ -72,7 +73,8 @@ pub enum Input<E> {
     Tick,
     /// Groups or tasks changed.
     Configure(Change),
-    /// Another elevator takes over; what is queued is carried over.
+    /// Another elevator takes over; what is queued is carried over. If it refuses, the elevator in
+    /// charge stays and [`Effects::switch_refused`] says why.
     Switch(Box<E>),
 }
 
@@ -111,13 +113,15 @@ pub struct Effects {
     list: Vec<Effect>,
     /// When the engine wants a [`Input::Tick`]; replaces any earlier wish.
     pub wake_at: Option<Instant>,
+    /// Why the elevator of an [`Input::Switch`] did not take over.
+    pub switch_refused: Option<AttachError>,
 }
 
 impl Effects {
     /// No effects yet.
     #[must_use]
     pub const fn new() -> Self {
-        Self { list: Vec::new(), wake_at: None }
+        Self { list: Vec::new(), wake_at: None, switch_refused: None }
     }
 
     /// The effects in order.
@@ -147,6 +151,7 @@ pub struct Engine<E> {
     last_completion: Instant,
     last_wait: Option<Record>,
     groups: Vec<Option<Share>>,
+    leftovers: Leftovers,
     accounts: Accounts,
     journal: Journal,
 }
@@ -172,6 +177,7 @@ impl<E: Elevator> Engine<E> {
             last_completion: Instant::ZERO,
             last_wait: None,
             groups: Vec::new(),
+            leftovers: Leftovers::new(),
             accounts: Accounts::default(),
             journal,
         };
@@ -188,6 +194,7 @@ impl<E: Elevator> Engine<E> {
         self.now = now;
         out.list.clear();
         out.wake_at = None;
+        out.switch_refused = None;
         match input {
             Input::Submit(bio) => self.submit(&bio, out),
             Input::Retry(sleeper) => self.retry(sleeper),
@@ -195,7 +202,7 @@ impl<E: Elevator> Engine<E> {
             Input::Cancel(bio) => self.cancel(bio, out),
             Input::Tick => {}
             Input::Configure(change) => self.change(now, &change),
-            Input::Switch(elevator) => self.switch(*elevator),
+            Input::Switch(elevator) => self.switch(*elevator, out),
         }
         self.pump(out);
     }
@@ -203,6 +210,11 @@ impl<E: Elevator> Engine<E> {
     /// The elevator in charge.
     pub const fn elevator(&self) -> &E {
         &self.elevator
+    }
+
+    /// What elevators that are gone left behind in the groups.
+    pub const fn leftovers(&self) -> &Leftovers {
+        &self.leftovers
     }
 
     /// What every group got.
@@ -585,6 +597,7 @@ impl<E: Elevator> Engine<E> {
                 if let Some(entry) = self.groups.get_mut(group.0 as usize) {
                     *entry = None;
                 }
+                self.leftovers.forget(group);
             }
             Change::TaskMoved { .. } | Change::TaskPriority { .. } | Change::TaskExited { .. } => {}
         }
@@ -592,12 +605,17 @@ impl<E: Elevator> Engine<E> {
         self.log(Record::Configured);
     }
 
-    fn switch(&mut self, new: E) {
+    fn switch(&mut self, mut new: E, out: &mut Effects) {
+        if let Err(error) = new.attach(&self.leftovers) {
+            out.switch_refused = Some(error);
+            return;
+        }
         let mut carried = Vec::new();
         while let Some(id) = self.elevator.drain(self.now) {
             carried.push(id);
         }
         carried.sort_by_key(|id| (self.requests[*id].arrived, *id));
+        self.elevator.detach(&mut self.leftovers);
         self.elevator = new;
         self.handover = self.elevator.describe().handover;
         self.requests.new_elevator();

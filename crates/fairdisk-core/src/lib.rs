@@ -16,6 +16,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod account;
+pub mod attach;
 pub mod audit;
 pub mod elevator;
 pub mod engine;
@@ -28,6 +29,7 @@ pub mod time;
 pub mod tree;
 
 pub use account::{Accounts, GroupAccount};
+pub use attach::{AttachError, Leftovers};
 pub use audit::Auditor;
 pub use elevator::{
     Admission, Change, Completion, Decision, Description, Elevator, Handover, MayQueue, Merge, Why,
