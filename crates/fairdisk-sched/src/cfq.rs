@@ -8,9 +8,15 @@ mod driver;
 pub(crate) mod engine;
 pub(crate) mod jiffies;
 mod layer;
+mod owners;
 mod params;
+pub(crate) mod patience;
+mod pending;
 mod queue;
+mod requests;
+mod tasks;
 mod turns;
+mod waits;
 
 pub use params::{CfqParams, Quirks};
 
@@ -41,7 +47,7 @@ impl Cfq {
 
 impl Elevator for Cfq {
     fn admit(&mut self, now: Instant, request: &Request) -> Admission {
-        let now = self.inner.ticker.jiffies(now);
+        let now = self.inner.ticker.now(now);
         self.inner.fire_timer(now, LAYER);
         match self.inner.admit(now, request, LAYER) {
             Some(older) => Admission::Displaces(older),
@@ -50,9 +56,9 @@ impl Elevator for Cfq {
     }
 
     fn decide(&mut self, now: Instant) -> Decision {
-        let now = self.inner.ticker.jiffies(now);
+        let now = self.inner.ticker.now(now);
         self.inner.fire_timer(now, LAYER);
-        if let Some(standing) = self.inner.standing() {
+        if let Some(standing) = self.inner.standing(now) {
             return standing;
         }
         match self.inner.dispatch(now, LAYER) {
@@ -63,18 +69,20 @@ impl Elevator for Cfq {
     }
 
     fn complete(&mut self, now: Instant, completion: &Completion) {
-        let now = self.inner.ticker.jiffies(now);
+        let now = self.inner.ticker.now(now);
         self.inner.fire_timer(now, LAYER);
-        self.inner.complete(now, completion.request);
+        self.inner.complete(now, completion);
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {
-        self.inner.withdraw(self.inner.ticker.jiffies(now), id);
+        let now = self.inner.ticker.now(now);
+        self.inner.withdraw(now, id);
     }
 
     fn configure(&mut self, now: Instant, change: &Change) {
         if let Change::TaskExited { task } = *change {
-            self.inner.task_exited(self.inner.ticker.jiffies(now), task);
+            let now = self.inner.ticker.now(now);
+            self.inner.task_exited(now, task);
         }
     }
 
@@ -99,6 +107,7 @@ impl Elevator for Cfq {
     }
 
     fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        self.inner.drain(self.inner.ticker.jiffies(now), LAYER)
+        let now = self.inner.ticker.now(now);
+        self.inner.drain(now, LAYER)
     }
 }

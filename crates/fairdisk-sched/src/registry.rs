@@ -5,8 +5,8 @@ use crate::deadline::{Deadline, DeadlineParams};
 use crate::noop::Noop;
 use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
 use fairdisk_core::{
-    Admission, Bio, Change, Completion, Decision, Description, Elevator, Instant, MayQueue, Merge,
-    Request, RequestId,
+    Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, Instant,
+    Leftovers, MayQueue, Merge, Request, RequestId,
 };
 
 /// Which scheduler, and how it is set.
@@ -130,6 +130,14 @@ impl Elevator for Scheduler {
 
     fn drain(&mut self, now: Instant) -> Option<RequestId> {
         each!(self, inner => inner.drain(now))
+    }
+
+    fn attach(&mut self, leftovers: &Leftovers) -> Result<(), AttachError> {
+        each!(self, inner => inner.attach(leftovers))
+    }
+
+    fn detach(&mut self, leftovers: &mut Leftovers) {
+        each!(self, inner => inner.detach(leftovers));
     }
 }
 

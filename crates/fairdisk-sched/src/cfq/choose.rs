@@ -1,7 +1,8 @@
 //! Which of two requests to serve next (spec: cfq, section 2.6).
 
 use super::params::Tunables;
-use fairdisk_core::{Flags, Lba, Request};
+use super::requests::Rq;
+use fairdisk_core::Lba;
 
 /// What the choice looks at.
 #[derive(Clone, Copy, Debug)]
@@ -11,10 +12,9 @@ pub(crate) struct Candidate {
     pub(crate) meta: bool,
 }
 
-impl From<&Request> for Candidate {
-    fn from(request: &Request) -> Self {
-        let meta = request.flags.contains(Flags::META);
-        Self { start: request.start, sync: request.sync, meta }
+impl From<&Rq> for Candidate {
+    fn from(rq: &Rq) -> Self {
+        Self { start: rq.start, sync: rq.sync, meta: rq.meta }
     }
 }
 

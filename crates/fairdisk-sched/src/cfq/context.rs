@@ -2,9 +2,8 @@
 //! (spec: cfq, section 2.11).
 
 use super::jiffies::Jiffies;
-use fairdisk_core::{IoPrio, Lba};
-
-const NIL: u32 = u32::MAX;
+use super::queue::NIL;
+use fairdisk_core::{IoPrio, Lba, TaskId};
 
 /// Mean seek distance above which a task counts as seeking, in sectors.
 pub(crate) const SEEKY_SECTORS: u64 = 8 * 1024;
@@ -50,6 +49,7 @@ impl DecayingMean {
 /// A task as one layer of CFQ sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
+    pub(crate) task: TaskId,
     pub(crate) layer: u32,
     /// The same task's context in another layer.
     pub(crate) next: u32,
@@ -61,7 +61,10 @@ pub(crate) struct Context {
     pub(crate) sync_queue: u32,
     /// The shared queue its asynchronous requests go to.
     pub(crate) async_queue: u32,
+    /// The task may come back with new requests.
     pub(crate) alive: bool,
+    /// Requests that refer to it.
+    pub(crate) requests: u32,
     last_end: Jiffies,
     last_position: Lba,
     pub(crate) think: DecayingMean,
@@ -69,8 +72,9 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) const fn new(layer: u32, ioprio: IoPrio, now: Jiffies) -> Self {
+    pub(crate) const fn new(task: TaskId, layer: u32, ioprio: IoPrio, now: Jiffies) -> Self {
         Self {
+            task,
             layer,
             next: NIL,
             ioprio,
@@ -78,6 +82,7 @@ impl Context {
             sync_queue: NIL,
             async_queue: NIL,
             alive: true,
+            requests: 0,
             last_end: now,
             last_position: Lba(0),
             think: DecayingMean { samples: 0, total: 0, mean: 0 },

@@ -108,8 +108,8 @@ impl Cfq {
         let turn = q.turn.take().unwrap_or(Why::SliceContinues);
         if !q.fifo_checked {
             q.fifo_checked = true;
-            let (head, expire) = (q.fifo_head, self.tunables.fifo_expire(q.sync));
-            let arrived = self.ticker.jiffies(self.rq(head).request.arrived);
+            let (head, expire) = (q.fifo.oldest, self.tunables.fifo_expire(q.sync));
+            let arrived = self.ticker.jiffies(self.requests[head].arrived);
             if now >= arrived + expire {
                 let overdue = head != self.queues[queue as usize].next_rq;
                 return (head, if overdue { Why::DeadlineExpired } else { turn });
@@ -121,7 +121,7 @@ impl Cfq {
     /// Moves a request out of its queue, towards the device.
     pub(crate) fn hand_over(&mut self, now: Jiffies, index: u32) {
         let queue = self.remove(index);
-        let context = self.rq(index).context;
+        let context = self.requests[index].context;
         let q = &mut self.queues[queue as usize];
         q.dispatched += 1;
         if !self.tunables.slice_from_completion && q.slice_new {
@@ -130,11 +130,23 @@ impl Cfq {
         }
         self.driver.sync_flight += u32::from(q.sync);
         self.driver.outstanding += 1;
+        if let Some(patience) = &mut self.patience {
+            patience.handed_over(self.driver.outstanding);
+        }
         let layer = q.layer as usize;
         self.layers[layer].dispatched += 1;
         if self.driver.active_context == NIL {
             self.driver.active_context = context;
         }
+    }
+
+    /// The request that has waited too long, if there is a bound on waiting: no turn, no quantum
+    /// and no gate holds it back. Says which layer it is of, too.
+    pub(crate) fn dispatch_overdue(&mut self, now: Jiffies) -> Option<(RequestId, u32)> {
+        let index = self.patience.as_ref()?.overdue(now)?;
+        let queue = self.requests[index].queue;
+        self.hand_over(now, index);
+        Some((RequestId(index), self.queues[queue as usize].layer))
     }
 
     /// Gives up the requests of one layer, queue by queue in the order of the tree.
@@ -150,7 +162,8 @@ impl Cfq {
         };
         let index = self.queues[queue as usize].next_rq;
         self.remove(index);
-        self.rqs[index as usize] = None;
+        let context = self.requests.take(index).context;
+        self.let_go(now, queue, context);
         Some(RequestId(index))
     }
 }

@@ -52,6 +52,13 @@ impl Driver {
         }
     }
 
+    /// A request is done; `sync` if its queue is.
+    pub(crate) fn completed(&mut self, sync: bool) {
+        self.in_driver -= 1;
+        self.outstanding -= 1;
+        self.sync_flight -= u32::from(sync);
+    }
+
     /// The later detection: decides anew after every 51st sample taken under load.
     pub(crate) fn sample_depth(&mut self, queued: u32) {
         self.peak = self.peak.max(self.in_driver);

@@ -11,6 +11,10 @@ pub(crate) struct Ticker {
     tick_ns: u64,
     phase_ns: u64,
     start: Jiffies,
+    /// The tick that is now, and when it ends. Time goes on in steps much smaller than a tick, so
+    /// most often there is nothing to divide.
+    current: Jiffies,
+    current_ends: Instant,
 }
 
 /// Ticks the machine has been up when the run begins: an hour's worth, so that no key of the
@@ -22,7 +26,23 @@ impl Ticker {
     #[must_use]
     pub(crate) const fn new(hz: u32, phase: Span) -> Self {
         let tick_ns = 1_000_000_000 / hz as u64;
-        Self { tick_ns, phase_ns: phase.as_ns() % tick_ns, start: UPTIME_S * hz as Jiffies }
+        Self {
+            tick_ns,
+            phase_ns: phase.as_ns() % tick_ns,
+            start: UPTIME_S * hz as Jiffies,
+            current: 0,
+            current_ends: Instant::ZERO,
+        }
+    }
+
+    /// The tick count at `now`, which is never earlier than it was at the call before.
+    #[inline]
+    pub(crate) fn now(&mut self, now: Instant) -> Jiffies {
+        if now >= self.current_ends {
+            self.current = self.jiffies(now);
+            self.current_ends = self.instant(self.current + 1);
+        }
+        self.current
     }
 
     /// The tick count at `now`.
@@ -45,11 +65,15 @@ mod tests {
 
     #[test]
     fn a_tick_begins_where_the_count_changes() {
-        let ticker = Ticker::new(250, Span::from_ms(1));
+        let mut ticker = Ticker::new(250, Span::from_ms(1));
         let at = ticker.instant(ticker.jiffies(Instant::ZERO) + 3);
         assert_eq!(at, Instant::from_ns(11_000_000));
         assert_eq!(ticker.jiffies(at) - ticker.jiffies(Instant::ZERO), 3);
         let just_before = Instant::from_ns(at.as_ns() - 1);
         assert_eq!(ticker.jiffies(just_before) - ticker.jiffies(Instant::ZERO), 2);
+        for ns in (0..20_000_000).step_by(333_333) {
+            let now = Instant::from_ns(ns);
+            assert_eq!(ticker.now(now), ticker.jiffies(now), "{now}");
+        }
     }
 }

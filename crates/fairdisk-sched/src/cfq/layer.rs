@@ -58,4 +58,9 @@ impl Layer {
         };
         &mut self.async_queues[index]
     }
+
+    /// Gives all asynchronous queues up.
+    pub(crate) const fn take_async_queues(&mut self) -> [u32; ASYNC_QUEUES] {
+        core::mem::replace(&mut self.async_queues, [NIL; ASYNC_QUEUES])
+    }
 }

@@ -2,20 +2,12 @@
 
 use super::jiffies::Jiffies;
 use super::params::Quirks;
+use super::requests::Fifo;
 use fairdisk_core::tree::Tree;
-use fairdisk_core::{IoClass, IoPrio, Request, Why};
+use fairdisk_core::{IoClass, IoPrio, Why};
 
+/// No queue, no context, no request.
 pub(crate) const NIL: u32 = u32::MAX;
-
-/// A request as CFQ keeps it.
-#[derive(Clone, Debug)]
-pub(crate) struct Rq {
-    pub(crate) request: Request,
-    pub(crate) queue: u32,
-    pub(crate) context: u32,
-    pub(crate) fifo_prev: u32,
-    pub(crate) fifo_next: u32,
-}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
@@ -23,8 +15,8 @@ pub(crate) struct Queue {
     pub(crate) sync: bool,
     /// Requests by position.
     pub(crate) sorted: Tree,
-    pub(crate) fifo_head: u32,
-    pub(crate) fifo_tail: u32,
+    /// Requests by age.
+    pub(crate) fifo: Fifo,
     /// The request to serve next.
     pub(crate) next_rq: u32,
     /// Handed over and not completed.
@@ -51,8 +43,8 @@ pub(crate) struct Queue {
     pub(crate) passed_full_pool: bool,
     /// Why it got the disk; told with the first request of the turn.
     pub(crate) turn: Option<Why>,
-    /// Its task is gone; the queue goes when it is empty.
-    pub(crate) doomed: bool,
+    /// Nobody puts requests into it any more; it goes when it is empty.
+    pub(crate) orphan: bool,
 }
 
 impl Queue {
@@ -61,8 +53,7 @@ impl Queue {
             layer,
             sync,
             sorted: Tree::new(),
-            fifo_head: NIL,
-            fifo_tail: NIL,
+            fifo: Fifo::EMPTY,
             next_rq: NIL,
             dispatched: 0,
             meta_pending: 0,
@@ -78,7 +69,7 @@ impl Queue {
             fifo_checked: false,
             passed_full_pool: false,
             turn: None,
-            doomed: false,
+            orphan: false,
         };
         queue.set_priority(ioprio);
         queue

@@ -1,5 +1,5 @@
-//! How the queues of a layer take turns: keys, slices, preemption, and waiting for a task
-//! (spec: cfq, sections 2.4, 2.5, 2.9, 2.10, 2.12).
+//! How the queues of a layer take turns: keys, slices and preemption
+//! (spec: cfq, sections 2.4, 2.5, 2.9, 2.12).
 
 use super::engine::Cfq;
 use super::jiffies::Jiffies;
@@ -116,41 +116,6 @@ impl Cfq {
         }
     }
 
-    // ---- waiting for a task --------------------------------------------------------------
-
-    fn arm_idle(&mut self, now: Jiffies, queue: u32) {
-        let idle = self.tunables.slice_idle;
-        if idle == 0 || !self.queues[queue as usize].idle_window {
-            return;
-        }
-        let Some(context) = self.contexts.get(self.driver.active_context as usize) else { return };
-        let busy = self.driver.in_driver > 0 && !self.tunables.quirks.q8_idle_while_busy;
-        if !context.alive || busy {
-            return;
-        }
-        let seeky = context.seek.is_valid() && context.seeks();
-        let wait = if seeky { self.tunables.seeky_idle } else { idle };
-        self.queues[queue as usize].waits = true;
-        self.driver.idle_timer = Some(now + wait);
-    }
-
-    /// Lets the idle timer act if it is due. `layer` is the one being served.
-    pub(crate) fn fire_timer(&mut self, now: Jiffies, layer: u32) {
-        let Some(timer) = self.driver.idle_timer.filter(|timer| now >= *timer) else { return };
-        self.driver.idle_timer = None;
-        let active = self.layers[layer as usize].active;
-        let Some(queue) = self.queues.get(active as usize) else { return self.kick() };
-        if queue.slice_used(timer) {
-            self.expire(timer, active, false);
-            self.kick();
-        } else if self.queued > 0 {
-            if queue.is_empty() {
-                self.expire(timer, active, false);
-            }
-            self.kick();
-        }
-    }
-
     // ---- arrival and preemption ----------------------------------------------------------
 
     /// A request arrived in `queue`: the disk may have waited for it, or it may take the disk.
@@ -187,9 +152,7 @@ impl Cfq {
         if request.flags.contains(Flags::META) && active.meta_pending == 0 {
             return true;
         }
-        let Some(context) = self.contexts.get(self.driver.active_context as usize) else {
-            return false;
-        };
+        let Some(context) = self.tasks.get(self.driver.active_context) else { return false };
         let distance = request.start.distance(self.driver.last_position);
         active.waits && context.seek.is_valid() && distance <= context.seek.mean()
     }

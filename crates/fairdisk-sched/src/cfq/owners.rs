@@ -1,0 +1,153 @@
+//! Whose queue a request goes to, and how long queues and contexts live (spec: cfq, sections 2.2,
+//! 2.3, 2.15, 2.16).
+
+use super::context::Context;
+use super::engine::Cfq;
+use super::jiffies::Jiffies;
+use super::queue::{NIL, Queue};
+use super::tasks::put;
+use fairdisk_core::{Bio, IoPrio, MayQueue, Request, TaskId};
+
+impl Cfq {
+    /// Whether the disk waits for this very task (spec: cfq, section 2.15).
+    pub(crate) fn may_queue(&mut self, bio: &Bio, layer: u32) -> MayQueue {
+        let Some(context) = self.tasks.find(bio.task, layer) else { return MayQueue::May };
+        if bio.sync {
+            self.catch_up_priority(context);
+        }
+        let Context { sync_queue, async_queue, .. } = self.tasks[context];
+        let queue = if bio.sync { sync_queue } else { async_queue };
+        let Some(queue) = self.queues.get_mut(queue as usize) else { return MayQueue::May };
+        if queue.waits && !queue.passed_full_pool {
+            queue.passed_full_pool = true;
+            return MayQueue::Must;
+        }
+        MayQueue::May
+    }
+
+    /// Whether `bio` may join the queued `request`: only within a queue, and nothing synchronous
+    /// into something asynchronous (spec: cfq, section 2.13).
+    pub(crate) fn may_merge(&self, request: &Request, bio: &Bio, layer: u32) -> bool {
+        if bio.sync && !request.sync {
+            return false;
+        }
+        let (Some(rq), Some(context)) =
+            (self.requests.get(request.id.0), self.tasks.find(bio.task, layer))
+        else {
+            return false;
+        };
+        let Context { sync_queue, async_queue, .. } = self.tasks[context];
+        rq.queue == if bio.sync { sync_queue } else { async_queue }
+    }
+
+    /// A changed priority takes effect with the task's next request: at once for the choice of the
+    /// asynchronous queue, on its own queue when that is used next (spec: cfq, section 2.3).
+    pub(crate) fn reprioritise(&mut self, context: u32, ioprio: IoPrio) {
+        let context = &mut self.tasks[context];
+        if context.ioprio != ioprio {
+            context.ioprio = ioprio;
+            context.async_queue = NIL;
+            context.priority_due = true;
+        }
+    }
+
+    /// The task's own queue is used: it takes on a priority that changed before.
+    pub(crate) fn catch_up_priority(&mut self, context: u32) {
+        let context = &mut self.tasks[context];
+        if core::mem::take(&mut context.priority_due) && context.sync_queue != NIL {
+            self.queues[context.sync_queue as usize].set_priority(context.ioprio);
+        }
+    }
+
+    /// The queue the task's requests go to.
+    pub(crate) fn queue_of(&mut self, context: u32, sync: bool) -> u32 {
+        let Context { layer, ioprio, sync_queue, async_queue, .. } = self.tasks[context];
+        let known = if sync { sync_queue } else { async_queue };
+        if known != NIL {
+            return known;
+        }
+        if sync {
+            let queue = self.make_queue(layer, true, ioprio);
+            self.tasks[context].sync_queue = queue;
+            return queue;
+        }
+        let mut queue = *self.layers[layer as usize].async_queue(ioprio);
+        if queue == NIL {
+            queue = self.make_queue(layer, false, ioprio);
+            *self.layers[layer as usize].async_queue(ioprio) = queue;
+        }
+        self.tasks[context].async_queue = queue;
+        queue
+    }
+
+    fn make_queue(&mut self, layer: u32, sync: bool, ioprio: IoPrio) -> u32 {
+        put(&mut self.queues, &mut self.free_queues, Queue::new(layer, sync, ioprio))
+    }
+
+    /// The task is gone from all layers. Its queues lose the disk, and go when they are empty.
+    pub(crate) fn task_exited(&mut self, now: Jiffies, task: TaskId) {
+        while let Some(context) = self.tasks.any_of_task(task) {
+            self.orphan(now, context);
+        }
+    }
+
+    /// Nothing new comes to the layer: what its tasks did there is forgotten, and its queues go
+    /// when they are empty.
+    pub(crate) fn layer_gone(&mut self, now: Jiffies, layer: u32) {
+        while let Some(context) = self.tasks.any_of_layer(layer) {
+            self.orphan(now, context);
+        }
+        for queue in self.layers[layer as usize].take_async_queues() {
+            self.orphan_queue(now, queue);
+        }
+    }
+
+    fn orphan(&mut self, now: Jiffies, context: u32) {
+        self.tasks.orphan(context);
+        let queue = self.tasks[context].sync_queue;
+        self.orphan_queue(now, queue);
+        if self.tasks[context].requests == 0 {
+            self.release_context(context);
+        }
+    }
+
+    fn orphan_queue(&mut self, now: Jiffies, queue: u32) {
+        let Some(q) = self.queues.get_mut(queue as usize) else { return };
+        q.orphan = true;
+        if self.layers[q.layer as usize].active == queue {
+            self.expire(now, queue, false);
+            self.kick();
+        }
+        self.release_if_done(now, queue);
+    }
+
+    /// A request of `context` in `queue` is gone: both may be done with.
+    pub(crate) fn let_go(&mut self, now: Jiffies, queue: u32, context: u32) {
+        self.release_if_done(now, queue);
+        let owner = &mut self.tasks[context];
+        owner.requests -= 1;
+        if owner.requests == 0 && !owner.alive {
+            self.release_context(context);
+        }
+    }
+
+    /// Frees an orphaned queue once nothing of it is left.
+    fn release_if_done(&mut self, now: Jiffies, queue: u32) {
+        let q = &self.queues[queue as usize];
+        if !q.orphan || !q.is_empty() || q.dispatched > 0 {
+            return;
+        }
+        if self.layers[q.layer as usize].active == queue {
+            self.expire(now, queue, false);
+            self.kick();
+        }
+        self.free_queues.push(queue);
+    }
+
+    fn release_context(&mut self, context: u32) {
+        if self.driver.active_context == context {
+            self.driver.active_context = NIL;
+        }
+        self.tasks.release(context);
+    }
+}

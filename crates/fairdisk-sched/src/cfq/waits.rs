@@ -1,0 +1,92 @@
+//! Waiting: for the task being served to come back, and what a refusal means to the driver
+//! (spec: cfq, section 2.10).
+
+use super::engine::Cfq;
+use super::jiffies::Jiffies;
+use fairdisk_core::{Decision, Why};
+
+impl Cfq {
+    /// Asks for another look at what to do: what Linux calls kicking the queue. Between kicks a
+    /// wait stands, as there the driver does not ask again.
+    pub(crate) const fn kick(&mut self) {
+        self.standing = None;
+    }
+
+    /// The wait that still stands.
+    pub(crate) fn standing(&self, now: Jiffies) -> Option<Decision> {
+        match &self.patience {
+            Some(patience) if patience.overdue(now).is_some() => None,
+            _ => self.standing,
+        }
+    }
+
+    /// Turns a refusal into the wait it means, and lets it stand.
+    pub(crate) fn wait(&mut self, why: Why) -> Decision {
+        let decision = self.meaning_of(why);
+        self.standing = Some(decision);
+        decision
+    }
+
+    fn meaning_of(&self, why: Why) -> Decision {
+        let outstanding = self.driver.outstanding > 0;
+        if self.queued == 0 {
+            let busy = Decision::WaitCompletion(Why::NothingQueued);
+            return if outstanding { busy } else { Decision::Idle };
+        }
+        let due = self.patience.as_ref().and_then(|patience| patience.due());
+        let until = |at| Decision::WaitUntil(self.ticker.instant(at), why);
+        match (self.driver.idle_timer, due) {
+            (Some(timer), due) => {
+                let at = due.map_or(timer, |due| due.min(timer));
+                Decision::WaitUntil(self.ticker.instant(at), Why::IdleWait)
+            }
+            (None, Some(due)) => until(due),
+            (None, None) => {
+                debug_assert!(outstanding, "refused with {why:?}, nothing in flight");
+                Decision::WaitCompletion(why)
+            }
+        }
+    }
+
+    /// The queue that has the disk has run empty: may it keep the disk for a while?
+    pub(crate) fn arm_idle(&mut self, now: Jiffies, queue: u32) {
+        let idle = self.tunables.slice_idle;
+        if idle == 0 || !self.queues[queue as usize].idle_window {
+            return;
+        }
+        let Some(context) = self.tasks.get(self.driver.active_context) else { return };
+        let busy = self.driver.in_driver > 0 && !self.tunables.quirks.q8_idle_while_busy;
+        if !context.alive || busy {
+            return;
+        }
+        let seeky = context.seek.is_valid() && context.seeks();
+        let wait = if seeky { self.tunables.seeky_idle } else { idle };
+        self.queues[queue as usize].waits = true;
+        self.driver.idle_timer = Some(now + wait);
+    }
+
+    /// Lets the idle timer act if it is due. `layer` is the one being served.
+    #[inline]
+    pub(crate) fn fire_timer(&mut self, now: Jiffies, layer: u32) {
+        match self.driver.idle_timer {
+            Some(timer) if now >= timer => self.timer_fired(timer, layer),
+            _ => {}
+        }
+    }
+
+    /// With nothing queued the queue keeps the disk: nobody else wants it.
+    fn timer_fired(&mut self, timer: Jiffies, layer: u32) {
+        self.driver.idle_timer = None;
+        let active = self.layers[layer as usize].active;
+        let Some(queue) = self.queues.get(active as usize) else { return self.kick() };
+        if queue.slice_used(timer) {
+            self.expire(timer, active, false);
+            self.kick();
+        } else if self.queued > 0 {
+            if queue.is_empty() {
+                self.expire(timer, active, false);
+            }
+            self.kick();
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The outer layer: the groups that want the disk, in line, and the one that has it
+//! (spec: groups, sections 1.3, 1.4).
+
+use super::TwoLayerParams;
+use crate::cfq::jiffies::Jiffies;
+use alloc::vec::Vec;
+use fairdisk_core::tree::{Forest, Tree};
+use fairdisk_core::{Share, Span, Why};
+
+/// No group.
+pub(super) const NIL: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+struct Group {
+    slice: Jiffies,
+    weight: u64,
+    slice_end: Jiffies,
+    /// No request of this turn has completed yet.
+    slice_new: bool,
+    in_line: bool,
+    /// Weighted device time charged, in ns x 100 / weight.
+    charged: u64,
+}
+
+/// Who has the disk and who is next.
+#[derive(Debug)]
+pub(super) struct Line {
+    params: TwoLayerParams,
+    groups: Vec<Group>,
+    order: Forest<u64>,
+    tree: Tree,
+    /// The number of the last in line.
+    end: u64,
+    /// The group that has the disk; it is not in line.
+    pub(super) active: u32,
+    turn_ended: Why,
+    /// A turn has just begun, for this reason.
+    new_turn: Option<Why>,
+}
+
+impl Line {
+    pub(super) const fn new(params: TwoLayerParams) -> Self {
+        Self {
+            params,
+            groups: Vec::new(),
+            order: Forest::new(),
+            tree: Tree::new(),
+            end: 0,
+            active: NIL,
+            turn_ended: Why::GroupEmptied,
+            new_turn: None,
+        }
+    }
+
+    /// Makes sure that the group exists.
+    pub(super) fn make(&mut self, group: u32) {
+        while self.groups.len() <= group as usize {
+            let (slice, weight) = self.worth(Share::DEFAULT);
+            self.groups.push(Group {
+                slice,
+                weight,
+                slice_end: 0,
+                slice_new: false,
+                in_line: false,
+                charged: 0,
+            });
+        }
+    }
+
+    /// Gives the group its share. A turn whose clock runs already ends as it was to end.
+    pub(super) fn set_share(&mut self, group: u32, share: Share) {
+        self.make(group);
+        let worth = self.worth(share);
+        let entry = &mut self.groups[group as usize];
+        (entry.slice, entry.weight) = worth;
+    }
+
+    /// The group is gone; another that gets its number owes nothing.
+    pub(super) fn forget(&mut self, group: u32) {
+        self.set_share(group, Share::DEFAULT);
+        self.groups[group as usize].charged = 0;
+    }
+
+    /// Slice and weight for a share.
+    fn worth(&self, share: Share) -> (Jiffies, u64) {
+        let weight = |share: Share| u64::from(share.weight(self.params.weight_map).get());
+        let base = u64::from(self.params.group_slice_ms) * u64::from(self.params.cfq.hz);
+        let slice = base * weight(share) / weight(Share::DEFAULT) / 1000;
+        ((slice as Jiffies).max(1), weight(share))
+    }
+
+    /// A group that wants the disk stands in line.
+    pub(super) fn join(&mut self, group: u32) {
+        if group == self.active || self.groups[group as usize].in_line {
+            return;
+        }
+        let key = if self.params.d4_nominal_turns {
+            self.end += 1;
+            self.end
+        } else {
+            // A group that was away gets no credit for the time it did not ask.
+            let least = self.first().map_or(0, |first| self.order.key(first));
+            let charged = &mut self.groups[group as usize].charged;
+            *charged = (*charged).max(least);
+            *charged
+        };
+        self.groups[group as usize].in_line = true;
+        self.order.insert(&mut self.tree, group, key);
+    }
+
+    /// A group that has nothing queued any more leaves the line.
+    pub(super) fn leave(&mut self, group: u32) {
+        if core::mem::take(&mut self.groups[group as usize].in_line) {
+            self.order.remove(&mut self.tree, group);
+        }
+    }
+
+    pub(super) fn first(&self) -> Option<u32> {
+        self.order.first(&self.tree)
+    }
+
+    /// The active group has used its slice up. Its clock starts at its first completion.
+    pub(super) fn slice_used(&self, now: Jiffies) -> bool {
+        let Some(group) = self.groups.get(self.active as usize) else { return false };
+        !group.slice_new && now >= group.slice_end
+    }
+
+    /// The first in line gets the disk.
+    pub(super) fn begin_next_turn(&mut self) -> bool {
+        let Some(group) = self.first() else { return false };
+        self.leave(group);
+        self.active = group;
+        self.groups[group as usize].slice_new = true;
+        self.new_turn = Some(self.turn_ended);
+        true
+    }
+
+    /// The active group loses the disk.
+    pub(super) const fn end_turn(&mut self, why: Why) -> u32 {
+        self.turn_ended = why;
+        core::mem::replace(&mut self.active, NIL)
+    }
+
+    /// Why the turn began, told once.
+    pub(super) const fn tell_turn(&mut self) -> Option<Why> {
+        self.new_turn.take()
+    }
+
+    /// A request of `group` is done.
+    pub(super) fn completed(&mut self, now: Jiffies, group: u32, device_time: Span) {
+        let entry = &mut self.groups[group as usize];
+        entry.charged += device_time.as_ns() * 100 / entry.weight;
+        if group == self.active && entry.slice_new {
+            entry.slice_new = false;
+            entry.slice_end = now + entry.slice;
+        }
+    }
+}

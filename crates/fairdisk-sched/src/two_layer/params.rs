@@ -1,0 +1,35 @@
+//! What a revision of two-layer CFQ is made of.
+
+use crate::cfq::CfqParams;
+use fairdisk_core::WeightMap;
+
+/// The tunables and defects, as the catalogue sets them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TwoLayerParams {
+    /// The CFQ inside each group. All groups share these tunables.
+    pub cfq: CfqParams,
+    /// The slice of a group of weight 100 (priority 4); others in proportion.
+    pub group_slice_ms: u32,
+    /// What a group priority is worth.
+    pub weight_map: WeightMap,
+    /// D1: a group keeps its record of a scheduler instance that is gone.
+    pub d1_stale_group_records: bool,
+    /// D3: nothing bounds how long a request may wait.
+    pub d3_unbounded_wait: bool,
+    /// D4: a turn counts as one turn, however long it was. Off: device time divided by weight is
+    /// charged, and the group that has had least goes next.
+    pub d4_nominal_turns: bool,
+}
+
+impl Default for TwoLayerParams {
+    fn default() -> Self {
+        Self {
+            cfq: CfqParams::default(),
+            group_slice_ms: 80,
+            weight_map: WeightMap::LinearHigh0,
+            d1_stale_group_records: true,
+            d3_unbounded_wait: true,
+            d4_nominal_turns: true,
+        }
+    }
+}
