@@ -146,6 +146,8 @@ impl Cfq {
         let index = self.patience.as_ref()?.overdue(now)?;
         let queue = self.requests[index].queue;
         self.hand_over(now, index);
+        // The wait that this request ended is over for the others, too.
+        self.kick();
         Some((RequestId(index), self.queues[queue as usize].layer))
     }
 
