@@ -2,6 +2,7 @@
 //! inside a real engine. A new scheduler is tested by being registered.
 
 mod canary;
+mod defects;
 mod ledger;
 mod storm;
 mod world;
@@ -35,7 +36,8 @@ fn weather(spec: SchedulerSpec, config: EngineConfig, seed: u64, switch: bool) -
 }
 
 fn specs() -> impl Iterator<Item = SchedulerSpec> {
-    SchedulerSpec::NAMES.iter().filter_map(|name| SchedulerSpec::named(name))
+    let named = SchedulerSpec::NAMES.iter().filter_map(|name| SchedulerSpec::named(name));
+    named.chain([defects::without_defects()])
 }
 
 fn every_storm(switch: bool) {

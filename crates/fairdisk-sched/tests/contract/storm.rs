@@ -229,8 +229,18 @@ impl Sea {
     fn switch(&mut self) {
         let names = SchedulerSpec::NAMES;
         let name = names[self.prng.below(names.len() as u64) as usize];
-        let spec = SchedulerSpec::named(name).expect("it is listed");
+        let own = (name == self.storm.spec.name()).then_some(self.storm.spec);
+        let spec = own.or_else(|| SchedulerSpec::named(name)).expect("it is listed");
         self.world.handle(Input::Switch(Box::new(Auditor::new(spec.build()))));
+        self.check_leftovers();
+    }
+
+    /// What a scheduler without defect D1 takes over, it gives back as it was.
+    fn check_leftovers(&self) {
+        let clean = matches!(self.storm.spec, SchedulerSpec::TwoLayerCfq(params)
+            if !params.d1_stale_group_records);
+        let leftovers = self.world.engine.leftovers();
+        assert!(!clean || leftovers.is_empty(), "left behind: {leftovers:?}");
     }
 
     fn configure(&mut self, change: Change) {

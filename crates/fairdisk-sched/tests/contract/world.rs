@@ -23,7 +23,8 @@ pub(crate) struct World<E> {
     /// One in this many completions fails; 0 for none.
     pub(crate) failing: u64,
     depth: usize,
-    service: Span,
+    /// How long the device takes for a request.
+    pub(crate) service: Span,
     jobs: Vec<Job>,
     sleepers: Vec<(Instant, Sleeper)>,
     wake_at: Option<Instant>,

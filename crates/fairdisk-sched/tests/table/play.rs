@@ -7,7 +7,7 @@ use crate::telling::tell;
 use fairdisk_core::{
     Auditor, Change, Effect, Effects, Engine, GroupId, Input, Instant, Journal, Record, TaskId,
 };
-use fairdisk_sched::Scheduler;
+use fairdisk_sched::{Scheduler, SchedulerSpec};
 
 type Elevator = Auditor<Scheduler>;
 
@@ -20,6 +20,7 @@ pub(crate) fn play(scenario: &Scenario) -> Result<Vec<String>, String> {
 }
 
 struct Player {
+    spec: SchedulerSpec,
     engine: Engine<Elevator>,
     effects: Effects,
     wake_at: Option<Instant>,
@@ -33,6 +34,7 @@ impl Player {
         let settings = &scenario.settings;
         let elevator = Auditor::new(settings.spec.build());
         let mut player = Self {
+            spec: settings.spec,
             engine: Engine::new(elevator, settings.config, Journal::keeping()),
             effects: Effects::new(),
             wake_at: None,
@@ -97,7 +99,11 @@ impl Player {
         let records: Vec<Record> = entries.iter().map(|entry| entry.record).collect();
         self.told += records.len();
         self.note_woken(&records);
-        Ok(tell(&records, &mut self.cast))
+        let told = tell(&records, &mut self.cast);
+        Ok(match self.effects.switch_refused {
+            Some(error) => format!("refused: {error:?}"),
+            None => told,
+        })
     }
 
     /// The journal names the woken bio, the effect names the sleeper.
@@ -115,13 +121,18 @@ impl Player {
         }
     }
 
+    /// The table's own scheduler as it is set, any other as it is by default.
+    fn spec(&self, name: &str) -> Result<SchedulerSpec, String> {
+        if self.spec.name() == name { Ok(self.spec) } else { scheduler(name) }
+    }
+
     fn input(&mut self, words: &[&str]) -> Result<Input<Elevator>, String> {
         Ok(match *words {
             ["submit", name, op, ref words @ ..] => Input::Submit(self.cast.bio(name, op, words)?),
             ["retry", name] => Input::Retry(self.cast.take_sleeper(name)?),
             ["cancel", name] => Input::Cancel(self.cast.bio_called(name)?),
             ["tick"] => Input::Tick,
-            ["switch", name] => Input::Switch(Box::new(Auditor::new(scheduler(name)?.build()))),
+            ["switch", name] => Input::Switch(Box::new(Auditor::new(self.spec(name)?.build()))),
             [end @ ("done" | "fail"), name] => {
                 Input::Completed { request: self.cast.take_from_device(name)?, ok: end == "done" }
             }

@@ -134,6 +134,8 @@ fn set_scheduler(spec: &mut SchedulerSpec, key: &str, value: &str) -> Result<(),
         SchedulerSpec::Cfq(params) => return set_cfq(params, key, value),
         SchedulerSpec::TwoLayerCfq(params) => match key {
             "group_slice_ms" => return put(&mut params.group_slice_ms, value),
+            "d1_stale_group_records" => return put(&mut params.d1_stale_group_records, value),
+            "d3_unbounded_wait" => return put(&mut params.d3_unbounded_wait, value),
             "d4_nominal_turns" => return put(&mut params.d4_nominal_turns, value),
             _ => return set_cfq(&mut params.cfq, key, value),
         },

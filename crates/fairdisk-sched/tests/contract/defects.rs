@@ -1,0 +1,78 @@
+//! The defects that are switches of the schedulers: on, they show; off, they are gone. (Two-layer
+//! CFQ without any of them goes through the storms of the suite as well: no record stays behind in
+//! any order of changes, and the auditor holds it to the bound on waiting that it states.)
+
+use crate::world::World;
+use fairdisk_core::{
+    Auditor, Bio, BioId, Change, Elevator, EngineConfig, Flags, GroupId, Input, Instant, IoPrio,
+    Lba, Op, Sectors, Share, Span, TaskId,
+};
+use fairdisk_sched::two_layer::{TwoLayerParams, WAIT_MAX};
+use fairdisk_sched::{Scheduler, SchedulerSpec};
+
+/// Two-layer CFQ as it should have been.
+pub(crate) fn without_defects() -> SchedulerSpec {
+    SchedulerSpec::TwoLayerCfq(TwoLayerParams {
+        d1_stale_group_records: false,
+        d3_unbounded_wait: false,
+        d4_nominal_turns: false,
+        ..TwoLayerParams::default()
+    })
+}
+
+fn historical() -> SchedulerSpec {
+    SchedulerSpec::TwoLayerCfq(TwoLayerParams::default())
+}
+
+const WRITE: BioId = BioId(0);
+const HOG: TaskId = TaskId(0);
+const WRITER: TaskId = TaskId(1);
+
+fn bio(number: u64) -> Bio {
+    let write = BioId(number) == WRITE;
+    Bio {
+        id: BioId(number),
+        task: if write { WRITER } else { HOG },
+        group: GroupId(1),
+        op: if write { Op::Write } else { Op::Read },
+        start: Lba(1000 * number),
+        sectors: Sectors(8),
+        sync: !write,
+        flags: Flags::NONE,
+        ioprio: IoPrio::UNSET,
+    }
+}
+
+/// One asynchronous write beside a task that keeps the disk busy with reads: whether it was served.
+/// Its queue gets its turns, but each is taken away by the next read before the disk has drained.
+fn write_beside_a_hog(spec: SchedulerSpec, length: Span) -> (bool, World<Auditor<Scheduler>>) {
+    let config = EngineConfig { depth: 8, ..EngineConfig::default() };
+    let mut world = World::new(Auditor::new(spec.build()), config, 1);
+    world.service = Span::from_ms(10);
+    let (group, share) = (GroupId(1), Share::Priority(0));
+    world.handle(Input::Configure(Change::GroupAdded { group, share }));
+    let mut submitted = 0;
+    while world.now - Instant::ZERO < length {
+        while world.ledger.live() < 40 {
+            submitted += 1;
+            // The hog is there first.
+            world.submit(bio(if submitted == 40 { WRITE.0 } else { submitted }));
+        }
+        world.run_until(world.now + Span::from_us(50));
+    }
+    let waits = world.ledger.leftovers().iter().any(|left| left.id == WRITE);
+    (!waits, world)
+}
+
+#[test]
+fn d3_on_starves_a_write_and_off_does_not() {
+    let (served, world) = write_beside_a_hog(historical(), Span::from_s(12));
+    assert!(!served, "the hog let it pass");
+    assert_eq!(world.engine.elevator().describe().wait_max, None);
+    let (served, world) = write_beside_a_hog(without_defects(), Span::from_s(12));
+    assert!(served, "it has waited for twelve seconds");
+    let bound = world.engine.elevator().describe().wait_max.expect("it states a bound");
+    assert!(bound > WAIT_MAX && bound < WAIT_MAX + Span::from_s(1), "{bound}");
+    let waited = world.engine.accounts().iter().map(|(_, group)| group.wait_max).max();
+    assert!(waited >= Some(WAIT_MAX) && waited < Some(WAIT_MAX + Span::from_s(1)), "{waited:?}");
+}
