@@ -85,7 +85,7 @@ impl TwoLayerCfq {
         }
         self.inner.round = None;
         if self.is_busy(group) {
-            self.line.join(group);
+            self.line.rejoin(group);
         }
     }
 

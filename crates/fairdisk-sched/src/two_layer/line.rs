@@ -31,6 +31,9 @@ pub(super) struct Line {
     tree: Tree,
     /// The number of the last in line.
     end: u64,
+    /// The most that any group had been charged when its turn began: what a group that was away must
+    /// have been charged at least.
+    reached: u64,
     /// The group that has the disk; it is not in line.
     pub(super) active: u32,
     turn_ended: Why,
@@ -46,6 +49,7 @@ impl Line {
             order: Forest::new(),
             tree: Tree::new(),
             end: 0,
+            reached: 0,
             active: NIL,
             turn_ended: Why::GroupEmptied,
             new_turn: None,
@@ -89,20 +93,27 @@ impl Line {
         ((slice as Jiffies).max(1), weight(share))
     }
 
-    /// A group that wants the disk stands in line.
+    /// A group that was away wants the disk. It gets no credit for the time it did not ask.
     pub(super) fn join(&mut self, group: u32) {
         if group == self.active || self.groups[group as usize].in_line {
             return;
         }
+        let charged = &mut self.groups[group as usize].charged;
+        *charged = (*charged).max(self.reached);
+        self.stand(group);
+    }
+
+    /// A group whose turn has ended still wants the disk.
+    pub(super) fn rejoin(&mut self, group: u32) {
+        self.stand(group);
+    }
+
+    fn stand(&mut self, group: u32) {
         let key = if self.params.d4_nominal_turns {
             self.end += 1;
             self.end
         } else {
-            // A group that was away gets no credit for the time it did not ask.
-            let least = self.first().map_or(0, |first| self.order.key(first));
-            let charged = &mut self.groups[group as usize].charged;
-            *charged = (*charged).max(least);
-            *charged
+            self.groups[group as usize].charged
         };
         self.groups[group as usize].in_line = true;
         self.order.insert(&mut self.tree, group, key);
@@ -130,7 +141,9 @@ impl Line {
         let Some(group) = self.first() else { return false };
         self.leave(group);
         self.active = group;
-        self.groups[group as usize].slice_new = true;
+        let entry = &mut self.groups[group as usize];
+        entry.slice_new = true;
+        self.reached = self.reached.max(entry.charged);
         self.new_turn = Some(self.turn_ended);
         true
     }
