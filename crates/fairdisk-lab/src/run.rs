@@ -126,7 +126,7 @@ pub fn collect<E: fairdisk_core::Elevator>(
             .filter_map(|(index, _)| reports.get(*index))
             .map(|report| TaskRun {
                 bytes: report.bytes,
-                elapsed: report.finished.unwrap_or(until) - report.started,
+                elapsed: report.elapsed(until),
                 finished: report.finished.is_some(),
             })
             .collect(),

@@ -11,7 +11,7 @@ use fairdisk_sim::device::{
     NullParams, NullSpec, Order, QueueParams, ReadAheadParams, SeekParams, WriteCacheParams,
 };
 use fairdisk_sim::host::{CpuSpec, FileSpec, JournalSpec, VolumeKind, VolumeSpec};
-use fairdisk_sim::workload::{Direction, IoOrder, Limits, StreamSpec, TaskSpec};
+use fairdisk_sim::workload::{Blocks, Direction, IoOrder, Limits, StreamSpec, TaskSpec};
 use fairdisk_sim::{Machine, MachineConfig, World};
 
 const SECTORS: u64 = 1 << 20;
@@ -79,11 +79,16 @@ fn task(number: u32) -> TaskSpec {
         stream: StreamSpec {
             direction: directions[number as usize % 3],
             order,
-            block_bytes: 4096 << (number % 3),
-            offset: 0,
+            blocks: Blocks::fixed(4096 << (number % 3)),
             bytes: 8 << 20,
-            limits: Limits { bytes: Some(1 << 20), runtime: Some(Span::from_s(20)) },
+            limits: Limits {
+                bytes: Some(1 << 20),
+                runtime: Some(Span::from_s(20)),
+                ..Limits::default()
+            },
+            ..StreamSpec::default()
         },
+        ..TaskSpec::default()
     }
 }
 

@@ -3,11 +3,15 @@
 //! A shell tells it what time it is and which requests the device finished; it says which requests
 //! to give to the device and when it wants to be called again. It never reads a clock.
 
+mod flushing;
 mod io;
+mod phases;
+mod reading;
 mod tally;
 mod task;
+mod transfer;
 
-pub use tally::{GroupTally, TaskReport};
+pub use tally::{GroupTally, OpTally, TaskReport};
 
 use crate::events::Events;
 use crate::host::{CpuSpec, Cpus, File, FileSpec, Journal, JournalStep, VolumeSpec};
@@ -19,7 +23,8 @@ use fairdisk_core::{
 };
 use io::{Io, IoKind, Ios};
 use std::collections::VecDeque;
-use task::{Phase, Task};
+use phases::Phases;
+use task::{Step, Task};
 
 /// How a machine is set up.
 #[derive(Clone, Debug)]
@@ -81,6 +86,7 @@ pub struct Machine<E> {
     finished: VecDeque<(BioId, bool)>,
     groups: Vec<GroupTally>,
     running: usize,
+    phases: Phases,
     stopping: bool,
 }
 
@@ -105,6 +111,7 @@ impl<E: Elevator> Machine<E> {
             finished: VecDeque::new(),
             groups: vec![GroupTally::default(); config.groups.len().max(1)],
             running: config.tasks.len(),
+            phases: Phases::new(&config.tasks),
             stopping: false,
             config,
         };
@@ -121,12 +128,23 @@ impl<E: Elevator> Machine<E> {
         for (index, spec) in self.config.tasks.iter().enumerate() {
             let task = Task::new(
                 spec,
-                prng.fork(1 + index as u64),
+                &self.config.files,
+                &prng.fork(1 + index as u64),
                 index as u32,
                 self.config.read_ahead_pages,
             );
             self.tasks.push(task);
-            self.events.push(spec.start, Event::Run(index as u32));
+        }
+        self.start_phase(Instant::ZERO);
+    }
+
+    /// The tasks of the present phase start, each not before its time.
+    fn start_phase(&mut self, now: Instant) {
+        let phase = self.phases.now();
+        for (index, spec) in self.config.tasks.iter().enumerate() {
+            if spec.phase == phase {
+                self.events.push(now.max(spec.start), Event::Run(index as u32));
+            }
         }
     }
 
@@ -180,10 +198,12 @@ impl<E: Elevator> Machine<E> {
         self.stopping = true;
     }
 
-    /// Whether every task has ended and nothing is in flight.
+    /// Whether nothing is in flight and every task has ended, or will do nothing more because the
+    /// machine was stopped.
     #[must_use]
-    pub const fn is_done(&self) -> bool {
-        self.running == 0 && self.engine.accounts().in_flight() == 0
+    pub fn is_done(&self) -> bool {
+        let ended = || self.running == 0 || self.stopping && self.tasks.iter().all(Task::is_asleep);
+        self.engine.accounts().in_flight() == 0 && ended()
     }
 
     // ---- what came of it -----------------------------------------------------------------
@@ -204,11 +224,12 @@ impl<E: Elevator> Machine<E> {
         self.tasks.iter().map(|task| &task.report)
     }
 
-    /// Counts anew from `now` on (after a warm-up).
+    /// Counts anew from now on (after a warm-up).
     pub fn restart_tallies(&mut self) {
-        self.groups.iter_mut().for_each(|tally| *tally = GroupTally::default());
-        self.tasks.iter_mut().for_each(|task| task.report.restart());
         self.engine.restart_accounts();
+        let now = self.engine.accounts().since;
+        self.groups.iter_mut().for_each(|tally| *tally = GroupTally::default());
+        self.tasks.iter_mut().for_each(|task| task.report.restart(now));
     }
 
     // ---- the engine ----------------------------------------------------------------------
@@ -251,7 +272,8 @@ impl<E: Elevator> Machine<E> {
             IoKind::Data { task } => self.data_done(now, task, &io),
             IoKind::Metadata { task } => self.wake(now, task),
             IoKind::Window { task } => self.window_done(now, task, index),
-            IoKind::WriteBehind { task } => self.write_behind_done(now, task, io.bytes),
+            IoKind::WriteBehind { task } => self.write_behind_done(now, task, io.bytes, issue),
+            IoKind::Flush { task } => self.flush_done(now, task, &io),
             IoKind::Journal { volume } => self.journal_written(now, volume, issue),
         }
     }
@@ -320,9 +342,14 @@ impl<E: Elevator> Machine<E> {
     }
 
     fn exit(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
-        self.tasks[index as usize].phase = Phase::Exited;
-        self.tasks[index as usize].report.finished = Some(now);
+        let task = &mut self.tasks[index as usize];
+        task.step = Step::Exited;
+        task.report.finished = Some(now);
+        let phase = task.phase;
         self.running -= 1;
         self.feed(now, Input::Configure(Change::TaskExited { task: TaskId(index) }), issue);
+        if self.phases.ended(phase).is_some() {
+            self.start_phase(now);
+        }
     }
 }

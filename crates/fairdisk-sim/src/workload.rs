@@ -1,6 +1,26 @@
-//! What tasks do: a stream of I/Os.
+//! What tasks do: a stream of I/Os, and how it is submitted.
 
+mod blocks;
+mod direction;
+mod fixed;
+mod flush;
+mod free_map;
+mod order;
+mod pace;
+mod permutation;
+mod skew;
 mod stream;
+#[cfg(test)]
+mod stream_tests;
+mod task;
 
-pub use stream::{Direction, IoOrder, Limits, StreamSpec, TaskSpec};
+pub use blocks::{BlockSize, Blocks};
+pub use direction::{Direction, PerOp};
+pub use fixed::Fixed;
+pub use flush::FlushEvery;
+pub use order::{IoOrder, RandomOrder, Repeat};
+pub use pace::Rates;
+pub use skew::Skew;
 pub(crate) use stream::{FileIo, Next, Stream};
+pub use stream::{Limits, Seeds, StreamSpec};
+pub use task::{TaskSpec, Think};

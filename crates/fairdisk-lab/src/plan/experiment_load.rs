@@ -7,7 +7,7 @@ use crate::catalog::experiment::{
 use crate::catalog::host::Host;
 use fairdisk_core::{GroupId, IoPrio, Lba, Prng, Share, Span, Weight};
 use fairdisk_sim::host::{FileSpec, JournalSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk};
-use fairdisk_sim::workload::{Direction, IoOrder, Limits, StreamSpec, TaskSpec};
+use fairdisk_sim::workload::{Blocks, Direction, IoOrder, Limits, StreamSpec, TaskSpec};
 
 /// One row of an experiment.
 #[derive(Debug)]
@@ -95,6 +95,7 @@ impl ExperimentLoad {
                     buffered: !task.direct,
                     start: start(prng),
                     stream: stream(&task, place.bytes),
+                    ..TaskSpec::default()
                 });
             }
         }
@@ -122,10 +123,10 @@ fn stream(task: &Task, file_bytes: u64) -> StreamSpec {
             TaskOrder::Sequential => IoOrder::Sequential,
             TaskOrder::Random => IoOrder::Random,
         },
-        block_bytes: task.block_bytes,
-        offset: 0,
+        blocks: Blocks::fixed(task.block_bytes),
         bytes: file_bytes,
-        limits: Limits { bytes: task.bytes, runtime: None },
+        limits: Limits { bytes: task.bytes, ..Limits::default() },
+        ..StreamSpec::default()
     }
 }
 

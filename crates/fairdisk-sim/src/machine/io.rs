@@ -13,6 +13,8 @@ pub(super) enum IoKind {
     Window { task: u32 },
     /// Buffered data on the way to the disk.
     WriteBehind { task: u32 },
+    /// A flush a task waits for.
+    Flush { task: u32 },
     /// A write of a volume's journal task.
     Journal { volume: u32 },
 }

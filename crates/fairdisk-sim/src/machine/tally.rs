@@ -1,6 +1,7 @@
 //! What tasks and groups have done, as the programs themselves would count it: metadata and
 //! journal writes do not count.
 
+use crate::workload::PerOp;
 use fairdisk_core::{Histogram, Instant, Op, Span};
 
 /// What the tasks of a group have done.
@@ -46,25 +47,72 @@ impl GroupTally {
     }
 }
 
-/// What a task has done.
-#[derive(Clone, Copy, Debug, Default)]
+/// What a task has done; what it did before `counted_from` is left out.
+#[derive(Clone, Debug, Default)]
 pub struct TaskReport {
     /// Finished I/Os.
     pub ios: u64,
     /// Of these, reads.
     pub reads: u64,
-    /// Bytes both ways.
+    /// Bytes both ways; trims count as bytes written.
     pub bytes: u64,
-    /// When it began.
-    pub started: Instant,
+    /// By operation.
+    pub per_op: PerOp<OpTally>,
+    /// Flushes.
+    pub flushes: OpTally,
+    /// When it began, if it has.
+    pub started: Option<Instant>,
+    /// From when on it counts.
+    pub counted_from: Instant,
     /// When it ended, if it has.
     pub finished: Option<Instant>,
 }
 
+/// What a task has done in one operation.
+#[derive(Clone, Debug, Default)]
+pub struct OpTally {
+    /// Finished I/Os.
+    pub ios: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// I/Os that failed.
+    pub errors: u64,
+    latency: Option<Box<Histogram>>,
+}
+
 impl TaskReport {
-    pub(super) const fn restart(&mut self) {
-        self.ios = 0;
-        self.reads = 0;
-        self.bytes = 0;
+    pub(super) fn count(&mut self, op: Op, bytes: u64, latency: Span, failed: bool) {
+        self.ios += 1;
+        self.reads += u64::from(op == Op::Read);
+        self.bytes += bytes;
+        self.per_op.of_mut(op).count(bytes, latency, failed);
+    }
+
+    /// How long it has been counted, at `now` or at its end.
+    #[must_use]
+    pub fn elapsed(&self, now: Instant) -> Span {
+        let end = self.finished.unwrap_or(now);
+        self.started.map_or(Span::ZERO, |started| end - started.max(self.counted_from))
+    }
+
+    pub(super) fn restart(&mut self, now: Instant) {
+        let Self { started, finished, counted_from, .. } = *self;
+        let counted_from = counted_from.max(now);
+        *self = Self { started, finished, counted_from, ..Self::default() };
+    }
+}
+
+impl OpTally {
+    /// From the system call to its return; `None` if there was none.
+    #[must_use]
+    pub fn latency(&self) -> Option<&Histogram> {
+        self.latency.as_deref()
+    }
+
+    pub(super) fn count(&mut self, bytes: u64, latency: Span, failed: bool) {
+        self.ios += 1;
+        self.bytes += bytes;
+        self.errors += u64::from(failed);
+        self.latency.get_or_insert_default().record(latency);
     }
 }

@@ -1,0 +1,195 @@
+//! Direct I/O and buffered writes: from a task's wish to bios, and back.
+
+use super::io::{Io, IoKind};
+use super::task::{PAGE_BYTES, PAGE_SECTORS, Pending, Step};
+use super::{Event, Machine};
+use crate::host::Mapped;
+use crate::workload::FileIo;
+use fairdisk_core::{
+    Bio, Elevator, Flags, GroupId, Instant, Lba, Op, Request, SECTOR_BYTES, Sectors, Span, TaskId,
+};
+
+impl<E: Elevator> Machine<E> {
+    /// Begins to submit the current I/O.
+    pub(super) fn begin_transfer(&mut self, now: Instant, index: u32) -> bool {
+        let task = &mut self.tasks[index as usize];
+        let FileIo { op, offset, bytes, .. } = task.current;
+        let cached = task.is_cached();
+        let kind = if cached {
+            task.dirty_bytes += bytes;
+            IoKind::WriteBehind { task: index }
+        } else {
+            task.outstanding += 1;
+            IoKind::Data { task: index }
+        };
+        let mut io = Io::new(kind, task.io_started, op);
+        if cached {
+            self.done(now, index, op, bytes, Span::ZERO, false);
+        }
+        io.bytes = bytes;
+        let io = self.ios.insert(io);
+        let pending = Pending { io, at: offset, end: offset + bytes, sync: !cached };
+        self.task(index).step = Step::Submit(pending);
+        true
+    }
+
+    /// Maps and submits piece by piece; stops where a metadata block must be read first.
+    pub(super) fn submit_pending(
+        &mut self,
+        now: Instant,
+        index: u32,
+        mut pending: Pending,
+        issue: &mut Vec<Request>,
+    ) -> bool {
+        let file = self.tasks[index as usize].current.file as usize;
+        while pending.at < pending.end {
+            match self.files[file].map(pending.at) {
+                Mapped::NeedsBlock(lba) => {
+                    self.task(index).step = Step::Submit(pending);
+                    self.read_metadata(now, index, lba, issue);
+                    return false;
+                }
+                Mapped::At(lba, contiguous) => {
+                    let bytes = contiguous.min(pending.end - pending.at).min(self.bio_bytes_max());
+                    let sectors = Sectors(bytes.div_ceil(SECTOR_BYTES) as u32);
+                    let op = self.ios.get_mut(pending.io).op;
+                    let bio = self.bio(index, pending.io, op, lba, sectors, pending.sync);
+                    self.submit(now, &bio, issue);
+                    pending.at += bytes;
+                }
+            }
+        }
+        let goes_on = self.submitted(now, index);
+        self.part_done(now, pending.io, issue);
+        goes_on
+    }
+
+    fn bio_bytes_max(&self) -> u64 {
+        match self.config.engine.merge_sectors_max {
+            0 => 1024 * SECTOR_BYTES,
+            sectors => u64::from(sectors) * SECTOR_BYTES,
+        }
+    }
+
+    fn bio(
+        &mut self,
+        index: u32,
+        io: u32,
+        op: Op,
+        start: Lba,
+        sectors: Sectors,
+        sync: bool,
+    ) -> Bio {
+        let task = &self.tasks[index as usize];
+        let flusher = !sync && self.config.async_of_submitter;
+        let own = TaskId(index);
+        let durable = op == Op::Write && sync && task.write_through;
+        Bio {
+            id: self.ios.add_part(io),
+            task: if flusher { self.flusher() } else { own },
+            group: if flusher { GroupId::ROOT } else { task.group },
+            op,
+            start,
+            sectors,
+            sync,
+            flags: if durable { Flags::FUA } else { Flags::NONE },
+            ioprio: task.ioprio,
+        }
+    }
+
+    fn read_metadata(&mut self, now: Instant, index: u32, lba: Lba, issue: &mut Vec<Request>) {
+        let io = self.ios.insert(Io::new(IoKind::Metadata { task: index }, now, Op::Read));
+        let mut bio = self.bio(index, io, Op::Read, lba, PAGE_SECTORS, true);
+        if self.config.meta_hint {
+            bio.flags = Flags::META;
+        }
+        self.submit(now, &bio, issue);
+        self.part_done(now, io, issue);
+    }
+
+    /// All of the current I/O is on its way; what the task does meanwhile. Whether at once.
+    fn submitted(&mut self, now: Instant, index: u32) -> bool {
+        let limit = self.config.write_behind_bytes;
+        let copy = self.cpus.spec().page_copy.as_ns();
+        let task = self.task(index);
+        if !task.is_cached() {
+            return self.sent(now, index);
+        }
+        if task.current.op == Op::Read {
+            // A read-ahead window; the reader goes on copying.
+            let FileIo { offset, bytes, .. } = task.current;
+            let page = task.read_position.max(offset / PAGE_BYTES);
+            task.step = Step::Copy(page, (offset + bytes).div_ceil(PAGE_BYTES));
+            self.events.push(now, Event::Run(index));
+        } else if task.dirty_bytes > limit {
+            task.step = Step::Full;
+        } else {
+            let burst = Span::from_ns(copy * task.current.bytes.div_ceil(PAGE_BYTES));
+            task.step = Step::Fetch;
+            self.run_later(now, index, burst);
+        }
+        false
+    }
+
+    /// A direct I/O was sent off. Within a batch the next follows in the same system call.
+    fn sent(&mut self, now: Instant, index: u32) -> bool {
+        let task = self.task(index);
+        if task.outstanding >= task.depth {
+            task.batched = 0;
+            task.step = Step::Full;
+            return false;
+        }
+        task.step = Step::Fetch;
+        task.batched += 1;
+        if task.batched < task.batch {
+            return true;
+        }
+        task.batched = 0;
+        self.turn_around(now, index);
+        false
+    }
+
+    pub(super) fn data_done(&mut self, now: Instant, index: u32, io: &Io) {
+        self.task(index).outstanding -= 1;
+        self.done(now, index, io.op, io.bytes, now - io.started, io.failed);
+        let task = self.task(index);
+        match task.step {
+            Step::Full if task.outstanding <= task.refill_at => {
+                if io.op == Op::Read {
+                    task.step = Step::TouchAfter(task.current.file);
+                    self.events.push(now, Event::Run(index));
+                } else {
+                    task.step = Step::Fetch;
+                    self.turn_around(now, index);
+                }
+            }
+            Step::Settling | Step::Draining if task.outstanding == 0 => {
+                task.step = Step::Fetch;
+                self.events.push(now, Event::Run(index));
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn write_behind_done(
+        &mut self,
+        now: Instant,
+        index: u32,
+        bytes: u64,
+        issue: &mut Vec<Request>,
+    ) {
+        let limit = self.config.write_behind_bytes;
+        let task = self.task(index);
+        task.dirty_bytes -= bytes;
+        let ready = match task.step {
+            Step::Full => task.dirty_bytes <= limit,
+            Step::Draining => task.dirty_bytes == 0,
+            Step::Syncing if task.dirty_bytes == 0 => return self.flush(now, index, issue),
+            _ => false,
+        };
+        if ready {
+            task.step = Step::Fetch;
+            self.turn_around(now, index);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! How large an I/O is.
+
+use super::direction::{Direction, PerOp};
+use fairdisk_core::Prng;
+
+/// How large I/Os of one operation are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockSize {
+    /// All alike.
+    Fixed(u64),
+    /// Any multiple of the smaller up to the larger, each as likely.
+    Range(u64, u64),
+    /// These sizes, each with its percentage; the percentages sum to 100.
+    Split(Vec<(u64, u8)>),
+}
+
+/// How large I/Os are.
+pub type Blocks = PerOp<BlockSize>;
+
+impl Blocks {
+    /// All I/Os alike.
+    #[must_use]
+    pub fn fixed(bytes: u64) -> Self {
+        Self::all(BlockSize::Fixed(bytes))
+    }
+
+    /// The smallest size of the operations in use.
+    pub(super) fn smallest(&self, direction: Direction) -> u64 {
+        let sizes = direction.ops().iter().map(|op| self.of(*op).smallest());
+        sizes.min().unwrap_or(1)
+    }
+
+    /// The one size of all I/Os, if there is but one.
+    pub(super) fn only(&self, direction: Direction) -> Option<u64> {
+        let ops = direction.ops();
+        match self.of(*ops.first()?) {
+            BlockSize::Fixed(bytes) => {
+                let same = |op| *self.of(op) == BlockSize::Fixed(*bytes);
+                ops.iter().all(|op| same(*op)).then_some(*bytes)
+            }
+            BlockSize::Range(..) | BlockSize::Split(_) => None,
+        }
+    }
+}
+
+impl BlockSize {
+    /// The size of the next I/O.
+    pub(super) fn draw(&self, prng: &mut Prng) -> u64 {
+        match self {
+            Self::Fixed(bytes) => *bytes,
+            Self::Range(min, max) => min * prng.between(1, (max / min).max(1)),
+            Self::Split(sizes) => {
+                let mut at = prng.below(100);
+                let hit = sizes.iter().find(|(_, percent)| {
+                    let hit = at < u64::from(*percent);
+                    at = at.saturating_sub(u64::from(*percent));
+                    hit
+                });
+                hit.or(sizes.last()).map_or(1, |(bytes, _)| *bytes)
+            }
+        }
+    }
+
+    /// The smallest size it may have; places are multiples of it.
+    pub(super) fn smallest(&self) -> u64 {
+        let smallest = match self {
+            Self::Fixed(bytes) | Self::Range(bytes, _) => *bytes,
+            Self::Split(sizes) => sizes.iter().map(|(bytes, _)| *bytes).min().unwrap_or(1),
+        };
+        smallest.max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn drawn(size: &BlockSize) -> BTreeMap<u64, u32> {
+        let mut prng = Prng::new(3);
+        let mut counts = BTreeMap::new();
+        (0..100_000).for_each(|_| *counts.entry(size.draw(&mut prng)).or_default() += 1);
+        counts
+    }
+
+    #[test]
+    fn a_range_has_the_multiples_of_its_smaller_end() {
+        let counts = drawn(&BlockSize::Range(4096, 18_000));
+        assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [4096, 8192, 12_288, 16_384]);
+        assert!(counts.values().all(|count| (24_000..26_000).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn a_split_keeps_its_percentages() {
+        let counts = drawn(&BlockSize::Split(vec![(512, 10), (4096, 0), (65_536, 90)]));
+        assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [512, 65_536]);
+        assert!((9_500..10_500).contains(&counts[&512]), "{counts:?}");
+    }
+
+    #[test]
+    fn sizes_are_one_only_if_every_operation_in_use_has_it() {
+        let blocks = Blocks { write: BlockSize::Fixed(8192), ..Blocks::fixed(4096) };
+        assert_eq!(blocks.only(Direction::Read), Some(4096));
+        assert_eq!(blocks.only(Direction::Mixed(50)), None);
+        assert_eq!(blocks.only(Direction::TrimWrite), Some(8192));
+        assert_eq!(blocks.smallest(Direction::Mixed(50)), 4096);
+    }
+}

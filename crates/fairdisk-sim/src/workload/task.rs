@@ -1,0 +1,68 @@
+//! What a task is: its place in the groups, how it submits, and what it does.
+
+use super::stream::StreamSpec;
+use fairdisk_core::{GroupId, Instant, IoPrio, Span};
+
+/// One task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskSpec {
+    /// Its group.
+    pub group: GroupId,
+    /// Its I/O priority.
+    pub ioprio: IoPrio,
+    /// The files it uses, by index in the machine; it takes turns between them.
+    pub files: Vec<u32>,
+    /// I/Os it keeps in flight; 1 is a synchronous task.
+    pub depth: u32,
+    /// I/Os it submits in one system call.
+    pub batch: u32,
+    /// It submits again once no more than this many are in flight.
+    pub refill_at: u32,
+    /// Whether it goes through the page cache.
+    pub buffered: bool,
+    /// Whether a write returns only when it is durable.
+    pub write_through: bool,
+    /// Whether its I/Os end at once, without a disk.
+    pub nowhere: bool,
+    /// When it pauses.
+    pub think: Option<Think>,
+    /// It starts when every task of the phases before has ended.
+    pub phase: u32,
+    /// It does not start before then.
+    pub start: Instant,
+    /// What it does in this time after its start does not count in reports.
+    pub ramp: Span,
+    /// What it does.
+    pub stream: StreamSpec,
+}
+
+/// A pause after every so many I/Os.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Think {
+    /// How long, from when the task has nothing in flight.
+    pub pause: Span,
+    /// After so many finished I/Os.
+    pub every: u32,
+}
+
+impl Default for TaskSpec {
+    /// A synchronous task without a group that reads no file directly, one I/O after the other.
+    fn default() -> Self {
+        Self {
+            group: GroupId::ROOT,
+            ioprio: IoPrio::UNSET,
+            files: Vec::new(),
+            depth: 1,
+            batch: 1,
+            refill_at: u32::MAX,
+            buffered: false,
+            write_through: false,
+            nowhere: false,
+            think: None,
+            phase: 0,
+            start: Instant::ZERO,
+            ramp: Span::ZERO,
+            stream: StreamSpec::default(),
+        }
+    }
+}
