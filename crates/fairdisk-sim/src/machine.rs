@@ -22,8 +22,8 @@ use fairdisk_core::{
     IoPrio, Journal as Log, Lba, Op, Prng, Request, RequestId, Sectors, Share, Sleeper, TaskId,
 };
 use io::{Io, IoKind, Ios};
-use std::collections::VecDeque;
 use phases::Phases;
+use std::collections::VecDeque;
 use task::{Step, Task};
 
 /// How a machine is set up.

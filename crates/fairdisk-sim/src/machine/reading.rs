@@ -1,8 +1,8 @@
 //! Buffered reads: read-ahead windows, and copying what has come.
 
+use super::Machine;
 use super::io::{Io, IoKind};
 use super::task::{Coming, PAGE_BYTES, Pending, Step};
-use super::Machine;
 use crate::workload::FileIo;
 use fairdisk_core::{Elevator, Instant, Op, Span};
 

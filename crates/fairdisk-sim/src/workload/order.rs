@@ -134,13 +134,7 @@ impl Walk {
 
     /// Offset in the file and length of the next I/O, which is to have `bytes` and lie at a
     /// multiple of `align`. It is shorter where the file or the free stretch ends.
-    pub(super) fn step(
-        &mut self,
-        op: Op,
-        bytes: u64,
-        align: u64,
-        prng: &mut Prng,
-    ) -> (u64, u64) {
+    pub(super) fn step(&mut self, op: Op, bytes: u64, align: u64, prng: &mut Prng) -> (u64, u64) {
         let align = align.min(self.bytes).max(1);
         let (at, bytes) = match self.places.order() {
             Err(hole) => self.follow(op, bytes, align, hole),
@@ -166,7 +160,9 @@ impl Walk {
         if self.repeats > 0 {
             self.repeats -= 1;
             match order.repeat {
-                Repeat::Identical(_) => return (self.drawn_at, self.cut(self.drawn_at, bytes, align)),
+                Repeat::Identical(_) => {
+                    return (self.drawn_at, self.cut(self.drawn_at, bytes, align));
+                }
                 Repeat::Sequential(_) if follows => return self.follow(op, bytes, align, 0),
                 Repeat::Sequential(_) | Repeat::Never => {}
             }

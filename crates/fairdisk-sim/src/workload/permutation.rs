@@ -79,7 +79,8 @@ mod tests {
     fn neighbours_do_not_stay_together() {
         let count = 100_000;
         let permutation = Permutation::new(count, 9);
-        let jumps = (1..count).map(|at| permutation.number(at).abs_diff(permutation.number(at - 1)));
+        let jumps =
+            (1..count).map(|at| permutation.number(at).abs_diff(permutation.number(at - 1)));
         let mean = jumps.sum::<u64>() as f64 / (count - 1) as f64;
         // Two random numbers below n are n / 3 apart.
         assert!((mean / count as f64 - 1.0 / 3.0).abs() < 0.005, "{mean}");

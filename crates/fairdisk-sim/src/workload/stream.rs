@@ -259,4 +259,3 @@ fn walks(task: &TaskSpec, files: &[FileSpec], places: &mut Prng) -> (Vec<Walk>, 
         |(file, bytes)| Walk::new(file, spec.offset, bytes, &mut style, places.next_u64());
     (used.into_iter().map(&mut walk).collect(), unit)
 }
-

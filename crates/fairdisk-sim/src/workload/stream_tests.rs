@@ -120,11 +120,13 @@ fn with_replacement_blocks_repeat_and_are_alike() {
 fn a_skewed_order_spreads_its_favourites_over_the_file() {
     let skew = Skew::Zipf { theta: Fixed::from_f64(1.2) };
     let mut counts = BTreeMap::new();
-    for block in blocks(&ios(&[50_000 * BLOCK], &random(RandomOrder { skew, ..RandomOrder::default() })))
+    for block in
+        blocks(&ios(&[50_000 * BLOCK], &random(RandomOrder { skew, ..RandomOrder::default() })))
     {
         *counts.entry(block).or_insert(0u32) += 1;
     }
-    let mut ranked: Vec<(u32, u64)> = counts.iter().map(|(block, count)| (*count, *block)).collect();
+    let mut ranked: Vec<(u32, u64)> =
+        counts.iter().map(|(block, count)| (*count, *block)).collect();
     ranked.sort_unstable_by(|a, b| b.cmp(a));
     // 1 / sum of k^-1.2 over 50,000 blocks is 0.2003.
     assert!((9_700..10_400).contains(&ranked[0].0), "{:?}", ranked[0]);
@@ -158,7 +160,8 @@ fn a_write_follows_the_trim_of_its_range() {
 
 #[test]
 fn a_drawn_place_serves_as_many_ios_as_asked() {
-    let sequential = random(RandomOrder { repeat: Repeat::Sequential(4), ..RandomOrder::default() });
+    let sequential =
+        random(RandomOrder { repeat: Repeat::Sequential(4), ..RandomOrder::default() });
     let visited = blocks(&ios(&[4000 * BLOCK], &sequential));
     let follow = visited.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
     assert!((2_980..3_020).contains(&follow), "{follow}");
