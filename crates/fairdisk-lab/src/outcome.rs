@@ -158,6 +158,8 @@ pub struct TaskOutcome {
     pub name: String,
     /// How long it ran, in seconds.
     pub seconds: Spread,
+    /// I/Os.
+    pub ios: f64,
     /// Its rate over its lifetime, in million bytes per second.
     pub mb_per_s: Spread,
     /// Whether it came to its end in every run.
@@ -277,6 +279,7 @@ fn tasks(plan: &Plan, ensemble: &Ensemble, published: Option<&Published>) -> Vec
         let published = published.filter(|_| finished);
         TaskOutcome {
             name,
+            ios: runs.iter().map(|task| task.ios as f64).sum::<f64>() / runs.len().max(1) as f64,
             seconds: Spread::of(&seconds),
             mb_per_s: Spread::of(&rates),
             finished,

@@ -1,6 +1,9 @@
 //! What will be run: every name of an experiment resolved, ready to be built seed by seed.
 
 mod experiment_load;
+mod jobfile_load;
+mod jobfile_plan;
+mod jobfile_stream;
 mod setup;
 
 pub use setup::{GroupLabel, Load, Loaded, Setup};

@@ -33,6 +33,8 @@ pub struct GroupRun {
 /// What one named task did in one run.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskRun {
+    /// Finished I/Os.
+    pub ios: u64,
     /// Bytes both ways.
     pub bytes: u64,
     /// How long it ran.
@@ -125,6 +127,7 @@ pub fn collect<E: fairdisk_core::Elevator>(
             .iter()
             .filter_map(|(index, _)| reports.get(*index))
             .map(|report| TaskRun {
+                ios: report.ios,
                 bytes: report.bytes,
                 elapsed: report.elapsed(until),
                 finished: report.finished.is_some(),

@@ -46,12 +46,7 @@ impl Changes {
 /// It stands for nothing, or something is wrong with its file or with the changes.
 pub(crate) fn load(spec: &str, options: &Options) -> Result<Plan, Failure> {
     if job::is_job_file(spec) {
-        let resolved = job::resolve(spec)?;
-        let jobs = resolved.jobs.len();
-        return Err(Failure::BadInput(format!(
-            "{spec}: running job files is not supported yet; its {jobs} jobs are well formed, \
-             --show-job prints them"
-        )));
+        return Ok(Plan::job_file(spec, &job::resolve(spec)?, options)?);
     }
     Ok(Plan::experiment(spec, options)?)
 }

@@ -80,6 +80,7 @@ fn task(task: &TaskOutcome) -> Value {
     let published = task.published_mb_per_s.is_some() || task.published_seconds.is_some();
     json!({
         "name": task.name,
+        "ios": task.ios,
         "seconds": task.seconds.mean,
         "seconds_sd": task.seconds.sd,
         "mb_per_s": task.mb_per_s.mean,

@@ -124,8 +124,11 @@ fn write_total(out: &mut String, row: &RowOutcome, width: usize) {
 
 fn task_line(task: &TaskOutcome, width: usize) -> String {
     let mut text = format!(
-        "  {:width$}  {:>6.1} MB/s in {:>5.1} s",
-        task.name, task.mb_per_s.mean, task.seconds.mean
+        "  {:width$}  {:>6.1} MB/s, {:>6.0} IOPS in {:>5.1} s",
+        task.name,
+        task.mb_per_s.mean,
+        if task.seconds.mean > 0.0 { task.ios / task.seconds.mean } else { 0.0 },
+        task.seconds.mean
     );
     if let Some(published) = task.published_mb_per_s {
         let error = (task.mb_per_s.mean / published - 1.0) * 100.0;

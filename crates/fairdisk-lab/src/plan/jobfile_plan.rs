@@ -1,0 +1,108 @@
+//! A fio job file as a plan.
+
+use super::jobfile_load::JobFileLoad;
+use super::{
+    DEFAULT_SEEDS, Options, Plan, PlannedArm, PlannedRow, choose, load_device, load_host,
+    load_revision,
+};
+use crate::catalog::error::CatalogError;
+use crate::jobfile::{Job, Resolved, SubmissionClass};
+use fairdisk_core::Span;
+use fairdisk_sim::device::Device as _;
+
+/// The disk of a job file that names none.
+const DEFAULT_DEVICE: &str = "hdd-7200-2007";
+/// The machine of every job file.
+const HOST: &str = "plain";
+/// The scheduler of a job file that names none.
+const DEFAULT_SCHEDULER: &str = "two-layer-cfq";
+
+impl Plan {
+    /// The jobs of the file `name`. The disk is `--device`, the job's `device=`, or a 7200 rpm disk
+    /// of 2007; the scheduler likewise, or two-layer CFQ.
+    ///
+    /// # Errors
+    /// A disk or scheduler that does not exist, or jobs that disagree about them.
+    pub fn job_file(
+        name: &str,
+        resolved: &Resolved,
+        options: &Options,
+    ) -> Result<Self, CatalogError> {
+        let jobs = &resolved.jobs;
+        let device_id = pick(name, "device", &options.device, jobs, |job| &job.device)?
+            .unwrap_or_else(|| DEFAULT_DEVICE.to_owned());
+        let scheduler = pick(name, "scheduler", &options.scheduler, jobs, |job| &job.scheduler)?
+            .unwrap_or_else(|| DEFAULT_SCHEDULER.to_owned());
+        let device = load_device(&device_id, &options.overrides)?;
+        let disk_bytes = device.build().capacity_sectors() * 512;
+        let revision = load_revision(&scheduler, &options.overrides)?;
+        let arm = PlannedArm { name: scheduler, ionice: true, revision };
+        let row = PlannedRow {
+            label: "jobs".to_owned(),
+            load: Box::new(JobFileLoad { jobs: jobs.clone(), disk_bytes }),
+        };
+        let title = jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>().join(", ");
+        Ok(Self {
+            id: name.to_owned(),
+            title,
+            question: String::new(),
+            source: String::new(),
+            caveats: notes(resolved),
+            device_id,
+            device,
+            host: load_host(HOST, &options.overrides)?,
+            arms: choose(name, "arm", &options.arm, vec![arm], |arm| &arm.name)?,
+            rows: choose(name, "row", &options.row, vec![row], |row| &row.label)?,
+            duration: options.duration,
+            ramp: Span::ZERO,
+            seeds: options.seeds.unwrap_or(DEFAULT_SEEDS),
+            keep_journal: options.keep_journal,
+            published: Vec::new(),
+        })
+    }
+}
+
+/// What the command line says, or what all jobs that say something agree on.
+fn pick(
+    path: &str,
+    key: &str,
+    option: &Option<String>,
+    jobs: &[Job],
+    of: impl Fn(&Job) -> &Option<String>,
+) -> Result<Option<String>, CatalogError> {
+    if option.is_some() {
+        return Ok(option.clone());
+    }
+    let mut said = jobs.iter().filter_map(|job| of(job).as_ref());
+    let Some(first) = said.next() else { return Ok(None) };
+    match said.find(|other| *other != first) {
+        None => Ok(Some(first.clone())),
+        Some(other) => Err(CatalogError {
+            path: path.to_owned(),
+            line: 0,
+            message: format!(
+                "jobs disagree about `{key}`: `{first}` and `{other}`; a run has one, choose with --{key}"
+            ),
+        }),
+    }
+}
+
+/// What to know about the result: how engines were understood, and the reader's notes.
+fn notes(resolved: &Resolved) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for job in &resolved.jobs {
+        let class = match job.submission.class {
+            SubmissionClass::Sync => "one I/O at a time".to_owned(),
+            SubmissionClass::Mapped => "page faults, one at a time".to_owned(),
+            SubmissionClass::Null => "no disk is touched".to_owned(),
+            SubmissionClass::Async(queue) => format!("up to {} I/Os in flight", queue.depth),
+        };
+        let note =
+            format!("job `{}`: ioengine {} runs as: {class}", job.name, job.submission.engine);
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes.extend(resolved.notes.iter().map(ToString::to_string));
+    notes
+}

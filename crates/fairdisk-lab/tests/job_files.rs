@@ -1,0 +1,91 @@
+//! fio job files as a workload: what the jobs say is what is run.
+
+use fairdisk_lab::jobfile::{Context, JobFile};
+use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell};
+use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::run_plan;
+use std::sync::atomic::AtomicBool;
+
+fn run(text: &str) -> RowOutcome {
+    let resolved = JobFile::parse("test.fio", text, &Context::closed())
+        .and_then(|file| file.resolve())
+        .unwrap_or_else(|problems| panic!("{problems}"));
+    let options = Options { seeds: Some(1), ..Options::default() };
+    let plan = Plan::job_file("test.fio", &resolved, &options).expect("disk and scheduler exist");
+    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let mut outcome = Outcome::new(&plan, Shell::Lab, &ensembles);
+    let row = outcome.rows.remove(0);
+    assert_eq!(row.submitted, row.completed + row.in_flight, "requests are conserved");
+    assert_eq!(row.in_flight, 0, "a finished workload leaves nothing behind");
+    row
+}
+
+const MIB: f64 = (1u64 << 20) as f64;
+
+#[test]
+fn a_size_is_read_once_and_loops_read_it_again() {
+    let row = run("[a]\nrw=read\nsize=8m\nbs=64k\ndirect=1\nloops=3\n");
+    assert_eq!((row.total_ios.mean, row.total_bytes), (384.0, 24.0 * MIB));
+}
+
+#[test]
+fn a_random_pass_has_every_block_once() {
+    let row = run("[a]\nrw=randread\nsize=4m\nbs=4k\ndirect=1\nioengine=libaio\niodepth=16\n");
+    assert_eq!((row.total_ios.mean, row.total_bytes), (1024.0, 4.0 * MIB));
+}
+
+#[test]
+fn clones_and_io_size_and_number_ios() {
+    let text = "[global]\ndirect=1\nbs=4k\nsize=4m\n\
+                [clones]\nrw=write\nnumjobs=3\nio_size=1m\n[few]\nrw=randread\nnumber_ios=100\n";
+    let row = run(text);
+    let ios: Vec<f64> = row.tasks.iter().map(|task| task.ios).collect();
+    assert_eq!(ios, [256.0, 256.0, 256.0, 100.0]);
+    let names: Vec<&str> = row.tasks.iter().map(|task| task.name.as_str()).collect();
+    assert_eq!(names, ["clones#1", "clones#2", "clones#3", "few"]);
+}
+
+#[test]
+fn a_stonewall_waits_for_everything_before_it() {
+    let text = "[global]\ndirect=1\nbs=4k\nsize=64m\nrw=randread\nruntime=3\ntime_based\n\
+                [first]\n[second]\nstonewall\n[third]\nstonewall\nruntime=2\n";
+    let row = run(text);
+    assert!((7.99..8.2).contains(&row.duration_s), "3 + 3 + 2 s, not {}", row.duration_s);
+}
+
+#[test]
+fn rates_hold_and_a_ramp_does_not_count() {
+    let text = "[a]\ndirect=1\nbs=4k\nsize=64m\nrw=randread\nruntime=10\ntime_based\n\
+                ramp_time=5\nrate_iops=20\n";
+    let row = run(text);
+    assert!((195.0..=205.0).contains(&row.tasks[0].ios), "{}", row.tasks[0].ios);
+    assert!((9.9..=10.1).contains(&row.tasks[0].seconds.mean), "{:?}", row.tasks[0].seconds);
+}
+
+#[test]
+fn mixes_and_splits_keep_their_parts() {
+    let text = "[a]\ndirect=1\nrw=randrw\nrwmixread=70\nbssplit=4k/50:16k/50\nsize=64m\nnorandommap\n\
+                runtime=60\ntime_based\n";
+    let row = run(text);
+    let read = row.groups[0].read_share;
+    assert!((0.66..0.74).contains(&read), "{read}");
+    let mean = row.total_bytes / row.total_ios.mean;
+    assert!((9_700.0..10_800.0).contains(&mean), "{mean}");
+}
+
+#[test]
+fn groups_get_what_their_weights_ask_for() {
+    let text = "[global]\ndirect=1\nbs=4k\nsize=1g\nrw=randread\nruntime=60\ntime_based\nnumjobs=4\n\
+                [light]\ngroup=/light\ngroup_weight=100\n[heavy]\ngroup=/heavy\ngroup_weight=400\n";
+    let row = run(text);
+    assert_eq!(row.groups.len(), 2);
+    let heavy = row.groups[1].time_share * 100.0;
+    assert!((heavy - 80.0).abs() < 4.0, "{heavy}");
+}
+
+#[test]
+fn jobs_share_a_file_by_name() {
+    let text = "[global]\ndirect=1\nbs=4k\nsize=1m\nfilename=shared\n[w]\nrw=write\n[r]\nstonewall\nrw=read\n";
+    let row = run(text);
+    assert_eq!(row.total_ios.mean, 512.0);
+}
