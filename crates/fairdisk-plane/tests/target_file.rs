@@ -260,7 +260,7 @@ fn stopped_while_writing_out() {
 #[test]
 fn no_permission() {
     if rustix::process::geteuid().is_root() {
-        eprintln!("skipped, no permission: root may do everything");
+        eprintln!("root may do everything; the program is tested as another user in its own tests");
         return;
     }
     let locked = |place: &Path| {

@@ -31,7 +31,7 @@ pub(super) struct Line {
     tree: Tree,
     /// The number of the last in line.
     end: u64,
-    /// The most that any group had been charged when its turn began: what a group that was away must
+    /// The most any group had been charged when its turn began: what a group that was away must
     /// have been charged at least.
     reached: u64,
     /// The group that has the disk; it is not in line.

@@ -6,7 +6,7 @@ use super::task::Step;
 use fairdisk_core::{Bio, Elevator, Flags, Instant, Lba, Op, Request, Sectors, TaskId};
 
 impl<E: Elevator> Machine<E> {
-    /// The task asks for everything written so far to be durable, and waits for it. The engine keeps
+    /// The task asks for all written so far to be durable, and waits for it. The engine keeps
     /// the flush behind the writes already submitted.
     pub(super) fn sync(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
         let task = self.task(index);
