@@ -2,7 +2,12 @@
 //! (spec: memory, section 4).
 //!
 //! Positions are in pages of 4 KiB. A window carries a mark at its first page that was not asked
-//! for; when the reader comes to the mark, the next window is submitted before it goes on.
+//! for; when the reader comes to the mark, the next window is submitted before it goes on. A read
+//! that continues nothing gets what it asked for and no more.
+//!
+//! Of the page cache this knows the stretch the reader is in: from where its last read began to
+//! where the windows end. What lies elsewhere is read from the disk, also when it was read before,
+//! as in a file larger than memory; fio drops a file from the cache before each pass over it.
 
 /// The read-ahead state of an open file.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +16,12 @@ pub(crate) struct ReadAhead {
     start: u64,
     size: u64,
     async_size: u64,
+    /// The pages in memory or on the way to it, from the present read on.
+    from: u64,
+    until: u64,
+    /// The last pages of the present read and of the one before.
+    last: Option<u64>,
+    last_before: Option<u64>,
 }
 
 /// Pages to submit.
@@ -23,7 +34,16 @@ pub(crate) struct Window {
 impl ReadAhead {
     pub(crate) const fn new(max_pages: u64) -> Self {
         let max = if max_pages == 0 { 1 } else { max_pages };
-        Self { max, start: 0, size: 0, async_size: 0 }
+        Self {
+            max,
+            start: 0,
+            size: 0,
+            async_size: 0,
+            from: 0,
+            until: 0,
+            last: None,
+            last_before: None,
+        }
     }
 
     /// The page that carries the mark; coming there asks for the next window.
@@ -31,19 +51,32 @@ impl ReadAhead {
         self.start + self.size - self.async_size
     }
 
-    /// The first page not submitted.
-    pub(crate) const fn end(&self) -> u64 {
-        self.start + self.size
+    /// The reader begins to read the pages from `page` to before `end`.
+    pub(crate) fn begin(&mut self, page: u64, end: u64) {
+        if page < self.from || page > self.until {
+            self.until = page;
+        }
+        self.from = page;
+        self.last_before = self.last;
+        self.last = Some(end.saturating_sub(1));
     }
 
-    /// The reader at `page`, which is not cached or carries the mark, still wants `request` pages.
+    /// Whether the reader, come to `page`, asks for a window.
+    pub(crate) const fn is_due(&self, page: u64) -> bool {
+        page == self.mark() || page >= self.until
+    }
+
+    /// What to submit for the reader at `page`, where a window is due; it still wants `request`
+    /// pages.
     pub(crate) fn next(&mut self, page: u64, request: u64, file_pages: u64) -> Window {
-        let expected = self.size > 0 && (page == self.mark() || page == self.end());
-        if expected {
-            self.start = self.end();
+        let end = self.start + self.size;
+        let at_mark = page == self.mark() && page < self.until;
+        let behind_last = self.last_before.is_some_and(|last| page.wrapping_sub(last) <= 1);
+        if self.size > 0 && (at_mark || page == end) {
+            self.start = end;
             self.size = self.grow(self.size);
             self.async_size = self.size;
-        } else {
+        } else if page == 0 || request > self.max || behind_last {
             self.start = page;
             self.size = self.initial(request);
             self.async_size = if self.size > request { self.size - request } else { self.size };
@@ -52,7 +85,11 @@ impl ReadAhead {
                 self.async_size = self.grow(self.size);
                 self.size += self.async_size;
             }
+        } else {
+            self.until = page + request;
+            return Window { start: page, pages: request.min(file_pages.saturating_sub(page)) };
         }
+        self.until = self.start + self.size;
         let pages = self.size.min(file_pages.saturating_sub(self.start));
         Window { start: self.start, pages }
     }
@@ -78,28 +115,63 @@ impl ReadAhead {
 mod tests {
     use super::*;
 
+    const FILE: u64 = 10_000;
+
     #[test]
     fn a_large_sequential_read_settles_at_windows_of_the_maximum() {
         let mut state = ReadAhead::new(32);
-        assert_eq!(state.next(0, 256, 10_000), Window { start: 0, pages: 64 });
+        state.begin(0, 256);
+        assert_eq!(state.next(0, 256, FILE), Window { start: 0, pages: 64 });
         assert_eq!(state.mark(), 32);
-        assert_eq!(state.next(32, 224, 10_000), Window { start: 64, pages: 32 });
+        assert_eq!(state.next(32, 224, FILE), Window { start: 64, pages: 32 });
         assert_eq!(state.mark(), 64);
-        assert_eq!(state.next(64, 192, 10_000), Window { start: 96, pages: 32 });
+        assert_eq!(state.next(64, 192, FILE), Window { start: 96, pages: 32 });
     }
 
     #[test]
     fn a_small_reader_ramps_up() {
         let mut state = ReadAhead::new(32);
-        assert_eq!(state.next(0, 1, 10_000), Window { start: 0, pages: 4 });
-        assert_eq!(state.mark(), 1);
-        assert_eq!(state.next(1, 1, 10_000), Window { start: 4, pages: 8 });
-        assert_eq!(state.next(4, 1, 10_000), Window { start: 12, pages: 16 });
+        let windows = [(0, 0, 4), (1, 4, 8), (4, 12, 16)];
+        for page in 0..5 {
+            state.begin(page, page + 1);
+            let window = windows.iter().find(|(at, ..)| *at == page);
+            assert_eq!(state.is_due(page), window.is_some(), "{page}");
+            if let Some(&(_, start, pages)) = window {
+                assert_eq!(state.next(page, 1, FILE), Window { start, pages });
+            }
+        }
     }
 
     #[test]
     fn nothing_is_read_past_the_end() {
         let mut state = ReadAhead::new(32);
+        state.begin(0, 10);
         assert_eq!(state.next(0, 10, 10), Window { start: 0, pages: 10 });
+    }
+
+    #[test]
+    fn a_random_read_gets_what_it_asks_for() {
+        let mut state = ReadAhead::new(32);
+        for page in [500, 100, 900, 100] {
+            state.begin(page, page + 4);
+            assert!(state.is_due(page));
+            assert_eq!(state.next(page, 4, FILE), Window { start: page, pages: 4 });
+            assert!((page..page + 4).all(|page| !state.is_due(page)));
+        }
+        // The one that follows starts to read ahead.
+        state.begin(104, 108);
+        assert_eq!(state.next(104, 4, FILE), Window { start: 104, pages: 8 });
+    }
+
+    #[test]
+    fn going_back_reads_again() {
+        let mut state = ReadAhead::new(32);
+        state.begin(0, 8);
+        let _ = state.next(0, 8, FILE);
+        state.begin(0, 8);
+        assert!(!state.is_due(0), "the same place again is in memory");
+        state.begin(8, 16);
+        state.begin(0, 8);
+        assert!(state.is_due(0), "a place before the last one is not");
     }
 }

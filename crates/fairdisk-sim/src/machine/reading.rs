@@ -16,8 +16,9 @@ impl<E: Elevator> Machine<E> {
         if page >= end {
             return self.copied(now, index);
         }
-        let ahead = &mut task.read_ahead;
-        if page == ahead.mark() || page >= ahead.end() {
+        let slot = task.current.slot;
+        let ahead = &mut task.readers[slot as usize];
+        if ahead.is_due(page) {
             let window = ahead.next(page, end - page, file_pages);
             task.read_position = page;
             if window.pages > 0 {
@@ -26,14 +27,15 @@ impl<E: Elevator> Machine<E> {
             }
         }
         let task = &mut self.tasks[index as usize];
-        if task.coming.iter().any(|coming| (coming.start..coming.end).contains(&page)) {
+        let mut coming = task.coming.iter().filter(|coming| coming.slot == slot);
+        if coming.clone().any(|coming| (coming.start..coming.end).contains(&page)) {
             task.step = Step::Copy(page, end);
             task.waits_for_page = true;
             return false;
         }
-        let mark = Some(task.read_ahead.mark()).filter(|mark| *mark > page);
-        let coming = task.coming.iter().map(|coming| coming.start).filter(|start| *start > page);
-        let stop = coming.chain(mark).min().unwrap_or(end).min(end);
+        let mark = Some(task.readers[slot as usize].mark()).filter(|mark| *mark > page);
+        let stops = coming.by_ref().map(|coming| coming.start).filter(|start| *start > page);
+        let stop = stops.chain(mark).min().unwrap_or(end).min(end);
         task.step = Step::Copy(stop, end);
         let burst = Span::from_ns(self.cpus.spec().page_copy.as_ns() * (stop - page));
         self.run_later(now, index, burst);
@@ -41,13 +43,13 @@ impl<E: Elevator> Machine<E> {
     }
 
     fn fetch_window(&mut self, now: Instant, index: u32, start: u64, pages: u64) {
-        let file = self.task(index).current.file;
+        let FileIo { file, slot, .. } = self.task(index).current;
         let file_bytes = self.files[file as usize].spec.bytes;
         let mut io = Io::new(IoKind::Window { task: index }, now, Op::Read);
         io.bytes = pages * PAGE_BYTES;
         let io = self.ios.insert(io);
         let task = self.task(index);
-        task.coming.push(Coming { start, end: start + pages, io });
+        task.coming.push(Coming { slot, start, end: start + pages, io });
         let at = start * PAGE_BYTES;
         let end = ((start + pages) * PAGE_BYTES).min(file_bytes);
         task.step = Step::Submit(Pending { io, at, end, sync: true });

@@ -51,9 +51,10 @@ pub(super) struct Pending {
     pub(super) sync: bool,
 }
 
-/// A read-ahead window on its way: pages and their I/O.
+/// A read-ahead window on its way: which of the task's files, pages and their I/O.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coming {
+    pub(super) slot: u32,
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) io: u32,
@@ -82,7 +83,8 @@ pub(super) struct Task {
     /// I/Os finished since it last paused.
     finished: u32,
     pub(super) dirty_bytes: u64,
-    pub(super) read_ahead: ReadAhead,
+    /// The read-ahead of each of its files.
+    pub(super) readers: Vec<ReadAhead>,
     pub(super) coming: Vec<Coming>,
     /// The page the reader has come to.
     pub(super) read_position: u64,
@@ -100,6 +102,7 @@ impl Task {
         index: u32,
         read_ahead_pages: u64,
     ) -> Self {
+        let stream = Stream::new(spec, files, prng);
         Self {
             group: spec.group,
             ioprio: spec.ioprio,
@@ -112,15 +115,15 @@ impl Task {
             think: spec.think,
             ramp: spec.ramp,
             phase: spec.phase,
-            stream: Stream::new(spec, files, prng),
             step: Step::Begin,
-            current: FileIo { file: 0, op: Op::Read, offset: 0, bytes: 0 },
+            current: FileIo { slot: 0, file: 0, op: Op::Read, offset: 0, bytes: 0 },
             io_started: Instant::ZERO,
             outstanding: 0,
             batched: 0,
             finished: 0,
             dirty_bytes: 0,
-            read_ahead: ReadAhead::new(read_ahead_pages),
+            readers: vec![ReadAhead::new(read_ahead_pages); stream.files()],
+            stream,
             coming: Vec::new(),
             read_position: 0,
             waits_for_page: false,
@@ -222,7 +225,9 @@ impl<E: Elevator> Machine<E> {
         }
         task.step = match (io.op, task.is_cached()) {
             (Op::Read, true) => {
-                Step::Copy(io.offset / PAGE_BYTES, (io.offset + io.bytes).div_ceil(PAGE_BYTES))
+                let pages = (io.offset / PAGE_BYTES, (io.offset + io.bytes).div_ceil(PAGE_BYTES));
+                task.readers[io.slot as usize].begin(pages.0, pages.1);
+                Step::Copy(pages.0, pages.1)
             }
             (Op::Read, false) => return self.begin_transfer(now, index),
             _ => Step::TouchBefore,

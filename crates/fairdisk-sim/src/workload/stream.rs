@@ -77,6 +77,9 @@ pub struct Seeds {
 /// One I/O on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileIo {
+    /// Which of the task's files.
+    pub(crate) slot: u32,
+    /// Its index in the machine.
     pub(crate) file: u32,
     pub(crate) op: Op,
     pub(crate) offset: u64,
@@ -146,6 +149,11 @@ impl Stream {
         }
     }
 
+    /// How many files it uses.
+    pub(crate) const fn files(&self) -> usize {
+        self.walks.len()
+    }
+
     /// The task starts.
     pub(crate) const fn begin(&mut self, now: Instant) {
         self.began = now;
@@ -200,7 +208,7 @@ impl Stream {
         let file = walk.file;
         self.open -= usize::from(!walk.has_more(self.unit));
         self.count(bytes);
-        let io = FileIo { file, op, offset, bytes };
+        let io = FileIo { slot: at as u32, file, op, offset, bytes };
         if self.spec.direction == Direction::TrimWrite {
             self.twin = Some(io);
             return Next::Io(FileIo { op: Op::Discard, ..io });
