@@ -8,7 +8,9 @@ use fairdisk_core::Prng;
 pub enum BlockSize {
     /// All alike.
     Fixed(u64),
-    /// Any multiple of the smaller up to the larger, each as likely.
+    /// Any number of bytes up to the larger, rounded up to a multiple of the smaller but not above
+    /// the larger: multiples are alike, and a larger end that is none is as much rarer as it is
+    /// nearer to the multiple below.
     Range(u64, u64),
     /// These sizes, each with its percentage; the percentages sum to 100.
     Split(Vec<(u64, u8)>),
@@ -48,7 +50,9 @@ impl BlockSize {
     pub(super) fn draw(&self, prng: &mut Prng) -> u64 {
         match self {
             Self::Fixed(bytes) => *bytes,
-            Self::Range(min, max) => min * prng.between(1, (max / min).max(1)),
+            Self::Range(min, max) => {
+                prng.between(1, *max).next_multiple_of((*min).max(1)).min(*max)
+            }
             Self::Split(sizes) => {
                 let mut at = prng.below(100);
                 let hit = sizes.iter().find(|(_, percent)| {
@@ -85,9 +89,18 @@ mod tests {
 
     #[test]
     fn a_range_has_the_multiples_of_its_smaller_end() {
-        let counts = drawn(&BlockSize::Range(4096, 18_000));
+        let counts = drawn(&BlockSize::Range(4096, 16_384));
         assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [4096, 8192, 12_288, 16_384]);
         assert!(counts.values().all(|count| (24_000..26_000).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn a_larger_end_that_is_no_multiple_is_rarer() {
+        let counts = drawn(&BlockSize::Range(4096, 18_432));
+        let ends: Vec<u64> = counts.keys().copied().collect();
+        assert_eq!(ends, [4096, 8192, 12_288, 16_384, 18_432]);
+        assert!((10_500..11_700).contains(&counts[&18_432]), "{counts:?}");
+        assert!((21_500..23_000).contains(&counts[&16_384]), "{counts:?}");
     }
 
     #[test]

@@ -54,6 +54,11 @@ impl FreeMap {
         Some((first, taken))
     }
 
+    /// Whether any block is free.
+    pub(super) fn has_free(&self) -> bool {
+        self.levels.last().is_some_and(|top| top[0] != 0)
+    }
+
     fn is_free(&self, block: u64) -> bool {
         block < self.blocks && self.levels[0][(block / WORD) as usize] >> (block % WORD) & 1 == 1
     }
@@ -111,8 +116,9 @@ mod tests {
                         assert!(!std::mem::replace(&mut seen[block as usize], true), "{block}");
                     }
                 }
-                assert!(seen.iter().all(|seen| *seen));
+                assert!(seen.iter().all(|seen| *seen) && !map.has_free());
                 map.free_all();
+                assert!(map.has_free());
             }
         }
     }

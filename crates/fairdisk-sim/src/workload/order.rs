@@ -26,8 +26,8 @@ pub enum IoOrder {
 pub struct RandomOrder {
     /// Whether some blocks are drawn more often than others.
     pub skew: Skew,
-    /// Whether every block is visited once before any is visited twice. A skewed order visits
-    /// again all the same.
+    /// Whether every block is visited once before any is visited twice. A skewed order and one
+    /// that repeats visit again all the same.
     pub every_block_once: bool,
     /// Of 100 I/Os, how many draw a place; the others follow the last one.
     pub random_percent: PerOp<u8>,
@@ -115,9 +115,14 @@ impl Walk {
         }
     }
 
-    /// Whether a pass over the file has an I/O of `unit` left.
-    pub(super) const fn has_more(&self, unit: u64) -> bool {
-        self.left >= unit
+    /// Whether a pass over the file has an I/O of `unit` left. One that visits places again ends
+    /// with its last byte, as fio has it; the others when there is no whole block left to visit.
+    pub(super) fn has_more(&self, unit: u64) -> bool {
+        match &self.places {
+            Places::Following(0) | Places::Shuffled(..) => self.left >= unit,
+            Places::Following(_) | Places::Anywhere(_) | Places::Ranked(..) => self.left > 0,
+            Places::Free(_, map, _) => map.has_free(),
+        }
     }
 
     /// Begins another pass, in the same order again.
@@ -218,7 +223,7 @@ impl Places {
                 return Self::Ranked(order, Arc::clone(ranks), spread, style.unit);
             }
         }
-        if !order.every_block_once {
+        if !order.every_block_once || order.repeat != Repeat::Never {
             Self::Anywhere(order)
         } else if style.uniform {
             Self::Shuffled(order, Permutation::new(blocks, seed), 0)
@@ -250,8 +255,8 @@ impl Places {
             }
             Self::Free(_, map, unit) => {
                 let from = prng.below((total / *unit).max(1));
-                match map.take(from, bytes / *unit) {
-                    Some((first, count)) => (first * *unit, count * *unit),
+                match map.take(from, bytes.div_ceil(*unit)) {
+                    Some((first, count)) => (first * *unit, bytes.min(count * *unit)),
                     None => (from * *unit, bytes),
                 }
             }

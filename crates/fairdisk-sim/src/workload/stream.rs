@@ -57,8 +57,10 @@ pub struct Limits {
     pub bytes: Option<u64>,
     /// So long after its start.
     pub runtime: Option<Span>,
-    /// After so many passes.
+    /// After so many passes, if at least `bytes_min` went.
     pub passes: Option<u32>,
+    /// Whole passes go on until so many bytes went.
+    pub bytes_min: u64,
     /// A pass is over after so many bytes at the latest.
     pub pass_bytes: Option<u64>,
     /// A pass is over after so many I/Os at the latest.
@@ -196,6 +198,8 @@ impl Stream {
         self.walks.is_empty()
             || limits.bytes.is_some_and(|bytes| self.bytes >= bytes)
             || limits.passes.is_some_and(|passes| self.passes >= passes)
+                && self.pass_ios == 0
+                && self.bytes >= limits.bytes_min
             || limits.runtime.is_some_and(|runtime| now >= self.began + runtime)
     }
 

@@ -189,6 +189,29 @@ fn limits_end_passes_and_tasks() {
     assert_eq!(blocks(&of(two)), [0, 1, 0, 1, 0, 1]);
     let bytes = Limits { passes: Some(2), pass_bytes: Some(8 * KIB), ..none };
     assert_eq!(blocks(&of(bytes)), [0, 1, 0, 1]);
+    let least = Limits { passes: Some(1), bytes_min: 20 * KIB, ..none };
+    assert_eq!(of(least).len(), 8, "whole passes");
+    assert_eq!(of(Limits { bytes: Some(20 * KIB), ..least }).len(), 5);
+}
+
+#[test]
+fn a_pass_that_visits_places_again_ends_with_the_last_byte() {
+    let with_replacement = RandomOrder { every_block_once: false, ..RandomOrder::default() };
+    assert_eq!(ios(&[18 * KIB], &random(with_replacement)).len(), 5);
+    let repeating = RandomOrder { repeat: Repeat::Sequential(2), ..RandomOrder::default() };
+    assert_eq!(ios(&[18 * KIB], &random(repeating)).len(), 5);
+    let holes = StreamSpec { order: IoOrder::Holes(4096), ..once() };
+    assert_eq!(blocks(&ios(&[18 * KIB], &holes)), [0, 2, 0, 2, 0]);
+}
+
+#[test]
+fn a_piece_that_is_no_multiple_takes_the_blocks_it_touches() {
+    let blocks = Blocks::all(BlockSize::Range(4 * KIB, 18 * KIB));
+    let spec = StreamSpec { blocks, ..random(RandomOrder::default()) };
+    let mut ios = ios(&[1024 * KIB], &spec);
+    ios.sort_by_key(|io| io.offset);
+    assert!(ios.iter().any(|io| io.bytes == 18 * KIB));
+    assert!(ios.is_sorted_by(|a, b| (a.offset + a.bytes).next_multiple_of(BLOCK) == b.offset));
 }
 
 #[test]
