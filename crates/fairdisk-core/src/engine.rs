@@ -238,6 +238,13 @@ impl<E: Elevator> Engine<E> {
         self.requests.get(id)
     }
 
+    /// The bios that the request in slot `id` carries.
+    pub fn bios_of(&self, id: RequestId) -> impl Iterator<Item = BioId> {
+        let first = self.requests.get(id).map(|_| self.requests.first_bio(id));
+        let next = |index: &BioIndex| self.bios.next_in_request(*index);
+        core::iter::successors(first, next).map(|index| self.bios.bio(index).id)
+    }
+
     fn log(&mut self, record: Record) {
         self.journal.push(self.now, record);
     }
