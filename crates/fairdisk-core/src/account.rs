@@ -81,12 +81,17 @@ pub struct Accounts {
 
 impl Accounts {
     /// The account of `group`, made on first use.
+    #[inline]
     pub fn group_mut(&mut self, group: GroupId) -> &mut GroupAccount {
-        let index = group.0 as usize;
-        if index >= self.groups.len() {
-            self.groups.resize_with(index + 1, GroupAccount::default);
+        if group.0 as usize >= self.groups.len() {
+            self.make_room(group);
         }
-        &mut self.groups[index]
+        &mut self.groups[group.0 as usize]
+    }
+
+    #[cold]
+    fn make_room(&mut self, group: GroupId) {
+        self.groups.resize_with(group.0 as usize + 1, GroupAccount::default);
     }
 
     /// The account of `group`, if it ever had one.

@@ -126,8 +126,15 @@ impl Journal {
         hash = step(hash, a ^ (tag << 56));
         self.hash = step(hash, b);
         self.len += 1;
+        if self.kept.is_some() {
+            self.keep(Entry { at, record });
+        }
+    }
+
+    #[cold]
+    fn keep(&mut self, entry: Entry) {
         if let Some(kept) = &mut self.kept {
-            kept.push(Entry { at, record });
+            kept.push(entry);
         }
     }
 }

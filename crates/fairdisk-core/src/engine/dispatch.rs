@@ -38,11 +38,16 @@ impl DispatchList {
             write: request.op.is_write(),
             flush: false,
         };
-        let mut at = self.entries.len();
+        let end = self.entries.len();
+        let mut at = end;
         while at > 0 && self.goes_before(&entry, &self.entries[at - 1]) {
             at -= 1;
         }
-        self.entries.insert(at, entry);
+        if at == end {
+            self.entries.push_back(entry);
+        } else {
+            self.entries.insert(at, entry);
+        }
     }
 
     pub(super) fn push_flush(&mut self, id: RequestId) {
