@@ -168,7 +168,7 @@ impl<E: Elevator> Elevator for Auditor<E> {
     }
 
     fn activate(&mut self, now: Instant, id: RequestId) {
-        self.changed(now);
+        self.at(now);
         assert!(
             self.requests.get(&id) == Some(&Stage::Dispatched),
             "law 2: {id:?} is activated but was not dispatched"

@@ -12,7 +12,8 @@ use crate::time::{Instant, Span};
 ///
 /// 1. `now` never decreases from call to call.
 /// 2. Nothing is invented, lost or finished twice.
-/// 3. A wait or [`Decision::Idle`] repeats until something changes.
+/// 3. A wait or [`Decision::Idle`] repeats until something changes; that the driver looks at a
+///    request changes nothing.
 /// 4. [`Decision::WaitUntil`] names a later instant at which the answer changes;
 ///    [`Decision::WaitCompletion`] is said only with requests in flight.
 /// 5. [`Decision::Idle`] exactly when nothing is queued or in flight.

@@ -149,7 +149,7 @@ pub struct Engine<E> {
     /// When the device last went from idle to busy.
     busy_since: Instant,
     last_completion: Instant,
-    last_wait: Option<Record>,
+    last_wait: Option<Decision>,
     groups: Vec<Option<Share>>,
     leftovers: Leftovers,
     accounts: Accounts,
@@ -376,7 +376,7 @@ impl<E: Elevator> Engine<E> {
 
     fn grow(&mut self, id: RequestId, index: BioIndex, bio: &Bio, how: Merge) {
         self.log(Record::Merged(bio.id, id));
-        self.merge.remove(&self.requests[id]);
+        self.merge.remove(id);
         self.requests.append(&mut self.bios, id, index);
         let request = self.requests.request_mut(id);
         if how == Merge::Front {
@@ -400,8 +400,8 @@ impl<E: Elevator> Engine<E> {
         }
         self.log(Record::Absorbed(id, next));
         self.elevator.withdraw(self.now, next);
-        self.merge.remove(&joined);
-        self.merge.remove(&self.requests[id]);
+        self.merge.remove(next);
+        self.merge.remove(id);
         self.requests.join(&mut self.bios, id, next);
         let request = self.requests.request_mut(id);
         request.sectors.0 += joined.sectors.0;
@@ -415,13 +415,19 @@ impl<E: Elevator> Engine<E> {
 
     // ---- from elevator to device ---------------------------------------------------------
 
+    /// Keeps the device busy. An elevator that has said to wait is not asked again in the same
+    /// call: by law 3 it would repeat itself.
     fn pump(&mut self, out: &mut Effects) {
+        let mut told_to_wait = false;
         loop {
             if self.staged.is_none() {
                 if self.in_flight >= self.config.depth && !self.config.peek {
                     return;
                 }
-                let Some(id) = self.next_listed(out) else { return };
+                if self.list.is_empty() && !told_to_wait {
+                    told_to_wait = self.refill(out);
+                }
+                let Some(id) = self.list.pop() else { return };
                 if self.requests.is_known_to_elevator(id) {
                     self.elevator.activate(self.now, id);
                 }
@@ -436,52 +442,49 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    fn next_listed(&mut self, out: &mut Effects) -> Option<RequestId> {
-        if self.list.is_empty() {
-            self.refill(out);
-        }
-        self.list.pop()
-    }
-
-    fn refill(&mut self, out: &mut Effects) {
+    /// Asks the elevator for requests; whether it ended with a wait.
+    fn refill(&mut self, out: &mut Effects) -> bool {
         out.wake_at = None;
         loop {
-            match self.elevator.decide(self.now) {
+            let decision = self.elevator.decide(self.now);
+            match decision {
                 Decision::Dispatch(id, why) => {
                     self.last_wait = None;
                     self.hand_over(id, why);
                     if self.handover == Handover::Single {
-                        return;
+                        return false;
                     }
+                    continue;
                 }
-                Decision::WaitUntil(at, why) => {
+                Decision::WaitUntil(at, _) => {
                     out.wake_at = Some(at);
-                    return self.log_wait(Record::Waits(at, why));
+                    self.log_wait(decision);
                 }
-                Decision::WaitCompletion(why) => {
-                    return self.log_wait(Record::WaitsCompletion(why));
-                }
-                Decision::Idle => return,
+                Decision::WaitCompletion(_) => self.log_wait(decision),
+                Decision::Idle => {}
             }
+            return true;
         }
     }
 
     /// A wait is one event however often it is repeated.
-    fn log_wait(&mut self, record: Record) {
-        if self.last_wait != Some(record) {
-            self.last_wait = Some(record);
-            self.log(record);
+    fn log_wait(&mut self, wait: Decision) {
+        if self.last_wait == Some(wait) {
+            return;
+        }
+        self.last_wait = Some(wait);
+        match wait {
+            Decision::WaitUntil(at, why) => self.log(Record::Waits(at, why)),
+            Decision::WaitCompletion(why) => self.log(Record::WaitsCompletion(why)),
+            Decision::Dispatch(..) | Decision::Idle => {}
         }
     }
 
     fn hand_over(&mut self, id: RequestId, why: Why) {
         self.log(Record::Dispatched(id, why));
-        let request = self.requests[id];
-        if self.config.merge_sectors_max > 0 {
-            self.merge.remove(&request);
-        }
+        self.merge.remove(id);
         self.requests.set_state(id, State::Dispatched);
-        self.list.insert(&request);
+        self.list.insert(&self.requests[id]);
     }
 
     fn issue(&mut self, id: RequestId, out: &mut Effects) {
@@ -585,7 +588,7 @@ impl<E: Elevator> Engine<E> {
         let Some(id) = self.requests.queued_alone(index) else { return false };
         let request = self.requests[id];
         self.elevator.withdraw(self.now, id);
-        self.merge.remove(&request);
+        self.merge.remove(id);
         self.requests.remove(id);
         self.give_slot_back(&request, out);
         true

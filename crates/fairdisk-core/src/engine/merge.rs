@@ -1,6 +1,5 @@
 //! Finds queued requests by where they end and where they start.
 
-use crate::prng::mix;
 use crate::request::{Lba, Op, Request, RequestId};
 use alloc::vec::Vec;
 
@@ -20,26 +19,37 @@ const FREE: Node = Node { key: 0, next: NIL, linked: false };
 #[derive(Debug)]
 struct Positions {
     buckets: Vec<u32>,
+    /// How far to shift a hash for the number of its bucket.
+    shift: u32,
     nodes: Vec<Node>,
     len: usize,
 }
 
 impl Positions {
-    const fn new() -> Self {
-        Self { buckets: Vec::new(), nodes: Vec::new(), len: 0 }
+    fn new() -> Self {
+        let mut positions = Self { buckets: Vec::new(), shift: 0, nodes: Vec::new(), len: 0 };
+        positions.spread(BUCKETS_MIN);
+        positions
+    }
+
+    /// Positions are regular, and a product spreads regular numbers evenly in its high bits.
+    const fn bucket(&self, key: u64) -> usize {
+        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
     }
 
     fn insert(&mut self, id: RequestId, key: u64) {
-        if self.len + 1 > self.buckets.len() {
-            self.grow();
+        if self.len == self.buckets.len() {
+            self.spread(2 * self.len);
         }
         if self.nodes.len() <= id.0 as usize {
             self.nodes.resize(id.0 as usize + 1, FREE);
         }
-        let bucket = mix(key) as usize & (self.buckets.len() - 1);
-        debug_assert!(!self.nodes[id.0 as usize].linked);
-        self.nodes[id.0 as usize] = Node { key, next: self.buckets[bucket], linked: true };
-        self.buckets[bucket] = id.0;
+        let bucket = self.bucket(key);
+        let head = &mut self.buckets[bucket];
+        let node = &mut self.nodes[id.0 as usize];
+        debug_assert!(!node.linked);
+        *node = Node { key, next: *head, linked: true };
+        *head = id.0;
         self.len += 1;
     }
 
@@ -49,13 +59,13 @@ impl Positions {
         };
         node.linked = false;
         let Node { key, next, .. } = *node;
-        let bucket = mix(key) as usize & (self.buckets.len() - 1);
         self.len -= 1;
-        if self.buckets[bucket] == id.0 {
+        let bucket = self.bucket(key);
+        let mut at = self.buckets[bucket];
+        if at == id.0 {
             self.buckets[bucket] = next;
             return;
         }
-        let mut at = self.buckets[bucket];
         while self.nodes[at as usize].next != id.0 {
             at = self.nodes[at as usize].next;
         }
@@ -63,10 +73,7 @@ impl Positions {
     }
 
     fn find(&self, key: u64) -> Option<RequestId> {
-        if self.len == 0 {
-            return None;
-        }
-        let mut at = self.buckets[mix(key) as usize & (self.buckets.len() - 1)];
+        let mut at = self.buckets[self.bucket(key)];
         while at != NIL {
             let node = &self.nodes[at as usize];
             if node.key == key {
@@ -77,13 +84,14 @@ impl Positions {
         None
     }
 
-    fn grow(&mut self) {
-        let size = (self.buckets.len() * 2).max(BUCKETS_MIN);
+    #[cold]
+    fn spread(&mut self, buckets: usize) {
         self.buckets.clear();
-        self.buckets.resize(size, NIL);
+        self.buckets.resize(buckets, NIL);
+        self.shift = u64::BITS - buckets.ilog2();
         for index in 0..self.nodes.len() {
             if self.nodes[index].linked {
-                let bucket = mix(self.nodes[index].key) as usize & (size - 1);
+                let bucket = self.bucket(self.nodes[index].key);
                 self.nodes[index].next = self.buckets[bucket];
                 self.buckets[bucket] = index as u32;
             }
@@ -99,7 +107,7 @@ pub(super) struct MergeIndex {
 }
 
 impl MergeIndex {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { ends: Positions::new(), starts: Positions::new() }
     }
 
@@ -109,9 +117,9 @@ impl MergeIndex {
     }
 
     /// Forgets the request if it is known.
-    pub(super) fn remove(&mut self, request: &Request) {
-        self.ends.remove(request.id);
-        self.starts.remove(request.id);
+    pub(super) fn remove(&mut self, id: RequestId) {
+        self.ends.remove(id);
+        self.starts.remove(id);
     }
 
     pub(super) fn ending_at(&self, op: Op, position: Lba) -> Option<RequestId> {
