@@ -42,6 +42,7 @@ impl TwoLayerCfq {
         if !params.d3_unbounded_wait {
             inner.patience = Some(Patience::new(WAIT_MAX, params.cfq.hz));
         }
+        inner.layer_idle = params.group_idle;
         let records = Records::new(params.d1_stale_group_records);
         let mut scheduler = Self { inner, line: Line::new(*params), records };
         scheduler.set_share(GroupId::ROOT, Share::DEFAULT);
@@ -79,6 +80,7 @@ impl TwoLayerCfq {
     /// The active group loses the disk, and so does the queue being served inside it.
     fn expire(&mut self, now: Jiffies, why: Why) {
         let group = self.line.end_turn(why);
+        self.inner.end_layer_idle(group);
         let inner = self.inner.layers[group as usize].active;
         if inner != NIL {
             self.inner.expire(now, inner, false);

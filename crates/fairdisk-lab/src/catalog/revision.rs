@@ -85,6 +85,7 @@ struct QuirksFile {
 #[serde(deny_unknown_fields)]
 struct GroupsFile {
     slice_ms: u32,
+    idle: bool,
     weight_map: String,
 }
 
@@ -253,6 +254,7 @@ impl File {
         Ok(TwoLayerParams {
             cfq: self.cfq(source)?,
             group_slice_ms: groups.slice_ms,
+            group_idle: groups.idle,
             weight_map: map,
             d1_stale_group_records: defects.d1_stale_group_records,
             d3_unbounded_wait: defects.d3_unbounded_wait,

@@ -57,6 +57,9 @@ impl Cfq {
                 self.expire(now, active, false);
             }
         }
+        if self.waiting_layer == layer && self.layers[layer as usize].busy == 0 {
+            return Err(Step::Refuse(Why::IdleWait));
+        }
         self.begin_next_turn(layer).ok_or(Step::Nothing)
     }
 

@@ -7,7 +7,7 @@ use super::jiffies::{Jiffies, Ticker};
 use super::layer::{Layer, ServiceKey};
 use super::params::{CfqParams, Tunables};
 use super::patience::Patience;
-use super::queue::Queue;
+use super::queue::{NIL, Queue};
 use super::requests::Requests;
 use super::tasks::Tasks;
 use alloc::vec::Vec;
@@ -35,6 +35,10 @@ pub(crate) struct Cfq {
     pub(crate) withdrawn_next: Option<RequestId>,
     /// The wait last decided for; `None` once something asked for another look.
     pub(crate) standing: Option<Decision>,
+    /// Whether a layer that has run empty with its last task's slice may wait for that task.
+    pub(crate) layer_idle: bool,
+    /// The layer that does.
+    pub(crate) waiting_layer: u32,
     /// The bound on waiting, where there is one. History had none.
     pub(crate) patience: Option<Patience>,
 }
@@ -57,6 +61,8 @@ impl Cfq {
             round: None,
             withdrawn_next: None,
             standing: None,
+            layer_idle: false,
+            waiting_layer: NIL,
             patience: None,
         }
     }
@@ -139,6 +145,9 @@ impl Cfq {
         }
         if self.layers[layer as usize].active == rq.queue {
             self.active_completed(now, rq.queue, rq.sync);
+            if self.layer_idle && rq.sync {
+                self.arm_layer_idle(now, rq.queue, rq.context);
+            }
         }
         // The driver has room again and asks.
         self.kick();

@@ -121,6 +121,7 @@ impl Cfq {
     /// A request arrived in `queue`: the disk may have waited for it, or it may take the disk.
     pub(crate) fn arrived(&mut self, now: Jiffies, queue: u32, request: &Request) {
         let layer = self.queues[queue as usize].layer;
+        self.end_layer_idle(layer);
         let active = self.layers[layer as usize].active;
         if active == queue {
             if self.queues[queue as usize].waits {

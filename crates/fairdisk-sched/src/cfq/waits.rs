@@ -3,6 +3,7 @@
 
 use super::engine::Cfq;
 use super::jiffies::Jiffies;
+use super::queue::NIL;
 use fairdisk_core::{Decision, Why};
 
 impl Cfq {
@@ -65,6 +66,28 @@ impl Cfq {
         self.driver.idle_timer = Some(now + wait);
     }
 
+    /// The slice of the queue that had the disk has ended. If nothing else in the layer wants the
+    /// disk and its task will be back soon, the layer keeps the disk meanwhile.
+    pub(crate) fn arm_layer_idle(&mut self, now: Jiffies, queue: u32, context: u32) {
+        let q = &self.queues[queue as usize];
+        let layer = &self.layers[q.layer as usize];
+        let empty = layer.active == NIL && layer.busy == 0 && layer.dispatched == 0;
+        let idle = self.tunables.slice_idle;
+        if empty && idle > 0 && q.idle_window && self.tasks[context].alive {
+            self.waiting_layer = q.layer;
+            self.driver.idle_timer = Some(now + idle);
+        }
+    }
+
+    /// The layer that waits need not wait any longer, if it is this one.
+    pub(crate) fn end_layer_idle(&mut self, layer: u32) {
+        if self.waiting_layer == layer && layer != NIL {
+            self.waiting_layer = NIL;
+            self.driver.idle_timer = None;
+            self.kick();
+        }
+    }
+
     /// Lets the idle timer act if it is due. `layer` is the one being served.
     #[inline]
     pub(crate) fn fire_timer(&mut self, now: Jiffies, layer: u32) {
@@ -77,6 +100,7 @@ impl Cfq {
     /// With nothing queued the queue keeps the disk: nobody else wants it.
     fn timer_fired(&mut self, timer: Jiffies, layer: u32) {
         self.driver.idle_timer = None;
+        self.waiting_layer = NIL;
         let active = self.layers[layer as usize].active;
         let Some(queue) = self.queues.get(active as usize) else { return self.kick() };
         if queue.slice_used(timer) {

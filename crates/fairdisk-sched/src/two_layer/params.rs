@@ -12,6 +12,9 @@ pub struct TwoLayerParams {
     pub group_slice_ms: u32,
     /// What a group priority is worth.
     pub weight_map: WeightMap,
+    /// A group whose task will be back soon keeps the disk for `slice_idle` after that task's own
+    /// slice has ended, when nobody else in the group wants it.
+    pub group_idle: bool,
     /// D1: a group keeps its record of a scheduler instance that is gone.
     pub d1_stale_group_records: bool,
     /// D3: nothing bounds how long a request may wait.
@@ -27,6 +30,7 @@ impl Default for TwoLayerParams {
             cfq: CfqParams::default(),
             group_slice_ms: 80,
             weight_map: WeightMap::LinearHigh0,
+            group_idle: true,
             d1_stale_group_records: true,
             d3_unbounded_wait: true,
             d4_nominal_turns: true,
