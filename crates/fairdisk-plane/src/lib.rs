@@ -10,6 +10,7 @@
 pub mod backend;
 pub mod buffer;
 pub mod clock;
+pub mod disk;
 pub mod failure;
 pub mod file;
 pub mod load;
@@ -17,6 +18,7 @@ pub mod payload;
 pub mod shell;
 
 pub use clock::{Clock, FakeClock, MonotonicClock};
+pub use disk::{Disk, Job, Order};
 pub use failure::{FailedRequest, Failure};
 pub use file::{FileNeeds, TargetError, TargetFile, parse_target};
 pub use load::Load;

@@ -1,0 +1,269 @@
+//! A disk shared by whoever submits to it, from any thread.
+//!
+//! The scheduler sits behind one lock; there is no scheduler thread to hand things to. Whoever
+//! submits or finishes something asks the scheduler what comes next and sees to it: the submitter
+//! performs its own job where it stands if it is issued at once, everything else goes to a pool of
+//! threads. A timer thread keeps the scheduler's appointments and those of a modelled disk.
+
+mod pool;
+mod state;
+
+use crate::clock::{Clock, MonotonicClock, Stance};
+use fairdisk_core::{
+    Accounts, AttachError, Change, EngineConfig, Flags, GroupId, Instant, IoPrio, Lba, Op, Sectors,
+    TaskId,
+};
+use fairdisk_sched::Scheduler;
+use fairdisk_sim::device::DeviceModel;
+use pool::Pool;
+use state::{Issued, Performed, State, Todo};
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// A piece of device I/O on somebody's behalf.
+pub trait Job: Send {
+    /// Does the I/O, on whatever thread, once the scheduler has issued it.
+    ///
+    /// # Errors
+    /// The I/O failed; [`finish`](Self::finish) is told.
+    fn perform(&mut self) -> io::Result<()>;
+
+    /// Answers whoever waits. A modelled disk may let this be much later.
+    fn finish(self: Box<Self>, result: io::Result<()>);
+}
+
+/// Who wants what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// Who asks.
+    pub task: TaskId,
+    /// The group it is charged to.
+    pub group: GroupId,
+    /// The task's priority at this moment.
+    pub ioprio: IoPrio,
+    /// What is asked.
+    pub op: Op,
+    /// First sector.
+    pub start: Lba,
+    /// Length; zero only for a flush.
+    pub sectors: Sectors,
+    /// Whether somebody waits for it.
+    pub sync: bool,
+    /// Hints.
+    pub flags: Flags,
+}
+
+/// Whether the thread that submits may perform the job itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thread {
+    /// It may block for as long as the I/O takes.
+    MayPerform,
+    /// It is needed elsewhere.
+    MustGoOn,
+}
+
+/// A scheduled disk. Dropping it waits for everything submitted.
+pub struct Disk {
+    shared: Arc<Shared>,
+    timer: Option<JoinHandle<()>>,
+    pool: Pool,
+}
+
+struct Shared {
+    clock: MonotonicClock,
+    guarded: Mutex<Guarded>,
+    /// The timer has an earlier appointment, or is to end.
+    sooner: Condvar,
+    jobs: pool::Queue,
+}
+
+struct Guarded {
+    state: State,
+    /// When the timer wakes at the latest.
+    appointment: Option<Instant>,
+    closing: bool,
+}
+
+impl Disk {
+    /// A disk under `scheduler`, held to the pace of `model` if there is one; up to `threads`
+    /// requests are performed at once.
+    ///
+    /// # Errors
+    /// The system refuses to start a thread.
+    pub fn start(
+        scheduler: Scheduler,
+        config: EngineConfig,
+        model: Option<DeviceModel>,
+        threads: usize,
+    ) -> io::Result<Self> {
+        let state = State::new(scheduler, config, model);
+        let shared = Arc::new(Shared {
+            clock: MonotonicClock::start(),
+            guarded: Mutex::new(Guarded { state, appointment: None, closing: false }),
+            sooner: Condvar::new(),
+            jobs: pool::Queue::default(),
+        });
+        let own = Arc::clone(&shared);
+        let started = Pool::start(threads, move || {
+            while let Some(issued) = own.jobs.next() {
+                own.perform(issued);
+            }
+        });
+        // The threads already started end when there is nothing to come.
+        let pool = started.inspect_err(|_| shared.jobs.close())?;
+        let mut disk = Self { shared, timer: None, pool };
+        let own = Arc::clone(&disk.shared);
+        let builder = std::thread::Builder::new().name("fairdisk-timer".to_owned());
+        disk.timer = Some(builder.spawn(move || own.keep_appointments())?);
+        Ok(disk)
+    }
+
+    /// Lets the scheduler have `order`; `job` is performed when it says so.
+    pub fn submit(&self, order: &Order, job: Box<dyn Job>, thread: Thread) {
+        let mut todo = self.shared.with(|state, now| state.submit(now, order, job));
+        if thread == Thread::MayPerform && todo.issued.len() == 1 {
+            let own = todo.issued.pop();
+            self.shared.see_to(todo);
+            if let Some(own) = own {
+                self.shared.perform(own);
+            }
+        } else {
+            self.shared.see_to(todo);
+        }
+    }
+
+    /// Groups or tasks changed.
+    pub fn configure(&self, change: Change) {
+        let todo = self.shared.with(|state, now| state.configure(now, change));
+        self.shared.see_to(todo);
+    }
+
+    /// Another scheduler takes over what is queued; what is at the device finishes as it is.
+    ///
+    /// # Errors
+    /// It cannot work with what it finds; the one in charge stays.
+    pub fn switch(&self, scheduler: Scheduler) -> Result<(), AttachError> {
+        let mut result = Ok(());
+        let todo = self.shared.with(|state, now| result = state.switch(now, scheduler));
+        self.shared.see_to(todo);
+        result
+    }
+
+    /// What every group got so far.
+    #[must_use]
+    pub fn accounts(&self) -> Accounts {
+        self.shared.lock().state.accounts().clone()
+    }
+
+    /// The time since the disk was started.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.shared.clock.now()
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        {
+            let mut guarded = self.shared.lock();
+            guarded.closing = true;
+            self.shared.sooner.notify_all();
+        }
+        // The timer stays until nothing is in flight; only then can the pool end.
+        if let Some(timer) = self.timer.take() {
+            join(timer);
+        }
+        self.shared.jobs.close();
+        self.pool.join();
+    }
+}
+
+/// Waits for a thread of the disk; not if it is the one that drops the disk, in a job's finish.
+fn join(thread: JoinHandle<()>) {
+    if thread.thread().id() != std::thread::current().id() {
+        // A thread that panicked has printed why.
+        let _ = thread.join();
+    }
+}
+
+impl Shared {
+    /// The state is whole at every moment, even if a holder panicked.
+    fn lock(&self) -> MutexGuard<'_, Guarded> {
+        self.guarded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the state at the present moment; says what to do now that the lock is given back.
+    fn with(&self, change: impl FnOnce(&mut State, Instant)) -> Todo {
+        let mut guarded = self.lock();
+        // Read under the lock: the scheduler's time never goes back.
+        let now = self.clock.now();
+        change(&mut guarded.state, now);
+        let wanted = guarded.state.next_event();
+        let earlier = match (wanted, guarded.appointment) {
+            (Some(wanted), Some(made)) => wanted < made,
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        if earlier || guarded.closing {
+            guarded.appointment = wanted;
+            self.sooner.notify_all();
+        }
+        std::mem::take(&mut guarded.state.todo)
+    }
+
+    /// Performs an issued request and hears what comes next.
+    fn perform(&self, issued: Issued) {
+        let Issued { request, jobs } = issued;
+        let performed: Vec<Performed> = jobs
+            .into_iter()
+            .map(|mut job| {
+                let result = job.perform();
+                (job, result)
+            })
+            .collect();
+        let todo = self.with(|state, now| state.performed(now, request, performed));
+        self.see_to(todo);
+    }
+
+    fn see_to(&self, todo: Todo) {
+        for issued in todo.issued {
+            self.jobs.push(issued);
+        }
+        for (job, result) in todo.finished {
+            job.finish(result);
+        }
+    }
+
+    /// The timer's life.
+    fn keep_appointments(&self) {
+        self.clock.prepare();
+        let mut guarded = self.lock();
+        loop {
+            guarded.appointment = guarded.state.next_event();
+            if guarded.closing && guarded.state.accounts().in_flight() == 0 {
+                return;
+            }
+            guarded = match self.clock.stance(guarded.appointment) {
+                Stance::Block(None) => {
+                    self.sooner.wait(guarded).unwrap_or_else(PoisonError::into_inner)
+                }
+                Stance::Block(Some(span)) => {
+                    let waited = self.sooner.wait_timeout(guarded, span);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                Stance::Spin => {
+                    drop(guarded);
+                    std::hint::spin_loop();
+                    self.lock()
+                }
+                Stance::Over => {
+                    drop(guarded);
+                    let todo = self.with(|state, now| state.advance(now));
+                    self.see_to(todo);
+                    self.lock()
+                }
+            };
+        }
+    }
+}

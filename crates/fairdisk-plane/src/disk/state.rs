@@ -1,0 +1,243 @@
+//! What a shared disk knows, without threads and clock: it is told what happened and when, and says
+//! what to perform and whom to answer.
+
+use super::{Job, Order};
+use fairdisk_core::{
+    Accounts, AttachError, Bio, BioId, Change, Effect, Effects, Engine, EngineConfig, Flags, Input,
+    Instant, Journal, Lba, Request, RequestId, Sleeper,
+};
+use fairdisk_sched::Scheduler;
+use fairdisk_sim::device::{Device, DeviceIo, DeviceModel, Done};
+use std::io;
+
+/// A request the scheduler has issued: its jobs are to be performed, in this order.
+pub(super) struct Issued {
+    pub(super) request: RequestId,
+    pub(super) jobs: Vec<Box<dyn Job>>,
+}
+
+/// A job with what came of it.
+pub(super) type Performed = (Box<dyn Job>, io::Result<()>);
+
+/// What is to be done once the lock is given back.
+#[derive(Default)]
+pub(super) struct Todo {
+    pub(super) issued: Vec<Issued>,
+    pub(super) finished: Vec<Performed>,
+}
+
+pub(super) struct State {
+    engine: Engine<Scheduler>,
+    effects: Effects,
+    woken: Vec<Sleeper>,
+    /// Jobs that wait, by the number of their bio.
+    waiting: Vec<Option<Box<dyn Job>>>,
+    free: Vec<u32>,
+    model: Option<Model>,
+    wake_at: Option<Instant>,
+    pub(super) todo: Todo,
+}
+
+/// The disk whose timing is kept to, and who it has done with.
+struct Model {
+    device: DeviceModel,
+    halves: Vec<Half>,
+    done: Vec<Done>,
+}
+
+/// A request is done when the model says so and its jobs are performed.
+#[derive(Default)]
+enum Half {
+    #[default]
+    Neither,
+    Performed(Vec<Performed>),
+    Due {
+        ok: bool,
+    },
+}
+
+impl State {
+    pub(super) fn new(
+        scheduler: Scheduler,
+        mut config: EngineConfig,
+        model: Option<DeviceModel>,
+    ) -> Self {
+        if let Some(device) = &model {
+            config.depth = device.depth();
+        }
+        let model = model.map(|device| Model { device, halves: Vec::new(), done: Vec::new() });
+        Self {
+            engine: Engine::new(scheduler, config, Journal::hashing()),
+            effects: Effects::new(),
+            woken: Vec::new(),
+            waiting: Vec::new(),
+            free: Vec::new(),
+            model,
+            wake_at: None,
+            todo: Todo::default(),
+        }
+    }
+
+    pub(super) const fn accounts(&self) -> &Accounts {
+        self.engine.accounts()
+    }
+
+    /// When [`advance`](Self::advance) is due.
+    pub(super) fn next_event(&self) -> Option<Instant> {
+        let model = self.model.as_ref().and_then(|model| model.device.next_event());
+        self.wake_at.into_iter().chain(model).min()
+    }
+
+    pub(super) fn submit(&mut self, now: Instant, order: &Order, job: Box<dyn Job>) {
+        self.advance(now);
+        let number = self.free.pop().unwrap_or(self.waiting.len() as u32);
+        match self.waiting.get_mut(number as usize) {
+            Some(place) => *place = Some(job),
+            None => self.waiting.push(Some(job)),
+        }
+        let bio = Bio {
+            id: BioId(number.into()),
+            task: order.task,
+            group: order.group,
+            op: order.op,
+            start: self.within_model(order),
+            sectors: order.sectors,
+            sync: order.sync,
+            flags: order.flags,
+            ioprio: order.ioprio,
+        };
+        self.feed(now, Input::Submit(bio));
+    }
+
+    /// The position on the model's disk. A disk larger than the model goes round.
+    fn within_model(&self, order: &Order) -> Lba {
+        let Some(model) = &self.model else { return order.start };
+        let room = model.device.capacity_sectors().saturating_sub(order.sectors.0.into());
+        Lba(order.start.0 % room.max(1))
+    }
+
+    /// The jobs of a request have been performed.
+    pub(super) fn performed(&mut self, now: Instant, id: RequestId, jobs: Vec<Performed>) {
+        self.advance(now);
+        let Some(model) = &mut self.model else {
+            let ok = jobs.iter().all(|(_, result)| result.is_ok());
+            return self.complete(now, id, ok, jobs);
+        };
+        match std::mem::take(&mut model.halves[id.0 as usize]) {
+            Half::Due { ok } => self.complete(now, id, ok, jobs),
+            Half::Neither | Half::Performed(_) => {
+                model.halves[id.0 as usize] = Half::Performed(jobs);
+            }
+        }
+    }
+
+    pub(super) fn configure(&mut self, now: Instant, change: Change) {
+        self.advance(now);
+        self.feed(now, Input::Configure(change));
+    }
+
+    /// Another scheduler takes over.
+    pub(super) fn switch(&mut self, now: Instant, scheduler: Scheduler) -> Result<(), AttachError> {
+        self.advance(now);
+        self.handle(now, Input::Switch(Box::new(scheduler)));
+        let refused = self.effects.switch_refused.take();
+        self.retry_woken(now);
+        refused.map_or(Ok(()), Err)
+    }
+
+    /// Does everything that was due before or at `now`.
+    pub(super) fn advance(&mut self, now: Instant) {
+        while let Some(done) = self.model.as_mut().and_then(|model| model.next_done(now)) {
+            self.due(now, done);
+        }
+        if self.wake_at.is_some_and(|at| at <= now) {
+            self.feed(now, Input::Tick);
+        }
+    }
+
+    fn due(&mut self, now: Instant, done: Done) {
+        let Some(model) = &mut self.model else { return };
+        match std::mem::take(&mut model.halves[done.id.0 as usize]) {
+            Half::Performed(jobs) => self.complete(now, done.id, done.ok, jobs),
+            Half::Neither | Half::Due { .. } => {
+                model.halves[done.id.0 as usize] = Half::Due { ok: done.ok };
+            }
+        }
+    }
+
+    fn complete(&mut self, now: Instant, request: RequestId, ok: bool, jobs: Vec<Performed>) {
+        let ok = ok && jobs.iter().all(|(_, result)| result.is_ok());
+        self.todo.finished.extend(jobs);
+        self.feed(now, Input::Completed { request, ok });
+    }
+
+    /// Tells the engine and carries out what it says, sleepers that may go on included.
+    fn feed(&mut self, now: Instant, input: Input<Scheduler>) {
+        self.handle(now, input);
+        self.retry_woken(now);
+    }
+
+    fn retry_woken(&mut self, now: Instant) {
+        while let Some(sleeper) = self.woken.pop() {
+            self.handle(now, Input::Retry(sleeper));
+        }
+    }
+
+    fn handle(&mut self, now: Instant, input: Input<Scheduler>) {
+        let mut effects = std::mem::take(&mut self.effects);
+        self.engine.handle(now, input, &mut effects);
+        self.wake_at = effects.wake_at;
+        for effect in effects.as_slice() {
+            match *effect {
+                Effect::Issue(request) => self.issue(now, &request),
+                Effect::Wake { sleeper, .. } => self.woken.push(sleeper),
+                Effect::Finish { bio, .. } | Effect::Cancelled(bio) => {
+                    self.free.push(bio.0 as u32);
+                }
+            }
+        }
+        self.effects = effects;
+    }
+
+    fn issue(&mut self, now: Instant, request: &Request) {
+        if let Some(model) = &mut self.model {
+            model.submit(now, request);
+        }
+        let bios = self.engine.bios_of(request.id);
+        let waiting = &mut self.waiting;
+        let jobs = bios.filter_map(|bio| waiting[bio.0 as usize].take()).collect();
+        self.todo.issued.push(Issued { request: request.id, jobs });
+    }
+}
+
+impl Model {
+    fn submit(&mut self, now: Instant, request: &Request) {
+        let slot = request.id.0 as usize;
+        if slot >= self.halves.len() {
+            self.halves.resize_with(slot + 1, Half::default);
+        }
+        self.halves[slot] = Half::Neither;
+        self.device.submit(
+            now,
+            &DeviceIo {
+                id: request.id,
+                op: request.op,
+                start: request.start,
+                sectors: request.sectors,
+                fua: request.flags.contains(Flags::FUA),
+            },
+        );
+    }
+
+    /// The next that is done by `now`. All of them are collected before the first is told, as the
+    /// device demands before it takes the next request.
+    fn next_done(&mut self, now: Instant) -> Option<Done> {
+        if self.done.is_empty() {
+            while let Some(at) = self.device.next_event().filter(|at| *at <= now) {
+                self.device.advance(at, &mut self.done);
+            }
+            self.done.reverse();
+        }
+        self.done.pop()
+    }
+}

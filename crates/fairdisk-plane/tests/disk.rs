@@ -1,0 +1,210 @@
+//! A shared disk: many threads submit, one scheduler decides, nobody is forgotten.
+
+use fairdisk_core::{
+    Accounts, Change, EngineConfig, Flags, GroupId, IoPrio, Lba, Op, PoolConfig, PoolLayout,
+    Sectors, Share, TaskId, Weight,
+};
+use fairdisk_plane::disk::{Disk, Job, Order, Thread};
+use fairdisk_sched::SchedulerSpec;
+use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec};
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Barrier};
+
+const CONFIG: EngineConfig = EngineConfig {
+    depth: 4,
+    peek: false,
+    pool: PoolConfig { layout: PoolLayout::PerGroup, requests: 8, batch_requests: 2 },
+    merge_sectors_max: 64,
+};
+
+fn disk(scheduler: &str, model: Option<DeviceModel>) -> Disk {
+    let spec = SchedulerSpec::named(scheduler).expect("a known scheduler");
+    let disk = Disk::start(spec.build(), CONFIG, model, 4).expect("threads");
+    for group in 1..4 {
+        disk.configure(Change::GroupAdded { group: GroupId(group), share: Share::DEFAULT });
+    }
+    disk
+}
+
+/// One request at a time, `service_us` each.
+fn fixed(service_us: u32) -> DeviceModel {
+    let cost = FixedCost { latency_us: service_us, mb_per_s: None };
+    let params = FixedParams {
+        capacity_sectors: 1 << 30,
+        parallel: 1,
+        read: cost,
+        write: cost,
+        flush_us: 1,
+    };
+    DeviceSpec::Fixed(FixedSpec::new(params).expect("a sound device")).build()
+}
+
+fn order(task: u32, lba: u64) -> Order {
+    Order {
+        task: TaskId(task),
+        group: GroupId(task % 4),
+        ioprio: IoPrio::UNSET,
+        op: if lba.is_multiple_of(3) { Op::Write } else { Op::Read },
+        start: Lba(lba),
+        sectors: Sectors(8),
+        sync: !lba.is_multiple_of(6),
+        flags: Flags::NONE,
+    }
+}
+
+/// Fails where it is told to and says what it was told at the end.
+struct Told {
+    number: u64,
+    fails: bool,
+    performed: u32,
+    tell: Sender<(u64, u32, Option<i32>)>,
+}
+
+impl Job for Told {
+    fn perform(&mut self) -> io::Result<()> {
+        self.performed += 1;
+        if self.fails { Err(io::Error::from_raw_os_error(5)) } else { Ok(()) }
+    }
+
+    fn finish(self: Box<Self>, result: io::Result<()>) {
+        let errno = result.err().and_then(|error| error.raw_os_error());
+        self.tell.send((self.number, self.performed, errno)).expect("the test listens");
+    }
+}
+
+/// Submits 500 pieces from each of eight threads; returns the disk still at work.
+fn eight_threads(disk: Disk, tell: &Sender<(u64, u32, Option<i32>)>) -> Arc<Disk> {
+    let disk = Arc::new(disk);
+    let together = Barrier::new(8);
+    std::thread::scope(|scope| {
+        for task in 0..8_u32 {
+            let (disk, tell, together) = (&disk, tell.clone(), &together);
+            scope.spawn(move || {
+                together.wait();
+                for at in 0..500 {
+                    let number = u64::from(task) * 500 + at;
+                    let job =
+                        Told { number, fails: number % 97 == 0, performed: 0, tell: tell.clone() };
+                    let thread = if at % 2 == 0 { Thread::MayPerform } else { Thread::MustGoOn };
+                    disk.submit(&order(task, number / 2 * 8), Box::new(job), thread);
+                }
+            });
+        }
+    });
+    disk
+}
+
+#[test]
+fn every_job_is_performed_once_and_told_its_own_result() {
+    for scheduler in SchedulerSpec::NAMES {
+        for model in [None, Some(fixed(1))] {
+            let (tell, told) = channel();
+            // Dropping waits for what is in flight.
+            drop(eight_threads(disk(scheduler, model), &tell));
+            drop(tell);
+            let mut all: Vec<_> = told.iter().collect();
+            all.sort_unstable();
+            let wanted: Vec<_> =
+                (0..4000).map(|number| (number, 1, (number % 97 == 0).then_some(5))).collect();
+            assert_eq!(all, wanted, "{scheduler}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_lost_when_schedulers_change_under_load() {
+    let (tell, told) = channel();
+    let disk = Arc::new(disk("noop", Some(fixed(20))));
+    std::thread::scope(|scope| {
+        let busy = Arc::clone(&disk);
+        let tell = &tell;
+        scope.spawn(move || {
+            for number in 0..4000 {
+                let job = Told { number, fails: false, performed: 0, tell: tell.clone() };
+                busy.submit(
+                    &order(number as u32 % 8, number * 64),
+                    Box::new(job),
+                    Thread::MustGoOn,
+                );
+            }
+        });
+        for round in 0..1000 {
+            let name = SchedulerSpec::NAMES[round % SchedulerSpec::NAMES.len()];
+            let spec = SchedulerSpec::named(name).expect("a known scheduler");
+            // The historical two-layer CFQ refuses to come back (D1); the one in charge stays.
+            let _ = disk.switch(spec.build());
+        }
+    });
+    drop(disk);
+    drop(tell);
+    assert_eq!(told.iter().count(), 4000);
+}
+
+/// A task that comes back as soon as it is answered, until `left` is used up.
+struct Again {
+    disk: Arc<Disk>,
+    task: u32,
+    group: u32,
+    at: u64,
+    left: Arc<AtomicU64>,
+    /// Told when nothing is left.
+    over: Sender<()>,
+}
+
+impl Job for Again {
+    fn perform(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, _result: io::Result<()>) {
+        let left = |left: u64| left.checked_sub(1);
+        if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_err() {
+            let _ = self.over.send(());
+            return;
+        }
+        self.at += 1;
+        let order = Order {
+            group: GroupId(self.group),
+            op: Op::Read,
+            sync: true,
+            ..order(self.task, self.at * 1000)
+        };
+        let disk = Arc::clone(&self.disk);
+        disk.submit(&order, self, Thread::MustGoOn);
+    }
+}
+
+/// Device time of groups 1 and 2 when `tasks` in each read one after the other.
+fn shares(tasks: u32, weights: [u32; 2]) -> Accounts {
+    let disk = Arc::new(disk("two-layer-cfq", Some(fixed(1000))));
+    let left = Arc::new(AtomicU64::new(1000));
+    let (tell, over) = channel();
+    for (group, weight) in (1..).zip(weights) {
+        let share = Share::Weight(Weight::new(weight).expect("a weight"));
+        disk.configure(Change::GroupShare { group: GroupId(group), share });
+    }
+    for task in 0..2 * tasks {
+        let (disk, left, over) = (Arc::clone(&disk), Arc::clone(&left), tell.clone());
+        let at = u64::from(task) << 20;
+        let job = Again { disk, task, group: 1 + task % 2, at, left, over };
+        Box::new(job).finish(Ok(()));
+    }
+    over.recv().expect("a task finds nothing left");
+    disk.accounts()
+}
+
+#[test]
+fn groups_get_what_their_weights_say_in_real_time() {
+    for tasks in [1, 10] {
+        let accounts = shares(tasks, [200, 50]);
+        let time = |group| -> f64 {
+            accounts.group(GroupId(group)).map_or(0.0, |account| account.device_time.as_ns() as f64)
+        };
+
+        let share = 100.0 * time(1) / (time(1) + time(2));
+        // Wide: on a busy machine threads wake late, and a late request counts as an absent one.
+        assert!((share - 80.0).abs() < 15.0, "{tasks} tasks: {share:.1} %, asked for 80");
+    }
+}
