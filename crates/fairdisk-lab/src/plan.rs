@@ -1,6 +1,7 @@
 //! What will be run: every name of an experiment resolved, ready to be built seed by seed.
 
 mod experiment_load;
+mod jobfile_files;
 mod jobfile_load;
 mod jobfile_plan;
 mod jobfile_stream;

@@ -3,8 +3,9 @@
 
 use crate::plan::{Plan, PlannedArm, PlannedRow};
 use fairdisk_core::{Histogram, Instant, Span};
-use fairdisk_sim::World;
+use fairdisk_sim::{TaskReport, World};
 use std::num::NonZero;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -30,17 +31,29 @@ pub struct GroupRun {
     pub errors: u64,
 }
 
-/// What one named task did in one run.
+/// What the tasks of one line of the report did in one run.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskRun {
     /// Finished I/Os.
     pub ios: u64,
     /// Bytes both ways.
     pub bytes: u64,
-    /// How long it ran.
+    /// How long it ran, of several the longest.
     pub elapsed: Span,
-    /// Whether it came to its end.
+    /// Whether all came to their end.
     pub finished: bool,
+}
+
+impl TaskRun {
+    fn of(reports: &[&TaskReport], until: Instant) -> Self {
+        let elapsed = reports.iter().map(|report| report.elapsed(until));
+        Self {
+            ios: reports.iter().map(|report| report.ios).sum(),
+            bytes: reports.iter().map(|report| report.bytes).sum(),
+            elapsed: elapsed.max().unwrap_or(Span::ZERO),
+            finished: reports.iter().all(|report| report.finished.is_some()),
+        }
+    }
 }
 
 /// What one run came to.
@@ -50,7 +63,7 @@ pub struct RunResult {
     pub elapsed: Span,
     /// The groups, without the root group.
     pub groups: Vec<GroupRun>,
-    /// The named tasks.
+    /// The lines of the report on tasks.
     pub tasks: Vec<TaskRun>,
     /// The journal's hash.
     pub journal_hash: u64,
@@ -99,7 +112,7 @@ pub fn run_once(
 /// Reads the result off a machine.
 pub fn collect<E: fairdisk_core::Elevator>(
     machine: &fairdisk_sim::Machine<E>,
-    named: &[(usize, String)],
+    named: &[Range<usize>],
     began: Instant,
     until: Instant,
 ) -> RunResult {
@@ -125,13 +138,8 @@ pub fn collect<E: fairdisk_core::Elevator>(
             .collect(),
         tasks: named
             .iter()
-            .filter_map(|(index, _)| reports.get(*index))
-            .map(|report| TaskRun {
-                ios: report.ios,
-                bytes: report.bytes,
-                elapsed: report.elapsed(until),
-                finished: report.finished.is_some(),
-            })
+            .filter_map(|tasks| reports.get(tasks.clone()))
+            .map(|reports| TaskRun::of(reports, until))
             .collect(),
         journal_hash: machine.engine().journal().hash(),
         submitted: accounts.submitted,

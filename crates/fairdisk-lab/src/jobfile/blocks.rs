@@ -18,7 +18,8 @@ pub enum BlockSize {
         /// Above 0.
         bytes: u64,
     },
-    /// Any multiple of the smallest up to the largest, each as likely.
+    /// Any number of bytes up to the largest, rounded up to a multiple of the smallest but not
+    /// above the largest.
     Range {
         /// Above 0.
         min_bytes: u64,
@@ -45,6 +46,15 @@ impl BlockSize {
         match self {
             Self::Fixed { bytes } | Self::Range { min_bytes: bytes, .. } => *bytes,
             Self::Split(list) => list.iter().map(|entry| entry.bytes).min().unwrap_or(0),
+        }
+    }
+
+    /// The largest request.
+    #[must_use]
+    pub fn max_bytes(&self) -> u64 {
+        match self {
+            Self::Fixed { bytes } | Self::Range { max_bytes: bytes, .. } => *bytes,
+            Self::Split(list) => list.iter().map(|entry| entry.bytes).max().unwrap_or(0),
         }
     }
 }

@@ -60,15 +60,15 @@ fn size_is_missing(section: &Section, draft: &Draft) -> Option<Error> {
 fn percentage_of_nothing(draft: &Draft) -> Option<Error> {
     let slots = [&draft.size, &draft.offset, &draft.offset_increment];
     let percent = |placed: &&Placed<_>| matches!(placed.value, Some(Extent::Percent(_)));
-    let placed = slots.into_iter().flatten().find(percent)?;
-    (!size_is_known(draft)).then(|| {
-        let text = format!(
-            "{} is a percentage of files whose size is not known; add filesize=, name a block \
-             device, or write bytes",
-            placed.key
-        );
-        conflict(&placed.place, text)
-    })
+    let Placed { place, key, .. } = slots.into_iter().flatten().find(percent)?;
+    let text = if !size_is_known(draft) {
+        "files whose size is not known; add filesize=, name a block device, or write bytes"
+    } else if matches!(value(&draft.filesize), Some(FileBytes::Range { .. })) {
+        "files that differ in size; write bytes, or one filesize"
+    } else {
+        return None;
+    };
+    Some(conflict(place, format!("{key} is a percentage of {text}")))
 }
 
 fn direction(draft: &Draft) -> Direction {
@@ -92,43 +92,58 @@ fn file_count(draft: &Draft) -> u64 {
     named.unwrap_or_else(|| u64::from(value(&draft.nrfiles).unwrap_or(1))).max(1)
 }
 
-fn bytes(slot: &Slot<Option<Extent>>) -> Option<(u64, &Place)> {
-    match slot {
-        Some(Placed { value: Some(Extent::Bytes(bytes)), place, .. }) => Some((*bytes, place)),
-        _ => None,
+/// The bytes the shortest of a job's files has, where `filesize=` says it.
+fn shortest_file(draft: &Draft) -> Option<u64> {
+    match value(&draft.filesize)? {
+        FileBytes::Fixed { bytes } | FileBytes::Range { min_bytes: bytes, .. } => Some(bytes),
+        FileBytes::ShareOfSize => None,
     }
 }
 
+/// Where the work of the first clone begins and how much further that of the last, in a file of
+/// `file` bytes.
+fn starts(draft: &Draft, file: u64) -> (u64, u64) {
+    let of = |slot: &Slot<Option<Extent>>| value(slot).flatten().map_or(0, |at| at.of(file));
+    let last = u64::from(value(&draft.numjobs).unwrap_or(1).saturating_sub(1));
+    (of(&draft.offset), of(&draft.offset_increment).saturating_mul(last))
+}
+
+/// Every clone must find something behind its offset.
 fn file_is_shorter(draft: &Draft) -> Option<Error> {
-    let largest = match value(&draft.filesize)? {
-        FileBytes::Fixed { bytes } | FileBytes::Range { max_bytes: bytes, .. } => bytes,
-        FileBytes::ShareOfSize => return None,
-    };
-    let offset = bytes(&draft.offset);
-    let size = bytes(&draft.size);
-    let (_, place) = offset.or(size)?;
-    let start = offset.map_or(0, |(bytes, _)| bytes);
-    let end = start.saturating_add(size.map_or(1, |(bytes, _)| bytes / file_count(draft)));
-    (end > largest).then(|| {
-        conflict(
-            place,
-            format!(
-                "the work would end at byte {end} of a file of {largest} bytes; lower offset or \
-                 size, or raise filesize"
-            ),
-        )
-    })
+    let file = shortest_file(draft)?;
+    let (first, further) = starts(draft, file);
+    let last = first.saturating_add(further);
+    if last < file {
+        return None;
+    }
+    let slot = if first < file { &draft.offset_increment } else { &draft.offset };
+    let Placed { place, key, .. } = slot.as_ref()?;
+    let text = format!(
+        "the work would begin at byte {last} of a file of {file} bytes; lower {key}, or raise \
+         filesize"
+    );
+    Some(conflict(place, text))
 }
 
 fn block_is_larger(draft: &Draft) -> Option<Error> {
-    let (size, place) = bytes(&draft.size)?;
-    let each = size / file_count(draft);
+    let size = value(&draft.size).flatten();
+    let each = match (size, shortest_file(draft)) {
+        (Some(Extent::Bytes(size)), None) => size / file_count(draft),
+        (size, Some(file)) => {
+            let behind = file.checked_sub(starts(draft, file).0).filter(|bytes| *bytes > 0)?;
+            size.map_or(behind, |size| size.of(file).min(behind))
+        }
+        (_, None) => return None,
+    };
     let blocks = finish::blocks(draft);
     let uses = mix_uses(draft);
     let used = blocks.iter().zip(uses.iter()).filter(|(_, used)| **used);
     let smallest = used.map(|(block, _)| block.min_bytes()).max()?;
     let set = [&draft.bssplit, &draft.bsrange, &draft.bs].into_iter().flatten().next();
-    let place = set.map_or(place, |placed| &placed.place);
+    let place = set
+        .map(|placed| &placed.place)
+        .or_else(|| draft.size.as_ref().map(|placed| &placed.place))
+        .or_else(|| draft.filesize.as_ref().map(|placed| &placed.place))?;
     (smallest > each).then(|| {
         conflict(
             place,
@@ -214,6 +229,7 @@ pub(super) fn remarks(draft: &Draft) -> Notes {
     about_pattern(draft, &mut notes);
     about_random(draft, &mut notes);
     about_blocks(draft, &mut notes);
+    about_size(draft, &mut notes);
     about_queue(draft, &mut notes);
     about_writes(draft, &mut notes);
     about_rest(draft, &mut notes);
@@ -259,6 +275,14 @@ fn about_blocks(draft: &Draft, notes: &mut Notes) {
         split || draft.bsrange.is_some(),
         "bssplit or bsrange decides the block sizes where it is set",
     );
+}
+
+fn about_size(draft: &Draft, notes: &mut Notes) {
+    let Some(FileBytes::Fixed { bytes }) = value(&draft.filesize) else { return };
+    let (start, _) = starts(draft, bytes);
+    let all = bytes.saturating_sub(start).saturating_mul(file_count(draft));
+    let more = matches!(value(&draft.size).flatten(), Some(Extent::Bytes(size)) if size > all);
+    say(notes, &draft.size, more, &format!("more than the files have: {all} bytes are used"));
 }
 
 fn about_queue(draft: &Draft, notes: &mut Notes) {

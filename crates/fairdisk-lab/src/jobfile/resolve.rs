@@ -13,6 +13,7 @@ use super::keys::{self, Does, Key};
 use super::note::Notes;
 use super::setting::Given;
 use super::source::{JobFile, Section, Setting};
+use super::span;
 
 /// The jobs of a file, and what is worth knowing about how they were read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -84,6 +85,10 @@ impl Work {
             key: setting.key.clone(),
             nearest: keys::nearest(&setting.key),
         })?;
+        if let ("filename", Some(before)) = (key.name, &draft.filename) {
+            let text = format!("adds to `{}`, as in fio", span::written(&before.value));
+            self.notes.add(&setting.place, key.name, text);
+        }
         let given = Given {
             key: key.name,
             raw: setting.value.as_deref(),

@@ -17,6 +17,18 @@ pub enum Extent {
     Whole,
 }
 
+impl Extent {
+    /// So many of `whole` bytes.
+    #[must_use]
+    pub const fn of(self, whole: u64) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Percent(percent) => (whole as u128 * percent as u128 / 100) as u64,
+            Self::Whole => whole,
+        }
+    }
+}
+
 /// Where a job's files are and how large.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Target {

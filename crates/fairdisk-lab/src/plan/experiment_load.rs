@@ -84,8 +84,8 @@ impl ExperimentLoad {
             };
             for _ in 0..tasks.count {
                 let file = file_of(tasks, place, prng);
-                if let Some(name) = &tasks.name {
-                    loaded.named.push((loaded.tasks.len(), name.clone()));
+                if tasks.name.is_some() {
+                    loaded.named.push(loaded.tasks.len()..loaded.tasks.len() + 1);
                 }
                 loaded.tasks.push(TaskSpec {
                     group: GroupId(group as u32 + 1),

@@ -37,10 +37,11 @@ impl Plan {
         let disk_bytes = device.build().capacity_sectors() * 512;
         let revision = load_revision(&scheduler, &options.overrides)?;
         let arm = PlannedArm { name: scheduler, ionice: true, revision };
-        let row = PlannedRow {
-            label: "jobs".to_owned(),
-            load: Box::new(JobFileLoad { jobs: jobs.clone(), disk_bytes }),
-        };
+        let load = JobFileLoad::new(jobs.clone(), disk_bytes);
+        if let Some(message) = load.idle_clone() {
+            return Err(CatalogError { path: name.to_owned(), line: 0, message });
+        }
+        let row = PlannedRow { label: "jobs".to_owned(), load: Box::new(load) };
         let title = jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>().join(", ");
         Ok(Self {
             id: name.to_owned(),

@@ -1,5 +1,6 @@
 //! What a job of a fio job file asks for, as a stream of I/Os.
 
+use super::jobfile_files::{Region, Worker};
 use crate::jobfile::{
     BlockSize as JobBlock, Distribution, Extent, Job, Mix, Order, PerDirection,
     Repeat as JobRepeat, Seed,
@@ -11,18 +12,19 @@ use fairdisk_sim::workload::{
 };
 use std::num::NonZeroU64;
 
-/// The stream of clone `clone`, on `bytes` bytes of each file from `offset`.
-pub(super) fn stream(job: &Job, clone: u32, offset: u64, bytes: u64) -> StreamSpec {
+/// The stream of a clone.
+pub(super) fn stream(worker: &Worker<'_>) -> StreamSpec {
+    let Worker { job, region, .. } = worker;
     StreamSpec {
         direction: direction(job.pattern.mix),
         order: order(&job.pattern.order),
         blocks: blocks(&job.blocks),
-        offset,
-        bytes,
-        limits: limits(job, bytes),
+        offset: region.offset,
+        bytes: region.bytes,
+        limits: limits(job, region),
         rates: rates(job),
         flush: FlushEvery { fsync: job.flush.fsync_writes, fdatasync: job.flush.fdatasync_writes },
-        seeds: seeds(job.seed, clone),
+        seeds: seeds(job.seed, worker.clone),
     }
 }
 
@@ -71,24 +73,30 @@ fn blocks(sizes: &PerDirection<JobBlock>) -> Blocks {
     })
 }
 
-/// `io_size` may be more than the files have: then passes go on until it is done.
-fn limits(job: &Job, bytes: u64) -> Limits {
+/// A pass is over with `size`, of all files together. `io_size` cuts the last pass off, or has
+/// passes go on unless less than a block is missing.
+fn limits(job: &Job, region: &Region) -> Limits {
     let loops = job.schedule.loops.get();
-    let runtime = job.schedule.runtime_ns.map(|ns| Span::from_ns(ns + job.schedule.ramp_ns));
-    if job.schedule.time_based {
-        return Limits { runtime, pass_ios: job.schedule.ios_max, ..Limits::default() };
-    }
-    let io_size = match job.io_size {
-        Some(Extent::Bytes(io_size)) => Some(io_size),
-        Some(Extent::Percent(percent)) => Some(bytes / 100 * u64::from(percent)),
-        Some(Extent::Whole) | None => None,
-    };
-    Limits {
-        runtime,
-        bytes: io_size.map(|io_size| io_size * u64::from(loops)),
-        passes: io_size.is_none().then_some(loops),
-        pass_bytes: None,
+    let limits = Limits {
+        runtime: job.schedule.runtime_ns.map(|ns| Span::from_ns(ns + job.schedule.ramp_ns)),
+        pass_bytes: match job.size {
+            Extent::Bytes(size) => Some(size),
+            Extent::Percent(_) | Extent::Whole => None,
+        },
         pass_ios: job.schedule.ios_max,
+        ..Limits::default()
+    };
+    if job.schedule.time_based {
+        return limits;
+    }
+    let passes = Some(loops);
+    match job.io_size.map(|io_size| io_size.of(region.total())) {
+        None => Limits { passes, ..limits },
+        Some(io_size) => {
+            let block = job.blocks.iter().map(JobBlock::max_bytes).max().unwrap_or(1);
+            let bytes = Some(io_size.saturating_mul(u64::from(loops)));
+            Limits { passes, bytes, bytes_min: (io_size + 1).saturating_sub(block), ..limits }
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeSpec};
 use fairdisk_sim::workload::TaskSpec;
 use fairdisk_sim::{Machine, MachineConfig};
 use std::fmt;
+use std::ops::Range;
 
 /// A load that can be laid out on a disk.
 pub trait Load: fmt::Debug + Send + Sync {
@@ -18,7 +19,7 @@ pub trait Load: fmt::Debug + Send + Sync {
     /// The names of its groups, without the root group.
     fn group_names(&self) -> Vec<String>;
 
-    /// The names of the tasks reported one by one.
+    /// The names of the lines of the report on tasks.
     fn task_names(&self) -> Vec<String>;
 }
 
@@ -33,8 +34,8 @@ pub struct Loaded {
     pub files: Vec<FileSpec>,
     /// Tasks; group numbers count from 1, 0 being the root group.
     pub tasks: Vec<TaskSpec>,
-    /// Tasks reported one by one: index and name.
-    pub named: Vec<(usize, String)>,
+    /// The tasks of each line of the report, in the order of [`Load::task_names`].
+    pub named: Vec<Range<usize>>,
 }
 
 /// A group's name and what it asks for.
@@ -55,8 +56,8 @@ pub struct Setup {
     pub disk: DeviceModel,
     /// The groups, without the root group.
     pub groups: Vec<GroupLabel>,
-    /// Tasks reported one by one: index and name.
-    pub named: Vec<(usize, String)>,
+    /// The tasks of each line of the report, in the order of [`Load::task_names`].
+    pub named: Vec<Range<usize>>,
     /// Sectors the disk must have for the load to fit.
     pub sectors_needed: u64,
 }

@@ -6,6 +6,7 @@ use fairdisk_plane::Load;
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::Machine;
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// A handle on a machine. Its figures are those of the measured time: from the end of the ramp
@@ -16,7 +17,7 @@ pub(crate) struct Watched(Rc<RefCell<Inner>>);
 #[derive(Debug)]
 struct Inner {
     machine: Machine<Scheduler>,
-    named: Vec<(usize, String)>,
+    named: Vec<Range<usize>>,
     began: Instant,
     in_ramp: bool,
     at_stop: Option<RunResult>,
@@ -37,11 +38,7 @@ impl Inner {
 
 impl Watched {
     /// Watches `machine`, whose first `ramp` does not count.
-    pub(crate) fn new(
-        machine: Machine<Scheduler>,
-        named: Vec<(usize, String)>,
-        ramp: Span,
-    ) -> Self {
+    pub(crate) fn new(machine: Machine<Scheduler>, named: Vec<Range<usize>>, ramp: Span) -> Self {
         let began = Instant::ZERO + ramp;
         let in_ramp = ramp > Span::ZERO;
         Self(Rc::new(RefCell::new(Inner { machine, named, began, in_ramp, at_stop: None })))

@@ -1,7 +1,7 @@
 //! Keys that change a job.
 
 use super::{Does, Key};
-use crate::jobfile::draft::Draft;
+use crate::jobfile::draft::{self, Draft};
 use crate::jobfile::job::WriteSync;
 use crate::jobfile::setting::Given;
 use crate::jobfile::value::{KbBase, Read, TimeUnit, ValueError};
@@ -70,7 +70,8 @@ pub(super) static KEYS: &[Key] = &[
         g.set(&mut d.offset_increment, span::extent(g))
     }),
     set("filename", &[], "files to work on, parted by `:`", |d, g| {
-        g.set(&mut d.filename, span::paths(g))
+        let before = draft::value(&d.filename).unwrap_or_default();
+        g.set(&mut d.filename, span::paths(g).map(|more| [before, more].concat()))
     }),
     set("directory", &[], "where files are made", |d, g| g.set(&mut d.directory, span::paths(g))),
     set("nrfiles", &["nr_files"], "number of files", |d, g| g.set(&mut d.nrfiles, g.count32(1))),

@@ -87,7 +87,7 @@ pub(super) fn heading(style: Style, text: &str) -> String {
 
 /// The task, its group, and what both ask for.
 fn who(loaded: &Loaded, at: usize, task: &TaskOutcome) -> String {
-    let spec = loaded.named.get(at).and_then(|(index, _)| loaded.tasks.get(*index));
+    let spec = loaded.named.get(at).and_then(|tasks| loaded.tasks.get(tasks.start));
     let Some(spec) = spec else { return task.name.clone() };
     let GroupId(group) = spec.group;
     let group = loaded.groups.get((group as usize).wrapping_sub(1));

@@ -1,0 +1,160 @@
+//! The files of a job file: which part of them each clone of a job uses, and where they lie.
+//!
+//! Files are contiguous stretches, one behind the other, without a file system; jobs that name the
+//! same file share it, and `/dev/...` is the whole disk.
+
+use crate::jobfile::{Extent, FileBytes, Files, Job};
+use fairdisk_core::{Lba, Prng, SECTOR_BYTES};
+use fairdisk_sim::host::FileSpec;
+use std::collections::BTreeMap;
+
+/// Files begin on multiples of this.
+const ALIGN_BYTES: u64 = 4096;
+
+/// One clone of a job with its files.
+pub(super) struct Worker<'a> {
+    pub(super) job: &'a Job,
+    pub(super) clone: u32,
+    pub(super) region: Region,
+    names: Vec<String>,
+}
+
+/// The part of its files that a clone uses.
+pub(super) struct Region {
+    /// First byte used of each file.
+    pub(super) offset: u64,
+    /// Bytes used of each from there, if it is that long.
+    pub(super) bytes: u64,
+    /// How long each file is.
+    file_bytes: Vec<u64>,
+}
+
+impl Region {
+    /// Bytes used of all files together.
+    pub(super) fn total(&self) -> u64 {
+        self.file_bytes.iter().map(|file| file.saturating_sub(self.offset).min(self.bytes)).sum()
+    }
+
+    /// The shortest file.
+    pub(super) fn shortest(&self) -> u64 {
+        self.file_bytes.iter().copied().min().unwrap_or(0)
+    }
+}
+
+impl<'a> Worker<'a> {
+    /// Clone `clone` of `job` on a disk of `disk_bytes`; file sizes of a range are drawn.
+    pub(super) fn new(job: &'a Job, clone: u32, disk_bytes: u64, prng: &mut Prng) -> Self {
+        let names = names(job, clone);
+        let region = region(job, clone, &names, disk_bytes, prng);
+        Self { job, clone, region, names }
+    }
+}
+
+/// Every file by name, shared ones once.
+fn names(job: &Job, clone: u32) -> Vec<String> {
+    let directories = &job.target.directories;
+    let folder = match directories.len() {
+        0 => String::new(),
+        count => format!("{}/", directories[clone as usize % count]),
+    };
+    match &job.target.files {
+        Files::Named(names) => names
+            .iter()
+            .map(|name| if is_device(name) { name.clone() } else { format!("{folder}{name}") })
+            .collect(),
+        Files::PerClone { count } => {
+            (0..*count).map(|file| format!("{folder}{}.{clone}.{file}", job.name)).collect()
+        }
+    }
+}
+
+pub(super) fn is_device(name: &str) -> bool {
+    name.starts_with("/dev/")
+}
+
+fn region(job: &Job, clone: u32, names: &[String], disk_bytes: u64, prng: &mut Prng) -> Region {
+    // Before the run only devices and files of a given size have one.
+    let mut known = |name: &String| match job.target.file_bytes {
+        _ if is_device(name) => Some(disk_bytes),
+        FileBytes::Fixed { bytes } => Some(bytes),
+        FileBytes::Range { min_bytes, max_bytes } => Some(prng.between(min_bytes, max_bytes)),
+        FileBytes::ShareOfSize => None,
+    };
+    let known: Vec<Option<u64>> = names.iter().map(&mut known).collect();
+    let base = known.iter().flatten().min().copied().unwrap_or(0);
+    let offset = offset(job, clone, base);
+    let bytes = match job.size {
+        // All files together get no more; a pass ends with that.
+        Extent::Bytes(_) if job.target.file_bytes != FileBytes::ShareOfSize => u64::MAX,
+        Extent::Bytes(size) => size / names.len().max(1) as u64,
+        Extent::Percent(_) => job.size.of(base),
+        Extent::Whole => u64::MAX,
+    };
+    let length = |known: &Option<u64>| known.unwrap_or_else(|| offset.saturating_add(bytes));
+    Region { offset, bytes, file_bytes: known.iter().map(length).collect() }
+}
+
+/// Percentages of a file are rounded up to blocks, as fio does.
+fn offset(job: &Job, clone: u32, base: u64) -> u64 {
+    let increment = job.offset_increment.of(base).saturating_mul(u64::from(clone));
+    let offset = job.offset.of(base).saturating_add(increment);
+    let percent = |extent| matches!(extent, Extent::Percent(_));
+    if !percent(job.offset) && !percent(job.offset_increment) {
+        return offset;
+    }
+    let block = job.blocks.iter().map(|block| block.min_bytes()).min().unwrap_or(1);
+    offset.checked_next_multiple_of(block.max(1)).unwrap_or(offset)
+}
+
+/// Which files there are, how large each must be, and where it lies.
+#[derive(Default)]
+pub(super) struct Layout<'a> {
+    index: BTreeMap<&'a str, u32>,
+    /// How long each is; `None`: as long as the disk, because it is the disk.
+    bytes: Vec<Option<u64>>,
+}
+
+impl<'a> Layout<'a> {
+    pub(super) fn new(workers: &'a [Worker<'_>]) -> Self {
+        let mut layout = Self::default();
+        for worker in workers {
+            for (name, bytes) in worker.names.iter().zip(&worker.region.file_bytes) {
+                layout.want(name, *bytes);
+            }
+        }
+        layout
+    }
+
+    fn want(&mut self, name: &'a str, bytes: u64) {
+        let next = self.bytes.len() as u32;
+        let index = *self.index.entry(name).or_insert(next);
+        if index == next {
+            self.bytes.push((!is_device(name)).then_some(0));
+        }
+        if let Some(longest) = &mut self.bytes[index as usize] {
+            *longest = bytes.max(*longest);
+        }
+    }
+
+    /// The files of a worker, by index.
+    pub(super) fn of(&self, worker: &Worker<'_>) -> Vec<u32> {
+        let index = |name: &String| self.index.get(name.as_str()).copied();
+        worker.names.iter().filter_map(index).collect()
+    }
+
+    pub(super) fn place(&self, disk_bytes: u64) -> Vec<FileSpec> {
+        let mut end = 0;
+        let mut place = |(inode, bytes): (usize, &Option<u64>)| {
+            let (start, bytes) = match *bytes {
+                None => (0, disk_bytes),
+                Some(bytes) => {
+                    let start = end;
+                    end += bytes.next_multiple_of(ALIGN_BYTES);
+                    (start, bytes)
+                }
+            };
+            FileSpec { volume: 0, start: Lba(start / SECTOR_BYTES), bytes, inode: inode as u32 }
+        };
+        self.bytes.iter().enumerate().map(&mut place).collect()
+    }
+}
