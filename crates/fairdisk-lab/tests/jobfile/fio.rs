@@ -86,6 +86,12 @@ impl Scratch {
         Self(folder)
     }
 
+    /// Leaves nothing in it.
+    pub(crate) fn clear(&self) {
+        std::fs::remove_dir_all(&self.0).expect("its own files can be removed");
+        std::fs::create_dir(&self.0).expect("a temporary folder can be made");
+    }
+
     pub(crate) fn write(&self, text: &str) -> PathBuf {
         let path = self.0.join("job.fio");
         std::fs::write(&path, text).expect("a temporary file can be written");

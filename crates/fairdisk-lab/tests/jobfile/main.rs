@@ -1,6 +1,7 @@
 //! Job files: fio's own examples, our corpus, parity with the installed fio, and properties.
 
 mod corpus;
+mod counts;
 mod examples;
 mod fio;
 mod parity;
