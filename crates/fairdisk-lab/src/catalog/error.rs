@@ -1,6 +1,6 @@
 //! What is wrong with a catalogue file, and where.
 
-use super::nearest::nearest;
+use crate::nearest::nearest;
 use std::fmt;
 
 /// Something wrong with a catalogue file. Prints as `path:line: message`, or as `path: message` when
@@ -29,8 +29,8 @@ impl std::error::Error for CatalogError {}
 /// Says that `found` is no known `what` ("key", "kind"), what was probably meant, and what is known.
 #[must_use]
 pub fn unknown(what: &str, found: &str, known: &[&str]) -> String {
-    let hint =
-        nearest(found, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    let hint = nearest(found, known.iter().copied())
+        .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     format!("unknown {what} `{found}`{hint} (known: {})", known.join(", "))
 }
 

@@ -6,7 +6,6 @@ pub mod error;
 pub mod experiment;
 pub mod host;
 pub mod library;
-mod nearest;
 pub mod overrides;
 pub mod revision;
 pub mod source;

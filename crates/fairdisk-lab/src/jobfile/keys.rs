@@ -3,7 +3,6 @@
 //! Adding a key is a row here and, when it has an effect, a field in the draft and the job.
 
 use super::draft::Draft;
-use super::nearest;
 use super::setting::Given;
 use super::value::{Read, ValueError};
 
@@ -89,8 +88,10 @@ pub fn find(name: &str) -> Option<&'static Key> {
 
 /// The key most like this name, if one is.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
-    let name = name.to_ascii_lowercase();
-    nearest::nearest(&name, all().flat_map(|key| key.aliases.iter().chain([&key.name]).copied()))
+    crate::nearest::nearest(
+        name,
+        all().flat_map(|key| key.aliases.iter().chain([&key.name]).copied()),
+    )
 }
 
 impl Shape {

@@ -29,7 +29,6 @@ mod finish;
 mod group;
 mod job;
 pub mod keys;
-mod nearest;
 mod note;
 mod pattern;
 mod per_direction;

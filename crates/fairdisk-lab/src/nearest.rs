@@ -1,0 +1,54 @@
+//! The known word a misspelt one was probably meant to be.
+
+/// The word in `known` that takes the fewest edits to get to from `word`, in any case of letters,
+/// if those are few: at most one in three letters.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word: Vec<char> = word.to_lowercase().chars().collect();
+    let few = (word.len() / 3).max(1);
+    let near = |candidate: &'a str| {
+        let letters: Vec<char> = candidate.to_lowercase().chars().collect();
+        // Also spares the table for words far too long to be one.
+        let edits = (letters.len().abs_diff(word.len()) <= few).then(|| edits(&word, &letters))?;
+        (edits <= few).then_some((edits, candidate))
+    };
+    known.into_iter().filter_map(near).min().map(|(_, candidate)| candidate)
+}
+
+/// How many letters have to be inserted, removed, replaced or swapped with the next to make `b` of
+/// `a`.
+fn edits(a: &[char], b: &[char]) -> usize {
+    let mut above: [Vec<usize>; 2] = [Vec::new(), (0..=b.len()).collect()];
+    for row in 0..a.len() {
+        let mut line = vec![row + 1];
+        for column in 0..b.len() {
+            let [before, last] = &above;
+            let replaced = last[column] + usize::from(a[row] != b[column]);
+            let mut least = replaced.min(last[column + 1] + 1).min(line[column] + 1);
+            let swapped = row > 0 && column > 0;
+            if swapped && a[row] == b[column - 1] && a[row - 1] == b[column] {
+                least = least.min(before[column - 1] + 1);
+            }
+            line.push(least);
+        }
+        above = [std::mem::take(&mut above[1]), line];
+    }
+    above[1][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn slips_are_understood_and_other_words_are_not() {
+        let known = ["heads", "zones", "capacity_sectors", "iodepth", "bs", "runtime"];
+        assert_eq!(nearest("hedas", known), Some("heads"));
+        assert_eq!(nearest("capacity_sector", known), Some("capacity_sectors"));
+        assert_eq!(nearest("ioDpeth", known), Some("iodepth"));
+        assert_eq!(nearest("run_time", known), Some("runtime"));
+        assert_eq!(nearest("b", known), Some("bs"));
+        assert_eq!(nearest("colour", known), None);
+        assert_eq!(nearest("", known), None);
+        assert_eq!(nearest(&"bs".repeat(10_000), known), None);
+    }
+}
