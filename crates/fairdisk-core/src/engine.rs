@@ -96,6 +96,11 @@ pub enum Effect {
         /// Whether it succeeded.
         ok: bool,
     },
+    /// No request slot is free: the task sleeps and submits nothing until it is woken.
+    Sleep {
+        /// The task.
+        task: TaskId,
+    },
     /// A slot is free: let this sleeper run and answer with [`Input::Retry`].
     Wake {
         /// The sleeper.
@@ -197,7 +202,7 @@ impl<E: Elevator> Engine<E> {
         out.switch_refused = None;
         match input {
             Input::Submit(bio) => self.submit(&bio, out),
-            Input::Retry(sleeper) => self.retry(sleeper),
+            Input::Retry(sleeper) => self.retry(sleeper, out),
             Input::Completed { request, ok } => self.completed(request, ok, out),
             Input::Cancel(bio) => self.cancel(bio, out),
             Input::Tick => {}
@@ -284,7 +289,8 @@ impl<E: Elevator> Engine<E> {
             return;
         }
         if !self.take_slot(bio) {
-            self.sleep(index, bio);
+            self.accounts.group_mut(bio.group).slot_waits += 1;
+            self.sleep(index, bio, out);
             return;
         }
         self.queue(index, bio);
@@ -295,14 +301,14 @@ impl<E: Elevator> Engine<E> {
         self.pools.take(self.now, bio, must)
     }
 
-    fn sleep(&mut self, index: BioIndex, bio: &Bio) {
+    fn sleep(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) {
         self.log(Record::Sleeps(bio.id));
         self.bios.slept(index, self.now);
         self.pools.push_sleeper(bio, index);
-        self.accounts.group_mut(bio.group).slot_waits += 1;
+        out.list.push(Effect::Sleep { task: bio.task });
     }
 
-    fn retry(&mut self, sleeper: Sleeper) {
+    fn retry(&mut self, sleeper: Sleeper, out: &mut Effects) {
         let index = BioIndex(sleeper.0);
         let bio = *self.bios.bio(index);
         let waited = self.bios.woke(index, self.now);
@@ -310,11 +316,9 @@ impl<E: Elevator> Engine<E> {
         self.pools.start_batch(self.now, bio.task);
         if self.take_slot(&bio) {
             self.queue(index, &bio);
-            return;
+        } else {
+            self.sleep(index, &bio, out);
         }
-        self.log(Record::Sleeps(bio.id));
-        self.bios.slept(index, self.now);
-        self.pools.push_sleeper(&bio, index);
     }
 
     fn queue(&mut self, index: BioIndex, bio: &Bio) {

@@ -5,6 +5,7 @@
 
 mod flushing;
 mod io;
+mod outbox;
 mod phases;
 mod reading;
 mod tally;
@@ -22,6 +23,7 @@ use fairdisk_core::{
     IoPrio, Journal as Log, Lba, Op, Prng, Request, RequestId, Sectors, Share, Sleeper, TaskId,
 };
 use io::{Io, IoKind, Ios};
+use outbox::Outbox;
 use phases::Phases;
 use std::collections::VecDeque;
 use task::{Step, Task};
@@ -62,7 +64,7 @@ enum Event {
     /// A task gets to run.
     Run(u32),
     /// A task that slept for a request slot tries again.
-    Retry(Sleeper),
+    Retry(Sleeper, TaskId),
     /// The journal task of a volume looks at its transaction.
     Commit(u32),
 }
@@ -80,6 +82,8 @@ pub struct Machine<E> {
     /// Tasks that sleep until a volume's log write has ended.
     log_waiters: Vec<Vec<u32>>,
     ios: Ios,
+    /// By task: the programs', the journals', the flusher's.
+    outboxes: Vec<Outbox>,
     events: Events<Event>,
     tick_at: Option<Instant>,
     effects: Effects,
@@ -105,6 +109,7 @@ impl<E: Elevator> Machine<E> {
             journals: config.volumes.iter().map(|v| v.journal.map(Journal::new)).collect(),
             log_waiters: vec![Vec::new(); config.volumes.len()],
             ios: Ios::new(),
+            outboxes: vec![Outbox::default(); config.tasks.len() + config.volumes.len() + 1],
             events: Events::new(),
             tick_at: None,
             effects: Effects::new(),
@@ -168,7 +173,7 @@ impl<E: Elevator> Machine<E> {
         while let Some(event) = self.events.pop_due(now) {
             match event {
                 Event::Run(task) => self.run(now, task, issue),
-                Event::Retry(sleeper) => self.feed(now, Input::Retry(sleeper), issue),
+                Event::Retry(sleeper, task) => self.retry(now, sleeper, task, issue),
                 Event::Commit(volume) => self.commit(now, volume, issue),
             }
             self.settle(now, issue);
@@ -241,6 +246,7 @@ impl<E: Elevator> Machine<E> {
             match *effect {
                 Effect::Issue(request) => issue.push(request),
                 Effect::Finish { bio, ok, .. } => self.finished.push_back((bio, ok)),
+                Effect::Sleep { task } => self.outboxes[task.0 as usize].asleep += 1,
                 Effect::Wake { sleeper, task } => {
                     let burst = self.cpus.spec().slot_wake;
                     let mut spare = 0;
@@ -249,7 +255,7 @@ impl<E: Elevator> Machine<E> {
                         None => &mut spare,
                     };
                     let at = self.cpus.run(now, cpu, burst);
-                    self.events.push(at, Event::Retry(sleeper));
+                    self.events.push(at, Event::Retry(sleeper, task));
                 }
                 Effect::Cancelled(_) => {}
             }
@@ -276,10 +282,6 @@ impl<E: Elevator> Machine<E> {
             IoKind::Flush { task } => self.flush_done(now, task, &io),
             IoKind::Journal { volume } => self.journal_written(now, volume, issue),
         }
-    }
-
-    fn submit(&mut self, now: Instant, bio: &Bio, issue: &mut Vec<Request>) {
-        self.feed(now, Input::Submit(*bio), issue);
     }
 
     // ---- the ext3 journal ----------------------------------------------------------------

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 pub(crate) enum Out {
     Issue(BioId),
     Finish(BioId, bool),
+    Sleep(TaskId),
     Wake(BioId),
     Cancelled(BioId),
 }
@@ -153,6 +154,7 @@ impl Naive {
         if !self.take_slot(&bio) {
             self.set(bio.id, Place::Sleeping);
             self.pool(&bio).sleepers.push(bio.id);
+            self.out.push(Out::Sleep(bio.task));
         } else if bio.op == Op::Flush {
             self.set(bio.id, Place::Listed);
             self.list.push(bio.id);

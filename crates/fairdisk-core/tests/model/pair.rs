@@ -117,6 +117,7 @@ impl Pair {
                 Effect::Issue(request) => Out::Issue(self.carried[&request.id]),
                 Effect::Finish { bio, ok, .. } => Out::Finish(bio, ok),
                 Effect::Cancelled(bio) => Out::Cancelled(bio),
+                Effect::Sleep { task } => Out::Sleep(task),
                 Effect::Wake { sleeper, .. } => {
                     let bio = woken.next().expect("a wake-up is in the journal");
                     self.sleepers.insert(bio, sleeper);

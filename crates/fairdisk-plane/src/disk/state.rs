@@ -190,6 +190,7 @@ impl State {
         for effect in effects.as_slice() {
             match *effect {
                 Effect::Issue(request) => self.issue(now, &request),
+                Effect::Sleep { .. } => {}
                 Effect::Wake { sleeper, .. } => self.woken.push(sleeper),
                 Effect::Finish { bio, .. } | Effect::Cancelled(bio) => {
                     self.free.push(bio.0 as u32);

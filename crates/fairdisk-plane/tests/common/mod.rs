@@ -110,6 +110,7 @@ impl<E: Elevator> ClosedLoop<E> {
             match effect {
                 Effect::Issue(request) => issue.push(request),
                 Effect::Finish { task, ok, .. } => self.finished(now, task.0, ok),
+                Effect::Sleep { .. } => {}
                 Effect::Wake { sleeper, task } => {
                     self.sleepers[task.0 as usize] = Some(sleeper);
                     self.set(now, Event::Retry(task.0));

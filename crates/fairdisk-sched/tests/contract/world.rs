@@ -81,6 +81,7 @@ impl<E: Elevator> World<E> {
                 self.start(request.id);
             }
             Effect::Finish { bio, task, ok } => self.ledger.finished(bio, task, ok),
+            Effect::Sleep { .. } => {}
             Effect::Wake { sleeper, .. } => {
                 // A woken task does not run at once: others may come first.
                 let runs = self.now + Span::from_us(self.prng.below(300));

@@ -103,7 +103,7 @@ impl<E: Elevator> ClosedLoop<E> {
                 Effect::Issue(request) => self.at_device = Some(request.id),
                 Effect::Finish { task, .. } => self.ready.push_back(task),
                 Effect::Wake { sleeper, .. } => self.sleepers.push_back(sleeper),
-                Effect::Cancelled(_) => {}
+                Effect::Sleep { .. } | Effect::Cancelled(_) => {}
             }
         }
     }

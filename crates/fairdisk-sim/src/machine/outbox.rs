@@ -1,0 +1,42 @@
+//! Submitting: a task that sleeps for a request slot submits nothing more until it has one.
+
+use super::Machine;
+use fairdisk_core::{Bio, Elevator, Input, Instant, Request, Sleeper, TaskId};
+use std::collections::VecDeque;
+
+/// What a task has still to submit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outbox {
+    /// Its bios that wait for a slot: one, or more where one was held behind an older bio first.
+    pub(super) asleep: u32,
+    waiting: VecDeque<Bio>,
+}
+
+impl<E: Elevator> Machine<E> {
+    pub(super) fn submit(&mut self, now: Instant, bio: &Bio, issue: &mut Vec<Request>) {
+        let outbox = &mut self.outboxes[bio.task.0 as usize];
+        if outbox.asleep > 0 {
+            outbox.waiting.push_back(*bio);
+        } else {
+            self.feed(now, Input::Submit(*bio), issue);
+        }
+    }
+
+    /// A task that slept for a slot tries again and, awake, goes on with the rest.
+    pub(super) fn retry(
+        &mut self,
+        now: Instant,
+        sleeper: Sleeper,
+        task: TaskId,
+        issue: &mut Vec<Request>,
+    ) {
+        let task = task.0 as usize;
+        self.outboxes[task].asleep -= 1;
+        self.feed(now, Input::Retry(sleeper), issue);
+        while self.outboxes[task].asleep == 0
+            && let Some(bio) = self.outboxes[task].waiting.pop_front()
+        {
+            self.feed(now, Input::Submit(bio), issue);
+        }
+    }
+}
