@@ -150,6 +150,21 @@ fn two_layer_shares_compose() {
     }
 }
 
+/// With every request slot taken, in every single run.
+#[test]
+fn equal_buffered_writers_get_equal_shares() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/buffered-writers.toml");
+    for of_flusher in ["true", "false"] {
+        let set = format!("scheduler.defects.d5_async_of_submitter={of_flusher}");
+        let outcome = outcome(path, Some(8), &[&set]);
+        for row in &outcome.rows {
+            let share = &row.groups[0].share;
+            println!("{}, D5 {of_flusher}: {:.3} ± {:.3}", row.arm, share.mean, share.sd);
+            assert!((share.mean - 0.5).abs() < 0.02 && share.sd < 0.04, "{}: {share:?}", row.arm);
+        }
+    }
+}
+
 // ---- determinism and golden tables -----------------------------------------------------------
 
 #[test]
