@@ -76,6 +76,8 @@ pub struct Outcome {
     pub shell: Shell,
     /// The disk's id.
     pub device: String,
+    /// Runs of each row, if nothing ends them early.
+    pub seeds: u32,
     /// The rows, arm by arm.
     pub rows: Vec<RowOutcome>,
 }
@@ -91,6 +93,8 @@ pub struct RowOutcome {
     pub row: String,
     /// Number of runs.
     pub seeds: usize,
+    /// Whether it has fewer runs than asked for, or one was cut short.
+    pub partial: bool,
     /// Length of a run, in seconds.
     pub duration_s: f64,
     /// I/Os of all groups.
@@ -182,6 +186,7 @@ impl Outcome {
             caveats: plan.caveats.clone(),
             shell,
             device: plan.device_id.clone(),
+            seeds: plan.seeds,
             rows: ensembles.iter().map(|ensemble| row(plan, ensemble)).collect(),
         }
     }
@@ -200,6 +205,7 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         scheduler: arm.revision.id.clone(),
         row: row.label.clone(),
         seeds: runs.len(),
+        partial: !ensemble.is_complete(plan),
         duration_s: sum(&|run| run.elapsed.as_ns()) as f64 / n / 1e9,
         total_ios: Spread::of(&totals),
         total_bytes: bytes as f64 / n,

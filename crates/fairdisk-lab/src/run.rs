@@ -159,8 +159,16 @@ pub struct Ensemble {
     pub runs: Vec<RunResult>,
 }
 
+impl Ensemble {
+    /// Whether it has every run `plan` asks for.
+    #[must_use]
+    pub const fn is_complete(&self, plan: &Plan) -> bool {
+        self.runs.len() == plan.seeds as usize
+    }
+}
+
 /// Runs the whole plan. `progress` is told after each run how many of how many are done; `stop`
-/// ends early with the ensembles that are complete.
+/// ends early with the runs that are complete.
 ///
 /// # Errors
 /// The first load that does not fit the disk.
@@ -198,11 +206,11 @@ pub fn run_plan(
         work();
     });
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    gather(plan, &jobs, results)
+    gather(&jobs, results)
 }
 
+/// The runs by arm and row. Of an ensemble cut short, the runs that were done are kept.
 fn gather(
-    plan: &Plan,
     jobs: &[(usize, usize, u32)],
     results: Vec<Option<Result<RunResult, String>>>,
 ) -> Result<Vec<Ensemble>, String> {
@@ -215,6 +223,6 @@ fn gather(
             ensemble.runs.push(result?);
         }
     }
-    ensembles.retain(|ensemble| ensemble.runs.len() == plan.seeds as usize);
+    ensembles.retain(|ensemble| !ensemble.runs.is_empty());
     Ok(ensembles)
 }

@@ -24,7 +24,7 @@ pub fn to_json(outcome: &Outcome) -> Value {
 }
 
 fn row(row: &RowOutcome) -> Value {
-    json!({
+    let mut value = json!({
         "arm": row.arm,
         "scheduler": row.scheduler,
         "row": row.row,
@@ -45,7 +45,11 @@ fn row(row: &RowOutcome) -> Value {
             "in_flight": row.in_flight,
         },
         "errors": row.errors,
-    })
+    });
+    if row.partial {
+        value["partial"] = true.into();
+    }
+    value
 }
 
 fn ms(span: Span) -> f64 {

@@ -31,12 +31,14 @@ pub fn to_table(outcome: &Outcome, style: Style) -> String {
     if !outcome.source.is_empty() {
         line(&mut out, &style.dim(&format!("published by {}", outcome.source)));
     }
-    let seeds = outcome.rows.first().map_or(0, |row| row.seeds);
-    let runs = if seeds == 1 { "1 run".to_owned() } else { format!("mean of {seeds} runs ± sd") };
+    let runs = match outcome.seeds {
+        1 => "1 run".to_owned(),
+        seeds => format!("mean of {seeds} runs ± sd"),
+    };
     let on = outcome.shell.name();
     line(&mut out, &style.dim(&format!("on {} ({on}), {runs}", outcome.device)));
     for row in &outcome.rows {
-        write_row(&mut out, row, style);
+        write_row(&mut out, outcome, row, style);
     }
     if let Some(score) = Score::of(outcome) {
         out.push('\n');
@@ -56,14 +58,9 @@ fn line(out: &mut String, text: &str) {
     out.push('\n');
 }
 
-fn write_row(out: &mut String, row: &RowOutcome, style: Style) {
-    let scheduler =
-        if row.arm == row.scheduler { String::new() } else { format!(" ({})", row.scheduler) };
+fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style) {
     out.push('\n');
-    line(
-        out,
-        &style.bold(&format!("{}{scheduler}, {}, {:.0} s", row.arm, row.row, row.duration_s)),
-    );
+    line(out, &style.bold(&title(outcome, row)));
     let width = row.groups.iter().map(|group| group.name.len()).max().unwrap_or(0).max(5);
     let head = format!(
         "  {:width$}  {:>9}  {:>12}  {:>9}  {:>6}  {:>6}  {:>6}  {:>8}  {:>8}",
@@ -85,6 +82,16 @@ fn write_row(out: &mut String, row: &RowOutcome, style: Style) {
     if row.errors > 0 {
         line(out, &format!("  {} I/Os failed", row.errors));
     }
+}
+
+fn title(outcome: &Outcome, row: &RowOutcome) -> String {
+    let scheduler =
+        if row.arm == row.scheduler { String::new() } else { format!(" ({})", row.scheduler) };
+    let mut text = format!("{}{scheduler}, {}, {:.0} s", row.arm, row.row, row.duration_s);
+    if row.partial {
+        let _ = write!(text, ", partial: {} of {} runs", row.seeds, outcome.seeds);
+    }
+    text
 }
 
 fn group_line(group: &GroupOutcome, width: usize) -> String {

@@ -123,11 +123,16 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     } else if !ensembles.is_empty() {
         output::print(&to_table(&outcome, output::style()))?;
     }
-    if interrupted { Err(partial(&plan, ensembles.len())) } else { Ok(()) }
+    if interrupted { Err(partial(&plan, complete(&plan, &ensembles))) } else { Ok(()) }
 }
 
 fn is_partial(plan: &Plan, ensembles: &[Ensemble]) -> bool {
-    ensembles.len() < plan.arms.len() * plan.rows.len()
+    complete(plan, ensembles) < plan.arms.len() * plan.rows.len()
+}
+
+/// Rows with all of their runs.
+fn complete(plan: &Plan, ensembles: &[Ensemble]) -> usize {
+    ensembles.iter().filter(|ensemble| ensemble.is_complete(plan)).count()
 }
 
 fn partial(plan: &Plan, known: usize) -> Failure {

@@ -37,6 +37,39 @@ fn a_run_in_the_lab_says_what_is_complete() {
     assert_eq!(value["partial"], true);
 }
 
+/// The number a line of `/proc/PID/stat` has for CPU time in user mode, in ticks of 10 ms.
+fn cpu_ticks(child: &Child) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+    let after_name = stat.rsplit_once(')').unwrap().1;
+    after_name.split_whitespace().nth(11).unwrap().parse().unwrap()
+}
+
+#[test]
+fn runs_that_were_done_are_shown_with_their_number() {
+    let place = Place::new();
+    let run = ["run", "two-groups", "--arm", "flat", "--seeds", "10000", "--duration", "1s"];
+    for more in [&["--json"][..], &[]] {
+        let child = place.command(&[&run[..], more].concat()).spawn().unwrap();
+        // Long after the first of the runs, long before the last: each takes a millisecond.
+        while cpu_ticks(&child) < 50 {
+            std::thread::yield_now();
+        }
+        interrupt(&child);
+        let ended = Ended::of(child.wait_with_output().unwrap());
+        assert_eq!(ended.code, Some(130), "{}", ended.err);
+        assert!(ended.err.contains("partial: 0 of 1 rows"), "{}", ended.err);
+        if more.is_empty() {
+            assert!(ended.out.contains(", partial: "), "{}", ended.out);
+            assert!(ended.out.contains(" of 10000 runs"), "{}", ended.out);
+        } else {
+            let value: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+            let row = &value["rows"][0];
+            assert_eq!((&value["partial"], &row["partial"]), (&true.into(), &true.into()));
+            assert!((1..10_000).contains(&row["seeds"].as_u64().unwrap()), "{row:#}");
+        }
+    }
+}
+
 #[test]
 fn a_run_on_a_file_says_what_it_measured_and_leaves_a_file_to_use_again() {
     let place = Place::new();
