@@ -10,7 +10,7 @@ pub use table::{Style, to_table};
 
 use crate::catalog::experiment::Published;
 use crate::plan::Plan;
-use crate::run::{Ensemble, RunResult};
+use crate::run::{Ensemble, RunEnd, RunResult};
 use fairdisk_core::Histogram;
 
 /// A mean and the standard deviation of single runs around it.
@@ -95,6 +95,8 @@ pub struct RowOutcome {
     pub seeds: usize,
     /// Whether it has fewer runs than asked for, or one was cut short.
     pub partial: bool,
+    /// How its runs ended, the worst of them.
+    pub end: RunEnd,
     /// Length of a run, in seconds.
     pub duration_s: f64,
     /// I/Os of all groups.
@@ -206,6 +208,7 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         row: row.label.clone(),
         seeds: runs.len(),
         partial: !ensemble.is_complete(plan),
+        end: ensemble.end(),
         duration_s: sum(&|run| run.elapsed.as_ns()) as f64 / n / 1e9,
         total_ios: Spread::of(&totals),
         total_bytes: bytes as f64 / n,

@@ -56,11 +56,25 @@ impl TaskRun {
     }
 }
 
+/// How a run came to its end; the worst last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RunEnd {
+    /// As planned: after its time, or with its tasks.
+    #[default]
+    Planned,
+    /// Somebody interrupted it.
+    Interrupted,
+    /// A request failed.
+    Failed,
+}
+
 /// What one run came to.
 #[derive(Clone, Debug, Default)]
 pub struct RunResult {
     /// How long it was measured.
     pub elapsed: Span,
+    /// How it ended.
+    pub end: RunEnd,
     /// The groups, without the root group.
     pub groups: Vec<GroupRun>,
     /// The lines of the report on tasks.
@@ -121,6 +135,7 @@ pub fn collect<E: fairdisk_core::Elevator>(
     let reports: Vec<_> = machine.task_reports().collect();
     RunResult {
         elapsed: until - began,
+        end: RunEnd::Planned,
         groups: groups
             .map(|(group, tally)| {
                 let account = accounts.group(fairdisk_core::GroupId(group as u32));
@@ -160,10 +175,16 @@ pub struct Ensemble {
 }
 
 impl Ensemble {
-    /// Whether it has every run `plan` asks for.
+    /// Whether it has every run `plan` asks for, each to its end.
     #[must_use]
-    pub const fn is_complete(&self, plan: &Plan) -> bool {
-        self.runs.len() == plan.seeds as usize
+    pub fn is_complete(&self, plan: &Plan) -> bool {
+        self.runs.len() == plan.seeds as usize && self.end() == RunEnd::Planned
+    }
+
+    /// How its runs ended, the worst of them.
+    #[must_use]
+    pub fn end(&self) -> RunEnd {
+        self.runs.iter().map(|run| run.end).max().unwrap_or_default()
     }
 }
 

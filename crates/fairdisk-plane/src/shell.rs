@@ -32,6 +32,7 @@ pub struct Shell<L, B, C, P = Anything> {
     payload: P,
     stop: Arc<AtomicBool>,
     end: Option<Instant>,
+    end_on_failure: bool,
     progress: Option<Listener>,
     run: Run,
 }
@@ -66,6 +67,7 @@ impl<L: Load, B: Backend, C: Clock> Shell<L, B, C> {
             payload: Anything,
             stop: Arc::default(),
             end: None,
+            end_on_failure: false,
             progress: None,
             run: Run::default(),
         }
@@ -87,6 +89,14 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
         self
     }
 
+    /// Ends the run at the first request that fails, before the load hears of it; what is in
+    /// flight finishes first. What comes after a full or broken disk measures nothing.
+    #[must_use]
+    pub const fn end_on_failure(mut self) -> Self {
+        self.end_on_failure = true;
+        self
+    }
+
     /// Calls `progress` now and then, at most ten times a second.
     #[must_use]
     pub fn on_progress(mut self, progress: impl FnMut(&Progress) + 'static) -> Self {
@@ -97,8 +107,8 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
     /// Writes what `payload` says and lets it check what is read.
     #[must_use]
     pub fn with_payload<Q: Payload>(self, payload: Q) -> Shell<L, B, C, Q> {
-        let Self { load, backend, clock, stop, end, progress, run, .. } = self;
-        Shell { load, backend, clock, payload, stop, end, progress, run }
+        let Self { load, backend, clock, stop, end, end_on_failure, progress, run, .. } = self;
+        Shell { load, backend, clock, payload, stop, end, end_on_failure, progress, run }
     }
 
     /// Runs to the end.
@@ -154,9 +164,8 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
     /// What is done ten times a second, and the end.
     fn tick(&mut self, now: Instant) {
         let over = self.end.is_some_and(|end| now >= end) || self.stop.load(Ordering::Relaxed);
-        if over && self.run.stopped.is_none() {
-            self.run.stopped = Some(now);
-            self.load.stop(now);
+        if over {
+            self.end_now(now);
         }
         if now < self.run.next_tick {
             return;
@@ -168,10 +177,20 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
         }
     }
 
+    fn end_now(&mut self, now: Instant) {
+        if self.run.stopped.is_none() {
+            self.run.stopped = Some(now);
+            self.load.stop(now);
+        }
+    }
+
     fn complete(&mut self, now: Instant) {
         let mut done = std::mem::take(&mut self.run.done);
         for done in done.drain(..) {
             let ok = self.settle(now, &done);
+            if !ok && self.end_on_failure {
+                self.end_now(now);
+            }
             self.run.buffers.give_back(done.data);
             self.load.completed(now, done.id, ok, &mut self.run.issue);
             self.submit(now);

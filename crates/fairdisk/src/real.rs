@@ -19,7 +19,7 @@ use crate::{progress, time_arg};
 use fairdisk_core::{Instant, Span};
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::plan::{Options, Plan, Setup};
-use fairdisk_lab::run::Ensemble;
+use fairdisk_lab::run::{Ensemble, RunEnd};
 use fairdisk_plane::{MonotonicClock, Shell, ShellReport};
 use indicatif::ProgressBar;
 use std::path::PathBuf;
@@ -55,8 +55,13 @@ pub(crate) struct Run {
     pub(crate) ensemble: Ensemble,
     /// What the shell says about the run.
     pub(crate) report: ShellReport,
-    /// Whether Ctrl-C ended it.
-    pub(crate) cut_short: bool,
+}
+
+impl Run {
+    /// How it ended.
+    pub(crate) fn end(&self) -> RunEnd {
+        self.ensemble.end()
+    }
 }
 
 /// The plan of a real run.
@@ -106,7 +111,7 @@ pub(crate) fn prepare(plan: &Plan, target: &Target) -> Result<Needs, Failure> {
     Ok(needs)
 }
 
-/// Runs every arm and row of `plan`, one after the other.
+/// Runs every arm and row of `plan`, one after the other, until one of them fails.
 ///
 /// # Errors
 /// The target no longer serves, or a backend broke.
@@ -120,7 +125,8 @@ pub(crate) fn run_plan(
     let mut runs = Vec::new();
     for arm in 0..plan.arms.len() {
         for row in 0..plan.rows.len() {
-            if !stop.load(Ordering::Relaxed) {
+            let failed = runs.last().is_some_and(|run: &Run| run.end() == RunEnd::Failed);
+            if !failed && !stop.load(Ordering::Relaxed) {
                 runs.extend(run_row(plan, (arm, row), target, needs, quiet, stop)?);
             }
         }
@@ -147,16 +153,45 @@ fn run_row(
     let live = live(watched.clone(), bar.clone(), label, names);
     let mut shell = Shell::new(watched.clone(), backend, MonotonicClock::start())
         .stop_on(Arc::clone(stop))
+        .end_on_failure()
         .on_progress(live);
     if let Some(duration) = plan.duration {
         shell = shell.end_at(Instant::ZERO + duration);
     }
     let report = shell.run().map_err(|error| Failure::Run(error.to_string()))?;
     bar.finish_and_clear();
-    let over = plan.duration.is_some_and(|duration| report.elapsed >= duration);
-    let result = watched.result(Instant::ZERO + report.elapsed);
-    let cut_short = report.stopped.is_some() && !over;
-    Ok(Some(Run { ensemble: Ensemble { arm, row, runs: vec![result] }, report, cut_short }))
+    let mut result = watched.result(Instant::ZERO + report.elapsed);
+    result.end = end(plan, &report);
+    Ok(Some(Run { ensemble: Ensemble { arm, row, runs: vec![result] }, report }))
+}
+
+/// Demands that no request failed.
+///
+/// # Errors
+/// One did; says which.
+pub(crate) fn demand_no_errors(runs: &[Run]) -> Result<(), Failure> {
+    let failed = runs.iter().find_map(|run| Some((run.report.errors, run.report.first_error?)));
+    match failed {
+        None => Ok(()),
+        Some((1, error)) => {
+            Err(Failure::Run(format!("a request failed and ended the run: {error}")))
+        }
+        Some((errors, error)) => {
+            let text = format!("{errors} requests failed and ended the run; the first: {error}");
+            Err(Failure::Run(text))
+        }
+    }
+}
+
+fn end(plan: &Plan, report: &ShellReport) -> RunEnd {
+    let over = |at: Instant| plan.duration.is_some_and(|length| at >= Instant::ZERO + length);
+    if report.errors > 0 {
+        RunEnd::Failed
+    } else if report.stopped.is_some_and(|at| !over(at)) {
+        RunEnd::Interrupted
+    } else {
+        RunEnd::Planned
+    }
 }
 
 fn setup(plan: &Plan, (arm, row): (usize, usize)) -> Result<Setup, Failure> {

@@ -1,6 +1,7 @@
 //! Results as a table for people.
 
 use super::{GroupOutcome, Outcome, RowOutcome, Score, TaskOutcome};
+use crate::run::RunEnd;
 use std::fmt::Write as _;
 
 /// How to write it.
@@ -88,9 +89,14 @@ fn title(outcome: &Outcome, row: &RowOutcome) -> String {
     let scheduler =
         if row.arm == row.scheduler { String::new() } else { format!(" ({})", row.scheduler) };
     let mut text = format!("{}{scheduler}, {}, {:.0} s", row.arm, row.row, row.duration_s);
-    if row.partial {
-        let _ = write!(text, ", partial: {} of {} runs", row.seeds, outcome.seeds);
-    }
+    let _ = match row.end {
+        RunEnd::Failed => write!(text, ", partial: a request failed"),
+        RunEnd::Interrupted => write!(text, ", partial: interrupted"),
+        RunEnd::Planned if row.partial => {
+            write!(text, ", partial: {} of {} runs", row.seeds, outcome.seeds)
+        }
+        RunEnd::Planned => Ok(()),
+    };
     text
 }
 

@@ -19,7 +19,8 @@ pub struct ShellReport {
     pub errors: u64,
     /// The first of them.
     pub first_error: Option<FailedRequest>,
-    /// When the run was told to end, by the stop flag or its end; `None` if it ended by itself.
+    /// When the run was told to end, by the stop flag, its end or a failure; `None` if it ended by
+    /// itself.
     pub stopped: Option<Instant>,
     /// How much later than it asked for the load was advanced.
     pub timer_lateness: Lateness,

@@ -9,7 +9,7 @@ use crate::real::{self, BackendArg, Place};
 use crate::selection::{self, Changes};
 use fairdisk_lab::outcome::{Outcome, Shell, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::{Ensemble, run_plan};
+use fairdisk_lab::run::{Ensemble, RunEnd, run_plan};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -176,7 +176,7 @@ fn print_runs(args: &Args, plan: &Plan, runs: &[real::Run]) -> Result<(), Failur
         for (row, run) in runs.iter().enumerate() {
             value["rows"][row]["backend"] = real::to_json(&run.report);
         }
-        if runs.iter().any(|run| run.cut_short) || is_partial(plan, &ensembles) {
+        if is_partial(plan, &ensembles) {
             value["partial"] = true.into();
         }
         return Ok(output::print_json(&value)?);
@@ -189,15 +189,10 @@ fn print_runs(args: &Args, plan: &Plan, runs: &[real::Run]) -> Result<(), Failur
 }
 
 fn finish(plan: &Plan, runs: &[real::Run], stop: &Arc<AtomicBool>) -> Result<(), Failure> {
-    let complete = runs.iter().filter(|run| !run.cut_short).count();
+    real::demand_no_errors(runs)?;
+    let complete = runs.iter().filter(|run| run.end() == RunEnd::Planned).count();
     if stop.load(Ordering::Relaxed) && complete < plan.arms.len() * plan.rows.len() {
         return Err(partial(plan, complete));
     }
-    match runs.iter().find_map(|run| run.report.first_error.map(|error| (run, error))) {
-        Some((run, error)) => {
-            let errors = run.report.errors;
-            Err(Failure::Run(format!("{errors} requests failed; the first: {error}")))
-        }
-        None => Ok(()),
-    }
+    Ok(())
 }

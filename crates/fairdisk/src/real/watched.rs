@@ -50,10 +50,16 @@ impl Watched {
         inner.machine.groups().iter().skip(1).map(|tally| tally.ios()).collect()
     }
 
-    /// What came of it, if it ended by itself at `until`.
+    /// What came of it, if it ended by itself at `until`. I/Os that failed are counted to the very
+    /// end: the shell stops the machine before it hears of the first of them.
     pub(crate) fn result(&self, until: Instant) -> RunResult {
         let inner = self.0.borrow();
-        inner.at_stop.clone().unwrap_or_else(|| inner.result(until))
+        let at_end = inner.result(until);
+        let Some(mut result) = inner.at_stop.clone() else { return at_end };
+        for (group, at_end) in result.groups.iter_mut().zip(&at_end.groups) {
+            group.errors = at_end.errors;
+        }
+        result
     }
 }
 

@@ -56,6 +56,7 @@ impl TwoGroups {
         };
         let needs = real::prepare(&plan, &target)?;
         let runs = real::run_plan(&plan, &target, &needs, quiet, stop)?;
+        real::demand_no_errors(&runs)?;
         let ensembles: Vec<Ensemble> = runs.into_iter().map(|run| run.ensemble).collect();
         let outcome = Outcome::new(&plan, Shell::File, &ensembles);
         Ok(Self { plan, outcome })
