@@ -86,6 +86,7 @@ struct QuirksFile {
 struct GroupsFile {
     slice_ms: u32,
     idle: bool,
+    past_end: bool,
     weight_map: String,
 }
 
@@ -255,6 +256,7 @@ impl File {
             cfq: self.cfq(source)?,
             group_slice_ms: groups.slice_ms,
             group_idle: groups.idle,
+            group_past_end: groups.past_end,
             weight_map: map,
             d1_stale_group_records: defects.d1_stale_group_records,
             d3_unbounded_wait: defects.d3_unbounded_wait,

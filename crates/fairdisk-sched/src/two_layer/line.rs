@@ -133,9 +133,8 @@ impl Line {
     /// The active group has used its slice up. Its clock starts at its first completion.
     pub(super) fn slice_used(&self, now: Jiffies) -> bool {
         let Some(group) = self.groups.get(self.active as usize) else { return false };
-        // Inferred: the text of the outer layer was not at hand. A slice that is used up when its
-        // end is past, not when it is reached, fits the published tables better (docs/fidelity.md).
-        !group.slice_new && now > group.slice_end
+        let last = group.slice_end + Jiffies::from(self.params.group_past_end);
+        !group.slice_new && now >= last
     }
 
     /// The first in line gets the disk.
