@@ -25,7 +25,6 @@ use fairdisk_core::{
 use io::{Io, IoKind, Ios};
 use outbox::Outbox;
 use phases::Phases;
-use std::collections::VecDeque;
 use task::{Step, Task};
 
 /// How a machine is set up.
@@ -87,7 +86,7 @@ pub struct Machine<E> {
     events: Events<Event>,
     tick_at: Option<Instant>,
     effects: Effects,
-    finished: VecDeque<(BioId, bool)>,
+    finished: Vec<(BioId, bool)>,
     groups: Vec<GroupTally>,
     running: usize,
     phases: Phases,
@@ -113,7 +112,7 @@ impl<E: Elevator> Machine<E> {
             events: Events::new(),
             tick_at: None,
             effects: Effects::new(),
-            finished: VecDeque::new(),
+            finished: Vec::new(),
             groups: vec![GroupTally::default(); config.groups.len().max(1)],
             running: config.tasks.len(),
             phases: Phases::new(&config.tasks),
@@ -245,7 +244,7 @@ impl<E: Elevator> Machine<E> {
         for effect in self.effects.as_slice() {
             match *effect {
                 Effect::Issue(request) => issue.push(request),
-                Effect::Finish { bio, ok, .. } => self.finished.push_back((bio, ok)),
+                Effect::Finish { bio, ok, .. } => self.finished.push((bio, ok)),
                 Effect::Sleep { task } => self.outboxes[task.0 as usize].asleep += 1,
                 Effect::Wake { sleeper, task } => {
                     let burst = self.cpus.spec().slot_wake;
@@ -264,11 +263,14 @@ impl<E: Elevator> Machine<E> {
 
     /// Tells the owners of finished bios, which may submit more.
     fn settle(&mut self, now: Instant, issue: &mut Vec<Request>) {
-        while let Some((bio, ok)) = self.finished.pop_front() {
+        let mut at = 0;
+        while let Some(&(bio, ok)) = self.finished.get(at) {
             let index = Ios::index_of(bio);
             self.ios.get_mut(index).failed |= !ok;
             self.part_done(now, index, issue);
+            at += 1;
         }
+        self.finished.clear();
     }
 
     /// One part of an I/O is done; with the last one the I/O is.

@@ -71,13 +71,15 @@ impl<E: Elevator> World<E> {
     fn step(&mut self, now: Instant) {
         self.now = now;
         self.device.advance(now, &mut self.done);
-        for done in self.done.drain(..) {
+        for done in &self.done {
             self.machine.completed(now, done.id, done.ok, &mut self.issued);
         }
+        self.done.clear();
         self.machine.advance(now, &mut self.issued);
-        for request in self.issued.drain(..) {
-            self.device.submit(now, &device_io(&request));
+        for request in &self.issued {
+            self.device.submit(now, &device_io(request));
         }
+        self.issued.clear();
     }
 }
 
