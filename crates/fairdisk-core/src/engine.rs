@@ -269,23 +269,22 @@ impl<E: Elevator> Engine<E> {
         });
         let index = self.bios.insert(bio, self.now);
         self.order.add(index, bio);
-        self.place_or_hold(index, out);
+        self.place_or_hold(index, bio, out);
     }
 
     /// Keeps the bio behind an earlier one that must finish first, if there is one.
-    fn place_or_hold(&mut self, index: BioIndex, out: &mut Effects) {
-        let bio = *self.bios.bio(index);
+    fn place_or_hold(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) {
         match self.order.blocker_of(&self.bios, index) {
             Some(blocker) => {
                 self.log(Record::Held(bio.id));
                 self.bios.hold(index, blocker);
             }
-            None => self.place(index, &bio, out),
+            None => self.place(index, bio, out),
         }
     }
 
     fn place(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) {
-        if self.config.merge_sectors_max > 0 && self.merge_bio(index, bio, out) {
+        if self.merge_bio(index, bio, out) {
             return;
         }
         if !self.take_slot(bio) {
@@ -541,9 +540,9 @@ impl<E: Elevator> Engine<E> {
 
     fn finish(&mut self, index: BioIndex, ok: bool, out: &mut Effects) {
         let (bio, submitted) = self.bios.submitted(index);
-        self.log(Record::Finished(bio.id, ok));
+        self.journal.push(self.now, Record::Finished(bio.id, ok));
         self.accounts.completed += 1;
-        self.accounts.group_mut(bio.group).finished(&bio, self.now - submitted, ok);
+        self.accounts.group_mut(bio.group).finished(bio, self.now - submitted, ok);
         out.list.push(Effect::Finish { bio: bio.id, task: bio.task, ok });
         self.leave(index, out);
     }
@@ -554,7 +553,8 @@ impl<E: Elevator> Engine<E> {
         let mut held = self.bios.remove(index);
         while let Some(next) = held {
             held = self.bios.unhold(next);
-            self.place_or_hold(next, out);
+            let bio = *self.bios.bio(next);
+            self.place_or_hold(next, &bio, out);
         }
     }
 

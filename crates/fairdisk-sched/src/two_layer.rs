@@ -49,9 +49,12 @@ impl TwoLayerCfq {
         scheduler
     }
 
+    #[inline]
     fn make_group(&mut self, group: GroupId) {
-        self.inner.add_layer(group.0);
-        self.line.make(group.0);
+        if group.0 as usize >= self.inner.layers.len() {
+            self.inner.add_layer(group.0);
+            self.line.make(group.0);
+        }
     }
 
     fn set_share(&mut self, group: GroupId, share: Share) {
@@ -92,6 +95,7 @@ impl TwoLayerCfq {
     }
 
     /// The idle timer belongs to the active group.
+    #[inline]
     fn tick(&mut self, now: Instant) -> Jiffies {
         let now = self.inner.ticker.now(now);
         if self.line.active != NIL {

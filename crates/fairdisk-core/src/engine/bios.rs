@@ -81,9 +81,10 @@ impl Bios {
         &self.slots[index.0 as usize].bio
     }
 
-    pub(super) fn submitted(&self, index: BioIndex) -> (Bio, Instant) {
+    /// The bio and when it was submitted.
+    pub(super) fn submitted(&self, index: BioIndex) -> (&Bio, Instant) {
         let slot = &self.slots[index.0 as usize];
-        (slot.bio, slot.submitted)
+        (&slot.bio, slot.submitted)
     }
 
     /// The slot of the bio called `id`. Linear: for the rare cancellation.

@@ -5,7 +5,6 @@
 //! compared, however many bios there are.
 
 use super::bios::{BioIndex, Bios};
-use crate::prng::mix;
 use crate::request::{Bio, Op};
 use alloc::vec::Vec;
 
@@ -46,8 +45,10 @@ impl OrderGuard {
     }
 
     pub(super) fn add(&mut self, index: BioIndex, bio: &Bio) {
-        self.make_room(index);
         let node = index.0 * NODES;
+        if node as usize >= self.nodes.len() {
+            self.make_room(index);
+        }
         let Some((first, last)) = pieces(bio) else { return };
         if bio.op.is_write() {
             self.link(node + 2, WRITES, 0);
@@ -100,7 +101,7 @@ impl OrderGuard {
     fn list_of(&self, piece: u64) -> u32 {
         let lists = self.heads.len() as u64 - u64::from(PIECES);
         debug_assert!(lists.is_power_of_two());
-        PIECES + (mix(piece) & (lists - 1)) as u32
+        PIECES + (piece.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 & (lists - 1)) as u32
     }
 
     fn link(&mut self, node: u32, list: u32, piece: u64) {
@@ -124,11 +125,9 @@ impl OrderGuard {
         self.nodes[node as usize] = UNLINKED;
     }
 
+    #[cold]
     fn make_room(&mut self, index: BioIndex) {
         let nodes = (index.0 as usize + 1) * NODES as usize;
-        if nodes <= self.nodes.len() {
-            return;
-        }
         self.nodes.resize(nodes, UNLINKED);
         if self.heads.len() < nodes {
             self.spread();

@@ -1,22 +1,31 @@
 //! One whole CFQ: a service tree of queues, the active one, and the shared asynchronous queues.
 //! The flat scheduler has one layer, two-layer CFQ has one for each group.
 
+use super::jiffies::Jiffies;
 use super::queue::NIL;
 use fairdisk_core::tree::Tree;
 use fairdisk_core::{IoClass, IoPrio, Why};
 
-/// Where a queue stands in the service tree: class first, then key.
+/// Where a queue stands in the service tree: class first, then key, as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct ServiceKey {
-    pub(crate) class: u8,
-    pub(crate) key: i64,
-}
+pub(crate) struct ServiceKey(i64);
 
-pub(crate) const fn class_rank(class: IoClass) -> u8 {
-    match class {
-        IoClass::RealTime => 0,
-        IoClass::None | IoClass::BestEffort => 1,
-        IoClass::Idle => 2,
+/// What lies between two classes. Keys are tick counts, smaller than half of it either way.
+const CLASS_STEP: Jiffies = 1 << 60;
+
+impl ServiceKey {
+    pub(crate) const fn new(class: IoClass, key: Jiffies) -> Self {
+        let rank = match class {
+            IoClass::RealTime => -1,
+            IoClass::None | IoClass::BestEffort => 0,
+            IoClass::Idle => 1,
+        };
+        Self(rank * CLASS_STEP + key)
+    }
+
+    /// The key within the class.
+    pub(crate) const fn key(self) -> Jiffies {
+        (self.0 + CLASS_STEP / 2).rem_euclid(CLASS_STEP) - CLASS_STEP / 2
     }
 }
 

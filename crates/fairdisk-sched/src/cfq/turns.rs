@@ -3,7 +3,7 @@
 
 use super::engine::Cfq;
 use super::jiffies::Jiffies;
-use super::layer::{ServiceKey, class_rank};
+use super::layer::ServiceKey;
 use super::queue::NIL;
 use fairdisk_core::{Flags, Request, Why};
 
@@ -32,7 +32,7 @@ impl Cfq {
     }
 
     fn reinsert(&mut self, queue: u32, key: ServiceKey) {
-        if self.service.key(queue).key == key.key {
+        if self.service.key(queue).key() == key.key() {
             return;
         }
         let layer = self.queues[queue as usize].layer as usize;
@@ -43,16 +43,16 @@ impl Cfq {
     fn service_key(&mut self, now: Jiffies, queue: u32) -> ServiceKey {
         let q = &mut self.queues[queue as usize];
         let layer = &self.layers[q.layer as usize];
-        let class = class_rank(q.class);
+        let class = q.class;
         let quirks = &self.tunables.quirks;
         let key = if q.is_idle_class() {
             let last = self.service.last(&layer.tree).filter(|last| *last != queue);
-            last.map_or(now, |last| self.service.key(last).key) + self.tunables.idle_delay
+            last.map_or(now, |last| self.service.key(last).key()) + self.tunables.idle_delay
         } else {
             let offset = self.tunables.key_offset(layer.busy, q.sync, q.level);
             now + offset + q.take_residual(quirks)
         };
-        ServiceKey { class, key: if quirks.q2_unsigned_keys { wrap(key) } else { key } }
+        ServiceKey::new(class, if quirks.q2_unsigned_keys { wrap(key) } else { key })
     }
 
     /// Puts a preempting queue before all others of its class.
@@ -63,10 +63,9 @@ impl Cfq {
             0
         } else {
             let first = self.service.first(tree).filter(|first| *first != queue);
-            first.map_or(now, |first| self.service.key(first).key) - self.tunables.hz
+            first.map_or(now, |first| self.service.key(first).key()) - self.tunables.hz
         };
-        let class = class_rank(q.class);
-        self.reinsert(queue, ServiceKey { class, key });
+        self.reinsert(queue, ServiceKey::new(q.class, key));
     }
 
     // ---- turns ---------------------------------------------------------------------------

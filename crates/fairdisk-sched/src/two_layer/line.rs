@@ -73,7 +73,6 @@ impl Line {
 
     /// Gives the group its share. A turn whose clock runs already ends as it was to end.
     pub(super) fn set_share(&mut self, group: u32, share: Share) {
-        self.make(group);
         let worth = self.worth(share);
         let entry = &mut self.groups[group as usize];
         (entry.slice, entry.weight) = worth;
