@@ -22,6 +22,7 @@ pub mod elevator;
 pub mod engine;
 pub mod histogram;
 pub mod journal;
+pub mod list;
 pub mod prng;
 pub mod request;
 pub mod share;

@@ -6,10 +6,11 @@
 //! `writes_starved` times. It starts where the last batch of its direction stopped, or at the
 //! oldest request if that one is past its deadline.
 
+use fairdisk_core::list::{List, Lists};
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{
-    Admission, Bio, Change, Completion, Decision, Description, Elevator, Handover, Instant, Lba,
-    Merge, Op, Request, RequestId, Span, Why,
+    Admission, Bio, Change, Completion, Decision, Description, Elevator, Handover, Instant, Merge,
+    Op, Request, RequestId, Span, Why,
 };
 
 /// What can be set, under the names and with the defaults known from Linux.
@@ -43,12 +44,12 @@ impl Default for DeadlineParams {
 #[derive(Debug, Default)]
 struct Side {
     by_position: Tree,
-    by_deadline: Tree,
+    by_deadline: List,
     /// Where the batch goes on, if the last one was of this direction.
     next: Option<RequestId>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
     Read,
     Write,
@@ -60,11 +61,18 @@ impl Direction {
     }
 }
 
-/// Where a request is queued: the side first, so that it can be found again.
+/// Where a request is queued: its position, and its side, so that it can be found again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    direction: Direction,
-    start: Lba,
+struct Place(u64);
+
+impl Place {
+    const fn new(request: &Request) -> Self {
+        Self(request.start.0 << 1 | Direction::of(request.op) as u64)
+    }
+
+    const fn direction(self) -> Direction {
+        if self.0 & 1 == 0 { Direction::Read } else { Direction::Write }
+    }
 }
 
 /// The deadline elevator.
@@ -72,7 +80,7 @@ struct Place {
 pub struct Deadline {
     params: DeadlineParams,
     positions: Forest<Place>,
-    deadlines: Forest<Instant>,
+    deadlines: Lists<Instant>,
     sides: [Side; 2],
     direction: Direction,
     /// Requests of the running batch so far.
@@ -89,7 +97,7 @@ impl Deadline {
         Self {
             params,
             positions: Forest::new(),
-            deadlines: Forest::new(),
+            deadlines: Lists::new(),
             sides: [Side::default(), Side::default()],
             direction: Direction::Read,
             batched: 0,
@@ -147,7 +155,7 @@ impl Deadline {
 
     fn first_of_batch(&self, now: Instant, why: Option<Why>) -> Option<(RequestId, Why)> {
         let side = self.side(self.direction);
-        let oldest = self.deadlines.first(&side.by_deadline)?;
+        let oldest = side.by_deadline.first()?;
         if now >= self.deadlines.key(oldest) {
             return Some((RequestId(oldest), Why::DeadlineExpired));
         }
@@ -168,17 +176,15 @@ impl Deadline {
     }
 
     fn insert(&mut self, request: &Request, deadline: Instant) {
-        let direction = Direction::of(request.op);
-        let side = &mut self.sides[direction as usize];
-        let place = Place { direction, start: request.start };
-        self.positions.insert(&mut side.by_position, request.id.0, place);
+        let side = &mut self.sides[Direction::of(request.op) as usize];
+        self.positions.insert(&mut side.by_position, request.id.0, Place::new(request));
         self.deadlines.insert(&mut side.by_deadline, request.id.0, deadline);
     }
 
     /// Takes a queued request out and says by when it should have been dispatched.
     fn remove(&mut self, id: RequestId) -> Instant {
         let deadline = self.deadlines.key(id.0);
-        let direction = self.positions.key(id.0).direction;
+        let direction = self.positions.key(id.0).direction();
         let side = &mut self.sides[direction as usize];
         if side.next == Some(id) {
             side.next = self.positions.next(id.0).map(RequestId);

@@ -1,7 +1,7 @@
 //! First come, first served: what a device gets that needs no ordering, and the floor every other
 //! elevator is measured against.
 
-use fairdisk_core::tree::{Forest, Tree};
+use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, Handover, Instant, Request,
     RequestId, Why,
@@ -10,10 +10,8 @@ use fairdisk_core::{
 /// The first-come-first-served elevator.
 #[derive(Debug, Default)]
 pub struct Noop {
-    /// Keys are arrival numbers, so the smallest is the oldest.
-    places: Forest<u64>,
-    queue: Tree,
-    arrivals: u64,
+    links: Lists<()>,
+    queue: List,
     in_flight: u32,
 }
 
@@ -21,20 +19,19 @@ impl Noop {
     /// An empty elevator.
     #[must_use]
     pub const fn new() -> Self {
-        Self { places: Forest::new(), queue: Tree::new(), arrivals: 0, in_flight: 0 }
+        Self { links: Lists::new(), queue: List::new(), in_flight: 0 }
     }
 
     fn take_first(&mut self) -> Option<RequestId> {
-        let first = self.places.first(&self.queue)?;
-        self.places.remove(&mut self.queue, first);
+        let first = self.queue.first()?;
+        self.links.remove(&mut self.queue, first);
         Some(RequestId(first))
     }
 }
 
 impl Elevator for Noop {
     fn admit(&mut self, _now: Instant, request: &Request) -> Admission {
-        self.arrivals += 1;
-        self.places.insert(&mut self.queue, request.id.0, self.arrivals);
+        self.links.insert(&mut self.queue, request.id.0, ());
         Admission::Queued
     }
 
@@ -55,7 +52,7 @@ impl Elevator for Noop {
     }
 
     fn withdraw(&mut self, _now: Instant, id: RequestId) {
-        self.places.remove(&mut self.queue, id.0);
+        self.links.remove(&mut self.queue, id.0);
     }
 
     fn configure(&mut self, _now: Instant, _change: &Change) {}
