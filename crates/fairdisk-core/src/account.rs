@@ -47,6 +47,7 @@ impl GroupAccount {
         self.read_bytes + self.written_bytes
     }
 
+    #[inline]
     pub(crate) fn finished(&mut self, bio: &Bio, latency: Span, ok: bool) {
         use crate::request::Op;
         match bio.op {

@@ -273,6 +273,7 @@ impl<E: Elevator> Engine<E> {
     }
 
     /// Keeps the bio behind an earlier one that must finish first, if there is one.
+    #[inline]
     fn place_or_hold(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) {
         match self.order.blocker_of(&self.bios, index) {
             Some(blocker) => {
@@ -283,6 +284,7 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
+    #[inline]
     fn place(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) {
         if self.merge_bio(index, bio, out) {
             return;
@@ -320,6 +322,7 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
+    #[inline]
     fn queue(&mut self, index: BioIndex, bio: &Bio) {
         let request = self.requests.insert(bio, index, self.now);
         let id = request.id;
@@ -471,6 +474,7 @@ impl<E: Elevator> Engine<E> {
     }
 
     /// A wait is one event however often it is repeated.
+    #[inline]
     fn log_wait(&mut self, wait: Decision) {
         if self.last_wait == Some(wait) {
             return;
@@ -483,6 +487,7 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
+    #[inline]
     fn hand_over(&mut self, id: RequestId, why: Why) {
         self.log(Record::Dispatched(id, why));
         self.merge.remove(id);
@@ -538,6 +543,7 @@ impl<E: Elevator> Engine<E> {
         self.give_slot_back(&request, out);
     }
 
+    #[inline]
     fn finish(&mut self, index: BioIndex, ok: bool, out: &mut Effects) {
         let (bio, submitted) = self.bios.submitted(index);
         self.journal.push(self.now, Record::Finished(bio.id, ok));
@@ -548,6 +554,7 @@ impl<E: Elevator> Engine<E> {
     }
 
     /// The bio is gone: those held behind it may go on.
+    #[inline]
     fn leave(&mut self, index: BioIndex, out: &mut Effects) {
         self.order.remove(index);
         let mut held = self.bios.remove(index);
@@ -558,6 +565,7 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
+    #[inline]
     fn give_slot_back(&mut self, request: &Request, out: &mut Effects) {
         if let Some(index) = self.pools.give_back(request) {
             let bio = *self.bios.bio(index);

@@ -178,6 +178,7 @@ impl<K: Ord + Copy> Forest<K> {
         best
     }
 
+    #[inline]
     fn make_room(&mut self, index: u32, key: K) {
         while self.nodes.len() <= index as usize {
             let free = Node { key, left: NIL, right: NIL, parent: NIL, linked: false };
@@ -218,6 +219,7 @@ impl<K: Ord + Copy> Forest<K> {
     }
 
     /// Lifts `index` above its parent, keeping the order of keys.
+    #[inline]
     fn rotate_up(&mut self, tree: &mut Tree, index: u32) {
         let parent = self.nodes[index as usize].parent;
         let grand = self.nodes[parent as usize].parent;
@@ -239,6 +241,7 @@ impl<K: Ord + Copy> Forest<K> {
         self.replace_child(tree, grand, parent, index);
     }
 
+    #[inline]
     fn replace_child(&mut self, tree: &mut Tree, parent: u32, old: u32, new: u32) {
         match parent {
             NIL => tree.root = new,

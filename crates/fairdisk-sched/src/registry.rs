@@ -88,14 +88,17 @@ macro_rules! each {
 }
 
 impl Elevator for Scheduler {
+    #[inline]
     fn admit(&mut self, now: Instant, request: &Request) -> Admission {
         each!(self, inner => inner.admit(now, request))
     }
 
+    #[inline]
     fn decide(&mut self, now: Instant) -> Decision {
         each!(self, inner => inner.decide(now))
     }
 
+    #[inline]
     fn complete(&mut self, now: Instant, completion: &Completion) {
         each!(self, inner => inner.complete(now, completion));
     }
@@ -112,10 +115,12 @@ impl Elevator for Scheduler {
         each!(self, inner => inner.describe())
     }
 
+    #[inline]
     fn activate(&mut self, now: Instant, id: RequestId) {
         each!(self, inner => inner.activate(now, id));
     }
 
+    #[inline]
     fn may_queue(&mut self, now: Instant, bio: &Bio) -> MayQueue {
         each!(self, inner => inner.may_queue(now, bio))
     }

@@ -30,6 +30,7 @@ impl DispatchList {
         self.entries.is_empty()
     }
 
+    #[inline]
     pub(super) fn insert(&mut self, request: &Request) {
         let entry = Entry {
             id: request.id,
@@ -55,6 +56,7 @@ impl DispatchList {
     }
 
     /// The driver takes the first request.
+    #[inline]
     pub(super) fn pop(&mut self) -> Option<RequestId> {
         let entry = self.entries.pop_front()?;
         if !entry.flush {

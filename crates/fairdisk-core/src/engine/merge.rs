@@ -37,6 +37,7 @@ impl Positions {
         (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
     }
 
+    #[inline]
     fn insert(&mut self, id: RequestId, key: u64) {
         if self.len == self.buckets.len() {
             self.spread(2 * self.len);
@@ -53,6 +54,7 @@ impl Positions {
         self.len += 1;
     }
 
+    #[inline]
     fn remove(&mut self, id: RequestId) {
         let Some(node) = self.nodes.get_mut(id.0 as usize).filter(|node| node.linked) else {
             return;
@@ -72,6 +74,7 @@ impl Positions {
         self.nodes[at as usize].next = next;
     }
 
+    #[inline]
     fn find(&self, key: u64) -> Option<RequestId> {
         let mut at = self.buckets[self.bucket(key)];
         while at != NIL {
@@ -111,12 +114,14 @@ impl MergeIndex {
         Self { ends: Positions::new(), starts: Positions::new() }
     }
 
+    #[inline]
     pub(super) fn insert(&mut self, request: &Request) {
         self.ends.insert(request.id, key(request.op, request.end()));
         self.starts.insert(request.id, key(request.op, request.start));
     }
 
     /// Forgets the request if it is known.
+    #[inline]
     pub(super) fn remove(&mut self, id: RequestId) {
         self.ends.remove(id);
         self.starts.remove(id);

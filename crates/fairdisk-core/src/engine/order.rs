@@ -44,6 +44,7 @@ impl OrderGuard {
         Self { heads: alloc::vec![NIL; (PIECES + PIECE_LISTS_MIN) as usize], nodes: Vec::new() }
     }
 
+    #[inline]
     pub(super) fn add(&mut self, index: BioIndex, bio: &Bio) {
         let node = index.0 * NODES;
         if node as usize >= self.nodes.len() {
@@ -63,6 +64,7 @@ impl OrderGuard {
         }
     }
 
+    #[inline]
     pub(super) fn remove(&mut self, index: BioIndex) {
         for node in index.0 * NODES..(index.0 + 1) * NODES {
             if self.nodes[node as usize].list != NIL {
@@ -72,6 +74,7 @@ impl OrderGuard {
     }
 
     /// The latest earlier bio that must finish before the one at `index` may start.
+    #[inline]
     pub(super) fn blocker_of(&self, bios: &Bios, index: BioIndex) -> Option<BioIndex> {
         let bio = bios.bio(index);
         let Some((first, last)) = pieces(bio) else {
@@ -104,6 +107,7 @@ impl OrderGuard {
         PIECES + (piece.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 & (lists - 1)) as u32
     }
 
+    #[inline]
     fn link(&mut self, node: u32, list: u32, piece: u64) {
         let next = self.heads[list as usize];
         self.nodes[node as usize] = Node { previous: NIL, next, list, piece };
@@ -113,6 +117,7 @@ impl OrderGuard {
         self.heads[list as usize] = node;
     }
 
+    #[inline]
     fn unlink(&mut self, node: u32) {
         let Node { previous, next, list, .. } = self.nodes[node as usize];
         match previous {

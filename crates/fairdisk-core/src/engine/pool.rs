@@ -65,6 +65,7 @@ impl Pools {
 
     /// Takes a slot, or says that the task must sleep. `must`: the elevator waits for this task,
     /// so a full pool does not stop it; the hard cap does.
+    #[inline]
     pub(super) fn take(&mut self, now: Instant, bio: &Bio, must: bool) -> bool {
         let config = self.config;
         if config.layout == PoolLayout::Unlimited {
@@ -90,6 +91,7 @@ impl Pools {
     }
 
     /// Frees the request's slot and says whom to wake.
+    #[inline]
     pub(super) fn give_back(&mut self, request: &Request) -> Option<BioIndex> {
         if self.config.layout == PoolLayout::Unlimited {
             return None;
@@ -132,11 +134,13 @@ impl Pools {
     }
 
     /// A fresh batch is good for one slot even after its time.
+    #[inline]
     fn is_batching(&self, now: Instant, task: TaskId) -> bool {
         let Some(batch) = self.batches.get(task.0 as usize) else { return false };
         batch.left > 0 && (batch.left == self.config.batch_requests || now < batch.until)
     }
 
+    #[inline]
     fn index(&mut self, group: GroupId, op: Op) -> usize {
         let group = if self.config.layout == PoolLayout::PerGroup { group.0 as usize } else { 0 };
         let index = group * 2 + usize::from(op.is_write());

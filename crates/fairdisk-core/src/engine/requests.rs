@@ -53,6 +53,7 @@ impl Requests {
     }
 
     /// A queued request that carries `bio`.
+    #[inline]
     pub(super) fn insert(&mut self, bio: &Bio, index: BioIndex, now: Instant) -> Request {
         let id = RequestId(self.free.pop().unwrap_or(self.slots.len() as u32));
         let request = Request {
@@ -82,6 +83,7 @@ impl Requests {
     }
 
     /// Frees the slot and gives back the first bio.
+    #[inline]
     pub(super) fn remove(&mut self, id: RequestId) -> Option<BioIndex> {
         let slot = &mut self.slots[id.0 as usize];
         debug_assert!(slot.state != State::Free, "request slot freed twice");

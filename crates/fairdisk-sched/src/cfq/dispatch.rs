@@ -41,6 +41,7 @@ impl Cfq {
     }
 
     /// The queue that has the disk, or gets it now.
+    #[inline]
     fn select(&mut self, now: Jiffies, layer: u32) -> Result<u32, Step> {
         let active = self.layers[layer as usize].active;
         if active != NIL {
@@ -78,6 +79,7 @@ impl Cfq {
     }
 
     /// The next request of the round under way, if it is not over.
+    #[inline]
     fn continue_round(&mut self, now: Jiffies) -> Option<Step> {
         let (queue, moved) = self.round?;
         if moved < self.round_limit(queue) && !self.queues[queue as usize].is_empty() {
@@ -106,6 +108,7 @@ impl Cfq {
     }
 
     /// The head of the FIFO if it is overdue, looked at once a slice; else the best by position.
+    #[inline]
     fn next_request(&mut self, now: Jiffies, queue: u32) -> (u32, Why) {
         let q = &mut self.queues[queue as usize];
         let turn = q.turn.take().unwrap_or(Why::SliceContinues);
@@ -122,6 +125,7 @@ impl Cfq {
     }
 
     /// Moves a request out of its queue, towards the device.
+    #[inline]
     pub(crate) fn hand_over(&mut self, now: Jiffies, index: u32) {
         let queue = self.remove(index);
         let context = self.requests[index].context;

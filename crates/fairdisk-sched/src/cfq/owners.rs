@@ -10,6 +10,7 @@ use fairdisk_core::{Bio, IoPrio, MayQueue, Request, TaskId};
 
 impl Cfq {
     /// Whether the disk waits for this very task (spec: cfq, section 2.15).
+    #[inline]
     pub(crate) fn may_queue(&mut self, bio: &Bio, layer: u32) -> MayQueue {
         let Some(context) = self.tasks.find(bio.task, layer) else { return MayQueue::May };
         if bio.sync {
@@ -122,6 +123,7 @@ impl Cfq {
     }
 
     /// A request of `context` in `queue` is gone: both may be done with.
+    #[inline]
     pub(crate) fn let_go(&mut self, now: Jiffies, queue: u32, context: u32) {
         self.release_if_done(now, queue);
         let owner = &mut self.tasks[context];
@@ -132,6 +134,7 @@ impl Cfq {
     }
 
     /// Frees an orphaned queue once nothing of it is left.
+    #[inline]
     fn release_if_done(&mut self, now: Jiffies, queue: u32) {
         let q = &self.queues[queue as usize];
         if !q.orphan || !q.is_empty() || q.dispatched > 0 {

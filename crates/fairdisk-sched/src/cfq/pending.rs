@@ -9,6 +9,7 @@ use fairdisk_core::{Lba, Merge, Request, RequestId};
 
 impl Cfq {
     /// Puts a request into its queue; gives back one at the same position that must go first.
+    #[inline]
     pub(crate) fn store(
         &mut self,
         now: Jiffies,
@@ -47,6 +48,7 @@ impl Cfq {
     }
 
     /// Takes a request out of its queue, which it names.
+    #[inline]
     pub(crate) fn remove(&mut self, index: u32) -> u32 {
         let (queue, meta) = (self.requests[index].queue, self.requests[index].meta);
         self.unsort(queue, index);
@@ -65,6 +67,7 @@ impl Cfq {
 
     /// Takes a request out of the order of positions; if it was the next one, its neighbours
     /// compete for that.
+    #[inline]
     fn unsort(&mut self, queue: u32, index: u32) {
         let q = &self.queues[queue as usize];
         if q.sorted.len() == 1 {

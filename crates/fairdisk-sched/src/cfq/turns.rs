@@ -10,6 +10,7 @@ use fairdisk_core::{Flags, Request, Why};
 impl Cfq {
     // ---- the service tree ----------------------------------------------------------------
 
+    #[inline]
     pub(crate) fn becomes_busy(&mut self, now: Jiffies, queue: u32) {
         let layer = self.queues[queue as usize].layer;
         self.queues[queue as usize].on_tree = true;
@@ -18,6 +19,7 @@ impl Cfq {
         self.service.insert(&mut self.layers[layer as usize].tree, queue, key);
     }
 
+    #[inline]
     pub(crate) fn becomes_empty(&mut self, queue: u32) {
         let layer = self.queues[queue as usize].layer as usize;
         self.queues[queue as usize].on_tree = false;
@@ -40,6 +42,7 @@ impl Cfq {
         self.service.insert(&mut self.layers[layer].tree, queue, key);
     }
 
+    #[inline]
     fn service_key(&mut self, now: Jiffies, queue: u32) -> ServiceKey {
         let q = &mut self.queues[queue as usize];
         let layer = &self.layers[q.layer as usize];

@@ -34,6 +34,7 @@ impl GroupTally {
         self.read_bytes + self.written_bytes
     }
 
+    #[inline]
     pub(super) fn count(&mut self, op: Op, bytes: u64, latency: Span, failed: bool) {
         if op == Op::Read {
             self.reads += 1;
@@ -81,6 +82,7 @@ pub struct OpTally {
 }
 
 impl TaskReport {
+    #[inline]
     pub(super) fn count(&mut self, op: Op, bytes: u64, latency: Span, failed: bool) {
         self.ios += 1;
         self.reads += u64::from(op == Op::Read);
@@ -109,6 +111,7 @@ impl OpTally {
         self.latency.as_deref()
     }
 
+    #[inline]
     pub(super) fn count(&mut self, bytes: u64, latency: Span, failed: bool) {
         self.ios += 1;
         self.bytes += bytes;

@@ -285,6 +285,7 @@ impl<E: Elevator> Machine<E> {
 
     // ---- times of files ------------------------------------------------------------------
 
+    #[inline]
     fn touch(&mut self, now: Instant, index: u32, file: u32) -> Touch {
         let file = &mut self.files[file as usize];
         let volume = file.spec.volume;
@@ -326,11 +327,13 @@ impl<E: Elevator> Machine<E> {
 
     // ---- the CPU -------------------------------------------------------------------------
 
+    #[inline]
     pub(super) fn turn_around(&mut self, now: Instant, index: u32) {
         let at = self.cpus.turnaround(now, &mut self.tasks[index as usize].cpu);
         self.events.push(at, Event::Run(index));
     }
 
+    #[inline]
     pub(super) fn run_later(&mut self, now: Instant, index: u32, burst: Span) {
         let at = self.cpus.run(now, &mut self.tasks[index as usize].cpu, burst);
         self.events.push(at, Event::Run(index));

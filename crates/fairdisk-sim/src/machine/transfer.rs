@@ -11,6 +11,7 @@ use fairdisk_core::{
 
 impl<E: Elevator> Machine<E> {
     /// Begins to submit the current I/O.
+    #[inline]
     pub(super) fn begin_transfer(&mut self, now: Instant, index: u32) -> bool {
         let task = &mut self.tasks[index as usize];
         let FileIo { op, offset, bytes, .. } = task.current;
