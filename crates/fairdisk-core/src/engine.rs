@@ -416,7 +416,7 @@ impl<E: Elevator> Engine<E> {
         self.merge.insert(&request);
         let how = Merge::Absorbed { absorbed: next, arrived: joined.arrived };
         self.elevator.merged(self.now, &request, how);
-        self.give_slot_back(&joined, out);
+        self.give_slot_back(joined.group, joined.op, out);
     }
 
     // ---- from elevator to device ---------------------------------------------------------
@@ -540,7 +540,7 @@ impl<E: Elevator> Engine<E> {
             next = self.bios.next_in_request(index);
             self.finish(index, ok, out);
         }
-        self.give_slot_back(&request, out);
+        self.give_slot_back(request.group, request.op, out);
     }
 
     #[inline]
@@ -566,8 +566,8 @@ impl<E: Elevator> Engine<E> {
     }
 
     #[inline]
-    fn give_slot_back(&mut self, request: &Request, out: &mut Effects) {
-        if let Some(index) = self.pools.give_back(request) {
+    fn give_slot_back(&mut self, group: GroupId, op: Op, out: &mut Effects) {
+        if let Some(index) = self.pools.give_back(group, op) {
             let bio = *self.bios.bio(index);
             self.log(Record::Woken(bio.id));
             out.list.push(Effect::Wake { sleeper: Sleeper(index.0), task: bio.task });
@@ -602,7 +602,7 @@ impl<E: Elevator> Engine<E> {
         self.elevator.withdraw(self.now, id);
         self.merge.remove(id);
         self.requests.remove(id);
-        self.give_slot_back(&request, out);
+        self.give_slot_back(request.group, request.op, out);
         true
     }
 

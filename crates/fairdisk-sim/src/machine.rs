@@ -274,8 +274,14 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// One part of an I/O is done; with the last one the I/O is.
+    #[inline]
     fn part_done(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
-        let Some(io) = self.ios.part_done(index) else { return };
+        if let Some(io) = self.ios.part_done(index) {
+            self.io_done(now, index, io, issue);
+        }
+    }
+
+    fn io_done(&mut self, now: Instant, index: u32, io: Io, issue: &mut Vec<Request>) {
         match io.kind {
             IoKind::Data { task } => self.data_done(now, task, &io),
             IoKind::Metadata { task } => self.wake(now, task),

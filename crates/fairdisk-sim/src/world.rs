@@ -70,11 +70,13 @@ impl<E: Elevator> World<E> {
     /// What the device finished comes before what tasks do at the same instant.
     fn step(&mut self, now: Instant) {
         self.now = now;
-        self.device.advance(now, &mut self.done);
-        for done in &self.done {
-            self.machine.completed(now, done.id, done.ok, &mut self.issued);
+        if self.device.next_event().is_some_and(|due| due <= now) {
+            self.device.advance(now, &mut self.done);
+            for done in &self.done {
+                self.machine.completed(now, done.id, done.ok, &mut self.issued);
+            }
+            self.done.clear();
         }
-        self.done.clear();
         self.machine.advance(now, &mut self.issued);
         for request in &self.issued {
             self.device.submit(now, &device_io(request));

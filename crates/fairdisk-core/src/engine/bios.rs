@@ -54,16 +54,12 @@ impl Bios {
             holds: NIL,
             blocker: NIL,
         };
-        match self.free.pop() {
-            Some(index) => {
-                self.slots[index as usize] = slot;
-                BioIndex(index)
-            }
-            None => {
-                self.slots.push(slot);
-                BioIndex(self.slots.len() as u32 - 1)
-            }
+        let index = self.free.pop().unwrap_or(self.slots.len() as u32);
+        match self.slots.get_mut(index as usize) {
+            Some(free) => *free = slot,
+            None => self.slots.push(slot),
         }
+        BioIndex(index)
     }
 
     /// Frees the slot and gives back the first of the bios held behind it.

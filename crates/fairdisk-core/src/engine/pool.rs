@@ -2,7 +2,7 @@
 //! (spec: cfq, section 1.4; groups, section 0).
 
 use super::bios::BioIndex;
-use crate::request::{Bio, GroupId, Op, Request, TaskId};
+use crate::request::{Bio, GroupId, Op, TaskId};
 use crate::time::{Instant, Span};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -90,14 +90,14 @@ impl Pools {
         true
     }
 
-    /// Frees the request's slot and says whom to wake.
+    /// Frees the slot of a request and says whom to wake.
     #[inline]
-    pub(super) fn give_back(&mut self, request: &Request) -> Option<BioIndex> {
+    pub(super) fn give_back(&mut self, group: GroupId, op: Op) -> Option<BioIndex> {
         if self.config.layout == PoolLayout::Unlimited {
             return None;
         }
         let limit = self.config.requests;
-        let index = self.index(request.group, request.op);
+        let index = self.index(group, op);
         let pool = &mut self.pools[index];
         debug_assert!(pool.taken > 0, "a slot was given back twice");
         pool.taken -= 1;
@@ -154,7 +154,7 @@ impl Pools {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{BioId, Flags, IoPrio, Lba, RequestId, Sectors};
+    use crate::request::{BioId, Flags, IoPrio, Lba, Sectors};
 
     const T0: Instant = Instant::ZERO;
 
@@ -174,21 +174,6 @@ mod tests {
 
     fn read(task: u32) -> Bio {
         bio(task, 0, Op::Read)
-    }
-
-    fn request_of(bio: &Bio) -> Request {
-        Request {
-            id: RequestId(0),
-            task: bio.task,
-            group: bio.group,
-            op: bio.op,
-            start: bio.start,
-            sectors: bio.sectors,
-            sync: bio.sync,
-            flags: bio.flags,
-            ioprio: bio.ioprio,
-            arrived: T0,
-        }
     }
 
     fn pools(layout: PoolLayout) -> Pools {
@@ -239,13 +224,12 @@ mod tests {
         assert_eq!(taken(&mut pools, T0, &read(1)), 159);
         pools.push_sleeper(&read(2), BioIndex(20));
         pools.push_sleeper(&read(3), BioIndex(30));
-        let done = request_of(&read(1));
         for left in (128..159).rev() {
-            assert_eq!(pools.give_back(&done), None, "{left} are taken");
+            assert_eq!(pools.give_back(GroupId::ROOT, Op::Read), None, "{left} are taken");
         }
-        assert_eq!(pools.give_back(&done), Some(BioIndex(20)), "127 are taken");
-        assert_eq!(pools.give_back(&done), Some(BioIndex(30)));
-        assert_eq!(pools.give_back(&done), None);
+        assert_eq!(pools.give_back(GroupId::ROOT, Op::Read), Some(BioIndex(20)), "127 are taken");
+        assert_eq!(pools.give_back(GroupId::ROOT, Op::Read), Some(BioIndex(30)));
+        assert_eq!(pools.give_back(GroupId::ROOT, Op::Read), None);
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Requests {
         (slot.state != State::Free).then_some(&slot.request)
     }
 
-    /// A queued request that carries `bio`.
+    /// A queued request that carries `bio`, to begin with.
     #[inline]
     pub(super) fn insert(&mut self, bio: &Bio, index: BioIndex, now: Instant) -> Request {
         let id = RequestId(self.free.pop().unwrap_or(self.slots.len() as u32));

@@ -19,6 +19,7 @@ pub(crate) enum Step {
 impl Cfq {
     /// Asks a layer for a request. A round moves up to a quantum; rounds follow each other until
     /// the layer refuses.
+    #[inline]
     pub(crate) fn dispatch(&mut self, now: Jiffies, layer: u32) -> Step {
         loop {
             if let Some(step) = self.continue_round(now) {

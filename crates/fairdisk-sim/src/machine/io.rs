@@ -82,6 +82,7 @@ impl Ios {
     }
 
     /// One part is done, or no more will be added; the I/O, if that was the last.
+    #[inline]
     pub(super) fn part_done(&mut self, index: u32) -> Option<Io> {
         let io = &mut self.ios[index as usize];
         io.parts -= 1;
