@@ -61,10 +61,10 @@ impl Tasks {
         self.chain(task).next()
     }
 
-    /// One of the contexts in `layer` whose task lives. Searches all of them.
-    pub(crate) fn any_of_layer(&self, layer: u32) -> Option<u32> {
-        let found = self.contexts.iter().position(|one| one.alive && one.layer == layer);
-        found.map(|at| at as u32)
+    /// The first context in `layer`, from number `from` on, whose task lives.
+    pub(crate) fn next_of_layer(&self, layer: u32, from: u32) -> Option<u32> {
+        let mut rest = self.contexts.iter().skip(from as usize);
+        rest.position(|one| one.alive && one.layer == layer).map(|at| at as u32 + from)
     }
 
     /// The context is not its task's any more.
@@ -133,9 +133,9 @@ mod tests {
         let mut make = |task, layer| tasks.find_or_make(0, TaskId(task), layer, IoPrio::UNSET);
         let (a, b, c) = (make(3, 0), make(3, 1), make(3, 2));
         assert_eq!(make(3, 1), b);
-        assert_eq!(tasks.any_of_layer(1), Some(b));
+        assert_eq!(tasks.next_of_layer(1, 0), Some(b));
         tasks.orphan(b);
-        assert_eq!((tasks.find(TaskId(3), 1), tasks.any_of_layer(1)), (None, None));
+        assert_eq!((tasks.find(TaskId(3), 1), tasks.next_of_layer(1, 0)), (None, None));
         assert_eq!((tasks.find(TaskId(3), 0), tasks.find(TaskId(3), 2)), (Some(a), Some(c)));
         tasks.orphan(c);
         tasks.orphan(a);
