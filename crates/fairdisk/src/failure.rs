@@ -42,7 +42,9 @@ impl Failure {
 impl From<CatalogError> for Failure {
     /// A name that stands for nothing has no line to point at.
     fn from(error: CatalogError) -> Self {
-        let names_a_file = error.path.contains(".toml") || error.path.contains('/');
+        let names_a_file = error.line > 0
+            || [".toml", ".fio"].iter().any(|ending| error.path.contains(ending))
+            || error.path.contains('/');
         Self::BadInput(if names_a_file { error.to_string() } else { error.message })
     }
 }

@@ -41,6 +41,7 @@ mod span;
 mod submission;
 mod value;
 mod variables;
+mod whole;
 
 pub use blocks::{BlockSize, BlockSizes, WeightedBlock};
 pub use error::{Class, Error, ErrorKind, Place, Problems};
@@ -50,7 +51,7 @@ pub use note::{Note, Notes};
 pub use pattern::{Distribution, Mix, Order, Pattern, RandomOrder, Repeat};
 pub use per_direction::PerDirection;
 pub use priority::{IoPrio, Priority};
-pub use resolve::Resolved;
+pub use resolve::{Asked, Resolved};
 pub use source::{JobFile, Section, Setting};
 pub use span::{DelayNs, Extent, FileBytes, Files, Target};
 pub use submission::{Queue, Submission, SubmissionClass};

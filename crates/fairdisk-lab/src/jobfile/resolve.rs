@@ -6,14 +6,15 @@ use serde::Serialize;
 
 use super::check;
 use super::draft::{Draft, value};
-use super::error::{Error, ErrorKind, Problems};
+use super::error::{Error, ErrorKind, Place, Problems};
 use super::finish;
 use super::job::Job;
 use super::keys::{self, Does, Key};
 use super::note::Notes;
-use super::setting::Given;
+use super::setting::{Given, Placed};
 use super::source::{JobFile, Section, Setting};
 use super::span;
+use super::whole::{Groups, Size};
 
 /// The jobs of a file, and what is worth knowing about how they were read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,6 +23,20 @@ pub struct Resolved {
     pub jobs: Vec<Job>,
     /// Remarks: keys without effect, values that were adjusted.
     pub notes: Notes,
+    /// What the jobs ask of the run as a whole, and where.
+    #[serde(skip)]
+    pub asked: Vec<Asked>,
+}
+
+/// A `scheduler=` or `device=` of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The key.
+    pub key: &'static str,
+    /// Its value.
+    pub value: String,
+    /// Where it stands.
+    pub place: Place,
 }
 
 impl JobFile {
@@ -51,7 +66,8 @@ impl JobFile {
             Some(problems) => Err(problems),
             None => {
                 work.notes.sort();
-                Ok(Resolved { jobs: work.jobs, notes: work.notes })
+                work.groups.apply(&mut work.jobs);
+                Ok(Resolved { jobs: work.jobs, notes: work.notes, asked: work.asked })
             }
         }
     }
@@ -61,6 +77,9 @@ impl JobFile {
 struct Work {
     jobs: Vec<Job>,
     notes: Notes,
+    asked: Vec<Asked>,
+    groups: Groups,
+    size: Size,
     wrong: Vec<Error>,
 }
 
@@ -137,7 +156,13 @@ impl Work {
             return;
         }
         self.notes.extend(&check::remarks(draft));
+        for slot in [&draft.scheduler, &draft.device].into_iter().flatten() {
+            let Placed { key, value, place } = slot.clone();
+            self.asked.push(Asked { key, value, place });
+        }
         let job = finish::job(section, draft, self.jobs.last());
+        self.wrong.extend(self.groups.add(&job, draft));
+        self.wrong.extend(self.size.add(&job, draft));
         self.jobs.push(job);
     }
 }

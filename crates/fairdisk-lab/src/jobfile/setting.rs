@@ -6,6 +6,7 @@ use super::error::{ErrorKind, Place};
 use super::per_direction::PerDirection;
 use super::source;
 use super::value::{self, KbBase, Read, TimeUnit, ValueError};
+use crate::nearest::nearest;
 
 /// One value with what is needed to read it.
 #[derive(Clone, Copy)]
@@ -79,7 +80,10 @@ impl<'a> Given<'a> {
             None if self.extends_a_word(&names) => {
                 ValueError::unsupported(format!("fio drops what follows the word; {expected}"))
             }
-            None => ValueError::bad(expected),
+            None => match nearest(text, names) {
+                Some(near) => ValueError::bad(format!("{expected}; did you mean `{near}`?")),
+                None => ValueError::bad(expected),
+            },
         }
     }
 

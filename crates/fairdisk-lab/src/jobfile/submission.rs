@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::setting::Given;
 use super::value::{Read, ValueError};
+use crate::nearest::nearest;
 
 /// How a job submits its requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -109,7 +110,10 @@ pub(super) fn read(given: Given<'_>) -> Read<Engine> {
         None => {
             let names = ENGINES.iter().filter(|engine| engine.kind != EngineKind::Foreign);
             let names: Vec<&str> = names.map(|engine| engine.name).collect();
-            ValueError::unsupported(format!("no such engine here; use one of {}", names.join(", ")))
+            let hint = nearest(&name, names.iter().copied())
+                .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let list = names.join(", ");
+            ValueError::unsupported(format!("no such engine here; use one of {list}{hint}"))
         }
     }
 }

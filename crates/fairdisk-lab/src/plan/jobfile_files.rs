@@ -106,6 +106,10 @@ fn offset(job: &Job, clone: u32, base: u64) -> u64 {
     offset.checked_next_multiple_of(block.max(1)).unwrap_or(offset)
 }
 
+fn aligned(bytes: u64) -> u64 {
+    bytes.checked_next_multiple_of(ALIGN_BYTES).unwrap_or(u64::MAX)
+}
+
 /// Which files there are, how large each must be, and where it lies.
 #[derive(Default)]
 pub(super) struct Layout<'a> {
@@ -142,6 +146,12 @@ impl<'a> Layout<'a> {
         worker.names.iter().filter_map(index).collect()
     }
 
+    /// The bytes all files take.
+    pub(super) fn bytes(&self) -> u64 {
+        let lengths = self.bytes.iter().flatten();
+        lengths.fold(0, |sum, bytes| sum.saturating_add(aligned(*bytes)))
+    }
+
     pub(super) fn place(&self, disk_bytes: u64) -> Vec<FileSpec> {
         let mut end = 0;
         let mut place = |(inode, bytes): (usize, &Option<u64>)| {
@@ -149,7 +159,7 @@ impl<'a> Layout<'a> {
                 None => (0, disk_bytes),
                 Some(bytes) => {
                     let start = end;
-                    end += bytes.next_multiple_of(ALIGN_BYTES);
+                    end += aligned(bytes);
                     (start, bytes)
                 }
             };

@@ -16,6 +16,7 @@ use std::ops::Range;
 
 /// The group of jobs without one.
 const ROOT: &str = "/";
+const GIB: u64 = 1 << 30;
 
 /// The jobs of a file.
 #[derive(Debug)]
@@ -73,22 +74,30 @@ impl JobFileLoad {
         Self { jobs, disk_bytes, groups, group_of }
     }
 
-    /// The first clone that would have nothing to work on.
-    pub(super) fn idle_clone(&self) -> Option<String> {
+    /// Why the jobs cannot run on a disk of this size: they need more, or a clone would have
+    /// nothing to work on.
+    pub(super) fn obstacle(&self, device: &str) -> Option<String> {
         let mut prng = Prng::new(0);
-        self.clones().find_map(|(_, job, clone)| {
-            let region = self.worker(job, clone, &mut prng).region;
-            (region.total() == 0).then(|| {
-                format!(
-                    "clone {} of job `{}` would begin at byte {} of {}; lower offset or \
-                     offset_increment, or choose a larger --device",
-                    clone + 1,
-                    job.name,
-                    region.offset,
-                    region.shortest(),
-                )
-            })
-        })
+        let workers: Vec<Worker<'_>> =
+            self.clones().map(|(_, job, clone)| self.worker(job, clone, &mut prng)).collect();
+        let needed = Layout::new(&workers).bytes();
+        if needed > self.disk_bytes {
+            return Some(format!(
+                "the files take {} GiB, device `{device}` has {}; lower size, or choose a larger \
+                 --device",
+                needed.div_ceil(GIB),
+                self.disk_bytes / GIB,
+            ));
+        }
+        let idle = workers.iter().find(|worker| worker.region.total() == 0)?;
+        Some(format!(
+            "clone {} of job `{}` would begin at byte {} of {}; lower offset or \
+             offset_increment, or choose a larger --device",
+            idle.clone + 1,
+            idle.job.name,
+            idle.region.offset,
+            idle.region.shortest(),
+        ))
     }
 
     fn worker<'a>(&self, job: &'a Job, clone: u32, prng: &mut Prng) -> Worker<'a> {

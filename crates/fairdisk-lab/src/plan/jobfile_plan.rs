@@ -6,7 +6,7 @@ use super::{
     load_revision,
 };
 use crate::catalog::error::CatalogError;
-use crate::jobfile::{Job, Resolved, SubmissionClass};
+use crate::jobfile::{Place, Resolved, SubmissionClass};
 use fairdisk_core::Span;
 use fairdisk_sim::device::Device as _;
 
@@ -29,16 +29,17 @@ impl Plan {
         options: &Options,
     ) -> Result<Self, CatalogError> {
         let jobs = &resolved.jobs;
-        let device_id = pick(name, "device", &options.device, jobs, |job| &job.device)?
-            .unwrap_or_else(|| DEFAULT_DEVICE.to_owned());
-        let scheduler = pick(name, "scheduler", &options.scheduler, jobs, |job| &job.scheduler)?
-            .unwrap_or_else(|| DEFAULT_SCHEDULER.to_owned());
-        let device = load_device(&device_id, &options.overrides)?;
+        let (device_id, place) = pick("device", &options.device, DEFAULT_DEVICE, resolved)?;
+        let device =
+            load_device(&device_id, &options.overrides).map_err(|error| at(error, place))?;
+        let (scheduler, place) =
+            pick("scheduler", &options.scheduler, DEFAULT_SCHEDULER, resolved)?;
         let disk_bytes = device.build().capacity_sectors() * 512;
-        let revision = load_revision(&scheduler, &options.overrides)?;
+        let revision =
+            load_revision(&scheduler, &options.overrides).map_err(|error| at(error, place))?;
         let arm = PlannedArm { name: scheduler, ionice: true, revision };
         let load = JobFileLoad::new(jobs.clone(), disk_bytes);
-        if let Some(message) = load.idle_clone() {
+        if let Some(message) = load.obstacle(&device_id) {
             return Err(CatalogError { path: name.to_owned(), line: 0, message });
         }
         let row = PlannedRow { label: "jobs".to_owned(), load: Box::new(load) };
@@ -63,28 +64,39 @@ impl Plan {
     }
 }
 
-/// What the command line says, or what all jobs that say something agree on.
-fn pick(
-    path: &str,
+/// What the command line says, or what all jobs that say something agree on with the place where
+/// the first says it, or the default.
+fn pick<'a>(
     key: &str,
     option: &Option<String>,
-    jobs: &[Job],
-    of: impl Fn(&Job) -> &Option<String>,
-) -> Result<Option<String>, CatalogError> {
-    if option.is_some() {
-        return Ok(option.clone());
+    default: &str,
+    resolved: &'a Resolved,
+) -> Result<(String, Option<&'a Place>), CatalogError> {
+    if let Some(option) = option {
+        return Ok((option.clone(), None));
     }
-    let mut said = jobs.iter().filter_map(|job| of(job).as_ref());
-    let Some(first) = said.next() else { return Ok(None) };
-    match said.find(|other| *other != first) {
-        None => Ok(Some(first.clone())),
+    let mut said = resolved.asked.iter().filter(|asked| asked.key == key);
+    let Some(first) = said.next() else { return Ok((default.to_owned(), None)) };
+    match said.find(|other| other.value != first.value) {
+        None => Ok((first.value.clone(), Some(&first.place))),
         Some(other) => Err(CatalogError {
-            path: path.to_owned(),
-            line: 0,
+            path: other.place.file.to_string(),
+            line: other.place.line,
             message: format!(
-                "jobs disagree about `{key}`: `{first}` and `{other}`; a run has one, choose with --{key}"
+                "`{key}={}`, but {} says `{}`; a run has one, write the same or choose with --{key}",
+                other.value, first.place, first.value
             ),
         }),
+    }
+}
+
+/// A name that stands for nothing is wrong where it is written.
+fn at(error: CatalogError, place: Option<&Place>) -> CatalogError {
+    match place {
+        Some(place) if error.line == 0 => {
+            CatalogError { path: place.file.to_string(), line: place.line, ..error }
+        }
+        _ => error,
     }
 }
 
