@@ -9,4 +9,3 @@ pub mod library;
 pub mod overrides;
 pub mod revision;
 pub mod source;
-mod text;
