@@ -7,24 +7,25 @@
 //! at it) → in flight → finished.
 
 mod bios;
+mod changes;
 mod dispatch;
+mod effects;
 mod merge;
+mod merging;
 mod order;
 mod pool;
 mod requests;
 
+pub use effects::{Effect, Effects, Input, Sleeper};
 pub use pool::{PoolConfig, PoolLayout};
 
 use crate::account::Accounts;
-use crate::attach::{AttachError, Leftovers};
-use crate::elevator::{
-    Admission, Change, Completion, Decision, Elevator, Handover, MayQueue, Merge, Why,
-};
+use crate::attach::Leftovers;
+use crate::elevator::{Admission, Change, Completion, Decision, Elevator, Handover, MayQueue, Why};
 use crate::journal::{Journal, Record};
-use crate::request::{Bio, BioId, Flags, GroupId, Op, Request, RequestId, TaskId};
+use crate::request::{Bio, BioId, GroupId, Op, Request, RequestId};
 use crate::share::Share;
 use crate::time::Instant;
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use bios::{BioIndex, Bios};
 use dispatch::DispatchList;
@@ -50,89 +51,6 @@ pub struct EngineConfig {
 impl Default for EngineConfig {
     fn default() -> Self {
         Self { depth: 1, peek: false, pool: PoolConfig::default(), merge_sectors_max: 1024 }
-    }
-}
-
-/// What happened.
-#[derive(Debug)]
-pub enum Input<E> {
-    /// A task submits a bio.
-    Submit(Bio),
-    /// A sleeping bio that was woken runs and tries again for a slot.
-    Retry(Sleeper),
-    /// The device finished a request.
-    Completed {
-        /// Which.
-        request: RequestId,
-        /// Whether it succeeded.
-        ok: bool,
-    },
-    /// A submitter wants a bio back. It may be too late; then it finishes as usual.
-    Cancel(BioId),
-    /// The time asked for with [`Effects::wake_at`] has come.
-    Tick,
-    /// Groups or tasks changed.
-    Configure(Change),
-    /// Another elevator takes over; what is queued is carried over. If it refuses, the elevator in
-    /// charge stays and [`Effects::switch_refused`] says why.
-    Switch(Box<E>),
-}
-
-/// A bio that waits for a request slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sleeper(u32);
-
-/// What the shell must do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// Give this request to the device.
-    Issue(Request),
-    /// Tell the submitter that its bio finished.
-    Finish {
-        /// The bio.
-        bio: BioId,
-        /// Its task.
-        task: TaskId,
-        /// Whether it succeeded.
-        ok: bool,
-    },
-    /// No request slot is free: the task sleeps and submits nothing until it is woken.
-    Sleep {
-        /// The task.
-        task: TaskId,
-    },
-    /// A slot is free: let this sleeper run and answer with [`Input::Retry`].
-    Wake {
-        /// The sleeper.
-        sleeper: Sleeper,
-        /// The task that sleeps.
-        task: TaskId,
-    },
-    /// The bio was withdrawn as asked.
-    Cancelled(BioId),
-}
-
-/// What to do, in order. Reused from call to call.
-#[derive(Debug, Default)]
-pub struct Effects {
-    list: Vec<Effect>,
-    /// When the engine wants a [`Input::Tick`]; replaces any earlier wish.
-    pub wake_at: Option<Instant>,
-    /// Why the elevator of an [`Input::Switch`] did not take over.
-    pub switch_refused: Option<AttachError>,
-}
-
-impl Effects {
-    /// No effects yet.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self { list: Vec::new(), wake_at: None, switch_refused: None }
-    }
-
-    /// The effects in order.
-    #[must_use]
-    pub fn as_slice(&self) -> &[Effect] {
-        &self.list
     }
 }
 
@@ -341,84 +259,6 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    // ---- merging -------------------------------------------------------------------------
-
-    const fn merge_allowed(&self, bio: &Bio) -> bool {
-        self.config.merge_sectors_max > 0
-            && matches!(bio.op, Op::Read | Op::Write)
-            && !bio.flags.contains(Flags::FUA)
-    }
-
-    fn merge_bio(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) -> bool {
-        if !self.merge_allowed(bio) {
-            return false;
-        }
-        let back = self.merge.ending_at(bio.op, bio.start);
-        if let Some(id) = back.filter(|id| self.can_merge(*id, bio)) {
-            self.grow(id, index, bio, Merge::Back);
-            let end = self.requests[id].end();
-            if let Some(next) = self.merge.starting_at(bio.op, end) {
-                self.absorb(id, next, out);
-            }
-            return true;
-        }
-        let front = self.merge.starting_at(bio.op, bio.end());
-        if let Some(id) = front.filter(|id| self.can_merge(*id, bio)) {
-            self.grow(id, index, bio, Merge::Front);
-            let start = self.requests[id].start;
-            if let Some(previous) = self.merge.ending_at(bio.op, start) {
-                self.absorb(previous, id, out);
-            }
-            return true;
-        }
-        false
-    }
-
-    fn can_merge(&self, id: RequestId, bio: &Bio) -> bool {
-        let request = &self.requests[id];
-        request.sectors.0.saturating_add(bio.sectors.0) <= self.config.merge_sectors_max
-            && self.elevator.may_merge(request, bio)
-    }
-
-    fn grow(&mut self, id: RequestId, index: BioIndex, bio: &Bio, how: Merge) {
-        self.log(Record::Merged(bio.id, id));
-        self.merge.remove(id);
-        self.requests.append(&mut self.bios, id, index);
-        let request = self.requests.request_mut(id);
-        if how == Merge::Front {
-            request.start = bio.start;
-        }
-        request.sectors.0 += bio.sectors.0;
-        let request = *request;
-        self.merge.insert(&request);
-        self.elevator.merged(self.now, &request, how);
-    }
-
-    /// Lets `id` take over the request `next` right behind it, if that is allowed.
-    fn absorb(&mut self, id: RequestId, next: RequestId, out: &mut Effects) {
-        let first = self.requests.first_bio(next);
-        let joined = self.requests[next];
-        // The first bio is the oldest, not the lowest, after a front merge.
-        let (start, sectors) = (joined.start, joined.sectors);
-        let whole = Bio { start, sectors, ..*self.bios.bio(first) };
-        if id == next || !self.can_merge(id, &whole) {
-            return;
-        }
-        self.log(Record::Absorbed(id, next));
-        self.elevator.withdraw(self.now, next);
-        self.merge.remove(next);
-        self.merge.remove(id);
-        self.requests.join(&mut self.bios, id, next);
-        let request = self.requests.request_mut(id);
-        request.sectors.0 += joined.sectors.0;
-        request.arrived = request.arrived.min(joined.arrived);
-        let request = *request;
-        self.merge.insert(&request);
-        let how = Merge::Absorbed { absorbed: next, arrived: joined.arrived };
-        self.elevator.merged(self.now, &request, how);
-        self.give_slot_back(joined.group, joined.op, out);
-    }
-
     // ---- from elevator to device ---------------------------------------------------------
 
     /// Keeps the device busy. An elevator that has said to wait is not asked again in the same
@@ -572,90 +412,6 @@ impl<E: Elevator> Engine<E> {
             self.log(Record::Woken(bio.id));
             out.list.push(Effect::Wake { sleeper: Sleeper(index.0), task: bio.task });
         }
-    }
-
-    // ---- changes under load --------------------------------------------------------------
-
-    fn cancel(&mut self, id: BioId, out: &mut Effects) {
-        let Some(index) = self.bios.find(id) else { return };
-        let bio = *self.bios.bio(index);
-        let withdrawn = if self.bios.is_held(index) {
-            self.bios.forget_held(index);
-            true
-        } else if self.pools.forget_sleeper(&bio, index) {
-            true
-        } else {
-            self.withdraw_lone(index, out)
-        };
-        if withdrawn {
-            self.log(Record::Cancelled(id));
-            self.accounts.cancelled += 1;
-            out.list.push(Effect::Cancelled(id));
-            self.leave(index, out);
-        }
-    }
-
-    /// Takes back a queued request that carries this bio alone.
-    fn withdraw_lone(&mut self, index: BioIndex, out: &mut Effects) -> bool {
-        let Some(id) = self.requests.queued_alone(index) else { return false };
-        let request = self.requests[id];
-        self.elevator.withdraw(self.now, id);
-        self.merge.remove(id);
-        self.requests.remove(id);
-        self.give_slot_back(request.group, request.op, out);
-        true
-    }
-
-    fn change(&mut self, now: Instant, change: &Change) {
-        match *change {
-            Change::GroupAdded { group, share } | Change::GroupShare { group, share } => {
-                let index = group.0 as usize;
-                if index >= self.groups.len() {
-                    self.groups.resize(index + 1, None);
-                }
-                self.groups[index] = Some(share);
-            }
-            Change::GroupRemoved { group } => {
-                if let Some(entry) = self.groups.get_mut(group.0 as usize) {
-                    *entry = None;
-                }
-                self.leftovers.forget(group);
-            }
-            Change::TaskMoved { .. } | Change::TaskPriority { .. } | Change::TaskExited { .. } => {}
-        }
-        self.elevator.configure(now, change);
-        self.log(Record::Configured);
-    }
-
-    fn switch(&mut self, mut new: E, out: &mut Effects) {
-        if let Err(error) = new.attach(&self.leftovers) {
-            out.switch_refused = Some(error);
-            return;
-        }
-        let mut carried = Vec::new();
-        while let Some(id) = self.elevator.drain(self.now) {
-            carried.push(id);
-        }
-        carried.sort_by_key(|id| (self.requests[*id].arrived, *id));
-        self.elevator.detach(&mut self.leftovers);
-        self.elevator = new;
-        self.handover = self.elevator.describe().handover;
-        self.requests.new_elevator();
-        self.log(Record::Switched);
-        for (index, share) in self.groups.iter().enumerate() {
-            if let Some(share) = *share {
-                let group = GroupId(index as u32);
-                self.elevator.configure(self.now, &Change::GroupAdded { group, share });
-            }
-        }
-        for id in carried {
-            self.requests.carry_over(id);
-            let request = self.requests[id];
-            if let Admission::Displaces(older) = self.elevator.admit(self.now, &request) {
-                self.hand_over(older, Why::Displaced);
-            }
-        }
-        self.last_wait = None;
     }
 
     /// How long the device has been without a request, at `now`.
