@@ -27,10 +27,11 @@ struct Node {
     next: u32,
     /// The list it is in, `NIL` for none.
     list: u32,
-    piece: u64,
+    /// Of the piece of the device.
+    hash: u32,
 }
 
-const UNLINKED: Node = Node { previous: NIL, next: NIL, list: NIL, piece: 0 };
+const UNLINKED: Node = Node { previous: NIL, next: NIL, list: NIL, hash: 0 };
 
 #[derive(Debug)]
 pub(super) struct OrderGuard {
@@ -55,13 +56,18 @@ impl OrderGuard {
             self.link(node + 2, WRITES, 0);
         }
         if last - first > 1 {
-            self.link(node, WIDE, first);
+            self.link(node, WIDE, 0);
             return;
         }
-        self.link(node, self.list_of(first), first);
+        self.file(node, hash(first));
         if last > first {
-            self.link(node + 1, self.list_of(last), last);
+            self.file(node + 1, hash(last));
         }
+    }
+
+    #[inline]
+    fn file(&mut self, node: u32, hash: u32) {
+        self.link(node, self.list_of(hash), hash);
     }
 
     #[inline]
@@ -86,8 +92,8 @@ impl OrderGuard {
         if last - first > 1 {
             return bios.latest_blocker(index, bios.all());
         }
-        let second = (last > first).then(|| self.list(self.list_of(last)));
-        let near = self.list(self.list_of(first)).chain(second.into_iter().flatten());
+        let second = (last > first).then(|| self.list(self.list_of(hash(last))));
+        let near = self.list(self.list_of(hash(first))).chain(second.into_iter().flatten());
         bios.latest_blocker(index, near.chain(self.list(WIDE)))
     }
 
@@ -101,16 +107,16 @@ impl OrderGuard {
         })
     }
 
-    fn list_of(&self, piece: u64) -> u32 {
-        let lists = self.heads.len() as u64 - u64::from(PIECES);
+    const fn list_of(&self, hash: u32) -> u32 {
+        let lists = self.heads.len() as u32 - PIECES;
         debug_assert!(lists.is_power_of_two());
-        PIECES + (piece.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 & (lists - 1)) as u32
+        PIECES + (hash & (lists - 1))
     }
 
     #[inline]
-    fn link(&mut self, node: u32, list: u32, piece: u64) {
+    fn link(&mut self, node: u32, list: u32, hash: u32) {
         let next = self.heads[list as usize];
-        self.nodes[node as usize] = Node { previous: NIL, next, list, piece };
+        self.nodes[node as usize] = Node { previous: NIL, next, list, hash };
         if next != NIL {
             self.nodes[next as usize].previous = node;
         }
@@ -145,9 +151,9 @@ impl OrderGuard {
         self.heads.truncate(PIECES as usize);
         self.heads.resize(PIECES as usize + lists, NIL);
         for node in 0..self.nodes.len() as u32 {
-            let Node { list, piece, .. } = self.nodes[node as usize];
+            let Node { list, hash, .. } = self.nodes[node as usize];
             if list != NIL && list >= PIECES {
-                self.link(node, self.list_of(piece), piece);
+                self.file(node, hash);
             }
         }
     }
@@ -157,6 +163,11 @@ impl OrderGuard {
 fn pieces(bio: &Bio) -> Option<(u64, u64)> {
     let last = bio.end().0.checked_sub(1)?;
     (bio.op != Op::Flush).then_some((bio.start.0 >> PIECE_SHIFT, last >> PIECE_SHIFT))
+}
+
+/// Of a piece of the device.
+const fn hash(piece: u64) -> u32 {
+    (piece.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
 #[cfg(test)]
