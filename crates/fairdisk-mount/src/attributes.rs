@@ -1,0 +1,104 @@
+//! Attributes as the kernel wants them.
+
+use fuser::{FileAttr, FileType, INodeNo, TimeOrNow};
+use rustix::fs::{Dev, Stat, Timespec, UTIME_NOW, UTIME_OMIT, major, makedev, minor};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What `stat` says, under the number the kernel knows the node by.
+pub(crate) fn attributes(node: u64, stat: &Stat) -> FileAttr {
+    FileAttr {
+        ino: INodeNo(node),
+        size: stat.st_size as u64,
+        blocks: stat.st_blocks as u64,
+        atime: time(stat.st_atime, stat.st_atime_nsec),
+        mtime: time(stat.st_mtime, stat.st_mtime_nsec),
+        ctime: time(stat.st_ctime, stat.st_ctime_nsec),
+        crtime: UNIX_EPOCH,
+        kind: kind(rustix::fs::FileType::from_raw_mode(stat.st_mode)),
+        perm: (stat.st_mode & 0o7777) as u16,
+        nlink: stat.st_nlink as u32,
+        uid: stat.st_uid,
+        gid: stat.st_gid,
+        rdev: device_to_wire(stat.st_rdev),
+        blksize: stat.st_blksize as u32,
+        flags: 0,
+    }
+}
+
+/// A type of file as the kernel wants it.
+pub(crate) fn kind(kind: rustix::fs::FileType) -> FileType {
+    match kind {
+        rustix::fs::FileType::Directory => FileType::Directory,
+        rustix::fs::FileType::Symlink => FileType::Symlink,
+        rustix::fs::FileType::Fifo => FileType::NamedPipe,
+        rustix::fs::FileType::Socket => FileType::Socket,
+        rustix::fs::FileType::CharacterDevice => FileType::CharDevice,
+        rustix::fs::FileType::BlockDevice => FileType::BlockDevice,
+        rustix::fs::FileType::RegularFile | rustix::fs::FileType::Unknown => FileType::RegularFile,
+    }
+}
+
+fn time(seconds: impl Into<i64>, nanos: impl TryInto<u32>) -> SystemTime {
+    let (seconds, nanos) = (seconds.into(), nanos.try_into().unwrap_or(0));
+    let whole = Duration::from_secs(seconds.unsigned_abs());
+    let second = if seconds < 0 { UNIX_EPOCH - whole } else { UNIX_EPOCH + whole };
+    second + Duration::from_nanos(u64::from(nanos))
+}
+
+/// A device number in the 32 bits the protocol has: 12 for the major, 20 for the minor number.
+fn device_to_wire(device: Dev) -> u32 {
+    let (major, minor) = (major(device), minor(device));
+    (minor & 0xff) | ((major & 0xfff) << 8) | ((minor & !0xff) << 12)
+}
+
+/// A device number from the 32 bits the protocol has.
+pub(crate) fn device_from_wire(wire: u32) -> Dev {
+    makedev((wire >> 8) & 0xfff, (wire & 0xff) | ((wire >> 12) & 0xf_ff00))
+}
+
+/// A time as `utimensat` wants it; none means that it stays.
+pub(crate) fn timespec(wanted: Option<TimeOrNow>) -> Timespec {
+    match wanted {
+        None => Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+        Some(TimeOrNow::Now) => Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
+        Some(TimeOrNow::SpecificTime(time)) => match time.duration_since(UNIX_EPOCH) {
+            Ok(since) => {
+                Timespec { tv_sec: since.as_secs() as i64, tv_nsec: since.subsec_nanos().into() }
+            }
+            Err(before) => before_epoch(before.duration()),
+        },
+    }
+}
+
+/// Seconds count down before 1970, nanoseconds still up.
+fn before_epoch(before: Duration) -> Timespec {
+    let (seconds, nanos) = (before.as_secs() as i64, i64::from(before.subsec_nanos()));
+    match nanos {
+        0 => Timespec { tv_sec: -seconds, tv_nsec: 0 },
+        _ => Timespec { tv_sec: -seconds - 1, tv_nsec: 1_000_000_000 - nanos },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_survive_both_ways_before_and_after_1970() {
+        for (seconds, nanos) in [(0, 0), (5, 7), (-1, 999_999_999), (-5, 0), (4_000_000_000, 1)] {
+            let there = TimeOrNow::SpecificTime(time(seconds, nanos));
+            let back = timespec(Some(there));
+            assert_eq!((back.tv_sec, back.tv_nsec), (seconds, i64::from(nanos)));
+        }
+        assert_eq!(timespec(None).tv_nsec, UTIME_OMIT);
+        assert_eq!(timespec(Some(TimeOrNow::Now)).tv_nsec, UTIME_NOW);
+    }
+
+    #[test]
+    fn device_numbers_survive_both_ways() {
+        for (major, minor) in [(0, 0), (8, 1), (259, 300), (0xfff, 0xf_ffff)] {
+            let device = makedev(major, minor);
+            assert_eq!(device_from_wire(device_to_wire(device)), device);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! How much each account has on its way to the disk, and who waits for less.
+
+use super::Then;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// All accounts of one mount.
+pub(crate) struct Accounts {
+    limit: u64,
+    state: Mutex<State>,
+    clean: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    accounts: HashMap<u32, Account>,
+    /// Of all accounts.
+    bytes: u64,
+}
+
+#[derive(Default)]
+struct Account {
+    bytes: u64,
+    held_back: VecDeque<Then>,
+}
+
+impl std::fmt::Debug for Accounts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Accounts({} bytes dirty)", self.lock().bytes)
+    }
+}
+
+impl Accounts {
+    /// Nothing dirty; each account may have `limit` bytes.
+    pub(crate) fn new(limit: u64) -> Self {
+        Self { limit, state: Mutex::default(), clean: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes on their way to the disk.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.lock().bytes
+    }
+
+    /// An account has more on its way.
+    pub(crate) fn charge(&self, account: u32, bytes: u64) {
+        if bytes == 0 {
+            return;
+        }
+        let mut state = self.lock();
+        state.bytes += bytes;
+        state.accounts.entry(account).or_default().bytes += bytes;
+    }
+
+    /// Goes on at once if the account is within its limit, and when it is otherwise. Whether the
+    /// writer was held back is the answer.
+    pub(crate) fn admit(&self, account: u32, then: Then) -> bool {
+        let mut state = self.lock();
+        match state.accounts.get_mut(&account) {
+            Some(found) if found.bytes > self.limit => {
+                found.held_back.push_back(then);
+                true
+            }
+            _ => {
+                drop(state);
+                then();
+                false
+            }
+        }
+    }
+
+    /// So much has reached the disk: lets those go on that may.
+    pub(crate) fn settle(&self, account: u32, bytes: u64) {
+        let mut state = self.lock();
+        state.bytes = state.bytes.saturating_sub(bytes);
+        let all_clean = state.bytes == 0;
+        let mut free = VecDeque::new();
+        if let Some(found) = state.accounts.get_mut(&account) {
+            found.bytes = found.bytes.saturating_sub(bytes);
+            if found.bytes <= self.limit {
+                free = std::mem::take(&mut found.held_back);
+            }
+            if found.bytes == 0 {
+                state.accounts.remove(&account);
+            }
+        }
+        drop(state);
+        if all_clean {
+            self.clean.notify_all();
+        }
+        free.into_iter().for_each(|then| then());
+    }
+
+    /// Waits until everything has reached the disk.
+    pub(crate) fn wait_until_clean(&self) {
+        let mut state = self.lock();
+        while state.bytes > 0 {
+            state = self.clean.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_writer_above_its_limit_goes_on_when_enough_is_on_the_disk() {
+        let accounts = Accounts::new(100);
+        let (tell, told) = mpsc::channel();
+        let then = |number: u32| -> Then {
+            let tell = tell.clone();
+            Box::new(move || tell.send(number).unwrap())
+        };
+        accounts.charge(1, 100);
+        assert!(!accounts.admit(1, then(1)));
+        accounts.charge(1, 50);
+        assert!(accounts.admit(1, then(2)) && accounts.admit(1, then(3)));
+        assert!(!accounts.admit(2, then(4)), "another account is not held back");
+        accounts.settle(1, 40);
+        assert_eq!(told.try_iter().collect::<Vec<_>>(), [1, 4]);
+        accounts.settle(1, 10);
+        assert_eq!(told.try_iter().collect::<Vec<_>>(), [2, 3]);
+        accounts.settle(1, 100);
+        accounts.wait_until_clean();
+        assert_eq!(accounts.bytes(), 0);
+    }
+}

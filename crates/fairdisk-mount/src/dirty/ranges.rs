@@ -1,0 +1,246 @@
+//! What of one file is on its way to the disk.
+
+use super::Then;
+use std::collections::BTreeMap;
+
+/// A gathered piece is sent when it has grown to this.
+const CHUNK_BYTES: u64 = 1 << 20;
+/// With fewer pieces than this on their way, nothing is gathered: the disk could be waiting.
+const EAGER: usize = 2;
+
+/// A stretch of a file to be written out as one piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// Who wrote it last.
+    pub(crate) caller: u32,
+    pub(crate) account: u32,
+    /// Somebody waits for it.
+    pub(crate) urgent: bool,
+    /// Tells it from the others of its file.
+    pub(crate) number: u64,
+}
+
+impl Chunk {
+    /// How much.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.end - self.start
+    }
+
+    fn touches(&self, other: &Self) -> bool {
+        self.start <= other.end && other.start <= self.end && self.account == other.account
+    }
+}
+
+struct Waiter {
+    /// Waits for pieces with smaller numbers,
+    below: u64,
+    /// so many of which are on their way.
+    left: usize,
+    then: Then,
+}
+
+/// What of one file is on its way to the disk.
+#[derive(Default)]
+pub(crate) struct Ranges {
+    /// Not sent yet; only while others are on their way.
+    gathering: Option<Chunk>,
+    /// Sent and not yet let through: by start, the end and the number.
+    queued: BTreeMap<u64, (u64, u64)>,
+    /// Sent and not finished.
+    on_their_way: usize,
+    sent: u64,
+    waiters: Vec<Waiter>,
+}
+
+impl std::fmt::Debug for Ranges {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Ranges({:?}, {} on their way)", self.gathering, self.on_their_way)
+    }
+}
+
+/// What a write led to.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Noted {
+    /// Bytes more on their way than before.
+    pub(crate) charge: u64,
+    /// To be sent now.
+    pub(crate) send: Vec<Chunk>,
+}
+
+impl Ranges {
+    /// A stretch was written to the page cache.
+    pub(crate) fn note(&mut self, written: Chunk) -> Noted {
+        let mut noted = Noted::default();
+        if self.is_queued(&written) {
+            return noted;
+        }
+        match &mut self.gathering {
+            Some(gathering) if gathering.touches(&written) => {
+                let before = gathering.bytes();
+                gathering.start = gathering.start.min(written.start);
+                gathering.end = gathering.end.max(written.end);
+                gathering.caller = written.caller;
+                noted.charge = gathering.bytes() - before;
+            }
+            gathering => {
+                let other = gathering.replace(written);
+                noted.charge = written.bytes();
+                noted.send.extend(other.map(|chunk| self.sent(chunk)));
+            }
+        }
+        let full = self.gathering.is_some_and(|chunk| chunk.bytes() >= CHUNK_BYTES);
+        if full || self.on_their_way < EAGER {
+            noted.send.extend(self.send_gathered());
+        }
+        noted
+    }
+
+    fn is_queued(&self, written: &Chunk) -> bool {
+        let before = self.queued.range(..=written.start).next_back();
+        before.is_some_and(|(_, (end, _))| *end >= written.end)
+    }
+
+    fn sent(&mut self, mut chunk: Chunk) -> Chunk {
+        chunk.number = self.sent;
+        self.sent += 1;
+        self.on_their_way += 1;
+        // Where two begin at the same place, the longer one absorbs more.
+        let queued = self.queued.entry(chunk.start).or_insert((chunk.end, chunk.number));
+        if queued.0 < chunk.end {
+            *queued = (chunk.end, chunk.number);
+        }
+        chunk
+    }
+
+    fn send_gathered(&mut self) -> Option<Chunk> {
+        let chunk = self.gathering.take()?;
+        Some(self.sent(chunk))
+    }
+
+    /// The gate lets a piece through: what is written there from now on is another piece's.
+    pub(crate) fn let_through(&mut self, chunk: &Chunk) {
+        if self.queued.get(&chunk.start).is_some_and(|(_, number)| *number == chunk.number) {
+            self.queued.remove(&chunk.start);
+        }
+    }
+
+    /// A piece is finished. Answers with what is to be sent now, and who need not wait any longer.
+    pub(crate) fn finished(&mut self, chunk: &Chunk) -> (Option<Chunk>, Vec<Then>) {
+        self.let_through(chunk);
+        self.on_their_way -= 1;
+        let mut free = Vec::new();
+        for waiter in &mut self.waiters {
+            waiter.left -= usize::from(chunk.number < waiter.below);
+        }
+        let (done, left) = std::mem::take(&mut self.waiters)
+            .into_iter()
+            .partition(|waiter: &Waiter| waiter.left == 0);
+        self.waiters = left;
+        let done: Vec<Waiter> = done;
+        free.extend(done.into_iter().map(|waiter| waiter.then));
+        let next = if self.on_their_way < EAGER { self.send_gathered() } else { None };
+        (next, free)
+    }
+
+    /// Goes on when everything written so far is on the disk. Answers with what is to be sent for
+    /// it, or gives the sequel back if there is nothing to wait for.
+    pub(crate) fn when_clean(&mut self, then: Then) -> Result<Option<Chunk>, Then> {
+        if let Some(gathering) = &mut self.gathering {
+            gathering.urgent = true;
+        }
+        let send = self.send_gathered();
+        if self.on_their_way == 0 {
+            return Err(then);
+        }
+        self.waiters.push(Waiter { below: self.sent, left: self.on_their_way, then });
+        Ok(send)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    fn written(start: u64, end: u64) -> Chunk {
+        Chunk { start, end, caller: 7, account: 1, urgent: false, number: 0 }
+    }
+
+    fn stretches(chunks: &[Chunk]) -> Vec<(u64, u64)> {
+        chunks.iter().map(|chunk| (chunk.start, chunk.end)).collect()
+    }
+
+    #[test]
+    fn the_first_writes_go_out_at_once_and_later_ones_gather() {
+        let mut ranges = Ranges::default();
+        let first = ranges.note(written(0, 4096)).send[0];
+        ranges.note(written(4096, 8192));
+        assert!(ranges.note(written(8192, 12288)).send.is_empty());
+        let noted = ranges.note(written(12288, 16384));
+        assert_eq!((noted.charge, noted.send.len()), (4096, 0));
+        let (next, _) = ranges.finished(&first);
+        assert_eq!(stretches(&[next.unwrap()]), [(8192, 16384)]);
+    }
+
+    #[test]
+    fn a_stretch_on_its_way_absorbs_writes_until_it_is_let_through() {
+        let mut ranges = Ranges::default();
+        let first = ranges.note(written(0, 65536)).send[0];
+        assert_eq!(ranges.note(written(4096, 8192)), Noted::default());
+        ranges.let_through(&first);
+        assert_eq!(ranges.note(written(4096, 8192)).charge, 4096);
+    }
+
+    #[test]
+    fn full_and_distant_pieces_are_sent() {
+        let mut ranges = Ranges::default();
+        for start in [0, 1 << 30] {
+            ranges.note(written(start, start + 1));
+        }
+        assert!(ranges.note(written(1000, 2000)).send.is_empty());
+        assert_eq!(stretches(&ranges.note(written(5000, 6000)).send), [(1000, 2000)]);
+        let noted = ranges.note(written(6000, 5000 + CHUNK_BYTES));
+        assert_eq!(stretches(&noted.send), [(5000, 5000 + CHUNK_BYTES)]);
+    }
+
+    #[test]
+    fn other_accounts_are_not_mixed() {
+        let mut ranges = Ranges::default();
+        ranges.note(written(0, 1));
+        ranges.note(written(100, 101));
+        ranges.note(written(200, 300));
+        let other = Chunk { account: 2, ..written(300, 400) };
+        assert_eq!(stretches(&ranges.note(other).send), [(200, 300)]);
+    }
+
+    #[test]
+    fn waiting_is_for_what_was_written_before() {
+        let done = Arc::new(AtomicBool::new(false));
+        let tell = Arc::clone(&done);
+        let mut ranges = Ranges::default();
+        let first = ranges.note(written(0, 1)).send[0];
+        let second = ranges.note(written(100, 101)).send[0];
+        ranges.note(written(200, 201));
+        let then: Then = Box::new(move || tell.store(true, Ordering::Relaxed));
+        let third = ranges.when_clean(then).unwrap_or_else(|_| panic!("dirty")).unwrap();
+        assert!(third.urgent);
+        let later = ranges.note(written(300, 301)).send;
+        assert!(later.is_empty());
+        let mut free = Vec::new();
+        for chunk in [first, second, third] {
+            assert!(free.is_empty());
+            free.extend(ranges.finished(&chunk).1);
+        }
+        free.into_iter().for_each(|then| then());
+        assert!(done.load(Ordering::Relaxed));
+        assert_eq!(ranges.on_their_way, 1, "what was written later is not waited for");
+    }
+
+    #[test]
+    fn nothing_to_wait_for_is_said_at_once() {
+        assert!(Ranges::default().when_clean(Box::new(|| ())).is_err());
+    }
+}

@@ -1,0 +1,124 @@
+//! Why a tree could not be mounted or unmounted, and what to do.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What is wrong.
+#[derive(Debug)]
+pub enum MountProblem {
+    /// There is no `/dev/fuse`.
+    NoFuse,
+    /// `/dev/fuse` is there, and this user may not use it.
+    NotPermitted,
+    /// There is no `/proc`.
+    NoProc,
+    /// The source is not there.
+    SourceMissing,
+    /// The source is not a directory.
+    SourceNotDirectory,
+    /// The mount point is not there.
+    MountPointMissing,
+    /// The mount point is not a directory.
+    MountPointNotDirectory,
+    /// Something is in the mount point that the mount would hide.
+    MountPointNotEmpty,
+    /// Something of ours is mounted there.
+    AlreadyMounted,
+    /// One of the two is inside the other.
+    Nested,
+    /// Somebody still uses the mount.
+    Busy,
+    /// The system refused something else.
+    Os {
+        /// What was tried.
+        doing: &'static str,
+        /// What it said.
+        error: io::Error,
+    },
+}
+
+/// A tree could not be mounted or unmounted.
+#[derive(Debug)]
+pub struct MountError {
+    path: PathBuf,
+    problem: MountProblem,
+}
+
+impl MountError {
+    pub(crate) fn new(path: &Path, problem: MountProblem) -> Self {
+        Self { path: path.to_owned(), problem }
+    }
+
+    pub(crate) fn os(path: &Path, doing: &'static str, error: impl Into<io::Error>) -> Self {
+        Self::new(path, MountProblem::Os { doing, error: error.into() })
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub const fn problem(&self) -> &MountProblem {
+        &self.problem
+    }
+}
+
+impl fmt::Display for MountError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.problem {
+            MountProblem::NoFuse => write!(
+                f,
+                "{path}: cannot mount: there is no /dev/fuse; load the module (modprobe fuse), \
+                 or give the container that device"
+            ),
+            MountProblem::NotPermitted => write!(
+                f,
+                "{path}: cannot mount: not permitted; run as root, or install fusermount3 \
+                 (package fuse3) to mount as yourself"
+            ),
+            MountProblem::NoProc => {
+                write!(f, "{path}: cannot mount: /proc is not mounted; mount -t proc proc /proc")
+            }
+            MountProblem::SourceMissing => {
+                write!(f, "{path}: no such directory to show; check SOURCE")
+            }
+            MountProblem::SourceNotDirectory => {
+                write!(f, "{path}: not a directory; SOURCE must be one")
+            }
+            MountProblem::MountPointMissing => {
+                write!(f, "{path}: no such directory to mount on; mkdir -p {path}")
+            }
+            MountProblem::MountPointNotDirectory => {
+                write!(f, "{path}: not a directory; mount on one")
+            }
+            MountProblem::MountPointNotEmpty => write!(
+                f,
+                "{path}: not empty, and what is in it would be hidden; mount on an empty \
+                 directory, or on SOURCE itself"
+            ),
+            MountProblem::AlreadyMounted => {
+                write!(f, "{path}: Fairdisk is mounted there already; umount {path} first")
+            }
+            MountProblem::Nested => write!(
+                f,
+                "{path}: SOURCE and the mount point are inside one another; they must be apart, \
+                 or the same directory"
+            ),
+            MountProblem::Busy => write!(
+                f,
+                "{path}: still in use; close what is open there (fuser -vm {path} shows it), \
+                 or umount -l {path}"
+            ),
+            MountProblem::Os { doing, error } => write!(f, "{path}: cannot {doing}: {error}"),
+        }
+    }
+}
+
+impl Error for MountError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.problem {
+            MountProblem::Os { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}

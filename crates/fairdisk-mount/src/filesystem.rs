@@ -1,0 +1,516 @@
+//! Requests of the kernel, one by one: taken apart here, carried out by the tree.
+
+use crate::attributes::attributes;
+use crate::caller::Caller;
+use crate::nodes::{Found, ROOT};
+use crate::ops::{Changes, Written};
+use crate::readers::Readers;
+use crate::tree::Tree;
+use fuser::{
+    BsdFileFlags, CopyFileRangeFlags, FileHandle, Filesystem, FopenFlags, Generation, INodeNo,
+    InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
+    ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs,
+    ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
+};
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// Requests the kernel may have waiting at once: the scheduler is to choose among all of them.
+const BACKGROUND_MAX: u16 = 1024;
+/// Bytes of the largest write.
+const WRITE_BYTES_MAX: u32 = 1 << 20;
+/// What is used if the kernel has it.
+const WANTED: [InitFlags; 11] = [
+    InitFlags::FUSE_PARALLEL_DIROPS,
+    InitFlags::FUSE_DO_READDIRPLUS,
+    InitFlags::FUSE_READDIRPLUS_AUTO,
+    InitFlags::FUSE_ASYNC_DIO,
+    InitFlags::FUSE_AUTO_INVAL_DATA,
+    InitFlags::FUSE_POSIX_ACL,
+    InitFlags::FUSE_DONT_MASK,
+    InitFlags::FUSE_HANDLE_KILLPRIV_V2,
+    InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP,
+    InitFlags::FUSE_CACHE_SYMLINKS,
+    InitFlags::FUSE_NO_EXPORT_SUPPORT,
+];
+
+/// The file system the kernel talks to.
+pub(crate) struct PassThrough {
+    tree: Arc<Tree>,
+    readers: Readers,
+}
+
+impl PassThrough {
+    /// The tree, for as many readers as its options say.
+    pub(crate) fn new(tree: Arc<Tree>) -> Self {
+        let readers = Readers::new(tree.options.readers.max(1));
+        Self { tree, readers }
+    }
+
+    /// Has the tree do something, here or on a worker.
+    fn run(&self, task: impl FnOnce(&Arc<Tree>) + Send + 'static) {
+        let tree = Arc::clone(&self.tree);
+        self.readers.run(move || task(&tree));
+    }
+}
+
+fn caller(request: &Request, umask: u32) -> Caller {
+    Caller { uid: request.uid(), gid: request.gid(), umask }
+}
+
+fn answer_entry(tree: &Tree, reply: ReplyEntry, found: io::Result<Found>) {
+    match found {
+        Ok(found) => {
+            let attributes = attributes(found.node, &found.stat);
+            reply.entry(&tree.options.ttl, &attributes, Generation(found.generation));
+        }
+        Err(error) => reply.error(error.into()),
+    }
+}
+
+fn answer(reply: ReplyEmpty, done: io::Result<()>) {
+    match done {
+        Ok(()) => reply.ok(),
+        Err(error) => reply.error(error.into()),
+    }
+}
+
+fn answer_open(reply: ReplyOpen, opened: io::Result<(u64, FopenFlags)>) {
+    match opened {
+        Ok((number, flags)) => reply.opened(FileHandle(number), flags),
+        Err(error) => reply.error(error.into()),
+    }
+}
+
+fn answer_value(reply: ReplyXattr, size: u32, value: io::Result<Vec<u8>>) {
+    match value {
+        Ok(value) if size == 0 => reply.size(value.len() as u32),
+        Ok(value) if value.len() > size as usize => reply.error(fuser::Errno::ERANGE),
+        Ok(value) => reply.data(&value),
+        Err(error) => reply.error(error.into()),
+    }
+}
+
+impl Filesystem for PassThrough {
+    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        for flag in WANTED {
+            // What this kernel has not goes without.
+            let _ = config.add_capabilities(flag);
+        }
+        let _ = config.set_max_background(BACKGROUND_MAX);
+        let _ = config.set_congestion_threshold(BACKGROUND_MAX);
+        let _ = config.set_max_write(WRITE_BYTES_MAX);
+        if let Err(most) = config.set_max_readahead(WRITE_BYTES_MAX) {
+            let _ = config.set_max_readahead(most);
+        }
+        Ok(())
+    }
+
+    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        let name = name.to_owned();
+        self.run(move |tree| answer_entry(tree, reply, tree.look_up(parent.0, &name)));
+    }
+
+    fn forget(&self, _: &Request, node: INodeNo, count: u64) {
+        if node.0 != ROOT {
+            self.tree.nodes.forget(node.0, count);
+        }
+    }
+
+    fn getattr(&self, _: &Request, node: INodeNo, file: Option<FileHandle>, reply: ReplyAttr) {
+        self.run(move |tree| match tree.stat(node.0, file.map(|file| file.0)) {
+            Ok(stat) => reply.attr(&tree.options.ttl, &attributes(node.0, &stat)),
+            Err(error) => reply.error(error.into()),
+        });
+    }
+
+    fn setattr(
+        &self,
+        request: &Request,
+        node: INodeNo,
+        mode: Option<u32>,
+        uid: Option<u32>,
+        gid: Option<u32>,
+        size: Option<u64>,
+        atime: Option<TimeOrNow>,
+        mtime: Option<TimeOrNow>,
+        _: Option<SystemTime>,
+        file: Option<FileHandle>,
+        _: Option<SystemTime>,
+        _: Option<SystemTime>,
+        _: Option<SystemTime>,
+        _: Option<BsdFileFlags>,
+        reply: ReplyAttr,
+    ) {
+        let changes = Changes { mode, uid, gid, size, atime, mtime };
+        let (file, root) = (file.map(|file| file.0), request.uid() == 0);
+        self.run(move |tree| match tree.change(node.0, file, &changes, root) {
+            Ok(stat) => reply.attr(&tree.options.ttl, &attributes(node.0, &stat)),
+            Err(error) => reply.error(error.into()),
+        });
+    }
+
+    fn readlink(&self, _: &Request, node: INodeNo, reply: ReplyData) {
+        self.run(move |tree| match tree.read_symlink(node.0) {
+            Ok(target) => reply.data(&target),
+            Err(error) => reply.error(error.into()),
+        });
+    }
+
+    fn mknod(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        umask: u32,
+        device: u32,
+        reply: ReplyEntry,
+    ) {
+        let (name, caller) = (name.to_owned(), caller(request, umask));
+        self.run(move |tree| {
+            let made = tree.make_node(parent.0, &name, (mode, device), caller);
+            answer_entry(tree, reply, made);
+        });
+    }
+
+    fn mkdir(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        umask: u32,
+        reply: ReplyEntry,
+    ) {
+        let (name, caller) = (name.to_owned(), caller(request, umask));
+        self.run(move |tree| {
+            answer_entry(tree, reply, tree.make_directory(parent.0, &name, mode, caller));
+        });
+    }
+
+    fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        let name = name.to_owned();
+        self.run(move |tree| answer(reply, tree.remove(parent.0, &name, false)));
+    }
+
+    fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        let name = name.to_owned();
+        self.run(move |tree| answer(reply, tree.remove(parent.0, &name, true)));
+    }
+
+    fn symlink(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        target: &Path,
+        reply: ReplyEntry,
+    ) {
+        let (name, target) = (name.to_owned(), target.to_owned());
+        let caller = caller(request, 0);
+        self.run(move |tree| {
+            answer_entry(tree, reply, tree.make_symlink(parent.0, &name, &target, caller));
+        });
+    }
+
+    fn rename(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        new_parent: INodeNo,
+        new_name: &OsStr,
+        flags: RenameFlags,
+        reply: ReplyEmpty,
+    ) {
+        let (name, new_name) = (name.to_owned(), new_name.to_owned());
+        let caller = caller(request, 0);
+        self.run(move |tree| {
+            let (from, to) = ((parent.0, name.as_os_str()), (new_parent.0, new_name.as_os_str()));
+            answer(reply, tree.rename(from, to, flags.bits(), caller));
+        });
+    }
+
+    fn link(&self, _: &Request, node: INodeNo, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        let name = name.to_owned();
+        self.run(move |tree| answer_entry(tree, reply, tree.link(node.0, parent.0, &name)));
+    }
+
+    fn open(&self, request: &Request, node: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
+        let tid = request.pid();
+        self.run(move |tree| answer_open(reply, tree.open(node.0, flags.0, tid)));
+    }
+
+    fn create(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        umask: u32,
+        flags: i32,
+        reply: ReplyCreate,
+    ) {
+        let name = name.to_owned();
+        let who = (caller(request, umask), request.pid());
+        self.run(move |tree| match tree.create((parent.0, &name), mode, flags, who) {
+            Ok((found, number, how)) => {
+                let attributes = attributes(found.node, &found.stat);
+                let generation = Generation(found.generation);
+                reply.created(&tree.options.ttl, &attributes, generation, FileHandle(number), how);
+            }
+            Err(error) => reply.error(error.into()),
+        });
+    }
+
+    fn read(
+        &self,
+        request: &Request,
+        _: INodeNo,
+        file: FileHandle,
+        offset: u64,
+        size: u32,
+        flags: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        let caller = request.pid();
+        self.run(move |tree| match tree.file(file.0) {
+            Ok(file) => tree.read(file, (caller, flags.0), (offset, size as usize), reply),
+            Err(error) => reply.error(error.into()),
+        });
+    }
+
+    fn write(
+        &self,
+        request: &Request,
+        _: INodeNo,
+        file: FileHandle,
+        offset: u64,
+        data: &[u8],
+        how: WriteFlags,
+        flags: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        let file = match self.tree.file(file.0) {
+            Ok(file) => file,
+            Err(error) => return reply.error(error.into()),
+        };
+        let written = Written {
+            caller: request.pid(),
+            offset,
+            flags: flags.0,
+            from_cache: how.contains(WriteFlags::FUSE_WRITE_CACHE),
+            clear: how.contains(WriteFlags::FUSE_WRITE_KILL_SUIDGID),
+        };
+        if !written.is_buffered() {
+            let write = self.tree.write_through(file, written, data);
+            return self.readers.run(move || write(reply));
+        }
+        match self.readers.sit() {
+            Some(_seat) => self.tree.write_buffered(&file, written, data, reply),
+            None => {
+                let (tree, data) = (Arc::clone(&self.tree), data.to_vec());
+                self.readers.hand_over(Box::new(move || {
+                    tree.write_buffered(&file, written, &data, reply);
+                }));
+            }
+        }
+    }
+
+    fn flush(&self, _: &Request, _: INodeNo, file: FileHandle, _: LockOwner, reply: ReplyEmpty) {
+        answer(reply, self.tree.file(file.0).and_then(|file| file.take_error()));
+    }
+
+    fn release(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        file: FileHandle,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        _: bool,
+        reply: ReplyEmpty,
+    ) {
+        // Closing the last descriptor of a removed file frees its blocks: that may take a while.
+        self.run(move |tree| {
+            drop(tree.files.remove(file.0));
+            reply.ok();
+        });
+    }
+
+    fn fsync(
+        &self,
+        request: &Request,
+        _: INodeNo,
+        file: FileHandle,
+        data_only: bool,
+        reply: ReplyEmpty,
+    ) {
+        let caller = request.pid();
+        self.run(move |tree| match tree.file(file.0) {
+            Ok(file) => tree.flush(file, caller, data_only, reply),
+            Err(error) => reply.error(error.into()),
+        });
+    }
+
+    fn opendir(&self, _: &Request, node: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        self.run(move |tree| {
+            let opened = tree.open_directory(node.0).map(|number| (number, FopenFlags::empty()));
+            answer_open(reply, opened);
+        });
+    }
+
+    fn readdir(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        directory: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
+        self.run(move |tree| match tree.list(directory.0, offset, &mut reply) {
+            Ok(()) => reply.ok(),
+            Err(error) => reply.error(error.into()),
+        });
+    }
+
+    fn readdirplus(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        directory: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectoryPlus,
+    ) {
+        self.run(move |tree| match tree.list_plus(directory.0, offset, &mut reply) {
+            Ok(()) => reply.ok(),
+            Err(error) => reply.error(error.into()),
+        });
+    }
+
+    fn releasedir(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        directory: FileHandle,
+        _: OpenFlags,
+        reply: ReplyEmpty,
+    ) {
+        drop(self.tree.directories.remove(directory.0));
+        reply.ok();
+    }
+
+    fn fsyncdir(
+        &self,
+        request: &Request,
+        _: INodeNo,
+        directory: FileHandle,
+        data_only: bool,
+        reply: ReplyEmpty,
+    ) {
+        let caller = request.pid();
+        self.run(move |tree| tree.flush_directory(directory.0, caller, data_only, reply));
+    }
+
+    fn statfs(&self, _: &Request, node: INodeNo, reply: ReplyStatfs) {
+        self.run(move |tree| match tree.space(node.0) {
+            Ok(space) => reply.statfs(
+                space.f_blocks,
+                space.f_bfree,
+                space.f_bavail,
+                space.f_files,
+                space.f_ffree,
+                space.f_bsize as u32,
+                space.f_namemax as u32,
+                space.f_frsize as u32,
+            ),
+            Err(error) => reply.error(error.into()),
+        });
+    }
+
+    fn setxattr(
+        &self,
+        request: &Request,
+        node: INodeNo,
+        name: &OsStr,
+        value: &[u8],
+        flags: i32,
+        _: u32,
+        reply: ReplyEmpty,
+    ) {
+        let (name, value, caller) = (name.to_owned(), value.to_vec(), caller(request, 0));
+        self.run(move |tree| {
+            answer(reply, tree.set_xattr(node.0, &name, &value, flags, caller));
+        });
+    }
+
+    fn getxattr(&self, _: &Request, node: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {
+        let name = name.to_owned();
+        self.run(move |tree| answer_value(reply, size, tree.xattr(node.0, &name)));
+    }
+
+    fn listxattr(&self, _: &Request, node: INodeNo, size: u32, reply: ReplyXattr) {
+        self.run(move |tree| answer_value(reply, size, tree.xattr_names(node.0)));
+    }
+
+    fn removexattr(&self, _: &Request, node: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        let name = name.to_owned();
+        self.run(move |tree| answer(reply, tree.remove_xattr(node.0, &name)));
+    }
+
+    fn fallocate(
+        &self,
+        request: &Request,
+        _: INodeNo,
+        file: FileHandle,
+        offset: u64,
+        len: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
+        let root = request.uid() == 0;
+        self.run(move |tree| answer(reply, tree.allocate(file.0, (offset, len), mode, root)));
+    }
+
+    fn lseek(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        file: FileHandle,
+        offset: i64,
+        whence: i32,
+        reply: ReplyLseek,
+    ) {
+        self.run(move |tree| match tree.seek(file.0, offset, whence) {
+            Ok(found) => reply.offset(found),
+            Err(error) => reply.error(error.into()),
+        });
+    }
+
+    fn copy_file_range(
+        &self,
+        request: &Request,
+        _: INodeNo,
+        from: FileHandle,
+        from_offset: u64,
+        _: INodeNo,
+        to: FileHandle,
+        offset: u64,
+        len: u64,
+        _: CopyFileRangeFlags,
+        reply: ReplyWrite,
+    ) {
+        let (caller, clear) = (request.pid(), request.uid() != 0);
+        let written = Written { caller, offset, flags: 0, from_cache: false, clear };
+        self.run(move |tree| match (tree.file(from.0), tree.file(to.0)) {
+            (Ok(from), Ok(to)) => tree.copy((from, from_offset), to, written, len, reply),
+            (Err(error), _) | (_, Err(error)) => reply.error(error.into()),
+        });
+    }
+}

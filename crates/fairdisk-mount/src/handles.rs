@@ -1,0 +1,64 @@
+//! The numbers the kernel knows open files by.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Open things by number. A number is used again after its thing was closed.
+#[derive(Debug)]
+pub(crate) struct Handles<T>(RwLock<Slots<T>>);
+
+#[derive(Debug)]
+struct Slots<T> {
+    things: Vec<Option<Arc<T>>>,
+    free: Vec<usize>,
+}
+
+impl<T> Default for Handles<T> {
+    fn default() -> Self {
+        Self(RwLock::new(Slots { things: Vec::new(), free: Vec::new() }))
+    }
+}
+
+impl<T> Handles<T> {
+    /// Keeps a thing, and says under which number.
+    pub(crate) fn insert(&self, thing: Arc<T>) -> u64 {
+        let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let at = slots.free.pop().unwrap_or(slots.things.len());
+        if at == slots.things.len() {
+            slots.things.push(Some(thing));
+        } else {
+            slots.things[at] = Some(thing);
+        }
+        at as u64
+    }
+
+    /// The thing of a number.
+    pub(crate) fn get(&self, number: u64) -> Option<Arc<T>> {
+        let slots = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        slots.things.get(usize::try_from(number).ok()?)?.clone()
+    }
+
+    /// Closes: the number is free, the thing goes to the caller.
+    pub(crate) fn remove(&self, number: u64) -> Option<Arc<T>> {
+        let at = usize::try_from(number).ok()?;
+        let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let thing = slots.things.get_mut(at)?.take()?;
+        slots.free.push(at);
+        Some(thing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_used_again_but_not_while_something_is_there() {
+        let handles = Handles::default();
+        let (one, two) = (handles.insert(Arc::new(1)), handles.insert(Arc::new(2)));
+        assert_ne!(one, two);
+        assert_eq!(handles.remove(one).as_deref(), Some(&1));
+        assert!(handles.get(one).is_none() && handles.remove(one).is_none());
+        assert_eq!(handles.insert(Arc::new(3)), one);
+        assert_eq!(handles.get(two).as_deref(), Some(&2));
+    }
+}

@@ -1,0 +1,139 @@
+//! The groups, and what each asks for.
+
+use super::{Hierarchy, RECHECK, SWEEP};
+use fairdisk_core::{Change, GroupId, Instant, Share};
+use std::collections::BTreeMap;
+
+/// A group by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupName<'a> {
+    /// The number the scheduler knows it by.
+    pub id: GroupId,
+    /// Its cgroup.
+    pub path: &'a str,
+    /// What it asks for.
+    pub share: Share,
+}
+
+#[derive(Debug)]
+struct Group {
+    path: String,
+    share: Share,
+}
+
+/// The group that a cgroup's tasks belong to, and when that was found.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    group: u32,
+    at: Instant,
+}
+
+/// All groups. A cgroup without settings of its own belongs to the nearest one above that has some;
+/// if there is none it is a group by itself.
+#[derive(Debug)]
+pub(super) struct Groups {
+    /// By number; the root group is 0.
+    list: Vec<Option<Group>>,
+    numbers: BTreeMap<String, u32>,
+    found: BTreeMap<String, Found>,
+}
+
+impl Groups {
+    pub(super) fn new() -> Self {
+        let root = Group { path: "/".to_owned(), share: Share::DEFAULT };
+        let numbers = BTreeMap::from([("/".to_owned(), GroupId::ROOT.0)]);
+        Self { list: vec![Some(root)], numbers, found: BTreeMap::new() }
+    }
+
+    /// The group of the tasks in `cgroup`.
+    pub(super) fn find(
+        &mut self,
+        now: Instant,
+        hierarchy: &Hierarchy,
+        cgroup: &str,
+        changes: &mut Vec<Change>,
+    ) -> GroupId {
+        if let Some(found) = self.found.get(cgroup)
+            && now < found.at + RECHECK
+        {
+            return GroupId(found.group);
+        }
+        let own = above(cgroup).find_map(|path| Some((path, hierarchy.share_of(path)?)));
+        let (path, share) = own.unwrap_or((cgroup, Share::DEFAULT));
+        let group = self.number(path, share, changes);
+        self.found.insert(cgroup.to_owned(), Found { group, at: now });
+        GroupId(group)
+    }
+
+    fn number(&mut self, path: &str, share: Share, changes: &mut Vec<Change>) -> u32 {
+        if let Some(number) = self.numbers.get(path).copied() {
+            self.ask(number, share, changes);
+            return number;
+        }
+        let free = self.list.iter().position(Option::is_none);
+        let number = free.unwrap_or(self.list.len());
+        if free.is_none() {
+            self.list.push(None);
+        }
+        self.list[number] = Some(Group { path: path.to_owned(), share });
+        self.numbers.insert(path.to_owned(), number as u32);
+        changes.push(Change::GroupAdded { group: GroupId(number as u32), share });
+        number as u32
+    }
+
+    fn ask(&mut self, number: u32, share: Share, changes: &mut Vec<Change>) {
+        if let Some(group) = &mut self.list[number as usize]
+            && group.share != share
+        {
+            group.share = share;
+            changes.push(Change::GroupShare { group: GroupId(number), share });
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = GroupName<'_>> {
+        self.list.iter().enumerate().filter_map(|(number, group)| {
+            let group = group.as_ref()?;
+            let id = GroupId(number as u32);
+            Some(GroupName { id, path: &group.path, share: group.share })
+        })
+    }
+
+    /// Groups whose directory is gone are forgotten.
+    pub(super) fn sweep(
+        &mut self,
+        now: Instant,
+        hierarchy: &Hierarchy,
+        changes: &mut Vec<Change>,
+    ) {
+        self.found.retain(|_, found| now < found.at + SWEEP);
+        let gone = self.iter().filter(|group| !hierarchy.directory(group.path).is_dir());
+        let gone: Vec<(u32, String)> =
+            gone.map(|group| (group.id.0, group.path.to_owned())).collect();
+        for (number, path) in gone {
+            self.list[number as usize] = None;
+            self.numbers.remove(&path);
+            self.found.retain(|_, found| found.group != number);
+            changes.push(Change::GroupRemoved { group: GroupId(number) });
+        }
+    }
+}
+
+/// A cgroup and those above it, nearest first. The root is above nobody: what it asks for is for
+/// its own tasks.
+fn above(cgroup: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(cgroup), |path| match path.rfind('/') {
+        Some(at) if at > 0 => Some(&path[..at]),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_up_ends_below_the_root() {
+        assert_eq!(above("/a/b c/d").collect::<Vec<_>>(), ["/a/b c/d", "/a/b c", "/a"]);
+        assert_eq!(above("/").collect::<Vec<_>>(), ["/"]);
+    }
+}

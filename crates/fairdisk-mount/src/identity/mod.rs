@@ -1,0 +1,128 @@
+//! Who asks: from a thread to its task, group and I/O priority, as the scheduler knows them.
+
+mod groups;
+mod hierarchy;
+pub(crate) mod ioprio;
+mod tasks;
+
+pub use groups::GroupName;
+pub use hierarchy::{Hierarchy, HierarchyError, Setting, SettingError};
+
+use fairdisk_core::{Change, GroupId, Instant, IoPrio, Span, TaskId};
+use groups::Groups;
+use std::collections::HashMap;
+use tasks::{Look, Tasks};
+
+/// How long an answer about a thread or a group is believed.
+pub(crate) const RECHECK: Span = Span::from_ms(100);
+
+/// How often those nobody has heard of for a while are looked after.
+const SWEEP: Span = Span::from_s(2);
+
+/// Whoever asks, as the scheduler knows them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Who {
+    /// The task.
+    pub task: TaskId,
+    /// Its group.
+    pub group: GroupId,
+    /// Its priority where `ionice` has set none: what follows from `nice`.
+    pub ioprio: IoPrio,
+}
+
+impl Who {
+    /// Who stands for all whom nothing is known about.
+    pub const NOBODY: Self =
+        Self { task: TaskId(0), group: GroupId::ROOT, ioprio: IoPrio::UNSET };
+}
+
+/// Everybody who was heard of lately.
+#[derive(Debug)]
+pub struct Identity {
+    hierarchy: Option<Hierarchy>,
+    groups: Groups,
+    tasks: Tasks,
+    /// Who used a file last, for what nobody asks for.
+    users: HashMap<u64, Who>,
+    swept: Instant,
+    changes: Vec<Change>,
+}
+
+impl Identity {
+    /// Nobody yet. Groups are the directories of `hierarchy`; without one everybody is in the root
+    /// group.
+    #[must_use]
+    pub fn new(hierarchy: Option<Hierarchy>) -> Self {
+        Self {
+            hierarchy,
+            groups: Groups::new(),
+            tasks: Tasks::new(),
+            users: HashMap::new(),
+            swept: Instant::ZERO,
+            changes: Vec::new(),
+        }
+    }
+
+    /// Who the thread `tid` is at `now`. A thread that is gone is what it was when last heard of.
+    pub fn classify(&mut self, now: Instant, tid: u32) -> Who {
+        if now >= self.swept + SWEEP {
+            self.sweep(now);
+        }
+        if tid == 0 {
+            return Who::NOBODY;
+        }
+        match self.tasks.look_at(now, tid, &mut self.changes) {
+            Look::Known(who) => who,
+            Look::Read(known, text) => {
+                let group = match &self.hierarchy {
+                    Some(hierarchy) => {
+                        let path = hierarchy.path_in(&text).unwrap_or("/");
+                        self.groups.find(now, hierarchy, path, &mut self.changes)
+                    }
+                    None => GroupId::ROOT,
+                };
+                if known.who.group != group {
+                    known.who.group = group;
+                    self.changes.push(Change::TaskMoved { task: known.who.task, group });
+                }
+                known.who
+            }
+        }
+    }
+
+    /// What the scheduler has to be told since it was asked last.
+    pub fn take_changes(&mut self) -> Vec<Change> {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// The groups, by the numbers the scheduler knows them by.
+    pub fn groups(&self) -> impl Iterator<Item = GroupName<'_>> {
+        self.groups.iter()
+    }
+
+    /// `who` has used `file`.
+    pub fn uses(&mut self, who: Who, file: u64) {
+        self.users.insert(file, who);
+    }
+
+    /// Who used `file` last.
+    #[must_use]
+    pub fn user_of(&self, file: u64) -> Who {
+        self.users.get(&file).copied().unwrap_or(Who::NOBODY)
+    }
+
+    /// `file` is not in use any more.
+    pub fn done_with(&mut self, file: u64) {
+        self.users.remove(&file);
+    }
+
+    /// Threads that have ended and groups that were removed are forgotten; settings of groups
+    /// nobody asks for just now are read again.
+    fn sweep(&mut self, now: Instant) {
+        self.swept = now;
+        self.tasks.sweep(now, &mut self.changes);
+        if let Some(hierarchy) = &self.hierarchy {
+            self.groups.sweep(now, hierarchy, &mut self.changes);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The threads that were heard of lately.
+
+use super::{RECHECK, SWEEP, Who, ioprio};
+use fairdisk_core::{Change, Instant, TaskId};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// A thread, found by a descriptor that stays with it: once it has ended, reading says so, even if
+/// another has its number by now.
+#[derive(Debug)]
+pub(super) struct Known {
+    cgroup: File,
+    pub(super) who: Who,
+    checked: Instant,
+    heard: Instant,
+}
+
+/// What looking at a thread comes to.
+pub(super) enum Look<'a> {
+    /// It was looked at a moment ago, or cannot be any more.
+    Known(Who),
+    /// What its `/proc/TID/cgroup` says now.
+    Read(&'a mut Known, String),
+}
+
+/// All of them, and the numbers the scheduler knows them by.
+#[derive(Debug)]
+pub(super) struct Tasks {
+    known: BTreeMap<u32, Known>,
+    free: Vec<TaskId>,
+    next: u32,
+}
+
+impl Tasks {
+    pub(super) const fn new() -> Self {
+        // Task 0 is nobody.
+        Self { known: BTreeMap::new(), free: Vec::new(), next: 1 }
+    }
+
+    pub(super) fn look_at(
+        &mut self,
+        now: Instant,
+        tid: u32,
+        changes: &mut Vec<Change>,
+    ) -> Look<'_> {
+        let mut last = Who::NOBODY;
+        if let Some(known) = self.known.get_mut(&tid) {
+            known.heard = now;
+            if now < known.checked + RECHECK {
+                return Look::Known(known.who);
+            }
+            last = known.who;
+            if known.read().is_none() {
+                self.ended(tid, changes);
+            }
+        }
+        if !self.known.contains_key(&tid) && !self.meet(now, tid) {
+            return Look::Known(Who { task: TaskId(0), ..last });
+        }
+        let Some(known) = self.known.get_mut(&tid) else { return Look::Known(last) };
+        known.checked = now;
+        known.who.ioprio = ioprio::from_nice(tid);
+        match known.read() {
+            Some(text) => Look::Read(known, text),
+            None => Look::Known(known.who),
+        }
+    }
+
+    /// Gets to know a thread; not if it is gone.
+    fn meet(&mut self, now: Instant, tid: u32) -> bool {
+        let Ok(cgroup) = File::open(format!("/proc/{tid}/cgroup")) else { return false };
+        let task = self.free.pop().unwrap_or(TaskId(self.next));
+        self.next = self.next.max(task.0 + 1);
+        let who = Who { task, ..Who::NOBODY };
+        self.known.insert(tid, Known { cgroup, who, checked: now, heard: now });
+        true
+    }
+
+    fn ended(&mut self, tid: u32, changes: &mut Vec<Change>) {
+        if let Some(known) = self.known.remove(&tid) {
+            changes.push(Change::TaskExited { task: known.who.task });
+            self.free.push(known.who.task);
+        }
+    }
+
+    /// Forgets those that have ended without a word.
+    pub(super) fn sweep(&mut self, now: Instant, changes: &mut Vec<Change>) {
+        let silent = self.known.iter().filter(|(_, known)| now >= known.heard + SWEEP);
+        let gone: Vec<u32> =
+            silent.filter(|(_, known)| known.read().is_none()).map(|(tid, _)| *tid).collect();
+        for tid in gone {
+            self.ended(tid, changes);
+        }
+    }
+}
+
+impl Known {
+    /// What `/proc/TID/cgroup` says; nothing once the thread has ended.
+    fn read(&self) -> Option<String> {
+        // A line for each hierarchy; paths of cgroups can be as long as any.
+        let mut text = vec![0; 4096];
+        let mut filled = 0;
+        loop {
+            match self.cgroup.read_at(&mut text[filled..], filled as u64) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(_) => return None,
+            }
+            if filled == text.len() {
+                text.resize(2 * filled, 0);
+            }
+        }
+        text.truncate(filled);
+        if filled == 0 { None } else { Some(String::from_utf8_lossy(&text).into_owned()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairdisk_core::Span;
+    use std::process::{Command, Stdio};
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Span::from_ms(ms)
+    }
+
+    #[test]
+    fn a_thread_is_read_now_and_then_and_forgotten_when_it_has_ended() {
+        let mut tasks = Tasks::new();
+        let mut changes = Vec::new();
+        let mut child =
+            Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("cat");
+        let tid = child.id();
+        assert!(matches!(tasks.look_at(at(0), tid, &mut changes), Look::Read(..)));
+        let Look::Known(who) = tasks.look_at(at(50), tid, &mut changes) else {
+            panic!("read again too soon")
+        };
+        assert_eq!(who.task, TaskId(1));
+        assert!(matches!(tasks.look_at(at(150), tid, &mut changes), Look::Read(..)));
+        drop(child.stdin.take());
+        child.wait().expect("it ends");
+        tasks.sweep(at(1000), &mut changes);
+        assert_eq!(changes, [], "it was heard of a moment ago");
+        tasks.sweep(at(3000), &mut changes);
+        assert_eq!(changes, [Change::TaskExited { task: TaskId(1) }]);
+        let own = std::process::id();
+        let Look::Read(known, text) = tasks.look_at(at(3000), own, &mut changes) else {
+            panic!("we are alive")
+        };
+        assert_eq!(known.who.task, TaskId(1), "the number is free again");
+        assert!(text.contains(":/"), "{text}");
+    }
+
+    #[test]
+    fn a_thread_that_never_was_is_nobody() {
+        let mut changes = Vec::new();
+        let look = Tasks::new().look_at(at(0), u32::MAX, &mut changes);
+        assert!(matches!(look, Look::Known(Who::NOBODY)));
+    }
+}

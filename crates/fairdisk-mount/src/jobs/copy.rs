@@ -1,0 +1,50 @@
+//! Copying between files.
+
+use super::uninterrupted;
+use crate::gate::Job;
+use crate::open_file::OpenFile;
+use crate::ops::Written;
+use crate::tree::Tree;
+use fuser::ReplyWrite;
+use rustix::fs::copy_file_range;
+use std::io;
+use std::sync::Arc;
+
+/// Copies a stretch of a file into another, in the file system below. What that reads passes the
+/// gate with it; what it makes dirty follows as any buffered write.
+pub(crate) struct CopyJob {
+    pub(crate) tree: Arc<Tree>,
+    pub(crate) from: (Arc<OpenFile>, u64),
+    pub(crate) to: Arc<OpenFile>,
+    /// The write half of it.
+    pub(crate) written: Written,
+    pub(crate) len: usize,
+    pub(crate) copied: usize,
+    pub(crate) reply: ReplyWrite,
+}
+
+impl Job for CopyJob {
+    fn perform(&mut self) -> io::Result<()> {
+        let tree = Arc::clone(&self.tree);
+        let _clearing = tree.privileges.clearing(self.written.clear)?;
+        let (from, offset) = &self.from;
+        self.copied = uninterrupted(|| {
+            let (mut here, mut there) = (*offset, self.written.offset);
+            let (source, target) = (&from.fd, &self.to.fd);
+            copy_file_range(source, Some(&mut here), target, Some(&mut there), self.len)
+        })?;
+        // It may have been done by sharing blocks.
+        self.to.state.extents().forget();
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, result: io::Result<()>) {
+        let Self { tree, to, written, copied, reply, .. } = *self;
+        match result {
+            Ok(()) => {
+                tree.dirtied(&to, written, copied, Box::new(move || reply.written(copied as u32)));
+            }
+            Err(error) => reply.error(error.into()),
+        }
+    }
+}

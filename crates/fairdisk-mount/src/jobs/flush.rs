@@ -1,0 +1,47 @@
+//! Making a file durable.
+
+use super::uninterrupted;
+use crate::directory::OpenDirectory;
+use crate::gate::Job;
+use crate::open_file::OpenFile;
+use fuser::ReplyEmpty;
+use rustix::fs::{fdatasync, fsync};
+use std::io;
+use std::sync::Arc;
+
+/// What is made durable.
+pub(crate) enum Flushed {
+    /// A file, whose opener hears of earlier errors, too.
+    File(Arc<OpenFile>),
+    /// A directory.
+    Directory(Arc<OpenDirectory>),
+}
+
+/// Makes what was written so far durable.
+pub(crate) struct FlushJob {
+    pub(crate) what: Flushed,
+    /// Without metadata that is not needed to read it back.
+    pub(crate) data_only: bool,
+    pub(crate) reply: ReplyEmpty,
+}
+
+impl Job for FlushJob {
+    fn perform(&mut self) -> io::Result<()> {
+        let fd = match &self.what {
+            Flushed::File(file) => &file.fd,
+            Flushed::Directory(directory) => directory.fd(),
+        };
+        uninterrupted(|| if self.data_only { fdatasync(fd) } else { fsync(fd) })
+    }
+
+    fn finish(self: Box<Self>, result: io::Result<()>) {
+        let earlier = match &self.what {
+            Flushed::File(file) => file.take_error(),
+            Flushed::Directory(_) => Ok(()),
+        };
+        match result.and(earlier) {
+            Ok(()) => self.reply.ok(),
+            Err(error) => self.reply.error(error.into()),
+        }
+    }
+}

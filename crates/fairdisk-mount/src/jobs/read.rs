@@ -1,0 +1,75 @@
+//! Reading.
+
+use super::uninterrupted;
+use crate::gate::Job;
+use crate::open_file::OpenFile;
+use crate::tree::Tree;
+use fairdisk_plane::buffer::Buffer;
+use fuser::ReplyData;
+use rustix::io::pread;
+use std::io;
+use std::sync::Arc;
+
+/// Reads a stretch of a file for the kernel.
+pub(crate) struct ReadJob {
+    tree: Arc<Tree>,
+    file: Arc<OpenFile>,
+    offset: u64,
+    len: usize,
+    direct: bool,
+    buffer: Buffer,
+    filled: usize,
+    reply: ReplyData,
+}
+
+impl ReadJob {
+    /// `len` bytes at `offset`, past the page cache below if `direct`.
+    pub(crate) fn new(
+        tree: Arc<Tree>,
+        file: Arc<OpenFile>,
+        (offset, len): (u64, usize),
+        direct: bool,
+        reply: ReplyData,
+    ) -> Self {
+        Self { tree, file, offset, len, direct, buffer: Buffer::empty(), filled: 0, reply }
+    }
+
+    /// Reads on from where it is, up to the end of the file.
+    fn fill(&mut self, direct: bool) -> io::Result<()> {
+        let proc_fd = &self.tree.proc_fd;
+        let direct =
+            direct.then(|| self.file.direct(proc_fd, self.offset, self.len as u64)).flatten();
+        let fd = direct.unwrap_or(&self.file.fd);
+        while self.filled < self.len {
+            let rest = &mut self.buffer.bytes_mut()[self.filled..self.len];
+            let got = uninterrupted(|| pread(fd, &mut *rest, self.offset + self.filled as u64))?;
+            self.filled += got;
+            // Past the page cache only the end of the file makes a read short.
+            if got == 0 || direct.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Job for ReadJob {
+    fn perform(&mut self) -> io::Result<()> {
+        self.buffer = self.tree.buffers.take(self.len);
+        match self.fill(self.direct) {
+            // Stricter about alignment than assumed: the page cache can do it.
+            Err(error) if self.direct && error.raw_os_error() == Some(libc::EINVAL) => {
+                self.fill(false)
+            }
+            other => other,
+        }
+    }
+
+    fn finish(self: Box<Self>, result: io::Result<()>) {
+        match result {
+            Ok(()) => self.reply.data(&self.buffer.bytes()[..self.filled]),
+            Err(error) => self.reply.error(error.into()),
+        }
+        self.tree.buffers.put(self.buffer);
+    }
+}

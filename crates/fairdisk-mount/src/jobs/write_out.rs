@@ -1,0 +1,38 @@
+//! Writing out what a buffered write left in the page cache.
+
+use crate::dirty::Chunk;
+use crate::gate::Job;
+use crate::open_file::OpenFile;
+use crate::sys::range::write_out;
+use crate::tree::Tree;
+use std::io;
+use std::sync::Arc;
+
+/// Writes out a stretch of a file. Keeps the file open until it is done.
+pub(crate) struct WriteOutJob {
+    pub(crate) tree: Arc<Tree>,
+    pub(crate) file: Arc<OpenFile>,
+    pub(crate) chunk: Chunk,
+}
+
+impl Job for WriteOutJob {
+    fn perform(&mut self) -> io::Result<()> {
+        self.file.state.ranges().let_through(&self.chunk);
+        let done = write_out(&self.file.fd, self.chunk.start, self.chunk.bytes());
+        self.file.state.extents().written_out(self.chunk.start);
+        done
+    }
+
+    fn finish(self: Box<Self>, result: io::Result<()>) {
+        let Self { tree, file, chunk } = *self;
+        if let Err(error) = result {
+            file.state.failed(&error);
+        }
+        let (next, free) = file.state.ranges().finished(&chunk);
+        if let Some(next) = next {
+            tree.send(&file, next);
+        }
+        tree.accounts.settle(chunk.account, chunk.bytes());
+        free.into_iter().for_each(|then| then());
+    }
+}

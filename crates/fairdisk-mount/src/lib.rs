@@ -1,0 +1,36 @@
+//! The pass-through file system of `fairdisk mount`.
+//!
+//! [`Mounted::mount`] shows the tree under a source directory at a mount point. Metadata goes
+//! straight through; every read, write-out and flush of file data becomes a [`Piece`] that a
+//! [`Gate`] lets through when it is that piece's turn. [`OpenGate`] lets everything through at
+//! once.
+//!
+//! Nothing here resolves a path below the source: every object is reached from its parent's
+//! descriptor, without following links, and opened again through that descriptor.
+
+mod attributes;
+mod buffers;
+mod caller;
+mod directory;
+mod dirty;
+mod errors;
+mod extents;
+mod filesystem;
+mod gate;
+mod handles;
+mod jobs;
+mod mounted;
+mod mountpoint;
+mod nodes;
+mod open_file;
+mod ops;
+mod options;
+mod readers;
+mod sys;
+mod tree;
+
+pub use errors::{MountError, MountProblem};
+pub use gate::{Gate, Job, OpenGate, Piece};
+pub use mounted::Mounted;
+pub use options::MountOptions;
+pub use tree::MountCounts;

@@ -1,0 +1,185 @@
+//! A mounted tree.
+
+use crate::caller::Privileges;
+use crate::errors::{MountError, MountProblem};
+use crate::filesystem::PassThrough;
+use crate::gate::Gate;
+use crate::mountpoint::{self, Places};
+use crate::options::MountOptions;
+use crate::tree::{MountCounts, Tree};
+use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
+use rustix::mount::MountFlags;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A mounted tree, unmounted when dropped.
+pub struct Mounted {
+    mountpoint: PathBuf,
+    device: Option<u64>,
+    /// Mounted by ourselves, as root; otherwise by a helper.
+    own: bool,
+    tree: Arc<Tree>,
+    session: Option<BackgroundSession>,
+}
+
+impl std::fmt::Debug for Mounted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Mounted({})", self.mountpoint.display())
+    }
+}
+
+impl Mounted {
+    /// Shows what is in `source` at `mountpoint`; file data pass `gate`.
+    ///
+    /// # Errors
+    /// It cannot be mounted; the error says why and what to do.
+    pub fn mount(
+        source: &Path,
+        mountpoint: &Path,
+        options: MountOptions,
+        gate: Arc<dyn Gate>,
+    ) -> Result<Self, MountError> {
+        let places = mountpoint::check(source, mountpoint)?;
+        allow_many_files();
+        let tree = Tree::new(&places.source, options, gate).map_err(|error| {
+            if Path::new("/proc/self/fd").exists() {
+                MountError::os(&places.source, "open it", error)
+            } else {
+                MountError::new(&places.mountpoint, MountProblem::NoProc)
+            }
+        })?;
+        let tree = Arc::new(tree);
+        let own = Privileges::find().is_root();
+        let session = start(&places, &tree, own)?;
+        let mut mounted =
+            Self { mountpoint: places.mountpoint, device: None, own, tree, session: Some(session) };
+        mounted.device = mountpoint::device(&mounted.mountpoint);
+        if let Some(device) = mounted.device {
+            mountpoint::read_ahead(device, mounted.tree.options.read_ahead_kib);
+        }
+        Ok(mounted)
+    }
+
+    /// Where it is mounted.
+    #[must_use]
+    pub fn mountpoint(&self) -> &Path {
+        &self.mountpoint
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub fn counts(&self) -> MountCounts {
+        self.tree.counts()
+    }
+
+    /// Whether it is not mounted any longer: somebody else unmounted it.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.session.as_ref().is_none_or(|session| session.guard.is_finished())
+    }
+
+    /// Waits until somebody else has unmounted it.
+    pub fn wait(mut self) {
+        if let Some(session) = self.session.take() {
+            // Whatever ended it: it is over.
+            let _ = session.join();
+        }
+        self.tree.accounts.wait_until_clean();
+    }
+
+    /// Unmounts. When it returns, everything written through the mount has passed the gate.
+    ///
+    /// # Errors
+    /// Somebody still uses it; then it stays mounted.
+    pub fn unmount(&mut self) -> Result<(), MountError> {
+        if self.own && self.is_there() {
+            mountpoint::release(&self.mountpoint)?;
+        }
+        if let Some(session) = self.session.take() {
+            let ended = if self.own { session.join() } else { session.umount_and_join() };
+            ended.map_err(|error| MountError::os(&self.mountpoint, "unmount", error))?;
+        }
+        self.tree.accounts.wait_until_clean();
+        Ok(())
+    }
+
+    /// Whether what is mounted there is ours, not something older below it.
+    fn is_there(&self) -> bool {
+        !self.is_over() && mountpoint::device(&self.mountpoint) == self.device
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        if self.session.is_none() || self.unmount().is_ok() {
+            return;
+        }
+        // Those who still use it keep it for as long as this process lives.
+        if self.is_there() && mountpoint::detach(&self.mountpoint).is_ok() {
+            self.tree.accounts.wait_until_clean();
+        }
+    }
+}
+
+fn start(places: &Places, tree: &Arc<Tree>, own: bool) -> Result<BackgroundSession, MountError> {
+    let options = &tree.options;
+    let flags = mountpoint::flags(tree.nodes.root(), options);
+    let acl = if options.allow_other { SessionACL::All } else { SessionACL::Owner };
+    let mut config = Config::default();
+    config.acl = acl;
+    config.n_threads = Some(options.readers.max(1));
+    config.clone_fd = options.readers > 1;
+    let filesystem = PassThrough::new(Arc::clone(tree));
+    let failed = |error| MountError::os(&places.mountpoint, "mount", error);
+    let fuse = mountpoint::open_fuse(&places.mountpoint);
+    let session = if own {
+        let fuse = fuse?;
+        mountpoint::attach(places, &fuse, flags, options)?;
+        Session::from_fd(filesystem, fuse, acl, config).map_err(|error| {
+            let _ = mountpoint::detach(&places.mountpoint);
+            failed(error)
+        })?
+    } else {
+        if let Err(error) = fuse
+            && !helper_is_there()
+        {
+            return Err(error);
+        }
+        config.mount_options = helper_options(places, flags);
+        Session::new(filesystem, &places.mountpoint, &config).map_err(failed)?
+    };
+    session.spawn().map_err(failed)
+}
+
+/// Whether users can mount with the help of `fusermount3`.
+fn helper_is_there() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join("fusermount3").exists())
+}
+
+fn helper_options(places: &Places, flags: MountFlags) -> Vec<MountOption> {
+    let mut options = vec![
+        MountOption::FSName(places.source.display().to_string().replace(',', "\\,")),
+        MountOption::Subtype("fairdisk".to_owned()),
+        MountOption::DefaultPermissions,
+        MountOption::NoSuid,
+        MountOption::NoDev,
+    ];
+    if flags.contains(MountFlags::RDONLY) {
+        options.push(MountOption::RO);
+    }
+    if flags.contains(MountFlags::NOEXEC) {
+        options.push(MountOption::NoExec);
+    }
+    options
+}
+
+/// Every open file of every user of the mount is a descriptor of ours.
+fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current < limit.maximum {
+        let _ =
+            setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    }
+}

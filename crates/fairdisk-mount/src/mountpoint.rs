@@ -1,0 +1,202 @@
+//! The place a tree is mounted on: checked, recovered from a dead daemon, mounted and unmounted.
+
+use crate::errors::{MountError, MountProblem};
+use crate::options::MountOptions;
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fs::{Mode, OFlags, StatVfsMountFlags, fstatvfs, major, minor, open, stat};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::process::{getegid, geteuid};
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The type mounts are shown with.
+const TYPE: &str = "fuse.fairdisk";
+
+/// Two directories that can be mounted one on the other.
+#[derive(Debug)]
+pub(crate) struct Places {
+    pub(crate) source: PathBuf,
+    pub(crate) mountpoint: PathBuf,
+}
+
+/// Looks at both places. A mount point whose daemon died is recovered.
+pub(crate) fn check(source: &Path, mountpoint: &Path) -> Result<Places, MountError> {
+    recover(mountpoint)?;
+    let source = real(source, MountProblem::SourceMissing, MountProblem::SourceNotDirectory)?;
+    let missing = MountProblem::MountPointMissing;
+    let mountpoint = real(mountpoint, missing, MountProblem::MountPointNotDirectory)?;
+    if is_ours(&mountpoint) {
+        return Err(MountError::new(&mountpoint, MountProblem::AlreadyMounted));
+    }
+    if source == mountpoint {
+        return Ok(Places { source, mountpoint });
+    }
+    if source.starts_with(&mountpoint) || mountpoint.starts_with(&source) {
+        return Err(MountError::new(&mountpoint, MountProblem::Nested));
+    }
+    let mut inside = fs::read_dir(&mountpoint)
+        .map_err(|error| MountError::os(&mountpoint, "look into the mount point", error))?;
+    if inside.next().is_some() {
+        return Err(MountError::new(&mountpoint, MountProblem::MountPointNotEmpty));
+    }
+    Ok(Places { source, mountpoint })
+}
+
+fn real(path: &Path, missing: MountProblem, other: MountProblem) -> Result<PathBuf, MountError> {
+    match fs::canonicalize(path) {
+        Ok(real) if real.is_dir() => Ok(real),
+        Ok(_) => Err(MountError::new(path, other)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(MountError::new(path, missing))
+        }
+        Err(error) => Err(MountError::os(path, "look at it", error)),
+    }
+}
+
+/// Takes away what a daemon left behind that ended without unmounting.
+fn recover(mountpoint: &Path) -> Result<(), MountError> {
+    while matches!(stat(mountpoint), Err(Errno::NOTCONN)) {
+        detach(mountpoint)
+            .map_err(|error| MountError::os(mountpoint, "take a dead mount away", error))?;
+    }
+    Ok(())
+}
+
+/// Whether the uppermost mount on `path` is one of ours.
+fn is_ours(path: &Path) -> bool {
+    let Ok(table) = fs::read("/proc/self/mountinfo") else { return false };
+    let path = escaped(path);
+    let mut ours = false;
+    for line in table.split(|byte| *byte == b'\n') {
+        let mut fields = line.split(|byte| *byte == b' ');
+        if fields.nth(4) == Some(path.as_slice()) {
+            let mut rest = fields.skip_while(|field| *field != b"-");
+            ours = rest.nth(1) == Some(TYPE.as_bytes());
+        }
+    }
+    ours
+}
+
+/// A path as the table of mounts spells it.
+fn escaped(path: &Path) -> Vec<u8> {
+    let mut escaped = Vec::new();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b' ' | b'\t' | b'\n' | b'\\' => escaped.extend(format!("\\{byte:03o}").bytes()),
+            byte => escaped.push(*byte),
+        }
+    }
+    escaped
+}
+
+/// Opens `/dev/fuse`.
+pub(crate) fn open_fuse(mountpoint: &Path) -> Result<OwnedFd, MountError> {
+    open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(|error| match error {
+        Errno::NOENT | Errno::NODEV | Errno::NXIO => {
+            MountError::new(mountpoint, MountProblem::NoFuse)
+        }
+        Errno::ACCESS | Errno::PERM => MountError::new(mountpoint, MountProblem::NotPermitted),
+        error => MountError::os(mountpoint, "open /dev/fuse", error),
+    })
+}
+
+/// What the source's own mount forbids is forbidden here, too.
+pub(crate) fn flags(source: &OwnedFd, options: &MountOptions) -> MountFlags {
+    let below = fstatvfs(source).map_or(StatVfsMountFlags::empty(), |space| space.f_flag);
+    let mut flags = MountFlags::empty();
+    let forbidden = [
+        (StatVfsMountFlags::NOSUID, MountFlags::NOSUID, !options.allow_suid),
+        (StatVfsMountFlags::NODEV, MountFlags::NODEV, !options.allow_suid),
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC, false),
+        (StatVfsMountFlags::RDONLY, MountFlags::RDONLY, options.read_only),
+    ];
+    for (there, here, asked) in forbidden {
+        if asked || below.contains(there) {
+            flags |= here;
+        }
+    }
+    flags
+}
+
+/// Mounts, as root.
+pub(crate) fn attach(
+    places: &Places,
+    fuse: &OwnedFd,
+    flags: MountFlags,
+    options: &MountOptions,
+) -> Result<(), MountError> {
+    let (fd, user, group) = (fuse.as_raw_fd(), geteuid().as_raw(), getegid().as_raw());
+    let other = if options.allow_other { ",allow_other" } else { "" };
+    let data = format!(
+        "fd={fd},rootmode=40000,user_id={user},group_id={group},default_permissions{other}"
+    );
+    let data = CString::new(data).unwrap_or_default();
+    mount(&places.source, &places.mountpoint, TYPE, flags, data.as_c_str()).map_err(|error| {
+        match error {
+            Errno::PERM => MountError::new(&places.mountpoint, MountProblem::NotPermitted),
+            Errno::NODEV => MountError::new(&places.mountpoint, MountProblem::NoFuse),
+            error => MountError::os(&places.mountpoint, "mount", error),
+        }
+    })
+}
+
+/// Unmounts if nobody uses it.
+pub(crate) fn release(mountpoint: &Path) -> Result<(), MountError> {
+    unmount(mountpoint, UnmountFlags::NOFOLLOW).map_err(|error| match error {
+        Errno::BUSY => MountError::new(mountpoint, MountProblem::Busy),
+        error => MountError::os(mountpoint, "unmount", error),
+    })
+}
+
+/// Unmounts for all who come; who is there may stay.
+pub(crate) fn detach(mountpoint: &Path) -> io::Result<()> {
+    Ok(unmount(mountpoint, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?)
+}
+
+/// The number of the device the kernel shows the mount as.
+pub(crate) fn device(mountpoint: &Path) -> Option<u64> {
+    stat(mountpoint).ok().map(|stat| stat.st_dev)
+}
+
+/// Lets the kernel read ahead further than its default allows; without permission it stays.
+pub(crate) fn read_ahead(device: u64, kib: u32) {
+    let file = format!("/sys/class/bdi/{}:{}/read_ahead_kb", major(device), minor(device));
+    let _ = fs::write(file, kib.to_string());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_spelt_as_the_table_of_mounts_does() {
+        assert_eq!(escaped(Path::new("/a b\\c")), b"/a\\040b\\134c");
+    }
+
+    #[test]
+    fn places_that_cannot_work_are_refused() {
+        let scratch = tempfile::tempdir().unwrap();
+        let (a, b) = (scratch.path().join("a"), scratch.path().join("b"));
+        fs::create_dir_all(a.join("inside")).unwrap();
+        fs::create_dir(&b).unwrap();
+        let file = scratch.path().join("file");
+        fs::write(&file, "").unwrap();
+        let problem = |source: &Path, target: &Path| {
+            let error = check(source, target).unwrap_err();
+            assert!(error.to_string().contains(';'), "no remedy in: {error}");
+            format!("{:?}", error.problem())
+        };
+        assert_eq!(problem(&scratch.path().join("no"), &b), "SourceMissing");
+        assert_eq!(problem(&file, &b), "SourceNotDirectory");
+        assert_eq!(problem(&a, &scratch.path().join("no")), "MountPointMissing");
+        assert_eq!(problem(&a, &file), "MountPointNotDirectory");
+        assert_eq!(problem(&b, &a), "MountPointNotEmpty");
+        assert_eq!(problem(&a, &a.join("inside")), "Nested");
+        assert_eq!(problem(&a.join("inside"), &a), "Nested");
+        assert!(check(&a, &b).is_ok() && check(&a, &a).is_ok());
+    }
+}

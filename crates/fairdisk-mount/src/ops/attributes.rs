@@ -1,0 +1,89 @@
+//! Attributes: reading and changing them.
+
+use crate::attributes::timespec;
+use crate::nodes::Referred;
+use crate::sys::proc_fd::ProcFd;
+use crate::tree::Tree;
+use fuser::TimeOrNow;
+use rustix::fs::{
+    AtFlags, Gid, Mode, OFlags, Stat, StatVfs, Timestamps, Uid, chmodat, chownat, fstat, fstatvfs,
+    ftruncate, utimensat,
+};
+use std::io;
+
+/// What is to be changed; the rest stays.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    pub(crate) mode: Option<u32>,
+    pub(crate) uid: Option<u32>,
+    pub(crate) gid: Option<u32>,
+    pub(crate) size: Option<u64>,
+    pub(crate) atime: Option<TimeOrNow>,
+    pub(crate) mtime: Option<TimeOrNow>,
+}
+
+impl Tree {
+    /// What a node is; through an open file if there is one.
+    pub(crate) fn stat(&self, node: u64, file: Option<u64>) -> io::Result<Stat> {
+        match file.and_then(|file| self.files.get(file)).filter(|file| file.state.node == node) {
+            Some(file) => Ok(fstat(&file.fd)?),
+            None => Ok(fstat(self.nodes.refer(node)?)?),
+        }
+    }
+
+    /// Changes attributes. The kernel has checked that the caller may, and has cleared the bits
+    /// that a change of mode or owner takes away.
+    pub(crate) fn change(
+        &self,
+        node: u64,
+        file: Option<u64>,
+        changes: &Changes,
+        caller_is_root: bool,
+    ) -> io::Result<Stat> {
+        let fd = self.nodes.refer(node)?;
+        // The owner first: changing it takes bits away that the mode may give again.
+        if changes.uid.is_some() || changes.gid.is_some() {
+            let (uid, gid) = (changes.uid.map(Uid::from_raw), changes.gid.map(Gid::from_raw));
+            chownat(&fd, "", uid, gid, AtFlags::EMPTY_PATH)?;
+        }
+        if let Some(mode) = changes.mode {
+            let mode = Mode::from_raw_mode(mode & 0o7777);
+            chmodat(self.proc_fd.dir(), ProcFd::name(&fd), mode, AtFlags::empty())?;
+        }
+        if let Some(size) = changes.size {
+            self.resize(node, file, &fd, size, caller_is_root)?;
+        }
+        if changes.atime.is_some() || changes.mtime.is_some() {
+            let times = Timestamps {
+                last_access: timespec(changes.atime),
+                last_modification: timespec(changes.mtime),
+            };
+            utimensat(&fd, "", &times, AtFlags::EMPTY_PATH)?;
+        }
+        Ok(fstat(&fd)?)
+    }
+
+    fn resize(
+        &self,
+        node: u64,
+        file: Option<u64>,
+        fd: &Referred,
+        size: u64,
+        caller_is_root: bool,
+    ) -> io::Result<()> {
+        let _clearing = self.privileges.clearing(!caller_is_root)?;
+        match file.and_then(|file| self.files.get(file)) {
+            Some(file) => ftruncate(&file.fd, size)?,
+            None => ftruncate(self.proc_fd.reopen(fd, OFlags::WRONLY | OFlags::NONBLOCK)?, size)?,
+        }
+        if let Some(state) = self.states.find(node) {
+            state.extents().forget();
+        }
+        Ok(())
+    }
+
+    /// The space of the file system below.
+    pub(crate) fn space(&self, node: u64) -> io::Result<StatVfs> {
+        Ok(fstatvfs(self.nodes.refer(node)?)?)
+    }
+}

@@ -1,0 +1,219 @@
+//! File data: every read, write and flush becomes a piece for the gate.
+
+use crate::dirty::{Chunk, Then};
+use crate::gate::Piece;
+use crate::jobs::{FlushJob, Flushed, ReadJob, WriteJob, WriteOutJob};
+use crate::open_file::OpenFile;
+use crate::tree::Tree;
+use fairdisk_core::{Flags, Lba, Op, SECTOR_BYTES, Sectors};
+use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
+use rustix::io::{Errno, pwrite};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A write as it came in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    /// The thread; 0 for nobody.
+    pub(crate) caller: u32,
+    pub(crate) offset: u64,
+    /// How the file is open now: past the cache, durable.
+    pub(crate) flags: i32,
+    /// From a memory map: whatever the flags say, nobody waits.
+    pub(crate) from_cache: bool,
+    /// Set-user-id bits fall.
+    pub(crate) clear: bool,
+}
+
+impl Written {
+    /// Whether the answer is given when the data are in the page cache below.
+    pub(crate) const fn is_buffered(&self) -> bool {
+        let waits = libc::O_DIRECT | libc::O_DSYNC | libc::O_SYNC;
+        self.from_cache || self.flags & waits == 0
+    }
+}
+
+impl Tree {
+    /// A piece of I/O on `len` bytes of a file.
+    fn piece(
+        &self,
+        file: &OpenFile,
+        (caller, op, sync): (u32, Op, bool),
+        offset: u64,
+        len: u64,
+    ) -> Piece {
+        let start = match op {
+            Op::Flush => Lba(0),
+            _ => file.state.extents().position(&file.fd, offset),
+        };
+        let sectors = Sectors(len.div_ceil(SECTOR_BYTES) as u32);
+        Piece { caller, op, start, sectors, sync, flags: Flags::NONE, file: file.state.node }
+    }
+
+    /// Reads.
+    pub(crate) fn read(
+        self: &Arc<Self>,
+        file: Arc<OpenFile>,
+        (caller, flags): (u32, i32),
+        (offset, len): (u64, usize),
+        reply: ReplyData,
+    ) {
+        let piece = self.piece(&file, (caller, Op::Read, true), offset, len as u64);
+        let direct = flags & libc::O_DIRECT != 0;
+        let job = ReadJob::new(Arc::clone(self), file, (offset, len), direct, reply);
+        self.gate.submit(piece, Box::new(job));
+    }
+
+    /// Writes, and answers when it is on the disk.
+    pub(crate) fn write_through(
+        self: &Arc<Self>,
+        file: Arc<OpenFile>,
+        written: Written,
+        data: &[u8],
+    ) -> impl FnOnce(ReplyWrite) + Send + 'static {
+        let mut buffer = self.buffers.take(data.len());
+        buffer.bytes_mut()[..data.len()].copy_from_slice(data);
+        let (tree, len) = (Arc::clone(self), data.len());
+        move |reply| {
+            file.state.used_by(written.caller);
+            let about = (written.caller, Op::Write, true);
+            let piece = tree.piece(&file, about, written.offset, len as u64);
+            let job = WriteJob {
+                tree: Arc::clone(&tree),
+                file,
+                offset: written.offset,
+                len,
+                buffer,
+                flags: written.flags,
+                clear: written.clear,
+                written: 0,
+                reply,
+            };
+            tree.gate.submit(piece, Box::new(job));
+        }
+    }
+
+    /// Writes to the page cache below and answers; what became dirty is on its way to the disk.
+    pub(crate) fn write_buffered(
+        self: &Arc<Self>,
+        file: &Arc<OpenFile>,
+        written: Written,
+        data: &[u8],
+        reply: ReplyWrite,
+    ) {
+        let done = self
+            .privileges
+            .clearing(written.clear)
+            .and_then(|_clearing| write_all(file, written.offset, data));
+        match done {
+            Ok(len) => {
+                self.dirtied(file, written, len, Box::new(move || reply.written(len as u32)));
+            }
+            Err(error) => reply.error(error.into()),
+        }
+    }
+
+    /// `len` bytes in the page cache below have changed: has them written out, and goes on as soon
+    /// as the writer is within its limit.
+    pub(crate) fn dirtied(
+        self: &Arc<Self>,
+        file: &Arc<OpenFile>,
+        written: Written,
+        len: usize,
+        then: Then,
+    ) {
+        file.state.used_by(written.caller);
+        if written.caller == 0 {
+            self.counts.orphan_writes.fetch_add(1, Ordering::Relaxed);
+        }
+        if !self.gate.paces_write_back() || len == 0 {
+            return then();
+        }
+        let account = self.gate.account(written.caller, file.state.node);
+        let (start, end) = (written.offset, written.offset + len as u64);
+        let caller = written.caller;
+        let chunk = Chunk { start, end, caller, account, urgent: false, number: 0 };
+        let noted = {
+            // Charged before anybody can finish and settle it.
+            let mut ranges = file.state.ranges();
+            let noted = ranges.note(chunk);
+            self.accounts.charge(account, noted.charge);
+            noted
+        };
+        noted.send.into_iter().for_each(|chunk| self.send(file, chunk));
+        if self.accounts.admit(account, then) {
+            self.counts.held_back.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Sends what is to be written out to the gate.
+    pub(crate) fn send(self: &Arc<Self>, file: &Arc<OpenFile>, chunk: Chunk) {
+        let about = (chunk.caller, Op::Write, chunk.urgent);
+        let piece = self.piece(file, about, chunk.start, chunk.bytes());
+        let job = WriteOutJob { tree: Arc::clone(self), file: Arc::clone(file), chunk };
+        self.gate.submit(piece, Box::new(job));
+    }
+
+    /// Makes a file durable, once what was written to it before is on the disk.
+    pub(crate) fn flush(
+        self: &Arc<Self>,
+        file: Arc<OpenFile>,
+        caller: u32,
+        data_only: bool,
+        reply: ReplyEmpty,
+    ) {
+        let (tree, flushed) = (Arc::clone(self), Arc::clone(&file));
+        let then: Then = Box::new(move || {
+            let piece = tree.piece(&flushed, (caller, Op::Flush, true), 0, 0);
+            let job = FlushJob { what: Flushed::File(flushed), data_only, reply };
+            tree.gate.submit(piece, Box::new(job));
+        });
+        let waiting = file.state.ranges().when_clean(then);
+        match waiting {
+            Ok(Some(chunk)) => self.send(&file, chunk),
+            Ok(None) => {}
+            Err(then) => then(),
+        }
+    }
+
+    /// Makes a directory durable.
+    pub(crate) fn flush_directory(
+        &self,
+        number: u64,
+        caller: u32,
+        data_only: bool,
+        reply: ReplyEmpty,
+    ) {
+        let directory = match self.directory(number) {
+            Ok(directory) => directory,
+            Err(error) => return reply.error(error.into()),
+        };
+        let piece = Piece {
+            caller,
+            op: Op::Flush,
+            start: Lba(0),
+            sectors: Sectors(0),
+            sync: true,
+            flags: Flags::META,
+            file: 0,
+        };
+        let job = FlushJob { what: Flushed::Directory(directory), data_only, reply };
+        self.gate.submit(piece, Box::new(job));
+    }
+}
+
+/// Writes all of it, or what could be written before an error.
+fn write_all(file: &OpenFile, offset: u64, data: &[u8]) -> io::Result<usize> {
+    let mut done = 0;
+    while done < data.len() {
+        match pwrite(&file.fd, &data[done..], offset + done as u64) {
+            Ok(0) => break,
+            Ok(got) => done += got,
+            Err(Errno::INTR) => {}
+            Err(_) if done > 0 => break,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(done)
+}

@@ -1,0 +1,119 @@
+//! Names: finding, making and removing them.
+
+use crate::attributes::device_from_wire;
+use crate::caller::Caller;
+use crate::nodes::{Found, demand_name};
+use crate::sys::proc_fd::ProcFd;
+use crate::tree::Tree;
+use rustix::fs::{
+    AtFlags, FileType, Mode, RenameFlags, linkat, mkdirat, mknodat, readlinkat, renameat_with,
+    symlinkat, unlinkat,
+};
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+
+impl Tree {
+    /// Finds a name.
+    pub(crate) fn look_up(&self, parent: u64, name: &OsStr) -> io::Result<Found> {
+        self.nodes.look_up(self.nodes.refer(parent)?, name)
+    }
+
+    /// Makes a file that is not a directory.
+    pub(crate) fn make_node(
+        &self,
+        parent: u64,
+        name: &OsStr,
+        (mode, device): (u32, u32),
+        caller: Caller,
+    ) -> io::Result<Found> {
+        demand_name(name)?;
+        let parent = self.nodes.refer(parent)?;
+        let kind = FileType::from_raw_mode(mode);
+        let device = device_from_wire(device);
+        {
+            let _acting = self.privileges.act_as(caller)?;
+            mknodat(&parent, name, kind, Mode::from_raw_mode(mode & 0o7777), device)?;
+        }
+        self.nodes.look_up(parent, name)
+    }
+
+    /// Makes a directory.
+    pub(crate) fn make_directory(
+        &self,
+        parent: u64,
+        name: &OsStr,
+        mode: u32,
+        caller: Caller,
+    ) -> io::Result<Found> {
+        demand_name(name)?;
+        let parent = self.nodes.refer(parent)?;
+        {
+            let _acting = self.privileges.act_as(caller)?;
+            mkdirat(&parent, name, Mode::from_raw_mode(mode & 0o7777))?;
+        }
+        self.nodes.look_up(parent, name)
+    }
+
+    /// Makes a symbolic link. Where it points is for others to follow, never for us.
+    pub(crate) fn make_symlink(
+        &self,
+        parent: u64,
+        name: &OsStr,
+        target: &Path,
+        caller: Caller,
+    ) -> io::Result<Found> {
+        demand_name(name)?;
+        let parent = self.nodes.refer(parent)?;
+        {
+            let _acting = self.privileges.act_as(caller)?;
+            symlinkat(target, &parent, name)?;
+        }
+        self.nodes.look_up(parent, name)
+    }
+
+    /// Reads a symbolic link.
+    pub(crate) fn read_symlink(&self, node: u64) -> io::Result<Vec<u8>> {
+        let target = readlinkat(self.nodes.refer(node)?, "", Vec::new())?;
+        Ok(target.into_bytes())
+    }
+
+    /// Gives a file one more name.
+    pub(crate) fn link(&self, node: u64, parent: u64, name: &OsStr) -> io::Result<Found> {
+        demand_name(name)?;
+        let (file, parent) = (self.nodes.refer(node)?, self.nodes.refer(parent)?);
+        let dir = self.proc_fd.dir();
+        linkat(dir, ProcFd::name(&file), &parent, name, AtFlags::SYMLINK_FOLLOW)?;
+        self.nodes.look_up(parent, name)
+    }
+
+    /// Removes a name; of a directory if `directory`.
+    pub(crate) fn remove(&self, parent: u64, name: &OsStr, directory: bool) -> io::Result<()> {
+        demand_name(name)?;
+        let parent = self.nodes.refer(parent)?;
+        self.nodes.hold(&parent, name);
+        let flags = if directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        Ok(unlinkat(parent, name, flags)?)
+    }
+
+    /// Renames.
+    pub(crate) fn rename(
+        &self,
+        (parent, name): (u64, &OsStr),
+        (new_parent, new_name): (u64, &OsStr),
+        flags: u32,
+        caller: Caller,
+    ) -> io::Result<()> {
+        demand_name(name)?;
+        demand_name(new_name)?;
+        let (parent, new_parent) = (self.nodes.refer(parent)?, self.nodes.refer(new_parent)?);
+        let flags = RenameFlags::from_bits_retain(flags);
+        if !flags.intersects(RenameFlags::NOREPLACE | RenameFlags::EXCHANGE) {
+            self.nodes.hold(&new_parent, new_name);
+        }
+        // What a whiteout leaves behind is a new file.
+        let whiteout = flags.contains(RenameFlags::WHITEOUT);
+        let _acting = whiteout.then(|| self.privileges.act_as(caller)).transpose()?;
+        Ok(renameat_with(parent, name, new_parent, new_name, flags)?)
+    }
+}

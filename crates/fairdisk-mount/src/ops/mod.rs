@@ -1,0 +1,12 @@
+//! What the requests do, by kind.
+
+mod attributes;
+mod data;
+mod entries;
+mod listing;
+mod opening;
+mod stretches;
+mod xattrs;
+
+pub(crate) use attributes::Changes;
+pub(crate) use data::Written;

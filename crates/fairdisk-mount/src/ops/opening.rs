@@ -1,0 +1,105 @@
+//! Opening and closing.
+
+use crate::caller::Caller;
+use crate::directory::OpenDirectory;
+use crate::nodes::{Found, ROOT, demand_name};
+use crate::open_file::OpenFile;
+use crate::tree::Tree;
+use fuser::FopenFlags;
+use rustix::fd::OwnedFd;
+use rustix::fs::{Advice, FileType, Mode, OFlags, fadvise, fstat, openat};
+use std::ffi::OsStr;
+use std::io;
+use std::sync::Arc;
+
+/// What of the caller's flags the file below is opened with. The rest is the kernel's business
+/// (appending, truncating), or decided with every request (past the cache, durable).
+const PASSED_ON: OFlags = OFlags::RDONLY.union(OFlags::WRONLY).union(OFlags::RDWR);
+
+impl Tree {
+    /// Opens a file.
+    pub(crate) fn open(
+        self: &Arc<Self>,
+        node: u64,
+        flags: i32,
+        caller: u32,
+    ) -> io::Result<(u64, FopenFlags)> {
+        let referred = self.nodes.refer(node)?;
+        let stat = fstat(&referred)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        let access = access(flags);
+        let fd = self.proc_fd.reopen(&referred, access | OFlags::NONBLOCK)?;
+        Ok(self.opened(node, stat.st_ino, fd, flags, caller))
+    }
+
+    fn opened(
+        &self,
+        node: u64,
+        inode: u64,
+        fd: OwnedFd,
+        flags: i32,
+        caller: u32,
+    ) -> (u64, FopenFlags) {
+        // The kernel above reads ahead, and its read-ahead passes the gate; that of the file
+        // system below would not.
+        let _ = fadvise(&fd, 0, None, Advice::Random);
+        let state = self.states.of(node, inode);
+        state.used_by(caller);
+        let number = self.files.insert(Arc::new(OpenFile::new(state, fd, access(flags))));
+        (number, open_flags(flags))
+    }
+
+    /// Makes a file and opens it.
+    pub(crate) fn create(
+        self: &Arc<Self>,
+        (parent, name): (u64, &OsStr),
+        mode: u32,
+        flags: i32,
+        (caller, tid): (Caller, u32),
+    ) -> io::Result<(Found, u64, FopenFlags)> {
+        demand_name(name)?;
+        let parent = self.nodes.refer(parent)?;
+        let how = access(flags) | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let made = {
+            let _acting = self.privileges.act_as(caller)?;
+            openat(&parent, name, how | OFlags::NOFOLLOW, Mode::from_raw_mode(mode & 0o7777))
+        };
+        let fd = made.map_err(|error| match error {
+            // Somebody else was quicker. The kernel looks again, and checks permissions.
+            rustix::io::Errno::EXIST if flags & libc::O_EXCL == 0 => {
+                io::Error::from_raw_os_error(libc::ESTALE)
+            }
+            error => error.into(),
+        })?;
+        let found = self.nodes.know(self.proc_fd.reopen(&fd, OFlags::PATH)?)?;
+        let (number, how) = self.opened(found.node, found.stat.st_ino, fd, flags, tid);
+        Ok((found, number, how))
+    }
+
+    /// Opens a directory.
+    pub(crate) fn open_directory(&self, node: u64) -> io::Result<u64> {
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+        let fd = if node == ROOT {
+            openat(self.nodes.root(), ".", flags, Mode::empty())?
+        } else {
+            openat(self.nodes.refer(node)?, ".", flags, Mode::empty())?
+        };
+        Ok(self.directories.insert(Arc::new(OpenDirectory::new(fd))))
+    }
+}
+
+fn access(flags: i32) -> OFlags {
+    OFlags::from_bits_retain(flags as u32) & PASSED_ON
+}
+
+/// How the kernel treats an open file: what it has of it stays valid (it looks for changes
+/// itself), and direct I/O may come from several at once.
+fn open_flags(flags: i32) -> FopenFlags {
+    if flags & libc::O_DIRECT != 0 {
+        FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES
+    } else {
+        FopenFlags::FOPEN_KEEP_CACHE
+    }
+}

@@ -1,0 +1,69 @@
+//! Stretches of files: space, holes, copies.
+
+use crate::gate::Piece;
+use crate::jobs::CopyJob;
+use crate::open_file::OpenFile;
+use crate::ops::Written;
+use crate::tree::Tree;
+use fairdisk_core::{Flags, Op, SECTOR_BYTES, Sectors};
+use fuser::ReplyWrite;
+use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
+use std::io;
+use std::sync::Arc;
+
+/// Bytes copied at once: callers come again for the rest, and others get a turn in between.
+const COPY_BYTES_MAX: usize = 1 << 20;
+
+impl Tree {
+    /// Makes or takes away space.
+    pub(crate) fn allocate(
+        &self,
+        file: u64,
+        (offset, len): (u64, u64),
+        mode: i32,
+        caller_is_root: bool,
+    ) -> io::Result<()> {
+        let file = self.file(file)?;
+        let _clearing = self.privileges.clearing(!caller_is_root)?;
+        let done = fallocate(&file.fd, FallocateFlags::from_bits_retain(mode as u32), offset, len);
+        file.state.extents().forget();
+        Ok(done?)
+    }
+
+    /// Finds data or a hole.
+    pub(crate) fn seek(&self, file: u64, offset: i64, whence: i32) -> io::Result<i64> {
+        let file = self.file(file)?;
+        let wrong = || io::Error::from_raw_os_error(libc::ENXIO);
+        let offset = u64::try_from(offset).map_err(|_| wrong())?;
+        let wanted = match whence {
+            libc::SEEK_DATA => SeekFrom::Data(offset),
+            libc::SEEK_HOLE => SeekFrom::Hole(offset),
+            _ => return Err(io::Error::from_raw_os_error(libc::EINVAL)),
+        };
+        Ok(seek(&file.fd, wanted)? as i64)
+    }
+
+    /// Copies from one file into another.
+    pub(crate) fn copy(
+        self: &Arc<Self>,
+        (from, offset): (Arc<OpenFile>, u64),
+        to: Arc<OpenFile>,
+        written: Written,
+        len: u64,
+        reply: ReplyWrite,
+    ) {
+        let len = usize::try_from(len).unwrap_or(usize::MAX).min(COPY_BYTES_MAX);
+        let piece = Piece {
+            caller: written.caller,
+            op: Op::Read,
+            start: from.state.extents().position(&from.fd, offset),
+            sectors: Sectors((len as u64).div_ceil(SECTOR_BYTES) as u32),
+            sync: true,
+            flags: Flags::NONE,
+            file: from.state.node,
+        };
+        let tree = Arc::clone(self);
+        let job = CopyJob { tree, from: (from, offset), to, written, len, copied: 0, reply };
+        self.gate.submit(piece, Box::new(job));
+    }
+}

@@ -1,0 +1,166 @@
+//! Threads that take requests from the kernel, and those that wait for the disk in their stead.
+//!
+//! A reader carries a request out itself as long as another reader is left to take the next one.
+//! The last one hands it to a worker: what the kernel sends is always taken at once, however long
+//! the disk takes, so that the scheduler sees every request as soon as it is made.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+
+/// Workers at most; more requests than that wait their turn.
+const WORKERS_MAX: usize = 32;
+
+type Task = Box<dyn FnOnce() + Send>;
+
+/// Who is free to take the next request.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    free: AtomicUsize,
+    pool: Arc<Pool>,
+}
+
+#[derive(Default)]
+struct Queue {
+    tasks: VecDeque<Task>,
+    idle: usize,
+    workers: usize,
+    closed: bool,
+}
+
+#[derive(Default)]
+struct Pool {
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Pool")
+    }
+}
+
+/// The right of a reader to wait for the disk, given back when dropped.
+pub(crate) struct Seat<'a>(&'a AtomicUsize);
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Release);
+    }
+}
+
+impl Readers {
+    /// `readers` threads, none of them busy.
+    pub(crate) fn new(readers: usize) -> Self {
+        Self { free: AtomicUsize::new(readers), pool: Arc::default() }
+    }
+
+    /// Lets the calling reader wait for the disk, unless it is the last one.
+    pub(crate) fn sit(&self) -> Option<Seat<'_>> {
+        let sit = |free: usize| (free > 1).then(|| free - 1);
+        self.free
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, sit)
+            .ok()
+            .map(|_| Seat(&self.free))
+    }
+
+    /// Carries a task out, here or on a worker.
+    pub(crate) fn run(&self, task: impl FnOnce() + Send + 'static) {
+        match self.sit() {
+            Some(_seat) => task(),
+            None => self.hand_over(Box::new(task)),
+        }
+    }
+
+    /// Has a worker carry a task out.
+    pub(crate) fn hand_over(&self, task: Task) {
+        let mut queue = self.pool.lock();
+        queue.tasks.push_back(task);
+        if queue.idle < queue.tasks.len() && queue.workers < WORKERS_MAX {
+            queue.workers += 1;
+            let pool = Arc::clone(&self.pool);
+            let spawned = thread::Builder::new()
+                .name("fairdisk-worker".to_owned())
+                .spawn(move || pool.work());
+            if spawned.is_err() {
+                queue.workers -= 1;
+                if queue.workers == 0 {
+                    // No thread to be had: better to wait here than not to answer at all.
+                    let task = queue.tasks.pop_back();
+                    drop(queue);
+                    task.into_iter().for_each(|task| task());
+                    return;
+                }
+            }
+        }
+        drop(queue);
+        self.pool.changed.notify_one();
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        self.pool.lock().closed = true;
+        self.pool.changed.notify_all();
+    }
+}
+
+impl Pool {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self) {
+        let mut queue = self.lock();
+        loop {
+            if let Some(task) = queue.tasks.pop_front() {
+                drop(queue);
+                task();
+                queue = self.lock();
+            } else if queue.closed {
+                return;
+            } else {
+                queue.idle += 1;
+                queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                queue.idle -= 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn the_last_reader_never_waits() {
+        let readers = Readers::new(2);
+        let seat = readers.sit().unwrap();
+        assert!(readers.sit().is_none());
+        let (tell, told) = mpsc::channel();
+        let here = thread::current().id();
+        readers.run(move || tell.send(thread::current().id()).unwrap());
+        assert_ne!(told.recv().unwrap(), here);
+        drop(seat);
+        assert!(readers.sit().is_some());
+    }
+
+    #[test]
+    fn tasks_that_wait_for_each_other_all_run() {
+        let readers = Readers::new(1);
+        let (tell, told) = mpsc::channel();
+        let gate = Arc::new(std::sync::Barrier::new(8));
+        for number in 0..8 {
+            let (tell, gate) = (tell.clone(), Arc::clone(&gate));
+            readers.run(move || {
+                gate.wait();
+                tell.send(number).unwrap();
+            });
+        }
+        let mut seen: Vec<i32> = told.iter().take(8).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..8).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,156 @@
+//! The gate behind which a scheduler decides.
+
+use crate::gate::{Gate, Job, Piece};
+use crate::identity::{Hierarchy, Identity, Setting, SettingError, Who, ioprio};
+use fairdisk_core::{Accounts, AttachError, Change, GroupAccount, GroupId, Instant, Share};
+use fairdisk_plane::disk::{Disk, Order, Thread};
+use fairdisk_sched::Scheduler;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Lets pieces through when the scheduler of the disk says so, each in the name of the thread that
+/// asked.
+pub struct ScheduledGate {
+    disk: Disk,
+    hierarchy: Option<Hierarchy>,
+    identity: Mutex<Identity>,
+}
+
+/// A group and what it got.
+#[derive(Clone, Debug)]
+pub struct GroupStatus {
+    /// Its cgroup.
+    pub path: String,
+    /// What it asks for.
+    pub share: Share,
+    /// What it got so far.
+    pub account: GroupAccount,
+}
+
+impl ScheduledGate {
+    /// A gate to `disk`, whose groups are the directories of `hierarchy`.
+    #[must_use]
+    pub fn new(disk: Disk, hierarchy: Option<Hierarchy>) -> Self {
+        let identity = Mutex::new(Identity::new(hierarchy.clone()));
+        Self { disk, hierarchy, identity }
+    }
+
+    /// Where groups come from.
+    #[must_use]
+    pub const fn hierarchy(&self) -> Option<&Hierarchy> {
+        self.hierarchy.as_ref()
+    }
+
+    /// The time since the disk was started.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.disk.now()
+    }
+
+    /// All groups heard of and still there.
+    #[must_use]
+    pub fn groups(&self) -> Vec<GroupStatus> {
+        let accounts: Accounts = self.disk.accounts();
+        let identity = self.identity();
+        let status = identity.groups().map(|group| GroupStatus {
+            path: group.path.to_owned(),
+            share: group.share,
+            account: accounts.group(group.id).cloned().unwrap_or_default(),
+        });
+        status.collect()
+    }
+
+    /// Keeps a setting with a group. It takes effect the next time the group asks for something.
+    ///
+    /// # Errors
+    /// There is no such group, or the system refuses.
+    pub fn set(&self, group: &str, setting: Setting) -> Result<(), SettingError> {
+        match &self.hierarchy {
+            Some(hierarchy) => hierarchy.set(group, setting),
+            None => Err(SettingError::NoGroup(group.to_owned())),
+        }
+    }
+
+    /// Another scheduler takes over.
+    ///
+    /// # Errors
+    /// It cannot work with what it finds; the one in charge stays.
+    pub fn switch(&self, scheduler: Scheduler) -> Result<(), AttachError> {
+        self.disk.switch(scheduler)
+    }
+
+    fn identity(&self) -> MutexGuard<'_, Identity> {
+        self.identity.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at somebody; the scheduler hears of what changed first.
+    fn look(&self, with: impl FnOnce(&mut Identity, Instant) -> Who) -> Who {
+        let mut identity = self.identity();
+        let who = with(&mut identity, self.disk.now());
+        // Told under the lock: in the order in which it happened.
+        self.tell(identity.take_changes());
+        who
+    }
+
+    fn tell(&self, changes: Vec<Change>) {
+        for change in changes {
+            self.disk.configure(change);
+        }
+    }
+
+    /// The thread, or who used the file last if nobody asks.
+    fn who(&self, caller: u32, file: u64) -> Who {
+        self.look(|identity, now| match caller {
+            0 => identity.user_of(file),
+            _ => identity.classify(now, caller),
+        })
+    }
+}
+
+/// A job behind the gate, as the disk takes it.
+struct Passed(Box<dyn Job>);
+
+impl fairdisk_plane::disk::Job for Passed {
+    fn perform(&mut self) -> io::Result<()> {
+        self.0.perform()
+    }
+
+    fn finish(self: Box<Self>, result: io::Result<()>) {
+        self.0.finish(result);
+    }
+}
+
+impl Gate for ScheduledGate {
+    fn submit(&self, piece: Piece, job: Box<dyn Job>) {
+        let who = self.who(piece.caller, piece.file);
+        let own = if piece.caller == 0 { None } else { ioprio::of(piece.caller) };
+        let order = Order {
+            task: who.task,
+            group: who.group,
+            ioprio: own.unwrap_or(who.ioprio),
+            op: piece.op,
+            start: piece.start,
+            sectors: piece.sectors,
+            sync: piece.sync,
+            flags: piece.flags,
+        };
+        self.disk.submit(&order, Box::new(Passed(job)), Thread::MustGoOn);
+    }
+
+    fn uses(&self, caller: u32, file: u64) {
+        self.look(|identity, now| {
+            let who = identity.classify(now, caller);
+            identity.uses(who, file);
+            who
+        });
+    }
+
+    fn done_with(&self, file: u64) {
+        self.identity().done_with(file);
+    }
+
+    fn account(&self, caller: u32, file: u64) -> u32 {
+        let GroupId(group) = self.who(caller, file).group;
+        group
+    }
+}

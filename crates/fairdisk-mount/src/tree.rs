@@ -1,0 +1,100 @@
+//! The tree below the source: what every request works on.
+
+use crate::buffers::Buffers;
+use crate::caller::Privileges;
+use crate::directory::OpenDirectory;
+use crate::dirty::Accounts;
+use crate::extents::Fallback;
+use crate::gate::Gate;
+use crate::handles::Handles;
+use crate::nodes::Nodes;
+use crate::open_file::{FileStates, OpenFile};
+use crate::options::MountOptions;
+use crate::sys::proc_fd::ProcFd;
+use rustix::fs::fstatvfs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What happened in a mount so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MountCounts {
+    /// Files the kernel knows.
+    pub nodes: u64,
+    /// Bytes written and on their way to the disk.
+    pub dirty_bytes: u64,
+    /// Writes that came from nobody (memory maps), charged to the last user of their file.
+    pub orphan_writes: u64,
+    /// Writers that were held back because their account was at its limit.
+    pub held_back: u64,
+}
+
+/// Counts as they are kept.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) orphan_writes: AtomicU64,
+    pub(crate) held_back: AtomicU64,
+}
+
+/// The tree below the source.
+pub(crate) struct Tree {
+    pub(crate) nodes: Nodes,
+    pub(crate) files: Handles<OpenFile>,
+    pub(crate) directories: Handles<OpenDirectory>,
+    pub(crate) states: Arc<FileStates>,
+    pub(crate) accounts: Accounts,
+    pub(crate) buffers: Buffers,
+    pub(crate) proc_fd: ProcFd,
+    pub(crate) privileges: Privileges,
+    pub(crate) gate: Arc<dyn Gate>,
+    pub(crate) options: MountOptions,
+    pub(crate) counts: Counts,
+}
+
+impl Tree {
+    /// The tree below `source`.
+    pub(crate) fn new(
+        source: &Path,
+        options: MountOptions,
+        gate: Arc<dyn Gate>,
+    ) -> io::Result<Self> {
+        let nodes = Nodes::new(source)?;
+        let space = fstatvfs(nodes.root())?;
+        let sectors = space.f_blocks.saturating_mul(space.f_frsize) / fairdisk_core::SECTOR_BYTES;
+        let fallback = Fallback { sectors, inodes: space.f_files };
+        Ok(Self {
+            nodes,
+            files: Handles::default(),
+            directories: Handles::default(),
+            states: Arc::new(FileStates::new(Arc::clone(&gate), fallback)),
+            accounts: Accounts::new(options.dirty_limit),
+            buffers: Buffers::default(),
+            proc_fd: ProcFd::new()?,
+            privileges: Privileges::find(),
+            gate,
+            options,
+            counts: Counts::default(),
+        })
+    }
+
+    /// The open file of a number.
+    pub(crate) fn file(&self, number: u64) -> io::Result<Arc<OpenFile>> {
+        self.files.get(number).ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
+    }
+
+    /// The open directory of a number.
+    pub(crate) fn directory(&self, number: u64) -> io::Result<Arc<OpenDirectory>> {
+        self.directories.get(number).ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
+    }
+
+    /// What happened so far.
+    pub(crate) fn counts(&self) -> MountCounts {
+        MountCounts {
+            nodes: self.nodes.len() as u64,
+            dirty_bytes: self.accounts.bytes(),
+            orphan_writes: self.counts.orphan_writes.load(Ordering::Relaxed),
+            held_back: self.counts.held_back.load(Ordering::Relaxed),
+        }
+    }
+}
