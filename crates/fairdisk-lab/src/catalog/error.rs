@@ -26,11 +26,17 @@ impl fmt::Display for CatalogError {
 
 impl std::error::Error for CatalogError {}
 
+/// A letter of a file in a message: nothing in it moves a cursor or changes a colour.
+fn visible(letter: char) -> String {
+    if letter.is_control() { letter.escape_default().collect() } else { letter.into() }
+}
+
 /// Says that `found` is no known `what` ("key", "kind"), what was probably meant, and what is known.
 #[must_use]
 pub fn unknown(what: &str, found: &str, known: &[&str]) -> String {
     let hint = nearest(found, known.iter().copied())
         .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    let found: String = found.chars().map(visible).collect();
     format!("unknown {what} `{found}`{hint} (known: {})", known.join(", "))
 }
 

@@ -1,10 +1,11 @@
 //! Experiment files: `catalog/experiments/<id>.toml`. What was measured, on what, and what came
 //! out; never what comes out here.
 
-use super::error::{CatalogError, unknown};
+mod check;
+
+use super::error::CatalogError;
 use super::library::Document;
 use super::source::Source;
-use fairdisk_core::Weight;
 use serde::Deserialize;
 
 /// An experiment file.
@@ -246,108 +247,11 @@ impl Experiment {
     /// # Errors
     /// The first thing wrong with it.
     pub fn parse(document: &Document) -> Result<Self, CatalogError> {
-        let source = Source::new(&document.path, &document.text);
+        let source = Source::of(document);
         let experiment: Self = source.parse()?;
-        let checked = experiment.check();
-        checked.map_err(|(key, message)| source.error_at_key(key, message))?;
+        let checked = check::check(&experiment, &document.id);
+        checked.map_err(|(key, message)| source.error_at_key(&key, message))?;
         Ok(experiment)
-    }
-
-    fn check(&self) -> Result<(), Wrong> {
-        self.check_times()?;
-        self.volumes.iter().try_for_each(check_volume)?;
-        self.groups.iter().try_for_each(check_group)?;
-        self.rows.iter().try_for_each(|row| self.check_row(row))?;
-        self.published.iter().try_for_each(|published| self.check_published(published))
-    }
-
-    fn check_times(&self) -> Result<(), Wrong> {
-        match (self.duration_s, self.until) {
-            (None, None) => {
-                return wrong("id", "missing key `duration_s` (or `until = \"done\"`)");
-            }
-            (Some(_), Some(_)) => {
-                return wrong("until", "`until` and `duration_s` exclude each other");
-            }
-            _ => {}
-        }
-        let positive = |value: f64| value > 0.0 && value <= 1e6;
-        if self.duration_s.is_some_and(|value| !positive(value)) {
-            return wrong("duration_s", "`duration_s`: allowed: more than 0, at most 1000000");
-        }
-        let ramp_fits = self.duration_s.is_none_or(|duration| self.ramp_s < duration);
-        if self.ramp_s < 0.0 || !ramp_fits {
-            return wrong("ramp_s", "`ramp_s`: allowed: 0 or more, less than `duration_s`");
-        }
-        if self.seeds == Some(0) {
-            return wrong("seeds", "`seeds`: allowed: 1 or more");
-        }
-        if self.rows.is_empty() || self.arms.is_empty() {
-            return wrong("id", "an experiment needs at least one [[row]] and one [[arm]]");
-        }
-        Ok(())
-    }
-
-    fn check_row(&self, row: &Row) -> Result<(), Wrong> {
-        row.groups.iter().try_for_each(check_group)?;
-        let groups: Vec<&str> =
-            self.groups_of(row).iter().map(|group| group.name.as_str()).collect();
-        let volumes: Vec<&str> = self.volumes.iter().map(|volume| volume.name.as_str()).collect();
-        for tasks in &row.tasks {
-            let place = |message: String| Err(("row", format!("row `{}`: {message}", row.label)));
-            if !groups.contains(&tasks.group.as_str()) {
-                return place(unknown("group", &tasks.group, &groups));
-            }
-            let task = self.task(tasks);
-            let Some(volume) = self.volumes.iter().find(|volume| volume.name == task.volume) else {
-                return place(unknown("volume", &task.volume, &volumes));
-            };
-            let files = volume.files.unwrap_or(1);
-            if tasks.file.is_some_and(|file| file >= files) {
-                return place(format!("`file`: allowed: 0 to {}", files - 1));
-            }
-            if tasks.count == 0 || tasks.count > 100_000 {
-                return place("`count`: allowed: 1 to 100000".to_owned());
-            }
-            if task.block_bytes == 0 || !task.block_bytes.is_multiple_of(512) {
-                return place("`block_kib`: allowed: 1 or more".to_owned());
-            }
-            if task.read_percent > 100 || tasks.ionice.is_some_and(|level| level > 7) {
-                return place("`read_percent`: 0 to 100; `ionice`: 0 to 7".to_owned());
-            }
-            if self.until.is_some() && task.bytes.is_none() {
-                return place("with `until = \"done\"` every task needs `bytes_mib`".to_owned());
-            }
-        }
-        Ok(())
-    }
-
-    fn check_published(&self, published: &Published) -> Result<(), Wrong> {
-        let rows: Vec<&str> = self.rows.iter().map(|row| row.label.as_str()).collect();
-        let arms: Vec<&str> = self.arms.iter().map(|arm| arm.name.as_str()).collect();
-        if !arms.contains(&published.arm.as_str()) {
-            return Err(("published", unknown("arm", &published.arm, &arms)));
-        }
-        let Some(row) = self.rows.iter().find(|row| row.label == published.row) else {
-            return Err(("published", unknown("row", &published.row, &rows)));
-        };
-        let groups = self.groups_of(row).len();
-        let named = row.tasks.iter().filter(|tasks| tasks.name.is_some()).count();
-        let per_group = [&published.ios, &published.read_percent];
-        let per_task = [&published.seconds, &published.mb_per_s];
-        let fits = |list: &Option<Vec<f64>>, n| list.as_ref().is_none_or(|list| list.len() == n);
-        if !per_group.iter().all(|list| fits(list, groups))
-            || !per_task.iter().all(|list| fits(list, named))
-        {
-            return Err((
-                "published",
-                format!(
-                    "row `{}` has {groups} groups and {named} named tasks; every list needs as many figures",
-                    published.row
-                ),
-            ));
-        }
-        Ok(())
     }
 
     /// The groups of a row.
@@ -368,13 +272,13 @@ impl Experiment {
         let defaults = &self.defaults;
         let op = tasks.op.or(defaults.op).unwrap_or(OpMix::Read);
         let percent = tasks.read_percent.or(defaults.read_percent).unwrap_or(50);
-        let mib = |mib: u64| mib << 20;
+        let mib = |mib: u64| mib.saturating_mul(1 << 20);
         Task {
             volume: tasks.volume.clone().or_else(|| defaults.volume.clone()).unwrap_or_default(),
             op,
             read_percent: percent,
             order: tasks.order.or(defaults.order).unwrap_or(TaskOrder::Random),
-            block_bytes: tasks.block_kib.or(defaults.block_kib).unwrap_or(4) * 1024,
+            block_bytes: tasks.block_kib.or(defaults.block_kib).unwrap_or(4).saturating_mul(1024),
             direct: tasks.direct.or(defaults.direct).unwrap_or(true),
             bytes: tasks.bytes_mib.or(defaults.bytes_mib).map(mib),
             depth: tasks.depth.or(defaults.depth).unwrap_or(1),
@@ -401,45 +305,4 @@ pub struct Task {
     pub bytes: Option<u64>,
     /// I/Os it keeps in flight.
     pub depth: u32,
-}
-
-/// The key that is wrong, and how.
-type Wrong = (&'static str, String);
-
-fn wrong(key: &'static str, message: &str) -> Result<(), Wrong> {
-    Err((key, message.to_owned()))
-}
-
-fn check_volume(volume: &Volume) -> Result<(), Wrong> {
-    let raw = volume.kind == VolumeType::Raw;
-    let sized = if raw {
-        volume.size_gib.is_some_and(|size| size > 0.0)
-    } else {
-        volume.files.is_some_and(|files| files > 0) && volume.file_mib.is_some_and(|mib| mib > 0)
-    };
-    if !sized {
-        let needs = if raw { "`size_gib`" } else { "`files` and `file_mib`" };
-        return Err(("volume", format!("volume `{}` needs {needs}, more than 0", volume.name)));
-    }
-    if volume.start_gib < 0.0 {
-        return wrong("volume", "`start_gib`: allowed: 0 or more");
-    }
-    Ok(())
-}
-
-fn check_group(group: &Group) -> Result<(), Wrong> {
-    let place = |message: &str| Err(("group", format!("group `{}`: {message}", group.name)));
-    if group.priority.is_some() && group.weight.is_some() {
-        return place("`priority` and `weight` exclude each other");
-    }
-    if group.priority.is_some_and(|priority| priority > 7) {
-        return place("`priority`: allowed: 0 (high) to 7 (low)");
-    }
-    if group.weight.is_some_and(|weight| Weight::new(weight).is_none()) {
-        return place("`weight`: allowed: 1 to 10000");
-    }
-    if group.ionice.is_some_and(|level| level > 7) {
-        return place("`ionice`: allowed: 0 (high) to 7 (low)");
-    }
-    Ok(())
 }

@@ -1,9 +1,11 @@
 //! Host files: `catalog/hosts/<id>.toml`.
 
 use super::error::CatalogError;
-use super::library::Document;
+use super::library::{Document, check_id};
 use super::source::Source;
+use super::text::check_line;
 use serde::Deserialize;
+use std::fmt::Debug;
 
 /// A machine, as its file describes it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
@@ -67,22 +69,30 @@ impl Host {
     /// # Errors
     /// The first thing wrong with it.
     pub fn parse(document: &Document) -> Result<Self, CatalogError> {
-        let source = Source::new(&document.path, &document.text);
+        let source = Source::of(document);
         let host: Self = source.parse()?;
-        let check = |key: &str, good: bool, allowed: &str| {
-            let error = || source.error_at_key(key, format!("`{key}`: allowed: {allowed}"));
-            if good { Ok(()) } else { Err(error()) }
+        check_id(&host.id, &document.id)
+            .and_then(|()| check_line("title", &host.title))
+            .map_err(|(key, message)| source.error_at_key(&key, message))?;
+        let check = |key: &str, good: bool, value: &dyn Debug, allowed: &str| {
+            let name = key.rsplit('.').next().unwrap_or(key);
+            let message = || format!("`{name}` is {value:?}; allowed: {allowed}");
+            if good { Ok(()) } else { Err(source.error_at_key(key, message())) }
         };
-        check("hz", [100, 250, 300, 1000].contains(&host.hz), "100, 250, 300 or 1000")?;
-        check("cpus", (1..=1024).contains(&host.cpus), "1 to 1024")?;
-        let [least, most] = host.turnaround_us;
-        check("turnaround_us", least <= most, "two numbers, the smaller first")?;
-        check("queue.requests", (4..=1_000_000).contains(&host.queue.requests), "4 to 1000000")?;
-        check("read_ahead_kib", host.read_ahead_kib >= 4, "4 or more")?;
-        check("journal.inodes_per_block", host.journal.inodes_per_block > 0, "1 or more")?;
-        check("journal.blocks", host.journal.blocks >= 1024, "1024 or more")?;
+        let (hz, [least, most]) = (host.hz, host.turnaround_us);
+        check("hz", [100, 250, 300, 1000].contains(&hz), &hz, "100, 250, 300 or 1000")?;
+        check("cpus", (1..=1024).contains(&host.cpus), &host.cpus, "1 to 1024")?;
+        let allowed = "two numbers, the smaller first";
+        check("turnaround_us", least <= most, &host.turnaround_us, allowed)?;
+        let requests = host.queue.requests;
+        check("queue.requests", (4..=1_000_000).contains(&requests), &requests, "4 to 1000000")?;
+        check("read_ahead_kib", host.read_ahead_kib >= 4, &host.read_ahead_kib, "4 or more")?;
+        let inodes = host.journal.inodes_per_block;
+        check("journal.inodes_per_block", inodes > 0, &inodes, "1 or more")?;
+        let blocks = host.journal.blocks;
+        check("journal.blocks", blocks >= 1024, &blocks, "1024 or more")?;
         let interval = host.journal.commit_interval_ms;
-        check("journal.commit_interval_ms", interval > 0, "1 or more")?;
+        check("journal.commit_interval_ms", interval > 0, &interval, "1 or more")?;
         Ok(host)
     }
 }

@@ -55,6 +55,27 @@ pub struct Document {
     pub path: String,
     /// What it says.
     pub text: Cow<'static, str>,
+    /// What was written in the file, if `text` is derived from it; lines in messages are its lines.
+    pub written: Option<Cow<'static, str>>,
+}
+
+impl Document {
+    /// The same file, now saying `text`.
+    #[must_use]
+    pub fn derived(self, text: String) -> Self {
+        let written = self.written.or(Some(self.text));
+        Self { text: text.into(), written, ..self }
+    }
+}
+
+/// Demands that a file calls itself what it is called. The error is the key and what is wrong.
+pub(super) fn check_id(id: &str, file: &str) -> Result<(), (String, String)> {
+    super::text::check_line("id", id)?;
+    if id == file {
+        return Ok(());
+    }
+    let message = format!("`id` is `{id}`; allowed: `{file}`, as the file is named");
+    Err(("id".to_owned(), message))
 }
 
 /// Finds the file `name` stands for: an id of the catalogue, or a path ending in `.toml`.
@@ -70,7 +91,7 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
             message: format!("cannot be read: {error}"),
         })?;
         let id = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        return Ok(Document { id, path: name.to_owned(), text: text.into() });
+        return Ok(Document { id, path: name.to_owned(), text: text.into(), written: None });
     }
     let entry = EMBEDDED.iter().find(|entry| entry.0 == kind.folder() && entry.1 == name);
     let Some((folder, id, text)) = entry else {
@@ -85,5 +106,6 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
         id: (*id).to_owned(),
         path: format!("catalog/{folder}/{id}.toml"),
         text: Cow::Borrowed(text),
+        written: None,
     })
 }

@@ -9,3 +9,4 @@ pub mod library;
 pub mod overrides;
 pub mod revision;
 pub mod source;
+mod text;

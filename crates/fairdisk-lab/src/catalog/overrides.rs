@@ -85,7 +85,7 @@ pub fn apply(
     if mine.is_empty() {
         return Ok(document);
     }
-    let error = |message: String| CatalogError { path: document.path.clone(), line: 1, message };
+    let error = |message: String| CatalogError { path: document.path.clone(), line: 0, message };
     let mut table: Table = document.text.parse().map_err(|failure: toml::de::Error| {
         super::source::Source::new(&document.path, &document.text).error_of(&failure)
     })?;
@@ -95,7 +95,8 @@ pub fn apply(
             .map_err(|message| error(format!("--set {}: {message}", change.written)))?;
     }
     let text = toml::to_string(&table).map_err(|failure| error(failure.to_string()))?;
-    Ok(Document { text: text.into(), path: format!("{} with --set", document.path), ..document })
+    let path = format!("{} with --set", document.path);
+    Ok(Document { path, ..document.derived(text) })
 }
 
 /// Applies changes of scope `volume` to every `[[volume]]` of an experiment.
@@ -122,7 +123,8 @@ pub fn apply_to_volumes(
     }
     let text = toml::to_string(&table)
         .map_err(|error| source.error_at_key("volume", error.to_string()))?;
-    Ok(Document { text: text.into(), path: format!("{} with --set", document.path), ..document })
+    let path = format!("{} with --set", document.path);
+    Ok(Document { path, ..document.derived(text) })
 }
 
 #[cfg(test)]
@@ -130,7 +132,12 @@ mod tests {
     use super::*;
 
     fn document() -> Document {
-        Document { id: "x".into(), path: "x.toml".into(), text: "hz = 250\n[a]\nb = 1\n".into() }
+        Document {
+            id: "x".into(),
+            path: "x.toml".into(),
+            text: "hz = 250\n[a]\nb = 1\n".into(),
+            written: None,
+        }
     }
 
     #[test]

@@ -2,14 +2,16 @@
 //! only what differs.
 
 use super::error::{CatalogError, unknown};
-use super::library::{Document, Kind, find};
+use super::library::{Document, Kind, check_id, find};
 use super::source::Source;
+use super::text::check_line;
 use fairdisk_core::{PoolLayout, Span, WeightMap};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::cfq::{CfqParams, Quirks};
 use fairdisk_sched::deadline::DeadlineParams;
 use fairdisk_sched::two_layer::TwoLayerParams;
 use serde::Deserialize;
+use std::ops::RangeInclusive;
 use toml::{Table, Value};
 
 /// A scheduler of the catalogue.
@@ -114,7 +116,7 @@ pub fn flatten(document: Document) -> Result<Document, CatalogError> {
         let Some(parent) = table.remove("inherits") else {
             let text = toml::to_string(&table)
                 .map_err(|error| source.error_at_key("id", error.to_string()))?;
-            return Ok(Document { text: text.into(), ..document.clone() });
+            return Ok(document.clone().derived(text));
         };
         let Value::String(parent) = parent else {
             return Err(
@@ -148,8 +150,11 @@ impl Revision {
     /// # Errors
     /// The first thing wrong with it.
     pub fn parse(document: &Document) -> Result<Self, CatalogError> {
-        let source = Source::new(&document.path, &document.text);
+        let source = Source::of(document);
         let file: File = source.parse()?;
+        check_id(&file.id, &document.id)
+            .and_then(|()| check_line("title", &file.title))
+            .map_err(|(key, message)| source.error_at_key(&key, message))?;
         let defects = file.defects.unwrap_or_default();
         let spec = match file.family.as_str() {
             "noop" => SchedulerSpec::Noop,
@@ -197,9 +202,34 @@ fn need<T>(value: Option<T>, table: &str, source: Source<'_>) -> Result<T, Catal
     value.ok_or_else(|| source.error_at_key("family", format!("missing table `[{table}]`")))
 }
 
+/// What a scheduler would take for another value, or what overflows.
+fn demand(
+    source: Source<'_>,
+    range: RangeInclusive<u32>,
+    values: &[(&str, u32)],
+) -> Result<(), CatalogError> {
+    let Some((path, value)) = values.iter().find(|(_, value)| !range.contains(value)) else {
+        return Ok(());
+    };
+    let key = path.rsplit('.').next().unwrap_or(path);
+    let (least, most) = (range.start(), range.end());
+    let message = format!("`{key}` is {value}; allowed: {least} to {most}");
+    Err(source.error_at_key(path, message))
+}
+
+/// The largest time or count of a scheduler.
+const MOST: u32 = 1_000_000;
+
 impl File {
     fn deadline(&self, source: Source<'_>) -> Result<DeadlineParams, CatalogError> {
         let file = need(self.deadline.as_ref(), "deadline", source)?;
+        let expire = |ms: u64| u32::try_from(ms).unwrap_or(u32::MAX);
+        let times = [
+            ("deadline.read_expire_ms", expire(file.read_expire_ms)),
+            ("deadline.write_expire_ms", expire(file.write_expire_ms)),
+        ];
+        demand(source, 0..=MOST, &times)?;
+        demand(source, 1..=MOST, &[("deadline.fifo_batch", file.fifo_batch)])?;
         Ok(DeadlineParams {
             read_expire: Span::from_ms(file.read_expire_ms),
             write_expire: Span::from_ms(file.write_expire_ms),
@@ -212,6 +242,17 @@ impl File {
     fn cfq(&self, source: Source<'_>) -> Result<CfqParams, CatalogError> {
         let file = need(self.cfq.as_ref(), "cfq", source)?;
         let quirks = need(self.quirks.as_ref(), "quirks", source)?;
+        let values = [
+            ("cfq.quantum", file.quantum),
+            ("cfq.fifo_expire_sync_ms", file.fifo_expire_sync_ms),
+            ("cfq.fifo_expire_async_ms", file.fifo_expire_async_ms),
+            ("cfq.back_seek_penalty", file.back_seek_penalty),
+            ("cfq.slice_sync_ms", file.slice_sync_ms),
+            ("cfq.slice_async_ms", file.slice_async_ms),
+            ("cfq.slice_async_rq", file.slice_async_rq),
+        ];
+        demand(source, 1..=MOST, &values)?;
+        demand(source, 0..=MOST, &[("cfq.slice_idle_ms", file.slice_idle_ms)])?;
         Ok(CfqParams {
             hz: 1000,
             tick_phase: Span::ZERO,
@@ -252,6 +293,7 @@ impl File {
                 unknown("weight map", &groups.weight_map, &known),
             )
         })?;
+        demand(source, 1..=MOST, &[("groups.slice_ms", groups.slice_ms)])?;
         Ok(TwoLayerParams {
             cfq: self.cfq(source)?,
             group_slice_ms: groups.slice_ms,

@@ -1,6 +1,7 @@
 //! The text of a catalogue file, with the means to say where in it something is wrong.
 
 use super::error::{CatalogError, reword};
+use super::library::Document;
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 
@@ -9,13 +10,21 @@ use toml::de::{DeTable, DeValue};
 pub struct Source<'a> {
     path: &'a str,
     text: &'a str,
+    /// What the file says, if `text` is derived from it.
+    written: Option<&'a str>,
 }
 
 impl<'a> Source<'a> {
     /// The file `path` containing `text`.
     #[must_use]
     pub const fn new(path: &'a str, text: &'a str) -> Self {
-        Self { path, text }
+        Self { path, text, written: None }
+    }
+
+    /// A file of the catalogue or outside it.
+    #[must_use]
+    pub fn of(document: &'a Document) -> Self {
+        Self { written: document.written.as_deref(), ..Self::new(&document.path, &document.text) }
     }
 
     /// Deserializes the whole file.
@@ -33,30 +42,27 @@ impl<'a> Source<'a> {
         self.error_at_byte(at, reword(error.message(), self.key_on_line(at)))
     }
 
-    /// An error about the value of `key` (`table.key` for one in a table). Points to the innermost
-    /// part of it that the file has.
+    /// An error about the value of `key`: `table.key` for one in a table, `table.0.key` for one in
+    /// the first of several. Points to the innermost part of it that the file has.
     #[must_use]
     pub fn error_at_key(&self, key: &str, message: impl Into<String>) -> CatalogError {
-        self.error_at_byte(self.find(key).unwrap_or(0), message)
+        let Some(written) = self.written else {
+            return self.error_at_line(line(self.text, find(self.text, key).unwrap_or(0)), message);
+        };
+        // What the file does not say itself it has from where it inherits, or from `--set`.
+        let at = find(written, key).or_else(|| find(written, "inherits"));
+        self.error_at_line(at.map_or(0, |at| line(written, at)), message)
     }
 
     fn error_at_byte(&self, at: usize, message: impl Into<String>) -> CatalogError {
-        let before = self.text.get(..at).unwrap_or(self.text);
-        let line = before.matches('\n').count() + 1;
-        CatalogError { path: self.path.to_owned(), line, message: message.into() }
+        match self.written {
+            Some(_) => self.error_at_key(&path_at(self.text, at), message),
+            None => self.error_at_line(line(self.text, at), message),
+        }
     }
 
-    fn find(&self, key: &str) -> Option<usize> {
-        let document = DeTable::parse(self.text).ok()?;
-        let (mut table, mut found) = (document.get_ref(), None);
-        for part in key.split('.') {
-            let entry = table.iter().find(|(name, _)| name.get_ref() == part);
-            let Some((name, value)) = entry else { return found };
-            found = Some(name.span().start);
-            let DeValue::Table(inner) = value.get_ref() else { return found };
-            table = inner;
-        }
-        found
+    fn error_at_line(&self, line: usize, message: impl Into<String>) -> CatalogError {
+        CatalogError { path: self.path.to_owned(), line, message: message.into() }
     }
 
     /// The key whose value byte `at` belongs to: the one before the last `=` on the line up to
@@ -73,9 +79,65 @@ impl<'a> Source<'a> {
     }
 }
 
+fn line(text: &str, at: usize) -> usize {
+    text.get(..at).unwrap_or(text).matches('\n').count() + 1
+}
+
+/// Where `text` has the innermost part of `key` that it has.
+fn find(text: &str, key: &str) -> Option<usize> {
+    let document = DeTable::parse(text).ok()?;
+    let mut found = None;
+    for (path, at) in places(document.get_ref()) {
+        let rest = key.strip_prefix(path.as_str());
+        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) {
+            found = found.max(Some((path.len(), at)));
+        }
+    }
+    found.map(|(_, at)| at)
+}
+
+/// The path of the last key that begins before byte `at` or in the brackets there.
+fn path_at(text: &str, at: usize) -> String {
+    let Ok(document) = DeTable::parse(text) else { return String::new() };
+    let rest = text.get(at..).unwrap_or_default();
+    let at = at + rest.bytes().take_while(|byte| *byte == b'[').count();
+    let before = places(document.get_ref()).into_iter().filter(|(_, begin)| *begin <= at);
+    before.max_by_key(|(_, begin)| *begin).map_or_else(String::new, |(path, _)| path)
+}
+
+/// Every key and every element of a list, and where it begins.
+fn places(table: &DeTable<'_>) -> Vec<(String, usize)> {
+    let mut places = Vec::new();
+    add_table("", table, &mut places);
+    places
+}
+
+fn add_table(prefix: &str, table: &DeTable<'_>, places: &mut Vec<(String, usize)>) {
+    for (name, value) in table {
+        let path = format!("{prefix}{}", name.get_ref());
+        places.push((path.clone(), name.span().start));
+        add_value(&path, value.get_ref(), places);
+    }
+}
+
+fn add_value(path: &str, value: &DeValue<'_>, places: &mut Vec<(String, usize)>) {
+    match value {
+        DeValue::Table(table) => add_table(&format!("{path}."), table, places),
+        DeValue::Array(list) => {
+            for (at, value) in list.iter().enumerate() {
+                let path = format!("{path}.{at}");
+                places.push((path.clone(), value.span().start));
+                add_value(&path, value.get_ref(), places);
+            }
+        }
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Source;
+    use crate::catalog::library::Document;
 
     const TEXT: &str = "a = 1\n\n[table]\n# words\nb = 2\n";
 
@@ -91,6 +153,36 @@ mod tests {
         let text = "a = 1\ntasks = [{ group = \"x\", count = -1 }]\n";
         let key = |at: &str| Source::new("x", text).key_on_line(text.find(at).unwrap_or(0));
         assert_eq!([key("1"), key("\"x\""), key("-1")], [Some("a"), Some("group"), Some("count")]);
+    }
+
+    #[test]
+    fn errors_point_into_lists() {
+        let text = "[[row]]\nlabel = 1\n\n[[row]]\nlabel = 2\ntasks = [\n  { count = 1 },\n  {\n    \
+                    count = 2 },\n]\n";
+        let line = |key| Source::new("x", text).error_at_key(key, "").line;
+        assert_eq!([line("row.0.label"), line("row.1"), line("row.1.label")], [2, 4, 5]);
+        assert_eq!([line("row.1.tasks.0.count"), line("row.1.tasks.1.count")], [7, 9]);
+        assert_eq!([line("row.1.tasks.1.depth"), line("row.1.groups.0.name")], [8, 4]);
+    }
+
+    #[test]
+    fn errors_of_derived_text_point_to_what_was_written() {
+        let document = Document {
+            id: "x".into(),
+            path: "x.toml".into(),
+            text: "# two\n# comments\ninherits = \"y\"\n\n[table]\nb = 2\n".into(),
+            written: None,
+        };
+        let document = document.derived("[other]\nc = 1\n\n[table]\nb = \"x\"\n".to_owned());
+        let source = Source::of(&document);
+        assert_eq!(
+            [source.error_at_key("table.b", "").line, source.error_at_byte(29, "").line],
+            [6, 6]
+        );
+        assert_eq!(
+            [source.error_at_key("other.c", "").line, source.error_at_byte(0, "").line],
+            [3, 3]
+        );
     }
 
     #[test]

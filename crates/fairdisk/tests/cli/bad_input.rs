@@ -21,7 +21,6 @@ pub(crate) fn demand_one_line(ended: &Ended, parts: &[&str]) {
     assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
 }
 
-const EXPERIMENT: &str = include_str!("../../../../catalog/experiments/two-groups.toml");
 const DEVICE: &str = include_str!("../../../../catalog/devices/fixed-8ms.toml");
 
 /// A disk of that name.
@@ -40,7 +39,7 @@ fn names_that_stand_for_nothing() {
     demand_one_line(&ended, &["unknown device", "did you mean `wd2500js`"]);
     demand_one_line(&run(&["two-groups", "--arm", "layer"]), &["unknown arm `layer`", "flat"]);
     demand_one_line(&run(&["two-groups", "--row", "#9"]), &["unknown row `#9`", "readers"]);
-    let ended = fairdisk(&["catalog", "hosts", "plane"]);
+    let ended = fairdisk(&["catalog", "hosts", "plian"]);
     demand_one_line(&ended, &["unknown host", "did you mean `plain`"]);
     demand_refused(&fairdisk(&["catalog", "disks"]), &["disks", "devices"]);
     demand_refused(&fairdisk(&["rum"]), &["rum", "run"]);
@@ -59,6 +58,8 @@ fn malformed_options() {
     demand_one_line(&run(&["--report", "x.html"]), &["--report", "not supported yet"]);
     demand_one_line(&run(&["--show-job"]), &["--show-job", "job files"]);
     demand_one_line(&run(&["--device", "none"]), &["--on file:PATH"]);
+    demand_one_line(&run(&["--overwrite"]), &["--overwrite", "--on file:PATH"]);
+    demand_one_line(&run(&["--backend", "threads"]), &["--backend", "--on file:PATH"]);
 }
 
 #[test]
@@ -72,26 +73,6 @@ fn bad_places() {
     demand_one_line(&on("file:/dev/null"), &["a character device"]);
     let ended = fairdisk(&["run", "two-groups", "--on", "file:x", "--seeds", "3"]);
     demand_one_line(&ended, &["--seeds"]);
-}
-
-#[test]
-fn malformed_experiments_are_refused_with_their_line() {
-    let place = Place::new();
-    let bad: [(&str, String, &[&str]); 6] = [
-        ("syntax.toml", EXPERIMENT.replace("kind = \"raw\"", "kind = "), &["syntax.toml:12"]),
-        ("key.toml", EXPERIMENT.replace("duration_s", "duration"), &["key.toml:8", "duration_s"]),
-        ("type.toml", EXPERIMENT.replace("count = 4", "count = \"4\""), &["type.toml:33", "u32"]),
-        ("group.toml", EXPERIMENT.replace("\"backup\", c", "\"backups\", c"), &["backups"]),
-        ("device.toml", EXPERIMENT.replace("hdd-7200-2007", "hdd-7200"), &["hdd-7200"]),
-        ("empty.toml", String::new(), &["empty.toml", "id"]),
-    ];
-    for (name, text, parts) in bad {
-        place.write(name, text);
-        demand_refused(&place.run(&["run", name]), parts);
-    }
-    place.write("binary.toml", [0xFF, 0xFE, 0, 1]);
-    demand_one_line(&place.run(&["run", "binary.toml"]), &["binary.toml"]);
-    demand_one_line(&place.run(&["run", "missing.toml"]), &["missing.toml", "cannot be read"]);
 }
 
 #[test]

@@ -52,10 +52,12 @@ fn tables_are_plain_when_nobody_looks_at_a_terminal() {
 #[test]
 fn a_file_outside_the_catalogue_runs_the_same_way() {
     let place = Place::new();
-    place.write("mine.toml", fairdisk(&["catalog", "experiments", "two-groups"]).quiet());
+    let text = fairdisk(&["catalog", "experiments", "two-groups"]).quiet();
+    place.write("mine.toml", text.replace("id = \"two-groups\"", "id = \"mine\""));
     let arguments = |spec: &str| ["run", spec, "--duration", "5s", "--json"].map(str::to_owned);
     let mine = place.run(&arguments("mine.toml")).json();
-    let built_in = place.run(&arguments("two-groups")).json();
+    let mut built_in = place.run(&arguments("two-groups")).json();
+    built_in["experiment"] = "mine".into();
     assert_eq!(mine, built_in);
 }
 

@@ -57,7 +57,10 @@ fn a_file_is_measured_as_it_is_if_asked_for() {
     let place = Place::new();
     // 16 MiB are soon written out.
     let text = include_str!("../../../../catalog/experiments/two-groups.toml");
-    place.write("small.toml", text.replace("size_gib = 4", "size_gib = 0.015625"));
+    place.write(
+        "small.toml",
+        text.replace("size_gib = 4", "size_gib = 0.015625").replace("two-groups", "small"),
+    );
     let run = ["run", "small.toml", "--arm", "two-layer", "--duration", "200ms", "--json"];
     let run = [&run[..], &["--on", "file:x", "--device", "none"]].concat();
     let value = place.run(&run).json();
