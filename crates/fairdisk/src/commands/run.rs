@@ -51,9 +51,9 @@ pub(crate) struct Args {
     /// Write to a file or device that Fairdisk did not make; what is in it is lost
     #[arg(long)]
     overwrite: bool,
-    /// What serves the file; memory leaves it alone and keeps the bytes in memory
-    #[arg(long, value_enum, default_value_t)]
-    backend: BackendArg,
+    /// What serves the file [default: auto]; memory leaves it alone and keeps the bytes in memory
+    #[arg(long, value_enum)]
+    backend: Option<BackendArg>,
     /// No progress, no remarks
     #[arg(long, short)]
     quiet: bool,
@@ -100,9 +100,14 @@ fn show_job(spec: &str, json: bool) -> Result<(), Failure> {
 // ---- in the lab --------------------------------------------------------------------------------
 
 fn in_lab(args: &Args) -> Result<(), Failure> {
-    if args.changes.device.as_deref() == Some(real::NO_MODEL) {
-        let message = "--device none is for real files: add --on file:PATH";
-        return Err(Failure::BadInput(message.to_owned()));
+    let for_files = [
+        ("--device none", args.changes.device.as_deref() == Some(real::NO_MODEL)),
+        ("--overwrite", args.overwrite),
+        ("--backend", args.backend.is_some()),
+    ];
+    if let Some((option, _)) = for_files.iter().find(|(_, given)| *given) {
+        let message = format!("{option} is for real files: add --on file:PATH or drop it");
+        return Err(Failure::BadInput(message));
     }
     let plan = selection::load(&args.spec, &options(args)?)?;
     let stop = interrupt::stop_flag()?;
@@ -153,7 +158,7 @@ fn on_file(args: &Args, path: PathBuf) -> Result<(), Failure> {
     let plan = real::plan(&options, modelled, |options| selection::load(&args.spec, options))?;
     let target = real::Target {
         path,
-        backend: args.backend,
+        backend: args.backend.unwrap_or_default(),
         overwrite: args.overwrite,
         modelled,
         temporary: false,
