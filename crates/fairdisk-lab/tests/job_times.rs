@@ -1,0 +1,119 @@
+//! What a job file says about time and durability happens when it says, on a disk that takes
+//! exactly 8 ms for a request and 5 ms for a flush or a trim.
+
+use fairdisk_core::{Instant, Span};
+use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::jobfile::{Context, JobFile};
+use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_sim::{TaskReport, World};
+
+/// The tasks of the jobs when all of them are done.
+fn run(jobs: &str) -> Vec<TaskReport> {
+    let text = format!("[global]\ndevice=fixed-8ms\nscheduler=noop\ndirect=1\nsize=1m\n{jobs}");
+    let resolved = JobFile::parse("test.fio", &text, &Context::closed())
+        .and_then(|file| file.resolve())
+        .unwrap_or_else(|problems| panic!("{problems}"));
+    let flush = Override::parse("device.flush_us=5000").expect("a change of the device");
+    let options = Options { overrides: vec![flush], ..Options::default() };
+    let plan = Plan::job_file("test.fio", &resolved, &options).expect("disk and scheduler exist");
+    let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
+    let mut world = World::new(setup.machine, setup.disk);
+    world.run_until_done(Instant::ZERO + Span::from_s(3600));
+    assert!(world.machine().is_done(), "it comes to an end:\n{text}");
+    world.machine().task_reports().cloned().collect()
+}
+
+fn ms(at: Option<Instant>) -> f64 {
+    at.expect("it did").as_ns() as f64 / 1e6
+}
+
+fn began(task: &TaskReport) -> f64 {
+    ms(task.started)
+}
+
+fn lasted(task: &TaskReport) -> f64 {
+    ms(task.finished) - began(task)
+}
+
+/// A request takes 8 ms and a little: its data, and the task's turn round.
+fn assert_ms(got: f64, expected: f64, requests: f64) {
+    assert!(
+        (expected..=expected + 0.3 * requests + 0.1).contains(&got),
+        "{got} ms, not {expected}"
+    );
+}
+
+#[test]
+fn a_task_pauses_after_so_many_requests() {
+    let tasks = run("[a]\nrw=read\nio_size=40k\nthinktime=100ms\nthinktime_blocks=2\n");
+    assert_eq!(tasks[0].ios, 10);
+    assert_ms(lasted(&tasks[0]), 10.0 * 8.0 + 5.0 * 100.0, 10.0);
+}
+
+#[test]
+fn a_queue_is_empty_before_a_pause() {
+    let job = "[a]\nioengine=libaio\niodepth=4\nrw=randread\nnumber_ios=8\n";
+    let tasks = run(&format!("{job}thinktime=100ms\nthinktime_blocks=4\n"));
+    // As in fio there is no pause once the last one is on its way.
+    assert_ms(lasted(&tasks[0]), 8.0 * 8.0 + 100.0, 8.0);
+}
+
+#[test]
+fn a_delay_is_from_the_beginning_of_the_run() {
+    let tasks = run("[a]\nrw=read\nio_size=4k\n[b]\nrw=read\nio_size=4k\nstartdelay=2\n\
+         [c]\nrw=read\nio_size=4k\nstartdelay=3-4\n\
+         [d]\nstonewall\nrw=read\nio_size=4k\nstartdelay=1\n\
+         [e]\nstonewall\nrw=read\nio_size=4k\nstartdelay=10\n");
+    assert_ms(began(&tasks[0]), 0.0, 0.0);
+    assert_ms(began(&tasks[1]), 2000.0, 0.0);
+    assert!((3000.0..=4000.0).contains(&began(&tasks[2])), "{}", began(&tasks[2]));
+    let late = ms(tasks[2].finished);
+    assert_ms(began(&tasks[3]), late, 0.0);
+    assert_ms(began(&tasks[4]), 10_000.0, 0.0);
+}
+
+#[test]
+fn a_stonewall_waits_for_every_clone() {
+    let tasks = run("[a]\nrw=read\nio_size=40k\n[b]\nrw=read\nio_size=400k\n\
+         [c]\nstonewall\nrw=read\nio_size=4k\nnumjobs=2\n[d]\nstonewall\nrw=read\nio_size=4k\n");
+    let slower = ms(tasks[1].finished);
+    assert!(ms(tasks[0].finished) < slower);
+    assert!([2, 3].iter().all(|at| began(&tasks[*at]) >= slower));
+    assert!(began(&tasks[4]) >= ms(tasks[2].finished).max(ms(tasks[3].finished)));
+}
+
+#[test]
+fn an_fsync_waits_for_the_disk() {
+    let tasks = run("[a]\nrw=write\nio_size=32k\nfsync=3\n");
+    assert_eq!((tasks[0].per_op.write.ios, tasks[0].flushes.ios), (8, 2));
+    assert_ms(lasted(&tasks[0]), 8.0 * 8.0 + 2.0 * 5.0, 10.0);
+    let both = run("[a]\nrw=write\nio_size=28k\nfsync=2\nfdatasync=3\n");
+    assert_eq!(both[0].flushes.ios, 4, "after writes 2, 3, 4 and 6");
+}
+
+#[test]
+fn buffered_writes_are_on_the_disk_after_an_fsync() {
+    let without = run("[a]\ndirect=0\nrw=write\nio_size=64k\n");
+    let with = run("[a]\ndirect=0\nrw=write\nio_size=64k\nfsync=4\n");
+    assert_eq!((without[0].flushes.ios, with[0].flushes.ios), (0, 3));
+    // Of the four writes before a flush one is at the disk, one is next, and two are merged.
+    let flush = with[0].flushes.latency().expect("there were flushes").mean();
+    assert!((29.0..30.0).contains(&(flush.as_ns() as f64 / 1e6)), "{flush:?}");
+}
+
+#[test]
+fn a_trim_is_a_request_and_comes_before_its_write() {
+    let tasks = run("[a]\nrw=trim\nio_size=40k\n[b]\nstonewall\nrw=trimwrite\nio_size=40k\n");
+    assert_eq!((tasks[0].per_op.trim.ios, tasks[0].per_op.trim.bytes), (10, 40_960));
+    assert_ms(lasted(&tasks[0]), 10.0 * 5.0, 10.0);
+    let (trims, writes) = (&tasks[1].per_op.trim, &tasks[1].per_op.write);
+    assert_eq!((trims.ios, writes.ios, writes.bytes), (10, 10, 40_960));
+    assert_ms(lasted(&tasks[1]), 10.0 * 13.0, 20.0);
+}
+
+#[test]
+fn a_runtime_cuts_off_and_comes_after_the_ramp() {
+    let tasks = run("[a]\nrw=read\nruntime=2\nramp_time=1\ntime_based\n");
+    assert_ms(lasted(&tasks[0]), 3000.0, 20.0);
+    assert!((240..=250).contains(&tasks[0].ios), "of two seconds: {}", tasks[0].ios);
+}
