@@ -45,7 +45,8 @@ impl From<CatalogError> for Failure {
         let names_a_file = error.line > 0
             || [".toml", ".fio"].iter().any(|ending| error.path.contains(ending))
             || error.path.contains('/');
-        Self::BadInput(if names_a_file { error.to_string() } else { error.message })
+        let is_said = error.line == 0 && error.message.contains(&error.path);
+        Self::BadInput(if names_a_file && !is_said { error.to_string() } else { error.message })
     }
 }
 

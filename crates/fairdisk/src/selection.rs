@@ -9,14 +9,20 @@ use fairdisk_lab::plan::{Options, Plan};
 /// The changes that every command about a run accepts.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Changes {
-    /// Use this scheduler: a name of `fairdisk catalog schedulers`, or the path of a .toml file
+    /// Use this scheduler: a name of `fairdisk catalog schedulers`, or the path of a .toml file; it
+    /// replaces all arms [default: that of each arm; of a job file, its own or two-layer-cfq]
     #[arg(long, value_name = "NAME")]
     pub(crate) scheduler: Option<String>,
-    /// Use this disk: a name of `fairdisk catalog devices`, or the path of a .toml file
+    /// Use this disk: a name of `fairdisk catalog devices`, or the path of a .toml file [default:
+    /// the experiment's; of a job file, its own or hdd-7200-2007]
     #[arg(long, value_name = "NAME")]
     pub(crate) device: Option<String>,
-    /// Run for this long: 500ms, 30s, 2m
-    #[arg(long, value_name = "TIME", value_parser = time_arg::parse)]
+    /// Run for this long: 500ms, 30s, 2m [default: the experiment's; of a job file, until its jobs
+    /// are done]
+    #[arg(
+        long, value_name = "TIME", value_parser = time_arg::parse, allow_negative_numbers = true,
+        allow_hyphen_values = true
+    )]
     pub(crate) duration: Option<Span>,
     /// Change one value, as in host.hz=1000 or scheduler.cfq.slice_idle_ms=0 (may be repeated)
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -10,6 +10,9 @@ const UNITS: &[(&str, u64)] =
 /// # Errors
 /// What is wrong, and what is expected.
 pub(crate) fn parse(text: &str) -> Result<Span, String> {
+    if text.starts_with('-') {
+        return Err("must be positive, as 500ms, 30s, 2m or 1h".to_owned());
+    }
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let expected = "expected a number and a unit: 500ms, 30s, 2m or 1h";

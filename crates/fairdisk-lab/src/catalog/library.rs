@@ -95,11 +95,10 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
     }
     let entry = EMBEDDED.iter().find(|entry| entry.0 == kind.folder() && entry.1 == name);
     let Some((folder, id, text)) = entry else {
-        let known: Vec<&str> = kind.ids().collect();
         return Err(CatalogError {
             path: name.to_owned(),
             line: 0,
-            message: unknown(kind.noun(), name, &known),
+            message: not_found(kind, name),
         });
     };
     Ok(Document {
@@ -108,4 +107,18 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
         text: Cow::Borrowed(text),
         written: None,
     })
+}
+
+/// Why `name` stands for nothing: most of the time it is misspelt, but something may be there.
+fn not_found(kind: Kind, name: &str) -> String {
+    let noun = kind.noun();
+    // Only experiments are also called job files.
+    let files = if kind == Kind::Experiment { "a .toml or .fio file" } else { "a .toml file" };
+    match fs::metadata(name) {
+        Ok(found) if found.is_dir() => {
+            format!("{name} is a directory; expected {files} or the name of a built-in {noun}")
+        }
+        Ok(_) => format!("{name} is not {files}; rename it if it is one but for its name"),
+        Err(_) => unknown(noun, name, &kind.ids().collect::<Vec<_>>()),
+    }
 }

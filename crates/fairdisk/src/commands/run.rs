@@ -36,8 +36,8 @@ pub(crate) struct Args {
     /// Run only this row
     #[arg(long, value_name = "LABEL")]
     row: Option<String>,
-    /// Runs of each arm and row, in the lab
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    /// Runs of each arm and row, in the lab [default: the experiment's, else 5]
+    #[arg(long, value_name = "N", value_parser = seeds, allow_negative_numbers = true)]
     seeds: Option<u32>,
     /// Print JSON
     #[arg(long)]
@@ -57,6 +57,16 @@ pub(crate) struct Args {
     /// No progress, no remarks
     #[arg(long, short)]
     quiet: bool,
+}
+
+/// Reads a number of runs.
+fn seeds(text: &str) -> Result<u32, String> {
+    match text.parse::<i64>() {
+        Ok(1..=10_000) => text.parse().map_err(|_| String::new()),
+        Ok(..=0) => Err("must be at least 1".to_owned()),
+        Ok(_) => Err("must be at most 10000".to_owned()),
+        Err(_) => Err("expected a number from 1 to 10000".to_owned()),
+    }
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {

@@ -53,13 +53,31 @@ fn malformed_options() {
     demand_one_line(&run(&["--set", "host.hzz=1"]), &["did you mean `hz`"]);
     demand_one_line(&run(&["--set", "host.hz=fast"]), &["hz"]);
     demand_refused(&run(&["--duration", "30"]), &["30", "number and a unit"]);
-    demand_refused(&run(&["--seeds", "0"]), &["0", "1..=10000"]);
+    for (seeds, why) in [("0", "at least 1"), ("-1", "at least 1"), ("10001", "at most 10000")] {
+        demand_refused(&run(&["--seeds", seeds]), &[seeds, "--seeds <N>", why]);
+    }
+    demand_refused(&run(&["--duration", "-3s"]), &["-3s", "--duration <TIME>", "must be positive"]);
     demand_refused(&run(&["--sched", "noop"]), &["--sched"]);
     demand_one_line(&run(&["--report", "x.html"]), &["--report", "not supported yet"]);
     demand_one_line(&run(&["--show-job"]), &["--show-job", "job files"]);
     demand_one_line(&run(&["--device", "none"]), &["--on file:PATH"]);
     demand_one_line(&run(&["--overwrite"]), &["--overwrite", "--on file:PATH"]);
     demand_one_line(&run(&["--backend", "threads"]), &["--backend", "--on file:PATH"]);
+}
+
+#[test]
+fn what_is_there_but_is_no_experiment() {
+    let place = Place::new();
+    place.write("my.txt", "");
+    let parts = ["my.txt is not a .toml or .fio file"];
+    demand_one_line(&place.run(&["run", "my.txt"]), &parts);
+    let expected = "is a directory; expected a .toml or .fio file";
+    for directory in [".", "/tmp", "/"] {
+        let parts = [&format!("error: {directory} {expected}")[..]];
+        demand_one_line(&place.run(&["run", directory]), &parts);
+    }
+    let ended = place.run(&["run", "two-groups", "--scheduler", "my.txt"]);
+    demand_one_line(&ended, &["my.txt is not a .toml file"]);
 }
 
 #[test]
