@@ -8,7 +8,6 @@ use clap_complete::Shell;
 
 /// Print completions for a shell
 #[derive(Debug, clap::Args)]
-#[command(hide = true)]
 pub(crate) struct Args {
     /// The shell
     shell: Shell,

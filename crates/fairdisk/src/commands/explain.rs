@@ -22,6 +22,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Explain why a request of a run in the lab waited
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true))]
+#[command(override_usage = "fairdisk explain [OPTIONS] <RUN> <REQUEST>\n       \
+    fairdisk explain [OPTIONS] <RUN> --slowest <N>")]
 #[command(after_help = "Examples:\n  \
     fairdisk explain two-groups/two-layer --slowest 5\n  \
     fairdisk explain two-groups/two-layer 117\n  \
@@ -30,10 +32,16 @@ pub(crate) struct Args {
     /// The run: SPEC[/ARM[/ROW[/SEED]]]; the first arm and row and seed 0 if not given
     run: String,
     /// The request's number, as --slowest shows it
-    #[arg(group = "what", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        group = "what", value_parser = clap::value_parser!(u64).range(1..),
+        allow_negative_numbers = true
+    )]
     request: Option<u64>,
     /// List the N requests that took longest
-    #[arg(long, value_name = "N", group = "what", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long, value_name = "N", group = "what", value_parser = clap::value_parser!(u32).range(1..),
+        allow_negative_numbers = true
+    )]
     slowest: Option<u32>,
     #[command(flatten)]
     changes: Changes,

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 /// Write the man pages into a directory
 #[derive(Debug, clap::Args)]
-#[command(hide = true)]
 pub(crate) struct Args {
     /// The directory; it must exist
     #[arg(value_name = "DIR")]

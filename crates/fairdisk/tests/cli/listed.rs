@@ -4,7 +4,7 @@ use crate::program::{Ended, Place, fairdisk};
 use std::io;
 use std::process::Command;
 
-const COMMANDS: &[&str] = &["demo", "run", "catalog", "explain"];
+const COMMANDS: &[&str] = &["demo", "run", "catalog", "explain", "completions", "man"];
 
 #[test]
 fn help_names_every_command() {
@@ -15,6 +15,29 @@ fn help_names_every_command() {
         assert!(own.contains(&format!("fairdisk {command}")), "{own}");
     }
     assert!(fairdisk(&["--version"]).quiet().starts_with("fairdisk "));
+}
+
+#[test]
+fn help_tells_orders_and_defaults() {
+    let usage = fairdisk(&["explain", "--help"]).quiet();
+    for order in ["<RUN> <REQUEST>\n", "<RUN> --slowest <N>\n"] {
+        assert!(usage.contains(&format!("fairdisk explain [OPTIONS] {order}")), "{usage}");
+    }
+    let help = fairdisk(&["run", "--help"]).quiet();
+    let words: Vec<&str> = help.split_whitespace().collect();
+    let help = words.join(" ");
+    let parts = [
+        "else 5]",
+        "two-layer-cfq]",
+        "hdd-7200-2007]",
+        "until its jobs are done]",
+        "replaces all arms",
+        "[default: auto]",
+        "[default: lab]",
+    ];
+    for part in parts {
+        assert!(help.contains(part), "no `{part}` in {help}");
+    }
 }
 
 #[test]
