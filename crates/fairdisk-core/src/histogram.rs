@@ -70,6 +70,12 @@ impl Histogram {
         self.max
     }
 
+    /// The buckets from short to long: the longest span each counts, and how many it has counted.
+    pub fn buckets(&self) -> impl Iterator<Item = (Span, u64)> {
+        let counts = self.counts.iter().enumerate();
+        counts.map(|(index, count)| (Span::from_ns(upper_edge(index)), u64::from(*count)))
+    }
+
     /// Adds another histogram's counts.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {

@@ -2,9 +2,13 @@
 
 use crate::gate::{Gate, Job, Piece};
 use crate::identity::{Hierarchy, Identity, Setting, SettingError, Who, ioprio};
-use fairdisk_core::{Accounts, AttachError, Change, GroupAccount, GroupId, Instant, Share};
+use fairdisk_core::{
+    Accounts, AttachError, Change, GroupAccount, GroupId, Instant, Share, WeightMap,
+};
 use fairdisk_plane::disk::{Disk, Order, Thread};
-use fairdisk_sched::Scheduler;
+use fairdisk_sched::cfq::{CfqParams, Quirks};
+use fairdisk_sched::two_layer::TwoLayerParams;
+use fairdisk_sched::{Scheduler, SchedulerSpec};
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,6 +18,25 @@ pub struct ScheduledGate {
     disk: Disk,
     hierarchy: Option<Hierarchy>,
     identity: Mutex<Identity>,
+}
+
+/// The scheduler called `name` as a mount runs it: without the quirks and defects that the lab keeps
+/// for the sake of history.
+#[must_use]
+pub fn scheduler(name: &str) -> Option<SchedulerSpec> {
+    let cfq = CfqParams { quirks: Quirks::default(), ..CfqParams::default() };
+    Some(match SchedulerSpec::named(name)? {
+        SchedulerSpec::Cfq(_) => SchedulerSpec::Cfq(cfq),
+        SchedulerSpec::TwoLayerCfq(_) => SchedulerSpec::TwoLayerCfq(TwoLayerParams {
+            cfq,
+            group_past_end: false,
+            d1_stale_group_records: false,
+            d3_unbounded_wait: false,
+            d4_nominal_turns: false,
+            ..TwoLayerParams::default()
+        }),
+        other => other,
+    })
 }
 
 /// A group and what it got.
@@ -39,6 +62,12 @@ impl ScheduledGate {
     #[must_use]
     pub const fn hierarchy(&self) -> Option<&Hierarchy> {
         self.hierarchy.as_ref()
+    }
+
+    /// What a group priority is worth.
+    #[must_use]
+    pub const fn weight_map(&self) -> WeightMap {
+        WeightMap::LinearHigh0
     }
 
     /// The time since the disk was started.

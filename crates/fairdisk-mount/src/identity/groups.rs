@@ -99,12 +99,7 @@ impl Groups {
     }
 
     /// Groups whose directory is gone are forgotten.
-    pub(super) fn sweep(
-        &mut self,
-        now: Instant,
-        hierarchy: &Hierarchy,
-        changes: &mut Vec<Change>,
-    ) {
+    pub(super) fn sweep(&mut self, now: Instant, hierarchy: &Hierarchy, changes: &mut Vec<Change>) {
         self.found.retain(|_, found| now < found.at + SWEEP);
         let gone = self.iter().filter(|group| !hierarchy.directory(group.path).is_dir());
         let gone: Vec<(u32, String)> =

@@ -32,8 +32,7 @@ pub struct Who {
 
 impl Who {
     /// Who stands for all whom nothing is known about.
-    pub const NOBODY: Self =
-        Self { task: TaskId(0), group: GroupId::ROOT, ioprio: IoPrio::UNSET };
+    pub const NOBODY: Self = Self { task: TaskId(0), group: GroupId::ROOT, ioprio: IoPrio::UNSET };
 }
 
 /// Everybody who was heard of lately.

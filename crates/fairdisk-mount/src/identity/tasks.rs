@@ -156,7 +156,8 @@ mod tests {
     #[test]
     fn a_thread_that_never_was_is_nobody() {
         let mut changes = Vec::new();
-        let look = Tasks::new().look_at(at(0), u32::MAX, &mut changes);
+        let mut tasks = Tasks::new();
+        let look = tasks.look_at(at(0), u32::MAX, &mut changes);
         assert!(matches!(look, Look::Known(Who::NOBODY)));
     }
 }

@@ -38,7 +38,7 @@ pub struct CfqParams {
 }
 
 /// The quirks of 2.6.25 (spec: cfq, section 2.17). `true` is the historical behaviour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quirks {
     /// Q1: the rest of a slice delays the next turn instead of advancing it.
     pub q1_residual_sign: bool,

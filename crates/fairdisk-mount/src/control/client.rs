@@ -1,0 +1,107 @@
+//! The asker's end.
+
+use super::protocol::{Answer, Ask, Status};
+use std::fmt;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+/// A connection to a mount.
+#[derive(Debug)]
+pub struct Client {
+    path: PathBuf,
+    stream: BufReader<UnixStream>,
+}
+
+/// Why nothing came of it.
+#[derive(Debug)]
+pub enum ControlError {
+    /// Nobody answers at the socket.
+    NotRunning {
+        /// The socket.
+        socket: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// The other end broke off.
+    Lost(std::io::Error),
+    /// The other end speaks another language.
+    Gibberish(String),
+    /// It was refused.
+    Refused(String),
+}
+
+impl fmt::Display for ControlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotRunning { socket, error } => {
+                write!(f, "no mount answers at {}: {error}", socket.display())
+            }
+            Self::Lost(error) => write!(f, "the mount hung up: {error}"),
+            Self::Gibberish(answer) => {
+                write!(f, "the mount answered `{answer}`: is it of another version?")
+            }
+            Self::Refused(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for ControlError {}
+
+impl Client {
+    /// Connects to the mount behind a socket.
+    ///
+    /// # Errors
+    /// Nobody answers.
+    pub fn connect(socket: &Path) -> Result<Self, ControlError> {
+        let stream = UnixStream::connect(socket)
+            .map_err(|error| ControlError::NotRunning { socket: socket.to_owned(), error })?;
+        Ok(Self { path: socket.to_owned(), stream: BufReader::new(stream) })
+    }
+
+    /// The socket.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    /// It was refused, or the connection broke.
+    pub fn ask(&mut self, ask: &Ask) -> Result<Answer, ControlError> {
+        let gibberish = |error: serde_json::Error| ControlError::Gibberish(error.to_string());
+        let mut line = serde_json::to_string(ask).map_err(gibberish)?;
+        line.push('\n');
+        self.stream.get_mut().write_all(line.as_bytes()).map_err(ControlError::Lost)?;
+        let mut answer = String::new();
+        self.stream.read_line(&mut answer).map_err(ControlError::Lost)?;
+        match serde_json::from_str(&answer) {
+            Ok(Answer::Error(why)) => Err(ControlError::Refused(why)),
+            Ok(answer) => Ok(answer),
+            Err(_) => Err(ControlError::Gibberish(answer.trim().chars().take(80).collect())),
+        }
+    }
+
+    /// How the mount is doing.
+    ///
+    /// # Errors
+    /// The connection broke.
+    pub fn status(&mut self) -> Result<Status, ControlError> {
+        match self.ask(&Ask::List)? {
+            Answer::Status(status) => Ok(status),
+            other => Err(ControlError::Gibberish(format!("{other:?}"))),
+        }
+    }
+}
+
+/// The sockets in a directory, in the order of their names.
+#[must_use]
+pub fn sockets(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let mut all: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|ending| ending == "sock")).collect();
+    all.sort();
+    all
+}

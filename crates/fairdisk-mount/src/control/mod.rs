@@ -1,0 +1,47 @@
+//! Looking at a running mount, and changing it: one line of JSON asks, one line answers, over a
+//! Unix socket.
+//!
+//! Everybody may look. Only root and whoever runs the mount may change anything; the kernel says
+//! who is at the other end.
+
+mod client;
+mod protocol;
+mod server;
+
+pub use client::{Client, ControlError, sockets};
+pub use protocol::{Answer, Ask, GroupEntry, LatencyCount, Status};
+pub use server::{About, Server};
+
+use std::path::{Path, PathBuf};
+
+/// Where sockets are: `/run/fairdisk` for root, else the user's own run-time directory.
+#[must_use]
+pub fn directory() -> PathBuf {
+    if rustix::process::geteuid().is_root() {
+        return PathBuf::from("/run/fairdisk");
+    }
+    let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    own.unwrap_or_else(std::env::temp_dir).join("fairdisk")
+}
+
+/// The name of the socket of a mount point: its path with `-` for `/`, and `--` for `-`.
+#[must_use]
+pub fn socket_name(mountpoint: &Path) -> String {
+    let path = mountpoint.to_string_lossy();
+    let name = path.trim_matches('/').replace('-', "--").replace('/', "-");
+    // A path of a socket has room for 107 bytes.
+    let end = name.char_indices().map(|(at, _)| at).find(|at| *at >= 64).unwrap_or(name.len());
+    format!("{}.sock", &name[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mount_points_have_sockets_of_their_own() {
+        assert_eq!(socket_name(Path::new("/mnt/a")), "mnt-a.sock");
+        assert_eq!(socket_name(Path::new("/mnt-a")), "mnt--a.sock");
+        assert!(socket_name(Path::new(&"/ä".repeat(200))).len() < 75);
+    }
+}

@@ -1,0 +1,153 @@
+//! What can be asked, and the answers.
+
+use crate::scheduled::{GroupStatus, ScheduledGate};
+use fairdisk_core::{Histogram, Share, Span};
+use serde::{Deserialize, Serialize};
+
+/// What can be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case")]
+pub enum Ask {
+    /// How the mount and its groups are doing.
+    List,
+    /// A setting of a group.
+    Set {
+        /// Its cgroup.
+        group: String,
+        /// `weight=200` or `ioprio=2`.
+        setting: String,
+    },
+    /// Another scheduler.
+    Scheduler {
+        /// Its name.
+        name: String,
+    },
+}
+
+impl Ask {
+    /// Whether it changes something.
+    #[must_use]
+    pub const fn is_change(&self) -> bool {
+        !matches!(self, Self::List)
+    }
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// How everything is.
+    Status(Status),
+    /// It is done.
+    Done,
+    /// Why it is not done.
+    Error(String),
+}
+
+/// How a mount is doing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// Version of this format.
+    pub schema: u32,
+    /// What is mounted.
+    pub source: String,
+    /// Where.
+    pub mountpoint: String,
+    /// The scheduler in charge.
+    pub scheduler: String,
+    /// The disk whose timing is kept to, if any.
+    pub device_model: Option<String>,
+    /// Where groups come from.
+    pub cgroups: Option<String>,
+    /// For how long it has been running.
+    pub uptime_s: f64,
+    /// Its groups.
+    pub groups: Vec<GroupEntry>,
+}
+
+/// How a group is doing; everything is counted since the mount.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupEntry {
+    /// Its cgroup.
+    pub path: String,
+    /// Its weight.
+    pub weight: u32,
+    /// Its priority, if that is what it was given.
+    pub ioprio: Option<u8>,
+    /// Finished reads.
+    pub reads: u64,
+    /// Finished writes.
+    pub writes: u64,
+    /// Finished flushes.
+    pub flushes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// How long the disk was busy for it.
+    pub device_time_ms: f64,
+    /// The longest anything of it waited for the disk.
+    pub wait_max_ms: f64,
+    /// I/Os that failed.
+    pub errors: u64,
+    /// How long its I/Os took, from the asking to the answer.
+    pub latency: Vec<LatencyCount>,
+}
+
+/// So many I/Os took no longer than this, and longer than the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatencyCount {
+    /// The upper end.
+    pub le_us: u64,
+    /// How many.
+    pub count: u64,
+}
+
+impl GroupEntry {
+    pub(super) fn of(group: &GroupStatus, gate: &ScheduledGate) -> Self {
+        let account = &group.account;
+        Self {
+            path: group.path.clone(),
+            weight: group.share.weight(gate.weight_map()).get(),
+            ioprio: match group.share {
+                Share::Priority(priority) => Some(priority),
+                Share::Weight(_) => None,
+            },
+            reads: account.reads,
+            writes: account.writes,
+            flushes: account.flushes,
+            read_bytes: account.read_bytes,
+            written_bytes: account.written_bytes,
+            device_time_ms: ms(account.device_time),
+            wait_max_ms: ms(account.wait_max),
+            errors: account.errors,
+            latency: latency(&account.latency),
+        }
+    }
+}
+
+fn ms(span: Span) -> f64 {
+    span.as_ns() as f64 / 1e6
+}
+
+fn latency(histogram: &Histogram) -> Vec<LatencyCount> {
+    let counted = histogram.buckets().filter(|(_, count)| *count > 0);
+    counted.map(|(to, count)| LatencyCount { le_us: to.as_ns().div_ceil(1000), count }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_short_lines() {
+        let text = r#"{"do":"set","group":"/a","setting":"weight=7"}"#;
+        let ask: Ask = serde_json::from_str(text).unwrap();
+        assert_eq!(ask, Ask::Set { group: "/a".to_owned(), setting: "weight=7".to_owned() });
+        assert_eq!(serde_json::to_string(&ask).unwrap(), text);
+        assert!(ask.is_change());
+        for garbage in ["", "{}", r#"{"do":"burn"}"#, "[1", "\u{0}"] {
+            assert!(serde_json::from_str::<Ask>(garbage).is_err(), "{garbage}");
+        }
+    }
+}
