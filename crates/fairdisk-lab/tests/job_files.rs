@@ -89,3 +89,52 @@ fn jobs_share_a_file_by_name() {
     let row = run(text);
     assert_eq!(row.total_ios.mean, 512.0);
 }
+
+fn lines(row: &RowOutcome) -> Vec<(&str, f64)> {
+    row.tasks.iter().map(|task| (task.name.as_str(), task.ios)).collect()
+}
+
+#[test]
+fn group_reporting_makes_one_line_of_a_report_group() {
+    let text = "[global]\ndirect=1\nbs=4k\nsize=64k\nrw=read\nnumjobs=3\ngroup_reporting\n\
+                [a]\n[b]\nnumjobs=1\n[c]\nnew_group\n[d]\nstonewall\n\
+                [e]\nnew_group\ngroup_reporting=0\nnumjobs=2\n";
+    let row = run(text);
+    assert_eq!(
+        lines(&row),
+        [("a+b", 64.0), ("c", 48.0), ("d", 48.0), ("e#1", 16.0), ("e#2", 16.0)]
+    );
+    assert!(row.tasks.iter().all(|task| task.finished && task.seconds.mean > 0.0));
+}
+
+#[test]
+fn the_share_of_a_group_counts_wherever_it_is_said() {
+    let text = "[global]\ndirect=1\nbs=4k\nsize=1g\nrw=randread\nruntime=60\ntime_based\nnumjobs=4\n\
+                [heavy]\ngroup=/heavy\n[light]\ngroup=/light\n\
+                [helper]\nnumjobs=1\ngroup=/heavy\ngroup_weight=400\n";
+    let row = run(text);
+    let names: Vec<&str> = row.groups.iter().map(|group| group.name.as_str()).collect();
+    assert_eq!(names, ["/heavy", "/light"]);
+    let heavy = row.groups[0].time_share * 100.0;
+    assert!((heavy - 80.0).abs() < 4.0, "{heavy}");
+}
+
+fn refused(text: &str) -> String {
+    let resolved = JobFile::parse("test.fio", text, &Context::closed())
+        .and_then(|file| file.resolve())
+        .unwrap_or_else(|problems| panic!("{problems}"));
+    let plan = Plan::job_file("test.fio", &resolved, &Options::default());
+    plan.expect_err("it cannot run").to_string()
+}
+
+#[test]
+fn what_no_disk_can_do_is_refused_where_it_stands() {
+    let device = refused("[a]\nsize=1m\ndevice=wd2500j\n");
+    assert!(device.starts_with("test.fio:3: unknown device `wd2500j`; did you"), "{device}");
+    let two = refused("[a]\nsize=1m\nscheduler=noop\n[b]\nsize=1m\nscheduler=deadline\n");
+    assert!(two.starts_with("test.fio:6: `scheduler=deadline`, but test.fio:3 says"), "{two}");
+    let large = refused("[a]\nsize=100t\n");
+    assert!(large.contains("test.fio: the files take 102400 GiB"), "{large}");
+    let beyond = refused("[a]\nfilename=/dev/sda\noffset=900g\nsize=1g\n");
+    assert!(beyond.contains("clone 1 of job `a` would begin at byte"), "{beyond}");
+}
