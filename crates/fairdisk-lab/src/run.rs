@@ -62,6 +62,8 @@ pub enum RunEnd {
     /// As planned: after its time, or with its tasks.
     #[default]
     Planned,
+    /// Its tasks were not done after [`RUN_MAX`].
+    GivenUp,
     /// Somebody interrupted it.
     Interrupted,
     /// A request failed.
@@ -89,8 +91,8 @@ pub struct RunResult {
     pub in_flight: u64,
 }
 
-/// A run that lasts until its tasks are done is given up after this long.
-const RUN_MAX: Span = Span::from_s(24 * 3600);
+/// A run in the lab that lasts until its tasks are done is given up after this long.
+pub const RUN_MAX: Span = Span::from_s(24 * 3600);
 /// How much of a run passes between looks at the stop flag.
 const STOP_CHECK: Span = Span::from_s(10);
 
@@ -120,7 +122,11 @@ pub fn run_once(
         world.run_until_done(next);
     }
     let until = if world.machine().is_done() { world.now() } else { next };
-    Ok(collect(world.machine(), &named, began, until))
+    let mut result = collect(world.machine(), &named, began, until);
+    if plan.duration.is_none() && !world.machine().is_done() {
+        result.end = RunEnd::GivenUp;
+    }
+    Ok(result)
 }
 
 /// Reads the result off a machine.
@@ -178,7 +184,7 @@ impl Ensemble {
     /// Whether it has every run `plan` asks for, each to its end.
     #[must_use]
     pub fn is_complete(&self, plan: &Plan) -> bool {
-        self.runs.len() == plan.seeds as usize && self.end() == RunEnd::Planned
+        self.runs.len() == plan.seeds as usize && self.end() <= RunEnd::GivenUp
     }
 
     /// How its runs ended, the worst of them.

@@ -1,6 +1,7 @@
 //! Results as JSON; the names are part of the contract with other tools.
 
 use super::{GroupOutcome, Outcome, RowOutcome, Score, TaskOutcome};
+use crate::run::RunEnd;
 use fairdisk_core::Span;
 use serde_json::{Value, json};
 
@@ -46,6 +47,9 @@ fn row(row: &RowOutcome) -> Value {
         },
         "errors": row.errors,
     });
+    if row.end == RunEnd::GivenUp {
+        value["given_up"] = true.into();
+    }
     if row.partial {
         value["partial"] = true.into();
     }

@@ -1,7 +1,7 @@
 //! Results as a table for people.
 
 use super::{GroupOutcome, Outcome, RowOutcome, Score, TaskOutcome};
-use crate::run::RunEnd;
+use crate::run::{RUN_MAX, RunEnd};
 use std::fmt::Write as _;
 
 /// How to write it.
@@ -80,6 +80,13 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
         row.submitted, row.completed, row.in_flight
     );
     line(out, &style.dim(&conserved));
+    if row.end == RunEnd::GivenUp {
+        let hours = RUN_MAX.as_ns() / 3_600_000_000_000;
+        line(
+            out,
+            &format!("  given up: not done after {hours} h, which is all these figures show"),
+        );
+    }
     if row.errors > 0 {
         line(out, &format!("  {} I/Os failed", row.errors));
     }
@@ -92,10 +99,10 @@ fn title(outcome: &Outcome, row: &RowOutcome) -> String {
     let _ = match row.end {
         RunEnd::Failed => write!(text, ", partial: a request failed"),
         RunEnd::Interrupted => write!(text, ", partial: interrupted"),
-        RunEnd::Planned if row.partial => {
+        RunEnd::Planned | RunEnd::GivenUp if row.partial => {
             write!(text, ", partial: {} of {} runs", row.seeds, outcome.seeds)
         }
-        RunEnd::Planned => Ok(()),
+        RunEnd::Planned | RunEnd::GivenUp => Ok(()),
     };
     text
 }

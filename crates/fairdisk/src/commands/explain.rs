@@ -14,6 +14,7 @@ use crate::selection::{self, Changes};
 use crate::{interrupt, progress};
 use fairdisk_core::{Entry, Instant, Span};
 use fairdisk_lab::plan::{GroupLabel, Options, Plan};
+use fairdisk_lab::run::RUN_MAX;
 use fairdisk_sim::World;
 use journey::Journeys;
 use run_name::RunName;
@@ -66,8 +67,6 @@ pub(crate) struct Story {
 const ENTRIES_MAX: u64 = 40_000_000;
 /// How much of the run passes between looks at the journal's length and at the stop flag.
 const STEP: Span = Span::from_ms(500);
-/// A run that lasts until its tasks are done is given up after this long.
-const RUN_MAX: Span = Span::from_s(24 * 3600);
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let name = RunName::parse(&args.run)?;

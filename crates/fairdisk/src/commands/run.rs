@@ -7,9 +7,10 @@ use crate::output;
 use crate::progress;
 use crate::real::{self, BackendArg, Place};
 use crate::selection::{self, Changes};
+use crate::time_arg;
 use fairdisk_lab::outcome::{Outcome, Shell, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::{Ensemble, RunEnd, run_plan};
+use fairdisk_lab::run::{Ensemble, RUN_MAX, RunEnd, run_plan};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -138,11 +139,28 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     } else if !ensembles.is_empty() {
         output::print(&to_table(&outcome, output::style()))?;
     }
-    if interrupted { Err(partial(&plan, complete(&plan, &ensembles))) } else { Ok(()) }
+    if interrupted {
+        return Err(partial(&plan, complete(&plan, &ensembles)));
+    }
+    demand_done(&ensembles)
 }
 
 fn is_partial(plan: &Plan, ensembles: &[Ensemble]) -> bool {
     complete(plan, ensembles) < plan.arms.len() * plan.rows.len()
+}
+
+/// Demands that every run came to its end.
+fn demand_done(ensembles: &[Ensemble]) -> Result<(), Failure> {
+    let given_up = ensembles.iter().filter(|ensemble| ensemble.end() == RunEnd::GivenUp).count();
+    if given_up == 0 {
+        return Ok(());
+    }
+    Err(Failure::Run(format!(
+        "{given_up} of {} rows were not done after {} of simulated time and were given up; make \
+         their work smaller, or say with --duration how long to run",
+        ensembles.len(),
+        time_arg::words(RUN_MAX),
+    )))
 }
 
 /// Rows with all of their runs.

@@ -44,6 +44,24 @@ fn what_is_shown_reads_as_the_same_jobs() {
 }
 
 #[test]
+fn a_run_that_does_not_end_is_given_up_and_says_so() {
+    let place = Place::new();
+    place.write("slow.fio", "[a]\nrw=randread\nsize=1m\ndirect=1\nthinktime=1h\n");
+    let ended = place.run(&["run", "slow.fio", "--seeds", "1"]);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+    for part in ["1 of 1 rows were not done after 24 h", "--duration"] {
+        assert!(ended.err.contains(part), "no `{part}` in {}", ended.err);
+    }
+    assert!(ended.out.contains("given up: not done after 24 h"), "{}", ended.out);
+    let ended = place.run(&["run", "slow.fio", "--seeds", "1", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!((ended.code, &value["rows"][0]["given_up"]), (Some(1), &true.into()));
+    let asked = place.run(&["run", "slow.fio", "--seeds", "1", "--duration", "24h", "--json"]);
+    assert!(asked.json()["rows"][0].get("given_up").is_none());
+}
+
+#[test]
 fn malformed_job_files_are_refused_with_their_line() {
     let place = Place::new();
     place.write("key.fio", "[a]\nrw=read\nsize=1m\niodeph=4\n");
