@@ -58,6 +58,14 @@ fn a_queue_is_empty_before_a_pause() {
     assert_ms(lasted(&tasks[0]), 8.0 * 8.0 + 100.0, 8.0);
 }
 
+/// What finishes while the queue empties counts: fio has 8 pauses too.
+#[test]
+fn pauses_of_a_queue_are_as_many_as_in_fio() {
+    let job = "[a]\nioengine=libaio\niodepth=4\nrw=randread\nnumber_ios=24\n";
+    let tasks = run(&format!("{job}thinktime=100ms\nthinktime_blocks=2\n"));
+    assert_ms(lasted(&tasks[0]), 24.0 * 8.0 + 8.0 * 100.0, 24.0);
+}
+
 #[test]
 fn a_delay_is_from_the_beginning_of_the_run() {
     let tasks = run("[a]\nrw=read\nio_size=4k\n[b]\nrw=read\nio_size=4k\nstartdelay=2\n\

@@ -42,6 +42,15 @@ pub(super) enum Step {
     Exited,
 }
 
+/// Where a task is with its pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pause {
+    None,
+    Due,
+    /// It was made, and no I/O has followed yet.
+    Over,
+}
+
 /// What is left to submit of an I/O, in bytes of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pending {
@@ -80,8 +89,9 @@ pub(super) struct Task {
     pub(super) outstanding: u32,
     /// I/Os prepared since it last paid for a system call.
     pub(super) batched: u32,
-    /// I/Os finished since it last paused.
+    /// I/Os finished since its last pause was due.
     finished: u32,
+    pause: Pause,
     pub(super) dirty_bytes: u64,
     /// The read-ahead of each of its files.
     pub(super) readers: Vec<ReadAhead>,
@@ -121,6 +131,7 @@ impl Task {
             outstanding: 0,
             batched: 0,
             finished: 0,
+            pause: Pause::None,
             dirty_bytes: 0,
             readers: vec![ReadAhead::new(read_ahead_pages); stream.files()],
             stream,
@@ -149,10 +160,14 @@ impl Task {
             && self.dirty_bytes == 0
     }
 
-    /// The pause that is due.
-    fn pause(&self) -> Option<Span> {
-        let think = self.think.filter(|think| self.finished >= think.every)?;
-        Some(think.pause)
+    /// The pause that is due. What finishes while it waits for the rest to finish counts for the
+    /// next one, and between two pauses there is at least one I/O, as in fio.
+    fn pause(&mut self) -> Option<Span> {
+        let think = self.think?;
+        if self.pause == Pause::None && self.finished >= think.every {
+            (self.finished, self.pause) = (0, Pause::Due);
+        }
+        (self.pause == Pause::Due).then_some(think.pause)
     }
 }
 
@@ -216,6 +231,7 @@ impl<E: Elevator> Machine<E> {
 
     fn start_io(&mut self, now: Instant, index: u32, io: FileIo) -> bool {
         let task = self.task(index);
+        task.pause = Pause::None;
         task.current = io;
         task.io_started = now;
         if task.nowhere {
@@ -239,6 +255,7 @@ impl<E: Elevator> Machine<E> {
     fn drain(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
         let task = self.task(index);
         task.step = Step::Draining;
+        task.think = None;
         if task.outstanding == 0 && task.dirty_bytes == 0 {
             self.exit(now, index, issue);
         }
@@ -272,7 +289,7 @@ impl<E: Elevator> Machine<E> {
             task.step = Step::Settling;
             return false;
         }
-        task.finished = 0;
+        task.pause = Pause::Over;
         let until = (now + pause).min(task.stream.end());
         self.wait(index, until)
     }
