@@ -261,8 +261,15 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// Tells the owners of finished bios, which may submit more.
+    #[inline]
     fn settle(&mut self, now: Instant, issue: &mut Vec<Request>) {
+        if !self.finished.is_empty() {
+            self.tell_owners(now, issue);
+        }
+    }
+
+    /// Tells the owners of finished bios, which may submit more.
+    fn tell_owners(&mut self, now: Instant, issue: &mut Vec<Request>) {
         let mut at = 0;
         while let Some(&(bio, ok)) = self.finished.get(at) {
             let index = Ios::index_of(bio);
