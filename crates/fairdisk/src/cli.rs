@@ -1,6 +1,6 @@
 //! The command line. Help, completions and man pages are generated from this one definition.
 
-use crate::commands::{catalog, completions, demo, explain, man, run};
+use crate::commands::{catalog, completions, ctl, demo, explain, man, mount, run};
 use clap::{Parser, Subcommand};
 
 /// Shares a disk between groups of programs in the proportions you ask for, and shows why a disk
@@ -22,6 +22,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Demo(demo::Args),
     Run(run::Args),
+    Mount(mount::Args),
+    Ctl(ctl::Args),
     Catalog(catalog::Args),
     Explain(explain::Args),
     Completions(completions::Args),

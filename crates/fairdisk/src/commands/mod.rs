@@ -2,9 +2,11 @@
 
 pub(crate) mod catalog;
 pub(crate) mod completions;
+pub(crate) mod ctl;
 pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod man;
+pub(crate) mod mount;
 pub(crate) mod run;
 
 use crate::cli::Command;
@@ -18,6 +20,8 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
     match command {
         Command::Demo(args) => demo::execute(&args),
         Command::Run(args) => run::execute(&args),
+        Command::Mount(args) => mount::execute(&args),
+        Command::Ctl(args) => ctl::execute(&args),
         Command::Catalog(args) => catalog::execute(&args),
         Command::Explain(args) => explain::execute(&args),
         Command::Completions(args) => completions::execute(&args),

@@ -1,0 +1,177 @@
+//! `fairdisk ctl`: looks at running mounts and changes them.
+
+use crate::failure::Failure;
+use crate::output;
+use clap::Subcommand;
+use fairdisk_mount::control::{
+    Ask, Client, ControlError, GroupEntry, LatencyCount, Status, directory, socket_name, sockets,
+};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Look at running mounts, set the shares of groups, change the scheduler
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The mount that is meant; needed if there are several
+    #[arg(long, value_name = "MOUNTPOINT", global = true)]
+    at: Option<PathBuf>,
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Groups, what they ask for and what they got since the mount
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// What a group asks for
+    Get {
+        /// Its cgroup, as `list` shows it
+        group: String,
+    },
+    /// Set what a group asks for; it takes effect within a second
+    Set {
+        /// Its cgroup, as `list` shows it
+        group: String,
+        /// `weight=N` (1 to 10000) or `ioprio=N` (0, high, to 7)
+        setting: String,
+    },
+    /// Another scheduler takes over, under load if need be
+    Scheduler {
+        /// Its name
+        name: String,
+    },
+}
+
+pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
+    let mut client = connect(args)?;
+    match &args.action {
+        Action::List { json } => {
+            let status = client.status()?;
+            if *json {
+                let value = serde_json::to_value(&status)
+                    .map_err(|error| Failure::Run(error.to_string()))?;
+                return Ok(output::print_json(&value)?);
+            }
+            Ok(output::print(&table(&status))?)
+        }
+        Action::Get { group } => {
+            let status = client.status()?;
+            let Some(entry) = status.groups.iter().find(|entry| entry.path == *group) else {
+                let error =
+                    format!("no group `{group}` has used the mount (see fairdisk ctl list)");
+                return Err(Failure::BadInput(error));
+            };
+            Ok(output::print(&format!("{}\n", asks(entry)))?)
+        }
+        Action::Set { group, setting } => {
+            client.ask(&Ask::Set { group: group.clone(), setting: setting.clone() })?;
+            Ok(())
+        }
+        Action::Scheduler { name } => {
+            client.ask(&Ask::Scheduler { name: name.clone() })?;
+            Ok(())
+        }
+    }
+}
+
+impl From<ControlError> for Failure {
+    fn from(error: ControlError) -> Self {
+        match error {
+            ControlError::Refused(why) => Self::BadInput(why),
+            other => Self::Run(other.to_string()),
+        }
+    }
+}
+
+fn connect(args: &Args) -> Result<Client, Failure> {
+    let places = [directory(), PathBuf::from("/run/fairdisk")];
+    if let Some(mountpoint) = &args.at {
+        let path = std::path::absolute(mountpoint).unwrap_or_else(|_| mountpoint.clone());
+        let name = socket_name(&path);
+        let there = places.iter().map(|place| place.join(&name)).find(|path| path.exists());
+        let socket = there.unwrap_or_else(|| places[0].join(&name));
+        return Ok(Client::connect(&socket)?);
+    }
+    let mut all: Vec<PathBuf> = places.iter().flat_map(|place| sockets(place)).collect();
+    all.sort();
+    all.dedup();
+    // Sockets left behind by mounts that were killed do not count.
+    let mut clients: Vec<Client> =
+        all.iter().filter_map(|path| Client::connect(path).ok()).collect();
+    match (clients.pop(), clients.is_empty()) {
+        (Some(client), true) => Ok(client),
+        (Some(last), false) => {
+            clients.push(last);
+            let mut text = "several mounts are running; choose one with --at:".to_owned();
+            for client in &mut clients {
+                let _ = write!(text, "\n  --at {}", client.status()?.mountpoint);
+            }
+            Err(Failure::BadInput(text))
+        }
+        (None, _) => {
+            let error = "no mount is running (start one with fairdisk mount SOURCE MOUNTPOINT)";
+            Err(Failure::Run(error.to_owned()))
+        }
+    }
+}
+
+fn asks(entry: &GroupEntry) -> String {
+    match entry.ioprio {
+        Some(ioprio) => format!("ioprio={ioprio} (weight {})", entry.weight),
+        None => format!("weight={}", entry.weight),
+    }
+}
+
+fn table(status: &Status) -> String {
+    let mut text = format!(
+        "{} on {}, {}, groups from {}, up {:.0} s\n",
+        status.source,
+        status.mountpoint,
+        match &status.device_model {
+            Some(model) => format!("{} at the pace of {model}", status.scheduler),
+            None => status.scheduler.clone(),
+        },
+        status.cgroups.as_deref().unwrap_or("nowhere"),
+        status.uptime_s
+    );
+    let whole: f64 = status.groups.iter().map(|group| group.device_time_ms).sum();
+    let width = status.groups.iter().map(|group| group.path.len()).max().unwrap_or(0).max(5);
+    let _ = writeln!(
+        text,
+        "{:width$}  weight   time %      reads     writes   MB read  MB writ.    p50 ms    p99 ms  longest wait ms",
+        "group"
+    );
+    for group in &status.groups {
+        let share = if whole > 0.0 { 100.0 * group.device_time_ms / whole } else { 0.0 };
+        let _ = writeln!(
+            text,
+            "{:width$}  {:>6}   {share:>6.1} {:>10} {:>10} {:>9.1} {:>9.1} {:>9} {:>9}  {:>15.1}",
+            group.path,
+            group.weight,
+            group.reads,
+            group.writes,
+            group.read_bytes as f64 / 1e6,
+            group.written_bytes as f64 / 1e6,
+            quantile(&group.latency, 0.5),
+            quantile(&group.latency, 0.99),
+            group.wait_max_ms,
+        );
+    }
+    text
+}
+
+/// In milliseconds; `-` if nothing was counted.
+fn quantile(latency: &[LatencyCount], part: f64) -> String {
+    let total: u64 = latency.iter().map(|bucket| bucket.count).sum();
+    let rank = (total as f64 * part).ceil() as u64;
+    let mut seen = 0;
+    let found = latency.iter().find(|bucket| {
+        seen += bucket.count;
+        seen >= rank
+    });
+    found.map_or_else(|| "-".to_owned(), |bucket| format!("{:.1}", bucket.le_us as f64 / 1e3))
+}

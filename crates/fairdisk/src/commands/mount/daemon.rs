@@ -1,0 +1,52 @@
+//! A mount in the background: a process of its own, and a caller who waits until it is mounted.
+
+use crate::failure::Failure;
+use crate::output;
+use std::env;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
+/// Starts this command again in the background; returns when it is mounted.
+///
+/// # Errors
+/// It could not be mounted; the process in the background has said why.
+pub(super) fn start() -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::Run(format!("cannot start a daemon: {error}"));
+    let program = env::current_exe().map_err(failed)?;
+    let mut child = Command::new(program)
+        .args(env::args_os().skip(1))
+        .args(["--foreground", "--detached"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let mut line = String::new();
+    if let Some(out) = child.stdout.take() {
+        BufReader::new(out).read_line(&mut line).map_err(failed)?;
+    }
+    if !line.is_empty() {
+        return Ok(output::print(&format!("{} pid={}\n", line.trim_end(), child.id()))?);
+    }
+    // Its message has been printed; its status becomes ours.
+    let status = child.wait().map_err(failed)?;
+    std::process::exit(status.code().unwrap_or(1));
+}
+
+/// Leaves the terminal behind.
+pub(super) fn detach() {
+    // Refused only to the leader of a group, which a child just started is not.
+    let _ = rustix::process::setsid();
+}
+
+/// Tells the one who waits; from now on nobody listens.
+pub(super) fn say_ready(text: &str) {
+    // Without a listener there is nobody to be told.
+    let _ = output::print(&format!("{text}\n"));
+    let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null") else {
+        return;
+    };
+    let _ = rustix::stdio::dup2_stdout(&null);
+    let _ = rustix::stdio::dup2_stderr(&null);
+    // The source may be unmounted while we run.
+    let _ = env::set_current_dir("/");
+}
