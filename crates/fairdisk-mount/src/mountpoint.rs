@@ -3,7 +3,7 @@
 use crate::errors::{MountError, MountProblem};
 use crate::options::MountOptions;
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::fs::{Mode, OFlags, StatVfsMountFlags, fstatvfs, major, minor, open, stat};
+use rustix::fs::{Mode, OFlags, StatVfsMountFlags, fstatvfs, major, minor, open, stat, statvfs};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::process::{getegid, geteuid};
@@ -59,7 +59,8 @@ fn real(path: &Path, missing: MountProblem, other: MountProblem) -> Result<PathB
 
 /// Takes away what a daemon left behind that ended without unmounting.
 fn recover(mountpoint: &Path) -> Result<(), MountError> {
-    while matches!(stat(mountpoint), Err(Errno::NOTCONN)) {
+    // Attributes may still be cached; the free space never is.
+    while matches!(statvfs(mountpoint), Err(Errno::NOTCONN)) {
         detach(mountpoint)
             .map_err(|error| MountError::os(mountpoint, "take a dead mount away", error))?;
     }

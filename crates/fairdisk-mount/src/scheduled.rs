@@ -24,7 +24,9 @@ pub struct ScheduledGate {
 /// for the sake of history.
 #[must_use]
 pub fn scheduler(name: &str) -> Option<SchedulerSpec> {
-    let cfq = CfqParams { quirks: Quirks::default(), ..CfqParams::default() };
+    // Through a mount a program is back later than in the kernel, whether it seeks or not.
+    let seeky_idle_ms = CfqParams::default().slice_idle_ms;
+    let cfq = CfqParams { seeky_idle_ms, quirks: Quirks::default(), ..CfqParams::default() };
     Some(match SchedulerSpec::named(name)? {
         SchedulerSpec::Cfq(_) => SchedulerSpec::Cfq(cfq),
         SchedulerSpec::TwoLayerCfq(_) => SchedulerSpec::TwoLayerCfq(TwoLayerParams {

@@ -1,0 +1,244 @@
+//! A source, a mount point, and a child process that serves them.
+
+use fairdisk_mount::{Gate, Job, MountOptions, Mounted, OpenGate, Piece};
+use rustix::mount::UnmountFlags;
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use tempfile::TempDir;
+
+const PLACES: &str = "FAIRDISK_TEST_MOUNT";
+const HOW: &str = "FAIRDISK_TEST_MOUNT_HOW";
+
+/// How a tree is served.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct How {
+    /// Pieces go to threads that pick any of those waiting.
+    pub(crate) shuffled: bool,
+    pub(crate) read_only: bool,
+    pub(crate) owner_only: bool,
+}
+
+impl How {
+    fn to_text(self) -> String {
+        format!("{} {} {}", self.shuffled, self.read_only, self.owner_only)
+    }
+
+    fn from_text(text: &str) -> Self {
+        let mut words = text.split(' ').map(|word| word == "true");
+        let mut next = || words.next().unwrap();
+        Self { shuffled: next(), read_only: next(), owner_only: next() }
+    }
+}
+
+/// A tree, mounted.
+pub(crate) struct Tree {
+    pub(crate) place: TempDir,
+    pub(crate) source: PathBuf,
+    pub(crate) mount: PathBuf,
+    daemon: Option<Child>,
+}
+
+/// Whether trees can be mounted here; if not, says so and what is missing.
+pub(crate) fn can_mount() -> bool {
+    let missing = if !Path::new("/dev/fuse").exists() {
+        "/dev/fuse (modprobe fuse)"
+    } else if !rustix::process::geteuid().is_root() {
+        "root"
+    } else {
+        return true;
+    };
+    println!("skipped: mounting needs {missing}");
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "missing in CI: {missing}");
+    false
+}
+
+impl Tree {
+    /// Everybody may look in, everything passes at once.
+    pub(crate) fn new() -> Option<Self> {
+        Self::served(How::default())
+    }
+
+    pub(crate) fn served(how: How) -> Option<Self> {
+        if !can_mount() {
+            return None;
+        }
+        let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let (source, mount) = (place.path().join("source"), place.path().join("mount"));
+        for folder in [&source, &mount] {
+            fs::create_dir(folder).unwrap();
+        }
+        // Other users have to get this far.
+        open_to_all(place.path());
+        let mut tree = Self { place, source, mount, daemon: None };
+        tree.start(how).unwrap();
+        Some(tree)
+    }
+
+    /// Starts a daemon; its message if it could not mount.
+    pub(crate) fn start(&mut self, how: How) -> Result<(), String> {
+        let places = format!("{}\n{}", self.source.display(), self.mount.display());
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "daemon", "--nocapture"])
+            .env(PLACES, places)
+            .env(HOW, how.to_text())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        for line in lines.map_while(Result::ok) {
+            if line.ends_with("mounted") {
+                self.daemon = Some(child);
+                return Ok(());
+            }
+            if let Some((_, why)) = line.split_once("failed: ") {
+                child.wait().unwrap();
+                return Err(why.to_owned());
+            }
+        }
+        panic!("the daemon ended: {:?}", child.wait());
+    }
+
+    /// A path in the mounted tree.
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.mount.join(name)
+    }
+
+    /// The same, in the source.
+    pub(crate) fn below(&self, name: &str) -> PathBuf {
+        self.source.join(name)
+    }
+
+    pub(crate) fn kill(&mut self) {
+        let mut daemon = self.daemon.take().unwrap();
+        daemon.kill().unwrap();
+        daemon.wait().unwrap();
+    }
+
+    /// Unmounts, and waits until the daemon has ended well.
+    pub(crate) fn unmount(&mut self) {
+        let Some(mut daemon) = self.daemon.take() else { return };
+        // Programs that other tests start have our descriptors for a moment, until they are them.
+        let patient = !thread::panicking();
+        let unmount = || rustix::mount::unmount(&self.mount, UnmountFlags::empty()).is_ok();
+        if patient {
+            until("nobody uses the mount", unmount);
+        } else if !unmount() {
+            daemon.kill().unwrap();
+            let _ = rustix::mount::unmount(&self.mount, UnmountFlags::DETACH);
+        }
+        let ended = daemon.wait().unwrap();
+        assert!(ended.success() || thread::panicking(), "{ended}");
+    }
+
+    /// Runs a script in the mounted tree, and says what it printed.
+    pub(crate) fn shell(&self, script: &str) -> String {
+        printed(script, &self.shell_as(&[], script))
+    }
+
+    /// Runs a script as whoever `setpriv` makes of it.
+    pub(crate) fn shell_as(&self, identity: &[&str], script: &str) -> Output {
+        let mut command = match identity {
+            [] => Command::new("sh"),
+            identity => {
+                let mut command = Command::new("setpriv");
+                command.args(identity).arg("sh");
+                command
+            }
+        };
+        command.args(["-ec", script]).current_dir(&self.mount).output().unwrap()
+    }
+}
+
+/// What a program printed; it must have succeeded.
+pub(crate) fn printed(what: &str, output: &Output) -> String {
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{what}\n{out}{err}");
+    out.trim_end().to_owned()
+}
+
+pub(crate) fn open_to_all(path: &Path) {
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(path, mode).unwrap();
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        self.unmount();
+    }
+}
+
+/// What the child does.
+pub(crate) fn serve() {
+    let Ok(places) = std::env::var(PLACES) else { return };
+    let (source, mount) = places.split_once('\n').unwrap();
+    let how = How::from_text(&std::env::var(HOW).unwrap());
+    let options = MountOptions {
+        allow_other: !how.owner_only,
+        read_only: how.read_only,
+        ..MountOptions::default()
+    };
+    let gate: Arc<dyn Gate> =
+        if how.shuffled { Arc::new(ShufflingGate::new()) } else { Arc::new(OpenGate) };
+    match Mounted::mount(Path::new(source), Path::new(mount), options, gate) {
+        Ok(mounted) => {
+            println!("mounted");
+            mounted.wait();
+        }
+        Err(error) => println!("failed: {error}"),
+    }
+    // Nobody reads what the test harness would say.
+    std::process::exit(0);
+}
+
+type Waiting = VecDeque<Box<dyn Job>>;
+
+/// Lets pieces through on two threads, in an order nobody would choose.
+pub(crate) struct ShufflingGate(Arc<(Mutex<Waiting>, Condvar)>);
+
+impl ShufflingGate {
+    pub(crate) fn new() -> Self {
+        let shared: Arc<(Mutex<Waiting>, Condvar)> = Arc::default();
+        for seed in 1..=2_u64 {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || work(&shared, fairdisk_core::Prng::new(seed)));
+        }
+        Self(shared)
+    }
+}
+
+fn work((waiting, changed): &(Mutex<Waiting>, Condvar), mut prng: fairdisk_core::Prng) {
+    loop {
+        let mut queue =
+            changed.wait_while(waiting.lock().unwrap(), |queue| queue.is_empty()).unwrap();
+        let any = prng.next_u64() as usize % queue.len();
+        let mut job = queue.swap_remove_back(any).unwrap();
+        drop(queue);
+        let result = job.perform();
+        job.finish(result);
+    }
+}
+
+impl Gate for ShufflingGate {
+    fn submit(&self, piece: Piece, job: Box<dyn Job>) {
+        assert!(piece.sectors.0 <= 4096, "{piece:?}");
+        self.0.0.lock().unwrap().push_back(job);
+        self.0.1.notify_one();
+    }
+}
+
+/// Asks again and again, for half a minute at most.
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let clock = fairdisk_plane::MonotonicClock::start();
+    let begun = fairdisk_plane::Clock::now(&clock);
+    while !holds() {
+        let waited = fairdisk_plane::Clock::now(&clock).since(begun);
+        assert!(waited < fairdisk_core::Span::from_s(30), "not within 30 s: {what}");
+        thread::yield_now();
+    }
+}

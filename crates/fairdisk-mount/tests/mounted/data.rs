@@ -1,0 +1,185 @@
+//! What is in files: every way to write it and to read it back.
+
+use crate::common::{How, Tree};
+use rustix::fs::{FallocateFlags, SeekFrom, copy_file_range, fallocate, seek};
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::thread;
+
+const MIB: usize = 1 << 20;
+
+fn rw() -> OpenOptions {
+    let mut options = File::options();
+    options.read(true).write(true).create(true);
+    options
+}
+
+fn flag(flag: rustix::fs::OFlags) -> i32 {
+    flag.bits() as i32
+}
+
+fn noise(len: usize, seed: u64) -> Vec<u8> {
+    let mut prng = fairdisk_core::Prng::new(seed);
+    (0..len.div_ceil(8)).flat_map(|_| prng.next_u64().to_le_bytes()).take(len).collect()
+}
+
+/// Buffered, direct, durable: the bytes are the same, here and below.
+#[test]
+fn every_way_of_writing_writes_the_same() {
+    let ways = [
+        rustix::fs::OFlags::empty(),
+        rustix::fs::OFlags::DIRECT,
+        rustix::fs::OFlags::DSYNC,
+        rustix::fs::OFlags::SYNC,
+        rustix::fs::OFlags::DIRECT | rustix::fs::OFlags::SYNC,
+    ];
+    for shuffled in [false, true] {
+        let Some(tree) = Tree::served(How { shuffled, ..How::default() }) else { return };
+        let data = fairdisk_plane::buffer::Buffer::noise(5 * MIB, 7);
+        for (number, way) in ways.into_iter().enumerate() {
+            let name = format!("file-{number}");
+            let mut file = rw().custom_flags(flag(way)).open(tree.at(&name)).unwrap();
+            file.write_all(data.bytes()).unwrap();
+            file.sync_data().unwrap();
+            assert!(fs::read(tree.below(&name)).unwrap() == data.bytes(), "{way:?}");
+            let mut back = fairdisk_plane::buffer::Buffer::zeroed(5 * MIB);
+            let mut again =
+                File::options().read(true).custom_flags(flag(way)).open(tree.at(&name)).unwrap();
+            again.read_exact(back.bytes_mut()).unwrap();
+            assert!(back.bytes() == data.bytes(), "{way:?}");
+        }
+    }
+}
+
+#[test]
+fn direct_io_need_not_be_aligned() {
+    let Some(tree) = Tree::new() else { return };
+    let direct = flag(rustix::fs::OFlags::DIRECT);
+    let file = rw().custom_flags(direct).open(tree.at("file")).unwrap();
+    file.write_all_at(b"seven..", 1001).unwrap();
+    let mut back = [0; 20];
+    assert_eq!(file.read_at(&mut back, 999).unwrap(), 9);
+    assert_eq!(&back[..9], b"\0\0seven..");
+}
+
+#[test]
+fn appending_is_for_several_at_once() {
+    let Some(tree) = Tree::served(How { shuffled: true, ..How::default() }) else { return };
+    fs::write(tree.at("log"), "").unwrap();
+    thread::scope(|scope| {
+        for writer in 0..4 {
+            let path = tree.at("log");
+            scope.spawn(move || {
+                let mut log = OpenOptions::new().append(true).open(path).unwrap();
+                for number in 0..200 {
+                    log.write_all(format!("{writer} {number:03} {}\n", "x".repeat(99)).as_bytes())
+                        .unwrap();
+                }
+            });
+        }
+    });
+    let log = fs::read_to_string(tree.below("log")).unwrap();
+    let mut lines: Vec<&str> = log.lines().collect();
+    assert!(lines.iter().all(|line| line.len() == 105), "torn lines");
+    lines.sort_unstable();
+    lines.dedup();
+    assert_eq!(lines.len(), 800);
+}
+
+#[test]
+fn files_have_holes_that_can_be_found_and_made() {
+    let Some(tree) = Tree::new() else { return };
+    let file = rw().open(tree.at("file")).unwrap();
+    file.write_all_at(&noise(64 << 10, 1), 0).unwrap();
+    file.write_all_at(&[1; 4096], 1 << 20).unwrap();
+    file.sync_all().unwrap();
+    let find = |wanted| seek(&file, wanted).map_err(|error| error.raw_os_error());
+    assert_eq!(find(SeekFrom::Hole(0)), Ok(64 << 10));
+    assert_eq!(find(SeekFrom::Data(64 << 10)), Ok(1 << 20));
+    assert_eq!(find(SeekFrom::Data(2 << 20)), Err(rustix::io::Errno::NXIO.raw_os_error()));
+    let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    fallocate(&file, punch, 4096, 8192).unwrap();
+    assert_eq!(find(SeekFrom::Hole(0)), Ok(4096));
+    let mut back = [1; 8192];
+    file.read_exact_at(&mut back, 4096).unwrap();
+    assert!(back.iter().all(|byte| *byte == 0));
+    fallocate(&file, FallocateFlags::ZERO_RANGE, 0, 4096).unwrap();
+    file.read_exact_at(&mut back[..4096], 0).unwrap();
+    assert!(back.iter().all(|byte| *byte == 0));
+    fallocate(&file, FallocateFlags::empty(), 0, 2 << 20).unwrap();
+    assert_eq!(file.metadata().unwrap().len(), 2 << 20);
+    assert_eq!(fs::metadata(tree.below("file")).unwrap().len(), 2 << 20);
+    fallocate(&file, FallocateFlags::KEEP_SIZE, 0, 4 << 20).unwrap();
+    let grown = file.metadata().unwrap();
+    assert_eq!(grown.len(), 2 << 20);
+    assert!(grown.blocks() >= (4 << 20) / 512);
+    // The kernel lets no FUSE file system do that; it says so instead of doing something else.
+    let collapse = fallocate(&file, FallocateFlags::COLLAPSE_RANGE, 0, 4096).unwrap_err();
+    assert_eq!(collapse, rustix::io::Errno::OPNOTSUPP);
+}
+
+#[test]
+fn ranges_are_copied_within_the_mount() {
+    for shuffled in [false, true] {
+        let Some(tree) = Tree::served(How { shuffled, ..How::default() }) else { return };
+        let data = noise(3 * MIB, 3);
+        fs::write(tree.at("from"), &data).unwrap();
+        let from = File::open(tree.at("from")).unwrap();
+        let to = rw().open(tree.at("to")).unwrap();
+        let (mut here, mut there) = (100, 5000);
+        while (here as usize) < 2 * MIB {
+            let rest = 2 * MIB - here as usize;
+            let copied =
+                copy_file_range(&from, Some(&mut here), &to, Some(&mut there), rest).unwrap();
+            assert!(copied > 0);
+        }
+        to.sync_all().unwrap();
+        assert_eq!(fs::read(tree.at("to")).unwrap()[5000..], data[100..2 * MIB]);
+        assert_eq!(fs::read(tree.below("to")).unwrap()[5000..], data[100..2 * MIB]);
+    }
+}
+
+#[test]
+fn sizes_change_under_open_files() {
+    let Some(tree) = Tree::served(How { shuffled: true, ..How::default() }) else { return };
+    let file = rw().open(tree.at("file")).unwrap();
+    file.write_all_at(&noise(MIB, 5), 0).unwrap();
+    file.set_len(1000).unwrap();
+    file.set_len(2000).unwrap();
+    let mut back = vec![1; 4000];
+    assert_eq!(file.read_at(&mut back, 500).unwrap(), 1500);
+    assert!(back[..500] == noise(MIB, 5)[500..1000] && back[500..1500] == [0; 1000]);
+    drop(File::options().write(true).truncate(true).open(tree.at("file")).unwrap());
+    assert_eq!(file.metadata().unwrap().len(), 0);
+    let refused = file.set_len(u64::MAX >> 1).unwrap_err();
+    assert!(refused.raw_os_error().is_some());
+}
+
+#[test]
+fn locks_hold_between_programs() {
+    let Some(tree) = Tree::new() else { return };
+    let said = tree.shell(
+        "exec 3> lock; flock -n 3; ! flock -n lock true; flock -u 3; flock -n lock echo free
+         python3 - <<'EOF' || echo 'no python'
+import fcntl, os
+f = open('lock', 'r+'); fcntl.lockf(f, fcntl.LOCK_EX, 10, 5)
+if os.fork() == 0:
+    g = open('lock', 'r+')
+    fcntl.lockf(g, fcntl.LOCK_EX | fcntl.LOCK_NB, 5, 0)
+    try: fcntl.lockf(g, fcntl.LOCK_EX | fcntl.LOCK_NB, 10, 0)
+    except OSError: os._exit(0)
+    os._exit(1)
+assert os.wait()[1] == 0
+EOF",
+    );
+    assert!(said == "free" || said == "free\nno python", "{said}");
+}
+
+#[test]
+fn programs_can_be_run_from_it() {
+    let Some(tree) = Tree::new() else { return };
+    assert_eq!(tree.shell("cp /bin/echo .; ./echo from here"), "from here");
+    let busy = tree.shell("exec 3<> echo; ./echo no 2> /dev/null || echo busy");
+    assert_eq!(busy.lines().last(), Some("busy"));
+}

@@ -1,0 +1,121 @@
+//! Names: lookups, renames, listings.
+
+use crate::common::Tree;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirEntryExt, FileTypeExt, MetadataExt};
+
+#[test]
+fn names_may_be_long_and_odd() {
+    let Some(tree) = Tree::new() else { return };
+    let (long, too_long) = ("n".repeat(255), "n".repeat(256));
+    for name in [long.as_str(), "two words", "new\nline", "\u{fffd}", "-rf", "..."] {
+        fs::write(tree.at(name), name).unwrap();
+        assert_eq!(fs::read_to_string(tree.below(name)).unwrap(), name);
+    }
+    let error = fs::write(tree.at(&too_long), "").unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(rustix::io::Errno::NAMETOOLONG.raw_os_error()));
+    let deep = tree.at(&vec!["d".repeat(200); 15].join("/"));
+    fs::create_dir_all(&deep).unwrap();
+    fs::write(deep.join("file"), "deep").unwrap();
+    assert_eq!(fs::read_to_string(deep.join("file")).unwrap(), "deep");
+}
+
+#[test]
+fn renaming_replaces_unless_told_otherwise() {
+    let Some(tree) = Tree::new() else { return };
+    let rename = |from: &str, to: &str, flags| {
+        renameat_with(CWD, tree.at(from), CWD, tree.at(to), flags).map_err(std::io::Error::from)
+    };
+    fs::write(tree.at("a"), "a").unwrap();
+    fs::write(tree.at("b"), "b").unwrap();
+    let refused = rename("a", "b", RenameFlags::NOREPLACE).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::AlreadyExists);
+    rename("a", "b", RenameFlags::EXCHANGE).unwrap();
+    assert_eq!(fs::read_to_string(tree.at("a")).unwrap(), "b");
+    assert_eq!(fs::read_to_string(tree.at("b")).unwrap(), "a");
+    rename("a", "b", RenameFlags::empty()).unwrap();
+    assert_eq!(fs::read_to_string(tree.at("b")).unwrap(), "b");
+    assert!(!tree.at("a").exists());
+    rename("b", "c", RenameFlags::WHITEOUT).unwrap();
+    let left = fs::symlink_metadata(tree.below("b")).unwrap();
+    assert!(left.file_type().is_char_device() && left.rdev() == 0);
+}
+
+#[test]
+fn directories_move_with_what_is_in_them() {
+    let Some(tree) = Tree::new() else { return };
+    let said = tree.shell(
+        "mkdir -p a/b/c d; echo x > a/b/c/f; mv a/b d/e; cat d/e/c/f
+         ! mv d d/e/c 2> /dev/null; ! rmdir d 2> /dev/null; mkdir empty; mv -T empty a; ls",
+    );
+    assert_eq!(said, "x\na\nd");
+    let error = fs::rename(tree.at("d"), tree.at("a/x/y")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_large_directory_is_listed_once_each_while_it_changes() {
+    let Some(tree) = Tree::new() else { return };
+    const FILES: usize = 5000;
+    fs::create_dir(tree.at("many")).unwrap();
+    for number in 0..FILES {
+        fs::write(tree.below(&format!("many/{number:04}")), "").unwrap();
+    }
+    let mut seen = BTreeSet::new();
+    for (at, entry) in fs::read_dir(tree.at("many")).unwrap().enumerate() {
+        let entry = entry.unwrap();
+        assert!(seen.insert(entry.file_name()), "{:?} twice", entry.file_name());
+        if at % 2 == 0 {
+            fs::remove_file(entry.path()).unwrap();
+            fs::write(tree.at(&format!("many/new-{at:04}")), "").unwrap();
+        }
+    }
+    let old = seen.iter().filter(|name| !name.to_string_lossy().starts_with("new-"));
+    assert_eq!(old.count(), FILES);
+}
+
+#[test]
+fn listings_can_be_gone_back_to() {
+    let Some(tree) = Tree::new() else { return };
+    for number in 0..500 {
+        fs::write(tree.below(&format!("{number}")), "").unwrap();
+    }
+    let directory = fs::File::open(&tree.mount).unwrap();
+    let mut batch = [std::mem::MaybeUninit::uninit(); 4096];
+    let mut list = || {
+        let mut names = Vec::new();
+        let mut entries = rustix::fs::RawDir::new(&directory, &mut batch);
+        while let Some(entry) = entries.next() {
+            let entry = entry.unwrap();
+            names.push((entry.file_name().to_owned(), entry.next_entry_cookie()));
+        }
+        names
+    };
+    let all = list();
+    assert_eq!(all.len(), 502);
+    for at in [0, 1, 250, 500] {
+        rustix::fs::seek(&directory, rustix::fs::SeekFrom::Start(all[at].1)).unwrap();
+        assert_eq!(list(), all[at + 1..]);
+    }
+    let inodes = |path| -> BTreeSet<u64> {
+        fs::read_dir(path).unwrap().map(|entry| entry.unwrap().ino()).collect()
+    };
+    assert_eq!(inodes(&tree.mount), inodes(&tree.source));
+}
+
+#[test]
+fn what_changes_below_is_seen() {
+    let Some(tree) = Tree::new() else { return };
+    fs::write(tree.at("file"), "old").unwrap();
+    let file = fs::File::open(tree.at("file")).unwrap();
+    fs::write(tree.below("file"), "newer").unwrap();
+    fs::write(tree.below("other"), "there").unwrap();
+    assert_eq!(fs::read_to_string(tree.at("other")).unwrap(), "there");
+    // Attributes may be a second old; then what is cached goes.
+    let newer = || fs::read_to_string(tree.at("file")).unwrap() == "newer";
+    crate::common::until("the change is seen", newer);
+    drop(file);
+}

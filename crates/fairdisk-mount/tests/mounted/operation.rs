@@ -1,0 +1,182 @@
+//! Mounting and unmounting.
+
+use crate::common::{How, Tree, can_mount, until};
+use fairdisk_mount::{Gate, Job, MountOptions, MountProblem, Mounted, OpenGate, Piece};
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::Write;
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+#[test]
+fn a_second_mount_on_the_same_place_is_refused() {
+    let Some(mut tree) = Tree::new() else { return };
+    let before = tree.shell("pwd");
+    let daemon_of_first = tree.start(How::default());
+    let why = daemon_of_first.unwrap_err();
+    assert!(why.contains("already") && why.contains("umount"), "{why}");
+    assert_eq!(tree.shell("pwd"), before);
+}
+
+#[test]
+fn a_tree_can_be_mounted_on_itself() {
+    if !can_mount() {
+        return;
+    }
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::write(place.path().join("file"), "below").unwrap();
+    let mount =
+        || Mounted::mount(place.path(), place.path(), MountOptions::default(), Arc::new(OpenGate));
+    let mut mounted = mount().unwrap();
+    assert_eq!(fs::read_to_string(place.path().join("file")).unwrap(), "below");
+    fs::write(place.path().join("new"), "through").unwrap();
+    assert!(mounted.counts().nodes >= 2);
+    mounted.unmount().unwrap();
+    assert_eq!(fs::read_to_string(place.path().join("new")).unwrap(), "through");
+}
+
+#[test]
+fn a_mount_in_use_is_not_unmounted_and_goes_on() {
+    if !can_mount() {
+        return;
+    }
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (source, mount) = (place.path().join("source"), place.path().join("mount"));
+    fs::create_dir(&source).unwrap();
+    fs::create_dir(&mount).unwrap();
+    let mut mounted =
+        Mounted::mount(&source, &mount, MountOptions::default(), Arc::new(OpenGate)).unwrap();
+    let mut file = File::create(mount.join("file")).unwrap();
+    let busy = mounted.unmount().unwrap_err();
+    assert!(matches!(busy.problem(), MountProblem::Busy), "{busy}");
+    file.write_all(b"still here").unwrap();
+    drop(file);
+    mounted.unmount().unwrap();
+    assert_eq!(fs::read(source.join("file")).unwrap(), b"still here");
+}
+
+/// Keeps what it is given until it is told.
+#[derive(Clone, Default)]
+struct ClosedGate(Arc<Mutex<Waiting>>);
+
+type Waiting = VecDeque<(Piece, Box<dyn Job>)>;
+
+impl ClosedGate {
+    fn waiting(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+
+    fn let_one_through(&self) -> Option<Piece> {
+        let (piece, mut job) = self.0.lock().unwrap().pop_front()?;
+        let result = job.perform();
+        job.finish(result);
+        Some(piece)
+    }
+}
+
+impl Gate for ClosedGate {
+    fn submit(&self, piece: Piece, job: Box<dyn Job>) {
+        self.0.lock().unwrap().push_back((piece, job));
+    }
+}
+
+fn closed() -> Option<(tempfile::TempDir, ClosedGate, Mounted)> {
+    if !can_mount() {
+        return None;
+    }
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (source, mount) = (place.path().join("source"), place.path().join("mount"));
+    fs::create_dir(&source).unwrap();
+    fs::create_dir(&mount).unwrap();
+    let gate = ClosedGate::default();
+    let options = MountOptions { dirty_limit: 1 << 20, ..MountOptions::default() };
+    let mounted = Mounted::mount(&source, &mount, options, Arc::new(gate.clone())).unwrap();
+    Some((place, gate, mounted))
+}
+
+/// A writer far ahead of the disk is held back, others and metadata are not; `fsync` is answered
+/// after what was written before it; unmounting waits for all of it.
+#[test]
+fn a_writer_is_held_back_and_fsync_waits_for_its_own() {
+    let Some((_place, gate, mut mounted)) = closed() else { return };
+    let path = mounted.mountpoint().join("file");
+    let (tell, told) = mpsc::channel();
+    let writer = thread::spawn(move || {
+        let mut file = File::create(path).unwrap();
+        for _ in 0..8 {
+            file.write_all(&[7; 512 << 10]).unwrap();
+        }
+        tell.send("written").unwrap();
+        file.sync_all().unwrap();
+        tell.send("durable").unwrap();
+    });
+    until("the writer is held back", || mounted.counts().held_back > 0);
+    assert!(told.try_recv().is_err());
+    fs::create_dir(mounted.mountpoint().join("not-held-back")).unwrap();
+    let dirty = mounted.counts().dirty_bytes;
+    assert!(dirty > 1 << 20 && dirty <= 3 << 20, "{dirty}");
+    let mut written = 0;
+    while !writer.is_finished() {
+        let Some(piece) = gate.let_one_through() else {
+            thread::yield_now();
+            continue;
+        };
+        match piece.op {
+            fairdisk_core::Op::Write => {
+                assert!(!told.try_iter().any(|said| said == "durable"), "too early");
+                written += piece.sectors.bytes();
+            }
+            op => {
+                assert_eq!(op, fairdisk_core::Op::Flush);
+                // Stretches that begin or end inside a sector count it twice.
+                assert!((4 << 20..5 << 20).contains(&written), "{written}");
+            }
+        }
+    }
+    writer.join().unwrap();
+    assert_eq!(gate.waiting(), 0);
+    mounted.unmount().unwrap();
+}
+
+/// With the disk standing still, more requests than there are threads are all taken.
+#[test]
+fn a_disk_that_stands_still_stops_nobody_from_asking() {
+    let Some((place, gate, mounted)) = closed() else { return };
+    for number in 0..40 {
+        fs::write(place.path().join(format!("source/{number}")), "text").unwrap();
+    }
+    let readers: Vec<_> = (0..40)
+        .map(|number| {
+            let path = mounted.mountpoint().join(number.to_string());
+            thread::spawn(move || fs::read_to_string(path).unwrap())
+        })
+        .collect();
+    until("all have asked", || gate.waiting() == 40);
+    assert!(mounted.mountpoint().join("39").exists());
+    while gate.let_one_through().is_some() {}
+    until("all have read", || {
+        while gate.let_one_through().is_some() {}
+        readers.iter().all(thread::JoinHandle::is_finished)
+    });
+    assert!(readers.into_iter().all(|reader| reader.join().unwrap() == "text"));
+}
+
+#[test]
+fn forgotten_files_cost_nothing() {
+    let Some((place, _gate, mounted)) = closed() else { return };
+    fs::create_dir(place.path().join("source/many")).unwrap();
+    for number in 0..2000 {
+        fs::write(place.path().join(format!("source/many/{number}")), "").unwrap();
+    }
+    let list = || {
+        let listed = fs::read_dir(mounted.mountpoint().join("many")).unwrap();
+        listed.map(|entry| entry.unwrap().metadata().unwrap().len()).sum::<u64>()
+    };
+    list();
+    assert!(mounted.counts().nodes > 1000);
+    fs::remove_dir_all(mounted.mountpoint().join("many")).unwrap();
+    until("all are forgotten", || mounted.counts().nodes <= 1);
+    let open = fs::read_dir("/proc/self/fd").unwrap().count();
+    assert!(open < 500, "{open} descriptors");
+}

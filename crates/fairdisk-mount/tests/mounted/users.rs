@@ -1,0 +1,132 @@
+//! Permissions are the caller's, and what is made belongs to the caller.
+
+use crate::common::{How, Tree, printed};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+
+const NOBODY: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+const IN_GROUP: [&str; 3] = ["--reuid=65534", "--regid=65534", "--groups=4321"];
+
+fn mode(tree: &Tree, name: &str, mode: u32) {
+    fs::set_permissions(tree.at(name), Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn what_a_user_makes_belongs_to_the_user() {
+    let Some(tree) = Tree::new() else { return };
+    fs::create_dir(tree.at("open")).unwrap();
+    mode(&tree, "open", 0o1777);
+    let script = "cd open; umask 027; echo > file; mkdir dir; mkfifo pipe; ln -s file link
+                  umask 077; echo > tight; umask 0; echo > loose";
+    printed(script, &tree.shell_as(&NOBODY, script));
+    for (name, mode) in
+        [("file", 0o640), ("dir", 0o750), ("pipe", 0o640), ("tight", 0o600), ("loose", 0o666)]
+    {
+        let is = fs::metadata(tree.below("open").join(name)).unwrap();
+        assert_eq!((is.uid(), is.gid(), is.mode() & 0o7777), (65534, 65534, mode), "{name}");
+    }
+    assert_eq!(fs::symlink_metadata(tree.below("open/link")).unwrap().uid(), 65534);
+    // And the next one again belongs to root.
+    for number in 0..20 {
+        let name = format!("root-{number}");
+        fs::write(tree.at(&name), "").unwrap();
+        assert_eq!(fs::metadata(tree.below(&name)).unwrap().uid(), 0);
+    }
+}
+
+#[test]
+fn what_a_user_may_not_do_is_refused() {
+    let Some(tree) = Tree::new() else { return };
+    fs::write(tree.at("secret"), "secret").unwrap();
+    mode(&tree, "secret", 0o600);
+    fs::create_dir(tree.at("sticky")).unwrap();
+    mode(&tree, "sticky", 0o1777);
+    fs::write(tree.at("sticky/roots"), "").unwrap();
+    fs::write(tree.at("readable"), "r").unwrap();
+    mode(&tree, "readable", 0o644);
+    for refused in [
+        "cat secret",
+        "echo > secret",
+        "echo > new",
+        "rm -f sticky/roots",
+        "mv sticky/roots sticky/mine",
+        "chmod 777 readable",
+        "chown 65534 readable",
+        "echo >> readable",
+        "truncate -s 0 readable",
+        "touch -d @5 readable",
+        "mknod sticky/null c 1 3",
+        "ls -l secret && cat < secret",
+    ] {
+        let output = tree.shell_as(&NOBODY, refused);
+        assert!(!output.status.success(), "{refused}");
+    }
+    assert_eq!(fs::read(tree.below("readable")).unwrap(), b"r");
+    printed("reads", &tree.shell_as(&NOBODY, "cat readable; ls sticky"));
+}
+
+#[test]
+fn all_groups_of_a_user_count() {
+    let Some(tree) = Tree::new() else { return };
+    fs::create_dir(tree.at("shared")).unwrap();
+    chown(tree.at("shared"), Some(0), Some(4321)).unwrap();
+    mode(&tree, "shared", 0o2770);
+    let script = "cd shared; echo mine > file; mkdir dir; chgrp 4321 file; cat file";
+    assert!(!tree.shell_as(&NOBODY, script).status.success());
+    printed(script, &tree.shell_as(&IN_GROUP, script));
+    let (file, dir) = (tree.below("shared/file"), tree.below("shared/dir"));
+    let (file, dir) = (fs::metadata(file).unwrap(), fs::metadata(dir).unwrap());
+    assert_eq!((file.uid(), file.gid()), (65534, 4321));
+    assert_eq!((dir.uid(), dir.gid(), dir.mode() & 0o2000), (65534, 4321, 0o2000));
+}
+
+#[test]
+fn writing_takes_set_user_id_bits_away_but_not_for_root() {
+    let Some(tree) = Tree::new() else { return };
+    for write in [
+        "echo >> f",
+        "truncate -s 1 f",
+        "dd if=/dev/zero of=f bs=4096 count=1 \
+        oflag=direct conv=notrunc 2>&1",
+        "fallocate -p -o 0 -l 4096 f",
+    ] {
+        let fresh = || {
+            tree.shell("rm -f f; dd if=/dev/zero of=f bs=8k count=1 2>&1; chmod 6777 f");
+        };
+        fresh();
+        printed(write, &tree.shell_as(&NOBODY, write));
+        assert_eq!(fs::metadata(tree.below("f")).unwrap().mode() & 0o7777, 0o777, "{write}");
+        assert_eq!(fs::metadata(tree.at("f")).unwrap().mode() & 0o7777, 0o777, "{write}");
+        fresh();
+        tree.shell(write);
+        assert_eq!(fs::metadata(tree.below("f")).unwrap().mode() & 0o7777, 0o6777, "{write}");
+    }
+}
+
+#[test]
+fn others_are_let_in_only_if_asked_for() {
+    let how = How { owner_only: true, ..How::default() };
+    let Some(tree) = Tree::served(how) else { return };
+    fs::write(tree.at("file"), "").unwrap();
+    mode(&tree, "file", 0o644);
+    let identity = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    let look = format!("cd /; cat {}", tree.at("file").display());
+    let output = std::process::Command::new("setpriv")
+        .args(identity)
+        .args(["sh", "-ec", &look])
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+}
+
+#[test]
+fn a_read_only_mount_changes_nothing() {
+    let how = How { read_only: true, ..How::default() };
+    let Some(tree) = Tree::served(how) else { return };
+    fs::write(tree.below("file"), "as it was").unwrap();
+    assert_eq!(tree.shell("cat file"), "as it was");
+    for refused in ["echo > file", "rm -f file", "mkdir d", "touch file", "chmod 0 file"] {
+        let output = tree.shell_as(&[], refused);
+        assert!(!output.status.success(), "{refused}");
+    }
+}
