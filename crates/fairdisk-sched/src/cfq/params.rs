@@ -28,6 +28,9 @@ pub struct CfqParams {
     pub slice_async_rq: u32,
     /// How long to wait for a task to come back; 0 turns waiting off.
     pub slice_idle_ms: u32,
+    /// How long to wait for a task that seeks; never longer than `slice_idle_ms`. The 2 ms of
+    /// `CFQ_MIN_TT` in history.
+    pub seeky_idle_ms: u32,
     /// Whether a queue that becomes busy is placed the further back, the more queues are busy and
     /// the lower its level. Off only to measure what it does.
     pub key_offset: bool,
@@ -88,6 +91,7 @@ impl Default for CfqParams {
             slice_async_ms: 40,
             slice_async_rq: 2,
             slice_idle_ms: 8,
+            seeky_idle_ms: 2,
             key_offset: true,
             slice_from_completion: true,
             quirks: Quirks::HISTORICAL,
@@ -97,8 +101,6 @@ impl Default for CfqParams {
 
 /// `CFQ_SLICE_SCALE`: a level is worth a fifth of the base slice.
 const SLICE_SCALE: Jiffies = 5;
-/// `CFQ_MIN_TT`: the wait for a task that seeks.
-const SEEKY_IDLE_MS: u32 = 2;
 
 /// The tunables in jiffies.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +126,7 @@ impl Tunables {
         let down = |ms: u32| Jiffies::from(ms) * hz / 1000;
         let at_least_one = |ms: u32| if ms == 0 { 0 } else { down(ms).max(1) };
         let slice_idle = at_least_one(params.slice_idle_ms);
-        let seeky_idle = (Jiffies::from(SEEKY_IDLE_MS) * hz + 999) / 1000;
+        let seeky_idle = (Jiffies::from(params.seeky_idle_ms) * hz + 999) / 1000;
         Self {
             hz,
             quantum: params.quantum.max(1),
