@@ -20,8 +20,8 @@ pub struct ScheduledGate {
     identity: Mutex<Identity>,
 }
 
-/// The scheduler called `name` as a mount runs it: without the quirks and defects that the lab keeps
-/// for the sake of history.
+/// The scheduler called `name` as a mount runs it: without the quirks and defects that the lab
+/// keeps for the sake of history.
 #[must_use]
 pub fn scheduler(name: &str) -> Option<SchedulerSpec> {
     // Through a mount a program is back later than in the kernel, whether it seeks or not.

@@ -70,9 +70,7 @@ impl Server {
             fs::create_dir_all(directory)?;
             fs::set_permissions(directory, Permissions::from_mode(0o755))?;
         }
-        if UnixStream::connect(path).is_ok() {
-            return Err(io::Error::from(io::ErrorKind::AddrInUse));
-        }
+        wait_until_silent(path)?;
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -202,6 +200,17 @@ impl Shared {
             groups: groups.iter().map(|group| GroupEntry::of(group, &self.gate)).collect(),
         }
     }
+}
+
+/// A mount that was just unmounted there may still be on its way out.
+fn wait_until_silent(path: &Path) -> io::Result<()> {
+    for _ in 0..100 {
+        if UnixStream::connect(path).is_err() {
+            return Ok(());
+        }
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+    Err(io::Error::from(io::ErrorKind::AddrInUse))
 }
 
 fn may_change(stream: &UnixStream) -> bool {
