@@ -10,7 +10,7 @@ pub use table::{Style, to_table};
 
 use crate::catalog::experiment::Published;
 use crate::plan::Plan;
-use crate::run::{Ensemble, RunEnd, RunResult};
+use crate::run::{Ensemble, GroupRun, RunEnd, RunResult};
 use fairdisk_core::Histogram;
 
 /// A mean and the standard deviation of single runs around it.
@@ -134,8 +134,8 @@ pub struct GroupOutcome {
     pub bytes: f64,
     /// Its part of the disk's busy time.
     pub time_share: f64,
-    /// Its reads, as part of its I/Os.
-    pub read_share: f64,
+    /// Its reads, as part of its I/Os; `None` without I/Os.
+    pub read_share: Option<f64>,
     /// Latencies of all seeds.
     pub latency: Histogram,
     /// How often a task had to wait for a request slot.
@@ -231,44 +231,72 @@ fn part(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
+/// What the root group is called, and what if tasks have a group of that name.
+const ROOT: [&str; 2] = ["/", "/ (root)"];
+
+/// The smallest part of the disk's time that the table has a digit for. The commits of a journal are
+/// far less.
+const TIME_SHOWN: f64 = 0.0005;
+
+/// The groups of the load and, if the disk was busy for it, the root group.
 fn groups(plan: &Plan, ensemble: &Ensemble, published: Option<&Published>) -> Vec<GroupOutcome> {
     let names = plan.rows[ensemble.row].load.group_names();
-    names.into_iter().enumerate().map(|(at, name)| group(ensemble, published, at, name)).collect()
+    let root_name = ROOT[usize::from(names.iter().any(|name| name == ROOT[0]))];
+    let mut groups: Vec<GroupOutcome> = names
+        .into_iter()
+        .enumerate()
+        .map(|(at, name)| {
+            let published = published.and_then(|published| published_group(published, at));
+            GroupOutcome { published, ..group(ensemble, name, &|run| &run.groups[at]) }
+        })
+        .collect();
+    let root = group(ensemble, root_name.to_owned(), &|run| &run.root);
+    groups.extend(Some(root).filter(|root| root.time_share >= TIME_SHOWN));
+    groups
+}
+
+fn published_group(published: &Published, at: usize) -> Option<PublishedGroup> {
+    let read_share = published.read_percent.as_ref().map(|list| list[at] / 100.0);
+    let ios = published.ios.as_ref()?.get(at).copied()?;
+    Some(PublishedGroup { ios, share: published.share(at)?, read_share })
+}
+
+/// How long the disk was busy, for whomever.
+fn busy(run: &RunResult) -> f64 {
+    let groups = run.groups.iter().chain([&run.root]);
+    groups.map(|group| group.device_time.as_ns() as f64).sum()
 }
 
 fn group(
     ensemble: &Ensemble,
-    published: Option<&Published>,
-    at: usize,
     name: String,
+    find: &dyn Fn(&RunResult) -> &GroupRun,
 ) -> GroupOutcome {
     let runs = &ensemble.runs;
     let n = runs.len().max(1) as f64;
-    let of = |value: &dyn Fn(&RunResult) -> f64| runs.iter().map(value).sum::<f64>();
-    let ios = of(&|run| run.groups[at].ios as f64);
+    let sum = |value: &dyn Fn(&GroupRun) -> u64| {
+        runs.iter().map(|run| value(find(run)) as f64).sum::<f64>()
+    };
+    let ios = sum(&|group| group.ios);
     let shares: Vec<f64> =
-        runs.iter().map(|run| part(run.groups[at].ios as f64, total_ios(run) as f64)).collect();
-    let busy = |run: &RunResult| run.groups.iter().map(|g| g.device_time.as_ns() as f64).sum();
+        runs.iter().map(|run| part(find(run).ios as f64, total_ios(run) as f64)).collect();
     let mut latency = Histogram::new();
-    runs.iter().for_each(|run| latency.merge(&run.groups[at].latency));
-    let published = published.and_then(|published| {
-        let read_share = published.read_percent.as_ref().map(|list| list[at] / 100.0);
-        let ios = published.ios.as_ref()?.get(at).copied()?;
-        Some(PublishedGroup { ios, share: published.share(at)?, read_share })
-    });
+    runs.iter().for_each(|run| latency.merge(&find(run).latency));
+    let wait_max = runs.iter().map(|run| find(run).wait_max.as_ns()).max().unwrap_or(0);
     GroupOutcome {
         name,
         ios: ios / n,
         share: Spread::of(&shares),
-        bytes: of(&|run| run.groups[at].bytes as f64) / n,
-        time_share: part(of(&|run| run.groups[at].device_time.as_ns() as f64), of(&busy)),
-        read_share: part(of(&|run| run.groups[at].reads as f64), ios),
+        bytes: sum(&|group| group.bytes) / n,
+        time_share: part(
+            sum(&|group| group.device_time.as_ns()),
+            runs.iter().map(busy).sum::<f64>(),
+        ),
+        read_share: (ios > 0.0).then(|| sum(&|group| group.reads) / ios),
         latency,
-        slot_waits: of(&|run| run.groups[at].slot_waits as f64) / n,
-        wait_max_ms: runs.iter().map(|run| run.groups[at].wait_max.as_ns()).max().unwrap_or(0)
-            as f64
-            / 1e6,
-        published,
+        slot_waits: sum(&|group| group.slot_waits) / n,
+        wait_max_ms: wait_max as f64 / 1e6,
+        published: None,
     }
 }
 

@@ -2,7 +2,7 @@
 //! of them.
 
 use crate::plan::{Plan, PlannedArm, PlannedRow};
-use fairdisk_core::{Histogram, Instant, Span};
+use fairdisk_core::{GroupId, Histogram, Instant, Span};
 use fairdisk_sim::{TaskReport, World};
 use std::num::NonZero;
 use std::ops::Range;
@@ -79,6 +79,8 @@ pub struct RunResult {
     pub end: RunEnd,
     /// The groups, without the root group.
     pub groups: Vec<GroupRun>,
+    /// The root group: no task is in it, but journals are, and with D5 what is written back.
+    pub root: GroupRun,
     /// The lines of the report on tasks.
     pub tasks: Vec<TaskRun>,
     /// The journal's hash.
@@ -137,26 +139,31 @@ pub fn collect<E: fairdisk_core::Elevator>(
     until: Instant,
 ) -> RunResult {
     let accounts = machine.engine().accounts();
-    let groups = machine.groups().iter().enumerate().skip(1);
+    let mut groups: Vec<GroupRun> = machine
+        .groups()
+        .iter()
+        .enumerate()
+        .map(|(group, tally)| {
+            let account = accounts.group(GroupId(group as u32));
+            GroupRun {
+                ios: tally.ios(),
+                reads: tally.reads,
+                bytes: tally.bytes(),
+                latency: tally.latency.clone(),
+                device_time: account.map_or(Span::ZERO, |account| account.device_time),
+                wait_max: account.map_or(Span::ZERO, |account| account.wait_max),
+                slot_waits: account.map_or(0, |account| account.slot_waits),
+                errors: tally.errors,
+            }
+        })
+        .collect();
+    let root = groups.remove(0);
     let reports: Vec<_> = machine.task_reports().collect();
     RunResult {
         elapsed: until - began,
         end: RunEnd::Planned,
-        groups: groups
-            .map(|(group, tally)| {
-                let account = accounts.group(fairdisk_core::GroupId(group as u32));
-                GroupRun {
-                    ios: tally.ios(),
-                    reads: tally.reads,
-                    bytes: tally.bytes(),
-                    latency: tally.latency.clone(),
-                    device_time: account.map_or(Span::ZERO, |account| account.device_time),
-                    wait_max: account.map_or(Span::ZERO, |account| account.wait_max),
-                    slot_waits: account.map_or(0, |account| account.slot_waits),
-                    errors: tally.errors,
-                }
-            })
-            .collect(),
+        groups,
+        root,
         tasks: named
             .iter()
             .filter_map(|tasks| reports.get(tasks.clone()))

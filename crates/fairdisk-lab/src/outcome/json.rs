@@ -61,6 +61,8 @@ fn ms(span: Span) -> f64 {
 }
 
 fn group(group: &GroupOutcome) -> Value {
+    // Of no I/O there is no latency.
+    let latency = |span: Span| (group.latency.count() > 0).then(|| ms(span));
     json!({
         "name": group.name,
         "ios": group.ios,
@@ -70,9 +72,9 @@ fn group(group: &GroupOutcome) -> Value {
         "time_share": group.time_share,
         "read_share": group.read_share,
         "latency_ms": {
-            "p50": ms(group.latency.quantile(500)),
-            "p99": ms(group.latency.quantile(990)),
-            "max": ms(group.latency.max()),
+            "p50": latency(group.latency.quantile(500)),
+            "p99": latency(group.latency.quantile(990)),
+            "max": latency(group.latency.max()),
         },
         "wait_max_ms": group.wait_max_ms,
         "slot_waits": group.slot_waits,

@@ -63,13 +63,10 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
     out.push('\n');
     line(out, &style.bold(&title(outcome, row)));
     let width = row.groups.iter().map(|group| group.name.len()).max().unwrap_or(0).max(5);
-    let head = format!(
-        "  {:width$}  {:>9}  {:>12}  {:>9}  {:>6}  {:>6}  {:>6}  {:>8}  {:>8}",
-        "group", "IOs", "share %", "published", "error", "time %", "read %", "p50 ms", "p99 ms"
-    );
-    line(out, &style.dim(&head));
+    let columns = Columns::of(outcome, width);
+    line(out, &style.dim(&columns.head()));
     for group in &row.groups {
-        line(out, &group_line(group, width));
+        line(out, &columns.group(group));
     }
     write_total(out, row, width);
     for task in &row.tasks {
@@ -107,27 +104,74 @@ fn title(outcome: &Outcome, row: &RowOutcome) -> String {
     text
 }
 
-fn group_line(group: &GroupOutcome, width: usize) -> String {
-    let published =
-        group.published.map_or_else(|| "-".to_owned(), |p| format!("{:.1}", p.share * 100.0));
-    let error = group.published.map_or_else(
-        || "-".to_owned(),
-        |published| format!("{:+.1}", (group.share.mean - published.share) * 100.0),
-    );
-    let reads = match group.published.and_then(|published| published.read_share) {
-        Some(published) => format!("{:.0}/{:.0}", group.read_share * 100.0, published * 100.0),
-        None => format!("{:.0}", group.read_share * 100.0),
-    };
-    format!(
-        "  {:width$}  {:>9.0}  {:>6.1} ± {:>3.1}  {published:>9}  {error:>6}  {:>6.1}  {reads:>6}  {:>8.1}  {:>8.1}",
-        group.name,
-        group.ios,
-        group.share.mean * 100.0,
-        group.share.sd * 100.0,
-        group.time_share * 100.0,
-        group.latency.quantile(500).as_ns() as f64 / 1e6,
-        group.latency.quantile(990).as_ns() as f64 / 1e6,
-    )
+/// Which columns there are for groups.
+#[derive(Clone, Copy)]
+struct Columns {
+    /// Of the names.
+    width: usize,
+    /// Whether runs can differ.
+    spread: bool,
+    /// Whether something is published for a group.
+    published: bool,
+}
+
+impl Columns {
+    fn of(outcome: &Outcome, width: usize) -> Self {
+        let mut groups = outcome.rows.iter().flat_map(|row| &row.groups);
+        let published = groups.any(|group| group.published.is_some());
+        Self { width, spread: outcome.seeds > 1, published }
+    }
+
+    fn head(self) -> String {
+        let Self { width, .. } = self;
+        let share = if self.spread { "     share %" } else { "share %" };
+        let published = if self.published { "  published   error" } else { "" };
+        format!(
+            "  {:width$}  {:>9}  {share}{published}  {:>6}  {:>6}  {:>8}  {:>8}",
+            "group", "IOs", "time %", "read %", "p50 ms", "p99 ms"
+        )
+    }
+
+    fn group(self, group: &GroupOutcome) -> String {
+        let Self { width, .. } = self;
+        let percent = |part: f64| part * 100.0;
+        let share = percent(group.share.mean);
+        let share = match self.spread {
+            true => format!("{share:>6.1} ± {:>3.1}", percent(group.share.sd)),
+            false => format!("{share:>7.1}"),
+        };
+        let published = match group.published.filter(|_| self.published) {
+            Some(published) => {
+                let error = percent(group.share.mean - published.share);
+                format!("  {:>9.1}  {error:>+6.1}", percent(published.share))
+            }
+            None if self.published => format!("  {:>9}  {:>6}", "-", "-"),
+            None => String::new(),
+        };
+        let quantile = |thousandth| match group.latency.count() {
+            0 => "-".to_owned(),
+            _ => format!("{:.1}", group.latency.quantile(thousandth).as_ns() as f64 / 1e6),
+        };
+        format!(
+            "  {:width$}  {:>9.0}  {share}{published}  {:>6.1}  {:>6}  {:>8}  {:>8}",
+            group.name,
+            group.ios,
+            percent(group.time_share),
+            reads(group),
+            quantile(500),
+            quantile(990),
+        )
+    }
+}
+
+/// Reads as part of the I/Os, and the published part where there is one.
+fn reads(group: &GroupOutcome) -> String {
+    let ours =
+        group.read_share.map_or_else(|| "-".to_owned(), |part| format!("{:.0}", part * 100.0));
+    match group.published.and_then(|published| published.read_share) {
+        Some(published) => format!("{ours}/{:.0}", published * 100.0),
+        None => ours,
+    }
 }
 
 fn write_total(out: &mut String, row: &RowOutcome, width: usize) {
@@ -144,20 +188,29 @@ fn write_total(out: &mut String, row: &RowOutcome, width: usize) {
 
 fn task_line(task: &TaskOutcome, width: usize) -> String {
     let mut text = format!(
-        "  {:width$}  {:>6.1} MB/s, {:>6.0} IOPS in {:>5.1} s",
+        "  {:width$}  {}, {:>6.0} IOPS in {:>5.1} s",
         task.name,
-        task.mb_per_s.mean,
+        rate(task.mb_per_s.mean),
         if task.seconds.mean > 0.0 { task.ios / task.seconds.mean } else { 0.0 },
         task.seconds.mean
     );
     if let Some(published) = task.published_mb_per_s {
         let error = (task.mb_per_s.mean / published - 1.0) * 100.0;
-        let _ = write!(text, ", published {published:.1} MB/s ({error:+.1} %)");
+        let published = rate(published);
+        let _ = write!(text, ", published {} ({error:+.1} %)", published.trim_start());
     }
     if !task.finished {
         text.push_str(", not finished");
     }
     text
+}
+
+/// A rate in the unit in which it has digits.
+fn rate(mb_per_s: f64) -> String {
+    match mb_per_s {
+        rate if rate > 0.0 && rate < 0.1 => format!("{:>6.1} KB/s", rate * 1e3),
+        rate => format!("{rate:>6.1} MB/s"),
+    }
 }
 
 fn write_score(out: &mut String, score: &Score) {

@@ -50,6 +50,37 @@ fn tables_are_plain_when_nobody_looks_at_a_terminal() {
 }
 
 #[test]
+fn tables_have_no_column_without_figures() {
+    let run = ["run", "two-groups", "--arm", "flat", "--duration", "5s", "--seeds"];
+    let one = fairdisk(&[&run[..], &["1"]].concat()).quiet();
+    assert!(!one.contains('±') && !one.contains("published") && !one.contains("error"), "{one}");
+    let two = fairdisk(&[&run[..], &["2"]].concat()).quiet();
+    assert!(two.contains('±') && !two.contains("published"), "{two}");
+}
+
+#[test]
+fn slow_jobs_have_a_rate_and_idle_ones_have_no_latency() {
+    let place = Place::new();
+    let slow = "[slow]\nrw=randread\nsize=1m\nbs=4k\ndirect=1\ngroup=/slow\nrate_iops=5\n";
+    place.write(
+        "slow.fio",
+        format!("{slow}[late]\nstartdelay=100\nrw=read\nsize=1m\ngroup=/late\n"),
+    );
+    let run = ["run", "slow.fio", "--seeds", "1", "--duration", "10s"];
+    let table = place.run(&run).quiet();
+    let line = |start: &str| table.lines().find(|line| line.starts_with(start)).unwrap();
+    assert!(line("  slow ").contains(" KB/s, "), "{table}");
+    assert_eq!(
+        line("  /late").split_whitespace().filter(|word| *word == "-").count(),
+        3,
+        "{table}"
+    );
+    let value = place.run(&[&run[..], &["--json"]].concat()).json();
+    let idle = &value["rows"][0]["groups"][1];
+    assert!(idle["read_share"].is_null() && idle["latency_ms"]["p99"].is_null(), "{idle:#}");
+}
+
+#[test]
 fn a_file_outside_the_catalogue_runs_the_same_way() {
     let place = Place::new();
     let text = fairdisk(&["catalog", "experiments", "two-groups"]).quiet();
