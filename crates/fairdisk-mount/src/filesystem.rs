@@ -1,8 +1,11 @@
 //! Requests of the kernel, one by one: taken apart here, carried out by the tree.
 
+use crate::answers::{
+    answer, answer_attributes, answer_entry, answer_open, answer_space, answer_value,
+};
 use crate::attributes::attributes;
 use crate::caller::Caller;
-use crate::nodes::{Found, ROOT};
+use crate::nodes::ROOT;
 use crate::ops::{Changes, Written};
 use crate::readers::Readers;
 use crate::tree::Tree;
@@ -61,39 +64,6 @@ fn caller(request: &Request, umask: u32) -> Caller {
     Caller { uid: request.uid(), gid: request.gid(), umask }
 }
 
-fn answer_entry(tree: &Tree, reply: ReplyEntry, found: io::Result<Found>) {
-    match found {
-        Ok(found) => {
-            let attributes = attributes(found.node, &found.stat);
-            reply.entry(&tree.options.ttl, &attributes, Generation(found.generation));
-        }
-        Err(error) => reply.error(error.into()),
-    }
-}
-
-fn answer(reply: ReplyEmpty, done: io::Result<()>) {
-    match done {
-        Ok(()) => reply.ok(),
-        Err(error) => reply.error(error.into()),
-    }
-}
-
-fn answer_open(reply: ReplyOpen, opened: io::Result<(u64, FopenFlags)>) {
-    match opened {
-        Ok((number, flags)) => reply.opened(FileHandle(number), flags),
-        Err(error) => reply.error(error.into()),
-    }
-}
-
-fn answer_value(reply: ReplyXattr, size: u32, value: io::Result<Vec<u8>>) {
-    match value {
-        Ok(value) if size == 0 => reply.size(value.len() as u32),
-        Ok(value) if value.len() > size as usize => reply.error(fuser::Errno::ERANGE),
-        Ok(value) => reply.data(&value),
-        Err(error) => reply.error(error.into()),
-    }
-}
-
 impl Filesystem for PassThrough {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         for flag in WANTED {
@@ -121,10 +91,8 @@ impl Filesystem for PassThrough {
     }
 
     fn getattr(&self, _: &Request, node: INodeNo, file: Option<FileHandle>, reply: ReplyAttr) {
-        self.run(move |tree| match tree.stat(node.0, file.map(|file| file.0)) {
-            Ok(stat) => reply.attr(&tree.options.ttl, &attributes(node.0, &stat)),
-            Err(error) => reply.error(error.into()),
-        });
+        let file = file.map(|file| file.0);
+        self.run(move |tree| answer_attributes(tree, reply, node.0, tree.stat(node.0, file)));
     }
 
     fn setattr(
@@ -147,9 +115,9 @@ impl Filesystem for PassThrough {
     ) {
         let changes = Changes { mode, uid, gid, size, atime, mtime };
         let (file, root) = (file.map(|file| file.0), request.uid() == 0);
-        self.run(move |tree| match tree.change(node.0, file, &changes, root) {
-            Ok(stat) => reply.attr(&tree.options.ttl, &attributes(node.0, &stat)),
-            Err(error) => reply.error(error.into()),
+        self.run(move |tree| {
+            let changed = tree.change(node.0, file, &changes, root);
+            answer_attributes(tree, reply, node.0, changed);
         });
     }
 
@@ -419,19 +387,7 @@ impl Filesystem for PassThrough {
     }
 
     fn statfs(&self, _: &Request, node: INodeNo, reply: ReplyStatfs) {
-        self.run(move |tree| match tree.space(node.0) {
-            Ok(space) => reply.statfs(
-                space.f_blocks,
-                space.f_bfree,
-                space.f_bavail,
-                space.f_files,
-                space.f_ffree,
-                space.f_bsize as u32,
-                space.f_namemax as u32,
-                space.f_frsize as u32,
-            ),
-            Err(error) => reply.error(error.into()),
-        });
+        self.run(move |tree| answer_space(reply, tree.space(node.0)));
     }
 
     fn setxattr(

@@ -8,6 +8,7 @@
 //! Nothing here resolves a path below the source: every object is reached from its parent's
 //! descriptor, without following links, and opened again through that descriptor.
 
+mod answers;
 mod attributes;
 mod buffers;
 mod caller;

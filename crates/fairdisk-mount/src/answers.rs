@@ -1,0 +1,73 @@
+//! Answers to the kernel, by what it asked for.
+
+use crate::attributes::attributes;
+use crate::nodes::Found;
+use crate::tree::Tree;
+use fuser::{
+    Errno, FileHandle, FopenFlags, Generation, ReplyAttr, ReplyEmpty, ReplyEntry, ReplyOpen,
+    ReplyStatfs, ReplyXattr,
+};
+use rustix::fs::{Stat, StatVfs};
+use std::io;
+
+/// A file that was found or made.
+pub(crate) fn answer_entry(tree: &Tree, reply: ReplyEntry, found: io::Result<Found>) {
+    match found {
+        Ok(found) => {
+            let attributes = attributes(found.node, &found.stat);
+            reply.entry(&tree.options.ttl, &attributes, Generation(found.generation));
+        }
+        Err(error) => reply.error(error.into()),
+    }
+}
+
+/// Done, or why not.
+pub(crate) fn answer(reply: ReplyEmpty, done: io::Result<()>) {
+    match done {
+        Ok(()) => reply.ok(),
+        Err(error) => reply.error(error.into()),
+    }
+}
+
+/// An open file or directory.
+pub(crate) fn answer_open(reply: ReplyOpen, opened: io::Result<(u64, FopenFlags)>) {
+    match opened {
+        Ok((number, flags)) => reply.opened(FileHandle(number), flags),
+        Err(error) => reply.error(error.into()),
+    }
+}
+
+/// An attribute's value, or only its size if there is no room.
+pub(crate) fn answer_value(reply: ReplyXattr, size: u32, value: io::Result<Vec<u8>>) {
+    match value {
+        Ok(value) if size == 0 => reply.size(value.len() as u32),
+        Ok(value) if value.len() > size as usize => reply.error(Errno::ERANGE),
+        Ok(value) => reply.data(&value),
+        Err(error) => reply.error(error.into()),
+    }
+}
+
+/// What a file is.
+pub(crate) fn answer_attributes(tree: &Tree, reply: ReplyAttr, node: u64, stat: io::Result<Stat>) {
+    match stat {
+        Ok(stat) => reply.attr(&tree.options.ttl, &attributes(node, &stat)),
+        Err(error) => reply.error(error.into()),
+    }
+}
+
+/// How much space there is.
+pub(crate) fn answer_space(reply: ReplyStatfs, space: io::Result<StatVfs>) {
+    match space {
+        Ok(space) => reply.statfs(
+            space.f_blocks,
+            space.f_bfree,
+            space.f_bavail,
+            space.f_files,
+            space.f_ffree,
+            space.f_bsize as u32,
+            space.f_namemax as u32,
+            space.f_frsize as u32,
+        ),
+        Err(error) => reply.error(error.into()),
+    }
+}
