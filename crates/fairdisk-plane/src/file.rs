@@ -12,6 +12,7 @@ mod create;
 mod data;
 mod error;
 mod mark;
+mod stale;
 
 pub use create::{Allocated, Watch};
 pub use error::{TargetError, TargetProblem};
@@ -95,11 +96,15 @@ impl TargetFile {
     ) -> Result<Self, TargetError> {
         match std::fs::metadata(path) {
             Ok(found) if found.file_type().is_block_device() => Self::open_device(path, needs),
-            Ok(found) if found.is_file() => Self::open_existing(path, needs, watch),
+            Ok(found) if found.is_file() => {
+                stale::sweep(path);
+                Self::open_existing(path, needs, watch)
+            }
             Ok(found) => {
                 Err(TargetError::new(path, TargetProblem::NotAFile(kind(found.file_type()))))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                stale::sweep(path);
                 let mark = create(path, needs, watch)?;
                 Self::open_marked(path, mark)
             }

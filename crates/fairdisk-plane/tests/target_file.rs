@@ -99,6 +99,38 @@ fn allocating_writes_the_file_out_once_and_tells_how_far_it_is() {
 }
 
 #[test]
+fn what_a_killed_run_left_behind_is_removed_and_nothing_else() {
+    let place = place();
+    // A process that has ended: its number is free, or somebody else's.
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    let dead = child.id();
+    child.wait().unwrap();
+    let target = place.path().join("x");
+    drop(open(&target, &FileNeeds::scratch(SECTORS)).unwrap());
+    let alive = std::process::id();
+    let at = |name: String| place.path().join(name);
+    fs::copy(&target, at(format!(".y.{dead}-0.part"))).unwrap();
+    fs::copy(&target, at(format!(".y.{alive}-99.part"))).unwrap();
+    fs::copy(&target, at("y.part".to_owned())).unwrap();
+    fs::write(at(format!(".z.{dead}-0.part")), "not ours").unwrap();
+    fs::copy(&target, at(format!(".locked.{dead}-0.part"))).unwrap();
+    let locked = fs::File::open(at(format!(".locked.{dead}-0.part"))).unwrap();
+    locked.lock().unwrap();
+    drop(open(&target, &FileNeeds::scratch(SECTORS)).unwrap());
+    let mut left = names(place.path());
+    left.sort();
+    let mut kept = [
+        format!(".locked.{dead}-0.part"),
+        format!(".y.{alive}-99.part"),
+        format!(".z.{dead}-0.part"),
+        "x".to_owned(),
+        "y.part".to_owned(),
+    ];
+    kept.sort();
+    assert_eq!(left, kept);
+}
+
+#[test]
 fn somebody_elses_file_is_read_freely_and_written_only_on_demand() {
     let place = place();
     let path = place.path().join("foreign");

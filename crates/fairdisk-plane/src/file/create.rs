@@ -4,6 +4,7 @@ use super::FileNeeds;
 use super::data::{lock, open_file};
 use super::error::{TargetError, TargetProblem};
 use super::mark::{MARK_BYTES, Mark};
+use super::stale::scratch_path;
 use crate::buffer::Buffer;
 use rustix::fs::{Advice, CWD, FallocateFlags, OFlags, RenameFlags, fadvise, fallocate};
 use rustix::io::Errno;
@@ -47,13 +48,16 @@ pub(super) fn create(
         return Err(TargetError::new(path, TargetProblem::DanglingLink));
     }
     let (scratch, file) = Scratch::make(path)?;
+    lock(path, &file, true)?;
     let growing = |to, error: &io::Error| TargetError::growing(path, to, error, need);
     file.set_len(mark.file_bytes()).map_err(|error| growing("make", &error))?;
+    // First of all: if we are killed, a later run knows by the mark that the file is ours.
+    mark.write(&file).map_err(|error| growing("write", &error))?;
     if needs.allocate {
         write_out(path, &file, 0, mark.data_bytes, watch)?;
         mark.allocated = true;
+        mark.write(&file).map_err(|error| growing("write", &error))?;
     }
-    mark.write(&file).map_err(|error| growing("write", &error))?;
     file.sync_all().map_err(|error| growing("write", &error))?;
     scratch.publish(path)?;
     Ok(mark)
@@ -158,8 +162,7 @@ impl Scratch {
     fn make(target: &Path) -> Result<(Self, File), TargetError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = target.file_name().unwrap_or_default().to_string_lossy();
-        let path = target.with_file_name(format!(".{name}.{}-{count}.part", std::process::id()));
+        let path = scratch_path(target, std::process::id(), count);
         let file = OpenOptions::new()
             .read(true)
             .write(true)

@@ -111,6 +111,28 @@ fn writing_a_file_out_leaves_nothing_when_interrupted() {
 }
 
 #[test]
+fn a_run_removes_what_a_killed_one_left() {
+    let place = Place::new();
+    let run = ["run", "two-groups", "--arm", "flat", "--on", "file:x", "-q"];
+    let mut child = place.command(&[&run[..], &["--device", "none"]].concat()).spawn().unwrap();
+    // Some of it is written out: 4 GiB would take far longer.
+    let part = || place.names().into_iter().find(|name| name.ends_with(".part"));
+    let written = |name: String| {
+        fs::metadata(place.path().join(name))
+            .is_ok_and(|found| std::os::unix::fs::MetadataExt::blocks(&found) >= 1 << 14)
+    };
+    while !part().is_some_and(written) {
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(part().is_some(), "it was killed");
+    let ended = place.run(&[&run[..], &["--duration", "200ms"]].concat());
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!(place.names(), ["x"]);
+}
+
+#[test]
 fn the_demo_leaves_nothing() {
     let place = Place::new();
     let mut child = place.command(&["demo"]).spawn().unwrap();

@@ -1,0 +1,73 @@
+//! What a run that was killed left behind.
+//!
+//! A file being made has a name that says by which process and carries the mark from the start; it
+//! is locked for as long as somebody works on it.
+
+use super::data::lock;
+use super::mark::Mark;
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
+
+const PREFIX: &str = ".";
+const SUFFIX: &str = ".part";
+
+/// The name under which process `pid` makes its file number `count`, to be called like `target` in
+/// the end.
+pub(super) fn scratch_path(target: &Path, pid: u32, count: u32) -> PathBuf {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    target.with_file_name(format!("{PREFIX}{name}.{pid}-{count}{SUFFIX}"))
+}
+
+/// The process that made a file of this name, if it is one of ours.
+fn maker(name: &OsStr) -> Option<u32> {
+    let name = name.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
+    let (pid, count) = name.rsplit_once('.')?.1.split_once('-')?;
+    count.parse::<u32>().ok()?;
+    pid.parse().ok()
+}
+
+/// Removes unfinished files beside `target` whose makers are gone. It is nobody's task to know
+/// whether that works.
+pub(super) fn sweep(target: &Path) {
+    let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let Ok(entries) = fs::read_dir(parent.unwrap_or(Path::new("."))) else { return };
+    for entry in entries.flatten() {
+        let is_dead = maker(&entry.file_name()).is_some_and(|pid| !is_alive(pid));
+        if is_dead && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            remove_abandoned(&entry.path());
+        }
+    }
+}
+
+/// Without `/proc` every process looks dead, and the lock alone decides.
+fn is_alive(pid: u32) -> bool {
+    Path::new("/proc").join(pid.to_string()).exists()
+}
+
+fn remove_abandoned(path: &Path) {
+    let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { return };
+    // In another container a process may be alive that has no number here; it holds the lock.
+    if is_marked(&file) && lock(path, &file, true).is_ok() {
+        let _ = fs::remove_file(path);
+    }
+}
+
+fn is_marked(file: &File) -> bool {
+    Mark::read(file).is_ok_and(|mark| mark.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_ours_have_a_maker() {
+        let path = scratch_path(Path::new("d/x.y"), 12, 3);
+        assert_eq!(path, Path::new("d/.x.y.12-3.part"));
+        assert_eq!(maker(path.file_name().unwrap_or_default()), Some(12));
+        for other in ["x.12-3.part", ".x.12.part", ".x.a-3.part", ".x.12-3", ".12-3.part"] {
+            assert_eq!(maker(OsStr::new(other)), None, "{other}");
+        }
+    }
+}
