@@ -23,6 +23,8 @@ step "storms of faults through the real shell" \
 step "properties of the engine" cargo test --release --locked --quiet -p fairdisk-core
 step "properties of job files" \
   cargo test --release --locked --quiet -p fairdisk-lab --test jobfile
+step "shares in real time, 30 s on a file" env FAIRDISK_REAL_TIME_LONG=1 \
+  cargo test --release --locked --quiet -p fairdisk --test cli real_time -- --nocapture
 export FAIRDISK_ABLATION_SEEDS=$((10 * scale))
 step "causes and their effects, $FAIRDISK_ABLATION_SEEDS seeds" \
   cargo test --release --locked --quiet -p fairdisk-lab --test experiments causes_have -- --nocapture

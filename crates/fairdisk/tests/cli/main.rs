@@ -10,4 +10,5 @@ mod lab;
 mod listed;
 mod program;
 mod real_file;
+mod real_time;
 mod refused;
