@@ -8,6 +8,7 @@
 //!
 //! Nodes are counted as the kernel counts them, and gone when it forgets them.
 
+mod dense;
 mod place;
 mod table;
 

@@ -1,5 +1,6 @@
 //! The table of nodes.
 
+use super::dense::Dense;
 use super::{Place, ROOT};
 use rustix::fd::OwnedFd;
 use std::collections::HashMap;
@@ -13,6 +14,9 @@ const MADE_UP: u64 = 1 << 63;
 #[derive(Debug)]
 pub(super) struct Table {
     device: u64,
+    /// Those that are no more than a number and a generation,
+    dense: Dense,
+    /// and all others. No node is in both.
     known: HashMap<u64, Known>,
     /// Made-up numbers, by device and inode, and back.
     made_up: HashMap<(u64, u64), u64>,
@@ -32,6 +36,7 @@ impl Table {
     pub(super) fn new(device: u64) -> Self {
         Self {
             device,
+            dense: Dense::default(),
             known: HashMap::new(),
             made_up: HashMap::new(),
             made_for: HashMap::new(),
@@ -40,11 +45,14 @@ impl Table {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.known.len()
+        self.dense.len() + self.known.len()
     }
 
     pub(super) fn place(&self, node: u64) -> Option<Place> {
-        self.known.get(&node).map(|known| known.place.clone())
+        match self.dense.generation(node) {
+            Some(generation) => Some(Place::Short { generation }),
+            None => self.known.get(&node).map(|known| known.place.clone()),
+        }
     }
 
     /// The kernel is told of a file once more. Its number is the answer.
@@ -58,9 +66,13 @@ impl Table {
                     known.place = place;
                 }
             }
-            None => {
-                self.known.insert(node, Known { count: 1, place });
-            }
+            None => match place {
+                Place::Short { generation } if node == inode => self.dense.know(node, generation),
+                place => {
+                    let count = self.dense.take(node).unwrap_or(0) + 1;
+                    self.known.insert(node, Known { count, place });
+                }
+            },
         }
         node
     }
@@ -81,7 +93,10 @@ impl Table {
     /// The kernel forgets `count` times. What nobody knows any longer is the answer.
     #[must_use]
     pub(super) fn forget(&mut self, node: u64, count: u64) -> Option<Place> {
-        let known = self.known.get_mut(&node)?;
+        let Some(known) = self.known.get_mut(&node) else {
+            self.dense.forget(node, count);
+            return None;
+        };
         known.count = known.count.saturating_sub(count);
         if known.count > 0 {
             return None;
@@ -90,8 +105,9 @@ impl Table {
         if let Some(file) = self.made_for.remove(&node) {
             self.made_up.remove(&file);
         }
-        if self.known.capacity() > 1024 && self.known.len() < self.known.capacity() / 8 {
-            self.known.shrink_to(self.known.len() * 2);
+        let (used, room) = (self.known.len(), self.known.capacity());
+        if room > 1024 && used < room / 8 {
+            self.known.shrink_to(used * 2);
         }
         gone
     }
@@ -100,6 +116,8 @@ impl Table {
     pub(super) fn hold(&mut self, inode: u64, fd: Arc<OwnedFd>) {
         if let Some(known) = self.known.get_mut(&inode) {
             known.place = Place::Held(fd);
+        } else if let Some(count) = self.dense.take(inode) {
+            self.known.insert(inode, Known { count, place: Place::Held(fd) });
         }
     }
 }
@@ -118,7 +136,7 @@ mod tests {
         assert_eq!(table.know(8, 20, short(1)), 20);
         assert_eq!(table.know(8, 20, short(1)), 20);
         assert!(table.forget(20, 1).is_none() && table.place(20).is_some());
-        assert!(table.forget(20, 1).is_some() && table.place(20).is_none());
+        assert!(table.forget(20, 1).is_none() && table.place(20).is_none());
         assert!(table.forget(20, 1).is_none());
     }
 
@@ -143,10 +161,17 @@ mod tests {
     }
 
     #[test]
-    fn memory_goes_with_the_nodes() {
+    fn a_held_file_stays_until_it_is_forgotten() {
         let mut table = Table::new(8);
-        (100..100_000).for_each(|inode| assert_eq!(table.know(8, inode, short(1)), inode));
-        (100..100_000).for_each(|inode| drop(table.forget(inode, 1)));
-        assert!(table.known.capacity() < 4096);
+        let fd = || Arc::new(OwnedFd::from(tempfile::tempfile().unwrap()));
+        table.hold(20, fd());
+        assert!(table.place(20).is_none(), "the kernel does not know it");
+        table.know(8, 20, short(1));
+        table.know(8, 20, short(1));
+        table.hold(20, fd());
+        assert!(matches!(table.place(20), Some(Place::Held(_))));
+        assert!(table.forget(20, 1).is_none());
+        assert!(matches!(table.forget(20, 1), Some(Place::Held(_))));
+        assert_eq!(table.len(), 0);
     }
 }

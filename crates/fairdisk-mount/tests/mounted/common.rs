@@ -81,26 +81,9 @@ impl Tree {
 
     /// Starts a daemon; its message if it could not mount.
     pub(crate) fn start(&mut self, how: How) -> Result<(), String> {
-        let places = format!("{}\n{}", self.source.display(), self.mount.display());
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "daemon", "--nocapture"])
-            .env(PLACES, places)
-            .env(HOW, how.to_text())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        for line in lines.map_while(Result::ok) {
-            if line.ends_with("mounted") {
-                self.daemon = Some(child);
-                return Ok(());
-            }
-            if let Some((_, why)) = line.split_once("failed: ") {
-                child.wait().unwrap();
-                return Err(why.to_owned());
-            }
-        }
-        panic!("the daemon ended: {:?}", child.wait());
+        let command = Command::new(std::env::current_exe().unwrap());
+        self.daemon = Some(started(command, &self.source, &self.mount, how)?);
+        Ok(())
     }
 
     /// A path in the mounted tree.
@@ -152,6 +135,41 @@ impl Tree {
         };
         command.args(["-ec", script]).current_dir(&self.mount).output().unwrap()
     }
+}
+
+/// Starts a daemon, and waits until it has mounted; its message if it could not.
+fn started(mut command: Command, source: &Path, mount: &Path, how: How) -> Result<Child, String> {
+    let mut child = command
+        .args(["--exact", "daemon", "--nocapture"])
+        .env(PLACES, format!("{}\n{}", source.display(), mount.display()))
+        .env(HOW, how.to_text())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for line in lines.map_while(Result::ok) {
+        if line.ends_with("mounted") {
+            return Ok(child);
+        }
+        if let Some((_, why)) = line.split_once("failed: ") {
+            child.wait().unwrap();
+            return Err(why.to_owned());
+        }
+    }
+    panic!("the daemon ended: {:?}", child.wait());
+}
+
+/// Mounts as a user without rights, and unmounts at once if that works.
+pub(crate) fn mount_as_nobody(source: &Path, mount: &Path) -> Result<(), String> {
+    // The program may lie where that user cannot get to.
+    let program = source.with_file_name("program");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(program);
+    let mut child = started(command, source, mount, How { owner_only: true, ..How::default() })?;
+    let _ = rustix::mount::unmount(mount, UnmountFlags::DETACH);
+    child.wait().unwrap();
+    Ok(())
 }
 
 /// What a program printed; it must have succeeded.

@@ -180,3 +180,49 @@ fn forgotten_files_cost_nothing() {
     let open = fs::read_dir("/proc/self/fd").unwrap().count();
     assert!(open < 500, "{open} descriptors");
 }
+
+/// Another file system below the source: another device, and no file handles for it.
+#[test]
+fn file_systems_below_the_source_are_shown_too() {
+    let Some(tree) = Tree::new() else { return };
+    fs::create_dir(tree.below("other")).unwrap();
+    let other = tree.below("other");
+    let flags = rustix::mount::MountFlags::empty();
+    if let Err(error) = rustix::mount::mount("tmpfs", &other, "tmpfs", flags, c"size=16m") {
+        println!("skipped: cannot mount a tmpfs: {error}");
+        return;
+    }
+    let said = tree.shell(
+        "cd other; mkdir -p a/b; echo text > a/b/f; ln a/b/f g; cat g; stat -c %h g
+         dd if=/dev/zero of=big bs=1M count=4 oflag=direct 2> /dev/null; cmp -n 4194304 big /dev/zero
+         exec 3< g; rm g a/b/f; cat <&3; exec 3<&-; test $(stat -c %d .) != $(stat -c %d /)
+         mkdir away; (cd away; rmdir ../away; stat -c %F .)
+         for i in $(seq 300); do echo $i > $i; done; ls | wc -l; rm -r *; ls | wc -l
+         cd ..; echo x > here; mv here other/there; cat other/there",
+    );
+    let expected = "text\n2\ntext\ndirectory\n302\n0\nx";
+    let refused = rustix::fs::rename(tree.at("other/there"), tree.at("here")).unwrap_err();
+    rustix::mount::unmount(&other, rustix::mount::UnmountFlags::DETACH).unwrap();
+    assert_eq!(said, expected);
+    assert_eq!(refused, rustix::io::Errno::XDEV);
+}
+
+/// Whoever may not mount is told what to do about it.
+#[test]
+fn without_permission_there_is_one_clear_message() {
+    if !can_mount() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    crate::common::open_to_all(place.path());
+    for folder in ["source", "mount"] {
+        fs::create_dir(place.path().join(folder)).unwrap();
+    }
+    std::os::unix::fs::chown(place.path().join("mount"), Some(65534), Some(65534)).unwrap();
+    let said =
+        crate::common::mount_as_nobody(&place.path().join("source"), &place.path().join("mount"));
+    match said {
+        Err(why) => assert!(why.contains("not permitted; run as root"), "{why}"),
+        Ok(()) => println!("skipped: everybody may mount here"),
+    }
+}
