@@ -5,7 +5,7 @@
 //! Under a [`MonotonicClock`] that is a real run; under a [`FakeClock`] the same loop runs in
 //! virtual time and leaves the journal the simulated world leaves.
 //!
-//! This is the only crate that reads a clock or contains unsafe code.
+//! This is the only crate that reads a clock.
 
 pub mod backend;
 pub mod buffer;

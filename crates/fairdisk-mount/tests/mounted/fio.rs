@@ -6,11 +6,17 @@ use std::process::Command;
 fn verify(how: How, options: &[&str]) {
     let Some(tree) = Tree::served(how) else { return };
     let mut fio = Command::new("fio");
-    fio.args(["--name=verify", "--size=16m", "--verify=crc32c", "--verify_fatal=1"])
-        .args(["--bs=4k-128k", "--rw=randrw", "--randrepeat=1", "--fallocate=none"])
-        .args(["--thread", "--output-format=terse", "--unlink=1"])
-        .arg(format!("--directory={}", tree.mount.display()))
-        .args(options);
+    fio.args([
+        "--name=verify",
+        "--size=16m",
+        "--verify=crc32c",
+        "--verify_fatal=1",
+        "--verify_state_save=0",
+    ])
+    .args(["--bs=4k-128k", "--rw=randrw", "--randrepeat=1", "--fallocate=none"])
+    .args(["--thread", "--output-format=terse", "--unlink=1"])
+    .arg(format!("--directory={}", tree.mount.display()))
+    .args(options);
     match fio.output() {
         Ok(output) => drop(printed("fio", &output)),
         Err(_) => {
