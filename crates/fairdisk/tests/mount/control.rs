@@ -1,0 +1,152 @@
+//! Mounting, asking, changing and unmounting.
+
+use crate::host::{Host, fairdisk, finish, lacks_something};
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+fn text(output: &std::process::Output) -> String {
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+#[test]
+fn a_mount_shows_the_source_and_goes_with_umount() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.mount_well(&[]);
+    fs::write(host.file("a"), "hello").unwrap();
+    assert_eq!(fs::read_to_string(host.source("a")).unwrap(), "hello");
+    let again = host.mount(&[]);
+    assert_eq!(again.status.code(), Some(2), "{}", text(&again));
+    host.unmount();
+    assert!(!Path::new(&host.file("a")).exists());
+    host.mount_well(&["--read-only"]);
+    let refused = fs::write(host.file("a"), "x").unwrap_err();
+    assert_eq!(refused.raw_os_error(), Some(30), "{refused}");
+    host.unmount();
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anything_is_mounted() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    for (args, says) in [
+        (&["--scheduler", "cfs"][..], "known are noop, deadline, cfq, two-layer-cfq"),
+        (&["--device-model", "wd2500j"][..], "wd2500js"),
+        (&["--cgroups", "memroy"][..], "`memroy` is not mounted"),
+        (&["--depth", "0"][..], "1..=1024"),
+    ] {
+        let output = host.mount(args);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+        assert!(text(&output).contains(says), "{}", text(&output));
+    }
+    let nowhere = fairdisk(&["mount", "/nonexistent", host.at().to_str().unwrap()]);
+    assert_eq!(nowhere.status.code(), Some(2), "{}", text(&nowhere));
+    assert!(text(&nowhere).contains("/nonexistent"), "{}", text(&nowhere));
+}
+
+#[test]
+fn settings_take_effect_and_schedulers_change_under_load() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.make_file("data", 64);
+    host.mount_well(&["--device-model", "hdd-7200-2007"]);
+    let group = host.group("tenant", "weight=200");
+    let file = host.file("data");
+    let command = format!(
+        "fio --name=job --filename={file} --size=64M --bs=4k --rw=randread --direct=1 \
+         --runtime=6 --time_based --minimal"
+    );
+    let load = host.start(&group, &command);
+    let weight = |host: &Host| {
+        let status = host.status();
+        let entries = status["groups"].as_array().unwrap().clone();
+        let entry = entries.into_iter().find(|entry| entry["path"] == group);
+        entry.map(|entry| entry["weight"].as_u64().unwrap())
+    };
+    let wait_for = |wanted| while weight(&host) != Some(wanted) {};
+    wait_for(200);
+    assert!(host.ctl(&["set", &group, "ioprio=0"]).status.success());
+    wait_for(200);
+    assert!(host.ctl(&["set", &group, "weight=50"]).status.success());
+    wait_for(50);
+    for scheduler in ["noop", "cfq", "deadline", "two-layer-cfq"] {
+        let changed = host.ctl(&["scheduler", scheduler]);
+        assert!(changed.status.success(), "{}", text(&changed));
+        assert_eq!(host.status()["scheduler"], scheduler);
+    }
+    let got = host.ctl(&["get", &group]);
+    assert_eq!(text(&got), "weight=50\n");
+    for (args, says) in [
+        (&["set", &group, "weight=0"][..], "1 to 10000"),
+        (&["set", &group, "colour=red"][..], "unknown setting"),
+        (&["set", "/no/such", "weight=1"][..], "does not exist"),
+        (&["set", "/../..", "weight=1"][..], "does not exist"),
+        (&["scheduler", "cfs"][..], "unknown scheduler"),
+    ] {
+        let refused = host.ctl(args);
+        assert_eq!(refused.status.code(), Some(2), "{}", text(&refused));
+        assert!(text(&refused).contains(says), "{}", text(&refused));
+    }
+    finish(load);
+    host.unmount();
+}
+
+#[test]
+fn garbage_at_the_socket_harms_nobody_and_others_may_only_look() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.mount_well(&[]);
+    let name = fairdisk_mount::control::socket_name(&host.at());
+    let socket = fairdisk_mount::control::directory().join(name);
+    for garbage in [&b"\0\xff\n"[..], b"{}\n", b"[[[[[[\n", &[b'x'; 200_000][..]] {
+        let mut stream = UnixStream::connect(&socket).unwrap();
+        // We may be hung up on in the middle.
+        let _ = stream.write_all(garbage);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        assert!(answer.is_empty() || answer.contains("error"), "{answer}");
+    }
+    let group = host.group("tenant", "weight=100");
+    let as_nobody = |action: &str| {
+        let at = host.at();
+        let script = format!(
+            "exec setpriv --reuid=65534 --regid=65534 --clear-groups {} ctl --at {} {action}",
+            copy_for_all(&host),
+            at.display()
+        );
+        std::process::Command::new("sh").args(["-c", &script]).output().unwrap()
+    };
+    let look = as_nobody("list");
+    assert!(look.status.success(), "{}", text(&look));
+    let change = as_nobody(&format!("set {group} weight=7"));
+    assert_eq!(change.status.code(), Some(2), "{}", text(&change));
+    assert!(text(&change).contains("only root"), "{}", text(&change));
+    host.unmount();
+}
+
+/// The program where everybody may run it.
+fn copy_for_all(host: &Host) -> String {
+    use std::os::unix::fs::PermissionsExt as _;
+    let to = std::env::temp_dir().join(format!("fairdisk-for-all-{}", std::process::id()));
+    if !to.exists() {
+        fs::copy(env!("CARGO_BIN_EXE_fairdisk"), &to).unwrap();
+        fs::set_permissions(&to, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let _ = host;
+    to.to_str().unwrap().to_owned()
+}

@@ -1,0 +1,185 @@
+//! A mounted directory, groups, and programs in them.
+
+use serde_json::Value;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::yield_now;
+use tempfile::TempDir;
+
+/// Tests take turns: what one of them keeps busy, another would measure.
+static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+/// Whether everything is there that these tests need; says so if not.
+pub(crate) fn lacks_something() -> bool {
+    let why = if !rustix::process::geteuid().is_root() {
+        "not root"
+    } else if !Path::new("/dev/fuse").exists() {
+        "no /dev/fuse"
+    } else if cgroup_root().is_none() {
+        "no cgroup hierarchy of version 2 is mounted"
+    } else if Command::new("fio").arg("--version").output().is_err() {
+        "no fio"
+    } else {
+        return false;
+    };
+    println!("skipped: {why}");
+    true
+}
+
+fn cgroup_root() -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let line = mounts.lines().find(|line| line.contains(" - cgroup2 "))?;
+    line.split(' ').nth(4).map(PathBuf::from)
+}
+
+pub(crate) fn fairdisk(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_fairdisk")).args(args).output().unwrap()
+}
+
+/// A mount and its groups; all of it goes with the value.
+pub(crate) struct Host {
+    scratch: TempDir,
+    groups: PathBuf,
+    mounted: bool,
+    _turn: std::sync::MutexGuard<'static, ()>,
+}
+
+impl Host {
+    pub(crate) fn new() -> Self {
+        let turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let scratch = tempfile::tempdir().unwrap();
+        for directory in ["source", "mount"] {
+            fs::create_dir(scratch.path().join(directory)).unwrap();
+        }
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("fairdisk-test-{}-{number}", std::process::id());
+        let groups = cgroup_root().unwrap().join(name);
+        fs::create_dir(&groups).unwrap();
+        Self { scratch, groups, mounted: false, _turn: turn }
+    }
+
+    pub(crate) fn source(&self, name: &str) -> PathBuf {
+        self.scratch.path().join("source").join(name)
+    }
+
+    pub(crate) fn at(&self) -> PathBuf {
+        self.scratch.path().join("mount")
+    }
+
+    pub(crate) fn file(&self, name: &str) -> String {
+        self.at().join(name).to_str().unwrap().to_owned()
+    }
+
+    /// A file of so many MiB, written below the mount so that nothing of it has been read there.
+    pub(crate) fn make_file(&self, name: &str, mib: usize) {
+        fs::write(self.source(name), vec![b'x'; mib << 20]).unwrap();
+    }
+
+    pub(crate) fn mount(&mut self, args: &[&str]) -> Output {
+        let source = self.source("");
+        let at = self.at();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fairdisk"));
+        let output = command.arg("mount").args([&source, &at]).args(args).output().unwrap();
+        self.mounted = output.status.success();
+        output
+    }
+
+    pub(crate) fn mount_well(&mut self, args: &[&str]) {
+        let output = self.mount(args);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    pub(crate) fn unmount(&mut self) {
+        let done = Command::new("umount").arg(self.at()).status().unwrap();
+        assert!(done.success());
+        self.mounted = false;
+    }
+
+    /// The path of a group below the hierarchy, made if it is not there, with a setting.
+    pub(crate) fn group(&self, name: &str, setting: &str) -> String {
+        let directory = self.groups.join(name);
+        if !directory.exists() {
+            fs::create_dir(&directory).unwrap();
+        }
+        let group = format!("/{}/{name}", self.groups.file_name().unwrap().to_str().unwrap());
+        let set = self.ctl(&["set", &group, setting]);
+        assert!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));
+        group
+    }
+
+    pub(crate) fn ctl(&self, args: &[&str]) -> Output {
+        let at = self.at();
+        fairdisk(&[&["ctl", "--at", at.to_str().unwrap()], args].concat())
+    }
+
+    pub(crate) fn status(&self) -> Value {
+        let output = self.ctl(&["list", "--json"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Milliseconds of the disk each group has had.
+    pub(crate) fn device_time(&self, groups: &[String]) -> Vec<f64> {
+        let status = self.status();
+        let time = |group: &String| {
+            let entries = status["groups"].as_array().unwrap();
+            let entry = entries.iter().find(|entry| entry["path"] == *group);
+            entry.map_or(0.0, |entry| entry["device_time_ms"].as_f64().unwrap())
+        };
+        groups.iter().map(time).collect()
+    }
+
+    /// A program in a group, started by a shell that moves itself there first.
+    pub(crate) fn start(&self, group: &str, command: &str) -> Child {
+        let name = group.rsplit('/').next().unwrap();
+        let procs = self.groups.join(name).join("cgroup.procs");
+        let script = format!("echo 0 > {} && exec {command}", procs.display());
+        Command::new("sh")
+            .args(["-c", &script])
+            .env("LC_ALL", "C")
+            .current_dir(self.scratch.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+}
+
+/// What a program wrote on both ends; it must have ended well.
+pub(crate) fn finish(child: Child) -> String {
+    let output = child.wait_with_output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(output.status.success(), "{text}");
+    text
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        if self.mounted {
+            let _ = Command::new("umount").arg("-l").arg(self.at()).status();
+        }
+        let below: Vec<PathBuf> = fs::read_dir(&self.groups)
+            .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+            .unwrap_or_default();
+        for group in below.iter().filter(|path| path.is_dir()).chain([&self.groups]) {
+            // Busy for a moment after its last task has ended.
+            for _ in 0..10_000 {
+                if fs::remove_dir(group).is_ok() {
+                    break;
+                }
+                yield_now();
+            }
+        }
+    }
+}
+
+/// Whether the long form is wanted.
+pub(crate) fn soak() -> bool {
+    env::var_os("FAIRDISK_SOAK").is_some()
+}

@@ -1,0 +1,9 @@
+//! `fairdisk mount` with real programs: real cgroups, real `ionice`, real `dd` and `fio`. They need
+//! root, `/dev/fuse` and a cgroup hierarchy; without them each says that it skips.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests are not seen as tests")]
+
+mod control;
+mod host;
+mod posted;
+mod shares;

@@ -1,0 +1,97 @@
+//! Shares hold: groups of weight 8 : 4 : 1, with as many processes as you like.
+
+use crate::host::{Host, finish, lacks_something, soak};
+
+const WEIGHTS: [u32; 3] = [800, 400, 100];
+
+/// Shares of device time, in percent, of three groups whose programs do the same.
+fn shares(processes: u32, job: &str, seconds: u32) -> Vec<f64> {
+    let mut host = Host::new();
+    host.mount_well(&["--device-model", "wd2500js"]);
+    let groups: Vec<String> = (0..3)
+        .map(|at| {
+            host.make_file(&format!("file{at}"), 256);
+            host.group(&format!("g{at}"), &format!("weight={}", WEIGHTS[at]))
+        })
+        .collect();
+    let children: Vec<_> = groups
+        .iter()
+        .enumerate()
+        .map(|(at, group)| {
+            let file = host.file(&format!("file{at}"));
+            let command = format!(
+                "fio --name=job --filename={file} --size=256M --bs=4k --numjobs={processes} \
+                 --runtime={seconds} --time_based --group_reporting --minimal {job}"
+            );
+            host.start(group, &command)
+        })
+        .collect();
+    // Counted only while everybody is at work.
+    let begun = |times: &[f64]| times.iter().all(|time| *time > 0.0);
+    let mut before = host.device_time(&groups);
+    while !begun(&before) {
+        before = host.device_time(&groups);
+    }
+    let goal = f64::from(seconds) * 700.0;
+    let mut after = before.clone();
+    while after.iter().sum::<f64>() - before.iter().sum::<f64>() < goal {
+        after = host.device_time(&groups);
+        std::thread::yield_now();
+    }
+    children.into_iter().for_each(|child| drop(finish(child)));
+    let time: Vec<f64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
+    let whole: f64 = time.iter().sum();
+    time.iter().map(|time| 100.0 * time / whole).collect()
+}
+
+fn check(processes: u32, job: &str, seconds: u32, points: f64) {
+    let got = shares(processes, job, seconds);
+    let whole = f64::from(WEIGHTS.iter().sum::<u32>());
+    let want = WEIGHTS.map(|weight| 100.0 * f64::from(weight) / whole);
+    println!("{processes} x {job}: {got:.1?}, asked for {want:.1?}");
+    for (got, want) in got.iter().zip(want) {
+        assert!((got - want).abs() <= points, "{processes} x {job}: {got:.1}, asked for {want:.1}");
+    }
+}
+
+const READERS: &str = "--rw=randread --direct=1 --ioengine=psync";
+const WRITERS: &str = "--rw=randwrite --direct=1 --ioengine=psync";
+const MIXED: &str = "--rw=randrw --direct=1 --ioengine=psync";
+const DEEP: &str = "--rw=randread --direct=1 --ioengine=libaio --iodepth=32";
+const BUFFERED: &str = "--rw=randwrite --direct=0 --ioengine=psync";
+
+#[test]
+fn one_reader_in_each_group() {
+    if !lacks_something() {
+        // Wide: the disk waits 8 ms for a reader to come back, and on a machine busy with other
+        // tests a reader may not get a CPU in time.
+        check(1, READERS, 12, 15.0);
+    }
+}
+
+#[test]
+fn many_readers_in_each_group() {
+    if !lacks_something() {
+        check(25, READERS, 12, 6.0);
+    }
+}
+
+#[test]
+fn deep_queues() {
+    if !lacks_something() {
+        check(1, DEEP, 12, 6.0);
+    }
+}
+
+/// The long form: `make soak`.
+#[test]
+fn every_kind_of_load() {
+    if !soak() || lacks_something() {
+        return;
+    }
+    for processes in [1, 25, 100, 300] {
+        for job in [READERS, WRITERS, MIXED, BUFFERED] {
+            check(processes, job, 60, 3.0);
+        }
+    }
+}
