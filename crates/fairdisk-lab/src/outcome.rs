@@ -234,8 +234,8 @@ fn part(part: f64, whole: f64) -> f64 {
 /// What the root group is called, and what if tasks have a group of that name.
 const ROOT: [&str; 2] = ["/", "/ (root)"];
 
-/// The smallest part of the disk's time that the table has a digit for. The commits of a journal are
-/// far less.
+/// The smallest part of the disk's time that the table has a digit for. The commits of a journal
+/// are far less.
 const TIME_SHOWN: f64 = 0.0005;
 
 /// The groups of the load and, if the disk was busy for it, the root group.
