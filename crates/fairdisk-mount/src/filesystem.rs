@@ -7,7 +7,6 @@ use crate::attributes::attributes;
 use crate::caller::Caller;
 use crate::nodes::ROOT;
 use crate::ops::{Changes, Written};
-use crate::readers::Readers;
 use crate::tree::Tree;
 use fuser::{
     BsdFileFlags, CopyFileRangeFlags, FileHandle, Filesystem, FopenFlags, Generation, INodeNo,
@@ -26,12 +25,11 @@ const BACKGROUND_MAX: u16 = 1024;
 /// Bytes of the largest write.
 const WRITE_BYTES_MAX: u32 = 1 << 20;
 /// What is used if the kernel has it.
-const WANTED: [InitFlags; 11] = [
+const WANTED: [InitFlags; 10] = [
     InitFlags::FUSE_PARALLEL_DIROPS,
     InitFlags::FUSE_DO_READDIRPLUS,
     InitFlags::FUSE_READDIRPLUS_AUTO,
     InitFlags::FUSE_ASYNC_DIO,
-    InitFlags::FUSE_AUTO_INVAL_DATA,
     InitFlags::FUSE_POSIX_ACL,
     InitFlags::FUSE_DONT_MASK,
     InitFlags::FUSE_HANDLE_KILLPRIV_V2,
@@ -43,20 +41,18 @@ const WANTED: [InitFlags; 11] = [
 /// The file system the kernel talks to.
 pub(crate) struct PassThrough {
     tree: Arc<Tree>,
-    readers: Readers,
 }
 
 impl PassThrough {
-    /// The tree, for as many readers as its options say.
+    /// A file system that shows the tree.
     pub(crate) fn new(tree: Arc<Tree>) -> Self {
-        let readers = Readers::new(tree.options.readers.max(1));
-        Self { tree, readers }
+        Self { tree }
     }
 
     /// Has the tree do something, here or on a worker.
     fn run(&self, task: impl FnOnce(&Arc<Tree>) + Send + 'static) {
         let tree = Arc::clone(&self.tree);
-        self.readers.run(move || task(&tree));
+        self.tree.readers.run(move || task(&tree));
     }
 }
 
@@ -278,13 +274,13 @@ impl Filesystem for PassThrough {
         };
         if !written.is_buffered() {
             let write = self.tree.write_through(file, written, data);
-            return self.readers.run(move || write(reply));
+            return self.tree.readers.run(move || write(reply));
         }
-        match self.readers.sit() {
+        match self.tree.readers.sit() {
             Some(_seat) => self.tree.write_buffered(&file, written, data, reply),
             None => {
                 let (tree, data) = (Arc::clone(&self.tree), data.to_vec());
-                self.readers.hand_over(Box::new(move || {
+                self.tree.readers.hand_over(Box::new(move || {
                     tree.write_buffered(&file, written, &data, reply);
                 }));
             }

@@ -149,6 +149,7 @@ fn start(places: &Places, tree: &Arc<Tree>, own: bool) -> Result<BackgroundSessi
         config.mount_options = helper_options(places, flags);
         Session::new(filesystem, &places.mountpoint, &config).map_err(failed)?
     };
+    let _ = tree.notifier.set(session.notifier());
     session.spawn().map_err(failed)
 }
 

@@ -2,10 +2,11 @@
 
 use crate::dirty::Ranges;
 use crate::extents::{Extents, Fallback};
+use crate::freshness::{Closed, Freshness, Stamp};
 use crate::gate::Gate;
 use crate::sys::proc_fd::ProcFd;
 use rustix::fd::OwnedFd;
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, fstat};
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,6 +24,7 @@ pub(crate) struct FileState {
     ranges: Mutex<Ranges>,
     /// Errors of write-out so far, and the last one.
     errors: Mutex<(u32, i32)>,
+    freshness: Mutex<Freshness>,
     home: Arc<FileStates>,
 }
 
@@ -31,16 +33,21 @@ pub(crate) struct FileStates {
     gate: Arc<dyn Gate>,
     fallback: Fallback,
     states: Mutex<HashMap<u64, Weak<FileState>>>,
+    closed: Mutex<Closed>,
 }
 
 impl FileStates {
     /// None open.
     pub(crate) fn new(gate: Arc<dyn Gate>, fallback: Fallback) -> Self {
-        Self { gate, fallback, states: Mutex::default() }
+        Self { gate, fallback, states: Mutex::default(), closed: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, Weak<FileState>>> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn closed(&self) -> MutexGuard<'_, Closed> {
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The state of a file that is being opened.
@@ -49,12 +56,14 @@ impl FileStates {
         if let Some(state) = states.get(&node).and_then(Weak::upgrade) {
             return state;
         }
+        let stamp = self.closed().take(node);
         let state = Arc::new(FileState {
             node,
             last_user: AtomicU32::new(0),
             extents: Mutex::new(Extents::new(inode, self.fallback)),
             ranges: Mutex::default(),
             errors: Mutex::default(),
+            freshness: Mutex::new(Freshness::new(stamp)),
             home: Arc::clone(self),
         });
         states.insert(node, Arc::downgrade(&state));
@@ -72,6 +81,8 @@ impl Drop for FileState {
         let mut states = self.home.lock();
         if states.get(&self.node).is_some_and(|state| state.strong_count() == 0) {
             states.remove(&self.node);
+            let stamp = self.freshness().stamp();
+            stamp.into_iter().for_each(|stamp| self.home.closed().remember(self.node, stamp));
             self.home.gate.done_with(self.node);
         }
     }
@@ -81,6 +92,11 @@ impl FileState {
     /// Where on the device its blocks are.
     pub(crate) fn extents(&self) -> MutexGuard<'_, Extents> {
         self.extents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether what the kernel has of it is still right.
+    pub(crate) fn freshness(&self) -> MutexGuard<'_, Freshness> {
+        self.freshness.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is on its way to the disk.
@@ -130,6 +146,15 @@ impl OpenFile {
         }
         let open = || proc_fd.reopen(&self.fd, self.access | OFlags::DIRECT).ok();
         self.direct.get_or_init(open).as_ref()
+    }
+
+    /// Changes the file: what the change does to its time is nobody else's doing.
+    pub(crate) fn change<T>(&self, with: impl FnOnce() -> T) -> T {
+        self.state.freshness().begin();
+        let done = with();
+        let now = fstat(&self.fd).ok().map(|stat| Stamp::of(&stat));
+        self.state.freshness().end(now);
+        done
     }
 
     /// An error of write-out its opener has not heard of.

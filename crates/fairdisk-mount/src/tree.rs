@@ -10,12 +10,14 @@ use crate::handles::Handles;
 use crate::nodes::Nodes;
 use crate::open_file::{FileStates, OpenFile};
 use crate::options::MountOptions;
+use crate::readers::Readers;
 use crate::sys::proc_fd::ProcFd;
+use fuser::Notifier;
 use rustix::fs::fstatvfs;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// What happened in a mount so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +51,9 @@ pub(crate) struct Tree {
     pub(crate) privileges: Privileges,
     pub(crate) gate: Arc<dyn Gate>,
     pub(crate) options: MountOptions,
+    pub(crate) readers: Readers,
+    /// The way to tell the kernel something unasked, once there is one.
+    pub(crate) notifier: OnceLock<Notifier>,
     pub(crate) counts: Counts,
 }
 
@@ -73,6 +78,8 @@ impl Tree {
             proc_fd: ProcFd::new()?,
             privileges: Privileges::find(),
             gate,
+            readers: Readers::new(options.readers.max(1)),
+            notifier: OnceLock::new(),
             options,
             counts: Counts::default(),
         })

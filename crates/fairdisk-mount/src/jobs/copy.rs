@@ -28,10 +28,12 @@ impl Job for CopyJob {
         let tree = Arc::clone(&self.tree);
         let _clearing = tree.privileges.clearing(self.written.clear)?;
         let (from, offset) = &self.from;
-        self.copied = uninterrupted(|| {
-            let (mut here, mut there) = (*offset, self.written.offset);
-            let (source, target) = (&from.fd, &self.to.fd);
-            copy_file_range(source, Some(&mut here), target, Some(&mut there), self.len)
+        self.copied = self.to.change(|| {
+            uninterrupted(|| {
+                let (mut here, mut there) = (*offset, self.written.offset);
+                let (source, target) = (&from.fd, &self.to.fd);
+                copy_file_range(source, Some(&mut here), target, Some(&mut there), self.len)
+            })
         })?;
         // It may have been done by sharing blocks.
         self.to.state.extents().forget();

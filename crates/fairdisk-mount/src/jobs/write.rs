@@ -66,11 +66,12 @@ impl Job for WriteJob {
         let tree = Arc::clone(&self.tree);
         let _clearing = tree.privileges.clearing(self.clear)?;
         let direct = self.flags & libc::O_DIRECT != 0;
-        let done = match self.write(direct) {
+        let file = Arc::clone(&self.file);
+        let done = file.change(|| match self.write(direct) {
             // Stricter about alignment than assumed: the page cache can do it.
             Err(error) if direct && error.raw_os_error() == Some(libc::EINVAL) => self.write(false),
             other => other,
-        };
+        });
         self.file.state.extents().written_out(self.offset);
         done
     }

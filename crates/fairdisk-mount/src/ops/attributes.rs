@@ -1,10 +1,11 @@
 //! Attributes: reading and changing them.
 
 use crate::attributes::timespec;
+use crate::freshness::Stamp;
 use crate::nodes::Referred;
 use crate::sys::proc_fd::ProcFd;
 use crate::tree::Tree;
-use fuser::TimeOrNow;
+use fuser::{INodeNo, TimeOrNow};
 use rustix::fs::{
     AtFlags, Gid, Mode, OFlags, Stat, StatVfs, Timestamps, Uid, chmodat, chownat, fstat, fstatvfs,
     ftruncate, utimensat,
@@ -25,9 +26,26 @@ pub(crate) struct Changes {
 impl Tree {
     /// What a node is; through an open file if there is one.
     pub(crate) fn stat(&self, node: u64, file: Option<u64>) -> io::Result<Stat> {
-        match file.and_then(|file| self.files.get(file)).filter(|file| file.state.node == node) {
-            Some(file) => Ok(fstat(&file.fd)?),
-            None => Ok(fstat(self.nodes.refer(node)?)?),
+        let file = file.and_then(|file| self.files.get(file));
+        let stat = match file.filter(|file| file.state.node == node) {
+            Some(file) => fstat(&file.fd)?,
+            None => fstat(self.nodes.refer(node)?)?,
+        };
+        self.freshen(node, &stat);
+        Ok(stat)
+    }
+
+    /// Drops what the kernel has of an open file that somebody else has changed.
+    pub(crate) fn freshen(&self, node: u64, stat: &Stat) {
+        let Some(state) = self.states.find(node) else { return };
+        let changed = state.freshness().look(Stamp::of(stat));
+        if let Some(notifier) = self.notifier.get().filter(|_| changed) {
+            let notifier = notifier.clone();
+            // Not here: it waits for requests under way, and this one is.
+            self.readers.hand_over(Box::new(move || {
+                // If the kernel has nothing of it, all the better.
+                let _ = notifier.inval_inode(INodeNo(node), 0, 0);
+            }));
         }
     }
 
@@ -41,31 +59,52 @@ impl Tree {
         caller_is_root: bool,
     ) -> io::Result<Stat> {
         let fd = self.nodes.refer(node)?;
+        let state = self.states.find(node);
+        if let Some(state) = &state {
+            state.freshness().begin();
+        }
+        let done = self.apply(file, &fd, changes, caller_is_root);
+        let stat = fstat(&fd);
+        if let Some(state) = &state {
+            state.freshness().end(stat.as_ref().ok().map(Stamp::of));
+            if changes.size.is_some() {
+                state.extents().forget();
+            }
+        }
+        done.and(stat.map_err(Into::into))
+    }
+
+    fn apply(
+        &self,
+        file: Option<u64>,
+        fd: &Referred,
+        changes: &Changes,
+        caller_is_root: bool,
+    ) -> io::Result<()> {
         // The owner first: changing it takes bits away that the mode may give again.
         if changes.uid.is_some() || changes.gid.is_some() {
             let (uid, gid) = (changes.uid.map(Uid::from_raw), changes.gid.map(Gid::from_raw));
-            chownat(&fd, "", uid, gid, AtFlags::EMPTY_PATH)?;
+            chownat(fd, "", uid, gid, AtFlags::EMPTY_PATH)?;
         }
         if let Some(mode) = changes.mode {
             let mode = Mode::from_raw_mode(mode & 0o7777);
-            chmodat(self.proc_fd.dir(), ProcFd::name(&fd), mode, AtFlags::empty())?;
+            chmodat(self.proc_fd.dir(), ProcFd::name(fd), mode, AtFlags::empty())?;
         }
         if let Some(size) = changes.size {
-            self.resize(node, file, &fd, size, caller_is_root)?;
+            self.resize(file, fd, size, caller_is_root)?;
         }
         if changes.atime.is_some() || changes.mtime.is_some() {
             let times = Timestamps {
                 last_access: timespec(changes.atime),
                 last_modification: timespec(changes.mtime),
             };
-            utimensat(&fd, "", &times, AtFlags::EMPTY_PATH)?;
+            utimensat(fd, "", &times, AtFlags::EMPTY_PATH)?;
         }
-        Ok(fstat(&fd)?)
+        Ok(())
     }
 
     fn resize(
         &self,
-        node: u64,
         file: Option<u64>,
         fd: &Referred,
         size: u64,
@@ -75,9 +114,6 @@ impl Tree {
         match file.and_then(|file| self.files.get(file)) {
             Some(file) => ftruncate(&file.fd, size)?,
             None => ftruncate(self.proc_fd.reopen(fd, OFlags::WRONLY | OFlags::NONBLOCK)?, size)?,
-        }
-        if let Some(state) = self.states.find(node) {
-            state.extents().forget();
         }
         Ok(())
     }

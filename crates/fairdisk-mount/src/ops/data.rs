@@ -105,7 +105,7 @@ impl Tree {
         let done = self
             .privileges
             .clearing(written.clear)
-            .and_then(|_clearing| write_all(file, written.offset, data));
+            .and_then(|_clearing| file.change(|| write_all(file, written.offset, data)));
         match done {
             Ok(len) => {
                 self.dirtied(file, written, len, Box::new(move || reply.written(len as u32)));

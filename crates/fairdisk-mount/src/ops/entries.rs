@@ -16,7 +16,9 @@ use std::path::Path;
 impl Tree {
     /// Finds a name.
     pub(crate) fn look_up(&self, parent: u64, name: &OsStr) -> io::Result<Found> {
-        self.nodes.look_up(self.nodes.refer(parent)?, name)
+        let found = self.nodes.look_up(self.nodes.refer(parent)?, name)?;
+        self.freshen(found.node, &found.stat);
+        Ok(found)
     }
 
     /// Makes a file that is not a directory.

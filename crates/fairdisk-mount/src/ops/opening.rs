@@ -2,6 +2,7 @@
 
 use crate::caller::Caller;
 use crate::directory::OpenDirectory;
+use crate::freshness::Stamp;
 use crate::nodes::{Found, ROOT, demand_name};
 use crate::open_file::OpenFile;
 use crate::tree::Tree;
@@ -47,8 +48,9 @@ impl Tree {
         let _ = fadvise(&fd, 0, None, Advice::Random);
         let state = self.states.of(node, inode);
         state.used_by(caller);
+        let fresh = fstat(&fd).is_ok_and(|stat| !state.freshness().look(Stamp::of(&stat)));
         let number = self.files.insert(Arc::new(OpenFile::new(state, fd, access(flags))));
-        (number, open_flags(flags))
+        (number, open_flags(flags, fresh))
     }
 
     /// Makes a file and opens it.
@@ -94,12 +96,12 @@ fn access(flags: i32) -> OFlags {
     OFlags::from_bits_retain(flags as u32) & PASSED_ON
 }
 
-/// How the kernel treats an open file: what it has of it stays valid (it looks for changes
-/// itself), and direct I/O may come from several at once.
-fn open_flags(flags: i32) -> FopenFlags {
-    if flags & libc::O_DIRECT != 0 {
-        FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES
-    } else {
-        FopenFlags::FOPEN_KEEP_CACHE
-    }
+/// How the kernel treats an open file: what it has of it stays unless somebody else has changed
+/// it, and direct I/O may come from several at once.
+fn open_flags(flags: i32, fresh: bool) -> FopenFlags {
+    let mut how = FopenFlags::empty();
+    how.set(FopenFlags::FOPEN_KEEP_CACHE, fresh);
+    let direct = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
+    how.set(direct, flags & libc::O_DIRECT != 0);
+    how
 }

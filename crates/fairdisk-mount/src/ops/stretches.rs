@@ -25,7 +25,8 @@ impl Tree {
     ) -> io::Result<()> {
         let file = self.file(file)?;
         let _clearing = self.privileges.clearing(!caller_is_root)?;
-        let done = fallocate(&file.fd, FallocateFlags::from_bits_retain(mode as u32), offset, len);
+        let mode = FallocateFlags::from_bits_retain(mode as u32);
+        let done = file.change(|| fallocate(&file.fd, mode, offset, len));
         file.state.extents().forget();
         Ok(done?)
     }

@@ -12,7 +12,6 @@ fn links_that_point_out_are_the_callers_business() {
     let outside = tree.place.path().join("outside");
     fs::write(&outside, "outside").unwrap();
     std::os::unix::fs::symlink("../outside", tree.at("relative")).unwrap();
-    std::os::unix::fs::symlink("../../../../../etc/passwd", tree.at("up")).unwrap();
     // Seen from the mount, `..` is the folder the mount point is in: the kernel's own rules.
     assert_eq!(fs::read_to_string(tree.at("relative")).unwrap(), "outside");
     // Opening, creating, removing and changing through the daemon never follows them.

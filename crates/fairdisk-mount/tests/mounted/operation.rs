@@ -5,6 +5,8 @@ use fairdisk_mount::{Gate, Job, MountOptions, MountProblem, Mounted, OpenGate, P
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -225,4 +227,61 @@ fn without_permission_there_is_one_clear_message() {
         Err(why) => assert!(why.contains("not permitted; run as root"), "{why}"),
         Ok(()) => println!("skipped: everybody may mount here"),
     }
+}
+
+/// Counts, and lets through at once.
+#[derive(Clone, Default)]
+struct CountingGate(Arc<AtomicUsize>);
+
+impl Gate for CountingGate {
+    fn submit(&self, piece: Piece, job: Box<dyn Job>) {
+        if piece.op == fairdisk_core::Op::Read {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+        OpenGate.submit(piece, job);
+    }
+}
+
+/// What the kernel has of a file stays valid when the mount itself writes to it, is looked at, and
+/// opened again: reading it once more asks nobody.
+#[test]
+fn what_was_read_is_not_read_again_because_of_own_writes() {
+    if !can_mount() {
+        return;
+    }
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (source, mount) = (place.path().join("source"), place.path().join("mount"));
+    fs::create_dir(&source).unwrap();
+    fs::create_dir(&mount).unwrap();
+    let gate = CountingGate::default();
+    let options = MountOptions { ttl: std::time::Duration::ZERO, ..MountOptions::default() };
+    let mut mounted = Mounted::mount(&source, &mount, options, Arc::new(gate.clone())).unwrap();
+    let (path, below) = (mount.join("file"), source.join("file"));
+    fs::write(&path, vec![7; 4 << 20]).unwrap();
+    let reads = || {
+        let before = gate.0.load(Ordering::Relaxed);
+        assert_eq!(fs::read(&path).unwrap().len(), 4 << 20);
+        gate.0.load(Ordering::Relaxed) - before
+    };
+    reads();
+    let file = File::options().write(true).open(&path).unwrap();
+    for round in 0..5 {
+        file.write_all_at(&[8; 4096], 4096 * round).unwrap();
+        fs::metadata(&path).unwrap();
+        assert_eq!(reads(), 0, "round {round}");
+    }
+    drop(file);
+    assert_eq!(reads(), 0, "opened again");
+    File::options().write(true).open(&below).unwrap().write_all_at(&[9], 0).unwrap();
+    until("a change below is seen", || fs::read(&path).unwrap()[0] == 9);
+    let open = File::open(&path).unwrap();
+    File::options().write(true).open(&below).unwrap().write_all_at(&[10], 0).unwrap();
+    until("a change below is seen while it is open", || {
+        open.metadata().unwrap();
+        let mut byte = [0];
+        open.read_exact_at(&mut byte, 0).unwrap();
+        byte == [10]
+    });
+    drop(open);
+    mounted.unmount().unwrap();
 }
