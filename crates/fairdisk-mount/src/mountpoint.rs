@@ -1,6 +1,7 @@
 //! The place a tree is mounted on: checked, recovered from a dead daemon, mounted and unmounted.
 
 use crate::errors::{MountError, MountProblem};
+use crate::identity::unescape;
 use crate::options::MountOptions;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, StatVfsMountFlags, fstatvfs, major, minor, open, stat, statvfs};
@@ -80,6 +81,18 @@ fn is_ours(path: &Path) -> bool {
         }
     }
     ours
+}
+
+/// Where `source` is shown by one of our mounts.
+pub(crate) fn shown_at(source: &Path) -> Vec<PathBuf> {
+    let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let shown = table.lines().filter_map(|line| {
+        let (mount, system) = line.split_once(" - ")?;
+        let mut system = system.split(' ');
+        let ours = system.next() == Some(TYPE) && unescape(system.next()?) == source;
+        ours.then(|| mount.split(' ').nth(4).map(unescape))?
+    });
+    shown.collect()
 }
 
 /// A path as the table of mounts spells it.

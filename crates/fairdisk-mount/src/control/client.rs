@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A connection to a mount.
 #[derive(Debug)]
@@ -57,6 +58,16 @@ impl Client {
         let stream = UnixStream::connect(socket)
             .map_err(|error| ControlError::NotRunning { socket: socket.to_owned(), error })?;
         Ok(Self { path: socket.to_owned(), stream: BufReader::new(stream) })
+    }
+
+    /// An answer that takes longer than this counts as a connection that broke.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn wait_no_longer_than(&self, patience: Duration) -> std::io::Result<()> {
+        let stream = self.stream.get_ref();
+        stream.set_read_timeout(Some(patience))?;
+        stream.set_write_timeout(Some(patience))
     }
 
     /// The socket.

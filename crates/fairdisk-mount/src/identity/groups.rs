@@ -28,8 +28,7 @@ struct Found {
     at: Instant,
 }
 
-/// All groups. A cgroup without settings of its own belongs to the nearest one above that has some;
-/// if there is none it is a group by itself.
+/// All groups.
 #[derive(Debug)]
 pub(super) struct Groups {
     /// By number; the root group is 0.
@@ -58,8 +57,7 @@ impl Groups {
         {
             return GroupId(found.group);
         }
-        let own = above(cgroup).find_map(|path| Some((path, hierarchy.share_of(path)?)));
-        let (path, share) = own.unwrap_or((cgroup, Share::DEFAULT));
+        let (path, share) = hierarchy.effective(cgroup);
         let group = self.number(path, share, changes);
         self.found.insert(cgroup.to_owned(), Found { group, at: now });
         GroupId(group)
@@ -110,25 +108,5 @@ impl Groups {
             self.found.retain(|_, found| found.group != number);
             changes.push(Change::GroupRemoved { group: GroupId(number) });
         }
-    }
-}
-
-/// A cgroup and those above it, nearest first. The root is above nobody: what it asks for is for
-/// its own tasks.
-fn above(cgroup: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(cgroup), |path| match path.rfind('/') {
-        Some(at) if at > 0 => Some(&path[..at]),
-        _ => None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_way_up_ends_below_the_root() {
-        assert_eq!(above("/a/b c/d").collect::<Vec<_>>(), ["/a/b c/d", "/a/b c", "/a"]);
-        assert_eq!(above("/").collect::<Vec<_>>(), ["/"]);
     }
 }

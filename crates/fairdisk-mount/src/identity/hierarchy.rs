@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The name of the hierarchy without controllers that is preferred where it is mounted.
-pub(super) const OWN: &str = "fairdisk";
+pub(crate) const OWN: &str = "fairdisk";
 
 /// A mounted hierarchy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -218,7 +218,7 @@ impl Hierarchy {
 
     /// What the group's directory says it asks for; a weight before a priority. What makes no sense
     /// counts as unset.
-    pub(super) fn share_of(&self, group: &str) -> Option<Share> {
+    fn share_of(&self, group: &str) -> Option<Share> {
         let directory = self.directory(group);
         [Setting::WEIGHT, Setting::PRIORITY].into_iter().find_map(|key| {
             let mut value = [0; 16];
@@ -226,6 +226,15 @@ impl Hierarchy {
             let text = std::str::from_utf8(&value[..length]).ok()?;
             Setting::of(key, text.trim()).ok().map(Setting::share)
         })
+    }
+
+    /// The group that tasks in `cgroup` belong to, and what it asks for. A cgroup without settings
+    /// of its own belongs to the nearest one above that has some; if there is none it is a group by
+    /// itself.
+    #[must_use]
+    pub fn effective<'a>(&self, cgroup: &'a str) -> (&'a str, Share) {
+        let own = above(cgroup).find_map(|path| Some((path, self.share_of(path)?)));
+        own.unwrap_or((cgroup, Share::DEFAULT))
     }
 
     /// Keeps a setting with the group's directory, instead of any other.
@@ -253,8 +262,17 @@ impl Hierarchy {
     }
 }
 
+/// A cgroup and those above it, nearest first. The root is above nobody: what it asks for is for
+/// its own tasks.
+fn above(cgroup: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(cgroup), |path| match path.rfind('/') {
+        Some(at) if at > 0 => Some(&path[..at]),
+        _ => None,
+    })
+}
+
 /// Undoes mountinfo's octal escapes.
-fn unescape(text: &str) -> PathBuf {
+pub(crate) fn unescape(text: &str) -> PathBuf {
     let mut parts = text.split('\\');
     let mut path = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -308,6 +326,12 @@ mod tests {
         assert_eq!(named("fairdisk").path_in("4:name=fairdisk:/box\n"), Some("/"));
         assert_eq!(named("fairdisk").path_in("4:name=fairdisk:/boxer\n"), None);
         assert_eq!(named("fairdisk").mount(), Path::new("/mnt/a b"));
+    }
+
+    #[test]
+    fn the_way_up_ends_below_the_root() {
+        assert_eq!(above("/a/b c/d").collect::<Vec<_>>(), ["/a/b c/d", "/a/b c", "/a"]);
+        assert_eq!(above("/").collect::<Vec<_>>(), ["/"]);
     }
 
     #[test]

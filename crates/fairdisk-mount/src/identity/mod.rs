@@ -7,6 +7,7 @@ mod tasks;
 
 pub use groups::GroupName;
 pub use hierarchy::{Hierarchy, HierarchyError, Setting, SettingError};
+pub(crate) use hierarchy::{OWN, unescape};
 
 use fairdisk_core::{Change, GroupId, Instant, IoPrio, Span, TaskId};
 use groups::Groups;

@@ -1,8 +1,10 @@
 //! The commands, one file each.
 
 pub(crate) mod catalog;
+pub(crate) mod cgroup;
 pub(crate) mod completions;
 pub(crate) mod ctl;
+mod daemon;
 pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod man;
@@ -22,6 +24,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Run(args) => run::execute(&args),
         Command::Mount(args) => mount::execute(&args),
         Command::Ctl(args) => ctl::execute(&args),
+        Command::Cgroup(args) => cgroup::execute(&args),
         Command::Catalog(args) => catalog::execute(&args),
         Command::Explain(args) => explain::execute(&args),
         Command::Completions(args) => completions::execute(&args),

@@ -1,8 +1,8 @@
 //! `fairdisk mount`: real programs share a real disk.
 
-mod daemon;
 mod disk;
 
+use super::daemon;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::diagnose;

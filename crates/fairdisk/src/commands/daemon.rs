@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 ///
 /// # Errors
 /// It could not be mounted; the process in the background has said why.
-pub(super) fn start() -> Result<(), Failure> {
+pub(crate) fn start() -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::Run(format!("cannot start a daemon: {error}"));
     let program = env::current_exe().map_err(failed)?;
     let mut child = Command::new(program)
@@ -33,13 +33,13 @@ pub(super) fn start() -> Result<(), Failure> {
 }
 
 /// Leaves the terminal behind.
-pub(super) fn detach() {
+pub(crate) fn detach() {
     // Refused only to the leader of a group, which a child just started is not.
     let _ = rustix::process::setsid();
 }
 
 /// Tells the one who waits; from now on nobody listens.
-pub(super) fn say_ready(text: &str) {
+pub(crate) fn say_ready(text: &str) {
     // Without a listener there is nobody to be told.
     let _ = output::print(&format!("{text}\n"));
     let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null") else {

@@ -1,0 +1,73 @@
+//! Why groups cannot be shown as a directory, and what still works.
+
+use crate::errors::MountError;
+use crate::identity::HierarchyError;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Groups cannot be shown, or not be put away.
+#[derive(Debug)]
+pub enum CgroupError {
+    /// Only root mounts hierarchies.
+    NotRoot,
+    /// A name that no hierarchy can have.
+    Name(String),
+    /// The kernel has no hierarchies of version 1, or does not let us mount one.
+    NoVersion1(io::Error),
+    /// The directory for the hierarchy cannot be made.
+    Directory(PathBuf, io::Error),
+    /// The list of mounts is of no use.
+    Hierarchy(HierarchyError),
+    /// The directory cannot be mounted on or unmounted.
+    Mount(MountError),
+    /// No groups are shown there.
+    NotOurs(PathBuf),
+}
+
+/// What works in any case.
+const INSTEAD: &str = "programs can share by their cgroups of version 2 all the same: \
+    fairdisk mount, then fairdisk ctl set /GROUP ioprio=2";
+
+impl fmt::Display for CgroupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotRoot => {
+                f.write_str("a cgroup hierarchy can be mounted by root only; run it as root")
+            }
+            Self::Name(name) => write!(
+                f,
+                "`{name}` cannot name a hierarchy: up to 63 of letters, digits, `.`, `_` and `-`"
+            ),
+            Self::NoVersion1(error) => write!(
+                f,
+                "a cgroup hierarchy of version 1 is needed and cannot be mounted: {error}; this \
+                 kernel or container has none; {INSTEAD}"
+            ),
+            Self::Directory(path, error) => {
+                write!(f, "{}: cannot be made for the hierarchy: {error}", path.display())
+            }
+            Self::Hierarchy(error) => error.fmt(f),
+            Self::Mount(error) => error.fmt(f),
+            Self::NotOurs(path) => write!(
+                f,
+                "{}: no groups are mounted there (fairdisk cgroup mount mounts them)",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for CgroupError {}
+
+impl From<MountError> for CgroupError {
+    fn from(error: MountError) -> Self {
+        Self::Mount(error)
+    }
+}
+
+impl From<HierarchyError> for CgroupError {
+    fn from(error: HierarchyError) -> Self {
+        Self::Hierarchy(error)
+    }
+}

@@ -1,0 +1,164 @@
+//! The directory of groups, mounted.
+
+use super::error::CgroupError;
+use super::filesystem::Groups;
+use super::version1::{self, Left};
+use crate::caller::Privileges;
+use crate::errors::{MountError, MountProblem};
+use crate::identity::Hierarchy;
+use crate::mountpoint::{self, Places};
+use crate::options::MountOptions;
+use fuser::{BackgroundSession, Config, Session, SessionACL};
+use rustix::mount::MountFlags;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Threads that answer; a `cfq.stat` waits for the mounts it asks.
+const THREADS: usize = 4;
+
+/// Groups, shown as a directory. Unmounted when dropped.
+#[derive(Debug)]
+pub struct CgroupMount {
+    name: String,
+    mountpoint: PathBuf,
+    hierarchy: Hierarchy,
+    session: Option<BackgroundSession>,
+}
+
+impl CgroupMount {
+    /// Shows the groups of the hierarchy called `name` in a directory; mounts the hierarchy first
+    /// if it is not mounted yet.
+    ///
+    /// # Errors
+    /// It cannot be mounted; the error says why, and what works without it.
+    pub fn mount(name: &str, directory: &Path) -> Result<Self, CgroupError> {
+        version1::check_name(name)?;
+        if !Privileges::find().is_root() {
+            return Err(CgroupError::NotRoot);
+        }
+        // Said before anything is mounted.
+        mountpoint::open_fuse(directory)?;
+        let hierarchy = version1::find_or_mount(name)?;
+        let shown = Self::show(name, directory, hierarchy);
+        if shown.is_err() {
+            let _ = version1::put_away(name);
+        }
+        shown
+    }
+
+    fn show(name: &str, directory: &Path, hierarchy: Hierarchy) -> Result<Self, CgroupError> {
+        let places = mountpoint::check(hierarchy.mount(), directory)?;
+        let failed = |error| MountError::os(&places.mountpoint, "mount", error);
+        let groups = Groups::new(hierarchy.clone()).map_err(failed)?;
+        let session = start(&places, groups)?;
+        let mountpoint = places.mountpoint;
+        Ok(Self { name: name.to_owned(), mountpoint, hierarchy, session: Some(session) })
+    }
+
+    /// Where groups are shown.
+    #[must_use]
+    pub fn mountpoint(&self) -> &Path {
+        &self.mountpoint
+    }
+
+    /// Where they come from.
+    #[must_use]
+    pub const fn hierarchy(&self) -> &Hierarchy {
+        &self.hierarchy
+    }
+
+    /// Whether somebody else has unmounted it.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.session.as_ref().is_none_or(|session| session.guard.is_finished())
+    }
+
+    /// Unmounts it, and the hierarchy if it is ours and has no groups. Who still uses the directory
+    /// is cut off.
+    ///
+    /// # Errors
+    /// It cannot be unmounted.
+    pub fn unmount(mut self) -> Result<Left, CgroupError> {
+        self.end()?;
+        Ok(version1::put_away(&self.name))
+    }
+
+    fn end(&mut self) -> Result<(), CgroupError> {
+        if !self.is_over() {
+            match mountpoint::release(&self.mountpoint) {
+                Err(error) if matches!(error.problem(), MountProblem::Busy) => {
+                    let failed = |error| MountError::os(&self.mountpoint, "unmount", error);
+                    mountpoint::detach(&self.mountpoint).map_err(failed)?;
+                    // It ends when the last one lets go, or with this process.
+                    self.session = None;
+                    return Ok(());
+                }
+                other => other?,
+            }
+        }
+        if let Some(session) = self.session.take() {
+            // Whatever ended it: it is over.
+            let _ = session.join();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for CgroupMount {
+    fn drop(&mut self) {
+        if self.session.is_some() && self.end().is_ok() {
+            let _ = version1::put_away(&self.name);
+        }
+    }
+}
+
+fn start(places: &Places, groups: Groups) -> Result<BackgroundSession, MountError> {
+    let failed = |error| MountError::os(&places.mountpoint, "mount", error);
+    let fuse = mountpoint::open_fuse(&places.mountpoint)?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    let options = MountOptions { allow_other: true, ..MountOptions::default() };
+    mountpoint::attach(places, &fuse, flags, &options)?;
+    let mut config = Config::default();
+    config.acl = SessionACL::All;
+    config.n_threads = Some(THREADS);
+    let session = Session::from_fd(groups, fuse, SessionACL::All, config);
+    session.and_then(Session::spawn).map_err(|error| {
+        let _ = mountpoint::detach(&places.mountpoint);
+        failed(error)
+    })
+}
+
+/// Unmounts the groups shown in a directory, and their hierarchy if it is ours, has no groups and
+/// is called `name`.
+///
+/// # Errors
+/// No groups are shown there, or somebody still uses them.
+pub fn unmount(name: &str, directory: &Path) -> Result<Left, CgroupError> {
+    version1::check_name(name)?;
+    if !Privileges::find().is_root() {
+        return Err(CgroupError::NotRoot);
+    }
+    let place = Hierarchy::find(Some(name)).ok().flatten();
+    let place = place.map_or_else(|| version1::directory(name), |it| it.mount().to_owned());
+    // A directory whose daemon has died has no real path any more.
+    let real = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+    let directory = real(directory).unwrap_or_else(|_| directory.to_owned());
+    if !mountpoint::shown_at(&place).contains(&directory) {
+        return Err(CgroupError::NotOurs(directory));
+    }
+    mountpoint::release(&directory)?;
+    // Whoever served it lets go of the hierarchy a moment later.
+    let mut left = version1::put_away(name);
+    for _ in 0..100 {
+        if left != Left::NotOurs || place != version1::directory(name) {
+            break;
+        }
+        if !mountpoint::shown_at(&place).is_empty() {
+            break;
+        }
+        std::thread::park_timeout(Duration::from_millis(20));
+        left = version1::put_away(name);
+    }
+    Ok(left)
+}

@@ -1,0 +1,192 @@
+//! What the kernel knows by number: directories and files of the hierarchy, and our own files.
+
+use super::own_file::OwnFile;
+use crate::attributes::attributes;
+use crate::sys::proc_fd::ProcFd;
+use fuser::{FileAttr, FileType};
+use rustix::fd::OwnedFd;
+use rustix::fs::{FileType as Kind, Mode, OFlags, fstat, open, openat};
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The uppermost directory.
+pub(super) const ROOT: u64 = 1;
+
+/// Runs a program as root when a group is empty: not for whoever can write to a mount.
+const HIDDEN: &str = "release_agent";
+
+/// Files that take the number of a task, 0 for whoever writes.
+const MEMBERSHIP: [&str; 2] = ["tasks", "cgroup.procs"];
+
+/// A directory or file.
+#[derive(Debug)]
+pub(super) struct Node {
+    /// It, or the directory of a file of our own; only referred to, not open.
+    pub(super) fd: Arc<OwnedFd>,
+    pub(super) own: Option<OwnFile>,
+    /// Whether tasks come and go through it.
+    pub(super) is_membership: bool,
+}
+
+/// What stays the same as long as something is there.
+type Key = (u64, Option<OwnFile>);
+
+#[derive(Debug)]
+struct Entry {
+    node: Arc<Node>,
+    key: Key,
+    lookups: u64,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    entries: BTreeMap<u64, Entry>,
+    numbers: BTreeMap<Key, u64>,
+    last: u64,
+}
+
+/// All of them.
+#[derive(Debug)]
+pub(super) struct Nodes {
+    root: Arc<Node>,
+    table: Mutex<Table>,
+}
+
+/// Whether a name is shown at all.
+pub(super) fn is_shown(name: &OsStr) -> bool {
+    name != HIDDEN && name != "." && name != ".." && !name.as_bytes().contains(&b'/')
+}
+
+impl Node {
+    /// What it looks like under `number`.
+    pub(super) fn attributes(&self, number: u64) -> io::Result<FileAttr> {
+        let there = attributes(number, &fstat(&*self.fd)?);
+        let Some(own) = self.own else { return Ok(there) };
+        let kind = FileType::RegularFile;
+        Ok(FileAttr { kind, perm: own.mode(), nlink: 1, uid: 0, gid: 0, ..there })
+    }
+
+    /// A directory of the hierarchy.
+    pub(super) fn directory(&self) -> io::Result<&OwnedFd> {
+        match self.own {
+            None => Ok(&self.fd),
+            Some(_) => Err(Errno::NOTDIR.into()),
+        }
+    }
+
+    /// The group whose directory this is or is in; `mount` is where the hierarchy is.
+    pub(super) fn group(&self, mount: &Path) -> io::Result<String> {
+        let path = std::fs::read_link(ProcFd::path(&*self.fd))?;
+        let below = path.strip_prefix(mount).map_err(|_| Errno::NODEV)?;
+        let below = below.to_str().ok_or(Errno::INVAL)?;
+        Ok(format!("/{below}"))
+    }
+}
+
+impl Nodes {
+    /// Only the root, which is at `mount`.
+    pub(super) fn new(mount: &Path) -> io::Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = Arc::new(open(mount, flags, Mode::empty())?);
+        let root = Arc::new(Node { fd, own: None, is_membership: false });
+        let table = Table { last: ROOT, ..Table::default() };
+        Ok(Self { root, table: Mutex::new(table) })
+    }
+
+    pub(super) fn get(&self, number: u64) -> io::Result<Arc<Node>> {
+        if number == ROOT {
+            return Ok(Arc::clone(&self.root));
+        }
+        let table = self.table();
+        let entry = table.entries.get(&number).ok_or(Errno::STALE)?;
+        Ok(Arc::clone(&entry.node))
+    }
+
+    /// Finds `name` in a directory; counts as looked up once more.
+    pub(super) fn look_up(&self, parent: u64, name: &OsStr) -> io::Result<(u64, Arc<Node>)> {
+        let parent = self.get(parent)?;
+        let directory = parent.directory()?;
+        if !is_shown(name) {
+            return Err(Errno::NOENT.into());
+        }
+        let (node, inode) = match OwnFile::named(name) {
+            Some(own) => {
+                let fd = Arc::clone(&parent.fd);
+                let inode = fstat(&*fd)?.st_ino;
+                (Node { fd, own: Some(own), is_membership: false }, inode)
+            }
+            None => {
+                let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let fd = openat(directory, name, flags, Mode::empty())?;
+                let stat = fstat(&fd)?;
+                let is_membership = Kind::from_raw_mode(stat.st_mode) == Kind::RegularFile
+                    && MEMBERSHIP.iter().any(|known| name == *known);
+                (Node { fd: Arc::new(fd), own: None, is_membership }, stat.st_ino)
+            }
+        };
+        Ok(self.enter((inode, node.own), node))
+    }
+
+    fn enter(&self, key: Key, node: Node) -> (u64, Arc<Node>) {
+        let mut table = self.table();
+        if let Some(number) = table.numbers.get(&key).copied()
+            && let Some(entry) = table.entries.get_mut(&number)
+        {
+            entry.lookups += 1;
+            return (number, Arc::clone(&entry.node));
+        }
+        table.last += 1;
+        let (number, node) = (table.last, Arc::new(node));
+        table.numbers.insert(key, number);
+        table.entries.insert(number, Entry { node: Arc::clone(&node), key, lookups: 1 });
+        (number, node)
+    }
+
+    /// The kernel has forgotten a number so many times.
+    pub(super) fn forget(&self, number: u64, lookups: u64) {
+        let mut table = self.table();
+        let Some(entry) = table.entries.get_mut(&number) else { return };
+        entry.lookups = entry.lookups.saturating_sub(lookups);
+        if entry.lookups == 0
+            && let Some(entry) = table.entries.remove(&number)
+        {
+            table.numbers.remove(&entry.key);
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stay_until_they_are_forgotten() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        std::fs::create_dir(scratch.path().join("test1")).expect("a group");
+        let nodes = Nodes::new(scratch.path()).expect("nodes");
+        let look = |parent, name: &str| nodes.look_up(parent, OsStr::new(name));
+        let (number, node) = look(ROOT, "test1").expect("there");
+        assert_eq!(look(ROOT, "test1").expect("there").0, number);
+        let (file, own) = look(number, "cfq.ioprio").expect("there");
+        assert_ne!(file, number);
+        assert_eq!(own.group(scratch.path()).expect("a path"), "/test1");
+        assert!(own.directory().is_err() && node.directory().is_ok());
+        assert_eq!(own.attributes(file).expect("attributes").perm, 0o644);
+        nodes.forget(number, 1);
+        assert!(nodes.get(number).is_ok());
+        nodes.forget(number, 1);
+        assert!(nodes.get(number).is_err());
+        for name in ["..", ".", "a/b", "release_agent", "no"] {
+            assert!(look(ROOT, name).is_err(), "{name}");
+        }
+    }
+}

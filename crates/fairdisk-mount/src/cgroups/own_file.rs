@@ -1,0 +1,106 @@
+//! The files that every group's directory has besides the kernel's.
+
+use super::stat;
+use crate::identity::{Hierarchy, Setting, SettingError};
+use fairdisk_core::{Share, WeightMap};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::io;
+
+/// A longer text is no number.
+const VALUE_BYTES_MAX: usize = 64;
+
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum OwnFile {
+    /// `cfq.ioprio`, the group's priority.
+    Priority,
+    /// `cfq.weight`, the same on the scale of weights.
+    Weight,
+    /// `cfq.stat`, what the group got.
+    Stat,
+}
+
+impl OwnFile {
+    pub(super) const ALL: [Self; 3] = [Self::Priority, Self::Weight, Self::Stat];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Priority => "cfq.ioprio",
+            Self::Weight => "cfq.weight",
+            Self::Stat => "cfq.stat",
+        }
+    }
+
+    pub(super) fn named(name: &OsStr) -> Option<Self> {
+        Self::ALL.into_iter().find(|file| file.name() == name)
+    }
+
+    /// Everybody reads, root changes.
+    pub(super) const fn mode(self) -> u16 {
+        match self {
+            Self::Priority | Self::Weight => 0o644,
+            Self::Stat => 0o444,
+        }
+    }
+
+    /// What it says about a group.
+    pub(super) fn text(self, hierarchy: &Hierarchy, group: &str) -> String {
+        let (owner, share) = hierarchy.effective(group);
+        match self {
+            Self::Priority => priority_text(share),
+            Self::Weight => format!("{}\n", share.weight(WeightMap::LinearHigh0).get()),
+            Self::Stat => stat::text(hierarchy, owner),
+        }
+    }
+
+    /// Takes what was written to it.
+    pub(super) fn take(self, hierarchy: &Hierarchy, group: &str, data: &[u8]) -> io::Result<()> {
+        let key = match self {
+            Self::Priority => "ioprio",
+            Self::Weight => "weight",
+            Self::Stat => return Err(Errno::ACCESS.into()),
+        };
+        let text = std::str::from_utf8(data).ok().filter(|text| text.len() <= VALUE_BYTES_MAX);
+        let setting = text
+            .and_then(|text| Setting::parse(&format!("{key}={}", text.trim())).ok())
+            .ok_or(Errno::INVAL)?;
+        hierarchy.set(group, setting).map_err(|error| match error {
+            SettingError::NoGroup(_) => Errno::NODEV.into(),
+            SettingError::Key(_) | SettingError::Value { .. } => Errno::INVAL.into(),
+            SettingError::Refused { .. } => Errno::ACCESS.into(),
+        })
+    }
+}
+
+/// The priority, also of a weight that is one's; other weights have none.
+fn priority_text(share: Share) -> String {
+    let weight = share.weight(WeightMap::LinearHigh0);
+    match (0..8).find(|priority| WeightMap::LinearHigh0.weight(*priority) == weight) {
+        Some(priority) => format!("{priority}\n"),
+        None => "none\n".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairdisk_core::Weight;
+
+    #[test]
+    fn a_weight_between_two_priorities_is_none() {
+        assert_eq!(priority_text(Share::DEFAULT), "4\n");
+        assert_eq!(priority_text(Share::Priority(0)), "0\n");
+        let weight = |weight| Share::Weight(Weight::new(weight).expect("in range"));
+        assert_eq!(priority_text(weight(150)), "2\n");
+        assert_eq!(priority_text(weight(151)), "none\n");
+    }
+
+    #[test]
+    fn files_are_found_by_name() {
+        for file in OwnFile::ALL {
+            assert_eq!(OwnFile::named(OsStr::new(file.name())), Some(file));
+        }
+        assert_eq!(OwnFile::named(OsStr::new("tasks")), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! The hierarchy behind the directory: of version 1, without controllers, mounted out of the way.
+
+use super::error::CgroupError;
+use crate::identity::Hierarchy;
+use crate::mountpoint;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use std::ffi::CString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The name of the hierarchy that mounts prefer.
+pub const OWN_NAME: &str = crate::identity::OWN;
+
+/// What became of a hierarchy that is not shown any longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// It is gone.
+    Nothing,
+    /// It was there before, or is still shown elsewhere.
+    NotOurs,
+    /// It has groups, which stay as they are.
+    Groups(usize),
+}
+
+/// Where we mount the hierarchy called `name`.
+pub(super) fn directory(name: &str) -> PathBuf {
+    let run = Path::new("/run/fairdisk");
+    if name == OWN_NAME { run.join("cgroup") } else { run.join(format!("cgroup-{name}")) }
+}
+
+/// Whether a hierarchy can be called that.
+pub(super) fn check_name(name: &str) -> Result<(), CgroupError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let fits = (1..64).contains(&name.len()) && name.chars().all(plain);
+    if fits { Ok(()) } else { Err(CgroupError::Name(name.to_owned())) }
+}
+
+/// The hierarchy called `name`, mounted now if it is not yet.
+pub(super) fn find_or_mount(name: &str) -> Result<Hierarchy, CgroupError> {
+    if let Ok(Some(hierarchy)) = Hierarchy::find(Some(name)) {
+        return Ok(hierarchy);
+    }
+    let place = directory(name);
+    fs::create_dir_all(&place).map_err(|error| CgroupError::Directory(place.clone(), error))?;
+    let options = CString::new(format!("none,name={name}")).unwrap_or_default();
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    if let Err(error) = mount("fairdisk", &place, "cgroup", flags, options.as_c_str()) {
+        let _ = fs::remove_dir(&place);
+        return Err(CgroupError::NoVersion1(error.into()));
+    }
+    Hierarchy::find(Some(name))?.ok_or_else(|| CgroupError::Name(name.to_owned()))
+}
+
+/// Unmounts the hierarchy if we mounted it, nobody shows it and it has no groups.
+pub(super) fn put_away(name: &str) -> Left {
+    let place = directory(name);
+    match Hierarchy::find(Some(name)) {
+        Err(_) | Ok(None) => return Left::Nothing,
+        Ok(Some(hierarchy)) if hierarchy.mount() != place => return Left::NotOurs,
+        Ok(Some(_)) => {}
+    }
+    if !mountpoint::shown_at(&place).is_empty() {
+        return Left::NotOurs;
+    }
+    let groups = groups_below(&place);
+    if groups > 0 {
+        return Left::Groups(groups);
+    }
+    match unmount(&place, UnmountFlags::NOFOLLOW) {
+        Ok(()) => {
+            let _ = fs::remove_dir(&place);
+            Left::Nothing
+        }
+        // Somebody looks at it just now.
+        Err(_) => Left::NotOurs,
+    }
+}
+
+fn groups_below(directory: &Path) -> usize {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let below = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    below.map(|entry| 1 + groups_below(&entry.path())).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_the_kernel_takes() {
+        assert!(check_name("fairdisk").is_ok() && check_name("a.b_c-1").is_ok());
+        for name in ["", "a,b", "a b", "a/b", "..//", &"x".repeat(64)] {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn our_own_has_the_short_place() {
+        assert_eq!(directory(OWN_NAME), Path::new("/run/fairdisk/cgroup"));
+        assert_eq!(directory("x"), Path::new("/run/fairdisk/cgroup-x"));
+    }
+}
