@@ -119,3 +119,54 @@ fn what_changes_below_is_seen() {
     crate::common::until("the change is seen", newer);
     drop(file);
 }
+
+/// Many at once make, rename over one another, link, read and remove: whatever has a name is whole,
+/// and nothing fails but for being gone.
+#[test]
+fn many_at_once_do_not_get_in_each_others_way() {
+    let Some(tree) = Tree::new() else { return };
+    fs::create_dir(tree.at("shared")).unwrap();
+    std::thread::scope(|scope| {
+        for worker in 0..6_u64 {
+            let tree = &tree;
+            scope.spawn(move || (0..300).for_each(|round| one_round(tree, worker, round)));
+        }
+    });
+    let left = |root| fs::read_dir(root).unwrap().count();
+    assert_eq!(left(tree.at("shared")), left(tree.below("shared")));
+}
+
+fn one_round(tree: &Tree, worker: u64, round: u64) {
+    let mut prng = fairdisk_core::Prng::new(worker << 32 | round);
+    let mut shared = || tree.at(&format!("shared/{}", prng.below(8)));
+    let gone = |done: std::io::Result<()>| match done {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        other => other.unwrap(),
+    };
+    let own = tree.at(&format!("own-{worker}"));
+    let text = format!("{worker} {round} ").repeat(200 * worker as usize + 1);
+    fs::write(&own, &text).unwrap();
+    assert_eq!(fs::read_to_string(&own).unwrap(), text);
+    match round % 4 {
+        0 | 1 => fs::rename(&own, shared()).unwrap(),
+        2 => {
+            match fs::hard_link(&own, shared()) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                other => other.unwrap(),
+            }
+            fs::remove_file(&own).unwrap();
+        }
+        _ => fs::remove_file(&own).unwrap(),
+    }
+    if let Ok(text) = fs::read_to_string(shared()) {
+        let first = text.split_inclusive(' ').take(2).collect::<String>();
+        assert!(text == first.repeat(text.len() / first.len()), "torn");
+    }
+    if round.is_multiple_of(5) {
+        gone(fs::remove_file(shared()));
+        let dir = tree.at(&format!("dir-{worker}"));
+        fs::create_dir(&dir).unwrap();
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
+        fs::remove_dir(dir).unwrap();
+    }
+}
