@@ -81,8 +81,11 @@ impl Filesystem for PassThrough {
     }
 
     fn forget(&self, _: &Request, node: INodeNo, count: u64) {
-        if node.0 != ROOT {
-            self.tree.nodes.forget(node.0, count);
+        if node.0 == ROOT {
+            return;
+        }
+        if let Some(last) = self.tree.nodes.forget(node.0, count) {
+            self.run(move |_| drop(last));
         }
     }
 

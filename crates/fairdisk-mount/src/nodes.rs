@@ -140,11 +140,13 @@ impl Nodes {
         }
     }
 
-    /// The kernel knows a node `count` times less.
-    pub(crate) fn forget(&self, node: u64, count: u64) {
-        let gone = self.table().forget(node, count);
-        // Closing may take a while: not under the lock.
-        drop(gone);
+    /// The kernel knows a node `count` times less. A descriptor that is no longer needed is the
+    /// answer: closing it may free a large file, which takes a while.
+    pub(crate) fn forget(&self, node: u64, count: u64) -> Option<Arc<OwnedFd>> {
+        match self.table().forget(node, count) {
+            Some(Place::Held(fd)) => Some(fd),
+            _ => None,
+        }
     }
 
     /// A name is about to go. A node whose file goes with it stays reachable for those who still
