@@ -3,7 +3,7 @@
 use crate::gate::{Gate, Job, Piece};
 use crate::identity::{Hierarchy, Identity, Setting, SettingError, Who, ioprio};
 use fairdisk_core::{
-    Accounts, AttachError, Change, GroupAccount, GroupId, Instant, Share, WeightMap,
+    Accounts, AttachError, Change, GroupAccount, GroupId, Instant, Op, Share, WeightMap,
 };
 use fairdisk_plane::disk::{Disk, Order, Thread};
 use fairdisk_sched::cfq::{CfqParams, Quirks};
@@ -165,7 +165,11 @@ impl Gate for ScheduledGate {
             sync: piece.sync,
             flags: piece.flags,
         };
-        self.disk.submit(&order, Box::new(Passed(job)), Thread::MustGoOn);
+        // Somebody waits in the thread that submits a read or a synchronous write; what is written
+        // back or flushed may come from any thread.
+        let waits = piece.sync && piece.op != Op::Flush;
+        let thread = if waits { Thread::MayPerform } else { Thread::MustGoOn };
+        self.disk.submit(&order, Box::new(Passed(job)), thread);
     }
 
     fn uses(&self, caller: u32, file: u64) {
