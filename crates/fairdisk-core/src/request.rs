@@ -45,7 +45,8 @@ pub struct RequestId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BioId(pub u64);
 
-/// A task (thread) that submits I/O: small and dense, assigned by the shell.
+/// A task (thread) that submits I/O: small and dense, assigned by the shell. Threads that share an
+/// I/O context (`CLONE_IO`) are one task; it exits with the last of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(pub u32);
 
@@ -94,6 +95,8 @@ impl Flags {
     pub const FUA: Self = Self(2);
     /// The submitter will not come back soon: do not wait for it.
     pub const NOIDLE: Self = Self(4);
+    /// The submitter holds a lock of its file system that others may be waiting for.
+    pub const EXCLUSIVE: Self = Self(8);
 
     /// Whether every hint of `other` is set.
     #[must_use]

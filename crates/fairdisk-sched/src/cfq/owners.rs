@@ -6,10 +6,10 @@ use super::engine::Cfq;
 use super::jiffies::Jiffies;
 use super::queue::{NIL, Queue};
 use super::tasks::put;
-use fairdisk_core::{Bio, IoPrio, MayQueue, Request, TaskId};
+use fairdisk_core::{Bio, Flags, IoPrio, MayQueue, Request, TaskId};
 
 impl Cfq {
-    /// Whether the disk waits for this very task (spec: cfq, section 2.15).
+    /// Whether the disk waits for this very task (spec: cfq, sections 2.3, 2.15).
     #[inline]
     pub(crate) fn may_queue(&mut self, bio: &Bio, layer: u32) -> MayQueue {
         let Some(context) = self.tasks.find(bio.task, layer) else { return MayQueue::May };
@@ -19,6 +19,7 @@ impl Cfq {
         let Context { sync_queue, async_queue, .. } = self.tasks[context];
         let queue = if bio.sync { sync_queue } else { async_queue };
         let Some(queue) = self.queues.get_mut(queue as usize) else { return MayQueue::May };
+        queue.boost(bio.flags.contains(Flags::EXCLUSIVE));
         if queue.waits && !queue.passed_full_pool {
             queue.passed_full_pool = true;
             return MayQueue::Must;

@@ -31,6 +31,8 @@ pub(crate) struct Queue {
     pub(crate) slice_dispatched: u32,
     pub(crate) class: IoClass,
     pub(crate) level: u8,
+    /// Class and level when nothing raises them.
+    own: (IoClass, u8),
     /// It is in its layer's service tree.
     pub(crate) on_tree: bool,
     /// The disk waits for its next request.
@@ -63,6 +65,7 @@ impl Queue {
             slice_dispatched: 0,
             class: IoClass::BestEffort,
             level: 4,
+            own: (IoClass::BestEffort, 4),
             on_tree: false,
             waits: false,
             idle_window: sync,
@@ -83,8 +86,21 @@ impl Queue {
             IoClass::Idle => (IoClass::Idle, IoPrio::LEVELS - 1),
             class => (class, ioprio.level),
         };
+        self.own = (self.class, self.level);
         if self.class == IoClass::Idle {
             self.idle_window = false;
+        }
+    }
+
+    /// Raises class and level while the task holds a lock that others may be waiting for; else they
+    /// are its own. The place in the tree changes only when the queue is put there next.
+    pub(crate) fn boost(&mut self, exclusive: bool) {
+        (self.class, self.level) = self.own;
+        if exclusive {
+            self.level = self.level.min(4);
+            if self.class == IoClass::Idle {
+                self.class = IoClass::BestEffort;
+            }
         }
     }
 

@@ -58,6 +58,7 @@ impl Cast {
                 ("meta", "") => bio.flags |= Flags::META,
                 ("fua", "") => bio.flags |= Flags::FUA,
                 ("noidle", "") => bio.flags |= Flags::NOIDLE,
+                ("exclusive", "") => bio.flags |= Flags::EXCLUSIVE,
                 _ => return Err(format!("not part of a bio: {word}")),
             }
         }
