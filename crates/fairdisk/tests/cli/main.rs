@@ -3,6 +3,7 @@
 
 mod bad_files;
 mod bad_input;
+mod cgroup;
 mod explained;
 mod interrupted;
 mod job_file;
