@@ -11,7 +11,7 @@ use alloc::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    Queued { since: Instant },
+    Queued { since: Instant, number: u64, overtaken: u32 },
     Dispatched,
 }
 
@@ -22,6 +22,8 @@ pub struct Auditor<E> {
     now: Instant,
     requests: BTreeMap<RequestId, Stage>,
     queued: usize,
+    /// Requests admitted so far.
+    admitted: u64,
     /// The last decision, if nothing has changed since.
     standing: Option<Decision>,
     decisions: u64,
@@ -35,6 +37,7 @@ impl<E: Elevator> Auditor<E> {
             now: Instant::ZERO,
             requests: BTreeMap::new(),
             queued: 0,
+            admitted: 0,
             standing: None,
             decisions: 0,
         }
@@ -92,8 +95,24 @@ impl<E: Elevator> Auditor<E> {
     fn check_patience(&self, now: Instant) {
         let Some(bound) = self.inner.describe().wait_max else { return };
         for (id, stage) in &self.requests {
-            if let Stage::Queued { since } = *stage {
+            if let Stage::Queued { since, .. } = *stage {
                 assert!(now - since <= bound, "law 9: {id:?} has waited {}", now - since);
+            }
+        }
+    }
+
+    /// Those that came before `id` and are still queued are overtaken by it.
+    fn check_overtaking(&mut self, id: RequestId) {
+        let Some(bound) = self.inner.describe().overtaken_max else { return };
+        let Some(Stage::Queued { number: own, .. }) = self.requests.get(&id).copied() else {
+            return;
+        };
+        for (id, stage) in &mut self.requests {
+            if let Stage::Queued { number, overtaken, .. } = stage
+                && *number < own
+            {
+                *overtaken += 1;
+                assert!(*overtaken <= bound, "law 9: {id:?} was overtaken {overtaken} times");
             }
         }
     }
@@ -112,7 +131,9 @@ impl<E: Elevator> Auditor<E> {
 impl<E: Elevator> Elevator for Auditor<E> {
     fn admit(&mut self, now: Instant, request: &Request) -> Admission {
         self.changed(now);
-        let known = self.requests.insert(request.id, Stage::Queued { since: now });
+        self.admitted += 1;
+        let stage = Stage::Queued { since: now, number: self.admitted, overtaken: 0 };
+        let known = self.requests.insert(request.id, stage);
         assert!(known.is_none(), "law 2: {:?} was admitted twice", request.id);
         self.queued += 1;
         let admission = self.inner.admit(now, request);
@@ -130,6 +151,7 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.check_standing(decision, now);
         self.check_patience(now);
         if let Decision::Dispatch(id, _) = decision {
+            self.check_overtaking(id);
             self.leaves_queue(id);
             self.standing = None;
         } else {

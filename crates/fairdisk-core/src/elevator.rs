@@ -20,7 +20,8 @@ use crate::time::{Instant, Span};
 /// 6. Work per call is bounded.
 /// 7. The same inputs give the same decisions on every machine.
 /// 8. Flushes and overlapping writes keep their order (the engine's part).
-/// 9. Every admitted request is dispatched within the bound the elevator states.
+/// 9. Every admitted request is dispatched within the bound the elevator states. (History states
+///    none: the CFQs have defect D3, and `deadline` postpones until all that is overdue has gone.)
 pub trait Elevator {
     /// Takes a request over.
     fn admit(&mut self, now: Instant, request: &Request) -> Admission;
@@ -293,4 +294,7 @@ pub struct Description {
     /// Law 9: the longest a request may wait in the elevator with the disk busy, if there is
     /// such a bound.
     pub wait_max: Option<Span>,
+    /// Law 9: how many requests that came later may be dispatched before one, if there is such a
+    /// bound.
+    pub overtaken_max: Option<u32>,
 }

@@ -87,7 +87,12 @@ impl Elevator for Cfq {
     }
 
     fn describe(&self) -> Description {
-        Description { name: "cfq-2.6.25", handover: Handover::Batch, wait_max: None }
+        Description {
+            name: "cfq-2.6.25",
+            handover: Handover::Batch,
+            wait_max: None,
+            overtaken_max: None,
+        }
     }
 
     fn activate(&mut self, _now: Instant, id: RequestId) {

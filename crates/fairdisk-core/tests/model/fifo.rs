@@ -40,7 +40,12 @@ impl Elevator for Fifo {
     fn configure(&mut self, _now: Instant, _change: &Change) {}
 
     fn describe(&self) -> Description {
-        Description { name: "fifo", handover: Handover::Single, wait_max: None }
+        Description {
+            name: "fifo",
+            handover: Handover::Single,
+            wait_max: None,
+            overtaken_max: Some(0),
+        }
     }
 
     fn drain(&mut self, _now: Instant) -> Option<RequestId> {

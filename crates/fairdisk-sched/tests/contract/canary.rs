@@ -30,6 +30,8 @@ enum Wrong {
     WaitsEmpty,
     /// Forgets the oldest request, against its promise.
     Starves,
+    /// Serves the second first, against its promise.
+    Overtakes,
 }
 
 struct Canary {
@@ -75,6 +77,7 @@ impl Elevator for Canary {
         let id = match self.wrong {
             Wrong::Repeats => self.queue.front().copied(),
             Wrong::Starves => self.queue.pop_back(),
+            Wrong::Overtakes if self.queue.len() > 1 => self.queue.remove(1),
             _ => self.queue.pop_front(),
         };
         match id {
@@ -99,7 +102,8 @@ impl Elevator for Canary {
 
     fn describe(&self) -> Description {
         let wait_max = Some(Span::from_ms(20));
-        Description { name: "canary", handover: Handover::Single, wait_max }
+        let overtaken_max = (self.wrong == Wrong::Overtakes).then_some(0);
+        Description { name: "canary", handover: Handover::Single, wait_max, overtaken_max }
     }
 
     fn drain(&mut self, _now: Instant) -> Option<RequestId> {
@@ -158,6 +162,7 @@ fn every_insane_canary_dies_of_its_law() {
         (Wrong::IdlesEarly, "law 5"),
         (Wrong::WaitsEmpty, "law 5"),
         (Wrong::Starves, "law 9"),
+        (Wrong::Overtakes, "law 9"),
     ];
     for (wrong, law) in table {
         let said = verdict(|| fly(wrong));
