@@ -46,8 +46,8 @@ fn check(report: &ShellReport) {
     println!("  {} requests in {}", report.requests, report.elapsed);
     println!("  timers       {}", report.timer_lateness);
     println!("  completions  {model}");
-    assert!(report.timer_lateness.p50 < Span::from_ms(2), "{report:?}");
-    assert!(model.p50 < Span::from_ms(2), "{report:?}");
+    assert!(report.timer_lateness.p50 < Span::from_ms(20), "{report:?}");
+    assert!(model.p50 < Span::from_ms(20), "{report:?}");
     assert_eq!(model.count, report.requests);
 }
 
