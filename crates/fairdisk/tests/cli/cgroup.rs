@@ -143,12 +143,13 @@ impl Drop for Running {
 #[test]
 fn the_posted_lines_work() {
     let Some(groups) = Groups::new() else { return };
-    let posted = "\
-mkdir /dev/cgroup/test1
-echo $$ > /dev/cgroup/test1/tasks
-echo 2 > /dev/cgroup/test1/cfq.ioprio
-cat /dev/cgroup/test1/cfq.ioprio
-";
+    // As the documents show them.
+    let document =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/patchset.md"));
+    let document = document.unwrap();
+    let (_, posted) = document.split_once("```sh\n").unwrap();
+    let (posted, _) = posted.split_once("```").unwrap();
+    assert_eq!(posted.lines().count(), 4, "{posted}");
     let posted = posted.replace("/dev/cgroup", "$D");
     let more = "cat $D/test1/cfq.weight; sh -c 'cat /proc/$$/cgroup' | grep -o \"$H.*\"; \
                 grep -cx $$ $D/test1/tasks $D/test1/cgroup.procs; rmdir $D/test1";
