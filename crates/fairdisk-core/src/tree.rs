@@ -1,34 +1,101 @@
-//! Ordered sets without allocation per element: one [`Forest`] holds the nodes, indexed by small
-//! numbers (request slots, queue numbers), and many [`Tree`]s share it.
+//! Ordered sets without allocation per element: one [`Forest`] holds the nodes, and many [`Tree`]s
+//! share it. Elements are small numbers (request slots, queue numbers).
 //!
-//! The trees are treaps. A node's heap priority is a hash of its index, so the shape, and with it
-//! the cost, is the same on every machine. All operations take O(log n) expected time.
+//! The trees are B+ trees: elements lie side by side in leaves, so that an operation touches few
+//! lines of the cache, however large the tree is. A first element gets along without a node. All
+//! operations take O(log n) time.
 
-use crate::prng::mix;
 use alloc::vec::Vec;
 
 const NIL: u32 = u32::MAX;
+/// Instead of a leaf: the element is in a tree without nodes.
+const ALONE: u32 = NIL - 1;
+/// Elements in a leaf, children of an inner node.
+const WIDTH: usize = 16;
+/// A node with fewer entries joins a neighbour.
+const FEW: usize = WIDTH / 4;
+/// But only if both together have no more than this, so that they do not soon split again.
+const JOINED: usize = WIDTH * 3 / 4;
+
+/// Where an element is.
+#[derive(Clone, Copy, Debug)]
+struct Place<K> {
+    key: K,
+    leaf: u32,
+}
 
 #[derive(Clone, Debug)]
 struct Node<K> {
-    key: K,
-    left: u32,
-    right: u32,
+    /// In a leaf the keys of the elements. In an inner node: nothing in a child is below its key,
+    /// nothing in the child before is above it; the first is not looked at.
+    keys: [K; WIDTH],
+    /// Elements, or the numbers of child nodes.
+    entries: [u32; WIDTH],
+    len: usize,
+    is_leaf: bool,
     parent: u32,
-    linked: bool,
+    /// Neighbours at the same height. Free nodes are chained by `next`.
+    previous: u32,
+    next: u32,
+}
+
+impl<K: Ord + Copy> Node<K> {
+    fn keys(&self) -> &[K] {
+        &self.keys[..self.len]
+    }
+
+    fn entries(&self) -> &[u32] {
+        &self.entries[..self.len]
+    }
+
+    /// Where `entry` is.
+    fn find(&self, entry: u32) -> usize {
+        let found = self.entries().iter().position(|one| *one == entry);
+        found.unwrap_or(self.len)
+    }
+
+    fn insert(&mut self, at: usize, key: K, entry: u32) {
+        if at < self.len {
+            self.keys.copy_within(at..self.len, at + 1);
+            self.entries.copy_within(at..self.len, at + 1);
+        }
+        (self.keys[at], self.entries[at]) = (key, entry);
+        self.len += 1;
+    }
+
+    fn remove(&mut self, at: usize) {
+        if at + 1 < self.len {
+            self.keys.copy_within(at + 1..self.len, at);
+            self.entries.copy_within(at + 1..self.len, at);
+        }
+        self.len -= 1;
+    }
+
+    /// Takes the entries of `other` from `from` on, to its own end.
+    fn append(&mut self, other: &Self, from: usize) {
+        let len = self.len + other.len - from;
+        self.keys[self.len..len].copy_from_slice(&other.keys()[from..]);
+        self.entries[self.len..len].copy_from_slice(&other.entries()[from..]);
+        self.len = len;
+    }
 }
 
 /// The nodes of any number of trees. An element is in at most one tree at a time.
 #[derive(Clone, Debug)]
 pub struct Forest<K> {
+    places: Vec<Place<K>>,
     nodes: Vec<Node<K>>,
+    /// The first free node.
+    free: u32,
 }
 
 /// One ordered set in a [`Forest`]. Equal keys keep their order of insertion.
 #[derive(Clone, Debug)]
 pub struct Tree {
+    /// A node, or the only element if there are no nodes.
     root: u32,
     len: u32,
+    has_nodes: bool,
 }
 
 impl Default for Tree {
@@ -41,7 +108,7 @@ impl Tree {
     /// An empty set.
     #[must_use]
     pub const fn new() -> Self {
-        Self { root: NIL, len: 0 }
+        Self { root: NIL, len: 0, has_nodes: false }
     }
 
     /// Number of elements.
@@ -67,199 +134,307 @@ impl<K: Ord + Copy> Forest<K> {
     /// A forest without nodes.
     #[must_use]
     pub const fn new() -> Self {
-        Self { nodes: Vec::new() }
+        Self { places: Vec::new(), nodes: Vec::new(), free: NIL }
     }
 
     /// Whether element `index` is in some tree.
     #[must_use]
     pub fn contains(&self, index: u32) -> bool {
-        self.nodes.get(index as usize).is_some_and(|node| node.linked)
+        self.places.get(index as usize).is_some_and(|place| place.leaf != NIL)
     }
 
     /// The key of element `index`, which must be in a tree.
     #[must_use]
     pub fn key(&self, index: u32) -> K {
         debug_assert!(self.contains(index));
-        self.nodes[index as usize].key
+        self.places[index as usize].key
     }
 
     /// Puts element `index` into `tree`, after any equal keys. It must not be in a tree.
+    #[inline]
     pub fn insert(&mut self, tree: &mut Tree, index: u32, key: K) {
         debug_assert!(!self.contains(index), "element {index} is in a tree already");
-        self.make_room(index, key);
-        let (mut parent, mut at, mut goes_left) = (NIL, tree.root, false);
-        while at != NIL {
-            parent = at;
-            let node = &self.nodes[at as usize];
-            goes_left = key < node.key;
-            at = if goes_left { node.left } else { node.right };
+        if index as usize >= self.places.len() {
+            self.make_room(index, key);
         }
-        self.nodes[index as usize] = Node { key, left: NIL, right: NIL, parent, linked: true };
-        match parent {
-            NIL => tree.root = index,
-            parent if goes_left => self.nodes[parent as usize].left = index,
-            parent => self.nodes[parent as usize].right = index,
-        }
+        self.places[index as usize] = Place { key, leaf: ALONE };
         tree.len += 1;
-        loop {
-            let parent = self.nodes[index as usize].parent;
-            if parent == NIL || rank(index) < rank(parent) {
-                break;
-            }
-            self.rotate_up(tree, index);
+        if tree.len == 1 {
+            tree.root = index;
+        } else {
+            self.insert_among(tree, index, key);
         }
     }
 
     /// Takes element `index` out of `tree`, in which it must be.
+    #[inline]
     pub fn remove(&mut self, tree: &mut Tree, index: u32) {
         debug_assert!(self.contains(index), "element {index} is in no tree");
-        loop {
-            let Node { left, right, parent, .. } = self.nodes[index as usize];
-            if left != NIL && right != NIL {
-                self.rotate_up(tree, if rank(left) > rank(right) { left } else { right });
-                continue;
-            }
-            let child = if left == NIL { right } else { left };
-            if child != NIL {
-                self.nodes[child as usize].parent = parent;
-            }
-            self.replace_child(tree, parent, index, child);
-            break;
-        }
-        self.nodes[index as usize].linked = false;
+        let leaf = core::mem::replace(&mut self.places[index as usize].leaf, NIL);
         tree.len -= 1;
+        if leaf == ALONE {
+            tree.root = NIL;
+        } else {
+            self.take(tree, leaf, index);
+        }
     }
 
     /// The element with the smallest key.
     #[must_use]
     pub fn first(&self, tree: &Tree) -> Option<u32> {
-        self.leftmost(tree.root)
+        if !tree.has_nodes {
+            return Self::only(tree);
+        }
+        let mut node = self.node(tree.root);
+        while !node.is_leaf {
+            node = self.node(node.entries[0]);
+        }
+        Some(node.entries[0])
     }
 
     /// The element with the largest key.
     #[must_use]
     pub fn last(&self, tree: &Tree) -> Option<u32> {
-        self.rightmost(tree.root)
+        if !tree.has_nodes {
+            return Self::only(tree);
+        }
+        let mut node = self.node(tree.root);
+        while !node.is_leaf {
+            node = self.node(node.entries[node.len - 1]);
+        }
+        Some(node.entries[node.len - 1])
     }
 
     /// The element after `index` in its tree.
     #[must_use]
     pub fn next(&self, index: u32) -> Option<u32> {
-        let node = &self.nodes[index as usize];
-        if node.right != NIL {
-            return self.leftmost(node.right);
-        }
-        self.ancestor(index, |node, child| node.left == child)
+        let leaf = self.nodes.get(self.places[index as usize].leaf as usize)?;
+        self.entry_or_next(leaf, leaf.find(index) + 1)
     }
 
     /// The element before `index` in its tree.
     #[must_use]
     pub fn prev(&self, index: u32) -> Option<u32> {
-        let node = &self.nodes[index as usize];
-        if node.left != NIL {
-            return self.rightmost(node.left);
+        let leaf = self.nodes.get(self.places[index as usize].leaf as usize)?;
+        match leaf.find(index) {
+            0 => self.nodes.get(leaf.previous as usize)?.entries().last().copied(),
+            at => Some(leaf.entries[at - 1]),
         }
-        self.ancestor(index, |node, child| node.right == child)
     }
 
     /// The first element whose key is at least `key`.
     #[must_use]
     pub fn lower_bound(&self, tree: &Tree, key: K) -> Option<u32> {
-        let (mut at, mut best) = (tree.root, None);
-        while at != NIL {
-            let node = &self.nodes[at as usize];
-            if node.key < key {
-                at = node.right;
-            } else {
-                best = Some(at);
-                at = node.left;
-            }
+        if !tree.has_nodes {
+            return Self::only(tree).filter(|only| self.key(*only) >= key);
         }
-        best
+        let leaf = self.node(self.leaf_where(tree, |one| *one < key));
+        self.entry_or_next(leaf, count(leaf.keys(), |one| *one < key))
     }
 
-    #[inline]
-    fn make_room(&mut self, index: u32, key: K) {
-        while self.nodes.len() <= index as usize {
-            let free = Node { key, left: NIL, right: NIL, parent: NIL, linked: false };
-            self.nodes.push(free);
-        }
+    // ---- finding -------------------------------------------------------------------------
+
+    fn node(&self, node: u32) -> &Node<K> {
+        &self.nodes[node as usize]
     }
 
-    fn leftmost(&self, mut at: u32) -> Option<u32> {
-        let mut found = None;
-        while at != NIL {
-            found = Some(at);
-            at = self.nodes[at as usize].left;
-        }
-        found
+    fn node_mut(&mut self, node: u32) -> &mut Node<K> {
+        &mut self.nodes[node as usize]
     }
 
-    fn rightmost(&self, mut at: u32) -> Option<u32> {
-        let mut found = None;
-        while at != NIL {
-            found = Some(at);
-            at = self.nodes[at as usize].right;
-        }
-        found
+    /// The element of a tree without nodes.
+    fn only(tree: &Tree) -> Option<u32> {
+        (tree.len == 1).then_some(tree.root)
     }
 
-    /// The nearest ancestor reached through the side `came_from` recognises.
-    fn ancestor(&self, mut index: u32, came_from: impl Fn(&Node<K>, u32) -> bool) -> Option<u32> {
+    /// The entry `at` of a leaf, or the first of the next leaf if there are not so many.
+    fn entry_or_next(&self, leaf: &Node<K>, at: usize) -> Option<u32> {
+        let here = leaf.entries().get(at).copied();
+        here.or_else(|| self.nodes.get(leaf.next as usize).map(|next| next.entries[0]))
+    }
+
+    /// The last leaf in which, but for the first, nothing is before all keys that are `below`.
+    fn leaf_where(&self, tree: &Tree, below: impl Fn(&K) -> bool) -> u32 {
+        let mut at = tree.root;
         loop {
-            let parent = self.nodes[index as usize].parent;
-            if parent == NIL {
-                return None;
+            let node = self.node(at);
+            if node.is_leaf {
+                return at;
             }
-            if came_from(&self.nodes[parent as usize], index) {
-                return Some(parent);
-            }
-            index = parent;
+            at = node.entries[count(&node.keys()[1..], &below)];
         }
     }
 
-    /// Lifts `index` above its parent, keeping the order of keys.
-    #[inline]
-    fn rotate_up(&mut self, tree: &mut Tree, index: u32) {
-        let parent = self.nodes[index as usize].parent;
-        let grand = self.nodes[parent as usize].parent;
-        let moved;
-        if self.nodes[parent as usize].left == index {
-            moved = self.nodes[index as usize].right;
-            self.nodes[parent as usize].left = moved;
-            self.nodes[index as usize].right = parent;
+    // ---- growing -------------------------------------------------------------------------
+
+    /// Room for elements up to `index`, and for as many nodes as they can come to need.
+    #[cold]
+    fn make_room(&mut self, index: u32, key: K) {
+        self.places.resize(index as usize + 1, Place { key, leaf: NIL });
+        let nodes = self.places.capacity();
+        self.nodes.reserve(nodes.saturating_sub(self.nodes.len()));
+    }
+
+    /// Puts an element into a tree that has some.
+    fn insert_among(&mut self, tree: &mut Tree, index: u32, key: K) {
+        if !tree.has_nodes {
+            let first = tree.root;
+            (tree.root, tree.has_nodes) = (self.new_node(true, key), true);
+            self.put(tree, tree.root, 0, self.key(first), first);
+        }
+        let leaf = self.leaf_where(tree, |one| *one <= key);
+        let at = count(self.node(leaf).keys(), |one| *one <= key);
+        self.put(tree, leaf, at, key, index);
+    }
+
+    /// Puts an entry into a node, which splits if it is full.
+    fn put(&mut self, tree: &mut Tree, mut node: u32, mut at: usize, key: K, entry: u32) {
+        if self.node(node).len == WIDTH {
+            let right = self.split(tree, node);
+            let half = self.node(node).len;
+            if at > half {
+                (node, at) = (right, at - half);
+            }
+        }
+        self.node_mut(node).insert(at, key, entry);
+        if self.node(node).is_leaf {
+            self.places[entry as usize].leaf = node;
         } else {
-            moved = self.nodes[index as usize].left;
-            self.nodes[parent as usize].right = moved;
-            self.nodes[index as usize].left = parent;
+            self.node_mut(entry).parent = node;
         }
-        if moved != NIL {
-            self.nodes[moved as usize].parent = parent;
-        }
-        self.nodes[parent as usize].parent = index;
-        self.nodes[index as usize].parent = grand;
-        self.replace_child(tree, grand, parent, index);
     }
 
-    #[inline]
-    fn replace_child(&mut self, tree: &mut Tree, parent: u32, old: u32, new: u32) {
-        match parent {
-            NIL => tree.root = new,
-            parent => {
-                let node = &mut self.nodes[parent as usize];
-                if node.left == old {
-                    node.left = new;
-                } else {
-                    node.right = new;
-                }
+    /// Moves half of a node's entries into a new node behind it.
+    #[cold]
+    fn split(&mut self, tree: &mut Tree, left: u32) -> u32 {
+        let (is_leaf, key) = (self.node(left).is_leaf, self.node(left).keys[WIDTH / 2]);
+        let right = self.new_node(is_leaf, key);
+        self.move_entries(left, WIDTH / 2, right);
+        self.link(left, right);
+        if self.node(left).parent == NIL {
+            tree.root = self.new_node(false, key);
+            self.put(tree, tree.root, 0, key, left);
+        }
+        let parent = self.node(left).parent;
+        let at = self.node(parent).find(left) + 1;
+        self.put(tree, parent, at, key, right);
+        right
+    }
+
+    /// Moves the entries of `from`, from number `at` on, to the end of `to`.
+    fn move_entries(&mut self, from: u32, at: usize, to: u32) {
+        let source = self.node(from).clone();
+        for entry in &source.entries()[at..] {
+            if source.is_leaf {
+                self.places[*entry as usize].leaf = to;
+            } else {
+                self.node_mut(*entry).parent = to;
             }
         }
+        self.node_mut(to).append(&source, at);
+        self.node_mut(from).len = at;
+    }
+
+    fn new_node(&mut self, is_leaf: bool, key: K) -> u32 {
+        let node = match self.nodes.get(self.free as usize) {
+            Some(free) => core::mem::replace(&mut self.free, free.next),
+            None => {
+                let (keys, entries) = ([key; WIDTH], [NIL; WIDTH]);
+                let (parent, previous, next) = (NIL, NIL, NIL);
+                self.nodes.push(Node { keys, entries, len: 0, is_leaf, parent, previous, next });
+                self.nodes.len() as u32 - 1
+            }
+        };
+        let new = self.node_mut(node);
+        (new.len, new.is_leaf) = (0, is_leaf);
+        (new.parent, new.previous, new.next) = (NIL, NIL, NIL);
+        node
+    }
+
+    /// Makes `right` the neighbour behind `left`.
+    fn link(&mut self, left: u32, right: u32) {
+        let next = core::mem::replace(&mut self.node_mut(left).next, right);
+        (self.node_mut(right).previous, self.node_mut(right).next) = (left, next);
+        if next != NIL {
+            self.node_mut(next).previous = right;
+        }
+    }
+
+    // ---- shrinking -----------------------------------------------------------------------
+
+    /// Takes an entry out of a node, which may become too small to stay.
+    fn take(&mut self, tree: &mut Tree, node: u32, entry: u32) {
+        let at = self.node(node).find(entry);
+        self.node_mut(node).remove(at);
+        let Node { len, parent, previous, next, .. } = *self.node(node);
+        if parent == NIL {
+            self.lower(tree);
+        } else if len >= FEW {
+        } else if self.may_join(previous, node) {
+            self.join(tree, previous, node);
+        } else if self.may_join(node, next) {
+            self.join(tree, node, next);
+        } else if len == 0 {
+            self.dissolve(tree, node);
+        }
+    }
+
+    fn may_join(&self, left: u32, right: u32) -> bool {
+        let (Some(left), Some(right)) =
+            (self.nodes.get(left as usize), self.nodes.get(right as usize))
+        else {
+            return false;
+        };
+        left.parent == right.parent && left.len + right.len <= JOINED
+    }
+
+    /// Moves everything in `right` to its neighbour `left`.
+    fn join(&mut self, tree: &mut Tree, left: u32, right: u32) {
+        let Node { is_leaf, parent, .. } = *self.node(right);
+        if !is_leaf {
+            // What is first in a node is told apart by the parent's key.
+            let parent = self.node(parent);
+            let key = parent.keys[parent.find(right)];
+            self.node_mut(right).keys[0] = key;
+        }
+        self.move_entries(right, 0, left);
+        self.dissolve(tree, right);
+    }
+
+    /// Gives an empty node back.
+    fn dissolve(&mut self, tree: &mut Tree, node: u32) {
+        let Node { parent, previous, next, .. } = *self.node(node);
+        if previous != NIL {
+            self.node_mut(previous).next = next;
+        }
+        if next != NIL {
+            self.node_mut(next).previous = previous;
+        }
+        self.release(node);
+        self.take(tree, parent, node);
+    }
+
+    /// Does without a root that has nothing to choose between.
+    fn lower(&mut self, tree: &mut Tree) {
+        let Node { len, is_leaf, entries: [only, ..], .. } = *self.node(tree.root);
+        if is_leaf && len == 0 {
+            self.release(tree.root);
+            (tree.root, tree.has_nodes) = (NIL, false);
+        } else if !is_leaf && len == 1 {
+            self.release(tree.root);
+            tree.root = only;
+            self.node_mut(only).parent = NIL;
+        }
+    }
+
+    fn release(&mut self, node: u32) {
+        self.node_mut(node).next = core::mem::replace(&mut self.free, node);
     }
 }
 
-/// The heap priority of element `index`; distinct for distinct elements.
-const fn rank(index: u32) -> u64 {
-    mix(index as u64 + 1)
+/// How many keys at the start are `below`. There are few: one after the other is fastest.
+fn count<K>(keys: &[K], below: impl Fn(&K) -> bool) -> usize {
+    keys.iter().position(|key| !below(key)).unwrap_or(keys.len())
 }
 
 #[cfg(test)]
@@ -268,45 +443,69 @@ mod tests {
     use crate::prng::Prng;
     use std::vec::Vec;
 
-    /// Random insertions and removals against a sorted list.
-    #[test]
-    fn agrees_with_a_sorted_list() {
+    /// Random insertions and removals against sorted lists, in trees that grow and shrink.
+    fn agrees_with_sorted_lists(elements: u64, keys: u64, steps: u64) {
         let mut prng = Prng::new(7);
         let mut forest = Forest::new();
         let mut trees = [Tree::new(), Tree::new()];
         let mut model: [Vec<(u64, u64, u32)>; 2] = [Vec::new(), Vec::new()];
-        for step in 0..20_000u64 {
-            let (which, index) = (prng.below(2) as usize, prng.below(64) as u32);
-            if let Some(at) = model[which].iter().position(|entry| entry.2 == index) {
-                forest.remove(&mut trees[which], index);
-                model[which].remove(at);
-            } else if !forest.contains(index) {
-                let key = prng.below(20);
+        for step in 0..steps {
+            let which = prng.below(2) as usize;
+            // Sometimes many go in, sometimes many come out.
+            let growing = (step / (4 * elements)).is_multiple_of(2);
+            let index = prng.below(elements) as u32;
+            let at = prng.below(model[which].len().max(1) as u64) as usize;
+            if !forest.contains(index) && prng.chance(if growing { 2 } else { 1 }, 3) {
+                let key = prng.below(keys);
                 forest.insert(&mut trees[which], index, key);
                 let at = model[which].partition_point(|e| (e.0, e.1) <= (key, step));
                 model[which].insert(at, (key, step, index));
+            } else if at < model[which].len() {
+                let (_, _, index) = model[which].remove(at);
+                forest.remove(&mut trees[which], index);
             }
             for (tree, model) in trees.iter().zip(&model) {
-                check(&forest, tree, model, prng.below(22));
+                check(&forest, tree, model, prng.below(keys + 2));
             }
+            check_nodes(&forest, &trees);
         }
     }
 
+    #[test]
+    fn small_trees_agree_with_sorted_lists() {
+        agrees_with_sorted_lists(6, 4, 20_000);
+        agrees_with_sorted_lists(64, 20, 20_000);
+    }
+
+    #[test]
+    fn trees_of_several_levels_agree_with_sorted_lists() {
+        agrees_with_sorted_lists(3000, 100_000, 60_000);
+        agrees_with_sorted_lists(3000, 3, 60_000);
+    }
+
     fn check(forest: &Forest<u64>, tree: &Tree, model: &[(u64, u64, u32)], probe: u64) {
-        let want: Vec<u32> = model.iter().map(|entry| entry.2).collect();
-        let mut got = Vec::new();
-        let mut at = forest.first(tree);
-        while let Some(index) = at {
-            got.push(index);
-            at = forest.next(index);
+        assert_eq!(tree.len() as usize, model.len());
+        let want = |at: usize| model.get(at).map(|entry| entry.2);
+        assert_eq!(forest.first(tree), want(0));
+        assert_eq!(forest.last(tree), want(model.len().wrapping_sub(1)));
+        let bound = model.partition_point(|entry| entry.0 < probe);
+        assert_eq!(forest.lower_bound(tree, probe), want(bound));
+        // Neighbours of some; all of them now and then.
+        let few = if probe.is_multiple_of(64) { model.len() } else { 8 };
+        for (at, (key, _, index)) in model.iter().enumerate().skip(bound).take(few) {
+            assert_eq!(forest.key(*index), *key);
+            assert_eq!(forest.next(*index), want(at + 1));
+            assert_eq!(forest.prev(*index), want(at.wrapping_sub(1)));
         }
-        assert_eq!(got, want);
-        assert_eq!(tree.len() as usize, want.len());
-        assert_eq!(forest.last(tree), want.last().copied());
-        let bound = model.iter().find(|entry| entry.0 >= probe).map(|entry| entry.2);
-        assert_eq!(forest.lower_bound(tree, probe), bound);
-        if let Some(last) = forest.last(tree) {
-            assert_eq!(forest.prev(last), want.iter().rev().nth(1).copied());
-        }
+    }
+
+    /// There is room for as many nodes as there can be, so that nothing is allocated later.
+    fn check_nodes(forest: &Forest<u64>, trees: &[Tree]) {
+        let free = core::iter::successors(forest.nodes.get(forest.free as usize), |node| {
+            forest.nodes.get(node.next as usize)
+        });
+        let used = forest.nodes.len() - free.count();
+        let elements: u32 = trees.iter().map(Tree::len).sum();
+        assert!(used <= elements as usize, "{used} nodes for {elements} elements");
     }
 }
