@@ -2,7 +2,7 @@
 
 use super::error::CgroupError;
 use super::filesystem::Groups;
-use super::version1::{self, Left};
+use super::version1::{self, Left, Turn};
 use crate::caller::Privileges;
 use crate::errors::{MountError, MountProblem};
 use crate::identity::Hierarchy;
@@ -12,7 +12,6 @@ use fuser::{BackgroundSession, Config, Session, SessionACL};
 use rustix::mount::MountFlags;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Threads that answer; a `cfq.stat` waits for the mounts it asks.
 const THREADS: usize = 4;
@@ -39,10 +38,11 @@ impl CgroupMount {
         }
         // Said before anything is mounted.
         mountpoint::open_fuse(directory)?;
-        let hierarchy = version1::find_or_mount(name)?;
+        let turn = Turn::wait()?;
+        let hierarchy = version1::find_or_mount(&turn, name)?;
         let shown = Self::show(name, directory, hierarchy);
         if shown.is_err() {
-            let _ = version1::put_away(name);
+            let _ = version1::put_away(&turn, name);
         }
         shown
     }
@@ -81,7 +81,7 @@ impl CgroupMount {
     /// It cannot be unmounted.
     pub fn unmount(mut self) -> Result<Left, CgroupError> {
         self.end()?;
-        Ok(version1::put_away(&self.name))
+        Ok(version1::put_away(&Turn::wait()?, &self.name))
     }
 
     fn end(&mut self) -> Result<(), CgroupError> {
@@ -107,8 +107,11 @@ impl CgroupMount {
 
 impl Drop for CgroupMount {
     fn drop(&mut self) {
-        if self.session.is_some() && self.end().is_ok() {
-            let _ = version1::put_away(&self.name);
+        if self.session.is_some()
+            && self.end().is_ok()
+            && let Ok(turn) = Turn::wait()
+        {
+            let _ = version1::put_away(&turn, &self.name);
         }
     }
 }
@@ -139,6 +142,7 @@ pub fn unmount(name: &str, directory: &Path) -> Result<Left, CgroupError> {
     if !Privileges::find().is_root() {
         return Err(CgroupError::NotRoot);
     }
+    let turn = Turn::wait()?;
     let place = Hierarchy::find(Some(name)).ok().flatten();
     let place = place.map_or_else(|| version1::directory(name), |it| it.mount().to_owned());
     // A directory whose daemon has died has no real path any more.
@@ -148,17 +152,5 @@ pub fn unmount(name: &str, directory: &Path) -> Result<Left, CgroupError> {
         return Err(CgroupError::NotOurs(directory));
     }
     mountpoint::release(&directory)?;
-    // Whoever served it lets go of the hierarchy a moment later.
-    let mut left = version1::put_away(name);
-    for _ in 0..100 {
-        if left != Left::NotOurs || place != version1::directory(name) {
-            break;
-        }
-        if !mountpoint::shown_at(&place).is_empty() {
-            break;
-        }
-        std::thread::park_timeout(Duration::from_millis(20));
-        left = version1::put_away(name);
-    }
-    Ok(left)
+    Ok(version1::put_away(&turn, name))
 }

@@ -5,7 +5,7 @@ use crate::attributes::attributes;
 use crate::sys::proc_fd::ProcFd;
 use fuser::{FileAttr, FileType};
 use rustix::fd::OwnedFd;
-use rustix::fs::{FileType as Kind, Mode, OFlags, fstat, open, openat};
+use rustix::fs::{FileType as Kind, Mode, OFlags, fstat, open, openat, stat};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -82,6 +82,10 @@ impl Node {
     /// The group whose directory this is or is in; `mount` is where the hierarchy is.
     pub(super) fn group(&self, mount: &Path) -> io::Result<String> {
         let path = std::fs::read_link(ProcFd::path(&*self.fd))?;
+        // A group that was removed is none, even if there is another of its name.
+        if fstat(&*self.fd)?.st_ino != stat(&path).map_err(|_| Errno::NODEV)?.st_ino {
+            return Err(Errno::NODEV.into());
+        }
         let below = path.strip_prefix(mount).map_err(|_| Errno::NODEV)?;
         let below = below.to_str().ok_or(Errno::INVAL)?;
         Ok(format!("/{below}"))

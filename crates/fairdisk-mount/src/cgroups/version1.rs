@@ -3,28 +3,32 @@
 use super::error::CgroupError;
 use crate::identity::Hierarchy;
 use crate::mountpoint;
+use rustix::fs::{FlockOperation, flock};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::ffi::CString;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 /// The name of the hierarchy that mounts prefer.
 pub const OWN_NAME: &str = crate::identity::OWN;
+
+/// What belongs to running programs of ours.
+const RUN: &str = "/run/fairdisk";
 
 /// What became of a hierarchy that is not shown any longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     /// It is gone.
     Nothing,
-    /// It was there before, or is still shown elsewhere.
-    NotOurs,
+    /// All of it: it was there before, or is still shown elsewhere.
+    Everything,
     /// It has groups, which stay as they are.
     Groups(usize),
 }
 
 /// Where we mount the hierarchy called `name`.
 pub(super) fn directory(name: &str) -> PathBuf {
-    let run = Path::new("/run/fairdisk");
+    let run = Path::new(RUN);
     if name == OWN_NAME { run.join("cgroup") } else { run.join(format!("cgroup-{name}")) }
 }
 
@@ -36,7 +40,7 @@ pub(super) fn check_name(name: &str) -> Result<(), CgroupError> {
 }
 
 /// The hierarchy called `name`, mounted now if it is not yet.
-pub(super) fn find_or_mount(name: &str) -> Result<Hierarchy, CgroupError> {
+pub(super) fn find_or_mount(_: &Turn, name: &str) -> Result<Hierarchy, CgroupError> {
     if let Ok(Some(hierarchy)) = Hierarchy::find(Some(name)) {
         return Ok(hierarchy);
     }
@@ -51,29 +55,46 @@ pub(super) fn find_or_mount(name: &str) -> Result<Hierarchy, CgroupError> {
     Hierarchy::find(Some(name))?.ok_or_else(|| CgroupError::Name(name.to_owned()))
 }
 
+/// The right to mount hierarchies and put them away: what one has just mounted and does not show
+/// yet, another must not take for left over. Given back when dropped.
+#[derive(Debug)]
+pub(super) struct Turn {
+    _locked: File,
+}
+
+impl Turn {
+    /// Waits for it.
+    pub(super) fn wait() -> Result<Self, CgroupError> {
+        let run = Path::new(RUN);
+        let failed = |error| CgroupError::Directory(run.to_owned(), error);
+        fs::create_dir_all(run).map_err(failed)?;
+        let locked = File::open(run).map_err(failed)?;
+        flock(&locked, FlockOperation::LockExclusive).map_err(|error| failed(error.into()))?;
+        Ok(Self { _locked: locked })
+    }
+}
+
 /// Unmounts the hierarchy if we mounted it, nobody shows it and it has no groups.
-pub(super) fn put_away(name: &str) -> Left {
+pub(super) fn put_away(_: &Turn, name: &str) -> Left {
     let place = directory(name);
     match Hierarchy::find(Some(name)) {
         Err(_) | Ok(None) => return Left::Nothing,
-        Ok(Some(hierarchy)) if hierarchy.mount() != place => return Left::NotOurs,
+        Ok(Some(hierarchy)) if hierarchy.mount() != place => return Left::Everything,
         Ok(Some(_)) => {}
     }
     if !mountpoint::shown_at(&place).is_empty() {
-        return Left::NotOurs;
+        return Left::Everything;
     }
     let groups = groups_below(&place);
     if groups > 0 {
         return Left::Groups(groups);
     }
-    match unmount(&place, UnmountFlags::NOFOLLOW) {
-        Ok(()) => {
-            let _ = fs::remove_dir(&place);
-            Left::Nothing
-        }
-        // Somebody looks at it just now.
-        Err(_) => Left::NotOurs,
+    // Whoever served it may still have it open, and lets go of it in a moment.
+    if unmount(&place, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH).is_err() {
+        return Left::Everything;
     }
+    let _ = fs::remove_dir(&place);
+    Left::Nothing
 }
 
 fn groups_below(directory: &Path) -> usize {

@@ -261,6 +261,34 @@ fn others_look_and_change_only_what_is_theirs() {
     assert_eq!(groups.quiet("cat $D/a/cfq.ioprio $D/a/tasks"), "2");
 }
 
+#[test]
+fn a_group_that_was_removed_is_none() {
+    let Some(groups) = Groups::new() else { return };
+    let script = "mkdir $D/a; echo 1 > $D/cfq.ioprio; cat $D/cfq.ioprio
+                  exec 3<> $D/a/cfq.ioprio 4<> $D/a/tasks; rmdir $D/a; mkdir $D/a
+                  echo 2 >&3; cat <&3; echo $$ >&4; cat $D/a/cfq.ioprio";
+    let (out, err) = groups.shell(script);
+    assert_eq!(out, "1\n4");
+    assert_eq!(err.matches("No such device").count(), 3, "{err}");
+}
+
+#[test]
+fn mounts_from_before_are_named() {
+    let Some(groups) = Groups::new() else { return };
+    groups.umount();
+    for folder in ["source", "mnt"] {
+        fs::create_dir(groups.place.path().join(folder)).unwrap();
+    }
+    let mnt = groups.place.path().join("mnt");
+    assert_eq!(groups.place.run(&["mount", "source", "mnt"]).code, Some(0));
+    let mount = ["cgroup", "mount", "cgroup", "--hierarchy", &groups.hierarchy];
+    let ended = groups.place.run(&mount);
+    let note = format!("note: {} was mounted before", mnt.display());
+    assert!(ended.err.contains(&note), "{}", ended.err);
+    assert_eq!(groups.quiet("cat $D/cfq.stat"), "");
+    until("nobody uses the mount", || bash(&format!("umount {}", mnt.display())).1.is_empty());
+}
+
 /// The number after a key of `cfq.stat`.
 fn number(stat: &str, key: &str) -> Option<f64> {
     stat.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.parse().ok())
@@ -360,6 +388,7 @@ fn who_uses_it_is_cut_off_by_the_end_and_not_by_umount() {
     assert_eq!(ended.code, Some(2));
     assert!(ended.err.contains("still in use"), "{}", ended.err);
     kill_process(pid, Signal::TERM).unwrap();
+    until("the hierarchy is unmounted", || !groups.is_mounted());
     until("it is gone", || !Path::new(&format!("/proc/{}", pid.as_raw_nonzero())).exists());
     assert!(fs::read_dir(&groups.directory).unwrap().next().is_none());
 }
@@ -379,6 +408,11 @@ fn what_cannot_work_is_said_in_one_line() {
         assert!(ended.err.contains(says) && ended.err.lines().count() == 1, "{}", ended.err);
     }
     let program = env!("CARGO_BIN_EXE_fairdisk");
+    // Who is root only among its own cannot mount hierarchies.
+    let (_, err) = groups.shell(&format!(
+        "mkdir $D.other; unshare -Urm {program} cgroup mount $D.other --hierarchy fairdisk-none"
+    ));
+    assert!(err.contains("version 1 is needed") && err.contains("fairdisk ctl set"), "{err}");
     let weak = "setpriv --bounding-set=-all --inh-caps=-all";
     let (_, err) = groups.shell(&format!("{weak} {program} cgroup mount $D"));
     assert!(err.contains("by root only"), "{err}");
