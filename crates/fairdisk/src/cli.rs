@@ -1,6 +1,6 @@
 //! The command line. Help, completions and man pages are generated from this one definition.
 
-use crate::commands::{catalog, cgroup, completions, ctl, demo, explain, man, mount, run};
+use crate::commands::{catalog, cgroup, completions, ctl, demo, explain, man, mount, run, top};
 use clap::{Parser, Subcommand};
 
 /// Shares a disk between groups of programs in the proportions you ask for, and shows why a disk
@@ -24,6 +24,7 @@ pub(crate) enum Command {
     Run(run::Args),
     Mount(mount::Args),
     Ctl(ctl::Args),
+    Top(top::Args),
     Cgroup(cgroup::Args),
     Catalog(catalog::Args),
     Explain(explain::Args),

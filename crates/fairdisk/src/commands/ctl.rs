@@ -1,10 +1,11 @@
 //! `fairdisk ctl`: looks at running mounts and changes them.
 
+use super::top::rates::quantile;
 use crate::failure::Failure;
 use crate::output;
 use clap::Subcommand;
 use fairdisk_mount::control::{
-    Ask, Client, ControlError, GroupEntry, LatencyCount, Status, directory, socket_name, sockets,
+    Ask, Client, ControlError, GroupEntry, Status, directory, socket_name, sockets,
 };
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -12,11 +13,18 @@ use std::path::PathBuf;
 /// Look at running mounts, set the shares of groups, change the scheduler
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    at: At,
+    #[command(subcommand)]
+    action: Action,
+}
+
+/// Which mount.
+#[derive(Debug, clap::Args)]
+pub(super) struct At {
     /// The mount that is meant; needed if there are several
     #[arg(long, value_name = "MOUNTPOINT", global = true)]
     at: Option<PathBuf>,
-    #[command(subcommand)]
-    action: Action,
 }
 
 #[derive(Debug, Subcommand)]
@@ -47,7 +55,7 @@ enum Action {
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
-    let mut client = connect(args)?;
+    let mut client = connect(&args.at)?;
     match &args.action {
         Action::List { json } => {
             let status = client.status()?;
@@ -87,9 +95,9 @@ impl From<ControlError> for Failure {
     }
 }
 
-fn connect(args: &Args) -> Result<Client, Failure> {
+pub(super) fn connect(at: &At) -> Result<Client, Failure> {
     let places = [directory(), PathBuf::from("/run/fairdisk")];
-    if let Some(mountpoint) = &args.at {
+    if let Some(mountpoint) = &at.at {
         let path = std::path::absolute(mountpoint).unwrap_or_else(|_| mountpoint.clone());
         let name = socket_name(&path);
         let there = places.iter().map(|place| place.join(&name)).find(|path| path.exists());
@@ -156,22 +164,15 @@ fn table(status: &Status) -> String {
             group.writes,
             group.read_bytes as f64 / 1e6,
             group.written_bytes as f64 / 1e6,
-            quantile(&group.latency, 0.5),
-            quantile(&group.latency, 0.99),
+            shown(quantile(&group.latency, 0.5)),
+            shown(quantile(&group.latency, 0.99)),
             group.wait_max_ms,
         );
     }
     text
 }
 
-/// In milliseconds; `-` if nothing was counted.
-fn quantile(latency: &[LatencyCount], part: f64) -> String {
-    let total: u64 = latency.iter().map(|bucket| bucket.count).sum();
-    let rank = (total as f64 * part).ceil() as u64;
-    let mut seen = 0;
-    let found = latency.iter().find(|bucket| {
-        seen += bucket.count;
-        seen >= rank
-    });
-    found.map_or_else(|| "-".to_owned(), |bucket| format!("{:.1}", bucket.le_us as f64 / 1e3))
+/// Milliseconds; `-` if nothing was counted.
+fn shown(ms: Option<f64>) -> String {
+    ms.map_or_else(|| "-".to_owned(), |ms| format!("{ms:.1}"))
 }

@@ -10,6 +10,7 @@ pub(crate) mod explain;
 pub(crate) mod man;
 pub(crate) mod mount;
 pub(crate) mod run;
+pub(crate) mod top;
 
 use crate::cli::Command;
 use crate::failure::Failure;
@@ -24,6 +25,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Run(args) => run::execute(&args),
         Command::Mount(args) => mount::execute(&args),
         Command::Ctl(args) => ctl::execute(&args),
+        Command::Top(args) => top::execute(&args),
         Command::Cgroup(args) => cgroup::execute(&args),
         Command::Catalog(args) => catalog::execute(&args),
         Command::Explain(args) => explain::execute(&args),

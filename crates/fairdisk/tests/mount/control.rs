@@ -86,6 +86,10 @@ fn settings_take_effect_and_schedulers_change_under_load() {
         assert!(changed.status.success(), "{}", text(&changed));
         assert_eq!(host.status()["scheduler"], scheduler);
     }
+    let at = host.at();
+    let top = fairdisk(&["top", "--at", at.to_str().unwrap(), "--batch", "--count", "1"]);
+    let line = text(&top).lines().find(|line| line.starts_with(&group)).unwrap().to_owned();
+    assert_eq!(line.split_whitespace().nth(3), Some("100.0"), "{}", text(&top));
     let got = host.ctl(&["get", &group]);
     assert_eq!(text(&got), "weight=50\n");
     for (args, says) in [

@@ -1,0 +1,126 @@
+//! `fairdisk top`: who gets how much of the disk, now.
+
+pub(super) mod rates;
+mod screen;
+
+use super::ctl::{self, At};
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output;
+use fairdisk_mount::control::{Ask, Client, Status};
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use rates::Row;
+use screen::{Screen, Wish};
+use std::io::{self, IsTerminal as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Watch who gets how much of the disk, and change weights
+///
+/// Keys: s sorts by another column, arrows select a group, + and - change its weight, w asks for one,
+/// q quits.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    at: At,
+    /// Seconds between two looks
+    #[arg(long, value_name = "S", default_value_t = 1,
+          value_parser = clap::value_parser!(u64).range(1..=3600))]
+    interval: u64,
+    /// Print tables instead of drawing a screen; without a terminal that is so anyway
+    #[arg(long)]
+    batch: bool,
+    /// Tables to print [default: until interrupted]
+    #[arg(long, value_name = "N", requires = "batch")]
+    count: Option<u64>,
+}
+
+pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
+    let client = ctl::connect(&args.at)?;
+    let interval = Duration::from_secs(args.interval);
+    if args.batch || !io::stdout().is_terminal() {
+        return print(client, interval, args.count);
+    }
+    let mut terminal = ratatui::init();
+    let ended = watch(&mut terminal, client, interval);
+    ratatui::restore();
+    ended
+}
+
+fn print(mut client: Client, interval: Duration, count: Option<u64>) -> Result<(), Failure> {
+    let stop = interrupt::stop_flag()?;
+    let mut before = client.status()?;
+    let mut printed = 0;
+    while count.is_none_or(|count| printed < count) {
+        if !pause(interval, &stop) {
+            return Ok(());
+        }
+        let after = client.status()?;
+        let rows = rates::rows(&before, &after, rates::SortBy::default());
+        output::print(&screen::lines(&after, &rows))?;
+        before = after;
+        printed += 1;
+    }
+    Ok(())
+}
+
+/// Whether the time has passed without an interruption.
+fn pause(span: Duration, stop: &AtomicBool) -> bool {
+    let piece = Duration::from_millis(50);
+    let mut left = span;
+    while !left.is_zero() && !stop.load(Ordering::Relaxed) {
+        std::thread::park_timeout(piece.min(left));
+        left = left.saturating_sub(piece);
+    }
+    !stop.load(Ordering::Relaxed)
+}
+
+fn watch(
+    terminal: &mut DefaultTerminal,
+    mut client: Client,
+    interval: Duration,
+) -> Result<(), Failure> {
+    let mut screen = Screen::default();
+    let mut before = client.status()?;
+    let mut after = before.clone();
+    loop {
+        let mut rows = rates::rows(&before, &after, screen.sort);
+        terminal.draw(|frame| screen.draw(frame, &after, &rows))?;
+        let mut left = interval;
+        while !left.is_zero() {
+            let piece = Duration::from_millis(200).min(left);
+            if !event::poll(piece)? {
+                left = left.saturating_sub(piece);
+                continue;
+            }
+            if act(&mut screen, &mut client, &rows)? {
+                return Ok(());
+            }
+            rows = rates::rows(&before, &after, screen.sort);
+            terminal.draw(|frame| screen.draw(frame, &after, &rows))?;
+        }
+        let now: Status = client.status()?;
+        before = std::mem::replace(&mut after, now);
+    }
+}
+
+/// Does what a key asks for; says whether that is to end.
+fn act(screen: &mut Screen, client: &mut Client, rows: &[Row]) -> Result<bool, Failure> {
+    let Event::Key(key) = event::read()? else { return Ok(false) };
+    if key.kind != KeyEventKind::Press {
+        return Ok(false);
+    }
+    match screen.key(key, rows) {
+        Some(Wish::Quit) => return Ok(true),
+        Some(Wish::Weight(group, weight)) => {
+            let setting = format!("weight={weight}");
+            screen.message = match client.ask(&Ask::Set { group: group.clone(), setting }) {
+                Ok(_) => format!("{group}: weight {weight}"),
+                Err(error) => error.to_string(),
+            };
+        }
+        None => {}
+    }
+    Ok(false)
+}

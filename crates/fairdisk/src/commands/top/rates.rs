@@ -1,0 +1,195 @@
+//! What happened between two looks at a mount.
+
+use fairdisk_mount::control::{GroupEntry, LatencyCount, Status};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+/// A group since the last look.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    pub(super) path: String,
+    pub(super) weight: u32,
+    /// Its part of the weights of all groups that used the disk, in percent.
+    pub(super) asked: f64,
+    /// Its part of the disk's time, in percent.
+    pub(super) got: f64,
+    pub(super) ios_per_s: f64,
+    pub(super) mb_per_s: f64,
+    pub(super) p50_ms: Option<f64>,
+    pub(super) p99_ms: Option<f64>,
+    /// Since the mount.
+    pub(super) wait_max_ms: f64,
+    pub(super) errors: u64,
+}
+
+/// What rows are sorted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum SortBy {
+    #[default]
+    Got,
+    Ios,
+    Bytes,
+    Latency,
+    Name,
+}
+
+impl SortBy {
+    pub(super) const fn next(self) -> Self {
+        match self {
+            Self::Got => Self::Ios,
+            Self::Ios => Self::Bytes,
+            Self::Bytes => Self::Latency,
+            Self::Latency => Self::Name,
+            Self::Name => Self::Got,
+        }
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Got => "time got",
+            Self::Ios => "I/Os",
+            Self::Bytes => "bytes",
+            Self::Latency => "p99",
+            Self::Name => "name",
+        }
+    }
+
+    fn order(self, a: &Row, b: &Row) -> Ordering {
+        let largest_first = |value: fn(&Row) -> f64| value(b).total_cmp(&value(a));
+        let by_value = match self {
+            Self::Got => largest_first(|row| row.got),
+            Self::Ios => largest_first(|row| row.ios_per_s),
+            Self::Bytes => largest_first(|row| row.mb_per_s),
+            Self::Latency => largest_first(|row| row.p99_ms.unwrap_or(0.0)),
+            Self::Name => Ordering::Equal,
+        };
+        by_value.then_with(|| a.path.cmp(&b.path))
+    }
+}
+
+/// The rows of the time between two looks.
+pub(super) fn rows(before: &Status, after: &Status, sort: SortBy) -> Vec<Row> {
+    let seconds = (after.uptime_s - before.uptime_s).max(1e-3);
+    let older: BTreeMap<&str, &GroupEntry> =
+        before.groups.iter().map(|group| (group.path.as_str(), group)).collect();
+    let mut rows: Vec<Row> = after
+        .groups
+        .iter()
+        .map(|group| row(older.get(group.path.as_str()).copied(), group, seconds))
+        .collect();
+    let whole: f64 = rows.iter().map(|row| row.got).sum();
+    let weights: f64 =
+        rows.iter().filter(|row| row.got > 0.0).map(|row| f64::from(row.weight)).sum();
+    for row in &mut rows {
+        row.asked = if row.got > 0.0 { 100.0 * f64::from(row.weight) / weights } else { 0.0 };
+        row.got = if whole > 0.0 { 100.0 * row.got / whole } else { 0.0 };
+    }
+    rows.sort_by(|a, b| sort.order(a, b));
+    rows
+}
+
+/// A group's row, with the disk's milliseconds for what it got.
+fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
+    // A group that was removed and made anew counts from nothing.
+    let before = before.filter(|before| before.device_time_ms <= after.device_time_ms);
+    let since =
+        |count: fn(&GroupEntry) -> u64| count(after).saturating_sub(before.map_or(0, count)) as f64;
+    let latency = difference(before.map_or(&[][..], |before| &before.latency), &after.latency);
+    Row {
+        path: after.path.clone(),
+        weight: after.weight,
+        asked: 0.0,
+        got: after.device_time_ms - before.map_or(0.0, |before| before.device_time_ms),
+        ios_per_s: since(|group| group.reads + group.writes + group.flushes) / seconds,
+        mb_per_s: since(|group| group.read_bytes + group.written_bytes) / seconds / 1e6,
+        p50_ms: quantile(&latency, 0.5),
+        p99_ms: quantile(&latency, 0.99),
+        wait_max_ms: after.wait_max_ms,
+        errors: after.errors,
+    }
+}
+
+fn difference(before: &[LatencyCount], after: &[LatencyCount]) -> Vec<LatencyCount> {
+    let older: BTreeMap<u64, u64> =
+        before.iter().map(|bucket| (bucket.le_us, bucket.count)).collect();
+    let newer = |bucket: &LatencyCount| LatencyCount {
+        le_us: bucket.le_us,
+        count: bucket.count.saturating_sub(older.get(&bucket.le_us).copied().unwrap_or(0)),
+    };
+    after.iter().map(newer).collect()
+}
+
+/// In milliseconds; nothing if nothing was counted.
+pub(in crate::commands) fn quantile(latency: &[LatencyCount], part: f64) -> Option<f64> {
+    let total: u64 = latency.iter().map(|bucket| bucket.count).sum();
+    let rank = ((total as f64 * part).ceil() as u64).max(1);
+    let mut seen = 0;
+    let found = latency.iter().find(|bucket| {
+        seen += bucket.count;
+        seen >= rank
+    });
+    found.map(|bucket| bucket.le_us as f64 / 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(path: &str, weight: u32, ms: f64, reads: u64) -> GroupEntry {
+        GroupEntry {
+            path: path.to_owned(),
+            weight,
+            ioprio: None,
+            reads,
+            writes: 0,
+            flushes: 0,
+            read_bytes: reads * 4096,
+            written_bytes: 0,
+            device_time_ms: ms,
+            wait_max_ms: 9.0,
+            errors: 0,
+            latency: vec![LatencyCount { le_us: 2000, count: reads }],
+        }
+    }
+
+    fn status(uptime_s: f64, groups: Vec<GroupEntry>) -> Status {
+        Status {
+            schema: 1,
+            source: String::new(),
+            mountpoint: String::new(),
+            scheduler: String::new(),
+            device_model: None,
+            cgroups: None,
+            uptime_s,
+            groups,
+        }
+    }
+
+    #[test]
+    fn a_row_is_what_happened_since_the_last_look() {
+        let before = status(10.0, vec![group("/a", 100, 500.0, 50), group("/idle", 100, 1.0, 1)]);
+        let after = status(
+            12.0,
+            vec![
+                group("/a", 100, 900.0, 150),
+                group("/idle", 100, 1.0, 1),
+                group("/new", 300, 1200.0, 400),
+            ],
+        );
+        let rows = rows(&before, &after, SortBy::Got);
+        let paths: Vec<&str> = rows.iter().map(|row| row.path.as_str()).collect();
+        assert_eq!(paths, ["/new", "/a", "/idle"]);
+        assert_eq!((rows[0].asked, rows[0].got), (75.0, 75.0));
+        assert_eq!((rows[1].ios_per_s, rows[1].p50_ms), (50.0, Some(2.0)));
+        assert_eq!((rows[2].asked, rows[2].p99_ms), (0.0, None));
+    }
+
+    #[test]
+    fn sorting_goes_round() {
+        let mut sort = SortBy::default();
+        for _ in 0..5 {
+            sort = sort.next();
+        }
+        assert_eq!(sort, SortBy::default());
+    }
+}

@@ -1,0 +1,237 @@
+//! What is shown, and what keys do.
+
+use super::rates::{Row, SortBy};
+use fairdisk_mount::control::Status;
+use ratatui::Frame;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::{Constraint, Layout};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Line;
+use ratatui::widgets::{Row as Shown, Table, TableState};
+
+/// What a key asks for beyond the screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wish {
+    Quit,
+    /// A new weight for a group.
+    Weight(String, u32),
+}
+
+/// The state of the screen.
+#[derive(Debug, Default)]
+pub(super) struct Screen {
+    pub(super) sort: SortBy,
+    /// The group that keys are about.
+    selected: Option<String>,
+    /// The digits of a weight being typed.
+    typed: Option<String>,
+    pub(super) message: String,
+}
+
+impl Screen {
+    pub(super) fn key(&mut self, key: KeyEvent, rows: &[Row]) -> Option<Wish> {
+        if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
+            return Some(Wish::Quit);
+        }
+        if self.typed.is_some() {
+            return self.type_weight(key.code);
+        }
+        self.message.clear();
+        match key.code {
+            KeyCode::Char('q') | KeyCode::Esc => return Some(Wish::Quit),
+            KeyCode::Char('s') => self.sort = self.sort.next(),
+            KeyCode::Down | KeyCode::Char('j') => self.step(rows, 1),
+            KeyCode::Up | KeyCode::Char('k') => self.step(rows, -1),
+            KeyCode::Char('w') if self.selected.is_some() => self.typed = Some(String::new()),
+            KeyCode::Char('+') => return self.scaled(rows, 5, 4),
+            KeyCode::Char('-') => return self.scaled(rows, 4, 5),
+            _ => {}
+        }
+        None
+    }
+
+    fn type_weight(&mut self, code: KeyCode) -> Option<Wish> {
+        let typed = self.typed.as_mut()?;
+        match code {
+            KeyCode::Char(digit) if digit.is_ascii_digit() && typed.len() < 5 => typed.push(digit),
+            KeyCode::Backspace => drop(typed.pop()),
+            KeyCode::Esc => self.typed = None,
+            KeyCode::Enter => {
+                let weight = typed.parse().ok();
+                self.typed = None;
+                return Some(Wish::Weight(self.selected.clone()?, weight?));
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn at(&self, rows: &[Row]) -> Option<usize> {
+        let selected = self.selected.as_ref()?;
+        rows.iter().position(|row| row.path == *selected)
+    }
+
+    fn step(&mut self, rows: &[Row], by: isize) {
+        let last = rows.len().saturating_sub(1);
+        let to = self.at(rows).map_or(0, |at| at.saturating_add_signed(by).min(last));
+        self.selected = rows.get(to).map(|row| row.path.clone());
+    }
+
+    /// The selected group's weight times `up` / `down`, but at least one step.
+    fn scaled(&self, rows: &[Row], up: u32, down: u32) -> Option<Wish> {
+        let row = &rows[self.at(rows)?];
+        let scaled = row.weight * up / down;
+        let weight = if scaled == row.weight { row.weight + up - down } else { scaled };
+        Some(Wish::Weight(row.path.clone(), weight.clamp(1, 10_000)))
+    }
+
+    pub(super) fn draw(&self, frame: &mut Frame<'_>, status: &Status, rows: &[Row]) {
+        let [head, body, foot] =
+            Layout::vertical([Constraint::Length(1), Constraint::Min(2), Constraint::Length(1)])
+                .areas(frame.area());
+        let bold = Style::new().add_modifier(Modifier::BOLD);
+        frame.render_widget(Line::styled(title(status), bold), head);
+        let shown = rows.iter().map(|row| Shown::new(cells(row)));
+        let widths = [20, 6, 8, 7, 8, 9, 9, 9, 12, 6];
+        let mut widths: Vec<Constraint> = widths.map(Constraint::Length).to_vec();
+        widths[0] = Constraint::Fill(1);
+        let table = Table::new(shown, widths)
+            .header(Shown::new(HEADINGS).style(bold))
+            .row_highlight_style(Style::new().add_modifier(Modifier::REVERSED));
+        let mut state = TableState::new().with_selected(self.at(rows));
+        frame.render_stateful_widget(table, body, &mut state);
+        frame.render_widget(Line::from(self.footer()), foot);
+    }
+
+    fn footer(&self) -> String {
+        match &self.typed {
+            Some(typed) => {
+                let group = self.selected.as_deref().unwrap_or_default();
+                format!("weight of {group} (1 to 10000, Enter sets it, Esc does not): {typed}")
+            }
+            None if !self.message.is_empty() => self.message.clone(),
+            None => format!(
+                "sorted by {} · s sort · ↑↓ select · + - weight · w type a weight · q quit",
+                self.sort.name()
+            ),
+        }
+    }
+}
+
+const HEADINGS: [&str; 10] = [
+    "group",
+    "weight",
+    "asked %",
+    "got %",
+    "I/Os/s",
+    "MB/s",
+    "p50 ms",
+    "p99 ms",
+    "longest ms",
+    "errors",
+];
+
+fn title(status: &Status) -> String {
+    let model = status.device_model.as_ref();
+    let model = model.map_or(String::new(), |model| format!(" at the pace of {model}"));
+    format!("{}  {}{model}  up {:.0} s", status.mountpoint, status.scheduler, status.uptime_s)
+}
+
+fn cells(row: &Row) -> [String; 10] {
+    let ms = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |ms| format!("{ms:.1}"));
+    [
+        row.path.clone(),
+        row.weight.to_string(),
+        format!("{:.1}", row.asked),
+        format!("{:.1}", row.got),
+        format!("{:.0}", row.ios_per_s),
+        format!("{:.1}", row.mb_per_s),
+        ms(row.p50_ms),
+        ms(row.p99_ms),
+        format!("{:.1}", row.wait_max_ms),
+        row.errors.to_string(),
+    ]
+}
+
+/// The same as lines of text.
+pub(super) fn lines(status: &Status, rows: &[Row]) -> String {
+    let mut table = vec![HEADINGS.map(str::to_owned)];
+    table.extend(rows.iter().map(cells));
+    let widths: Vec<usize> = (0..HEADINGS.len())
+        .map(|column| table.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
+        .collect();
+    let mut text = title(status) + "\n";
+    for row in &table {
+        let name = format!("{:width$}", row[0], width = widths[0]);
+        let rest = row.iter().zip(&widths).skip(1).map(|(cell, width)| format!("  {cell:>width$}"));
+        text.push_str(&(name + &rest.collect::<String>() + "\n"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn row(path: &str, weight: u32) -> Row {
+        Row {
+            path: path.to_owned(),
+            weight,
+            asked: 80.0,
+            got: 79.5,
+            ios_per_s: 120.0,
+            mb_per_s: 0.5,
+            p50_ms: Some(7.0),
+            p99_ms: None,
+            wait_max_ms: 31.0,
+            errors: 0,
+        }
+    }
+
+    fn press(screen: &mut Screen, rows: &[Row], code: KeyCode) -> Option<Wish> {
+        screen.key(KeyEvent::new(code, KeyModifiers::NONE), rows)
+    }
+
+    #[test]
+    fn keys_change_the_weight_of_the_selected_group() {
+        let rows = [row("/a", 100), row("/b", 1)];
+        let mut screen = Screen::default();
+        assert_eq!(press(&mut screen, &rows, KeyCode::Char('+')), None, "none is selected");
+        press(&mut screen, &rows, KeyCode::Down);
+        let wish = press(&mut screen, &rows, KeyCode::Char('+'));
+        assert_eq!(wish, Some(Wish::Weight("/a".to_owned(), 125)));
+        press(&mut screen, &rows, KeyCode::Down);
+        let wish = press(&mut screen, &rows, KeyCode::Char('+'));
+        assert_eq!(wish, Some(Wish::Weight("/b".to_owned(), 2)));
+        for code in [KeyCode::Char('w'), KeyCode::Char('7'), KeyCode::Char('x')] {
+            assert_eq!(press(&mut screen, &rows, code), None);
+        }
+        let wish = press(&mut screen, &rows, KeyCode::Enter);
+        assert_eq!(wish, Some(Wish::Weight("/b".to_owned(), 7)));
+        assert_eq!(press(&mut screen, &rows, KeyCode::Char('q')), Some(Wish::Quit));
+    }
+
+    #[test]
+    fn the_screen_shows_groups_and_keys() {
+        let status = Status {
+            schema: 1,
+            source: "/s".to_owned(),
+            mountpoint: "/m".to_owned(),
+            scheduler: "two-layer-cfq".to_owned(),
+            device_model: None,
+            cgroups: None,
+            uptime_s: 5.0,
+            groups: Vec::new(),
+        };
+        let rows = [row("/backup", 100)];
+        let mut terminal = Terminal::new(TestBackend::new(100, 6)).unwrap();
+        terminal.draw(|frame| Screen::default().draw(frame, &status, &rows)).unwrap();
+        let shown = terminal.backend().to_string();
+        for part in ["/m  two-layer-cfq  up 5 s", "/backup", "79.5", "sorted by time got"] {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
+        assert!(lines(&status, &rows).contains("/backup     100     80.0   79.5"));
+    }
+}
