@@ -26,11 +26,17 @@ pub struct ScheduledGate {
 pub fn scheduler(name: &str) -> Option<SchedulerSpec> {
     // Through a mount a program is back later than in the kernel, whether it seeks or not.
     let seeky_idle_ms = CfqParams::default().slice_idle_ms;
-    let cfq = CfqParams { seeky_idle_ms, quirks: Quirks::default(), ..CfqParams::default() };
+    // A disk queues commands once it has been seen to, not until the contrary is proved: those that
+    // take one request at a time never prove anything.
+    let quirks = Quirks { q6_queueing_latched: true, ..Quirks::default() };
+    let cfq = CfqParams { seeky_idle_ms, quirks, ..CfqParams::default() };
     Some(match SchedulerSpec::named(name)? {
         SchedulerSpec::Cfq(_) => SchedulerSpec::Cfq(cfq),
         SchedulerSpec::TwoLayerCfq(_) => SchedulerSpec::TwoLayerCfq(TwoLayerParams {
             cfq,
+            // Half of what the lab's has: nobody waits longer than need be for a group of great
+            // weight, and one seek in 40 ms is not too dear.
+            group_slice_ms: 40,
             group_past_end: false,
             d1_stale_group_records: false,
             d3_unbounded_wait: false,
