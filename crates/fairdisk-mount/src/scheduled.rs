@@ -3,7 +3,7 @@
 use crate::gate::{Gate, Job, Piece};
 use crate::identity::{Hierarchy, Identity, Setting, SettingError, Who, ioprio};
 use fairdisk_core::{
-    Accounts, AttachError, Change, GroupAccount, GroupId, Instant, Op, Share, WeightMap,
+    Accounts, AttachError, Change, GroupAccount, GroupId, Instant, Op, Share, Span, WeightMap,
 };
 use fairdisk_plane::disk::{Disk, Order, Thread};
 use fairdisk_sched::cfq::{CfqParams, Quirks};
@@ -40,6 +40,8 @@ pub fn scheduler(name: &str) -> Option<SchedulerSpec> {
             group_past_end: false,
             d1_stale_group_records: false,
             d3_unbounded_wait: false,
+            // A group of small weight with hundreds of processes waits long for each by right.
+            wait_max: Span::from_s(60),
             d4_nominal_turns: false,
             ..TwoLayerParams::default()
         }),

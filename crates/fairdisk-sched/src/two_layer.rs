@@ -10,7 +10,7 @@ mod line;
 mod params;
 mod records;
 
-pub use params::TwoLayerParams;
+pub use params::{TwoLayerParams, WAIT_MAX};
 
 use crate::cfq::dispatch::Step;
 use crate::cfq::engine;
@@ -18,13 +18,10 @@ use crate::cfq::jiffies::Jiffies;
 use crate::cfq::patience::Patience;
 use fairdisk_core::{
     Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
-    Handover, Instant, Leftovers, MayQueue, Merge, Request, RequestId, Share, Span, Why,
+    Handover, Instant, Leftovers, MayQueue, Merge, Request, RequestId, Share, Why,
 };
 use line::{Line, NIL};
 use records::Records;
-
-/// Without defect D3 a request that has waited this long goes first.
-pub const WAIT_MAX: Span = Span::from_s(5);
 
 /// The scheduler.
 #[derive(Debug)]
@@ -40,7 +37,7 @@ impl TwoLayerCfq {
     pub fn new(params: &TwoLayerParams) -> Self {
         let mut inner = engine::Cfq::new(&params.cfq);
         if !params.d3_unbounded_wait {
-            inner.patience = Some(Patience::new(WAIT_MAX, params.cfq.hz));
+            inner.patience = Some(Patience::new(params.wait_max, params.cfq.hz));
         }
         inner.layer_idle = params.group_idle;
         let records = Records::new(params.d1_stale_group_records);

@@ -9,7 +9,7 @@ use fairdisk_core::{PoolLayout, Span, WeightMap};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::cfq::{CfqParams, Quirks};
 use fairdisk_sched::deadline::DeadlineParams;
-use fairdisk_sched::two_layer::TwoLayerParams;
+use fairdisk_sched::two_layer::{TwoLayerParams, WAIT_MAX};
 use serde::Deserialize;
 use std::ops::RangeInclusive;
 use toml::{Table, Value};
@@ -303,6 +303,7 @@ impl File {
             weight_map: map,
             d1_stale_group_records: defects.d1_stale_group_records,
             d3_unbounded_wait: defects.d3_unbounded_wait,
+            wait_max: WAIT_MAX,
             d4_nominal_turns: defects.d4_nominal_turns,
         })
     }

@@ -1,7 +1,10 @@
 //! What a revision of two-layer CFQ is made of.
 
 use crate::cfq::CfqParams;
-use fairdisk_core::WeightMap;
+use fairdisk_core::{Span, WeightMap};
+
+/// What `wait_max` is if nothing else is said.
+pub const WAIT_MAX: Span = Span::from_s(5);
 
 /// The tunables and defects, as the catalogue sets them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +26,8 @@ pub struct TwoLayerParams {
     pub d1_stale_group_records: bool,
     /// D3: nothing bounds how long a request may wait.
     pub d3_unbounded_wait: bool,
+    /// Without D3 a request that has waited this long goes first.
+    pub wait_max: Span,
     /// D4: a turn counts as one turn, however long it was. Off: device time divided by weight is
     /// charged, and the group that has had least goes next.
     pub d4_nominal_turns: bool,
@@ -38,6 +43,7 @@ impl Default for TwoLayerParams {
             group_idle: true,
             d1_stale_group_records: true,
             d3_unbounded_wait: true,
+            wait_max: WAIT_MAX,
             d4_nominal_turns: true,
         }
     }
