@@ -72,18 +72,18 @@ fn one_reader_in_each_group() {
 #[test]
 fn many_readers_in_each_group() {
     if !lacks_something() {
-        check(25, READERS, 12, 6.0);
+        check(25, READERS, 12, 8.0);
     }
 }
 
 #[test]
 fn deep_queues() {
     if !lacks_something() {
-        check(1, DEEP, 12, 6.0);
+        check(1, DEEP, 12, 8.0);
     }
 }
 
-/// The long form: `make soak`.
+/// The long form, held to 3 points: `make soak`. The short ones above see too few turns for that.
 #[test]
 fn every_kind_of_load() {
     if !soak() || lacks_something() {
