@@ -1,7 +1,8 @@
 //! The seam between the file system and whoever decides when I/O happens.
 
 use fairdisk_core::{Flags, Lba, Op, Sectors};
-use std::io;
+
+pub use fairdisk_plane::disk::Job;
 
 /// What a piece of device I/O is about, as the gate needs to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,19 +21,6 @@ pub struct Piece {
     pub flags: Flags,
     /// The file: whose last writer or opener is meant when there is no caller.
     pub file: u64,
-}
-
-/// A piece of I/O: done when the gate lets it through.
-pub trait Job: Send {
-    /// Does the I/O. Called once, on any thread that may wait for the disk.
-    ///
-    /// # Errors
-    /// What the system said.
-    fn perform(&mut self) -> io::Result<()>;
-
-    /// Tells whoever waits. May be called later than `perform` returns, or without it when the
-    /// gate gives up.
-    fn finish(self: Box<Self>, result: io::Result<()>);
 }
 
 /// Decides when pieces of I/O are done.

@@ -9,7 +9,6 @@ use fairdisk_plane::disk::{Disk, Order, Thread};
 use fairdisk_sched::cfq::{CfqParams, Quirks};
 use fairdisk_sched::two_layer::TwoLayerParams;
 use fairdisk_sched::{Scheduler, SchedulerSpec};
-use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Lets pieces through when the scheduler of the disk says so, each in the name of the thread that
@@ -146,19 +145,6 @@ impl ScheduledGate {
     }
 }
 
-/// A job behind the gate, as the disk takes it.
-struct Passed(Box<dyn Job>);
-
-impl fairdisk_plane::disk::Job for Passed {
-    fn perform(&mut self) -> io::Result<()> {
-        self.0.perform()
-    }
-
-    fn finish(self: Box<Self>, result: io::Result<()>) {
-        self.0.finish(result);
-    }
-}
-
 impl Gate for ScheduledGate {
     fn submit(&self, piece: Piece, job: Box<dyn Job>) {
         let who = self.who(piece.caller, piece.file);
@@ -177,7 +163,7 @@ impl Gate for ScheduledGate {
         // back or flushed may come from any thread.
         let waits = piece.sync && piece.op != Op::Flush;
         let thread = if waits { Thread::MayPerform } else { Thread::MustGoOn };
-        self.disk.submit(&order, Box::new(Passed(job)), thread);
+        self.disk.submit(&order, job, thread);
     }
 
     fn uses(&self, caller: u32, file: u64) {
