@@ -37,6 +37,8 @@ pub fn scheduler(name: &str) -> Option<SchedulerSpec> {
             // weight, and one seek in 40 ms is not too dear.
             group_slice_ms: 40,
             group_past_end: false,
+            // That is shorter than the slices inside a group.
+            inner_turn_resumes: true,
             d1_stale_group_records: false,
             d3_unbounded_wait: false,
             // A group of small weight with hundreds of processes waits long for each by right.

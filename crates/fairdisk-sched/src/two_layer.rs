@@ -3,8 +3,8 @@
 //!
 //! The outer layer is round robin over groups that want the disk, with slices in proportion to
 //! weight. A group's slice begins at its first completion; when it ends, the turn of the process
-//! queue inside ends with it. Driver state (requests in flight, head position, the idle timer) is
-//! shared by all groups.
+//! queue inside ends with it, or is suspended (`inner_turn_resumes`). Driver state (requests in
+//! flight, head position, the idle timer) is shared by all groups.
 
 mod line;
 mod params;
@@ -27,6 +27,7 @@ use records::Records;
 #[derive(Debug)]
 pub struct TwoLayerCfq {
     inner: engine::Cfq,
+    inner_turn_resumes: bool,
     line: Line,
     records: Records,
 }
@@ -41,7 +42,8 @@ impl TwoLayerCfq {
         }
         inner.layer_idle = params.group_idle;
         let records = Records::new(params.d1_stale_group_records);
-        let mut scheduler = Self { inner, line: Line::new(*params), records };
+        let inner_turn_resumes = params.inner_turn_resumes;
+        let mut scheduler = Self { inner, inner_turn_resumes, line: Line::new(*params), records };
         scheduler.set_share(GroupId::ROOT, Share::DEFAULT);
         scheduler
     }
@@ -82,7 +84,9 @@ impl TwoLayerCfq {
         let group = self.line.end_turn(why);
         self.inner.end_layer_idle(group);
         let inner = self.inner.layers[group as usize].active;
-        if inner != NIL {
+        if self.inner_turn_resumes {
+            self.inner.suspend_turn(now, group);
+        } else if inner != NIL {
             self.inner.expire(now, inner, false);
         }
         self.inner.round = None;
@@ -101,6 +105,23 @@ impl TwoLayerCfq {
         now
     }
 
+    /// The slice of the active group is used up.
+    fn end_slice(&mut self, now: Jiffies) {
+        if self.inner_turn_resumes && self.line.first().is_none() {
+            self.line.renew_turn();
+        } else {
+            self.expire(now, Why::GroupSliceExpired);
+        }
+    }
+
+    fn begin_next_turn(&mut self, now: Jiffies) -> bool {
+        let begun = self.line.begin_next_turn();
+        if begun {
+            self.inner.resume_turn(now, self.line.active);
+        }
+        begun
+    }
+
     fn step(&mut self, now: Jiffies) -> Step {
         if let Some((id, group)) = self.inner.dispatch_overdue(now) {
             self.leave_if_idle(group);
@@ -108,9 +129,9 @@ impl TwoLayerCfq {
         }
         loop {
             if self.line.slice_used(now) && self.inner.queued > 0 {
-                self.expire(now, Why::GroupSliceExpired);
+                self.end_slice(now);
             }
-            if self.line.active == NIL && !self.line.begin_next_turn() {
+            if self.line.active == NIL && !self.begin_next_turn(now) {
                 return Step::Nothing;
             }
             let group = self.line.active;

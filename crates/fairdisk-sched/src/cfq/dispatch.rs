@@ -133,8 +133,7 @@ impl Cfq {
         let q = &mut self.queues[queue as usize];
         q.dispatched += 1;
         if !self.tunables.slice_from_completion && q.slice_new {
-            q.slice_end = now + self.tunables.slice(q.sync, q.level);
-            q.slice_new = false;
+            q.start_clock(now, self.tunables.slice(q.sync, q.level));
         }
         self.driver.sync_flight += u32::from(q.sync);
         self.driver.outstanding += 1;

@@ -22,9 +22,12 @@ pub(crate) struct Queue {
     /// Handed over and not completed.
     pub(crate) dispatched: u32,
     pub(crate) meta_pending: u32,
+    /// While the turn is suspended: how much of the slice is left.
     pub(crate) slice_end: Jiffies,
     /// No request of this slice has completed yet.
     pub(crate) slice_new: bool,
+    /// The turn goes on when its layer has the disk again.
+    pub(crate) suspended: bool,
     /// What was left of the last slice when it was taken away.
     pub(crate) slice_residual: Jiffies,
     /// Asynchronous requests handed over in this slice.
@@ -61,6 +64,7 @@ impl Queue {
             meta_pending: 0,
             slice_end: 0,
             slice_new: false,
+            suspended: false,
             slice_residual: 0,
             slice_dispatched: 0,
             class: IoClass::BestEffort,
@@ -113,7 +117,7 @@ impl Queue {
     }
 
     pub(crate) const fn slice_used(&self, now: Jiffies) -> bool {
-        !self.slice_new && now >= self.slice_end
+        !self.slice_new && !self.suspended && now >= self.slice_end
     }
 
     /// What a queue that loses the disk now has done to lose it.
@@ -140,11 +144,35 @@ impl Queue {
         }
     }
 
+    /// The clock of the slice starts.
+    pub(crate) const fn start_clock(&mut self, now: Jiffies, slice: Jiffies) {
+        self.slice_end = if self.suspended { slice } else { now + slice };
+        self.slice_new = false;
+    }
+
     /// The queue loses the disk; `timed_out` leaves it with a residual.
     pub(crate) const fn end_turn(&mut self, now: Jiffies, timed_out: bool) {
+        self.resume(now);
         self.waits = false;
         if timed_out && !self.slice_new {
             self.slice_residual = self.slice_end - now;
+        }
+    }
+
+    /// The layer loses the disk: the clock of the slice stops.
+    pub(crate) const fn suspend(&mut self, now: Jiffies) {
+        self.waits = false;
+        if !self.suspended {
+            self.suspended = true;
+            self.slice_end -= now;
+        }
+    }
+
+    /// The layer has the disk again: the clock of the slice goes on.
+    pub(crate) const fn resume(&mut self, now: Jiffies) {
+        if self.suspended {
+            self.suspended = false;
+            self.slice_end += now;
         }
     }
 

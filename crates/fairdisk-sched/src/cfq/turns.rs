@@ -90,6 +90,7 @@ impl Cfq {
         if q.waits {
             self.driver.idle_timer = None;
         }
+        let had_disk = !q.suspended;
         q.end_turn(now, timed_out);
         if q.on_tree {
             self.resort(now, queue);
@@ -97,7 +98,28 @@ impl Cfq {
         if self.layers[layer].active == queue {
             self.layers[layer].active = NIL;
         }
+        if had_disk {
+            self.driver.active_context = NIL;
+        }
+    }
+
+    /// The layer loses the disk, and with it the queue whose turn it is inside.
+    pub(crate) fn suspend_turn(&mut self, now: Jiffies, layer: u32) {
+        let active = self.layers[layer as usize].active;
+        let Some(q) = self.queues.get_mut(active as usize) else { return };
+        if q.waits {
+            self.driver.idle_timer = None;
+        }
+        q.suspend(now);
         self.driver.active_context = NIL;
+    }
+
+    /// The layer has the disk again: whose turn it was inside goes on with what was left of it.
+    pub(crate) fn resume_turn(&mut self, now: Jiffies, layer: u32) {
+        let active = self.layers[layer as usize].active;
+        if let Some(q) = self.queues.get_mut(active as usize) {
+            q.resume(now);
+        }
     }
 
     /// A request of the queue that has the disk finished.
@@ -108,12 +130,11 @@ impl Cfq {
         };
         let q = &mut self.queues[queue as usize];
         if q.slice_new {
-            q.slice_end = now + slice;
-            q.slice_new = false;
+            q.start_clock(now, slice);
         }
         if q.slice_used(now) || q.is_idle_class() {
             self.expire(now, queue, true);
-        } else if sync && q.is_empty() {
+        } else if sync && q.is_empty() && !q.suspended {
             self.arm_idle(now, queue);
         }
     }

@@ -136,6 +136,11 @@ impl Line {
         !group.slice_new && now >= last
     }
 
+    /// Nobody else wants the disk: the active group has another turn at once.
+    pub(super) fn renew_turn(&mut self) {
+        self.groups[self.active as usize].slice_new = true;
+    }
+
     /// The first in line gets the disk.
     pub(super) fn begin_next_turn(&mut self) -> bool {
         let Some(group) = self.first() else { return false };

@@ -22,6 +22,10 @@ pub struct TwoLayerParams {
     /// A group whose task will be back soon keeps the disk for `slice_idle` after that task's own
     /// slice has ended, when nobody else in the group wants it.
     pub group_idle: bool,
+    /// The turn inside a group goes on where it was when the group is back, and is not cut short
+    /// at all while no other group wants the disk: levels count inside a group whatever its slice.
+    /// Off, it ends with the group's, as in the original.
+    pub inner_turn_resumes: bool,
     /// D1: a group keeps its record of a scheduler instance that is gone.
     pub d1_stale_group_records: bool,
     /// D3: nothing bounds how long a request may wait.
@@ -41,6 +45,7 @@ impl Default for TwoLayerParams {
             weight_map: WeightMap::LinearHigh0,
             group_past_end: true,
             group_idle: true,
+            inner_turn_resumes: false,
             d1_stale_group_records: true,
             d3_unbounded_wait: true,
             wait_max: WAIT_MAX,

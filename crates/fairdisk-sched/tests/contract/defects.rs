@@ -16,6 +16,7 @@ pub(crate) fn without_defects() -> SchedulerSpec {
         d1_stale_group_records: false,
         d3_unbounded_wait: false,
         d4_nominal_turns: false,
+        inner_turn_resumes: true,
         ..TwoLayerParams::default()
     })
 }
