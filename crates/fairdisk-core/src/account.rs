@@ -34,6 +34,15 @@ pub struct GroupAccount {
     pub errors: u64,
 }
 
+/// What a group has at the disk at this moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupLoad {
+    /// Requests queued.
+    pub queued: u32,
+    /// Requests at the device.
+    pub in_flight: u32,
+}
+
 impl GroupAccount {
     /// Finished bios of all kinds.
     #[must_use]
@@ -99,6 +108,13 @@ impl Accounts {
     #[must_use]
     pub fn group(&self, group: GroupId) -> Option<&GroupAccount> {
         self.groups.get(group.0 as usize)
+    }
+
+    /// A group of this number begins: what another of that number got is forgotten.
+    pub(crate) fn begin(&mut self, group: GroupId) {
+        if let Some(account) = self.groups.get_mut(group.0 as usize) {
+            *account = GroupAccount::default();
+        }
     }
 
     /// All accounts in the order of their groups.

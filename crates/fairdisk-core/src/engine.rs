@@ -19,13 +19,14 @@ mod requests;
 pub use effects::{Effect, Effects, Input, Sleeper};
 pub use pool::{PoolConfig, PoolLayout};
 
-use crate::account::Accounts;
+use crate::account::{Accounts, GroupLoad};
 use crate::attach::Leftovers;
 use crate::elevator::{Admission, Change, Completion, Decision, Elevator, Handover, MayQueue, Why};
 use crate::journal::{Journal, Record};
 use crate::request::{Bio, BioId, GroupId, Op, Request, RequestId};
 use crate::share::Share;
 use crate::time::Instant;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use bios::{BioIndex, Bios};
 use dispatch::DispatchList;
@@ -143,6 +144,12 @@ impl<E: Elevator> Engine<E> {
     /// What every group got.
     pub const fn accounts(&self) -> &Accounts {
         &self.accounts
+    }
+
+    /// What groups have at the disk at this moment. For those who look now and then: it goes
+    /// through all requests.
+    pub fn loads(&self) -> BTreeMap<GroupId, GroupLoad> {
+        self.requests.loads()
     }
 
     /// Starts the accounts anew (after a warm-up, say).

@@ -50,6 +50,12 @@ impl Histogram {
         self.max
     }
 
+    /// All spans together.
+    #[must_use]
+    pub const fn sum(&self) -> Span {
+        Span::from_ns(self.sum_ns)
+    }
+
     /// The mean, zero when empty.
     #[must_use]
     pub fn mean(&self) -> Span {

@@ -29,7 +29,7 @@ pub mod share;
 pub mod time;
 pub mod tree;
 
-pub use account::{Accounts, GroupAccount};
+pub use account::{Accounts, GroupAccount, GroupLoad};
 pub use attach::{AttachError, Leftovers};
 pub use audit::Auditor;
 pub use elevator::{

@@ -24,6 +24,7 @@ mod gate;
 mod handles;
 pub mod identity;
 mod jobs;
+pub mod metrics;
 mod mounted;
 mod mountpoint;
 mod nodes;
@@ -37,7 +38,7 @@ mod tree;
 
 pub use errors::{MountError, MountProblem};
 pub use gate::{Gate, Job, OpenGate, Piece};
-pub use mounted::Mounted;
+pub use mounted::{Mounted, Watch};
 pub use options::MountOptions;
 pub use scheduled::{GroupStatus, ScheduledGate, scheduler};
 pub use tree::MountCounts;

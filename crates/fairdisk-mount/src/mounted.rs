@@ -10,8 +10,9 @@ use crate::tree::{MountCounts, Tree};
 use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
 use rustix::mount::MountFlags;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// A mounted tree, unmounted when dropped.
 pub struct Mounted {
@@ -26,6 +27,30 @@ pub struct Mounted {
 impl std::fmt::Debug for Mounted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Mounted({})", self.mountpoint.display())
+    }
+}
+
+/// Looks at a mount without keeping it.
+#[derive(Clone, Debug)]
+pub struct Watch(Weak<Tree>);
+
+impl Watch {
+    /// What happened so far; nothing once the mount is gone.
+    #[must_use]
+    pub fn counts(&self) -> MountCounts {
+        self.0.upgrade().map(|tree| tree.counts()).unwrap_or_default()
+    }
+
+    /// Bytes each account may have on their way to the disk.
+    #[must_use]
+    pub fn dirty_limit(&self) -> u64 {
+        self.0.upgrade().map_or(0, |tree| tree.options.dirty_limit)
+    }
+
+    /// Bytes on their way to the disk, by the number of the account.
+    #[must_use]
+    pub fn dirty(&self) -> BTreeMap<u32, u64> {
+        self.0.upgrade().map(|tree| tree.accounts.all()).unwrap_or_default()
     }
 }
 
@@ -71,6 +96,12 @@ impl Mounted {
     #[must_use]
     pub fn counts(&self) -> MountCounts {
         self.tree.counts()
+    }
+
+    /// For those who look now and then.
+    #[must_use]
+    pub fn watch(&self) -> Watch {
+        Watch(Arc::downgrade(&self.tree))
     }
 
     /// Whether it is not mounted any longer: somebody else unmounted it.

@@ -3,7 +3,8 @@
 use crate::gate::{Gate, Job, Piece};
 use crate::identity::{Hierarchy, Identity, Setting, SettingError, Who, ioprio};
 use fairdisk_core::{
-    Accounts, AttachError, Change, GroupAccount, GroupId, Instant, Op, Share, Span, WeightMap,
+    Accounts, AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Op, Share, Span,
+    WeightMap,
 };
 use fairdisk_plane::disk::{Disk, Order, Thread};
 use fairdisk_sched::cfq::{CfqParams, Quirks};
@@ -53,12 +54,16 @@ pub fn scheduler(name: &str) -> Option<SchedulerSpec> {
 /// A group and what it got.
 #[derive(Clone, Debug)]
 pub struct GroupStatus {
+    /// The number the scheduler knows it by.
+    pub id: GroupId,
     /// Its cgroup.
     pub path: String,
     /// What it asks for.
     pub share: Share,
     /// What it got so far.
     pub account: GroupAccount,
+    /// What it has at the disk at this moment.
+    pub load: GroupLoad,
 }
 
 impl ScheduledGate {
@@ -73,6 +78,12 @@ impl ScheduledGate {
     #[must_use]
     pub const fn hierarchy(&self) -> Option<&Hierarchy> {
         self.hierarchy.as_ref()
+    }
+
+    /// The scheduler in charge, by the name of its revision.
+    #[must_use]
+    pub fn scheduler(&self) -> &'static str {
+        self.disk.scheduler()
     }
 
     /// What a group priority is worth.
@@ -91,11 +102,14 @@ impl ScheduledGate {
     #[must_use]
     pub fn groups(&self) -> Vec<GroupStatus> {
         let accounts: Accounts = self.disk.accounts();
+        let loads = self.disk.loads();
         let identity = self.identity();
         let status = identity.groups().map(|group| GroupStatus {
+            id: group.id,
             path: group.path.to_owned(),
             share: group.share,
             account: accounts.group(group.id).cloned().unwrap_or_default(),
+            load: loads.get(&group.id).copied().unwrap_or_default(),
         });
         status.collect()
     }

@@ -10,13 +10,14 @@ mod state;
 
 use crate::clock::{Clock, MonotonicClock, Stance};
 use fairdisk_core::{
-    Accounts, AttachError, Change, EngineConfig, Flags, GroupId, Instant, IoPrio, Lba, Op, Sectors,
-    TaskId,
+    Accounts, AttachError, Change, EngineConfig, Flags, GroupId, GroupLoad, Instant, IoPrio, Lba,
+    Op, Sectors, TaskId,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::DeviceModel;
 use pool::Pool;
 use state::{Issued, Performed, State, Todo};
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -154,6 +155,18 @@ impl Disk {
     #[must_use]
     pub fn accounts(&self) -> Accounts {
         self.shared.lock().state.accounts().clone()
+    }
+
+    /// What groups have queued and at the device at this moment.
+    #[must_use]
+    pub fn loads(&self) -> BTreeMap<GroupId, GroupLoad> {
+        self.shared.lock().state.loads()
+    }
+
+    /// The scheduler in charge, by the name of its revision.
+    #[must_use]
+    pub fn scheduler(&self) -> &'static str {
+        self.shared.lock().state.scheduler()
     }
 
     /// The time since the disk was started.

@@ -1,8 +1,8 @@
 //! A shared disk: many threads submit, one scheduler decides, nobody is forgotten.
 
 use fairdisk_core::{
-    Accounts, Change, EngineConfig, Flags, GroupId, IoPrio, Lba, Op, PoolConfig, PoolLayout,
-    Sectors, Share, TaskId, Weight,
+    Accounts, Change, EngineConfig, Flags, GroupAccount, GroupId, IoPrio, Lba, Op, PoolConfig,
+    PoolLayout, Sectors, Share, TaskId, Weight,
 };
 use fairdisk_plane::disk::{Disk, Job, Order, Thread};
 use fairdisk_sched::SchedulerSpec;
@@ -207,4 +207,27 @@ fn groups_get_what_their_weights_say_in_real_time() {
         // Wide: on a busy machine threads wake late, and a late request counts as an absent one.
         assert!((share - 80.0).abs() < 15.0, "{tasks} tasks: {share:.1} %, asked for 80");
     }
+}
+
+#[test]
+fn what_waits_is_seen_and_a_group_of_the_same_number_begins_with_nothing() {
+    let disk = disk("noop", Some(fixed(200_000)));
+    let (tell, told) = channel();
+    for number in 0..3 {
+        let job = Told { number, fails: false, performed: 0, tell: tell.clone() };
+        let order = Order { group: GroupId(1), ..order(1, number * 1000) };
+        disk.submit(&order, Box::new(job), Thread::MustGoOn);
+    }
+    let load = disk.loads()[&GroupId(1)];
+    assert_eq!((load.in_flight, load.queued), (1, 2));
+    assert_eq!(told.iter().take(3).count(), 3);
+    while !disk.loads().is_empty() {}
+    let ios = || disk.accounts().group(GroupId(1)).map_or(0, GroupAccount::ios);
+    assert_eq!(ios(), 3);
+    let (group, share) = (GroupId(1), Share::DEFAULT);
+    disk.configure(Change::GroupShare { group, share });
+    assert_eq!(ios(), 3);
+    disk.configure(Change::GroupRemoved { group });
+    disk.configure(Change::GroupAdded { group, share });
+    assert_eq!(ios(), 0);
 }

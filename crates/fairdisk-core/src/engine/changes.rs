@@ -47,7 +47,9 @@ impl<E: Elevator> Engine<E> {
                 if index >= self.groups.len() {
                     self.groups.resize(index + 1, None);
                 }
-                self.groups[index] = Some(share);
+                if self.groups[index].replace(share).is_none() {
+                    self.accounts.begin(group);
+                }
             }
             Change::GroupRemoved { group } => {
                 if let Some(entry) = self.groups.get_mut(group.0 as usize) {

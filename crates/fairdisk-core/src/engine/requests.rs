@@ -1,8 +1,10 @@
 //! The request slots of one engine and the bios each request carries.
 
 use super::bios::{BioIndex, Bios};
-use crate::request::{Bio, Request, RequestId};
+use crate::account::GroupLoad;
+use crate::request::{Bio, GroupId, Request, RequestId};
 use crate::time::Instant;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::ops::Index;
 
@@ -50,6 +52,19 @@ impl Requests {
     pub(super) fn get(&self, id: RequestId) -> Option<&Request> {
         let slot = self.slots.get(id.0 as usize)?;
         (slot.state != State::Free).then_some(&slot.request)
+    }
+
+    /// What each group has queued and in flight. Linear in the most requests there ever were.
+    pub(super) fn loads(&self) -> BTreeMap<GroupId, GroupLoad> {
+        let mut loads: BTreeMap<GroupId, GroupLoad> = BTreeMap::new();
+        for slot in self.slots.iter().filter(|slot| slot.state != State::Free) {
+            let load = loads.entry(slot.request.group).or_default();
+            match slot.state {
+                State::InFlight => load.in_flight += 1,
+                _ => load.queued += 1,
+            }
+        }
+        loads
     }
 
     /// A queued request that carries `bio`, to begin with.

@@ -1,7 +1,7 @@
 //! How much each account has on its way to the disk, and who waits for less.
 
 use super::Then;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// All accounts of one mount.
@@ -43,6 +43,11 @@ impl Accounts {
     /// Bytes on their way to the disk.
     pub(crate) fn bytes(&self) -> u64 {
         self.lock().bytes
+    }
+
+    /// The same, of each account that has any.
+    pub(crate) fn all(&self) -> BTreeMap<u32, u64> {
+        self.lock().accounts.iter().map(|(account, found)| (*account, found.bytes)).collect()
     }
 
     /// An account has more on its way.

@@ -3,11 +3,12 @@
 
 use super::{Job, Order};
 use fairdisk_core::{
-    Accounts, AttachError, Bio, BioId, Change, Effect, Effects, Engine, EngineConfig, Flags, Input,
-    Instant, Journal, Lba, Request, RequestId, Sleeper,
+    Accounts, AttachError, Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig,
+    Flags, GroupId, GroupLoad, Input, Instant, Journal, Lba, Request, RequestId, Sleeper,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device, DeviceIo, DeviceModel, Done};
+use std::collections::BTreeMap;
 use std::io;
 
 /// A request the scheduler has issued: its jobs are to be performed, in this order.
@@ -80,6 +81,14 @@ impl State {
 
     pub(super) const fn accounts(&self) -> &Accounts {
         self.engine.accounts()
+    }
+
+    pub(super) fn loads(&self) -> BTreeMap<GroupId, GroupLoad> {
+        self.engine.loads()
+    }
+
+    pub(super) fn scheduler(&self) -> &'static str {
+        self.engine.elevator().describe().name
     }
 
     /// When [`advance`](Self::advance) is due.

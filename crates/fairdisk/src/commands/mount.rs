@@ -8,6 +8,7 @@ use crate::interrupt;
 use crate::output::diagnose;
 use fairdisk_mount::control::{self, About, Server};
 use fairdisk_mount::identity::Hierarchy;
+use fairdisk_mount::metrics::{Address, Listener, MetricsServer, Page};
 use fairdisk_mount::{Gate, MountOptions, Mounted, OpenGate, ScheduledGate, scheduler};
 use fairdisk_sched::SchedulerSpec;
 use std::path::{Path, PathBuf};
@@ -52,8 +53,11 @@ pub(crate) struct Args {
     /// Let other users in, with their own permissions
     #[arg(long)]
     allow_other: bool,
+    /// Answer Prometheus there: 127.0.0.1:9470, [::1]:9470 or unix:/PATH
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<Address>,
     /// Schedule nothing: what the mount itself costs
-    #[arg(long, conflicts_with_all = ["device_model", "depth", "cgroups"])]
+    #[arg(long, conflicts_with_all = ["device_model", "depth", "cgroups", "metrics"])]
     unscheduled: bool,
     /// Stay in the foreground; Ctrl-C unmounts
     #[arg(long)]
@@ -96,16 +100,47 @@ fn serve(args: &Args) -> Result<(), Failure> {
         Way::Open => Arc::new(OpenGate),
         Way::Scheduled(gate) => Arc::clone(gate) as Arc<dyn Gate>,
     };
+    let listener = args.metrics.as_ref().map(listen).transpose()?;
     let mounted = Mounted::mount(&args.source, &args.mountpoint, options, through)
         .map_err(|error| Failure::BadInput(error.to_string()))?;
-    let server = match way {
+    let servers = match way {
         Way::Open => None,
-        Way::Scheduled(gate) => answer(args, &mounted, gate),
+        Way::Scheduled(gate) => {
+            let metrics = listener.map(|at| tell_metrics(args, &mounted, &gate, at)).transpose()?;
+            Some((answer(args, &mounted, gate), metrics))
+        }
     };
     say_ready(args, &mounted);
     let ended = wait(mounted, &stop);
-    drop(server);
+    drop(servers);
     ended
+}
+
+/// Said before anything is mounted.
+fn listen(address: &Address) -> Result<Listener, Failure> {
+    address
+        .listen()
+        .map_err(|error| Failure::Run(format!("--metrics {address}: cannot listen there: {error}")))
+}
+
+fn tell_metrics(
+    args: &Args,
+    mounted: &Mounted,
+    gate: &Arc<ScheduledGate>,
+    listener: Listener,
+) -> Result<MetricsServer, Failure> {
+    let page = Page::new(Arc::clone(gate), about(args, mounted), mounted.watch());
+    MetricsServer::start(listener, page)
+        .map_err(|error| Failure::Run(format!("cannot start threads: {error}")))
+}
+
+fn about(args: &Args, mounted: &Mounted) -> About {
+    About {
+        source: args.source.clone(),
+        mountpoint: mounted.mountpoint().to_owned(),
+        scheduler: args.scheduler.clone(),
+        device_model: args.device_model.clone(),
+    }
 }
 
 fn gate(args: &Args) -> Result<ScheduledGate, Failure> {
@@ -123,14 +158,8 @@ fn gate(args: &Args) -> Result<ScheduledGate, Failure> {
 
 /// A mount that nobody can ask is still a mount.
 fn answer(args: &Args, mounted: &Mounted, gate: Arc<ScheduledGate>) -> Option<Server> {
-    let about = About {
-        source: args.source.clone(),
-        mountpoint: mounted.mountpoint().to_owned(),
-        scheduler: args.scheduler.clone(),
-        device_model: args.device_model.clone(),
-    };
     let path = control::directory().join(control::socket_name(mounted.mountpoint()));
-    match Server::start(&path, gate, about) {
+    match Server::start(&path, gate, about(args, mounted)) {
         Ok(server) => Some(server),
         Err(error) => {
             diagnose(&format!("note: fairdisk ctl will not work: {}: {error}", path.display()));

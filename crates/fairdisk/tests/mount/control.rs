@@ -1,18 +1,10 @@
 //! Mounting, asking, changing and unmounting.
 
-use crate::host::{Host, fairdisk, finish, lacks_something};
+use crate::host::{Host, fairdisk, finish, lacks_something, text};
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-
-fn text(output: &std::process::Output) -> String {
-    format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    )
-}
 
 #[test]
 fn a_mount_shows_the_source_and_goes_with_umount() {

@@ -30,6 +30,24 @@ pub(crate) fn lacks_something() -> bool {
     true
 }
 
+/// Whether a program is missing that a test needs; says so.
+pub(crate) fn is_missing(program: &str) -> bool {
+    let missing = Command::new(program).arg("--version").output().is_err();
+    if missing {
+        println!("skipped: no {program}");
+    }
+    missing
+}
+
+/// What a program printed, and complained about.
+pub(crate) fn text(output: &Output) -> String {
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
 fn cgroup_root() -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
     let line = mounts.lines().find(|line| line.contains(" - cgroup2 "))?;
@@ -137,7 +155,7 @@ impl Host {
     pub(crate) fn start(&self, group: &str, command: &str) -> Child {
         let name = group.rsplit('/').next().unwrap();
         let procs = self.groups.join(name).join("cgroup.procs");
-        let script = format!("echo 0 > {} && exec {command}", procs.display());
+        let script = format!("echo 0 > '{}' && exec {command}", procs.display());
         Command::new("sh")
             .args(["-c", &script])
             .env("LC_ALL", "C")

@@ -5,5 +5,6 @@
 
 mod control;
 mod host;
+mod metrics;
 mod posted;
 mod shares;

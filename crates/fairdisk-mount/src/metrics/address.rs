@@ -1,0 +1,213 @@
+//! Where metrics are asked for: a port of this machine, or a socket in the file system.
+
+use std::fmt;
+use std::fs::{self, Permissions};
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Where to listen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// An address and a port.
+    Tcp(SocketAddr),
+    /// The path of a Unix socket.
+    Unix(PathBuf),
+}
+
+/// A text that is no address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressError;
+
+impl fmt::Display for AddressError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not an address and port such as 127.0.0.1:9470 or [::1]:9470, nor unix:/PATH")
+    }
+}
+
+impl std::error::Error for AddressError {}
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        match text.strip_prefix("unix:") {
+            Some(path) if path.starts_with('/') => Ok(Self::Unix(PathBuf::from(path))),
+            Some(_) => Err(AddressError),
+            None => text.parse().map(Self::Tcp).map_err(|_| AddressError),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+impl Address {
+    /// Begins to listen. Who connects waits until somebody answers.
+    ///
+    /// # Errors
+    /// The address is in use, not this machine's, or not allowed.
+    pub fn listen(&self) -> io::Result<Listener> {
+        match self {
+            Self::Tcp(address) => Ok(Listener(Socket::Tcp(TcpListener::bind(address)?))),
+            Self::Unix(path) => {
+                take_away_left_over(path)?;
+                let listener = UnixListener::bind(path)?;
+                // Everybody may look, as at the control socket.
+                fs::set_permissions(path, Permissions::from_mode(0o666))?;
+                Ok(Listener(Socket::Unix(listener, path.clone())))
+            }
+        }
+    }
+}
+
+/// A socket nobody answers at was left behind by somebody who is gone.
+fn take_away_left_over(path: &Path) -> io::Result<()> {
+    let Ok(there) = fs::symlink_metadata(path) else { return Ok(()) };
+    if !there.file_type().is_socket() || UnixStream::connect(path).is_ok() {
+        return Err(io::ErrorKind::AddrInUse.into());
+    }
+    fs::remove_file(path)
+}
+
+/// Listens; a socket in the file system goes with it.
+#[derive(Debug)]
+pub struct Listener(Socket);
+
+#[derive(Debug)]
+enum Socket {
+    Tcp(TcpListener),
+    Unix(UnixListener, PathBuf),
+}
+
+impl Listener {
+    /// Where it listens: with the port that was chosen, if any would do.
+    #[must_use]
+    pub fn address(&self) -> Option<Address> {
+        match &self.0 {
+            Socket::Tcp(listener) => listener.local_addr().ok().map(Address::Tcp),
+            Socket::Unix(_, path) => Some(Address::Unix(path.clone())),
+        }
+    }
+
+    pub(super) fn accept(&self) -> io::Result<Stream> {
+        match &self.0 {
+            Socket::Tcp(listener) => listener.accept().map(|(stream, _)| Stream::Tcp(stream)),
+            Socket::Unix(listener, _) => listener.accept().map(|(stream, _)| Stream::Unix(stream)),
+        }
+    }
+
+    /// Whoever waits in [`accept`](Self::accept) gets an error, now and from now on.
+    pub(super) fn close(&self) {
+        let _ = match &self.0 {
+            Socket::Tcp(listener) => rustix::net::shutdown(listener, rustix::net::Shutdown::Both),
+            Socket::Unix(listener, _) => {
+                rustix::net::shutdown(listener, rustix::net::Shutdown::Both)
+            }
+        };
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Socket::Unix(_, path) = &self.0 {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(super) enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Stream {
+    /// Reading and writing take no longer than this.
+    pub(super) fn limit(&self, span: Duration) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => {
+                stream.set_read_timeout(Some(span))?;
+                stream.set_write_timeout(Some(span))
+            }
+            Self::Unix(stream) => {
+                stream.set_read_timeout(Some(span))?;
+                stream.set_write_timeout(Some(span))
+            }
+        }
+    }
+
+    pub(super) fn end(&self) {
+        let _ = match self {
+            Self::Tcp(stream) => stream.shutdown(Shutdown::Write),
+            Self::Unix(stream) => stream.shutdown(Shutdown::Write),
+        };
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.read(buffer),
+            Self::Unix(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.write(data),
+            Self::Unix(stream) => stream.write(data),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_as_they_are_shown() {
+        for text in ["127.0.0.1:9470", "[::1]:9470", "0.0.0.0:0", "unix:/run/a b.sock"] {
+            assert_eq!(text.parse::<Address>().map(|it| it.to_string()), Ok(text.to_owned()));
+        }
+        for text in ["", "9470", ":9470", "localhost", "127.0.0.1", "::1:9470", "1.2.3.4:70000"] {
+            assert_eq!(text.parse::<Address>(), Err(AddressError), "{text}");
+        }
+        for text in ["unix:", "unix:relative", "http://127.0.0.1:9470"] {
+            assert_eq!(text.parse::<Address>(), Err(AddressError), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_socket_left_behind_is_replaced_and_anything_else_is_not() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        let path = scratch.path().join("socket");
+        drop(UnixListener::bind(&path).expect("a socket"));
+        let address = Address::Unix(path.clone());
+        let listener = address.listen().expect("nobody answers there");
+        let busy = address.listen().expect_err("somebody does");
+        assert_eq!(busy.kind(), io::ErrorKind::AddrInUse);
+        drop(listener);
+        assert!(!path.exists());
+        fs::write(&path, "a file").expect("written");
+        assert!(address.listen().is_err());
+        assert_eq!(fs::read_to_string(&path).expect("it is still there"), "a file");
+    }
+}

@@ -1,0 +1,99 @@
+//! As much of HTTP/1.1 as a scrape needs: one short question, one answer, and the connection ends.
+
+/// The longest question, with all its headers. Those of scrapers have a few hundred bytes.
+pub(super) const HEAD_BYTES_MAX: usize = 8 << 10;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// The metrics.
+    Metrics,
+    /// There is nothing else.
+    Elsewhere,
+    /// Something other than to be told.
+    OtherMethod,
+    /// No question in HTTP.
+    Nonsense,
+    /// The question did not end where it should have.
+    TooLong,
+}
+
+/// What the head of a question asks for; nothing as long as it has not come to its end.
+pub(super) fn read(head: &[u8]) -> Option<Asked> {
+    let ends =
+        head.windows(4).any(|at| at == b"\r\n\r\n") || head.windows(2).any(|at| at == b"\n\n");
+    if !ends {
+        return (head.len() >= HEAD_BYTES_MAX).then_some(Asked::TooLong);
+    }
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let Ok(line) = std::str::from_utf8(line) else { return Some(Asked::Nonsense) };
+    let words: Vec<&str> = line.trim_end_matches('\r').split(' ').collect();
+    let [method, target, version] = words[..] else { return Some(Asked::Nonsense) };
+    if !version.starts_with("HTTP/1.") {
+        return Some(Asked::Nonsense);
+    }
+    let path = target.split('?').next().unwrap_or_default();
+    Some(match (method, path) {
+        ("GET", "/metrics") => Asked::Metrics,
+        ("GET", _) => Asked::Elsewhere,
+        _ => Asked::OtherMethod,
+    })
+}
+
+/// The answer; `page` makes the metrics.
+pub(super) fn answer(asked: Asked, page: impl FnOnce() -> String) -> String {
+    let (status, more, body) = match asked {
+        Asked::Metrics => ("200 OK", "", page()),
+        Asked::Elsewhere => ("404 Not Found", "", "only /metrics is here\n".to_owned()),
+        Asked::OtherMethod => {
+            ("405 Method Not Allowed", "Allow: GET\r\n", "only GET is answered\n".to_owned())
+        }
+        Asked::Nonsense => ("400 Bad Request", "", "not a question in HTTP/1\n".to_owned()),
+        Asked::TooLong => {
+            ("431 Request Header Fields Too Large", "", "the question is too long\n".to_owned())
+        }
+    };
+    let kind = match asked {
+        Asked::Metrics => "text/plain; version=0.0.4; charset=utf-8",
+        _ => "text/plain; charset=utf-8",
+    };
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{more}\
+         Connection: close\r\n\r\n{body}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_told_apart() {
+        for (head, asked) in [
+            ("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", Some(Asked::Metrics)),
+            ("GET /metrics?a=b HTTP/1.0\r\n\r\n", Some(Asked::Metrics)),
+            ("GET /metrics HTTP/1.1\n\n", Some(Asked::Metrics)),
+            ("GET /metrics HTTP/1.1\r\nHost: x\r\n", None),
+            ("", None),
+            ("GET / HTTP/1.1\r\n\r\n", Some(Asked::Elsewhere)),
+            ("GET /../metrics HTTP/1.1\r\n\r\n", Some(Asked::Elsewhere)),
+            ("POST /metrics HTTP/1.1\r\n\r\n", Some(Asked::OtherMethod)),
+            ("get /metrics HTTP/1.1\r\n\r\n", Some(Asked::OtherMethod)),
+            ("GET /metrics HTTP/2\r\n\r\n", Some(Asked::Nonsense)),
+            ("GET /metrics\r\n\r\n", Some(Asked::Nonsense)),
+            ("\r\n\r\n", Some(Asked::Nonsense)),
+        ] {
+            assert_eq!(read(head.as_bytes()), asked, "{head:?}");
+        }
+        assert_eq!(read(b"\xff\xfe /metrics HTTP/1.1\r\n\r\n"), Some(Asked::Nonsense));
+        assert_eq!(read(&vec![b'x'; HEAD_BYTES_MAX]), Some(Asked::TooLong));
+    }
+
+    #[test]
+    fn answers_say_how_long_they_are() {
+        let text = answer(Asked::Metrics, || "é 1\n".to_owned());
+        assert!(text.contains("\r\nContent-Length: 5\r\n") && text.ends_with("\r\n\r\né 1\n"));
+        assert!(answer(Asked::OtherMethod, String::new).contains("\r\nAllow: GET\r\n"));
+    }
+}

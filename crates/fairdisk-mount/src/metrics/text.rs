@@ -1,0 +1,89 @@
+//! The text format of Prometheus, version 0.0.4.
+
+use std::fmt::{Display, Write as _};
+
+/// What a metric is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Only grows.
+    Counter,
+    /// Goes up and down.
+    Gauge,
+    /// Counts by size.
+    Histogram,
+}
+
+/// A label and its value.
+pub(super) type Label<'a> = (&'static str, &'a str);
+
+/// A page being written: one family of samples after the other.
+#[derive(Debug, Default)]
+pub(super) struct Text {
+    text: String,
+    name: &'static str,
+}
+
+impl Text {
+    /// Begins a family. `help` has neither backslash nor line feed.
+    pub(super) fn family(&mut self, name: &'static str, kind: Kind, help: &str) {
+        let kind = match kind {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Histogram => "histogram",
+        };
+        self.name = name;
+        let _ = write!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+    }
+
+    /// A sample of the family begun last.
+    pub(super) fn sample(&mut self, labels: &[Label<'_>], value: impl Display) {
+        self.part("", labels, value);
+    }
+
+    /// A sample of a part of it: `_bucket`, `_sum` or `_count`.
+    pub(super) fn part(&mut self, part: &str, labels: &[Label<'_>], value: impl Display) {
+        self.text.push_str(self.name);
+        self.text.push_str(part);
+        for (at, (label, value)) in labels.iter().enumerate() {
+            let before = if at == 0 { '{' } else { ',' };
+            let _ = write!(self.text, "{before}{label}=\"");
+            self.escaped(value);
+            self.text.push('"');
+        }
+        if !labels.is_empty() {
+            self.text.push('}');
+        }
+        let _ = writeln!(self.text, " {value}");
+    }
+
+    fn escaped(&mut self, value: &str) {
+        for c in value.chars() {
+            match c {
+                '\\' => self.text.push_str("\\\\"),
+                '"' => self.text.push_str("\\\""),
+                '\n' => self.text.push_str("\\n"),
+                c => self.text.push(c),
+            }
+        }
+    }
+
+    pub(super) fn into_string(self) -> String {
+        self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_escaped() {
+        let mut text = Text::default();
+        text.family("a_total", Kind::Counter, "What a is.");
+        text.sample(&[("group", "/a\"b\\c\nd{},=é"), ("op", "read")], 7);
+        text.sample(&[], 0.25);
+        let expected = "# HELP a_total What a is.\n# TYPE a_total counter\n\
+             a_total{group=\"/a\\\"b\\\\c\\nd{},=é\",op=\"read\"} 7\na_total 0.25\n";
+        assert_eq!(text.into_string(), expected);
+    }
+}
