@@ -29,7 +29,9 @@ pub fn scheduler(name: &str) -> Option<SchedulerSpec> {
     // A disk queues commands once it has been seen to, not until the contrary is proved: those that
     // take one request at a time never prove anything.
     let quirks = Quirks { q6_queueing_latched: true, ..Quirks::default() };
-    let cfq = CfqParams { seeky_idle_ms, quirks, ..CfqParams::default() };
+    // Hundreds of tasks in a group of small weight: none of them waits for the long slices of all.
+    let target_latency_ms = 300;
+    let cfq = CfqParams { seeky_idle_ms, target_latency_ms, quirks, ..CfqParams::default() };
     Some(match SchedulerSpec::named(name)? {
         SchedulerSpec::Cfq(_) => SchedulerSpec::Cfq(cfq),
         SchedulerSpec::TwoLayerCfq(_) => SchedulerSpec::TwoLayerCfq(TwoLayerParams {

@@ -133,7 +133,8 @@ impl Cfq {
         let q = &mut self.queues[queue as usize];
         q.dispatched += 1;
         if !self.tunables.slice_from_completion && q.slice_new {
-            q.start_clock(now, self.tunables.slice(q.sync, q.level));
+            let busy = self.layers[q.layer as usize].busy;
+            q.start_clock(now, self.tunables.slice_among(busy, q.sync, q.level));
         }
         self.driver.sync_flight += u32::from(q.sync);
         self.driver.outstanding += 1;

@@ -31,6 +31,9 @@ pub struct CfqParams {
     /// How long to wait for a task that seeks; never longer than `slice_idle_ms`. The 2 ms of
     /// `CFQ_MIN_TT` in history.
     pub seeky_idle_ms: u32,
+    /// How long a round of all busy queues may take before slices shrink; 0: they never do, as in
+    /// 2.6.25. Later CFQ's `low_latency` has 300.
+    pub target_latency_ms: u32,
     /// Whether a queue that becomes busy is placed the further back, the more queues are busy and
     /// the lower its level. Off only to measure what it does.
     pub key_offset: bool,
@@ -92,6 +95,7 @@ impl Default for CfqParams {
             slice_async_rq: 2,
             slice_idle_ms: 8,
             seeky_idle_ms: 2,
+            target_latency_ms: 0,
             key_offset: true,
             slice_from_completion: true,
             quirks: Quirks::HISTORICAL,
@@ -115,6 +119,7 @@ pub(crate) struct Tunables {
     pub(crate) slice_idle: Jiffies,
     pub(crate) seeky_idle: Jiffies,
     pub(crate) idle_delay: Jiffies,
+    target_latency: Jiffies,
     pub(crate) key_offset: bool,
     pub(crate) slice_from_completion: bool,
     pub(crate) quirks: Quirks,
@@ -141,6 +146,7 @@ impl Tunables {
             slice_idle,
             seeky_idle: slice_idle.min(seeky_idle.max(1)),
             idle_delay: hz / 5,
+            target_latency: down(params.target_latency_ms),
             key_offset: params.key_offset,
             slice_from_completion: params.slice_from_completion,
             quirks: params.quirks,
@@ -151,6 +157,19 @@ impl Tunables {
     pub(crate) const fn slice(&self, sync: bool, level: u8) -> Jiffies {
         let base = self.slice[sync as usize];
         base + base / SLICE_SCALE * (4 - level as Jiffies)
+    }
+
+    /// The slice that begins for a queue that is one of `busy`. Where a round of them would take
+    /// longer than the target latency it is shorter, but long enough to wait for the task twice
+    /// (spec: cfq, section 4.5).
+    pub(crate) fn slice_among(&self, busy: u32, sync: bool, level: u8) -> Jiffies {
+        let slice = self.slice(sync, level);
+        let round = self.slice[1] * Jiffies::from(busy);
+        if self.target_latency == 0 || round <= self.target_latency {
+            return slice;
+        }
+        let least = slice.min(2 * self.slice_idle * slice / self.slice[1]);
+        (slice * self.target_latency / round).max(least).max(1)
     }
 
     /// How far back a queue is placed that becomes busy beside `busy - 1` others
@@ -192,6 +211,16 @@ mod tests {
         assert_eq!([4, 0, 7].map(|p| t.key_offset(4, true, p)), [240, 0, 420]);
         let budgets = [0, 1, 2, 3, 4, 5, 6, 7].map(|level| t.async_budget(level));
         assert_eq!(budgets, [32, 28, 24, 20, 16, 12, 8, 4]);
+    }
+
+    /// Spec: cfq, section 4.5.
+    #[test]
+    fn golden_slices_with_a_target_latency() {
+        let t = Tunables::new(&CfqParams { target_latency_ms: 300, ..CfqParams::default() });
+        let slices = [1, 3, 4, 8, 16, 18, 1000].map(|busy| t.slice_among(busy, true, 4));
+        assert_eq!(slices, [100, 100, 75, 37, 18, 16, 16]);
+        assert_eq!([0, 7].map(|level| t.slice_among(1000, true, level)), [28, 6]);
+        assert_eq!(tunables(1000).slice_among(1000, true, 4), 100, "off");
     }
 
     /// Spec: cfq, section 2.1: the defaults at the common tick rates.

@@ -124,13 +124,11 @@ impl Cfq {
 
     /// A request of the queue that has the disk finished.
     pub(crate) fn active_completed(&mut self, now: Jiffies, queue: u32, sync: bool) {
-        let slice = {
-            let q = &self.queues[queue as usize];
-            self.tunables.slice(q.sync, q.level)
-        };
         let q = &mut self.queues[queue as usize];
         if q.slice_new {
-            q.start_clock(now, slice);
+            // One with nothing queued is not counted as busy, but it is in the round.
+            let busy = self.layers[q.layer as usize].busy + u32::from(!q.on_tree);
+            q.start_clock(now, self.tunables.slice_among(busy, q.sync, q.level));
         }
         if q.slice_used(now) || q.is_idle_class() {
             self.expire(now, queue, true);
