@@ -128,7 +128,8 @@ impl TwoLayerCfq {
             return Step::Dispatch(id, Why::DeadlineExpired);
         }
         loop {
-            if self.line.slice_used(now) && self.inner.queued > 0 {
+            let over = self.line.slice_used(now) && self.inner.queued > 0;
+            if over && !self.line.lengthen(now) {
                 self.end_slice(now);
             }
             if self.line.active == NIL && !self.begin_next_turn(now) {

@@ -17,6 +17,8 @@ struct Group {
     slice_end: Jiffies,
     /// No request of this turn has completed yet.
     slice_new: bool,
+    /// This turn has been made longer once.
+    lengthened: bool,
     in_line: bool,
     /// Weighted device time charged, in ns x 100 / weight.
     charged: u64,
@@ -65,6 +67,7 @@ impl Line {
                 weight,
                 slice_end: 0,
                 slice_new: false,
+                lengthened: false,
                 in_line: false,
                 charged: 0,
             });
@@ -138,7 +141,28 @@ impl Line {
 
     /// Nobody else wants the disk: the active group has another turn at once.
     pub(super) fn renew_turn(&mut self) {
-        self.groups[self.active as usize].slice_new = true;
+        let entry = &mut self.groups[self.active as usize];
+        entry.slice_new = true;
+        entry.lengthened = false;
+    }
+
+    /// The active group has used its slice up, but the first in line has had more than its part:
+    /// requests handed over together outlast a slice. The turn goes on for what is owed, once, also
+    /// if the group has nothing queued at this moment; it would not be in line then, and lose it.
+    pub(super) fn lengthen(&mut self, now: Jiffies) -> bool {
+        let Some(first) = self.first().filter(|_| !self.params.d4_nominal_turns) else {
+            return false;
+        };
+        let ahead = self.groups[first as usize].charged;
+        let entry = &mut self.groups[self.active as usize];
+        let owed_ns = ahead.saturating_sub(entry.charged) * entry.weight / 100;
+        let owed = (owed_ns / 1000 * u64::from(self.params.cfq.hz) / 1_000_000) as Jiffies;
+        if entry.lengthened || owed == 0 {
+            return false;
+        }
+        entry.lengthened = true;
+        entry.slice_end = now + owed;
+        true
     }
 
     /// The first in line gets the disk.
@@ -148,6 +172,7 @@ impl Line {
         self.active = group;
         let entry = &mut self.groups[group as usize];
         entry.slice_new = true;
+        entry.lengthened = false;
         self.reached = self.reached.max(entry.charged);
         self.new_turn = Some(self.turn_ended);
         true

@@ -33,7 +33,7 @@ pub struct TwoLayerParams {
     /// Without D3 a request that has waited this long goes first.
     pub wait_max: Span,
     /// D4: a turn counts as one turn, however long it was. Off: device time divided by weight is
-    /// charged, and the group that has had least goes next.
+    /// charged, the group that has had least goes next, and a turn is the longer for what is owed.
     pub d4_nominal_turns: bool,
 }
 
