@@ -31,6 +31,8 @@ pub(crate) struct World<E> {
     effects: Effects,
     prng: Prng,
     busy: Span,
+    /// Device time of groups whose numbers others have now.
+    forgotten: Span,
 }
 
 impl<E: Elevator> World<E> {
@@ -48,6 +50,7 @@ impl<E: Elevator> World<E> {
             effects: Effects::new(),
             prng: Prng::new(seed).fork(1),
             busy: Span::ZERO,
+            forgotten: Span::ZERO,
         }
     }
 
@@ -60,6 +63,7 @@ impl<E: Elevator> World<E> {
         if let Input::Completed { request, ok } = input {
             self.ledger.completed(request, ok);
         }
+        let charged = matches!(input, Input::Configure(_)).then(|| self.charged());
         let mut effects = std::mem::take(&mut self.effects);
         self.engine.handle(self.now, input, &mut effects);
         self.wake_at = effects.wake_at;
@@ -70,6 +74,9 @@ impl<E: Elevator> World<E> {
             self.carry_out(*effect);
         }
         self.effects = effects;
+        if let Some(charged) = charged {
+            self.forgotten += charged - self.charged();
+        }
         self.ledger.settle();
         self.check_accounts();
     }
@@ -131,9 +138,14 @@ impl<E: Elevator> World<E> {
             assert!(events_left > 0, "goes on for ever: {:?}", self.ledger.leftovers());
         }
         assert_eq!(self.ledger.live(), 0, "stuck: {:?}", self.ledger.leftovers());
-        let groups = self.engine.accounts().iter();
-        let charged = groups.fold(Span::ZERO, |sum, (_, group)| sum + group.device_time);
+        let charged = self.charged() + self.forgotten;
         assert_eq!(charged, self.busy, "device time does not add up to the busy time");
+    }
+
+    /// Device time of all groups.
+    fn charged(&self) -> Span {
+        let groups = self.engine.accounts().iter();
+        groups.fold(Span::ZERO, |sum, (_, group)| sum + group.device_time)
     }
 
     fn pass_to(&mut self, at: Instant) {
