@@ -19,9 +19,8 @@ bench: ## what a decision, a simulated I/O and a run cost
 soak: ## the long forms of the tests: storms, properties, ablations
 	@. scripts/toolchain.sh && scripts/setup.sh && scripts/soak.sh
 
-install: ## the program, by cargo install (PREFIX=/usr/local puts it elsewhere)
-	@. scripts/toolchain.sh && \
-	  cargo install --locked --path crates/fairdisk $(if $(PREFIX),--root "$(PREFIX)")
+install: ## the program, man pages, completions; as root mount.fairdisk and a unit (PREFIX, DESTDIR)
+	@. scripts/toolchain.sh && PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install.sh
 
 lint: ## clippy, warnings are errors
 	@. scripts/toolchain.sh && cargo clippy --workspace --all-targets --locked -- -D warnings

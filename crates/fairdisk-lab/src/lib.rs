@@ -3,7 +3,7 @@
 
 pub mod catalog;
 pub mod jobfile;
-mod nearest;
+pub mod nearest;
 pub mod outcome;
 pub mod plan;
 pub mod run;

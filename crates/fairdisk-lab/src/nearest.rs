@@ -2,7 +2,8 @@
 
 /// The word in `known` that takes the fewest edits to get to from `word`, in any case of letters,
 /// if those are few: at most one in three letters.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word: Vec<char> = word.to_lowercase().chars().collect();
     let few = (word.len() / 3).max(1);
     let near = |candidate: &'a str| {

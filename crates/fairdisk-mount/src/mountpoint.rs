@@ -125,7 +125,7 @@ pub(crate) fn flags(source: &OwnedFd, options: &MountOptions) -> MountFlags {
     let forbidden = [
         (StatVfsMountFlags::NOSUID, MountFlags::NOSUID, !options.allow_suid),
         (StatVfsMountFlags::NODEV, MountFlags::NODEV, !options.allow_suid),
-        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC, false),
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC, options.no_exec),
         (StatVfsMountFlags::RDONLY, MountFlags::RDONLY, options.read_only),
     ];
     for (there, here, asked) in forbidden {

@@ -7,6 +7,8 @@ use std::time::Duration;
 pub struct MountOptions {
     /// Nothing may be changed through the mount.
     pub read_only: bool,
+    /// No program is run from there.
+    pub no_exec: bool,
     /// Other users than the one who mounts may look in.
     pub allow_other: bool,
     /// Honour set-user-id bits and device files, where the source's own mount does.
@@ -25,6 +27,7 @@ impl Default for MountOptions {
     fn default() -> Self {
         Self {
             read_only: false,
+            no_exec: false,
             allow_other: false,
             allow_suid: false,
             dirty_limit: 32 << 20,

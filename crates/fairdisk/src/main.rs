@@ -11,6 +11,8 @@ mod commands;
 mod failure;
 mod interrupt;
 mod job;
+mod mount_helper;
+mod notify;
 mod output;
 mod progress;
 mod real;
@@ -21,6 +23,10 @@ use clap::Parser as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let mut arguments = std::env::args_os();
+    if mount_helper::is_called(arguments.next().as_deref()) {
+        return mount_helper::run(arguments);
+    }
     let cli = cli::Cli::parse();
     match commands::execute(cli.command) {
         Ok(()) => ExitCode::SUCCESS,

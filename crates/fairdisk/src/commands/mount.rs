@@ -5,6 +5,7 @@ mod disk;
 use super::daemon;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::notify;
 use crate::output::diagnose;
 use fairdisk_mount::control::{self, About, Server};
 use fairdisk_mount::identity::Hierarchy;
@@ -50,6 +51,9 @@ pub(crate) struct Args {
     /// Allow no changes
     #[arg(long)]
     read_only: bool,
+    /// Run no programs from there
+    #[arg(long)]
+    no_exec: bool,
     /// Let other users in, with their own permissions
     #[arg(long)]
     allow_other: bool,
@@ -91,6 +95,7 @@ fn serve(args: &Args) -> Result<(), Failure> {
     go_first();
     let options = MountOptions {
         read_only: args.read_only,
+        no_exec: args.no_exec,
         allow_other: args.allow_other,
         dirty_limit: u64::from(args.dirty_mib) << 20,
         ..MountOptions::default()
@@ -180,6 +185,7 @@ fn say_ready(args: &Args, mounted: &Mounted) {
     } else {
         diagnose(&text);
     }
+    notify::tell(&format!("READY=1\nSTATUS={text}"));
 }
 
 fn shown(path: &Path) -> String {
@@ -196,6 +202,7 @@ fn wait(mut mounted: Mounted, stop: &AtomicBool) -> Result<(), Failure> {
         }
         std::thread::park_timeout(Duration::from_millis(100));
     }
+    notify::tell("STOPPING=1");
     diagnose("unmounting: what was written goes to the disk first");
     mounted.unmount().map_err(|error| Failure::Run(error.to_string()))?;
     diagnose("unmounted");

@@ -8,3 +8,4 @@ mod host;
 mod metrics;
 mod posted;
 mod shares;
+mod system;

@@ -1,0 +1,237 @@
+//! The parts of a system that mount for others: mount(8) with a line of fstab, and systemd.
+
+use crate::host::{Host, fairdisk, is_missing, lacks_something, text};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
+}
+
+/// What `make install` puts on a system, in a directory of its own.
+struct Installed {
+    place: TempDir,
+}
+
+impl Installed {
+    fn new() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let output = Command::new(repository().join("scripts/install.sh"))
+            .current_dir(repository())
+            .env("FAIRDISK_PROGRAM", env!("CARGO_BIN_EXE_fairdisk"))
+            .env("PREFIX", place.path().join("usr"))
+            .env("SBINDIR", place.path().join("sbin"))
+            .env_remove("DESTDIR")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", text(&output));
+        Self { place }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.place.path().join(name)
+    }
+
+    /// Runs a script where mount(8) finds the helper; nobody else sees what it mounts.
+    fn shell(&self, host: &Host, script: &str) -> Output {
+        let script = format!("mount --bind \"$SBIN\" /sbin; cd /; {script}");
+        Command::new("unshare")
+            .args(["--mount", "--propagation", "private", "sh", "-ec", &script])
+            .env("SBIN", self.path("sbin"))
+            .env("FSTAB", self.path("fstab"))
+            .env("SOURCE", host.source(""))
+            .env("MNT", host.at())
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    }
+
+    fn prints(&self, host: &Host, script: &str) -> String {
+        let output = self.shell(host, script);
+        assert!(output.status.success(), "{script}\n{}", text(&output));
+        text(&output).trim_end().to_owned()
+    }
+}
+
+#[test]
+fn what_is_installed_is_all_there() {
+    let installed = Installed::new();
+    for name in [
+        "usr/bin/fairdisk",
+        "usr/share/man/man1/fairdisk-mount.1",
+        "usr/share/bash-completion/completions/fairdisk",
+        "usr/share/zsh/site-functions/_fairdisk",
+        "usr/share/fish/vendor_completions.d/fairdisk.fish",
+    ] {
+        let length = fs::metadata(installed.path(name)).map(|file| file.len());
+        assert!(length.is_ok_and(|length| length > 100), "{name}");
+    }
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let target = fs::read_link(installed.path("sbin/mount.fairdisk")).unwrap();
+    assert_eq!(target, installed.path("usr/bin/fairdisk"));
+    let unit = installed.path("usr/lib/systemd/system/fairdisk@.service");
+    let start = format!("ExecStart={} mount --foreground", target.display());
+    assert!(fs::read_to_string(&unit).unwrap().contains(&start));
+    // Where systemd is not, this much has to do.
+    if let Ok(said) =
+        Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit).output()
+    {
+        let ours = text(&said).lines().filter(|line| line.contains("fairdisk")).count();
+        assert!(said.status.success() && ours == 0, "{}", text(&said));
+    }
+}
+
+#[test]
+fn a_line_of_fstab_works() {
+    if lacks_something() || is_missing("unshare") {
+        return;
+    }
+    let (installed, host) = (Installed::new(), Host::new());
+    let (source, at) = (host.source(""), host.at());
+    let line = format!(
+        "{} {} fairdisk defaults,scheduler=two-layer-cfq,depth=1,allow_other,ro,nofail,_netdev 0 0\n",
+        source.display().to_string().trim_end_matches('/'),
+        at.display()
+    );
+    fs::write(installed.path("fstab"), line).unwrap();
+    fs::write(host.source("a"), "as it was\n").unwrap();
+    let said = installed.prints(
+        &host,
+        "mount -T $FSTAB $MNT; cat $MNT/a; findmnt -no FSTYPE $MNT
+         setpriv --reuid=65534 --regid=65534 --clear-groups cat $MNT/a
+         grep -c \" $MNT fuse.fairdisk ro,.*allow_other\" /proc/self/mounts
+         touch $MNT/new 2>&1 | grep -o 'Read-only file system'
+         mount -a -T $FSTAB 2>&1 || :; umount $MNT; ls $MNT | wc -l
+         mount -a -T $FSTAB; cat $MNT/a; umount $MNT",
+    );
+    let expected = "as it was\nfuse.fairdisk\nas it was\n1\nRead-only file system\n0\nas it was";
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn options_of_mount_mean_what_they_say() {
+    if lacks_something() || is_missing("unshare") {
+        return;
+    }
+    let (installed, host) = (Installed::new(), Host::new());
+    for kind in ["fairdisk", "fuse.fairdisk"] {
+        let script = format!(
+            "mount -t {kind} -o noexec,scheduler=noop $SOURCE $MNT
+             printf 'true' > $MNT/run; chmod 755 $MNT/run; ($MNT/run 2>&1 || :) | grep -o denied
+             umount $MNT; cat $SOURCE/run
+             mount -t {kind} $SOURCE $MNT -o exec; $MNT/run; umount $MNT
+             mount -v -t {kind} $SOURCE $MNT -s -o colour=red | grep -o 'scheduler=.*cfq'
+             umount $MNT"
+        );
+        let expected = "denied\ntruescheduler=two-layer-cfq";
+        assert_eq!(installed.prints(&host, &script), expected, "{kind}");
+    }
+    for (options, code, says) in [
+        ("shceduler=noop", 1, "unknown option `shceduler`; did you mean `scheduler`?"),
+        ("sync", 1, "`sync` is not supported"),
+        ("depth=many", 1, "invalid value 'many' for '--depth"),
+        ("scheduler=cfs", 1, "known are noop"),
+        ("metrics=unix:/nonexistent/socket", 32, "cannot listen there"),
+    ] {
+        let output =
+            installed.shell(&host, &format!("mount -t fairdisk $SOURCE $MNT -o {options}"));
+        assert_eq!(output.status.code(), Some(code), "{options}: {}", text(&output));
+        assert!(text(&output).contains(says), "{options}: {}", text(&output));
+    }
+    let remounted = installed.shell(
+        &host,
+        "mount -t fairdisk $SOURCE $MNT
+         trap 'umount $MNT' EXIT; mount -t fairdisk -o remount,ro $SOURCE $MNT",
+    );
+    assert!(!remounted.status.success(), "{}", text(&remounted));
+    assert!(text(&remounted).contains("`remount` is not supported"), "{}", text(&remounted));
+}
+
+/// What the service manager would be told.
+fn told(socket: &UnixDatagram) -> String {
+    let mut message = [0; 1000];
+    let length = socket.recv(&mut message).unwrap();
+    String::from_utf8(message[..length].to_vec()).unwrap()
+}
+
+#[test]
+fn the_service_manager_hears_when_it_is_ready_and_when_it_stops() {
+    if lacks_something() {
+        return;
+    }
+    let host = Host::new();
+    let path = host.at().with_file_name("notify");
+    let name = format!("fairdisk-test-{}", std::process::id());
+    let hidden = SocketAddr::from_abstract_name(&name).unwrap();
+    for (socket, named) in [
+        (UnixDatagram::bind(&path).unwrap(), path.display().to_string()),
+        (UnixDatagram::bind_addr(&hidden).unwrap(), format!("@{name}")),
+    ] {
+        socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let mut daemon = Command::new(env!("CARGO_BIN_EXE_fairdisk"))
+            .args(["mount", "--foreground"])
+            .args([host.source(""), host.at()])
+            .env("NOTIFY_SOCKET", named)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let ready = told(&socket);
+        assert!(ready.starts_with("READY=1\nSTATUS=mounted source="), "{ready}");
+        fs::write(host.file("a"), "through").unwrap();
+        kill_process(Pid::from_child(&daemon), Signal::TERM).unwrap();
+        assert_eq!(told(&socket), "STOPPING=1");
+        assert!(daemon.wait().unwrap().success());
+        assert!(!Path::new(&host.file("a")).exists());
+        assert_eq!(fs::read_to_string(host.source("a")).unwrap(), "through");
+    }
+}
+
+/// What the unit leaves of root's power is enough for what a mount does for its callers.
+#[test]
+fn the_unit_leaves_enough_capabilities() {
+    if lacks_something() || is_missing("setpriv") {
+        return;
+    }
+    let unit = fs::read_to_string(repository().join("packaging/fairdisk@.service")).unwrap();
+    let lists = unit.lines().filter_map(|line| line.strip_prefix("CapabilityBoundingSet="));
+    let names = lists.flat_map(str::split_whitespace).filter_map(|name| name.strip_prefix("CAP_"));
+    let kept: Vec<String> = names.map(|name| format!("+{}", name.to_lowercase())).collect();
+    assert!(kept.len() > 10, "{kept:?}");
+    let host = Host::new();
+    let (source, at) = (host.source(""), host.at());
+    let output = Command::new("setpriv")
+        .arg(format!("--bounding-set=-all,{}", kept.join(",")))
+        .args(["--inh-caps=-all", "--no-new-privs", env!("CARGO_BIN_EXE_fairdisk"), "mount"])
+        .args([&source, &at])
+        .arg("--allow-other")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    let script = "cd $MNT; mkdir open; chmod 1777 open; echo x > secret; chmod 600 secret
+        nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
+        $nobody sh -ec 'exec 2> /dev/null; echo mine > open/file; mkfifo open/pipe; ln open/file open/link
+            ! cat secret; ! echo x > file'
+        stat -c %u open/file open/pipe; chown 1:2 open/file; stat -c %u:%g $SOURCE/open/file
+        mknod null c 1 3; stat -c %t:%T null; dd if=/dev/zero of=big bs=1M count=4 oflag=direct 2>&1 \
+            | grep -c copied; sync big; cmp -n 4194304 big /dev/zero; rm -r open; cat secret";
+    let done = Command::new("sh")
+        .args(["-ec", script])
+        .env("MNT", &at)
+        .env("SOURCE", &source)
+        .output()
+        .unwrap();
+    let unmounted = Command::new("umount").arg(&at).status().unwrap();
+    assert!(done.status.success() && unmounted.success(), "{}", text(&done));
+    assert_eq!(text(&done), "65534\n65534\n1:2\n1:3\n1\nx\n");
+    let known = fairdisk(&["mount", "--help"]);
+    assert!(text(&known).contains("--no-exec"), "{}", text(&known));
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Installs the program, its man pages and completions below PREFIX, and for root what mount(8) and
+# systemd need. DESTDIR is put before every path; FAIRDISK_PROGRAM is a program built already.
+set -euo pipefail
+
+if [ "$(id -u)" -eq 0 ] || [ -n "${DESTDIR:-}" ]; then
+  prefix=${PREFIX:-/usr/local}
+  system=yes
+else
+  prefix=${PREFIX:-$HOME/.local}
+  system=
+fi
+root=${DESTDIR:-}
+# The only place where mount(8) looks.
+sbin=${SBINDIR:-/sbin}
+share=$root$prefix/share
+
+program=${FAIRDISK_PROGRAM:-}
+if [ -z "$program" ]; then
+  cargo build --release --locked -p fairdisk
+  program=${CARGO_TARGET_DIR:-target}/release/fairdisk
+fi
+
+install -D -m 755 "$program" "$root$prefix/bin/fairdisk"
+echo "installed $root$prefix/bin/fairdisk"
+
+mkdir -p "$share/man/man1"
+"$program" man "$share/man/man1"
+
+completions() { # shell, file
+  mkdir -p "$(dirname "$share/$2")"
+  "$program" completions "$1" >"$share/$2"
+}
+completions bash bash-completion/completions/fairdisk
+completions zsh zsh/site-functions/_fairdisk
+completions fish fish/vendor_completions.d/fairdisk.fish
+
+if [ -z "$system" ]; then
+  echo "note: not root, so no mount.fairdisk for mount(8) and no systemd unit" >&2
+  exit 0
+fi
+
+# For the types `fairdisk` and `fuse.fairdisk`.
+mkdir -p "$root$sbin"
+for name in mount.fairdisk mount.fuse.fairdisk; do
+  ln -sfn "$prefix/bin/fairdisk" "$root$sbin/$name"
+done
+echo "installed $root$sbin/mount.fairdisk"
+
+units=$root$prefix/lib/systemd/system
+mkdir -p "$units"
+sed "s|/usr/local/bin|$prefix/bin|" packaging/fairdisk@.service >"$units/fairdisk@.service"
+echo "installed $units/fairdisk@.service"
