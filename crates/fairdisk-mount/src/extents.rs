@@ -34,6 +34,14 @@ pub(crate) struct Fallback {
     pub(crate) inodes: u64,
 }
 
+/// Where a file system is, and positions for what has none in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    /// Sectors of the disk before the file system.
+    pub(crate) start: u64,
+    pub(crate) fallback: Fallback,
+}
+
 impl Fallback {
     /// Where the data of an inode might begin, in bytes.
     fn start(&self, inode: u64) -> u64 {
@@ -52,7 +60,7 @@ impl Fallback {
 #[derive(Debug)]
 pub(crate) struct Extents {
     inode: u64,
-    fallback: Fallback,
+    layout: Layout,
     known: Vec<Extent>,
     /// What has been asked about: from here to there, nothing in between is missing.
     asked: std::ops::Range<u64>,
@@ -62,11 +70,11 @@ pub(crate) struct Extents {
 
 impl Extents {
     /// Nothing known yet.
-    pub(crate) fn new(inode: u64, fallback: Fallback) -> Self {
-        Self { inode, fallback, known: Vec::new(), asked: 0..0, mute: false }
+    pub(crate) fn new(inode: u64, layout: Layout) -> Self {
+        Self { inode, layout, known: Vec::new(), asked: 0..0, mute: false }
     }
 
-    /// Where `offset` of the file is; `fd` is the file, open.
+    /// Where `offset` of the file is on the disk; `fd` is the file, open.
     pub(crate) fn position(&mut self, fd: impl AsFd, offset: u64) -> Lba {
         if !self.mute && !self.asked.contains(&offset) {
             let follows = offset == self.asked.end;
@@ -93,9 +101,9 @@ impl Extents {
         let after = self.known.partition_point(|extent| extent.logical <= offset);
         let bytes = match after.checked_sub(1).map(|at| self.known[at]) {
             Some(extent) => extent.physical.saturating_add(offset - extent.logical),
-            None => self.fallback.start(self.inode).saturating_add(offset),
+            None => self.layout.fallback.start(self.inode).saturating_add(offset),
         };
-        Lba(bytes / SECTOR_BYTES)
+        Lba(self.layout.start + bytes / SECTOR_BYTES)
     }
 
     /// Forgets what is known: the layout may have changed.
@@ -121,14 +129,15 @@ impl Extents {
 mod tests {
     use super::*;
 
-    const FALLBACK: Fallback = Fallback { sectors: 1_000_000, inodes: 1000 };
+    const LAYOUT: Layout =
+        Layout { start: 0, fallback: Fallback { sectors: 1_000_000, inodes: 1000 } };
 
     fn extent(logical: u64, physical: u64, len: u64) -> Extent {
         Extent { logical, physical, len }
     }
 
     fn known() -> Extents {
-        let mut extents = Extents::new(10, FALLBACK);
+        let mut extents = Extents::new(10, LAYOUT);
         let pieces = vec![extent(0, 1 << 20, 8192), extent(16384, 4 << 20, 4096)];
         extents.learn(0, Mapped { extents: pieces, end: u64::MAX });
         extents
@@ -142,6 +151,15 @@ mod tests {
     }
 
     #[test]
+    fn positions_are_those_of_the_whole_disk() {
+        let layout = Layout { start: 2048, ..LAYOUT };
+        let mut extents = Extents::new(10, layout);
+        assert_eq!(extents.place(0), Lba(2048 + 10_000));
+        extents.learn(0, Mapped { extents: vec![extent(0, 1 << 20, 8192)], end: u64::MAX });
+        assert_eq!(extents.place(4096), Lba(2048 + 2056));
+    }
+
+    #[test]
     fn holes_and_the_end_go_on_from_the_block_before() {
         assert_eq!(known().place(8192), Lba(2064));
         assert_eq!(known().place(16384 + 8192), Lba(8192 + 16));
@@ -149,11 +167,11 @@ mod tests {
 
     #[test]
     fn what_has_no_position_gets_one_in_the_order_of_inodes() {
-        let place = |inode| Extents::new(inode, FALLBACK).place(0);
+        let place = |inode| Extents::new(inode, LAYOUT).place(0);
         assert_eq!(place(10), Lba(10_000));
         assert_eq!(place(11), Lba(11_000));
         assert_eq!(place(1010), place(10));
-        let uncounted = Fallback { sectors: 1000, inodes: 0 };
+        let uncounted = Layout { start: 0, fallback: Fallback { sectors: 1000, inodes: 0 } };
         let spread = Extents::new(12345, uncounted).place(0);
         assert!(spread.0 < 1000);
         assert_eq!(spread, Extents::new(12345, uncounted).place(0));
@@ -161,7 +179,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_in_order_is_kept_and_a_jump_starts_anew() {
-        let mut extents = Extents::new(10, FALLBACK);
+        let mut extents = Extents::new(10, LAYOUT);
         extents.learn(0, Mapped { extents: vec![extent(0, 512, 4096)], end: 4096 });
         extents.learn(4096, Mapped { extents: vec![extent(4096, 51200, 4096)], end: 8192 });
         assert_eq!(extents.asked, 0..8192);
@@ -185,7 +203,7 @@ mod tests {
         let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         std::os::unix::fs::FileExt::write_all_at(&file, &[1; 8192], 0).unwrap();
         file.sync_all().unwrap();
-        let mut extents = Extents::new(10, FALLBACK);
+        let mut extents = Extents::new(10, LAYOUT);
         let first = extents.position(&file, 0);
         if extents.mute {
             eprintln!("skipped, positions: no FIEMAP here");

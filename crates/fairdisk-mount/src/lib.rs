@@ -10,6 +10,7 @@
 
 mod answers;
 mod attributes;
+mod block_device;
 mod buffers;
 mod caller;
 pub mod cgroups;
@@ -27,6 +28,7 @@ mod jobs;
 pub mod metrics;
 mod mounted;
 mod mountpoint;
+mod mounts;
 mod nodes;
 mod open_file;
 mod ops;
@@ -36,9 +38,11 @@ mod scheduled;
 mod sys;
 mod tree;
 
+pub use block_device::BlockDevice;
 pub use errors::{MountError, MountProblem};
 pub use gate::{Gate, Job, OpenGate, Piece};
 pub use mounted::{Mounted, Watch};
+pub use mounts::{MountEntry, Mounts};
 pub use options::MountOptions;
-pub use scheduled::{GroupStatus, ScheduledGate, scheduler};
+pub use scheduled::{GroupStatus, MountGate, ScheduledGate, scheduler};
 pub use tree::MountCounts;

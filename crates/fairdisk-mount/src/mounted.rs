@@ -136,7 +136,7 @@ impl Mounted {
     }
 
     /// Whether what is mounted there is ours, not something older below it.
-    fn is_there(&self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         !self.is_over() && mountpoint::device(&self.mountpoint) == self.device
     }
 }

@@ -1,7 +1,7 @@
 //! Files while they are open.
 
 use crate::dirty::Ranges;
-use crate::extents::{Extents, Fallback};
+use crate::extents::{Extents, Layout};
 use crate::freshness::{Closed, Freshness, Stamp};
 use crate::gate::Gate;
 use crate::sys::proc_fd::ProcFd;
@@ -31,15 +31,15 @@ pub(crate) struct FileState {
 /// The states of all open files.
 pub(crate) struct FileStates {
     gate: Arc<dyn Gate>,
-    fallback: Fallback,
+    layout: Layout,
     states: Mutex<HashMap<u64, Weak<FileState>>>,
     closed: Mutex<Closed>,
 }
 
 impl FileStates {
     /// None open.
-    pub(crate) fn new(gate: Arc<dyn Gate>, fallback: Fallback) -> Self {
-        Self { gate, fallback, states: Mutex::default(), closed: Mutex::default() }
+    pub(crate) fn new(gate: Arc<dyn Gate>, layout: Layout) -> Self {
+        Self { gate, layout, states: Mutex::default(), closed: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, Weak<FileState>>> {
@@ -60,7 +60,7 @@ impl FileStates {
         let state = Arc::new(FileState {
             node,
             last_user: AtomicU32::new(0),
-            extents: Mutex::new(Extents::new(inode, self.fallback)),
+            extents: Mutex::new(Extents::new(inode, self.layout)),
             ranges: Mutex::default(),
             errors: Mutex::default(),
             freshness: Mutex::new(Freshness::new(stamp)),

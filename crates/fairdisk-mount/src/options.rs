@@ -1,9 +1,10 @@
 //! How a tree is mounted.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// How a tree is mounted. Start from the default.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MountOptions {
     /// Nothing may be changed through the mount.
     pub read_only: bool,

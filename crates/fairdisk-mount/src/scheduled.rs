@@ -1,7 +1,7 @@
 //! The gate behind which a scheduler decides.
 
 use crate::gate::{Gate, Job, Piece};
-use crate::identity::{Hierarchy, Identity, Setting, SettingError, Who, ioprio};
+use crate::identity::{FileId, Hierarchy, Identity, Setting, SettingError, Who, ioprio};
 use fairdisk_core::{
     Accounts, AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Op, Share, Span,
     WeightMap,
@@ -10,14 +10,23 @@ use fairdisk_plane::disk::{Disk, Order, Thread};
 use fairdisk_sched::cfq::{CfqParams, Quirks};
 use fairdisk_sched::two_layer::TwoLayerParams;
 use fairdisk_sched::{Scheduler, SchedulerSpec};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Lets pieces through when the scheduler of the disk says so, each in the name of the thread that
-/// asked.
+/// A disk with its scheduler, and who asks it for what. The mounts on the disk share it: each has
+/// a [`MountGate`] to it.
 pub struct ScheduledGate {
     disk: Disk,
     hierarchy: Option<Hierarchy>,
     identity: Mutex<Identity>,
+    mounts: AtomicU32,
+}
+
+/// Lets the pieces of one mount through when the scheduler of the disk says so, each in the name of
+/// the thread that asked.
+pub struct MountGate {
+    gate: Arc<ScheduledGate>,
+    mount: u32,
 }
 
 /// The scheduler called `name` as a mount runs it: without the quirks and defects that the lab
@@ -73,7 +82,13 @@ impl ScheduledGate {
     #[must_use]
     pub fn new(disk: Disk, hierarchy: Option<Hierarchy>) -> Self {
         let identity = Mutex::new(Identity::new(hierarchy.clone()));
-        Self { disk, hierarchy, identity }
+        Self { disk, hierarchy, identity, mounts: AtomicU32::new(0) }
+    }
+
+    /// The gate of one more mount.
+    #[must_use]
+    pub fn for_mount(self: &Arc<Self>) -> MountGate {
+        MountGate { gate: Arc::clone(self), mount: self.mounts.fetch_add(1, Ordering::Relaxed) }
     }
 
     /// Where groups come from.
@@ -155,7 +170,7 @@ impl ScheduledGate {
     }
 
     /// The thread, or who used the file last if nobody asks.
-    fn who(&self, caller: u32, file: u64) -> Who {
+    fn who(&self, caller: u32, file: FileId) -> Who {
         self.look(|identity, now| match caller {
             0 => identity.user_of(file),
             _ => identity.classify(now, caller),
@@ -163,9 +178,15 @@ impl ScheduledGate {
     }
 }
 
-impl Gate for ScheduledGate {
+impl MountGate {
+    const fn file(&self, node: u64) -> FileId {
+        FileId { mount: self.mount, node }
+    }
+}
+
+impl Gate for MountGate {
     fn submit(&self, piece: Piece, job: Box<dyn Job>) {
-        let who = self.who(piece.caller, piece.file);
+        let who = self.gate.who(piece.caller, self.file(piece.file));
         let own = if piece.caller == 0 { None } else { ioprio::of(piece.caller) };
         let order = Order {
             task: who.task,
@@ -181,23 +202,23 @@ impl Gate for ScheduledGate {
         // back or flushed may come from any thread.
         let waits = piece.sync && piece.op != Op::Flush;
         let thread = if waits { Thread::MayPerform } else { Thread::MustGoOn };
-        self.disk.submit(&order, job, thread);
+        self.gate.disk.submit(&order, job, thread);
     }
 
     fn uses(&self, caller: u32, file: u64) {
-        self.look(|identity, now| {
+        self.gate.look(|identity, now| {
             let who = identity.classify(now, caller);
-            identity.uses(who, file);
+            identity.uses(who, self.file(file));
             who
         });
     }
 
     fn done_with(&self, file: u64) {
-        self.identity().done_with(file);
+        self.gate.identity().done_with(self.file(file));
     }
 
     fn account(&self, caller: u32, file: u64) -> u32 {
-        let GroupId(group) = self.who(caller, file).group;
+        let GroupId(group) = self.gate.who(caller, self.file(file)).group;
         group
     }
 }

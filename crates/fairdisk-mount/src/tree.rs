@@ -1,10 +1,11 @@
 //! The tree below the source: what every request works on.
 
+use crate::block_device::BlockDevice;
 use crate::buffers::Buffers;
 use crate::caller::Privileges;
 use crate::directory::OpenDirectory;
 use crate::dirty::Accounts;
-use crate::extents::Fallback;
+use crate::extents::{Fallback, Layout};
 use crate::gate::Gate;
 use crate::handles::Handles;
 use crate::nodes::Nodes;
@@ -67,12 +68,15 @@ impl Tree {
         let nodes = Nodes::new(source)?;
         let space = fstatvfs(nodes.root())?;
         let sectors = space.f_blocks.saturating_mul(space.f_frsize) / fairdisk_core::SECTOR_BYTES;
-        let fallback = Fallback { sectors, inodes: space.f_files };
+        let layout = Layout {
+            start: BlockDevice::of(source)?.start,
+            fallback: Fallback { sectors, inodes: space.f_files },
+        };
         Ok(Self {
             nodes,
             files: Handles::default(),
             directories: Handles::default(),
-            states: Arc::new(FileStates::new(Arc::clone(&gate), fallback)),
+            states: Arc::new(FileStates::new(Arc::clone(&gate), layout)),
             accounts: Accounts::new(options.dirty_limit),
             buffers: Buffers::default(),
             proc_fd: ProcFd::new()?,

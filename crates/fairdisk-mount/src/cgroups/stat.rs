@@ -1,25 +1,19 @@
-//! What a group got from each running mount, as text.
+//! What a group got from each disk with mounts, as text.
 
-use crate::control::{Client, GroupEntry, LatencyCount, Status, directory, sockets};
+use crate::control::{self, Client, GroupEntry, LatencyCount, Status};
 use crate::identity::Hierarchy;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A mount that says nothing for so long is left out.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How the running mounts are doing.
+/// How the disks with mounts are doing.
 fn running() -> Vec<Status> {
-    let places = [directory(), PathBuf::from("/run/fairdisk")];
-    let mut all: Vec<PathBuf> = places.iter().flat_map(|place| sockets(place)).collect();
-    all.sort();
-    all.dedup();
-    all.iter().filter_map(|socket| ask(socket)).collect()
+    control::running().into_iter().filter_map(ask).collect()
 }
 
-fn ask(socket: &Path) -> Option<Status> {
-    let mut client = Client::connect(socket).ok()?;
+fn ask(mut client: Client) -> Option<Status> {
     client.wait_no_longer_than(PATIENCE).ok()?;
     client.status().ok()
 }
@@ -28,10 +22,10 @@ fn ask(socket: &Path) -> Option<Status> {
 #[must_use]
 pub fn strangers(name: &str) -> Vec<String> {
     let others = running().into_iter().filter(|status| status.cgroups.as_deref() != Some(name));
-    others.map(|status| status.mountpoint).collect()
+    others.flat_map(|status| status.mounts).map(|mount| mount.mountpoint).collect()
 }
 
-/// A block for each running mount that takes its groups from `hierarchy`.
+/// A block for each disk with mounts that takes its groups from `hierarchy`.
 pub(super) fn text(hierarchy: &Hierarchy, group: &str) -> String {
     let mut text = String::new();
     for status in running() {
@@ -65,7 +59,10 @@ fn block(text: &mut String, status: &Status, group: &str) {
         ("latency_p50_ms", quantile(latency, 50)),
         ("latency_p99_ms", quantile(latency, 99)),
     ];
-    let _ = writeln!(text, "mount {}\ngroup {group}", status.mountpoint);
+    for mount in &status.mounts {
+        let _ = writeln!(text, "mount {}", mount.mountpoint);
+    }
+    let _ = writeln!(text, "group {group}");
     for (name, value) in requests {
         let _ = writeln!(text, "{name} {value}");
     }
@@ -89,13 +86,14 @@ fn quantile(latency: &[LatencyCount], percent: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mounts::MountEntry;
 
     #[test]
     fn a_group_that_asked_for_nothing_got_nothing() {
         let status = Status {
-            schema: 1,
-            source: "/a".to_owned(),
-            mountpoint: "/b".to_owned(),
+            schema: 2,
+            disk: "sda".to_owned(),
+            mounts: vec![MountEntry { source: "/a".to_owned(), mountpoint: "/b".to_owned() }],
             scheduler: "noop".to_owned(),
             device_model: None,
             cgroups: Some("fairdisk".to_owned()),

@@ -1,6 +1,9 @@
 //! The asker's end.
 
+use super::directory;
 use super::protocol::{Answer, Ask, Status};
+use rustix::net::sockopt::socket_peercred;
+use rustix::process::geteuid;
 use std::fmt;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -76,6 +79,20 @@ impl Client {
         &self.path
     }
 
+    /// The process at the other end; nothing if the kernel does not say, as for one in another
+    /// namespace.
+    #[must_use]
+    pub fn process(&self) -> Option<i32> {
+        let peer = socket_peercred(self.stream.get_ref()).ok()?;
+        Some(peer.pid.as_raw_nonzero().get())
+    }
+
+    /// Whether the other end is root or the same user.
+    pub(super) fn is_trusted(&self) -> bool {
+        let peer = socket_peercred(self.stream.get_ref());
+        peer.is_ok_and(|peer| peer.uid.is_root() || peer.uid == geteuid())
+    }
+
     /// Asks, and waits for the answer.
     ///
     /// # Errors
@@ -106,9 +123,27 @@ impl Client {
     }
 }
 
-/// The sockets in a directory, in the order of their names.
+/// A connection to each process that runs a disk. Sockets left behind by those that were killed do
+/// not count.
 #[must_use]
-pub fn sockets(directory: &Path) -> Vec<PathBuf> {
+pub fn running() -> Vec<Client> {
+    let places = [directory(), PathBuf::from("/run/fairdisk")];
+    let mut all: Vec<PathBuf> = places.iter().flat_map(|place| sockets(place)).collect();
+    all.sort();
+    all.dedup();
+    let mut known = Vec::new();
+    let clients = all.iter().filter_map(|path| Client::connect(path).ok());
+    let new = clients.filter(|client| {
+        let process = client.process();
+        let new = process.is_none() || !known.contains(&process);
+        known.push(process);
+        new
+    });
+    new.collect()
+}
+
+/// The sockets and names of mounts in a directory, in their order.
+fn sockets(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     let mut all: Vec<PathBuf> =

@@ -2,15 +2,22 @@
 //! Unix socket.
 //!
 //! Everybody may look. Only root and whoever runs the mount may change anything; the kernel says
-//! who is at the other end.
+//! who is at the other end. The mounts on one disk have one socket, and each a name that leads to
+//! it.
 
+mod claim;
 mod client;
+mod name;
 mod protocol;
 mod server;
+mod settings;
 
-pub use client::{Client, ControlError, sockets};
-pub use protocol::{Answer, Ask, GroupEntry, LatencyCount, Status};
+pub use claim::{Claim, ClaimError, Turn, claim};
+pub use client::{Client, ControlError, running};
+pub(crate) use name::Name;
+pub use protocol::{Answer, Ask, GroupEntry, LatencyCount, Status, Wanted};
 pub use server::{About, Server};
+pub use settings::{Settings, namespace};
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,12 @@
 //! What can be asked, and the answers.
 
+use super::settings::Settings;
+use crate::mounts::MountEntry;
+use crate::options::MountOptions;
 use crate::scheduled::{GroupStatus, ScheduledGate};
 use fairdisk_core::{Histogram, Share, Span};
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,13 +26,37 @@ pub enum Ask {
         /// Its name.
         name: String,
     },
+    /// One more mount on the disk.
+    Mount(Box<Wanted>),
+    /// One mount less.
+    Unmount {
+        /// Where it is.
+        mountpoint: OsString,
+    },
+    /// What is mounted.
+    Mounts,
+}
+
+/// A mount to be made by whoever runs its disk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wanted {
+    /// What is to be mounted, from the root on.
+    pub source: OsString,
+    /// Where, from the root on.
+    pub mountpoint: OsString,
+    /// How.
+    pub options: MountOptions,
+    /// How the disk is to be run.
+    pub settings: Settings,
+    /// Where these paths mean what they say.
+    pub namespace: String,
 }
 
 impl Ask {
     /// Whether it changes something.
     #[must_use]
     pub const fn is_change(&self) -> bool {
-        !matches!(self, Self::List)
+        !matches!(self, Self::List | Self::Mounts)
     }
 }
 
@@ -40,19 +68,25 @@ pub enum Answer {
     Status(Status),
     /// It is done.
     Done,
+    /// It is mounted here.
+    Mounted(OsString),
+    /// What is mounted.
+    Mounts(Vec<MountEntry>),
+    /// The last mount has just gone: whoever wants one now has the disk to themselves.
+    Over,
     /// Why it is not done.
     Error(String),
 }
 
-/// How a mount is doing.
+/// How a disk and the mounts on it are doing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// Version of this format.
     pub schema: u32,
-    /// What is mounted.
-    pub source: String,
-    /// Where.
-    pub mountpoint: String,
+    /// The disk, as the kernel calls it.
+    pub disk: String,
+    /// The mounts on it.
+    pub mounts: Vec<MountEntry>,
     /// The scheduler in charge.
     pub scheduler: String,
     /// The disk whose timing is kept to, if any.

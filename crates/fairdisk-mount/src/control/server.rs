@@ -1,8 +1,11 @@
 //! The mount's end.
 
-use super::protocol::{Answer, Ask, GroupEntry, Status};
+use super::name::{prepare, remove};
+use super::protocol::{Answer, Ask, GroupEntry, Status, Wanted};
+use super::settings::{Settings, namespace};
 use crate::identity::Setting;
-use crate::scheduled::{ScheduledGate, scheduler};
+use crate::mounts::Mounts;
+use crate::scheduled::scheduler;
 use fairdisk_sched::SchedulerSpec;
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::geteuid;
@@ -23,22 +26,18 @@ const ASK_BYTES_MAX: u64 = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Connections at once; more are hung up on.
-const CONNECTIONS_MAX: usize = 32;
+const CONNECTIONS_MAX: usize = 128;
 
-/// What a mount says about itself besides its groups.
+/// What a disk says about itself besides its mounts and groups.
 #[derive(Clone, Debug)]
 pub struct About {
-    /// What is mounted.
-    pub source: PathBuf,
-    /// Where.
-    pub mountpoint: PathBuf,
-    /// The scheduler it began with.
-    pub scheduler: String,
-    /// The disk whose timing is kept to, if any.
-    pub device_model: Option<String>,
+    /// What the kernel calls it.
+    pub disk: String,
+    /// The scheduler it began with, and how else it is run.
+    pub settings: Settings,
 }
 
-/// Answers until it is dropped.
+/// Answers whoever asks after the mounts on a disk. Dropping it ends that.
 #[derive(Debug)]
 pub struct Server {
     path: PathBuf,
@@ -47,7 +46,7 @@ pub struct Server {
 }
 
 struct Shared {
-    gate: Arc<ScheduledGate>,
+    mounts: Arc<Mounts>,
     about: Mutex<About>,
     connections: AtomicUsize,
     closing: AtomicBool,
@@ -60,26 +59,20 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Server {
-    /// Answers questions about `gate` on a socket at `path`. A socket left behind by a mount that
-    /// is gone is replaced.
+    /// Answers questions about `mounts` on a socket at `path`. A socket left behind by a process
+    /// that is gone is replaced.
     ///
     /// # Errors
     /// The socket cannot be made, or somebody answers there already.
-    pub fn start(path: &Path, gate: Arc<ScheduledGate>, about: About) -> io::Result<Self> {
-        if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory)?;
-            fs::set_permissions(directory, Permissions::from_mode(0o755))?;
-        }
+    pub fn start(path: &Path, mounts: Arc<Mounts>, about: About) -> io::Result<Self> {
+        path.parent().map_or(Ok(()), prepare)?;
         wait_until_silent(path)?;
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        remove(path)?;
         let listener = UnixListener::bind(path)?;
         // Everybody may connect; what they may do is decided for each question.
         fs::set_permissions(path, Permissions::from_mode(0o666))?;
         let shared = Arc::new(Shared {
-            gate,
+            mounts,
             about: Mutex::new(about),
             connections: AtomicUsize::new(0),
             closing: AtomicBool::new(false),
@@ -155,16 +148,43 @@ impl Shared {
 
     fn answer(&self, ask: &Ask, may_change: bool) -> Answer {
         if ask.is_change() && !may_change {
-            let text = "only root and whoever runs the mount may change settings";
+            let text = "only root and whoever runs the mount may change anything";
             return Answer::Error(text.to_owned());
         }
         match ask {
             Ask::List => Answer::Status(self.status()),
             Ask::Set { group, setting } => {
-                let set = Setting::parse(setting).and_then(|it| self.gate.set(group, it));
+                let set = Setting::parse(setting).and_then(|it| self.mounts.gate().set(group, it));
                 set.map_or_else(|error| Answer::Error(error.to_string()), |()| Answer::Done)
             }
             Ask::Scheduler { name } => self.switch(name),
+            Ask::Mount(wanted) => self.mount(wanted),
+            Ask::Unmount { mountpoint } => match self.mounts.unmount(Path::new(mountpoint)) {
+                Ok(()) => Answer::Done,
+                Err(error) => Answer::Error(error.to_string()),
+            },
+            Ask::Mounts => Answer::Mounts(self.mounts.list()),
+        }
+    }
+
+    fn mount(&self, wanted: &Wanted) -> Answer {
+        if wanted.namespace != namespace() {
+            let text = "the process that runs the disk sees other mounts (it is in another \
+                        namespace); use --separate for a scheduler of your own";
+            return Answer::Error(text.to_owned());
+        }
+        self.mounts.settle();
+        if self.mounts.are_over() {
+            return Answer::Over;
+        }
+        if let Some(why) = self.about().conflict(&wanted.settings, &self.mounts.list()) {
+            return Answer::Error(why);
+        }
+        let (source, at) = (Path::new(&wanted.source), Path::new(&wanted.mountpoint));
+        match self.mounts.mount(source, at, wanted.options.clone()) {
+            Ok(Some(at)) => Answer::Mounted(at.into_os_string()),
+            Ok(None) => Answer::Over,
+            Err(error) => Answer::Error(error.to_string()),
         }
     }
 
@@ -173,9 +193,9 @@ impl Shared {
             let known = SchedulerSpec::NAMES.join(", ");
             return Answer::Error(format!("unknown scheduler `{name}` (known: {known})"));
         };
-        match self.gate.switch(spec.build()) {
+        match self.mounts.gate().switch(spec.build()) {
             Ok(()) => {
-                name.clone_into(&mut self.about().scheduler);
+                self.about().settings.scheduler = Some(name.to_owned());
                 Answer::Done
             }
             Err(error) => Answer::Error(format!("`{name}` cannot take over: {error}")),
@@ -187,22 +207,22 @@ impl Shared {
     }
 
     fn status(&self) -> Status {
-        let about = self.about().clone();
-        let groups = self.gate.groups();
+        let About { disk, settings } = self.about().clone();
+        let gate = self.mounts.gate();
         Status {
-            schema: 1,
-            source: about.source.to_string_lossy().into_owned(),
-            mountpoint: about.mountpoint.to_string_lossy().into_owned(),
-            scheduler: about.scheduler,
-            device_model: about.device_model,
-            cgroups: self.gate.hierarchy().map(|it| it.name().to_owned()),
-            uptime_s: self.gate.now().as_ns() as f64 / 1e9,
-            groups: groups.iter().map(|group| GroupEntry::of(group, &self.gate)).collect(),
+            schema: 2,
+            disk,
+            mounts: self.mounts.list(),
+            scheduler: settings.scheduler.unwrap_or_default(),
+            device_model: settings.device_model,
+            cgroups: settings.cgroups,
+            uptime_s: gate.now().as_ns() as f64 / 1e9,
+            groups: gate.groups().iter().map(|group| GroupEntry::of(group, gate)).collect(),
         }
     }
 }
 
-/// A mount that was just unmounted there may still be on its way out.
+/// Whoever answered there before may still be on its way out.
 fn wait_until_silent(path: &Path) -> io::Result<()> {
     for _ in 0..100 {
         if UnixStream::connect(path).is_err() {

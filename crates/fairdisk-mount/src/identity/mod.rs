@@ -36,6 +36,15 @@ impl Who {
     pub const NOBODY: Self = Self { task: TaskId(0), group: GroupId::ROOT, ioprio: IoPrio::UNSET };
 }
 
+/// A file of one of the mounts on a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileId {
+    /// The mount.
+    pub mount: u32,
+    /// The number the kernel knows the file by there.
+    pub node: u64,
+}
+
 /// Everybody who was heard of lately.
 #[derive(Debug)]
 pub struct Identity {
@@ -43,7 +52,7 @@ pub struct Identity {
     groups: Groups,
     tasks: Tasks,
     /// Who used a file last, for what nobody asks for.
-    users: HashMap<u64, Who>,
+    users: HashMap<FileId, Who>,
     swept: Instant,
     changes: Vec<Change>,
 }
@@ -101,18 +110,18 @@ impl Identity {
     }
 
     /// `who` has used `file`.
-    pub fn uses(&mut self, who: Who, file: u64) {
+    pub fn uses(&mut self, who: Who, file: FileId) {
         self.users.insert(file, who);
     }
 
     /// Who used `file` last.
     #[must_use]
-    pub fn user_of(&self, file: u64) -> Who {
+    pub fn user_of(&self, file: FileId) -> Who {
         self.users.get(&file).copied().unwrap_or(Who::NOBODY)
     }
 
     /// `file` is not in use any more.
-    pub fn done_with(&mut self, file: u64) {
+    pub fn done_with(&mut self, file: FileId) {
         self.users.remove(&file);
     }
 

@@ -1,10 +1,11 @@
-//! What is told: the mount, its groups, and the process that serves it.
+//! What is told: the mounts on a disk, its groups, and the process that serves it.
 
 use super::text::{Kind, Label, Text};
-use crate::control::About;
 use crate::mounted::Watch;
-use crate::scheduled::{GroupStatus, ScheduledGate};
+use crate::mounts::{MountEntry, Mounts};
+use crate::scheduled::GroupStatus;
 use fairdisk_core::{GroupAccount, Histogram, Share, Span};
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 
@@ -12,18 +13,11 @@ use std::sync::Arc;
 /// from 16 µs to 34 s, each twice the one before.
 const BUCKETS: std::ops::RangeInclusive<u32> = 14..=35;
 
-/// Makes the page of one mount.
-#[derive(Clone)]
+/// Makes the page of one disk.
+#[derive(Clone, Debug)]
 pub struct Page {
-    gate: Arc<ScheduledGate>,
-    about: About,
-    watch: Watch,
-}
-
-impl std::fmt::Debug for Page {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Page").field("about", &self.about).finish_non_exhaustive()
-    }
+    mounts: Arc<Mounts>,
+    device_model: Option<String>,
 }
 
 /// A family of one number for each group.
@@ -68,19 +62,51 @@ const FAMILIES: [Family; 6] = [
     ),
 ];
 
+/// A family of one number for each mount.
+type MountFamily = (&'static str, Kind, &'static str, fn(&Watch) -> u64);
+
+const MOUNT_FAMILIES: [MountFamily; 4] = [
+    (
+        "fairdisk_held_back_writes_total",
+        Kind::Counter,
+        "Writes that waited because their group was at its limit of dirty data.",
+        |watch| watch.counts().held_back,
+    ),
+    (
+        "fairdisk_unattributed_writes_total",
+        Kind::Counter,
+        "Writes that came from no task (memory maps), charged to the last user of their file.",
+        |watch| watch.counts().orphan_writes,
+    ),
+    ("fairdisk_known_files", Kind::Gauge, "Files the kernel knows.", |watch| watch.counts().nodes),
+    (
+        "fairdisk_dirty_limit_bytes",
+        Kind::Gauge,
+        "What a group may have written and not yet on the disk before its writers wait.",
+        Watch::dirty_limit,
+    ),
+];
+
 impl Page {
-    /// The page of the mount behind `gate`.
+    /// The page of a disk with `mounts`, held to the pace of `device_model` if there is one.
     #[must_use]
-    pub const fn new(gate: Arc<ScheduledGate>, about: About, watch: Watch) -> Self {
-        Self { gate, about, watch }
+    pub const fn new(mounts: Arc<Mounts>, device_model: Option<String>) -> Self {
+        Self { mounts, device_model }
     }
 
     /// How everything is now.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = Text::default();
-        let groups = self.gate.groups();
-        self.mount(&mut text);
+        let gate = self.mounts.gate();
+        let (mounts, groups) = (self.mounts.watches(), gate.groups());
+        text.family("fairdisk_build_info", Kind::Gauge, "The version, as a label.");
+        text.sample(&[("version", env!("CARGO_PKG_VERSION"))], 1);
+        text.family("fairdisk_scheduler_info", Kind::Gauge, "The scheduler, as a label.");
+        text.sample(&[("scheduler", gate.scheduler())], 1);
+        text.family("fairdisk_uptime_seconds", Kind::Gauge, "The time since the first mount.");
+        text.sample(&[], gate.now().as_ns() as f64 / 1e9);
+        self.mounts(&mut text, &mounts);
         operations(&mut text, &groups);
         for (name, kind, help, value) in FAMILIES {
             text.family(name, kind, help);
@@ -89,55 +115,38 @@ impl Page {
             }
         }
         latency(&mut text, &groups);
-        self.present(&mut text, &groups);
+        self.present(&mut text, &mounts, &groups);
         process(&mut text);
         text.into_string()
     }
 
-    fn mount(&self, text: &mut Text) {
-        let about = &self.about;
-        text.family("fairdisk_build_info", Kind::Gauge, "The version, as a label.");
-        text.sample(&[("version", env!("CARGO_PKG_VERSION"))], 1);
+    fn mounts(&self, text: &mut Text, mounts: &[(MountEntry, Watch)]) {
         text.family("fairdisk_mount_info", Kind::Gauge, "What is mounted where, as labels.");
-        let (source, mountpoint) =
-            (about.source.to_string_lossy(), about.mountpoint.to_string_lossy());
-        let labels = [
-            ("source", &*source),
-            ("mountpoint", &*mountpoint),
-            ("cgroups", self.gate.hierarchy().map_or("", |hierarchy| hierarchy.name())),
-            ("device_model", about.device_model.as_deref().unwrap_or_default()),
-        ];
-        text.sample(&labels, 1);
-        text.family("fairdisk_scheduler_info", Kind::Gauge, "The scheduler, as a label.");
-        text.sample(&[("scheduler", self.gate.scheduler())], 1);
-        text.family("fairdisk_uptime_seconds", Kind::Gauge, "The time since the mount.");
-        text.sample(&[], self.gate.now().as_ns() as f64 / 1e9);
-        let counts = self.watch.counts();
-        text.family(
-            "fairdisk_held_back_writes_total",
-            Kind::Counter,
-            "Writes that waited because their group was at its limit of dirty data.",
-        );
-        text.sample(&[], counts.held_back);
-        text.family(
-            "fairdisk_unattributed_writes_total",
-            Kind::Counter,
-            "Writes that came from no task (memory maps), charged to the last user of their file.",
-        );
-        text.sample(&[], counts.orphan_writes);
-        text.family("fairdisk_known_files", Kind::Gauge, "Files the kernel knows.");
-        text.sample(&[], counts.nodes);
-        text.family(
-            "fairdisk_dirty_limit_bytes",
-            Kind::Gauge,
-            "What a group may have written and not yet on the disk before its writers wait.",
-        );
-        text.sample(&[], self.watch.dirty_limit());
+        let cgroups = self.mounts.gate().hierarchy().map_or("", |hierarchy| hierarchy.name());
+        for (mount, _) in mounts {
+            let labels = [
+                ("source", &*mount.source),
+                ("mountpoint", &mount.mountpoint),
+                ("cgroups", cgroups),
+                ("device_model", self.device_model.as_deref().unwrap_or_default()),
+            ];
+            text.sample(&labels, 1);
+        }
+        for (name, kind, help, value) in MOUNT_FAMILIES {
+            text.family(name, kind, help);
+            for (mount, watch) in mounts {
+                text.sample(&[("mountpoint", &mount.mountpoint)], value(watch));
+            }
+        }
     }
 
     /// How groups are at this moment.
-    fn present(&self, text: &mut Text, groups: &[GroupStatus]) {
-        let dirty = self.watch.dirty();
+    fn present(&self, text: &mut Text, mounts: &[(MountEntry, Watch)], groups: &[GroupStatus]) {
+        let mut dirty: BTreeMap<u32, u64> = BTreeMap::new();
+        for (group, bytes) in mounts.iter().flat_map(|(_, watch)| watch.dirty()) {
+            *dirty.entry(group).or_default() += bytes;
+        }
+        let map = self.mounts.gate().weight_map();
         let mut family = |name, help, value: &dyn Fn(&GroupStatus) -> Option<u64>| {
             text.family(name, Kind::Gauge, help);
             for group in groups {
@@ -146,7 +155,7 @@ impl Page {
                 }
             }
         };
-        let weight = |group: &GroupStatus| group.share.weight(self.gate.weight_map()).get().into();
+        let weight = |group: &GroupStatus| group.share.weight(map).get().into();
         family("fairdisk_group_weight", "What the group asks for, 1 to 10000.", &|group| {
             Some(weight(group))
         });

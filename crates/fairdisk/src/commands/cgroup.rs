@@ -86,9 +86,10 @@ fn serve(place: &Place, detached: bool) -> Result<(), Failure> {
         ));
     }
     let text = format!(
-        "mounted groups={} hierarchy={}",
+        "mounted groups={} hierarchy={} pid={}",
         shown(mounted.mountpoint()),
-        shown(mounted.hierarchy().mount())
+        shown(mounted.hierarchy().mount()),
+        std::process::id()
     );
     if detached {
         daemon::say_ready(&text);

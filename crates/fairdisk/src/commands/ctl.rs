@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use clap::Subcommand;
 use fairdisk_mount::control::{
-    Ask, Client, ControlError, GroupEntry, Status, directory, socket_name, sockets,
+    Ask, Client, ControlError, GroupEntry, Status, directory, running, socket_name,
 };
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub(crate) struct Args {
 /// Which mount.
 #[derive(Debug, clap::Args)]
 pub(super) struct At {
-    /// The mount that is meant; needed if there are several
+    /// A mount on the disk that is meant; needed if there are several disks with mounts
     #[arg(long, value_name = "MOUNTPOINT", global = true)]
     at: Option<PathBuf>,
 }
@@ -96,27 +96,25 @@ impl From<ControlError> for Failure {
 }
 
 pub(super) fn connect(at: &At) -> Result<Client, Failure> {
-    let places = [directory(), PathBuf::from("/run/fairdisk")];
     if let Some(mountpoint) = &at.at {
+        let places = [directory(), PathBuf::from("/run/fairdisk")];
         let path = std::path::absolute(mountpoint).unwrap_or_else(|_| mountpoint.clone());
         let name = socket_name(&path);
         let there = places.iter().map(|place| place.join(&name)).find(|path| path.exists());
         let socket = there.unwrap_or_else(|| places[0].join(&name));
         return Ok(Client::connect(&socket)?);
     }
-    let mut all: Vec<PathBuf> = places.iter().flat_map(|place| sockets(place)).collect();
-    all.sort();
-    all.dedup();
-    // Sockets left behind by mounts that were killed do not count.
-    let mut clients: Vec<Client> =
-        all.iter().filter_map(|path| Client::connect(path).ok()).collect();
+    let mut clients = running();
     match (clients.pop(), clients.is_empty()) {
         (Some(client), true) => Ok(client),
         (Some(last), false) => {
             clients.push(last);
-            let mut text = "several mounts are running; choose one with --at:".to_owned();
+            let mut text = "several disks have mounts; choose one with --at:".to_owned();
             for client in &mut clients {
-                let _ = write!(text, "\n  --at {}", client.status()?.mountpoint);
+                let status = client.status()?;
+                for mount in status.mounts {
+                    let _ = write!(text, "\n  --at {} ({})", mount.mountpoint, status.disk);
+                }
             }
             Err(Failure::BadInput(text))
         }
@@ -135,10 +133,12 @@ fn asks(entry: &GroupEntry) -> String {
 }
 
 fn table(status: &Status) -> String {
-    let mut text = format!(
-        "{} on {}, {}, groups from {}, up {:.0} s\n",
-        status.source,
-        status.mountpoint,
+    let mounts = status.mounts.iter().map(|it| format!("{} on {}\n", it.source, it.mountpoint));
+    let mut text: String = mounts.collect();
+    let _ = writeln!(
+        text,
+        "{}, {}, groups from {}, up {:.0} s",
+        status.disk,
         match &status.device_model {
             Some(model) => format!("{} at the pace of {model}", status.scheduler),
             None => status.scheduler.clone(),

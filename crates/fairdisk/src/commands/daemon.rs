@@ -6,7 +6,8 @@ use std::env;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-/// Starts this command again in the background; returns when it is mounted.
+/// Starts this command again in the background; returns when it is mounted. What it prints says
+/// which process that is.
 ///
 /// # Errors
 /// It could not be mounted; the process in the background has said why.
@@ -25,7 +26,7 @@ pub(crate) fn start() -> Result<(), Failure> {
         BufReader::new(out).read_line(&mut line).map_err(failed)?;
     }
     if !line.is_empty() {
-        return Ok(output::print(&format!("{} pid={}\n", line.trim_end(), child.id()))?);
+        return Ok(output::print(&line)?);
     }
     // Its message has been printed; its status becomes ours.
     let status = child.wait().map_err(failed)?;

@@ -1,27 +1,34 @@
 //! `fairdisk mount`: real programs share a real disk.
+//!
+//! The first mount on a disk runs its scheduler; those that come later join it.
 
 mod disk;
+mod join;
+mod own;
 
 use super::daemon;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::notify;
 use crate::output::diagnose;
-use fairdisk_mount::control::{self, About, Server};
+use fairdisk_mount::control::{self, Settings, Turn};
 use fairdisk_mount::identity::Hierarchy;
-use fairdisk_mount::metrics::{Address, Listener, MetricsServer, Page};
-use fairdisk_mount::{Gate, MountOptions, Mounted, OpenGate, ScheduledGate, scheduler};
-use fairdisk_sched::SchedulerSpec;
+use fairdisk_mount::metrics::Address;
+use fairdisk_mount::{BlockDevice, MountOptions, Mounted, OpenGate};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// Between two looks at whether a mount is over.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// Share a directory's disk between cgroups
 ///
 /// Everything below SOURCE appears at MOUNTPOINT. Whoever reads or writes there gets the disk in
 /// turns, by the weight of its cgroup and, inside it, by its ionice class and level. What goes to
-/// SOURCE directly is not scheduled.
+/// SOURCE directly is not scheduled. Mounts whose sources are on one disk share it: the first runs
+/// the scheduler, the others join.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Set a group's share:   fairdisk ctl set /GROUP weight=200\n\
     See who gets what:     fairdisk ctl list\n\
@@ -31,9 +38,10 @@ pub(crate) struct Args {
     source: PathBuf,
     /// An empty directory where its contents appear
     mountpoint: PathBuf,
-    /// Who decides: two-layer-cfq, cfq, deadline or noop
-    #[arg(long, value_name = "NAME", default_value = "two-layer-cfq")]
-    scheduler: String,
+    /// Who decides: two-layer-cfq, cfq, deadline or noop [default: two-layer-cfq, or who decides on
+    /// that disk already]
+    #[arg(long, value_name = "NAME")]
+    scheduler: Option<String>,
     /// The cgroup hierarchy groups come from: `v2`, or the name or a controller of a version 1
     /// hierarchy [default: `fairdisk` if mounted, else v2, else blkio]
     #[arg(long, value_name = "NAME")]
@@ -63,6 +71,9 @@ pub(crate) struct Args {
     /// Schedule nothing: what the mount itself costs
     #[arg(long, conflicts_with_all = ["device_model", "depth", "cgroups", "metrics"])]
     unscheduled: bool,
+    /// A scheduler of its own, even if other mounts on the disk have one
+    #[arg(long, conflicts_with = "unscheduled")]
+    separate: bool,
     /// Stay in the foreground; Ctrl-C unmounts
     #[arg(long)]
     foreground: bool,
@@ -81,130 +92,101 @@ fn go_first() {
     let _ = rustix::process::setpriority_process(None, -20);
 }
 
-/// What lets file data through.
-enum Way {
-    Open,
-    Scheduled(Arc<ScheduledGate>),
-}
-
 fn serve(args: &Args) -> Result<(), Failure> {
     if args.detached {
         daemon::detach();
     }
     let stop = interrupt::stop_flag()?;
     go_first();
-    let options = MountOptions {
-        read_only: args.read_only,
-        no_exec: args.no_exec,
-        allow_other: args.allow_other,
-        dirty_limit: u64::from(args.dirty_mib) << 20,
-        ..MountOptions::default()
-    };
-    let way = if args.unscheduled { Way::Open } else { Way::Scheduled(Arc::new(gate(args)?)) };
-    let through: Arc<dyn Gate> = match &way {
-        Way::Open => Arc::new(OpenGate),
-        Way::Scheduled(gate) => Arc::clone(gate) as Arc<dyn Gate>,
-    };
-    let listener = args.metrics.as_ref().map(listen).transpose()?;
-    let mounted = Mounted::mount(&args.source, &args.mountpoint, options, through)
-        .map_err(|error| Failure::BadInput(error.to_string()))?;
-    let servers = match way {
-        Way::Open => None,
-        Way::Scheduled(gate) => {
-            let metrics = listener.map(|at| tell_metrics(args, &mounted, &gate, at)).transpose()?;
-            Some((answer(args, &mounted, gate), metrics))
-        }
-    };
-    say_ready(args, &mounted);
-    let ended = wait(mounted, &stop);
-    drop(servers);
-    ended
-}
-
-/// Said before anything is mounted.
-fn listen(address: &Address) -> Result<Listener, Failure> {
-    address
-        .listen()
-        .map_err(|error| Failure::Run(format!("--metrics {address}: cannot listen there: {error}")))
-}
-
-fn tell_metrics(
-    args: &Args,
-    mounted: &Mounted,
-    gate: &Arc<ScheduledGate>,
-    listener: Listener,
-) -> Result<MetricsServer, Failure> {
-    let page = Page::new(Arc::clone(gate), about(args, mounted), mounted.watch());
-    MetricsServer::start(listener, page)
-        .map_err(|error| Failure::Run(format!("cannot start threads: {error}")))
-}
-
-fn about(args: &Args, mounted: &Mounted) -> About {
-    About {
-        source: args.source.clone(),
-        mountpoint: mounted.mountpoint().to_owned(),
-        scheduler: args.scheduler.clone(),
-        device_model: args.device_model.clone(),
+    if args.unscheduled {
+        return unscheduled(args, &stop);
     }
-}
-
-fn gate(args: &Args) -> Result<ScheduledGate, Failure> {
-    let hierarchy = Hierarchy::find(args.cgroups.as_deref())
-        .map_err(|error| Failure::BadInput(format!("--cgroups: {error}")))?;
-    if hierarchy.is_none() {
-        diagnose("note: no cgroup hierarchy is mounted; everybody is in one group");
+    // What cannot work is said before anybody is asked.
+    let engine = own::Engine::check(args)?;
+    let disk = BlockDevice::of(&args.source)
+        .map_err(|error| Failure::BadInput(format!("{}: {error}", shown(&args.source))))?;
+    if args.separate {
+        return own::run(args, engine, &disk, None, &stop);
     }
-    let spec = scheduler(&args.scheduler).ok_or_else(|| {
-        let known = SchedulerSpec::NAMES.join(", ");
-        Failure::BadInput(format!("--scheduler {}: known are {known}", args.scheduler))
-    })?;
-    Ok(ScheduledGate::new(disk::start(args, &spec)?, hierarchy))
-}
-
-/// A mount that nobody can ask is still a mount.
-fn answer(args: &Args, mounted: &Mounted, gate: Arc<ScheduledGate>) -> Option<Server> {
-    let path = control::directory().join(control::socket_name(mounted.mountpoint()));
-    match Server::start(&path, gate, about(args, mounted)) {
-        Ok(server) => Some(server),
-        Err(error) => {
-            diagnose(&format!("note: fairdisk ctl will not work: {}: {error}", path.display()));
-            None
+    loop {
+        match control::claim(&disk) {
+            Ok(Turn::Ours(claim)) => return own::run(args, engine, &disk, Some(claim), &stop),
+            Ok(Turn::Theirs(client)) => match join::mount(args, &engine, client)? {
+                join::Outcome::Joined(joined) => return joined.stay(args, &stop),
+                join::Outcome::Gone => std::thread::park_timeout(PAUSE),
+            },
+            Err(error @ control::ClaimError::NoPlace { .. }) => {
+                diagnose(&format!("note: this mount has a scheduler of its own: {error}"));
+                return own::run(args, engine, &disk, None, &stop);
+            }
+            Err(error) => return Err(Failure::Run(error.to_string())),
         }
     }
 }
 
-fn say_ready(args: &Args, mounted: &Mounted) {
-    let text = format!(
-        "mounted source={} mountpoint={} scheduler={}",
-        shown(&args.source),
-        shown(mounted.mountpoint()),
-        if args.unscheduled { "none" } else { &args.scheduler }
-    );
-    if args.detached {
-        daemon::say_ready(&text);
-    } else {
-        diagnose(&text);
+impl Args {
+    fn options(&self) -> MountOptions {
+        MountOptions {
+            read_only: self.read_only,
+            no_exec: self.no_exec,
+            allow_other: self.allow_other,
+            dirty_limit: u64::from(self.dirty_mib) << 20,
+            ..MountOptions::default()
+        }
     }
-    notify::tell(&format!("READY=1\nSTATUS={text}"));
+
+    /// What is asked of the disk.
+    fn settings(&self, hierarchy: Option<&Hierarchy>) -> Settings {
+        Settings {
+            scheduler: self.scheduler.clone(),
+            device_model: self.device_model.clone(),
+            depth: self.depth,
+            cgroups: self.cgroups.as_ref().and(hierarchy).map(|it| it.name().to_owned()),
+            metrics: self.metrics.as_ref().map(ToString::to_string),
+        }
+    }
+
+    /// Says that it is mounted, and by which process.
+    fn say_ready(&self, mountpoint: &Path, scheduler: &str, process: u32) {
+        let text = format!(
+            "mounted source={} mountpoint={} scheduler={scheduler} pid={process}",
+            shown(&self.source),
+            shown(mountpoint),
+        );
+        if self.detached {
+            daemon::say_ready(&text);
+        } else {
+            diagnose(&text);
+        }
+        notify::tell(&format!("READY=1\nSTATUS={text}"));
+    }
 }
 
 fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Until somebody unmounts it or wants us to.
-fn wait(mut mounted: Mounted, stop: &AtomicBool) -> Result<(), Failure> {
+/// A mount that takes no part in anything.
+fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
+    let gate = Arc::new(OpenGate);
+    let mut mounted = Mounted::mount(&args.source, &args.mountpoint, args.options(), gate)
+        .map_err(|error| Failure::BadInput(error.to_string()))?;
+    args.say_ready(mounted.mountpoint(), "none", std::process::id());
     while !stop.load(Ordering::Relaxed) {
         if mounted.is_over() {
             mounted.wait();
             diagnose("unmounted");
             return Ok(());
         }
-        std::thread::park_timeout(Duration::from_millis(100));
+        std::thread::park_timeout(PAUSE);
     }
-    notify::tell("STOPPING=1");
-    diagnose("unmounting: what was written goes to the disk first");
+    say_unmounting();
     mounted.unmount().map_err(|error| Failure::Run(error.to_string()))?;
     diagnose("unmounted");
     Ok(())
+}
+
+fn say_unmounting() {
+    notify::tell("STOPPING=1");
+    diagnose("unmounting: what was written goes to the disk first");
 }

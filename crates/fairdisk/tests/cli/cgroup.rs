@@ -280,7 +280,7 @@ fn mounts_from_before_are_named() {
         fs::create_dir(groups.place.path().join(folder)).unwrap();
     }
     let mnt = groups.place.path().join("mnt");
-    assert_eq!(groups.place.run(&["mount", "source", "mnt"]).code, Some(0));
+    assert_eq!(groups.place.run(&["mount", "--separate", "source", "mnt"]).code, Some(0));
     let mount = ["cgroup", "mount", "cgroup", "--hierarchy", &groups.hierarchy];
     let ended = groups.place.run(&mount);
     let note = format!("note: {} was mounted before", mnt.display());
@@ -302,7 +302,7 @@ fn what_a_group_does_through_a_mount_is_in_its_stat() {
         fs::create_dir(folder).unwrap();
     }
     let mnt = mount.to_str().unwrap();
-    let start = ["mount", "source", "mnt", "--cgroups", &groups.hierarchy];
+    let start = ["mount", "--separate", "source", "mnt", "--cgroups", &groups.hierarchy];
     assert_eq!(groups.place.run(&start).code, Some(0));
     groups.quiet("mkdir $D/test1 $D/other; echo 2 > $D/test1/cfq.ioprio");
     let before = groups.quiet("cat $D/test1/cfq.stat");

@@ -80,6 +80,10 @@ impl Host {
         Self { scratch, groups, mounted: false, _turn: turn }
     }
 
+    pub(crate) fn scratch(&self) -> &Path {
+        self.scratch.path()
+    }
+
     pub(crate) fn source(&self, name: &str) -> PathBuf {
         self.scratch.path().join("source").join(name)
     }
@@ -101,7 +105,9 @@ impl Host {
         let source = self.source("");
         let at = self.at();
         let mut command = Command::new(env!("CARGO_BIN_EXE_fairdisk"));
-        let output = command.arg("mount").args([&source, &at]).args(args).output().unwrap();
+        // The disk is also that of others: what they do with it is none of our business.
+        let command = command.args(["mount", "--separate"]).args([&source, &at]);
+        let output = command.args(args).output().unwrap();
         self.mounted = output.status.success();
         output
     }

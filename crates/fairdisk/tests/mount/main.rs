@@ -5,6 +5,8 @@
 
 mod control;
 mod host;
+mod joined;
+mod loop_disk;
 mod metrics;
 mod posted;
 mod shares;

@@ -84,7 +84,8 @@ fn prometheus_is_told_what_groups_got() {
     assert!(busy > 0.05 && busy < 10.0 && longest < busy, "{busy} s, {longest} s");
     let latency = of("latency_seconds_sum", "");
     assert!(latency >= busy && latency < 60.0, "{latency} s for {busy} s of the disk");
-    assert_eq!(value(&page, "fairdisk_dirty_limit_bytes"), Some(f64::from(32 << 20)));
+    let limit = format!("fairdisk_dirty_limit_bytes{{mountpoint=\"{}\"}}", host.at().display());
+    assert_eq!(value(&page, &limit), Some(f64::from(32 << 20)));
     assert!(value(&page, "process_resident_memory_bytes") > Some(1e6), "{page}");
     for info in [
         "fairdisk_scheduler_info{scheduler=\"two-layer-cfq\"} 1".to_owned(),

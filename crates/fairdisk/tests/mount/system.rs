@@ -98,7 +98,7 @@ fn a_line_of_fstab_works() {
     let (installed, host) = (Installed::new(), Host::new());
     let (source, at) = (host.source(""), host.at());
     let line = format!(
-        "{} {} fairdisk defaults,scheduler=two-layer-cfq,depth=1,allow_other,ro,nofail,_netdev 0 0\n",
+        "{} {} fairdisk defaults,separate,scheduler=two-layer-cfq,depth=1,allow_other,ro,nofail,_netdev 0 0\n",
         source.display().to_string().trim_end_matches('/'),
         at.display()
     );
@@ -125,11 +125,11 @@ fn options_of_mount_mean_what_they_say() {
     let (installed, host) = (Installed::new(), Host::new());
     for kind in ["fairdisk", "fuse.fairdisk"] {
         let script = format!(
-            "mount -t {kind} -o noexec,scheduler=noop $SOURCE $MNT
+            "mount -t {kind} -o separate,noexec,scheduler=noop $SOURCE $MNT
              printf 'true' > $MNT/run; chmod 755 $MNT/run; ($MNT/run 2>&1 || :) | grep -o denied
              umount $MNT; cat $SOURCE/run
-             mount -t {kind} $SOURCE $MNT -o exec; $MNT/run; umount $MNT
-             mount -v -t {kind} $SOURCE $MNT -s -o colour=red | grep -o 'scheduler=.*cfq'
+             mount -t {kind} $SOURCE $MNT -o separate,exec; $MNT/run; umount $MNT
+             mount -v -t {kind} $SOURCE $MNT -s -o separate,colour=red | grep -o 'scheduler=.*cfq'
              umount $MNT"
         );
         let expected = "denied\ntruescheduler=two-layer-cfq";
@@ -142,14 +142,14 @@ fn options_of_mount_mean_what_they_say() {
         ("scheduler=cfs", 1, "known are noop"),
         ("metrics=unix:/nonexistent/socket", 32, "cannot listen there"),
     ] {
-        let output =
-            installed.shell(&host, &format!("mount -t fairdisk $SOURCE $MNT -o {options}"));
+        let output = installed
+            .shell(&host, &format!("mount -t fairdisk $SOURCE $MNT -o separate,{options}"));
         assert_eq!(output.status.code(), Some(code), "{options}: {}", text(&output));
         assert!(text(&output).contains(says), "{options}: {}", text(&output));
     }
     let remounted = installed.shell(
         &host,
-        "mount -t fairdisk $SOURCE $MNT
+        "mount -t fairdisk -o separate $SOURCE $MNT
          trap 'umount $MNT' EXIT; mount -t fairdisk -o remount,ro $SOURCE $MNT",
     );
     assert!(!remounted.status.success(), "{}", text(&remounted));
@@ -178,7 +178,7 @@ fn the_service_manager_hears_when_it_is_ready_and_when_it_stops() {
     ] {
         socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let mut daemon = Command::new(env!("CARGO_BIN_EXE_fairdisk"))
-            .args(["mount", "--foreground"])
+            .args(["mount", "--separate", "--foreground"])
             .args([host.source(""), host.at()])
             .env("NOTIFY_SOCKET", named)
             .stderr(Stdio::null())
@@ -212,7 +212,7 @@ fn the_unit_leaves_enough_capabilities() {
         .arg(format!("--bounding-set=-all,{}", kept.join(",")))
         .args(["--inh-caps=-all", "--no-new-privs", env!("CARGO_BIN_EXE_fairdisk"), "mount"])
         .args([&source, &at])
-        .arg("--allow-other")
+        .args(["--separate", "--allow-other"])
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", text(&output));

@@ -5,12 +5,10 @@ use crate::failure::Failure;
 use fairdisk_core::{EngineConfig, PoolConfig, PoolLayout};
 use fairdisk_lab::catalog::device::parse_device;
 use fairdisk_lab::catalog::library::{Kind, find};
+use fairdisk_mount::BlockDevice;
 use fairdisk_plane::Disk;
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sim::device::{Device as _, DeviceModel};
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 
 /// Threads that wait for the disk at most.
 const THREADS_MAX: u32 = 64;
@@ -18,11 +16,15 @@ const THREADS_MAX: u32 = 64;
 /// A model is served from the page cache: a few threads are enough.
 const MODEL_THREADS: usize = 4;
 
-pub(super) fn start(args: &Args, spec: &SchedulerSpec) -> Result<Disk, Failure> {
-    let model = args.device_model.as_deref().map(model).transpose()?;
+pub(super) fn start(
+    args: &Args,
+    spec: &SchedulerSpec,
+    model: Option<DeviceModel>,
+    device: &BlockDevice,
+) -> Result<Disk, Failure> {
     let depth = match &model {
         Some(model) => model.depth(),
-        None => args.depth.unwrap_or_else(|| depth_of(&args.source)),
+        None => args.depth.unwrap_or_else(|| depth_of(device)),
     };
     let config = EngineConfig {
         depth,
@@ -37,20 +39,12 @@ pub(super) fn start(args: &Args, spec: &SchedulerSpec) -> Result<Disk, Failure> 
         .map_err(|error| Failure::Run(format!("cannot start threads: {error}")))
 }
 
-fn model(name: &str) -> Result<DeviceModel, Failure> {
+pub(super) fn model(name: &str) -> Result<DeviceModel, Failure> {
     let document = find(Kind::Device, name)?;
     Ok(parse_device(&document.id, &document.text, &document.path)?.build())
 }
 
 /// Rotating disks get their requests one by one, in the scheduler's order.
-fn depth_of(source: &Path) -> u32 {
-    let rotating = fs::metadata(source).ok().and_then(|source| {
-        let (major, minor) = (rustix::fs::major(source.dev()), rustix::fs::minor(source.dev()));
-        let device = format!("/sys/dev/block/{major}:{minor}");
-        // A partition's queue is the disk's.
-        ["queue", "../queue"]
-            .into_iter()
-            .find_map(|queue| fs::read_to_string(format!("{device}/{queue}/rotational")).ok())
-    });
-    if rotating.as_deref().map(str::trim) == Some("1") { 1 } else { 32 }
+fn depth_of(device: &BlockDevice) -> u32 {
+    if device.rotational == Some(true) { 1 } else { 32 }
 }

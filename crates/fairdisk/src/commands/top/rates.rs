@@ -154,9 +154,9 @@ mod tests {
 
     fn status(uptime_s: f64, groups: Vec<GroupEntry>) -> Status {
         Status {
-            schema: 1,
-            source: String::new(),
-            mountpoint: String::new(),
+            schema: 2,
+            disk: String::new(),
+            mounts: Vec::new(),
             scheduler: String::new(),
             device_model: None,
             cgroups: None,

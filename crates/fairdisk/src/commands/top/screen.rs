@@ -134,7 +134,9 @@ const HEADINGS: [&str; 10] = [
 fn title(status: &Status) -> String {
     let model = status.device_model.as_ref();
     let model = model.map_or(String::new(), |model| format!(" at the pace of {model}"));
-    format!("{}  {}{model}  up {:.0} s", status.mountpoint, status.scheduler, status.uptime_s)
+    let mounts: Vec<&str> = status.mounts.iter().map(|it| it.mountpoint.as_str()).collect();
+    let (mounts, scheduler) = (mounts.join(" "), &status.scheduler);
+    format!("{mounts}  {scheduler}{model}  up {:.0} s", status.uptime_s)
 }
 
 fn cells(row: &Row) -> [String; 10] {
@@ -172,6 +174,7 @@ pub(super) fn lines(status: &Status, rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairdisk_mount::MountEntry;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
@@ -188,6 +191,10 @@ mod tests {
             wait_max_ms: 31.0,
             errors: 0,
         }
+    }
+
+    fn mount(at: &str) -> MountEntry {
+        MountEntry { source: "/s".to_owned(), mountpoint: at.to_owned() }
     }
 
     fn press(screen: &mut Screen, rows: &[Row], code: KeyCode) -> Option<Wish> {
@@ -216,9 +223,9 @@ mod tests {
     #[test]
     fn the_screen_shows_groups_and_keys() {
         let status = Status {
-            schema: 1,
-            source: "/s".to_owned(),
-            mountpoint: "/m".to_owned(),
+            schema: 2,
+            disk: "sda".to_owned(),
+            mounts: ["/m", "/n"].map(mount).to_vec(),
             scheduler: "two-layer-cfq".to_owned(),
             device_model: None,
             cgroups: None,
@@ -229,7 +236,7 @@ mod tests {
         let mut terminal = Terminal::new(TestBackend::new(100, 6)).unwrap();
         terminal.draw(|frame| Screen::default().draw(frame, &status, &rows)).unwrap();
         let shown = terminal.backend().to_string();
-        for part in ["/m  two-layer-cfq  up 5 s", "/backup", "79.5", "sorted by time got"] {
+        for part in ["/m /n  two-layer-cfq  up 5 s", "/backup", "79.5", "sorted by time got"] {
             assert!(shown.contains(part), "{part}: {shown}");
         }
         assert!(lines(&status, &rows).contains("/backup     100     80.0   79.5"));

@@ -1,0 +1,188 @@
+//! Which disk a directory is on, and where on it.
+
+use crate::identity::unescape;
+use rustix::fs::{FileType, major, minor, stat};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Block devices by number, as the kernel shows them.
+const BY_NUMBER: &str = "/sys/dev/block";
+
+/// A whole disk, and where on it the file system of a directory begins.
+///
+/// A partition is on the disk it is part of, and a device that the kernel builds on one other (an
+/// encrypted or a logical volume on one disk) on that one. A device built on several is a disk
+/// itself: what it does with them is its own affair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockDevice {
+    /// Its number, `MAJOR:MINOR`. A file system without a block device has one of its own.
+    pub number: String,
+    /// Its name, or its number if it has none.
+    pub name: String,
+    /// The sectors before the file system. Those that a volume puts before its own are not counted.
+    pub start: u64,
+    /// Whether the kernel takes it for a rotating disk; nothing without a block device.
+    pub rotational: Option<bool>,
+}
+
+impl BlockDevice {
+    /// The disk that `directory` is on.
+    ///
+    /// # Errors
+    /// The directory cannot be looked at.
+    pub fn of(directory: &Path) -> std::io::Result<Self> {
+        let device = stat(directory)?.st_dev;
+        let number = number_of(device);
+        let found = Self::find(Path::new(BY_NUMBER), &number);
+        // A file system that spreads over devices says one of them in the table of mounts.
+        let found = found.or_else(|| {
+            let device = stat(&mounted_from(&number)?).ok()?;
+            let is_block = FileType::from_raw_mode(device.st_mode) == FileType::BlockDevice;
+            is_block.then(|| Self::find(Path::new(BY_NUMBER), &number_of(device.st_rdev)))?
+        });
+        Ok(found.unwrap_or_else(|| Self {
+            name: number.clone(),
+            number,
+            start: 0,
+            rotational: None,
+        }))
+    }
+
+    /// The disk below the device `number`, in a directory like [`BY_NUMBER`].
+    fn find(by_number: &Path, number: &str) -> Option<Self> {
+        let mut device = fs::canonicalize(by_number.join(number)).ok()?;
+        let mut start = 0;
+        loop {
+            if device.join("partition").exists() {
+                start += read(&device, "start")?.parse::<u64>().ok()?;
+                device.pop();
+            } else if let Some(below) = only_slave(&device) {
+                device = below;
+            } else {
+                break;
+            }
+        }
+        Some(Self {
+            number: read(&device, "dev")?,
+            name: device.file_name()?.to_string_lossy().into_owned(),
+            start,
+            rotational: read(&device, "queue/rotational").map(|it| it == "1"),
+        })
+    }
+}
+
+fn number_of(device: u64) -> String {
+    format!("{}:{}", major(device), minor(device))
+}
+
+fn read(device: &Path, attribute: &str) -> Option<String> {
+    Some(fs::read_to_string(device.join(attribute)).ok()?.trim().to_owned())
+}
+
+/// The one device that this one is built on.
+fn only_slave(device: &Path) -> Option<PathBuf> {
+    let mut slaves = fs::read_dir(device.join("slaves")).ok()?.flatten();
+    let slave = slaves.next()?;
+    if slaves.next().is_some() { None } else { fs::canonicalize(slave.path()).ok() }
+}
+
+/// What the file system with this number was mounted from.
+fn mounted_from(number: &str) -> Option<PathBuf> {
+    let table = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    table.lines().find_map(|line| {
+        let (mount, system) = line.split_once(" - ")?;
+        let ours = mount.split(' ').nth(2) == Some(number);
+        ours.then(|| system.split(' ').nth(1).map(unescape))?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// A kernel's view: disks with partitions, and devices built on others.
+    struct Kernel(tempfile::TempDir);
+
+    impl Kernel {
+        fn new() -> Self {
+            let kernel = Self(tempfile::tempdir().unwrap());
+            fs::create_dir(kernel.0.path().join("dev")).unwrap();
+            kernel
+        }
+
+        fn by_number(&self) -> PathBuf {
+            self.0.path().join("dev")
+        }
+
+        fn device(&self, path: &str, number: &str, attributes: &[(&str, &str)]) {
+            let device = self.0.path().join(path);
+            fs::create_dir_all(device.join("queue")).unwrap();
+            for (name, value) in [&[("dev", number)], attributes].concat() {
+                fs::write(device.join(name), format!("{value}\n")).unwrap();
+            }
+            symlink(&device, self.by_number().join(number)).unwrap();
+        }
+
+        fn built_on(&self, device: &str, below: &[&str]) {
+            let slaves = self.0.path().join(device).join("slaves");
+            fs::create_dir(&slaves).unwrap();
+            for path in below {
+                let to = self.0.path().join(path);
+                symlink(&to, slaves.join(to.file_name().unwrap())).unwrap();
+            }
+        }
+
+        fn find(&self, number: &str) -> (String, u64) {
+            let found = BlockDevice::find(&self.by_number(), number).unwrap();
+            (format!("{} {}", found.name, found.number), found.start)
+        }
+    }
+
+    fn two_disks() -> Kernel {
+        let kernel = Kernel::new();
+        for (disk, number) in [("sda", "8"), ("sdb", "9")] {
+            kernel.device(disk, &format!("{number}:0"), &[("queue/rotational", "1")]);
+            for (part, start) in [(1, "2048"), (2, "1050624")] {
+                let (path, number) = (format!("{disk}/{disk}{part}"), format!("{number}:{part}"));
+                kernel.device(&path, &number, &[("partition", "1"), ("start", start)]);
+            }
+        }
+        kernel
+    }
+
+    #[test]
+    fn partitions_are_on_their_disk() {
+        let kernel = two_disks();
+        assert_eq!(kernel.find("8:0"), ("sda 8:0".to_owned(), 0));
+        assert_eq!(kernel.find("8:1"), ("sda 8:0".to_owned(), 2048));
+        assert_eq!(kernel.find("9:2"), ("sdb 9:0".to_owned(), 1_050_624));
+        let disk = BlockDevice::find(&kernel.by_number(), "8:2").unwrap();
+        assert_eq!(disk.rotational, Some(true));
+    }
+
+    #[test]
+    fn a_volume_on_one_disk_is_on_that_disk_and_one_on_several_is_a_disk() {
+        let kernel = two_disks();
+        kernel.device("dm-0", "253:0", &[]);
+        kernel.built_on("dm-0", &["sda/sda2"]);
+        kernel.device("dm-1", "253:1", &[]);
+        kernel.built_on("dm-1", &["dm-0"]);
+        assert_eq!(kernel.find("253:1"), ("sda 8:0".to_owned(), 1_050_624));
+        kernel.device("md0", "9:127", &[]);
+        kernel.built_on("md0", &["sda/sda1", "sdb/sdb1"]);
+        kernel.device("dm-2", "253:2", &[]);
+        kernel.built_on("dm-2", &["md0"]);
+        assert_eq!(kernel.find("253:2"), ("md0 9:127".to_owned(), 0));
+        assert_eq!(BlockDevice::find(&kernel.by_number(), "0:45"), None);
+    }
+
+    #[test]
+    fn every_directory_is_on_something() {
+        for directory in ["/", "/proc"] {
+            let device = BlockDevice::of(Path::new(directory)).unwrap();
+            assert!(device.number.contains(':'), "{device:?}");
+        }
+        assert!(BlockDevice::of(Path::new("/nonexistent")).is_err());
+    }
+}

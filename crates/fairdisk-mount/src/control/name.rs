@@ -1,0 +1,57 @@
+//! The names of mounts: each leads to the socket of whoever runs its disk.
+
+use super::socket_name;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+/// The name of a mount beside the socket where it is asked after; gone when dropped.
+#[derive(Debug)]
+pub(crate) struct Name(Option<PathBuf>);
+
+impl Name {
+    /// Names the mount at `mountpoint`, unless the socket has that name itself.
+    pub(crate) fn give(mountpoint: &Path, socket: &Path) -> io::Result<Self> {
+        let name = socket.with_file_name(socket_name(mountpoint));
+        if name == socket {
+            return Ok(Self(None));
+        }
+        // Left behind by a mount at the same place that is gone: ours has just taken the place.
+        remove(&name)?;
+        symlink(socket.file_name().unwrap_or_default(), &name)?;
+        Ok(Self(Some(name)))
+    }
+}
+
+impl Drop for Name {
+    fn drop(&mut self) {
+        if let Some(name) = &self.0 {
+            let _ = fs::remove_file(name);
+        }
+    }
+}
+
+/// Makes sure that the directory of sockets is there.
+pub(super) fn prepare(directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    fs::set_permissions(directory, Permissions::from_mode(0o755))
+}
+
+/// Removes a file; that there is none is as good.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Takes away the names that lead to `socket`.
+pub(super) fn sweep(directory: &Path, socket: &Path) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let leads = fs::read_link(entry.path()).is_ok_and(|to| directory.join(to) == socket);
+        if leads {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! How a disk is run, and whether a mount that joins wants the same.
+
+use super::server::About;
+use crate::mounts::MountEntry;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+
+/// How a disk is run: what is so, or what is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The scheduler; whichever, if not asked for.
+    pub scheduler: Option<String>,
+    /// The disk whose timing is kept to; the disk's own, if none.
+    pub device_model: Option<String>,
+    /// Requests at the disk at once; whatever suits the disk, if not asked for.
+    pub depth: Option<u32>,
+    /// The hierarchy groups come from; whichever, if not asked for.
+    pub cgroups: Option<String>,
+    /// Where Prometheus is answered; wherever, if not asked for.
+    pub metrics: Option<String>,
+}
+
+impl About {
+    /// What a mount asks for and cannot get, as it would share the disk with `mounts`.
+    pub(super) fn conflict(&self, asked: &Settings, mounts: &[MountEntry]) -> Option<String> {
+        let is = &self.settings;
+        let text = |value: &Option<String>, none: &str| {
+            value.as_deref().map_or_else(|| none.to_owned(), ToOwned::to_owned)
+        };
+        let depth = |value: Option<u32>| {
+            value.map_or_else(|| "what suits the disk".to_owned(), |depth| depth.to_string())
+        };
+        let unlike = |asked: &Option<String>, is| asked.is_some() && asked != is;
+        let own = "the disk's own pace";
+        let differences = [
+            (
+                unlike(&asked.scheduler, &is.scheduler),
+                ("--scheduler", text(&is.scheduler, ""), text(&asked.scheduler, "")),
+            ),
+            (
+                asked.device_model != is.device_model,
+                ("--device-model", text(&is.device_model, own), text(&asked.device_model, own)),
+            ),
+            (
+                asked.depth.is_some() && asked.depth != is.depth,
+                ("--depth", depth(is.depth), depth(asked.depth)),
+            ),
+            (
+                unlike(&asked.cgroups, &is.cgroups),
+                ("--cgroups", text(&is.cgroups, "none"), text(&asked.cgroups, "")),
+            ),
+            (
+                unlike(&asked.metrics, &is.metrics),
+                ("--metrics", text(&is.metrics, "none"), text(&asked.metrics, "")),
+            ),
+        ];
+        let mut differences =
+            differences.into_iter().filter_map(|(differs, what)| differs.then_some(what));
+        let first = differences.next()?;
+        let mut why = format!("{} is already shared at other settings:", self.disk);
+        for (option, is, asked) in std::iter::once(first).chain(differences) {
+            let _ = write!(why, " {option} is {is}, asked for is {asked};");
+        }
+        let at: Vec<&str> = mounts.iter().map(|mount| mount.mountpoint.as_str()).collect();
+        let _ = write!(
+            why,
+            " ask for the same, unmount {} first, or use --separate for a scheduler of your own",
+            at.join(" and ")
+        );
+        Some(why)
+    }
+}
+
+/// The name of the namespace in which we see mounts.
+#[must_use]
+pub fn namespace() -> String {
+    let name = std::fs::read_link("/proc/self/ns/mnt").unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn about() -> About {
+        let settings = Settings {
+            scheduler: Some("two-layer-cfq".to_owned()),
+            cgroups: Some("v2".to_owned()),
+            ..Settings::default()
+        };
+        About { disk: "sda".to_owned(), settings }
+    }
+
+    fn conflict(asked: Settings) -> Option<String> {
+        let mount = MountEntry { source: "/srv".to_owned(), mountpoint: "/mnt/a".to_owned() };
+        about().conflict(&asked, &[mount])
+    }
+
+    #[test]
+    fn who_asks_for_nothing_or_the_same_joins() {
+        assert_eq!(conflict(Settings::default()), None);
+        assert_eq!(conflict(about().settings), None);
+    }
+
+    #[test]
+    fn who_asks_for_something_else_is_told_what() {
+        let asked = Settings {
+            scheduler: Some("cfq".to_owned()),
+            device_model: Some("wd2500js".to_owned()),
+            depth: Some(4),
+            cgroups: Some("v2".to_owned()),
+            metrics: None,
+        };
+        assert_eq!(
+            conflict(asked).unwrap(),
+            "sda is already shared at other settings: --scheduler is two-layer-cfq, asked for is \
+             cfq; --device-model is the disk's own pace, asked for is wd2500js; --depth is what \
+             suits the disk, asked for is 4; ask for the same, unmount /mnt/a first, or use \
+             --separate for a scheduler of your own"
+        );
+    }
+}

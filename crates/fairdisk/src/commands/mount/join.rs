@@ -1,0 +1,82 @@
+//! A mount on a disk whose scheduler another process runs: that process serves it.
+
+use super::own::Engine;
+use super::{Args, PAUSE, say_unmounting, shown};
+use crate::failure::Failure;
+use crate::output::diagnose;
+use fairdisk_mount::control::{self, Answer, Ask, Client, ControlError, Wanted};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What came of asking.
+pub(super) enum Outcome {
+    Joined(Joined),
+    /// Whoever ran the disk is gone.
+    Gone,
+}
+
+/// A mount that another process serves.
+pub(super) struct Joined {
+    client: Client,
+    mountpoint: PathBuf,
+}
+
+/// Has the process at the other end mount what `args` say.
+pub(super) fn mount(args: &Args, engine: &Engine, mut client: Client) -> Result<Outcome, Failure> {
+    let absolute = |path: &Path| {
+        let absolute = std::path::absolute(path);
+        absolute
+            .map(OsString::from)
+            .map_err(|error| Failure::BadInput(format!("{}: {error}", shown(path))))
+    };
+    let wanted = Wanted {
+        source: absolute(&args.source)?,
+        mountpoint: absolute(&args.mountpoint)?,
+        options: args.options(),
+        settings: args.settings(engine.hierarchy.as_ref()),
+        namespace: control::namespace(),
+    };
+    match client.ask(&Ask::Mount(Box::new(wanted))) {
+        Ok(Answer::Mounted(at)) => Ok(Outcome::Joined(Joined { client, mountpoint: at.into() })),
+        Ok(Answer::Over) | Err(ControlError::Lost(_)) => Ok(Outcome::Gone),
+        Ok(other) => Err(ControlError::Gibberish(format!("{other:?}")).into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Joined {
+    /// In the foreground: stays until the mount is over, and unmounts it on Ctrl-C.
+    pub(super) fn stay(mut self, args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
+        let process = self.client.process().unwrap_or_default();
+        let scheduler = self.client.status()?.scheduler;
+        args.say_ready(&self.mountpoint, &scheduler, process.unsigned_abs());
+        if args.detached {
+            return Ok(());
+        }
+        while self.is_there()? {
+            if stop.load(Ordering::Relaxed) {
+                say_unmounting();
+                let mountpoint = self.mountpoint.clone().into_os_string();
+                self.client
+                    .ask(&Ask::Unmount { mountpoint })
+                    .map_err(|error| Failure::Run(error.to_string()))?;
+                break;
+            }
+            std::thread::park_timeout(PAUSE);
+        }
+        diagnose("unmounted");
+        Ok(())
+    }
+
+    fn is_there(&mut self) -> Result<bool, Failure> {
+        let at = shown(&self.mountpoint);
+        match self.client.ask(&Ask::Mounts) {
+            Ok(Answer::Mounts(mounts)) => Ok(mounts.iter().any(|mount| mount.mountpoint == at)),
+            Ok(other) => Err(ControlError::Gibberish(format!("{other:?}")).into()),
+            Err(error) => Err(Failure::Run(format!(
+                "{at}: the process that ran the disk is gone ({error}); unmount and mount again"
+            ))),
+        }
+    }
+}

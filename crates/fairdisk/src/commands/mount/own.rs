@@ -1,0 +1,156 @@
+//! The mounts of a disk whose scheduler this process runs.
+
+use super::{Args, PAUSE, disk, say_unmounting, shown};
+use crate::failure::Failure;
+use crate::notify;
+use crate::output::diagnose;
+use fairdisk_mount::control::{self, About, Claim, Server, Settings};
+use fairdisk_mount::identity::Hierarchy;
+use fairdisk_mount::metrics::{Address, Listener, MetricsServer, Page};
+use fairdisk_mount::{BlockDevice, Mounts, ScheduledGate, scheduler};
+use fairdisk_sched::SchedulerSpec;
+use fairdisk_sim::device::DeviceModel;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Who decides where nothing else is asked for.
+const SCHEDULER: &str = "two-layer-cfq";
+
+/// What a disk is to be run with.
+pub(super) struct Engine {
+    name: String,
+    spec: SchedulerSpec,
+    model: Option<DeviceModel>,
+    pub(super) hierarchy: Option<Hierarchy>,
+}
+
+impl Engine {
+    /// Whether what is asked for is there.
+    pub(super) fn check(args: &Args) -> Result<Self, Failure> {
+        let hierarchy = Hierarchy::find(args.cgroups.as_deref())
+            .map_err(|error| Failure::BadInput(format!("--cgroups: {error}")))?;
+        let name = args.scheduler.clone().unwrap_or_else(|| SCHEDULER.to_owned());
+        let spec = scheduler(&name).ok_or_else(|| {
+            let known = SchedulerSpec::NAMES.join(", ");
+            Failure::BadInput(format!("--scheduler {name}: known are {known}"))
+        })?;
+        let model = args.device_model.as_deref().map(disk::model).transpose()?;
+        Ok(Self { name, spec, model, hierarchy })
+    }
+}
+
+/// Mounts and serves, until the last mount on the disk is over. Without a claim nobody joins.
+pub(super) fn run(
+    args: &Args,
+    engine: Engine,
+    device: &BlockDevice,
+    claim: Option<Claim>,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
+    if engine.hierarchy.is_none() {
+        diagnose("note: no cgroup hierarchy is mounted; everybody is in one group");
+    }
+    let cgroups = engine.hierarchy.as_ref().map(|it| it.name().to_owned());
+    let settings =
+        Settings { scheduler: Some(engine.name.clone()), cgroups, ..args.settings(None) };
+    let about = About { disk: device.name.clone(), settings };
+    let disk = disk::start(args, &engine.spec, engine.model, device)?;
+    let gate = Arc::new(ScheduledGate::new(disk, engine.hierarchy));
+    let listener = args.metrics.as_ref().map(listen).transpose()?;
+    let socket = claim.as_ref().map_or_else(|| socket_of(args), |it| it.socket().to_owned());
+    let mounts = Arc::new(Mounts::new(gate, &socket));
+    let mountpoint = mounts
+        .mount(&args.source, &args.mountpoint, args.options())
+        .map_err(|error| Failure::BadInput(error.to_string()))?
+        .unwrap_or_else(|| args.mountpoint.clone());
+    let metrics = listener.map(|listener| tell_metrics(args, &mounts, listener)).transpose()?;
+    let server = answer(&socket, &mounts, about);
+    args.say_ready(&mountpoint, &engine.name, std::process::id());
+    let ended = serve(&mounts, &mountpoint, args.detached, stop);
+    drop((server, metrics));
+    // Whoever wants the disk next starts where nobody is left.
+    drop(claim);
+    ended
+}
+
+/// Said before anything is mounted.
+fn listen(address: &Address) -> Result<Listener, Failure> {
+    address
+        .listen()
+        .map_err(|error| Failure::Run(format!("--metrics {address}: cannot listen there: {error}")))
+}
+
+fn tell_metrics(
+    args: &Args,
+    mounts: &Arc<Mounts>,
+    listener: Listener,
+) -> Result<MetricsServer, Failure> {
+    let page = Page::new(Arc::clone(mounts), args.device_model.clone());
+    MetricsServer::start(listener, page)
+        .map_err(|error| Failure::Run(format!("cannot start threads: {error}")))
+}
+
+/// The socket of a mount that nobody joins.
+fn socket_of(args: &Args) -> PathBuf {
+    let at = std::fs::canonicalize(&args.mountpoint).unwrap_or_else(|_| args.mountpoint.clone());
+    control::directory().join(control::socket_name(&at))
+}
+
+/// A mount that nobody can ask is still a mount.
+fn answer(socket: &Path, mounts: &Arc<Mounts>, about: About) -> Option<Server> {
+    match Server::start(socket, Arc::clone(mounts), about) {
+        Ok(server) => Some(server),
+        Err(error) => {
+            diagnose(&format!("note: fairdisk ctl will not work: {}: {error}", socket.display()));
+            None
+        }
+    }
+}
+
+/// Until the last mount is over. A signal ends all of them, but for those that have joined a mount
+/// in the foreground: they have the next one.
+fn serve(mounts: &Mounts, own: &Path, detached: bool, stop: &AtomicBool) -> Result<(), Failure> {
+    let mut ended = Ok(());
+    let mut only_own = !detached;
+    loop {
+        while let Some(gone) = mounts.reap() {
+            diagnose(&format!("unmounted {}", shown(&gone)));
+        }
+        if mounts.are_over() {
+            return ended;
+        }
+        if stop.load(Ordering::Relaxed) {
+            say_unmounting();
+            let all: Vec<PathBuf> =
+                mounts.list().iter().map(|mount| PathBuf::from(&mount.mountpoint)).collect();
+            let own_is_there = all.iter().any(|at| at == own);
+            let going = all.iter().filter(|at| !only_own || !own_is_there || *at == own);
+            for at in going {
+                ended = ended.and(unmount(mounts, at));
+            }
+            only_own = false;
+            stop.store(false, Ordering::Relaxed);
+            for left in mounts.list() {
+                // Whoever waits for our end waits for theirs.
+                notify::tell(&format!("EXTEND_TIMEOUT_USEC={}", u64::MAX / 2));
+                diagnose(&format!(
+                    "{} is still served; the next Ctrl-C unmounts it",
+                    left.mountpoint
+                ));
+            }
+            continue;
+        }
+        std::thread::park_timeout(PAUSE);
+    }
+}
+
+/// Those who still use it may stay for as long as this process lives.
+fn unmount(mounts: &Mounts, at: &Path) -> Result<(), Failure> {
+    let done = mounts.unmount(at).map_err(|error| Failure::Run(error.to_string()));
+    match &done {
+        Ok(()) => diagnose(&format!("unmounted {}", shown(at))),
+        Err(_) => mounts.let_go(at),
+    }
+    done
+}

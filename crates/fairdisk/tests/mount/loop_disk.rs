@@ -1,0 +1,66 @@
+//! A disk of our own with two partitions: a file behind a loop device.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Sectors of the disk before the first partition, and of each partition.
+const FIRST: u64 = 2048;
+const LENGTH: u64 = 96 * 2048;
+
+/// Two file systems on one disk; gone with the value.
+pub(crate) struct LoopDisk {
+    device: String,
+    mounted: Vec<PathBuf>,
+}
+
+fn run(program: &str, args: &[&str]) -> Result<String, String> {
+    let output = Command::new(program).args(args).output();
+    let output = output.map_err(|error| format!("{program}: {error}"))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    } else {
+        Err(format!("{program} {args:?}: {}", String::from_utf8_lossy(&output.stderr)))
+    }
+}
+
+impl LoopDisk {
+    /// Makes the disk in a directory, its file systems mounted there as `part1` and `part2`; not
+    /// without loop devices.
+    pub(crate) fn new(directory: &Path) -> Result<Self, String> {
+        let image = directory.join("disk");
+        let file = fs::File::create(&image).unwrap();
+        file.set_len((FIRST + 2 * LENGTH) * 512).unwrap();
+        let device = run("losetup", &["--find", "--show", image.to_str().unwrap()])?;
+        let mut disk = Self { device, mounted: Vec::new() };
+        for number in ["1", "2"] {
+            let start = FIRST + (number.parse::<u64>().unwrap() - 1) * LENGTH;
+            let (start, length) = (start.to_string(), LENGTH.to_string());
+            run("addpart", &[&disk.device, number, &start, &length]).unwrap();
+            let partition = format!("{}p{number}", disk.device);
+            run("mkfs.ext4", &["-q", &partition]).unwrap();
+            let at = directory.join(format!("part{number}"));
+            fs::create_dir(&at).unwrap();
+            run("mount", &[&partition, at.to_str().unwrap()]).unwrap();
+            disk.mounted.push(at);
+        }
+        Ok(disk)
+    }
+
+    /// What the kernel calls it.
+    pub(crate) fn name(&self) -> &str {
+        self.device.trim_start_matches("/dev/")
+    }
+}
+
+impl Drop for LoopDisk {
+    fn drop(&mut self) {
+        for at in &self.mounted {
+            let _ = run("umount", &[at.to_str().unwrap()]);
+        }
+        for number in ["1", "2"] {
+            let _ = run("delpart", &[&self.device, number]);
+        }
+        let _ = run("losetup", &["--detach", &self.device]);
+    }
+}
