@@ -224,6 +224,13 @@ pub enum Change {
         /// What it asks for from now on.
         share: Share,
     },
+    /// The disk is to wait differently long for a group that has it and nothing queued.
+    GroupIdle {
+        /// The group.
+        group: GroupId,
+        /// How long, at most; zero is not at all, `None` as for every group.
+        idle: Option<Span>,
+    },
     /// A group is gone. What it still has queued is served; nothing new arrives.
     GroupRemoved {
         /// The group.

@@ -25,7 +25,7 @@ use crate::elevator::{Admission, Change, Completion, Decision, Elevator, Handove
 use crate::journal::{Journal, Record};
 use crate::request::{Bio, BioId, GroupId, Op, Request, RequestId};
 use crate::share::Share;
-use crate::time::Instant;
+use crate::time::{Instant, Span};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use bios::{BioIndex, Bios};
@@ -55,6 +55,13 @@ impl Default for EngineConfig {
     }
 }
 
+/// What a group asks for: told to every elevator that takes over.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    share: Share,
+    idle: Option<Span>,
+}
+
 /// A device's queue: one elevator and everything around it.
 #[derive(Debug)]
 pub struct Engine<E> {
@@ -74,7 +81,7 @@ pub struct Engine<E> {
     busy_since: Instant,
     last_completion: Instant,
     last_wait: Option<Decision>,
-    groups: Vec<Option<Share>>,
+    groups: Vec<Option<Asked>>,
     leftovers: Leftovers,
     accounts: Accounts,
     journal: Journal,

@@ -1,10 +1,9 @@
 //! The gate behind which a scheduler decides.
 
 use crate::gate::{Gate, Job, Piece};
-use crate::identity::{FileId, Hierarchy, Identity, Setting, SettingError, Who, ioprio};
+use crate::identity::{Asks, FileId, Hierarchy, Identity, Setting, SettingError, Who, ioprio};
 use fairdisk_core::{
-    Accounts, AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Op, Share, Span,
-    WeightMap,
+    Accounts, AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Op, Span, WeightMap,
 };
 use fairdisk_plane::disk::{Disk, Order, Thread};
 use fairdisk_sched::cfq::{CfqParams, Quirks};
@@ -70,7 +69,7 @@ pub struct GroupStatus {
     /// Its cgroup.
     pub path: String,
     /// What it asks for.
-    pub share: Share,
+    pub asks: Asks,
     /// What it got so far.
     pub account: GroupAccount,
     /// What it has at the disk at this moment.
@@ -124,7 +123,7 @@ impl ScheduledGate {
         let status = identity.groups().map(|group| GroupStatus {
             id: group.id,
             path: group.path.to_owned(),
-            share: group.share,
+            asks: group.asks,
             account: accounts.group(group.id).cloned().unwrap_or_default(),
             load: loads.get(&group.id).copied().unwrap_or_default(),
         });

@@ -18,7 +18,7 @@ use crate::cfq::jiffies::Jiffies;
 use crate::cfq::patience::Patience;
 use fairdisk_core::{
     Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
-    Handover, Instant, Leftovers, MayQueue, Merge, Request, RequestId, Share, Why,
+    Handover, Instant, Leftovers, MayQueue, Merge, Request, RequestId, Share, Span, Why,
 };
 use line::{Line, NIL};
 use records::Records;
@@ -66,10 +66,24 @@ impl TwoLayerCfq {
         self.make_group(group);
         self.inner.layer_gone(now, group.0);
         self.line.forget(group.0);
+        self.set_idle(group, None);
     }
 
     fn is_busy(&self, group: u32) -> bool {
         self.inner.layers[group as usize].busy > 0
+    }
+
+    /// The group keeps the disk for as long as it has requests there, unless it is never waited
+    /// for.
+    fn waits_in_flight(&self, group: u32) -> bool {
+        let layer = &self.inner.layers[group as usize];
+        layer.dispatched > 0 && layer.idle != Some(0)
+    }
+
+    fn set_idle(&mut self, group: GroupId, idle: Option<Span>) {
+        self.make_group(group);
+        let idle = idle.map(|idle| self.inner.tunables.wait(idle));
+        self.inner.layers[group.0 as usize].idle = idle;
     }
 
     /// A group may have nothing queued any more.
@@ -142,7 +156,7 @@ impl TwoLayerCfq {
                 }
                 Step::Refuse(why) => return Step::Refuse(why),
                 Step::Nothing if self.inner.queued == 0 => return Step::Nothing,
-                Step::Nothing if self.inner.layers[group as usize].dispatched > 0 => {
+                Step::Nothing if self.waits_in_flight(group) => {
                     return Step::Refuse(Why::OwnRequestInFlight);
                 }
                 Step::Nothing => self.expire(now, Why::GroupEmptied),
@@ -200,6 +214,7 @@ impl Elevator for TwoLayerCfq {
                 self.set_share(group, share);
             }
             Change::GroupShare { group, share } => self.set_share(group, share),
+            Change::GroupIdle { group, idle } => self.set_idle(group, idle),
             Change::GroupRemoved { group } => {
                 self.records.unlink(group);
                 self.remove_group(now, group);

@@ -1,8 +1,8 @@
 //! Changes under load: a bio is wanted back, groups and tasks change, another elevator takes over.
 
-use super::Engine;
 use super::bios::BioIndex;
 use super::effects::{Effect, Effects};
+use super::{Asked, Engine};
 use crate::elevator::{Admission, Change, Elevator, Why};
 use crate::journal::Record;
 use crate::request::{BioId, GroupId};
@@ -47,8 +47,14 @@ impl<E: Elevator> Engine<E> {
                 if index >= self.groups.len() {
                     self.groups.resize(index + 1, None);
                 }
-                if self.groups[index].replace(share).is_none() {
+                let idle = self.groups[index].and_then(|asked| asked.idle);
+                if self.groups[index].replace(Asked { share, idle }).is_none() {
                     self.accounts.begin(group);
+                }
+            }
+            Change::GroupIdle { group, idle } => {
+                if let Some(Some(asked)) = self.groups.get_mut(group.0 as usize) {
+                    asked.idle = idle;
                 }
             }
             Change::GroupRemoved { group } => {
@@ -78,10 +84,13 @@ impl<E: Elevator> Engine<E> {
         self.handover = self.elevator.describe().handover;
         self.requests.new_elevator();
         self.log(Record::Switched);
-        for (index, share) in self.groups.iter().enumerate() {
-            if let Some(share) = *share {
+        for (index, asked) in self.groups.iter().enumerate() {
+            if let Some(Asked { share, idle }) = *asked {
                 let group = GroupId(index as u32);
                 self.elevator.configure(self.now, &Change::GroupAdded { group, share });
+                if idle.is_some() {
+                    self.elevator.configure(self.now, &Change::GroupIdle { group, idle });
+                }
             }
         }
         for id in carried {

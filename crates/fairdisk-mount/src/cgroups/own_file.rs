@@ -17,17 +17,20 @@ pub(super) enum OwnFile {
     Priority,
     /// `cfq.weight`, the same on the scale of weights.
     Weight,
+    /// `cfq.idle`, how long the disk is kept for the group when it has nothing queued, in ms.
+    Idle,
     /// `cfq.stat`, what the group got.
     Stat,
 }
 
 impl OwnFile {
-    pub(super) const ALL: [Self; 3] = [Self::Priority, Self::Weight, Self::Stat];
+    pub(super) const ALL: [Self; 4] = [Self::Priority, Self::Weight, Self::Idle, Self::Stat];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Priority => "cfq.ioprio",
             Self::Weight => "cfq.weight",
+            Self::Idle => "cfq.idle",
             Self::Stat => "cfq.stat",
         }
     }
@@ -39,17 +42,21 @@ impl OwnFile {
     /// Everybody reads, root changes.
     pub(super) const fn mode(self) -> u16 {
         match self {
-            Self::Priority | Self::Weight => 0o644,
+            Self::Priority | Self::Weight | Self::Idle => 0o644,
             Self::Stat => 0o444,
         }
     }
 
     /// What it says about a group.
     pub(super) fn text(self, hierarchy: &Hierarchy, group: &str) -> String {
-        let (owner, share) = hierarchy.effective(group);
+        let (owner, asks) = hierarchy.effective(group);
         match self {
-            Self::Priority => priority_text(share),
-            Self::Weight => format!("{}\n", share.weight(WeightMap::LinearHigh0).get()),
+            Self::Priority => priority_text(asks.share),
+            Self::Idle => match asks.idle {
+                Some(idle) => format!("{}\n", idle.as_ms()),
+                None => "default\n".to_owned(),
+            },
+            Self::Weight => format!("{}\n", asks.share.weight(WeightMap::LinearHigh0).get()),
             Self::Stat => stat::text(hierarchy, owner),
         }
     }
@@ -59,6 +66,7 @@ impl OwnFile {
         let key = match self {
             Self::Priority => "ioprio",
             Self::Weight => "weight",
+            Self::Idle => "idle",
             Self::Stat => return Err(Errno::ACCESS.into()),
         };
         let text = std::str::from_utf8(data).ok().filter(|text| text.len() <= VALUE_BYTES_MAX);

@@ -18,7 +18,7 @@ pub enum Ask {
     Set {
         /// Its cgroup.
         group: String,
-        /// `weight=200` or `ioprio=2`.
+        /// `weight=200`, `ioprio=2` or `idle=20`.
         setting: String,
     },
     /// Another scheduler.
@@ -108,6 +108,9 @@ pub struct GroupEntry {
     pub weight: u32,
     /// Its priority, if that is what it was given.
     pub ioprio: Option<u8>,
+    /// How long the disk is kept for it when it has nothing queued, if that was said.
+    #[serde(default)]
+    pub idle_ms: Option<u64>,
     /// Finished reads.
     pub reads: u64,
     /// Finished writes.
@@ -142,11 +145,12 @@ impl GroupEntry {
         let account = &group.account;
         Self {
             path: group.path.clone(),
-            weight: group.share.weight(gate.weight_map()).get(),
-            ioprio: match group.share {
+            weight: group.asks.share.weight(gate.weight_map()).get(),
+            ioprio: match group.asks.share {
                 Share::Priority(priority) => Some(priority),
                 Share::Weight(_) => None,
             },
+            idle_ms: group.asks.idle.map(Span::as_ms),
             reads: account.reads,
             writes: account.writes,
             flushes: account.flushes,

@@ -1,7 +1,7 @@
 //! The groups, and what each asks for.
 
-use super::{Hierarchy, RECHECK, SWEEP};
-use fairdisk_core::{Change, GroupId, Instant, Share};
+use super::{Asks, Hierarchy, RECHECK, SWEEP};
+use fairdisk_core::{Change, GroupId, Instant};
 use std::collections::BTreeMap;
 
 /// A group by name.
@@ -12,13 +12,13 @@ pub struct GroupName<'a> {
     /// Its cgroup.
     pub path: &'a str,
     /// What it asks for.
-    pub share: Share,
+    pub asks: Asks,
 }
 
 #[derive(Debug)]
 struct Group {
     path: String,
-    share: Share,
+    asks: Asks,
 }
 
 /// The group that a cgroup's tasks belong to, and when that was found.
@@ -39,7 +39,7 @@ pub(super) struct Groups {
 
 impl Groups {
     pub(super) fn new() -> Self {
-        let root = Group { path: "/".to_owned(), share: Share::DEFAULT };
+        let root = Group { path: "/".to_owned(), asks: Asks::DEFAULT };
         let numbers = BTreeMap::from([("/".to_owned(), GroupId::ROOT.0)]);
         Self { list: vec![Some(root)], numbers, found: BTreeMap::new() }
     }
@@ -57,15 +57,15 @@ impl Groups {
         {
             return GroupId(found.group);
         }
-        let (path, share) = hierarchy.effective(cgroup);
-        let group = self.number(path, share, changes);
+        let (path, asks) = hierarchy.effective(cgroup);
+        let group = self.number(path, asks, changes);
         self.found.insert(cgroup.to_owned(), Found { group, at: now });
         GroupId(group)
     }
 
-    fn number(&mut self, path: &str, share: Share, changes: &mut Vec<Change>) -> u32 {
+    fn number(&mut self, path: &str, asks: Asks, changes: &mut Vec<Change>) -> u32 {
         if let Some(number) = self.numbers.get(path).copied() {
-            self.ask(number, share, changes);
+            self.ask(number, asks, changes);
             return number;
         }
         let free = self.list.iter().position(Option::is_none);
@@ -73,18 +73,23 @@ impl Groups {
         if free.is_none() {
             self.list.push(None);
         }
-        self.list[number] = Some(Group { path: path.to_owned(), share });
+        let share = asks.share;
+        self.list[number] = Some(Group { path: path.to_owned(), asks: Asks { share, idle: None } });
         self.numbers.insert(path.to_owned(), number as u32);
         changes.push(Change::GroupAdded { group: GroupId(number as u32), share });
+        self.ask(number as u32, asks, changes);
         number as u32
     }
 
-    fn ask(&mut self, number: u32, share: Share, changes: &mut Vec<Change>) {
-        if let Some(group) = &mut self.list[number as usize]
-            && group.share != share
-        {
-            group.share = share;
-            changes.push(Change::GroupShare { group: GroupId(number), share });
+    fn ask(&mut self, number: u32, asks: Asks, changes: &mut Vec<Change>) {
+        let Some(known) = &mut self.list[number as usize] else { return };
+        let before = std::mem::replace(&mut known.asks, asks);
+        let (group, Asks { share, idle }) = (GroupId(number), asks);
+        if share != before.share {
+            changes.push(Change::GroupShare { group, share });
+        }
+        if idle != before.idle {
+            changes.push(Change::GroupIdle { group, idle });
         }
     }
 
@@ -92,7 +97,7 @@ impl Groups {
         self.list.iter().enumerate().filter_map(|(number, group)| {
             let group = group.as_ref()?;
             let id = GroupId(number as u32);
-            Some(GroupName { id, path: &group.path, share: group.share })
+            Some(GroupName { id, path: &group.path, asks: group.asks })
         })
     }
 

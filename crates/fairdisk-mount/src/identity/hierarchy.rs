@@ -1,6 +1,6 @@
 //! The tree of cgroups that groups are taken from, and the settings kept in its directories.
 
-use fairdisk_core::{Share, Weight};
+use fairdisk_core::{Share, Span, Weight};
 use rustix::fs::{XattrFlags, getxattr, removexattr, setxattr};
 use rustix::io::Errno;
 use std::fmt;
@@ -27,13 +27,32 @@ pub enum Setting {
     Weight(Weight),
     /// A group priority, 0 (high) to 7.
     Priority(u8),
+    /// How long the disk is kept for the group when it has nothing queued, up to a second; zero is
+    /// not at all, `None` as the scheduler sees fit.
+    Idle(Option<Span>),
+}
+
+/// What a group asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asks {
+    /// Its share.
+    pub share: Share,
+    /// How long the disk is kept for it, if it does not leave that to the scheduler.
+    pub idle: Option<Span>,
+}
+
+impl Asks {
+    /// Nothing in particular.
+    pub const DEFAULT: Self = Self { share: Share::DEFAULT, idle: None };
 }
 
 impl Setting {
     const WEIGHT: &str = "weight";
     const PRIORITY: &str = "ioprio";
+    const IDLE: &str = "idle";
+    const IDLE_DEFAULT: &str = "default";
 
-    /// Reads `weight=200` or `ioprio=2`.
+    /// Reads `weight=200`, `ioprio=2`, `idle=20` (milliseconds) or `idle=default`.
     ///
     /// # Errors
     /// Another key, or a value out of range.
@@ -51,21 +70,31 @@ impl Setting {
                 priority @ 0..=7 => Ok(Self::Priority(priority as u8)),
                 _ => Err(error()),
             },
+            Self::IDLE if value == Self::IDLE_DEFAULT => Ok(Self::Idle(None)),
+            Self::IDLE => match number()? {
+                ms @ 0..=1000 => Ok(Self::Idle(Some(Span::from_ms(ms.into())))),
+                _ => Err(error()),
+            },
             _ => Err(SettingError::Key(key.to_owned())),
         }
     }
 
-    const fn parts(self) -> (&'static str, u32) {
+    /// The key, and the value if one is kept.
+    const fn parts(self) -> (&'static str, Option<u64>) {
         match self {
-            Self::Weight(weight) => (Self::WEIGHT, weight.get()),
-            Self::Priority(priority) => (Self::PRIORITY, priority as u32),
+            Self::Weight(weight) => (Self::WEIGHT, Some(weight.get() as u64)),
+            Self::Priority(priority) => (Self::PRIORITY, Some(priority as u64)),
+            Self::Idle(Some(idle)) => (Self::IDLE, Some(idle.as_ms())),
+            Self::Idle(None) => (Self::IDLE, None),
         }
     }
 
-    const fn share(self) -> Share {
+    /// The setting that this one takes the place of.
+    const fn instead_of(self) -> Option<&'static str> {
         match self {
-            Self::Weight(weight) => Share::Weight(weight),
-            Self::Priority(priority) => Share::Priority(priority),
+            Self::Weight(_) => Some(Self::PRIORITY),
+            Self::Priority(_) => Some(Self::WEIGHT),
+            Self::Idle(_) => None,
         }
     }
 }
@@ -96,9 +125,15 @@ pub enum SettingError {
 impl fmt::Display for SettingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Key(key) => write!(f, "unknown setting `{key}` (known: weight, ioprio)"),
+            Self::Key(key) => write!(f, "unknown setting `{key}` (known: weight, ioprio, idle)"),
             Self::Value { key, value } if key == Setting::WEIGHT => {
                 write!(f, "weight={value}: a weight is a number from 1 to 10000")
+            }
+            Self::Value { key, value } if key == Setting::IDLE => {
+                write!(
+                    f,
+                    "idle={value}: how long to wait is a number of ms from 0 to 1000, or default"
+                )
             }
             Self::Value { key, value } => {
                 write!(f, "{key}={value}: a group priority is a number from 0 (high) to 7")
@@ -216,25 +251,35 @@ impl Hierarchy {
         format!("{space}.fairdisk.{key}")
     }
 
-    /// What the group's directory says it asks for; a weight before a priority. What makes no sense
-    /// counts as unset.
-    fn share_of(&self, group: &str) -> Option<Share> {
+    /// What the group's directory says it asks for, if anything; a weight before a priority. What
+    /// makes no sense counts as unset.
+    fn asks_of(&self, group: &str) -> Option<Asks> {
         let directory = self.directory(group);
-        [Setting::WEIGHT, Setting::PRIORITY].into_iter().find_map(|key| {
+        let mut asks = None;
+        for key in [Setting::PRIORITY, Setting::WEIGHT, Setting::IDLE] {
             let mut value = [0; 16];
-            let length = getxattr(&directory, self.attribute(key), &mut value[..]).ok()?;
-            let text = std::str::from_utf8(&value[..length]).ok()?;
-            Setting::of(key, text.trim()).ok().map(Setting::share)
-        })
+            let kept = getxattr(&directory, self.attribute(key), &mut value[..]).ok();
+            let text = kept.and_then(|length| std::str::from_utf8(&value[..length]).ok());
+            let Some(setting) = text.and_then(|text| Setting::of(key, text.trim()).ok()) else {
+                continue;
+            };
+            let asks = asks.get_or_insert(Asks::DEFAULT);
+            match setting {
+                Setting::Weight(weight) => asks.share = Share::Weight(weight),
+                Setting::Priority(priority) => asks.share = Share::Priority(priority),
+                Setting::Idle(idle) => asks.idle = idle,
+            }
+        }
+        asks
     }
 
     /// The group that tasks in `cgroup` belong to, and what it asks for. A cgroup without settings
     /// of its own belongs to the nearest one above that has some; if there is none it is a group by
     /// itself.
     #[must_use]
-    pub fn effective<'a>(&self, cgroup: &'a str) -> (&'a str, Share) {
-        let own = above(cgroup).find_map(|path| Some((path, self.share_of(path)?)));
-        own.unwrap_or((cgroup, Share::DEFAULT))
+    pub fn effective<'a>(&self, cgroup: &'a str) -> (&'a str, Asks) {
+        let own = above(cgroup).find_map(|path| Some((path, self.asks_of(path)?)));
+        own.unwrap_or((cgroup, Asks::DEFAULT))
     }
 
     /// Keeps a setting with the group's directory, instead of any other.
@@ -251,13 +296,18 @@ impl Hierarchy {
             why: std::io::Error::from(why).to_string(),
         };
         let (key, value) = setting.parts();
-        let value = value.to_string();
-        setxattr(&directory, self.attribute(key), value.as_bytes(), XattrFlags::empty())
-            .map_err(refused)?;
-        let other = if key == Setting::WEIGHT { Setting::PRIORITY } else { Setting::WEIGHT };
-        match removexattr(&directory, self.attribute(other)) {
-            Ok(()) | Err(Errno::NODATA) => Ok(()),
-            Err(why) => Err(refused(why)),
+        let mut gone = setting.instead_of();
+        match value {
+            Some(value) => {
+                let (name, value) = (self.attribute(key), value.to_string());
+                setxattr(&directory, name, value.as_bytes(), XattrFlags::empty())
+                    .map_err(refused)?;
+            }
+            None => gone = Some(key),
+        }
+        match gone.map(|gone| removexattr(&directory, self.attribute(gone))) {
+            None | Some(Ok(()) | Err(Errno::NODATA)) => Ok(()),
+            Some(Err(why)) => Err(refused(why)),
         }
     }
 }
@@ -337,11 +387,14 @@ mod tests {
     #[test]
     fn settings_are_read_as_they_are_written() {
         assert_eq!(Setting::parse("ioprio=2"), Ok(Setting::Priority(2)));
-        assert_eq!(Setting::parse("weight = 10000").unwrap().parts(), ("weight", 10_000));
+        assert_eq!(Setting::parse("weight = 10000").unwrap().parts(), ("weight", Some(10_000)));
+        assert_eq!(Setting::parse("idle=0"), Ok(Setting::Idle(Some(Span::ZERO))));
+        assert_eq!(Setting::parse("idle=default").unwrap().parts(), ("idle", None));
         for (text, says) in [
             ("weight=0", "1 to 10000"),
             ("weight=many", "1 to 10000"),
             ("ioprio=8", "0 (high) to 7"),
+            ("idle=1001", "from 0 to 1000, or default"),
             ("prio=1", "unknown setting `prio`"),
         ] {
             let error = Setting::parse(text).unwrap_err().to_string();

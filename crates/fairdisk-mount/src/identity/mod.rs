@@ -6,7 +6,7 @@ pub(crate) mod ioprio;
 mod tasks;
 
 pub use groups::GroupName;
-pub use hierarchy::{Hierarchy, HierarchyError, Setting, SettingError};
+pub use hierarchy::{Asks, Hierarchy, HierarchyError, Setting, SettingError};
 pub(crate) use hierarchy::{OWN, unescape};
 
 use fairdisk_core::{Change, GroupId, Instant, IoPrio, Span, TaskId};

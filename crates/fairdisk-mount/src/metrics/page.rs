@@ -147,7 +147,7 @@ impl Page {
             *dirty.entry(group).or_default() += bytes;
         }
         let map = self.mounts.gate().weight_map();
-        let mut family = |name, help, value: &dyn Fn(&GroupStatus) -> Option<u64>| {
+        let mut family = |name, help, value: &dyn Fn(&GroupStatus) -> Option<f64>| {
             text.family(name, Kind::Gauge, help);
             for group in groups {
                 if let Some(value) = value(group) {
@@ -155,28 +155,33 @@ impl Page {
                 }
             }
         };
-        let weight = |group: &GroupStatus| group.share.weight(map).get().into();
+        let weight = |group: &GroupStatus| group.asks.share.weight(map).get();
         family("fairdisk_group_weight", "What the group asks for, 1 to 10000.", &|group| {
-            Some(weight(group))
+            Some(f64::from(weight(group)))
         });
         family(
             "fairdisk_group_ioprio",
             "The group priority, 0 (high) to 7, where that is what was asked for.",
-            &|group| match group.share {
-                Share::Priority(priority) => Some(priority.into()),
+            &|group| match group.asks.share {
+                Share::Priority(priority) => Some(f64::from(priority)),
                 Share::Weight(_) => None,
             },
         );
+        family(
+            "fairdisk_group_idle_seconds",
+            "How long the disk is kept for a group with nothing queued, where that was said.",
+            &|group| group.asks.idle.map(seconds),
+        );
         family("fairdisk_group_queued_requests", "Requests that wait for the disk.", &|group| {
-            Some(group.load.queued.into())
+            Some(f64::from(group.load.queued))
         });
         family("fairdisk_group_in_flight_requests", "Requests at the disk.", &|group| {
-            Some(group.load.in_flight.into())
+            Some(f64::from(group.load.in_flight))
         });
         family(
             "fairdisk_group_dirty_bytes",
             "What the group has written and is not yet on the disk.",
-            &|group| Some(dirty.get(&group.id.0).copied().unwrap_or(0)),
+            &|group| Some(dirty.get(&group.id.0).copied().unwrap_or(0) as f64),
         );
     }
 }

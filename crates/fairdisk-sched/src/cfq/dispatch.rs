@@ -53,7 +53,7 @@ impl Cfq {
                 return Ok(active);
             } else if self.driver.idle_timer.is_some() {
                 return Err(Step::Refuse(Why::IdleWait));
-            } else if queue.dispatched > 0 && queue.idle_window {
+            } else if queue.dispatched > 0 && self.will_wait(active) {
                 return Err(Step::Refuse(Why::OwnRequestInFlight));
             } else {
                 self.expire(now, active, false);

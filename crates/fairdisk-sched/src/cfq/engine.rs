@@ -102,9 +102,11 @@ impl Cfq {
     fn observe(&mut self, now: Jiffies, request: &Request, queue: u32, context: u32) {
         let first_seeks = self.tunables.quirks.q5_first_request_seeks;
         let slice_idle = self.tunables.slice_idle;
-        let context = &mut self.tasks[context];
-        context.observe(now, request.start, request.end(), 2 * slice_idle, first_seeks);
         let queue = &mut self.queues[queue as usize];
+        let layer_idle = self.layers[queue.layer as usize].idle.unwrap_or(0);
+        let think_max = 2 * slice_idle.max(layer_idle);
+        let context = &mut self.tasks[context];
+        context.observe(now, request.start, request.end(), think_max, first_seeks);
         if !queue.sync || queue.is_idle_class() {
             return;
         }

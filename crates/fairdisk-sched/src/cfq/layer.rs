@@ -41,6 +41,9 @@ pub(crate) struct Layer {
     pub(crate) turn_ended: Why,
     /// Requests handed over and not completed.
     pub(crate) dispatched: u32,
+    /// How long the disk is kept for the layer when it has nothing queued, if that is not left to
+    /// what its tasks do; zero is not at all.
+    pub(crate) idle: Option<Jiffies>,
     async_queues: [u32; ASYNC_QUEUES],
 }
 
@@ -52,6 +55,7 @@ impl Layer {
             active: NIL,
             turn_ended: Why::QueueEmptied,
             dispatched: 0,
+            idle: None,
             async_queues: [NIL; ASYNC_QUEUES],
         }
     }

@@ -153,6 +153,12 @@ impl Tunables {
         }
     }
 
+    /// A span to wait, in jiffies: one at least, unless it is none.
+    pub(crate) fn wait(&self, span: Span) -> Jiffies {
+        let jiffies = span.as_ms() as Jiffies * self.hz / 1000;
+        if span == Span::ZERO { 0 } else { jiffies.max(1) }
+    }
+
     /// The slice of a queue at `level` (spec: cfq, section 2.4).
     pub(crate) const fn slice(&self, sync: bool, level: u8) -> Jiffies {
         let base = self.slice[sync as usize];

@@ -1,6 +1,7 @@
 //! Waiting: for the task being served to come back, and what a refusal means to the driver
 //! (spec: cfq, section 2.10).
 
+use super::context::Context;
 use super::engine::Cfq;
 use super::jiffies::Jiffies;
 use super::queue::NIL;
@@ -51,17 +52,17 @@ impl Cfq {
 
     /// The queue that has the disk has run empty: may it keep the disk for a while?
     pub(crate) fn arm_idle(&mut self, now: Jiffies, queue: u32) {
-        let idle = self.tunables.slice_idle;
-        if idle == 0 || !self.queues[queue as usize].idle_window {
-            return;
-        }
         let Some(context) = self.tasks.get(self.driver.active_context) else { return };
         let busy = self.driver.in_driver > 0 && !self.tunables.quirks.q8_idle_while_busy;
         if !context.alive || busy {
             return;
         }
         let seeky = context.seek.is_valid() && context.seeks();
-        let wait = if seeky { self.tunables.seeky_idle } else { idle };
+        let own = if seeky { self.tunables.seeky_idle } else { self.tunables.slice_idle };
+        let wait = self.patience_with(queue, context, own);
+        if wait == 0 {
+            return;
+        }
         self.queues[queue as usize].waits = true;
         self.driver.idle_timer = Some(now + wait);
     }
@@ -72,10 +73,35 @@ impl Cfq {
         let q = &self.queues[queue as usize];
         let layer = &self.layers[q.layer as usize];
         let empty = layer.active == NIL && layer.busy == 0 && layer.dispatched == 0;
-        let idle = self.tunables.slice_idle;
-        if empty && idle > 0 && q.idle_window && self.tasks[context].alive {
+        let context = &self.tasks[context];
+        let wait = self.patience_with(queue, context, self.tunables.slice_idle);
+        if empty && wait > 0 && context.alive {
             self.waiting_layer = q.layer;
-            self.driver.idle_timer = Some(now + idle);
+            self.driver.idle_timer = Some(now + wait);
+        }
+    }
+
+    /// How long the disk waits for the task of an empty queue; zero for not at all. `own` is what
+    /// that comes to where the layer has no wait of its own or something else queued.
+    fn patience_with(&self, queue: u32, context: &Context, own: Jiffies) -> Jiffies {
+        let q = &self.queues[queue as usize];
+        let layer = &self.layers[q.layer as usize];
+        match layer.idle.filter(|_| layer.busy == 0) {
+            None if q.idle_window => own,
+            None => 0,
+            // Whoever takes longer as a rule is not waited for in vain.
+            Some(idle) if context.think.is_valid() && context.think.mean() > idle as u64 => 0,
+            Some(idle) => idle,
+        }
+    }
+
+    /// Whether the disk is going to wait for an empty queue once its requests in flight are done.
+    pub(crate) fn will_wait(&self, queue: u32) -> bool {
+        let q = &self.queues[queue as usize];
+        let layer = &self.layers[q.layer as usize];
+        match layer.idle.filter(|_| layer.busy == 0) {
+            None => q.idle_window,
+            Some(idle) => idle > 0 && q.sync && !q.is_idle_class(),
         }
     }
 

@@ -180,8 +180,13 @@ impl Sea {
                 self.groups.push(group);
                 self.configure(Change::GroupAdded { group, share });
             }
-            Some(_) if self.prng.chance(1, 2) => {
+            Some(_) if self.prng.chance(1, 3) => {
                 self.configure(Change::GroupShare { group, share });
+            }
+            Some(_) if self.prng.chance(1, 2) => {
+                let ms = Span::from_ms(self.prng.below(40));
+                let idle = self.prng.chance(3, 4).then_some(ms);
+                self.configure(Change::GroupIdle { group, idle });
             }
             Some(at) => {
                 self.groups.remove(at);

@@ -5,7 +5,8 @@ use crate::scenario::{Scenario, Step};
 use crate::settings::{ioprio, number, scheduler, share};
 use crate::telling::tell;
 use fairdisk_core::{
-    Auditor, Change, Effect, Effects, Engine, GroupId, Input, Instant, Journal, Record, TaskId,
+    Auditor, Change, Effect, Effects, Engine, GroupId, Input, Instant, Journal, Record, Span,
+    TaskId,
 };
 use fairdisk_sched::{Scheduler, SchedulerSpec};
 
@@ -156,6 +157,11 @@ impl Player {
             }
             ("exit", []) => Change::TaskExited { task },
             ("group", ["added", asks]) => Change::GroupAdded { group, share: share(asks)? },
+            ("group", [idle]) if idle.starts_with("idle:") => {
+                let ms = idle.trim_start_matches("idle:");
+                let idle = if ms == "default" { None } else { Some(Span::from_ms(number(ms)?)) };
+                Change::GroupIdle { group, idle }
+            }
             ("group", ["removed"]) => Change::GroupRemoved { group },
             ("group", [asks]) => Change::GroupShare { group, share: share(asks)? },
             _ => return Err(unknown(words)),

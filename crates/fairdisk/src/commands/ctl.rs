@@ -44,7 +44,9 @@ enum Action {
     Set {
         /// Its cgroup, as `list` shows it
         group: String,
-        /// `weight=N` (1 to 10000) or `ioprio=N` (0, high, to 7)
+        /// `weight=N` (1 to 10000), `ioprio=N` (0, high, to 7), or `idle=N`: how many ms, 0 to
+        /// 1000, the disk is kept for the group when it has nothing queued (`idle=default`: as
+        /// usual)
         setting: String,
     },
     /// Another scheduler takes over, under load if need be
@@ -126,9 +128,10 @@ pub(super) fn connect(at: &At) -> Result<Client, Failure> {
 }
 
 fn asks(entry: &GroupEntry) -> String {
+    let idle = entry.idle_ms.map(|ms| format!(" idle={ms}")).unwrap_or_default();
     match entry.ioprio {
-        Some(ioprio) => format!("ioprio={ioprio} (weight {})", entry.weight),
-        None => format!("weight={}", entry.weight),
+        Some(ioprio) => format!("ioprio={ioprio} (weight {}){idle}", entry.weight),
+        None => format!("weight={}{idle}", entry.weight),
     }
 }
 

@@ -186,6 +186,7 @@ fn values_that_make_no_sense_are_refused_and_change_nothing() {
     for (file, values) in [
         ("cfq.ioprio", ["8", "-1", "4294967298", "two", "2 3", "", "ioprio=2", &long]),
         ("cfq.weight", ["0", "10001", "-5", "1e2", "0x10", "\u{1F680}", "weight=7", &long]),
+        ("cfq.idle", ["1001", "-1", "8ms", "never", "1 2", "", "idle=8", &long]),
         ("tasks", ["x", "-1", "1 2", "", "99999999999", "\u{1}", "$", &long]),
     ] {
         for value in values {
@@ -201,7 +202,7 @@ fn values_that_make_no_sense_are_refused_and_change_nothing() {
     assert!(err.contains("No such process"), "{err}");
     assert_eq!(groups.quiet("cat $D/a/cfq.ioprio $D/a/cfq.weight $D/a/tasks"), "3\n125");
     for (refused, why) in [
-        ("echo > $D/a/cfq.idle", "denied"),
+        ("echo > $D/a/cfq.slice", "denied"),
         ("mkdir $D/a/cfq.weight", "exists"),
         ("mkdir $D/a/$'\\377'", "Invalid"),
         ("rm $D/a/cfq.ioprio", "not permitted"),
@@ -213,6 +214,17 @@ fn values_that_make_no_sense_are_refused_and_change_nothing() {
         let (_, err) = groups.shell(refused);
         assert!(err.to_lowercase().contains(&why.to_lowercase()), "{refused}: {err}");
     }
+}
+
+#[test]
+fn how_long_the_disk_waits_is_a_file_too() {
+    let Some(groups) = Groups::new() else { return };
+    let out = groups.quiet(
+        "mkdir $D/a; cd $D/a; cat cfq.idle; echo 0 > cfq.idle; cat cfq.idle cfq.ioprio
+         echo 20 > cfq.idle; echo 2 > cfq.ioprio; cat cfq.idle cfq.weight
+         echo default > cfq.idle; cat cfq.idle cfq.weight; cd /; rmdir $D/a",
+    );
+    assert_eq!(out, "default\n0\n4\n20\n150\ndefault\n150");
 }
 
 #[test]

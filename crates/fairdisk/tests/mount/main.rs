@@ -5,6 +5,7 @@
 
 mod control;
 mod host;
+mod idle;
 mod joined;
 mod loop_disk;
 mod metrics;

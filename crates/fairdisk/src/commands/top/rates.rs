@@ -140,6 +140,7 @@ mod tests {
             path: path.to_owned(),
             weight,
             ioprio: None,
+            idle_ms: None,
             reads,
             writes: 0,
             flushes: 0,

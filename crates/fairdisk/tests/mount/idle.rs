@@ -1,0 +1,74 @@
+//! `idle=`: how long the disk is kept for a group that has nothing queued.
+
+use crate::host::{Host, finish, lacks_something, text};
+use fairdisk_core::Span;
+use fairdisk_plane::{Clock as _, MonotonicClock};
+
+/// Sets it, and waits until the mount goes by it: a second at most.
+fn set(host: &Host, group: &str, idle: &str) {
+    let clock = MonotonicClock::start();
+    let begun = clock.now();
+    let done = host.ctl(&["set", group, &format!("idle={idle}")]);
+    assert!(done.status.success(), "{}", text(&done));
+    let wanted: Option<u64> = idle.parse().ok();
+    loop {
+        let status = host.status();
+        let entries = status["groups"].as_array().unwrap();
+        let entry = entries.iter().find(|entry| entry["path"] == group);
+        if entry.is_some_and(|entry| entry["idle_ms"].as_u64() == wanted) {
+            return;
+        }
+        let waited = clock.now().since(begun);
+        assert!(waited < Span::from_s(1), "idle={idle} after {waited}: {entry:?}");
+    }
+}
+
+/// The first group's share of the next second and a half of the disk's time, in percent.
+fn share(host: &Host, groups: &[String]) -> f64 {
+    let before = host.device_time(groups);
+    loop {
+        let now = host.device_time(groups);
+        let got: Vec<f64> = now.iter().zip(&before).map(|(now, before)| now - before).collect();
+        let all: f64 = got.iter().sum();
+        if all >= 1500.0 {
+            return 100.0 * got[0] / all;
+        }
+    }
+}
+
+/// A reader that thinks for 5 ms after every read, beside one that never rests. Waited for, it gets
+/// its half; not waited for, it has one read done in a turn of the other.
+#[test]
+fn a_group_that_thinks_keeps_the_disk_if_it_is_waited_for() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.make_file("a", 64);
+    host.make_file("b", 64);
+    host.mount_well(&["--device-model", "hdd-7200-2007"]);
+    let groups = [host.group("thinks", "weight=100"), host.group("rests-not", "weight=100")];
+    let fio = |name: &str, more: &str| {
+        format!(
+            "fio --name=job --filename={} --size=64M --bs=4k --rw=randread --direct=1 \
+             --runtime=8 --time_based --minimal {more}",
+            host.file(name)
+        )
+    };
+    let thinks = host.start(&groups[0], &fio("a", "--thinktime=5000 --thinktime_spin=0"));
+    let other = host.start(&groups[1], &fio("b", "--numjobs=4"));
+    while host.device_time(&groups).iter().any(|time| *time < 100.0) {}
+    set(&host, &groups[0], "0");
+    let never = share(&host, &groups);
+    set(&host, &groups[0], "30");
+    let waited_for = share(&host, &groups);
+    set(&host, &groups[0], "default");
+    println!("never waited for {never:.1} %, waited for {waited_for:.1} %, asked for 50 %");
+    assert!(never < 35.0, "{never:.1} % though it is never waited for");
+    assert!(waited_for > never + 8.0, "{waited_for:.1} % with, {never:.1} % without waiting");
+    let got = host.ctl(&["set", &groups[0], "idle=2000"]);
+    assert!(text(&got).contains("0 to 1000, or default"), "{}", text(&got));
+    finish(thinks);
+    finish(other);
+    host.unmount();
+}
