@@ -37,6 +37,7 @@ mod readers;
 mod scheduled;
 mod sys;
 mod tree;
+mod trouble;
 
 pub use block_device::BlockDevice;
 pub use errors::{MountError, MountProblem};

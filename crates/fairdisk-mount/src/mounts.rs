@@ -47,6 +47,10 @@ struct One {
     name: Option<Name>,
 }
 
+fn tell_unmounted(mountpoint: &Path) {
+    tracing::info!(mountpoint = %mountpoint.display(), "unmounted");
+}
+
 impl std::fmt::Debug for Mounts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.list()).finish()
@@ -92,6 +96,9 @@ impl Mounts {
         let mut table = self.table();
         table.under_way -= 1;
         made.map(|(one, at)| {
+            let (source, mountpoint, pid) = (source.display(), at.display(), std::process::id());
+            let scheduler = self.gate.scheduler();
+            tracing::info!(%source, %mountpoint, scheduler, pid, "mounted");
             table.list.push(one);
             Some(at)
         })
@@ -126,7 +133,12 @@ impl Mounts {
         let Some(mut one) = self.take(|one| one.mounted.mountpoint() == mountpoint) else {
             return Ok(());
         };
+        tracing::info!(mountpoint = %mountpoint.display(), "unmounting");
         let done = one.mounted.unmount();
+        match &done {
+            Ok(()) => tell_unmounted(mountpoint),
+            Err(error) => tracing::warn!(%error, "not unmounted"),
+        }
         let mut table = self.table();
         table.under_way -= 1;
         if done.is_err() {
@@ -151,6 +163,7 @@ impl Mounts {
         // The name first: somebody else may mount there meanwhile.
         drop(one.name);
         one.mounted.wait();
+        tell_unmounted(&at);
         self.table().under_way -= 1;
         Some(at)
     }

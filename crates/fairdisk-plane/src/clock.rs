@@ -77,6 +77,13 @@ fn read() -> std::time::Instant {
     std::time::Instant::now()
 }
 
+/// What a calendar clock shows: for people who read a log. It may go backwards.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "this is the clock everything else is given")]
+pub fn wall_time() -> std::time::SystemTime {
+    std::time::SystemTime::now()
+}
+
 impl Clock for MonotonicClock {
     fn now(&self) -> Instant {
         // 584 years fit.

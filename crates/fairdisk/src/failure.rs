@@ -21,20 +21,30 @@ pub(crate) enum Failure {
 pub(crate) const INTERRUPTED: u8 = 130;
 
 impl Failure {
+    /// What went wrong, in words.
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::BadInput(message) | Self::Run(message) | Self::Interrupted(message) => {
+                message.clone()
+            }
+            Self::Output(error) => format!("cannot write the results: {error}"),
+        }
+    }
+
     /// Prints the message, if there is one to print, and says how to exit.
     pub(crate) fn report(&self) -> ExitCode {
-        let (message, code) = match self {
-            Self::BadInput(message) => (message.clone(), 2),
-            Self::Run(message) => (message.clone(), 1),
-            Self::Interrupted(message) => (message.clone(), INTERRUPTED),
+        let code = match self {
+            Self::BadInput(_) => 2,
+            Self::Run(_) => 1,
+            Self::Interrupted(_) => INTERRUPTED,
             // Whoever read the results has seen enough.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 return ExitCode::SUCCESS;
             }
-            Self::Output(error) => (format!("cannot write the results: {error}"), 1),
+            Self::Output(_) => 1,
         };
         let word = if code == INTERRUPTED { "interrupted" } else { "error" };
-        crate::output::diagnose(&format!("{word}: {message}"));
+        crate::output::diagnose(&format!("{word}: {}", self.message()));
         ExitCode::from(code)
     }
 }

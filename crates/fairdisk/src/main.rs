@@ -11,6 +11,7 @@ mod commands;
 mod failure;
 mod interrupt;
 mod job;
+mod log;
 mod mount_helper;
 mod notify;
 mod output;

@@ -6,9 +6,10 @@ use super::settings::{Settings, namespace};
 use crate::identity::Setting;
 use crate::mounts::Mounts;
 use crate::scheduled::scheduler;
+use crate::trouble::Seldom;
 use fairdisk_sched::SchedulerSpec;
 use rustix::net::sockopt::socket_peercred;
-use rustix::process::geteuid;
+use rustix::process::{Uid, geteuid};
 use std::fs::{self, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -27,6 +28,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Connections at once; more are hung up on.
 const CONNECTIONS_MAX: usize = 128;
+
+static TOO_MANY: Seldom = Seldom::new();
+static NOT_ALLOWED: Seldom = Seldom::new();
 
 /// What a disk says about itself besides its mounts and groups.
 #[derive(Clone, Debug)]
@@ -105,6 +109,10 @@ impl Shared {
             let Ok(stream) = stream else { continue };
             if self.connections.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS_MAX {
                 self.connections.fetch_sub(1, Ordering::AcqRel);
+                if let Some(unsaid) = TOO_MANY.pass() {
+                    let most = CONNECTIONS_MAX;
+                    tracing::warn!(most, unsaid, "connection refused: too many at once");
+                }
                 continue;
             }
             let own = Arc::clone(self);
@@ -124,7 +132,7 @@ impl Shared {
     fn converse(&self, stream: &UnixStream) -> io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        let may_change = may_change(stream);
+        let uid = socket_peercred(stream).ok().map(|peer| peer.uid);
         let mut reader = BufReader::new(stream);
         loop {
             let mut line = Vec::new();
@@ -134,7 +142,7 @@ impl Shared {
             }
             let whole = line.ends_with(b"\n");
             let answer = match serde_json::from_slice(&line) {
-                Ok(ask) => self.answer(&ask, may_change),
+                Ok(ask) => self.answer(&ask, uid),
                 Err(error) => Answer::Error(format!("not a question: {error}")),
             };
             let mut text = serde_json::to_vec(&answer)?;
@@ -146,8 +154,11 @@ impl Shared {
         }
     }
 
-    fn answer(&self, ask: &Ask, may_change: bool) -> Answer {
-        if ask.is_change() && !may_change {
+    fn answer(&self, ask: &Ask, uid: Option<Uid>) -> Answer {
+        if ask.is_change() && !uid.is_some_and(may_change) {
+            if let Some(unsaid) = NOT_ALLOWED.pass() {
+                tracing::warn!(uid = uid.map(Uid::as_raw), unsaid, "change refused");
+            }
             let text = "only root and whoever runs the mount may change anything";
             return Answer::Error(text.to_owned());
         }
@@ -193,8 +204,11 @@ impl Shared {
             let known = SchedulerSpec::NAMES.join(", ");
             return Answer::Error(format!("unknown scheduler `{name}` (known: {known})"));
         };
-        match self.mounts.gate().switch(spec.build()) {
+        let gate = self.mounts.gate();
+        let from = gate.scheduler();
+        match gate.switch(spec.build()) {
             Ok(()) => {
+                tracing::info!(from, to = gate.scheduler(), "scheduler switched");
                 self.about().settings.scheduler = Some(name.to_owned());
                 Answer::Done
             }
@@ -233,6 +247,6 @@ fn wait_until_silent(path: &Path) -> io::Result<()> {
     Err(io::Error::from(io::ErrorKind::AddrInUse))
 }
 
-fn may_change(stream: &UnixStream) -> bool {
-    socket_peercred(stream).is_ok_and(|peer| peer.uid.is_root() || peer.uid == geteuid())
+fn may_change(uid: Uid) -> bool {
+    uid.is_root() || uid == geteuid()
 }

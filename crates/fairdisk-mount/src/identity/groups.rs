@@ -74,10 +74,14 @@ impl Groups {
             self.list.push(None);
         }
         let share = asks.share;
-        self.list[number] = Some(Group { path: path.to_owned(), asks: Asks { share, idle: None } });
+        self.list[number] = Some(Group { path: path.to_owned(), asks });
         self.numbers.insert(path.to_owned(), number as u32);
         changes.push(Change::GroupAdded { group: GroupId(number as u32), share });
-        self.ask(number as u32, asks, changes);
+        tracing::debug!(group = path, %asks, "group begins");
+        if let Some(idle) = asks.idle {
+            let (group, idle) = (GroupId(number as u32), Some(idle));
+            changes.push(Change::GroupIdle { group, idle });
+        }
         number as u32
     }
 
@@ -85,6 +89,9 @@ impl Groups {
         let Some(known) = &mut self.list[number as usize] else { return };
         let before = std::mem::replace(&mut known.asks, asks);
         let (group, Asks { share, idle }) = (GroupId(number), asks);
+        if asks != before {
+            tracing::info!(group = known.path, old = %before, new = %asks, "setting changed");
+        }
         if share != before.share {
             changes.push(Change::GroupShare { group, share });
         }
@@ -108,6 +115,7 @@ impl Groups {
         let gone: Vec<(u32, String)> =
             gone.map(|group| (group.id.0, group.path.to_owned())).collect();
         for (number, path) in gone {
+            tracing::debug!(group = path, "group is gone");
             self.list[number as usize] = None;
             self.numbers.remove(&path);
             self.found.retain(|_, found| found.group != number);

@@ -99,6 +99,19 @@ impl Setting {
     }
 }
 
+impl fmt::Display for Asks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.share {
+            Share::Weight(weight) => write!(f, "weight={}", weight.get())?,
+            Share::Priority(priority) => write!(f, "ioprio={priority}")?,
+        }
+        match self.idle {
+            Some(idle) => write!(f, " idle={}", idle.as_ms()),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Why a setting cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingError {

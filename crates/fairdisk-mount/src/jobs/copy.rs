@@ -5,6 +5,7 @@ use crate::gate::Job;
 use crate::open_file::OpenFile;
 use crate::ops::Written;
 use crate::tree::Tree;
+use crate::trouble;
 use fuser::ReplyWrite;
 use rustix::fs::copy_file_range;
 use std::io;
@@ -46,7 +47,10 @@ impl Job for CopyJob {
             Ok(()) => {
                 tree.dirtied(&to, written, copied, Box::new(move || reply.written(copied as u32)));
             }
-            Err(error) => reply.error(error.into()),
+            Err(error) => {
+                trouble::tell("copy", &to.fd, &error);
+                reply.error(error.into());
+            }
         }
     }
 }

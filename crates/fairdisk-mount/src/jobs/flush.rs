@@ -4,7 +4,9 @@ use super::uninterrupted;
 use crate::directory::OpenDirectory;
 use crate::gate::Job;
 use crate::open_file::OpenFile;
+use crate::trouble;
 use fuser::ReplyEmpty;
+use rustix::fd::OwnedFd;
 use rustix::fs::{fdatasync, fsync};
 use std::io;
 use std::sync::Arc;
@@ -25,16 +27,25 @@ pub(crate) struct FlushJob {
     pub(crate) reply: ReplyEmpty,
 }
 
-impl Job for FlushJob {
-    fn perform(&mut self) -> io::Result<()> {
-        let fd = match &self.what {
+impl FlushJob {
+    fn fd(&self) -> &OwnedFd {
+        match &self.what {
             Flushed::File(file) => &file.fd,
             Flushed::Directory(directory) => directory.fd(),
-        };
+        }
+    }
+}
+
+impl Job for FlushJob {
+    fn perform(&mut self) -> io::Result<()> {
+        let fd = self.fd();
         uninterrupted(|| if self.data_only { fdatasync(fd) } else { fsync(fd) })
     }
 
     fn finish(self: Box<Self>, result: io::Result<()>) {
+        if let Err(error) = &result {
+            trouble::tell("flush", self.fd(), error);
+        }
         let earlier = match &self.what {
             Flushed::File(file) => file.take_error(),
             Flushed::Directory(_) => Ok(()),

@@ -4,6 +4,7 @@ use super::uninterrupted;
 use crate::gate::Job;
 use crate::open_file::OpenFile;
 use crate::tree::Tree;
+use crate::trouble;
 use fairdisk_plane::buffer::Buffer;
 use fuser::ReplyData;
 use rustix::io::pread;
@@ -68,7 +69,10 @@ impl Job for ReadJob {
     fn finish(self: Box<Self>, result: io::Result<()>) {
         match result {
             Ok(()) => self.reply.data(&self.buffer.bytes()[..self.filled]),
-            Err(error) => self.reply.error(error.into()),
+            Err(error) => {
+                trouble::tell("read", &self.file.fd, &error);
+                self.reply.error(error.into());
+            }
         }
         self.tree.buffers.put(self.buffer);
     }

@@ -5,6 +5,7 @@ use crate::gate::Job;
 use crate::open_file::OpenFile;
 use crate::sys::range::write_out;
 use crate::tree::Tree;
+use crate::trouble;
 use fairdisk_plane::buffer::Buffer;
 use fuser::ReplyWrite;
 use rustix::io::{ReadWriteFlags, pwritev2};
@@ -79,7 +80,10 @@ impl Job for WriteJob {
     fn finish(self: Box<Self>, result: io::Result<()>) {
         match result {
             Ok(()) => self.reply.written(self.written as u32),
-            Err(error) => self.reply.error(error.into()),
+            Err(error) => {
+                trouble::tell("write", &self.file.fd, &error);
+                self.reply.error(error.into());
+            }
         }
         self.tree.buffers.put(self.buffer);
     }

@@ -5,6 +5,7 @@ use crate::gate::Job;
 use crate::open_file::OpenFile;
 use crate::sys::range::write_out;
 use crate::tree::Tree;
+use crate::trouble;
 use std::io;
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ impl Job for WriteOutJob {
     fn finish(self: Box<Self>, result: io::Result<()>) {
         let Self { tree, file, chunk } = *self;
         if let Err(error) = result {
+            trouble::tell("write back", &file.fd, &error);
             file.state.failed(&error);
         }
         let (next, free) = file.state.ranges().finished(&chunk);

@@ -6,6 +6,7 @@
 use super::address::{Listener, Stream};
 use super::http::{Asked, HEAD_BYTES_MAX, answer, read};
 use super::page::Page;
+use crate::trouble::Seldom;
 use fairdisk_core::{Instant, Span};
 use fairdisk_plane::{Clock as _, MonotonicClock};
 use std::io::{self, Read as _, Write as _};
@@ -22,6 +23,8 @@ const CONNECTIONS_MAX: usize = 16;
 
 /// How long a page is good for.
 const FRESH: Span = Span::from_ms(100);
+
+static TOO_MANY: Seldom = Seldom::new();
 
 /// Answers until it is dropped.
 #[derive(Debug)]
@@ -51,6 +54,8 @@ impl MetricsServer {
     /// # Errors
     /// The system refuses to start a thread.
     pub fn start(listener: Listener, page: Page) -> io::Result<Self> {
+        let address = listener.address().map(|address| address.to_string());
+        tracing::info!(address, "metrics up");
         let shared = Arc::new(Shared {
             listener,
             page,
@@ -91,6 +96,10 @@ impl Shared {
             };
             if self.connections.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS_MAX {
                 self.connections.fetch_sub(1, Ordering::AcqRel);
+                if let Some(unsaid) = TOO_MANY.pass() {
+                    let most = CONNECTIONS_MAX;
+                    tracing::warn!(most, unsaid, "scrape refused: too many at once");
+                }
                 continue;
             }
             let own = Arc::clone(self);

@@ -4,11 +4,13 @@
 
 mod disk;
 mod join;
+mod observer;
 mod own;
 
 use super::daemon;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::log::LogArgs;
 use crate::notify;
 use crate::output::diagnose;
 use fairdisk_mount::control::{self, Settings, Turn};
@@ -74,6 +76,8 @@ pub(crate) struct Args {
     /// A scheduler of its own, even if other mounts on the disk have one
     #[arg(long, conflicts_with = "unscheduled")]
     separate: bool,
+    #[command(flatten)]
+    log: LogArgs,
     /// Stay in the foreground; Ctrl-C unmounts
     #[arg(long)]
     foreground: bool,
@@ -83,7 +87,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
-    if args.foreground { serve(args) } else { daemon::start() }
+    if !args.foreground {
+        return daemon::start();
+    }
+    args.log.start(args.detached)?;
+    serve(args).inspect_err(|failure| {
+        // In the foreground it is said at the end.
+        if args.detached {
+            tracing::error!(error = %failure.message(), "failed");
+        }
+    })
 }
 
 /// Programs wait for us: when they have been served, what comes next must not wait for a CPU.
@@ -116,7 +129,7 @@ fn serve(args: &Args) -> Result<(), Failure> {
                 join::Outcome::Gone => std::thread::park_timeout(PAUSE),
             },
             Err(error @ control::ClaimError::NoPlace { .. }) => {
-                diagnose(&format!("note: this mount has a scheduler of its own: {error}"));
+                args.remark(&format!("this mount has a scheduler of its own: {error}"));
                 return own::run(args, engine, &disk, None, &stop);
             }
             Err(error) => return Err(Failure::Run(error.to_string())),
@@ -146,7 +159,15 @@ impl Args {
         }
     }
 
-    /// Says that it is mounted, and by which process.
+    /// Something to know that is no failure: for whoever started us, and for the log.
+    fn remark(&self, text: &str) {
+        if self.detached {
+            diagnose(&format!("note: {text}"));
+        }
+        tracing::warn!("{text}");
+    }
+
+    /// Tells whoever waits that it is mounted, and by which process.
     fn say_ready(&self, mountpoint: &Path, scheduler: &str, process: u32) {
         let text = format!(
             "mounted source={} mountpoint={} scheduler={scheduler} pid={process}",
@@ -155,8 +176,6 @@ impl Args {
         );
         if self.detached {
             daemon::say_ready(&text);
-        } else {
-            diagnose(&text);
         }
         notify::tell(&format!("READY=1\nSTATUS={text}"));
     }
@@ -171,22 +190,30 @@ fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
     let gate = Arc::new(OpenGate);
     let mut mounted = Mounted::mount(&args.source, &args.mountpoint, args.options(), gate)
         .map_err(|error| Failure::BadInput(error.to_string()))?;
-    args.say_ready(mounted.mountpoint(), "none", std::process::id());
+    let pid = std::process::id();
+    args.say_ready(mounted.mountpoint(), "none", pid);
+    tell_mounted(args, mounted.mountpoint(), "none", pid);
     while !stop.load(Ordering::Relaxed) {
         if mounted.is_over() {
             mounted.wait();
-            diagnose("unmounted");
+            tell_unmounted(&args.mountpoint);
             return Ok(());
         }
         std::thread::park_timeout(PAUSE);
     }
-    say_unmounting();
+    notify::tell("STOPPING=1");
+    tracing::info!(mountpoint = %args.mountpoint.display(), "unmounting");
     mounted.unmount().map_err(|error| Failure::Run(error.to_string()))?;
-    diagnose("unmounted");
+    tell_unmounted(&args.mountpoint);
     Ok(())
 }
 
-fn say_unmounting() {
-    notify::tell("STOPPING=1");
-    diagnose("unmounting: what was written goes to the disk first");
+/// Of mounts that are none of a disk's this process runs: those tell themselves.
+fn tell_mounted(args: &Args, mountpoint: &Path, scheduler: &str, pid: u32) {
+    let (source, mountpoint) = (args.source.display(), mountpoint.display());
+    tracing::info!(%source, %mountpoint, scheduler, pid, "mounted");
+}
+
+fn tell_unmounted(mountpoint: &Path) {
+    tracing::info!(mountpoint = %mountpoint.display(), "unmounted");
 }

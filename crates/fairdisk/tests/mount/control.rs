@@ -122,7 +122,7 @@ fn garbage_at_the_socket_harms_nobody_and_others_may_only_look() {
         let at = host.at();
         let script = format!(
             "exec setpriv --reuid=65534 --regid=65534 --clear-groups {} ctl --at {} {action}",
-            copy_for_all(&host),
+            host.program_for_all(),
             at.display()
         );
         std::process::Command::new("sh").args(["-c", &script]).output().unwrap()
@@ -133,16 +133,4 @@ fn garbage_at_the_socket_harms_nobody_and_others_may_only_look() {
     assert_eq!(change.status.code(), Some(2), "{}", text(&change));
     assert!(text(&change).contains("only root"), "{}", text(&change));
     host.unmount();
-}
-
-/// The program where everybody may run it.
-fn copy_for_all(host: &Host) -> String {
-    use std::os::unix::fs::PermissionsExt as _;
-    let to = std::env::temp_dir().join(format!("fairdisk-for-all-{}", std::process::id()));
-    if !to.exists() {
-        fs::copy(env!("CARGO_BIN_EXE_fairdisk"), &to).unwrap();
-        fs::set_permissions(&to, fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    let _ = host;
-    to.to_str().unwrap().to_owned()
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::env;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -82,6 +83,16 @@ impl Host {
 
     pub(crate) fn scratch(&self) -> &Path {
         self.scratch.path()
+    }
+
+    /// The program where everybody may run it.
+    pub(crate) fn program_for_all(&self) -> String {
+        let (scratch, program) = (self.scratch.path(), self.scratch.path().join("fairdisk"));
+        fs::copy(env!("CARGO_BIN_EXE_fairdisk"), &program).unwrap();
+        for path in [scratch, &program] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        program.to_str().unwrap().to_owned()
     }
 
     pub(crate) fn source(&self, name: &str) -> PathBuf {

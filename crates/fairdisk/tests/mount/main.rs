@@ -7,6 +7,7 @@ mod control;
 mod host;
 mod idle;
 mod joined;
+mod log;
 mod loop_disk;
 mod metrics;
 mod posted;

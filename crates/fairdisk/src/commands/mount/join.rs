@@ -1,9 +1,9 @@
 //! A mount on a disk whose scheduler another process runs: that process serves it.
 
 use super::own::Engine;
-use super::{Args, PAUSE, say_unmounting, shown};
+use super::{Args, PAUSE, shown, tell_mounted, tell_unmounted};
 use crate::failure::Failure;
-use crate::output::diagnose;
+use crate::notify;
 use fairdisk_mount::control::{self, Answer, Ask, Client, ControlError, Wanted};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -50,13 +50,16 @@ impl Joined {
     pub(super) fn stay(mut self, args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
         let process = self.client.process().unwrap_or_default();
         let scheduler = self.client.status()?.scheduler;
-        args.say_ready(&self.mountpoint, &scheduler, process.unsigned_abs());
+        let process = process.unsigned_abs();
+        args.say_ready(&self.mountpoint, &scheduler, process);
+        tell_mounted(args, &self.mountpoint, &scheduler, process);
         if args.detached {
             return Ok(());
         }
         while self.is_there()? {
             if stop.load(Ordering::Relaxed) {
-                say_unmounting();
+                notify::tell("STOPPING=1");
+                tracing::info!(mountpoint = %self.mountpoint.display(), "unmounting");
                 let mountpoint = self.mountpoint.clone().into_os_string();
                 self.client
                     .ask(&Ask::Unmount { mountpoint })
@@ -65,7 +68,7 @@ impl Joined {
             }
             std::thread::park_timeout(PAUSE);
         }
-        diagnose("unmounted");
+        tell_unmounted(&self.mountpoint);
         Ok(())
     }
 

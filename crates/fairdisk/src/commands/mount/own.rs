@@ -1,9 +1,9 @@
 //! The mounts of a disk whose scheduler this process runs.
 
-use super::{Args, PAUSE, disk, say_unmounting, shown};
+use super::observer::Observer;
+use super::{Args, PAUSE, disk};
 use crate::failure::Failure;
 use crate::notify;
-use crate::output::diagnose;
 use fairdisk_mount::control::{self, About, Claim, Server, Settings};
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::metrics::{Address, Listener, MetricsServer, Page};
@@ -49,7 +49,7 @@ pub(super) fn run(
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
     if engine.hierarchy.is_none() {
-        diagnose("note: no cgroup hierarchy is mounted; everybody is in one group");
+        args.remark("no cgroup hierarchy is mounted; everybody is in one group");
     }
     let cgroups = engine.hierarchy.as_ref().map(|it| it.name().to_owned());
     let settings =
@@ -65,7 +65,7 @@ pub(super) fn run(
         .map_err(|error| Failure::BadInput(error.to_string()))?
         .unwrap_or_else(|| args.mountpoint.clone());
     let metrics = listener.map(|listener| tell_metrics(args, &mounts, listener)).transpose()?;
-    let server = answer(&socket, &mounts, about);
+    let server = answer(args, &socket, &mounts, about);
     args.say_ready(&mountpoint, &engine.name, std::process::id());
     let ended = serve(&mounts, &mountpoint, args.detached, stop);
     drop((server, metrics));
@@ -98,11 +98,11 @@ fn socket_of(args: &Args) -> PathBuf {
 }
 
 /// A mount that nobody can ask is still a mount.
-fn answer(socket: &Path, mounts: &Arc<Mounts>, about: About) -> Option<Server> {
+fn answer(args: &Args, socket: &Path, mounts: &Arc<Mounts>, about: About) -> Option<Server> {
     match Server::start(socket, Arc::clone(mounts), about) {
         Ok(server) => Some(server),
         Err(error) => {
-            diagnose(&format!("note: fairdisk ctl will not work: {}: {error}", socket.display()));
+            args.remark(&format!("fairdisk ctl will not work: {}: {error}", socket.display()));
             None
         }
     }
@@ -113,15 +113,15 @@ fn answer(socket: &Path, mounts: &Arc<Mounts>, about: About) -> Option<Server> {
 fn serve(mounts: &Mounts, own: &Path, detached: bool, stop: &AtomicBool) -> Result<(), Failure> {
     let mut ended = Ok(());
     let mut only_own = !detached;
+    let mut observer = Observer::default();
     loop {
-        while let Some(gone) = mounts.reap() {
-            diagnose(&format!("unmounted {}", shown(&gone)));
-        }
+        while mounts.reap().is_some() {}
+        observer.look_now_and_then(mounts);
         if mounts.are_over() {
             return ended;
         }
         if stop.load(Ordering::Relaxed) {
-            say_unmounting();
+            notify::tell("STOPPING=1");
             let all: Vec<PathBuf> =
                 mounts.list().iter().map(|mount| PathBuf::from(&mount.mountpoint)).collect();
             let own_is_there = all.iter().any(|at| at == own);
@@ -134,10 +134,8 @@ fn serve(mounts: &Mounts, own: &Path, detached: bool, stop: &AtomicBool) -> Resu
             for left in mounts.list() {
                 // Whoever waits for our end waits for theirs.
                 notify::tell(&format!("EXTEND_TIMEOUT_USEC={}", u64::MAX / 2));
-                diagnose(&format!(
-                    "{} is still served; the next Ctrl-C unmounts it",
-                    left.mountpoint
-                ));
+                let mountpoint = left.mountpoint;
+                tracing::warn!(mountpoint, "still served; the next Ctrl-C unmounts it");
             }
             continue;
         }
@@ -148,9 +146,8 @@ fn serve(mounts: &Mounts, own: &Path, detached: bool, stop: &AtomicBool) -> Resu
 /// Those who still use it may stay for as long as this process lives.
 fn unmount(mounts: &Mounts, at: &Path) -> Result<(), Failure> {
     let done = mounts.unmount(at).map_err(|error| Failure::Run(error.to_string()));
-    match &done {
-        Ok(()) => diagnose(&format!("unmounted {}", shown(at))),
-        Err(_) => mounts.let_go(at),
+    if done.is_err() {
+        mounts.let_go(at);
     }
     done
 }

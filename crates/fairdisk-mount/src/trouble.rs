@@ -1,0 +1,85 @@
+//! What goes wrong below: told to whoever reads the log, and not more often than can be read.
+
+use crate::sys::proc_fd::ProcFd;
+use fairdisk_core::{Instant, Span};
+use fairdisk_plane::{Clock as _, MonotonicClock};
+use rustix::fd::AsFd;
+use std::io;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+/// A line in so long at most.
+const PAUSE: Span = Span::from_s(1);
+
+/// The caller's own mistakes, which the caller hears of.
+const NOT_OURS: [i32; 7] = [
+    libc::EINVAL,
+    libc::EBADF,
+    libc::EFBIG,
+    libc::EISDIR,
+    libc::EOPNOTSUPP,
+    libc::EXDEV,
+    libc::ETXTBSY,
+];
+
+static CLOCK: LazyLock<MonotonicClock> = LazyLock::new(MonotonicClock::start);
+static SAID: Seldom = Seldom::new();
+
+/// Lets something be said once a second at most.
+#[derive(Debug)]
+pub(crate) struct Seldom(Mutex<Pace>);
+
+impl Seldom {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(Pace { next: Instant::ZERO, unsaid: 0 }))
+    }
+
+    /// How often it was not said since the last time, if it may be said now.
+    pub(crate) fn pass(&self) -> Option<u64> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pass(CLOCK.now())
+    }
+}
+
+#[derive(Debug)]
+struct Pace {
+    next: Instant,
+    unsaid: u64,
+}
+
+impl Pace {
+    fn pass(&mut self, now: Instant) -> Option<u64> {
+        if now < self.next {
+            self.unsaid += 1;
+            return None;
+        }
+        self.next = now + PAUSE;
+        Some(std::mem::take(&mut self.unsaid))
+    }
+}
+
+/// `doing` something with the file behind `fd` failed.
+pub(crate) fn tell(doing: &'static str, fd: impl AsFd, error: &io::Error) {
+    let errno = error.raw_os_error().unwrap_or(0);
+    if NOT_OURS.contains(&errno) {
+        return;
+    }
+    if let Some(unsaid) = SAID.pass() {
+        let path = std::fs::read_link(ProcFd::path(fd)).unwrap_or_default();
+        let path = path.display();
+        tracing::error!(op = doing, %path, errno, %error, unsaid, "I/O error");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_a_second_is_said_and_the_others_are_counted() {
+        let mut pace = Pace { next: Instant::ZERO, unsaid: 0 };
+        let at = |ms| Instant::ZERO + Span::from_ms(ms);
+        assert_eq!(pace.pass(at(0)), Some(0));
+        assert_eq!((pace.pass(at(1)), pace.pass(at(999))), (None, None));
+        assert_eq!(pace.pass(at(1000)), Some(2));
+        assert_eq!(pace.pass(at(5000)), Some(0));
+    }
+}

@@ -1,0 +1,148 @@
+//! What a mount tells those who look after it.
+
+use crate::host::{Host, finish, lacks_something, text};
+use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+use std::process::{ChildStderr, Command, Stdio};
+use std::time::Duration;
+
+/// The value of a key in a line of logfmt.
+fn of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    let at = line.find(&format!("{key}="))? + key.len() + 1;
+    let rest = &line[at..];
+    match rest.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next(),
+        None => rest.split(' ').next(),
+    }
+}
+
+/// The next event, which must be this one.
+fn event(lines: &mut BufReader<ChildStderr>, name: &str) -> String {
+    let mut line = String::new();
+    lines.read_line(&mut line).unwrap();
+    assert_eq!(of(&line, "event"), Some(name), "{line}");
+    let ts = of(&line, "ts").unwrap();
+    assert!(ts.len() == 24 && ts.ends_with('Z') && ts.starts_with("20"), "{line}");
+    line.trim_end().to_owned()
+}
+
+#[test]
+fn a_mount_in_the_foreground_tells_what_happens_to_it() {
+    if lacks_something() {
+        return;
+    }
+    let host = Host::new();
+    host.make_file("data", 4);
+    let socket = host.at().with_file_name("metrics.sock");
+    let mut daemon = Command::new(env!("CARGO_BIN_EXE_fairdisk"))
+        .args(["mount", "--foreground", "--allow-other", "--metrics"])
+        .arg(format!("unix:{}", socket.display()))
+        .args([host.source(""), host.at()])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(daemon.stderr.take().unwrap());
+    let mounted = event(&mut lines, "mounted");
+    assert_eq!(of(&mounted, "level"), Some("info"));
+    assert_eq!(of(&mounted, "mountpoint").map(Path::new), Some(&*host.at()));
+    assert_eq!(of(&mounted, "pid"), Some(&*daemon.id().to_string()));
+    assert_eq!(of(&mounted, "scheduler"), Some("two-layer-cfq"));
+    event(&mut lines, "metrics up");
+    while !host.ctl(&["list"]).status.success() {}
+    let group = host.group("tenant", "weight=200");
+    let read = format!("dd if={} of=/dev/null bs=4k count=1 iflag=direct", host.file("data"));
+    finish(host.start(&group, &read));
+    assert!(host.ctl(&["set", &group, "ioprio=0"]).status.success());
+    assert!(host.ctl(&["set", &group, "idle=9"]).status.success());
+    // It takes effect when the group asks for something.
+    let status = host.start(
+        &group,
+        &format!(
+            "fio --name=job --filename={} --size=4M --bs=4k --rw=randread --direct=1 \
+             --runtime=1 --time_based --minimal",
+            host.file("data")
+        ),
+    );
+    let changed = event(&mut lines, "setting changed");
+    let values = ["group", "old", "new"].map(|key| of(&changed, key).unwrap());
+    assert_eq!(values, [&group, "weight=200", "ioprio=0 idle=9"]);
+    finish(status);
+    assert!(host.ctl(&["scheduler", "deadline"]).status.success());
+    let switched = event(&mut lines, "scheduler switched");
+    assert_eq!(
+        (of(&switched, "from"), of(&switched, "to")),
+        (Some("two-layer-cfq"), Some("deadline"))
+    );
+    let script =
+        format!("{} ctl --at {} scheduler noop", host.program_for_all(), host.at().display());
+    let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", &script];
+    assert!(!Command::new("setpriv").args(nobody).output().unwrap().status.success());
+    let refused = event(&mut lines, "change refused");
+    assert_eq!((of(&refused, "level"), of(&refused, "uid")), (Some("warn"), Some("65534")));
+    kill_process(Pid::from_child(&daemon), Signal::TERM).unwrap();
+    event(&mut lines, "unmounting");
+    event(&mut lines, "unmounted");
+    assert!(daemon.wait().unwrap().success());
+}
+
+#[test]
+fn a_mount_in_the_background_writes_to_a_file_and_names_what_failed() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    let source = host.source("");
+    let no_flags = MountFlags::empty();
+    rustix::mount::mount("tmpfs", &source, "tmpfs", no_flags, c"size=1m").unwrap();
+    let log = host.at().with_file_name("log");
+    let refused = host.mount(&["--log-file", "/nonexistent/log"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused));
+    assert!(text(&refused).contains("--log-file /nonexistent/log: cannot append"));
+    let args = ["--log-format", "json", "--log-level", "warn", "--log-file"];
+    let mounted = host.mount(&[&args[..], &[log.to_str().unwrap()]].concat());
+    assert!(mounted.status.success(), "{}", text(&mounted));
+    let write = format!("dd if=/dev/zero of={} bs=64k count=64 oflag=direct", host.file("big"));
+    assert!(!Command::new("sh").args(["-c", &write]).output().unwrap().status.success());
+    host.unmount();
+    rustix::mount::unmount(&source, UnmountFlags::DETACH).unwrap();
+    let said = fs::read_to_string(&log).unwrap();
+    let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 1, "one a second, and nothing below a warning: {said}");
+    let wanted = [("level", "error"), ("event", "I/O error"), ("op", "write")];
+    for (key, value) in wanted {
+        assert_eq!(lines[0][key], value, "{said}");
+    }
+    assert_eq!(lines[0]["errno"], 28, "{said}");
+    assert!(lines[0]["path"].as_str().unwrap().ends_with("/big"), "{said}");
+}
+
+#[test]
+fn a_mount_in_the_background_tells_the_log_of_the_system() {
+    if lacks_something() {
+        return;
+    }
+    let system = Path::new("/dev/log");
+    if system.exists() {
+        println!("skipped: something has {} already", system.display());
+        return;
+    }
+    let mut host = Host::new();
+    let socket = UnixDatagram::bind(system).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let mounted = host.mount(&[]);
+    let mut said = [0; 2000];
+    let length = socket.recv(&mut said);
+    if mounted.status.success() {
+        host.unmount();
+    }
+    fs::remove_file(system).unwrap();
+    let said = String::from_utf8_lossy(&said[..length.unwrap()]);
+    let pid = text(&mounted).trim_end().rsplit('=').next().unwrap().to_owned();
+    let start = format!("<30>fairdisk[{pid}]: event=mounted source=");
+    assert!(said.starts_with(&start), "{said}");
+}
