@@ -15,7 +15,7 @@ use fairdisk_core::{
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::DeviceModel;
-use pool::Pool;
+use pool::{Pool, Work};
 use state::{Issued, Performed, State, Todo};
 use std::collections::BTreeMap;
 use std::io;
@@ -107,8 +107,11 @@ impl Disk {
         });
         let own = Arc::clone(&shared);
         let started = Pool::start(threads, move || {
-            while let Some(issued) = own.jobs.next() {
-                own.perform(issued);
+            while let Some(work) = own.jobs.next() {
+                match work {
+                    Work::Perform(issued) => own.perform(issued),
+                    Work::Finish((job, result)) => job.finish(result),
+                }
             }
         });
         // The threads already started end when there is nothing to come.
@@ -134,10 +137,11 @@ impl Disk {
         }
     }
 
-    /// Groups or tasks changed.
+    /// Groups or tasks changed. Finishes no job in this thread, which may hold a lock that the job
+    /// wants: changes are told in the order in which they happened.
     pub fn configure(&self, change: Change) {
         let todo = self.shared.with(|state, now| state.configure(now, change));
-        self.shared.see_to(todo);
+        self.shared.leave_to_pool(todo);
     }
 
     /// Another scheduler takes over what is queued; what is at the device finishes as it is.
@@ -241,11 +245,17 @@ impl Shared {
 
     fn see_to(&self, todo: Todo) {
         for issued in todo.issued {
-            self.jobs.push(issued);
+            self.jobs.push(Work::Perform(issued));
         }
         for (job, result) in todo.finished {
             job.finish(result);
         }
+    }
+
+    fn leave_to_pool(&self, todo: Todo) {
+        let issued = todo.issued.into_iter().map(Work::Perform);
+        let finished = todo.finished.into_iter().map(Work::Finish);
+        issued.chain(finished).for_each(|work| self.jobs.push(work));
     }
 
     /// The timer's life.

@@ -10,7 +10,7 @@ use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, Fixe
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex};
 
 const CONFIG: EngineConfig = EngineConfig {
     depth: 4,
@@ -230,4 +230,40 @@ fn what_waits_is_seen_and_a_group_of_the_same_number_begins_with_nothing() {
     disk.configure(Change::GroupRemoved { group });
     disk.configure(Change::GroupAdded { group, share });
     assert_eq!(ios(), 0);
+}
+
+/// Wants a lock to finish, as a mount's jobs do when they ask for more.
+struct Locking {
+    lock: Arc<Mutex<()>>,
+    tell: Sender<()>,
+}
+
+impl Job for Locking {
+    fn perform(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _result: io::Result<()>) {
+        drop(self.lock.lock().expect("nobody panicked"));
+        self.tell.send(()).expect("the test listens");
+    }
+}
+
+#[test]
+fn whoever_tells_of_a_change_finishes_no_job_of_others() {
+    let disk = disk("noop", Some(fixed(50)));
+    let (group, share) = (GroupId(1), Share::DEFAULT);
+    let lock = Arc::new(Mutex::new(()));
+    let (tell, told) = channel();
+    for number in 0..500 {
+        let job = Box::new(Locking { lock: Arc::clone(&lock), tell: tell.clone() });
+        disk.submit(&order(1, number * 1000), job, Thread::MustGoOn);
+        let held = lock.lock().expect("nobody panicked");
+        // Now and then it is the change that finds the request done.
+        while disk.accounts().in_flight() > 0 {
+            disk.configure(Change::GroupShare { group, share });
+        }
+        drop(held);
+        told.recv().expect("it is finished");
+    }
 }

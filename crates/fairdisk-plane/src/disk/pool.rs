@@ -1,12 +1,19 @@
 //! The threads that perform what nobody else is at hand for.
 
 use super::Issued;
+use super::state::Performed;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Requests to be performed, in the order they were issued.
+/// What a thread of the pool does.
+pub(super) enum Work {
+    Perform(Issued),
+    Finish(Performed),
+}
+
+/// What is to be done, in the order in which it came.
 #[derive(Default)]
 pub(super) struct Queue {
     waiting: Mutex<Waiting>,
@@ -15,22 +22,22 @@ pub(super) struct Queue {
 
 #[derive(Default)]
 struct Waiting {
-    issued: VecDeque<Issued>,
+    work: VecDeque<Work>,
     closed: bool,
 }
 
 impl Queue {
-    pub(super) fn push(&self, issued: Issued) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).issued.push_back(issued);
+    pub(super) fn push(&self, work: Work) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).work.push_back(work);
         self.added.notify_one();
     }
 
     /// Waits for the next; `None` once the queue is closed and empty.
-    pub(super) fn next(&self) -> Option<Issued> {
+    pub(super) fn next(&self) -> Option<Work> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(issued) = waiting.issued.pop_front() {
-                return Some(issued);
+            if let Some(work) = waiting.work.pop_front() {
+                return Some(work);
             }
             if waiting.closed {
                 return None;
