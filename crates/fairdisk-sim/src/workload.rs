@@ -7,12 +7,12 @@ mod flush;
 mod free_map;
 mod order;
 mod pace;
-mod permutation;
 mod skew;
 mod stream;
 #[cfg(test)]
 mod stream_tests;
 mod task;
+mod walk;
 
 pub use blocks::{BlockSize, Blocks};
 pub use direction::{Direction, PerOp};

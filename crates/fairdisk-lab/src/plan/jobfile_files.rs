@@ -3,7 +3,7 @@
 //! Files are contiguous stretches, one behind the other, without a file system; jobs that name the
 //! same file share it, and `/dev/...` is the whole disk.
 
-use crate::jobfile::{Extent, FileBytes, Files, Job};
+use crate::jobfile::{BlockSize, Extent, FileBytes, Files, Job};
 use fairdisk_core::{Lba, Prng, SECTOR_BYTES};
 use fairdisk_sim::host::FileSpec;
 use std::collections::BTreeMap;
@@ -87,14 +87,17 @@ fn region(job: &Job, clone: u32, names: &[String], disk_bytes: u64, prng: &mut P
         // All files together get no more; a pass ends with that.
         Extent::Bytes(_) if job.target.file_bytes != FileBytes::ShareOfSize => u64::MAX,
         Extent::Bytes(size) => size / names.len().max(1) as u64,
-        Extent::Percent(_) => job.size.of(base),
-        Extent::Whole => u64::MAX,
+        Extent::Percent(100) | Extent::Whole => u64::MAX,
+        Extent::Percent(_) => {
+            let bytes = job.size.of(base).min(base.saturating_sub(offset));
+            bytes - bytes % smallest_block(job)
+        }
     };
     let length = |known: &Option<u64>| known.unwrap_or_else(|| offset.saturating_add(bytes));
     Region { offset, bytes, file_bytes: known.iter().map(length).collect() }
 }
 
-/// Percentages of a file are rounded up to blocks, as fio does.
+/// Offsets that are percentages are rounded up to blocks, as fio does.
 fn offset(job: &Job, clone: u32, base: u64) -> u64 {
     let increment = job.offset_increment.of(base).saturating_mul(u64::from(clone));
     let offset = job.offset.of(base).saturating_add(increment);
@@ -102,8 +105,12 @@ fn offset(job: &Job, clone: u32, base: u64) -> u64 {
     if !percent(job.offset) && !percent(job.offset_increment) {
         return offset;
     }
-    let block = job.blocks.iter().map(|block| block.min_bytes()).min().unwrap_or(1);
-    offset.checked_next_multiple_of(block.max(1)).unwrap_or(offset)
+    offset.checked_next_multiple_of(smallest_block(job)).unwrap_or(offset)
+}
+
+/// The smallest block of any direction.
+fn smallest_block(job: &Job) -> u64 {
+    job.blocks.iter().map(BlockSize::min_bytes).min().unwrap_or(1).max(1)
 }
 
 fn aligned(bytes: u64) -> u64 {

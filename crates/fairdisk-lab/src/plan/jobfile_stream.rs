@@ -33,7 +33,7 @@ const fn direction(mix: Mix) -> Direction {
         Mix::Read => Direction::Read,
         Mix::Write => Direction::Write,
         Mix::Trim => Direction::Trim,
-        Mix::ReadWrite { read_percent } => Direction::Mixed(read_percent),
+        Mix::ReadWrite { read_percent } => Direction::MixedEvenly(read_percent),
         Mix::TrimWrite => Direction::TrimWrite,
     }
 }
@@ -73,30 +73,33 @@ fn blocks(sizes: &PerDirection<JobBlock>) -> Blocks {
     })
 }
 
-/// A pass is over with `size`, of all files together. `io_size` cuts the last pass off, or has
-/// passes go on unless less than a block is missing.
+/// As in fio `loops` multiplies what is to be done: a pass ends where the files do, not where
+/// `size` does. An `io_size` in bytes has passes go on unless less than a block of it is missing.
 fn limits(job: &Job, region: &Region) -> Limits {
-    let loops = job.schedule.loops.get();
-    let limits = Limits {
-        runtime: job.schedule.runtime_ns.map(|ns| Span::from_ns(ns + job.schedule.ramp_ns)),
-        pass_bytes: match job.size {
-            Extent::Bytes(size) => Some(size),
-            Extent::Percent(_) | Extent::Whole => None,
-        },
-        pass_ios: job.schedule.ios_max,
-        ..Limits::default()
-    };
+    let runtime = job.schedule.runtime_ns.map(|ns| Span::from_ns(ns + job.schedule.ramp_ns));
     if job.schedule.time_based {
-        return limits;
+        return Limits { runtime, endless: true, ..Limits::default() };
     }
-    let passes = Some(loops);
-    match job.io_size.map(|io_size| io_size.of(region.total())) {
-        None => Limits { passes, ..limits },
-        Some(io_size) => {
-            let block = job.blocks.iter().map(JobBlock::max_bytes).max().unwrap_or(1);
-            let bytes = Some(io_size.saturating_mul(u64::from(loops)));
-            Limits { passes, bytes, bytes_min: (io_size + 1).saturating_sub(block), ..limits }
-        }
+    let total = region.total();
+    let size = match job.size {
+        Extent::Bytes(size) => size.min(total),
+        Extent::Percent(_) | Extent::Whole => total,
+    };
+    let block = job.blocks.iter().map(JobBlock::max_bytes).max().unwrap_or(1);
+    let (bytes, bytes_min) = match job.io_size {
+        None => (size, 0),
+        Some(Extent::Bytes(bytes)) => (bytes, (bytes + 1).saturating_sub(block)),
+        Some(percent) => (percent.of(total).min(size), 0),
+    };
+    let loops = job.schedule.loops.get();
+    let times = |amount: u64| amount.saturating_mul(u64::from(loops));
+    Limits {
+        bytes: Some(times(bytes)),
+        ios: job.schedule.ios_max.map(times),
+        runtime,
+        passes: Some(loops),
+        bytes_min,
+        endless: false,
     }
 }
 
@@ -125,11 +128,9 @@ fn mean_bytes(block: &JobBlock) -> u64 {
 
 /// `randseed` fixes everything, for each clone differently; otherwise seeds follow the run's.
 fn seeds(seed: Seed, clone: u32) -> Seeds {
-    match seed {
-        Seed::Given(seed) => {
-            let seed = Some(seed.wrapping_add(u64::from(clone)));
-            Seeds { places: seed, choices: seed }
-        }
-        Seed::Repeated { .. } | Seed::Fresh => Seeds::default(),
-    }
+    let given = match seed {
+        Seed::Given(seed) => Some(seed.wrapping_add(u64::from(clone))),
+        Seed::Repeated { .. } | Seed::Fresh => None,
+    };
+    Seeds { places: given, choices: given, same_passes: seed != Seed::Fresh }
 }

@@ -1,6 +1,6 @@
 //! How large an I/O is.
 
-use super::direction::{Direction, PerOp};
+use super::direction::PerOp;
 use fairdisk_core::Prng;
 
 /// How large I/Os of one operation are.
@@ -26,22 +26,10 @@ impl Blocks {
         Self::all(BlockSize::Fixed(bytes))
     }
 
-    /// The smallest size of the operations in use.
-    pub(super) fn smallest(&self, direction: Direction) -> u64 {
-        let sizes = direction.ops().iter().map(|op| self.of(*op).smallest());
-        sizes.min().unwrap_or(1)
-    }
-
-    /// The one size of all I/Os, if there is but one.
-    pub(super) fn only(&self, direction: Direction) -> Option<u64> {
-        let ops = direction.ops();
-        match self.of(*ops.first()?) {
-            BlockSize::Fixed(bytes) => {
-                let same = |op| *self.of(op) == BlockSize::Fixed(*bytes);
-                ops.iter().all(|op| same(*op)).then_some(*bytes)
-            }
-            BlockSize::Range(..) | BlockSize::Split(_) => None,
-        }
+    /// The smallest I/O of any operation, in use or not.
+    pub(super) fn smallest(&self) -> u64 {
+        let Self { read, write, trim } = self;
+        read.smallest().min(write.smallest()).min(trim.smallest())
     }
 }
 
@@ -65,11 +53,28 @@ impl BlockSize {
         }
     }
 
+    /// The size of the next I/O where it must fit into `room` bytes, drawn until it does; `None`
+    /// if none fits.
+    pub(super) fn draw_within(&self, room: u64, prng: &mut Prng) -> Option<u64> {
+        if self.smallest() > room {
+            return None;
+        }
+        loop {
+            let bytes = self.draw(prng);
+            if bytes <= room {
+                return Some(bytes);
+            }
+        }
+    }
+
     /// The smallest size it may have; places are multiples of it.
     pub(super) fn smallest(&self) -> u64 {
         let smallest = match self {
             Self::Fixed(bytes) | Self::Range(bytes, _) => *bytes,
-            Self::Split(sizes) => sizes.iter().map(|(bytes, _)| *bytes).min().unwrap_or(1),
+            Self::Split(sizes) => {
+                let drawn = sizes.iter().filter(|(_, percent)| *percent > 0);
+                drawn.map(|(bytes, _)| *bytes).min().unwrap_or(1)
+            }
         };
         smallest.max(1)
     }
@@ -111,11 +116,12 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_one_only_if_every_operation_in_use_has_it() {
-        let blocks = Blocks { write: BlockSize::Fixed(8192), ..Blocks::fixed(4096) };
-        assert_eq!(blocks.only(Direction::Read), Some(4096));
-        assert_eq!(blocks.only(Direction::Mixed(50)), None);
-        assert_eq!(blocks.only(Direction::TrimWrite), Some(8192));
-        assert_eq!(blocks.smallest(Direction::Mixed(50)), 4096);
+    fn sizes_are_drawn_until_they_fit() {
+        let split = BlockSize::Split(vec![(4096, 50), (16_384, 50)]);
+        let mut prng = Prng::new(3);
+        assert!((0..100).all(|_| split.draw_within(16_383, &mut prng) == Some(4096)));
+        assert_eq!(split.draw_within(4095, &mut prng), None);
+        let blocks = Blocks { trim: split, ..Blocks::fixed(8192) };
+        assert_eq!(blocks.smallest(), 4096);
     }
 }

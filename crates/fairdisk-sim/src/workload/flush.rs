@@ -30,6 +30,11 @@ impl Flushes {
         self.behind = true;
     }
 
+    /// As fio has it, a flush at the end of a pass is followed by another.
+    pub(super) const fn begin_pass(&mut self) {
+        self.behind = true;
+    }
+
     /// Whether it is time to flush. As fio has it, a read right after the flush, with no write in
     /// between, is followed by another.
     pub(super) fn take_due(&mut self) -> bool {

@@ -1,11 +1,11 @@
-//! Which blocks have not been visited yet, when requests differ in size: a bitmap with a bitmap of
-//! its words on top, and so on, so that finding the next free block does not depend on how few are
-//! left.
+//! Which blocks have not been visited yet: a bitmap with a bitmap of its full words on top, and so
+//! on, so that finding the next free block does not depend on how few are left.
 
 #[derive(Debug)]
 pub(super) struct FreeMap {
     blocks: u64,
-    /// A set bit is a free block, or on higher levels a word with one below.
+    /// A set bit is a block that was taken, or on higher levels a word without a free one. Memory
+    /// of zeros costs nothing before it is written to.
     levels: Vec<Vec<u64>>,
 }
 
@@ -14,76 +14,70 @@ const WORD: u64 = u64::BITS as u64;
 impl FreeMap {
     /// `blocks` free blocks.
     pub(super) fn new(blocks: u64) -> Self {
-        let mut levels = Vec::new();
-        let mut bits = blocks.max(1);
-        loop {
-            let words = bits.div_ceil(WORD);
-            levels.push(vec![0; words as usize]);
-            if words == 1 {
-                break;
-            }
-            bits = words;
-        }
-        let mut map = Self { blocks, levels };
+        let mut map = Self { blocks, levels: Vec::new() };
         map.free_all();
         map
     }
 
     /// Every block is free again.
     pub(super) fn free_all(&mut self) {
+        self.levels.clear();
         let mut bits = self.blocks;
-        for level in &mut self.levels {
-            level.fill(u64::MAX);
-            if !bits.is_multiple_of(WORD) {
-                let last = level.len() - 1;
-                level[last] = (1 << (bits % WORD)) - 1;
+        loop {
+            let words = bits.div_ceil(WORD).max(1);
+            let mut level = vec![0; words as usize];
+            if bits < words * WORD {
+                level[words as usize - 1] = u64::MAX << (bits % WORD);
             }
-            bits = bits.div_ceil(WORD);
+            self.levels.push(level);
+            if words == 1 {
+                return;
+            }
+            bits = words;
         }
     }
 
-    /// Takes up to `count` free blocks in a row, the first at `from` or the next after it, going on
-    /// from the start at the end. Their first and number; `None` when no block is free.
-    pub(super) fn take(&mut self, from: u64, count: u64) -> Option<(u64, u64)> {
-        let first = self.next_free(from).or_else(|| self.next_free(0))?;
+    /// The first free block at `from` or behind it, going on from the start at the end.
+    pub(super) fn next_free(&self, from: u64) -> Option<u64> {
+        self.free_behind(from).or_else(|| self.free_behind(0))
+    }
+
+    /// Takes up to `count` free blocks in a row from `first`; how many it were.
+    pub(super) fn take(&mut self, first: u64, count: u64) -> u64 {
         let mut taken = 0;
-        while taken < count.max(1) && self.is_free(first + taken) {
-            self.clear(first + taken);
+        while taken < count && self.is_free(first + taken) {
+            self.mark(first + taken);
             taken += 1;
         }
-        Some((first, taken))
-    }
-
-    /// Whether any block is free.
-    pub(super) fn has_free(&self) -> bool {
-        self.levels.last().is_some_and(|top| top[0] != 0)
+        taken
     }
 
     fn is_free(&self, block: u64) -> bool {
-        block < self.blocks && self.levels[0][(block / WORD) as usize] >> (block % WORD) & 1 == 1
+        let word = self.levels[0].get((block / WORD) as usize);
+        word.is_some_and(|word| word >> (block % WORD) & 1 == 0)
     }
 
-    fn clear(&mut self, block: u64) {
+    fn mark(&mut self, block: u64) {
         let mut at = block;
         for level in &mut self.levels {
             let word = &mut level[(at / WORD) as usize];
-            *word &= !(1 << (at % WORD));
-            if *word != 0 {
+            *word |= 1 << (at % WORD);
+            if *word != u64::MAX {
                 return;
             }
             at /= WORD;
         }
     }
 
-    fn next_free(&self, from: u64) -> Option<u64> {
+    fn free_behind(&self, from: u64) -> Option<u64> {
         let mut at = from;
         let mut level = 0;
         loop {
             let word = at / WORD;
-            let bits = self.levels.get(level)?.get(word as usize).copied().unwrap_or(0);
-            let bits = bits & (u64::MAX << (at % WORD));
-            if bits != 0 {
-                return Some(self.down(level, word * WORD + u64::from(bits.trailing_zeros())));
+            let taken = self.levels.get(level)?.get(word as usize).copied().unwrap_or(u64::MAX);
+            let free = !taken & (u64::MAX << (at % WORD));
+            if free != 0 {
+                return Some(self.down(level, word * WORD + u64::from(free.trailing_zeros())));
             }
             level += 1;
             at = word + 1;
@@ -93,7 +87,7 @@ impl FreeMap {
     /// The first free block under bit `at` of `level`.
     fn down(&self, level: usize, mut at: u64) -> u64 {
         for level in (0..level).rev() {
-            at = at * WORD + u64::from(self.levels[level][at as usize].trailing_zeros());
+            at = at * WORD + u64::from((!self.levels[level][at as usize]).trailing_zeros());
         }
         at
     }
@@ -111,15 +105,17 @@ mod tests {
             let mut prng = Prng::new(blocks);
             for _ in 0..2 {
                 let mut seen = vec![false; blocks as usize];
-                while let Some((first, count)) = map.take(prng.below(blocks), prng.between(1, 9)) {
-                    for block in first..first + count {
+                while let Some(first) = map.next_free(prng.below(blocks)) {
+                    let taken = map.take(first, prng.between(1, 9));
+                    assert!(taken > 0);
+                    for block in first..first + taken {
                         assert!(!std::mem::replace(&mut seen[block as usize], true), "{block}");
                     }
                 }
-                assert!(seen.iter().all(|seen| *seen) && !map.has_free());
+                assert!(seen.iter().all(|seen| *seen));
                 map.free_all();
-                assert!(map.has_free());
             }
         }
+        assert_eq!(FreeMap::new(0).next_free(0), None);
     }
 }

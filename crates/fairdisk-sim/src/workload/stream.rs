@@ -1,11 +1,12 @@
 //! A task's I/Os one after the other, from its own seeded generators.
 
 use super::blocks::Blocks;
-use super::direction::Direction;
+use super::direction::{Direction, Ops};
 use super::flush::{FlushEvery, Flushes};
-use super::order::{IoOrder, Style, Walk};
+use super::order::{IoOrder, Steps};
 use super::pace::{Pace, Rates, Turn};
 use super::task::TaskSpec;
+use super::walk::{Extent, Style, Walk};
 use crate::host::FileSpec;
 use fairdisk_core::{Instant, Op, Prng, Span};
 
@@ -49,31 +50,34 @@ impl Default for StreamSpec {
     }
 }
 
-/// When a task is done. A pass is over when as many bytes went as its files have; the next begins
-/// where the first began and goes the same way.
+/// When a task is done. A pass is over when in every file an I/O did not fit any more; the next one
+/// begins at the start of every file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// After so many bytes.
     pub bytes: Option<u64>,
+    /// After so many I/Os.
+    pub ios: Option<u64>,
     /// So long after its start.
     pub runtime: Option<Span>,
     /// After so many passes, if at least `bytes_min` went.
     pub passes: Option<u32>,
     /// Whole passes go on until so many bytes went.
     pub bytes_min: u64,
-    /// A pass is over after so many bytes at the latest.
-    pub pass_bytes: Option<u64>,
-    /// A pass is over after so many I/Os at the latest.
-    pub pass_ios: Option<u64>,
+    /// Not in itself: a file of which every block was visited begins again at once, and so does an
+    /// operation at the end of the only file.
+    pub endless: bool,
 }
 
-/// Seeds that do not follow the run's.
+/// Where the randomness of a task comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seeds {
-    /// Of places.
+    /// Of places; `None`: it follows the run's.
     pub places: Option<u64>,
-    /// Of sizes and of the mix.
+    /// Of sizes and of the mix; `None`: it follows the run's.
     pub choices: Option<u64>,
+    /// Whether every pass goes the way the first one went.
+    pub same_passes: bool,
 }
 
 /// One I/O on a file.
@@ -106,12 +110,11 @@ pub(crate) struct Stream {
     walks: Vec<Walk>,
     /// Whose turn it is.
     turn: usize,
-    /// Files with something left in this pass.
-    open: usize,
-    /// The smallest I/O.
-    unit: u64,
-    places: Prng,
-    choices: Prng,
+    ops: Ops,
+    steps: Steps,
+    chance: Chance,
+    /// What a pass begins with, where all go the same way.
+    first_chance: Option<Chance>,
     began: Instant,
     /// With this operation the next I/O was to go, but its time had not come.
     chosen: Option<Op>,
@@ -120,9 +123,18 @@ pub(crate) struct Stream {
     pace: Pace,
     flushes: Flushes,
     bytes: u64,
-    pass_bytes: u64,
-    pass_ios: u64,
+    ios: u64,
+    /// I/Os before this pass.
+    ios_before: u64,
     passes: u32,
+    is_done: bool,
+}
+
+/// The generators of a task.
+#[derive(Clone, Debug)]
+struct Chance {
+    places: Prng,
+    choices: Prng,
 }
 
 impl Stream {
@@ -130,22 +142,24 @@ impl Stream {
         let spec = task.stream.clone();
         let generator = |seed: Option<u64>, part| seed.map_or(prng.fork(part), Prng::new);
         let mut places = generator(spec.seeds.places, 1);
-        let (walks, unit) = walks(task, files, &mut places);
+        let walks = walks(task, files, &mut places);
+        let chance = Chance { places, choices: generator(spec.seeds.choices, 2) };
         Self {
             turn: 0,
-            open: walks.len(),
-            unit,
-            places,
-            choices: generator(spec.seeds.choices, 2),
+            ops: Ops::new(spec.direction),
+            steps: Steps::new(spec.order),
+            first_chance: spec.seeds.same_passes.then(|| chance.clone()),
+            chance,
             began: Instant::ZERO,
             chosen: None,
             twin: None,
             pace: Pace::new(spec.rates),
             flushes: Flushes::new(spec.flush),
             bytes: 0,
-            pass_bytes: 0,
-            pass_ios: 0,
+            ios: 0,
+            ios_before: 0,
             passes: 0,
+            is_done: walks.is_empty(),
             walks,
             spec,
         }
@@ -171,64 +185,75 @@ impl Stream {
         if let Some(write) = self.twin.take() {
             return self.give(write);
         }
-        if self.is_over(now) {
-            return Next::Exit;
-        }
-        if self.flushes.take_due() {
-            return Next::Flush;
-        }
-        let op = match self.chosen.take() {
-            Some(op) => op,
-            None => self.spec.direction.draw(&mut self.choices),
-        };
-        if !self.pace.is_set() {
-            return self.io(op);
-        }
-        match self.pace.turn(now, self.spec.direction, op) {
-            Turn::Now(op) => self.io(op),
-            Turn::At(at) => {
-                self.chosen = Some(op);
-                Next::Wait(at.min(self.end()))
+        loop {
+            if self.is_over(now) {
+                return Next::Exit;
+            }
+            if self.flushes.take_due() {
+                // As in fio a flush takes the turn of a file.
+                self.next_walk();
+                return Next::Flush;
+            }
+            let chosen = self.chosen.take();
+            let mut op = chosen.unwrap_or_else(|| self.ops.next(&mut self.chance.choices));
+            if self.pace.is_set() {
+                match self.pace.turn(now, self.spec.direction, op) {
+                    Turn::Now(due) => op = due,
+                    Turn::At(at) => {
+                        self.chosen = Some(op);
+                        return Next::Wait(at.min(self.end()));
+                    }
+                }
+            }
+            if let Some(io) = self.io(op) {
+                return io;
             }
         }
     }
 
     fn is_over(&self, now: Instant) -> bool {
         let limits = &self.spec.limits;
-        self.walks.is_empty()
+        self.is_done
             || limits.bytes.is_some_and(|bytes| self.bytes >= bytes)
-            || limits.passes.is_some_and(|passes| self.passes >= passes)
-                && self.pass_ios == 0
-                && self.bytes >= limits.bytes_min
-            || limits.runtime.is_some_and(|runtime| now >= self.began + runtime)
+            || limits.ios.is_some_and(|ios| self.ios >= ios)
+            || now >= self.end()
     }
 
-    fn io(&mut self, op: Op) -> Next {
-        let size = self.spec.blocks.of(op);
-        let (wanted, align) = (size.draw(&mut self.choices), size.smallest());
-        let at = self.next_walk();
+    /// The next I/O; `None` if it did not fit into the file whose turn it is.
+    fn io(&mut self, op: Op) -> Option<Next> {
+        let Some(at) = self.next_walk() else {
+            self.end_pass();
+            return None;
+        };
+        let Chance { places, choices } = &mut self.chance;
+        let step = self.steps.next(op, places);
         let walk = &mut self.walks[at];
-        let (offset, bytes) = walk.step(op, wanted, align, &mut self.places);
-        let file = walk.file;
-        self.open -= usize::from(!walk.has_more(self.unit));
-        self.count(bytes);
-        let io = FileIo { slot: at as u32, file, op, offset, bytes };
+        let size = self.spec.blocks.of(op);
+        let Some((offset, bytes)) = walk.step(step, op, size, places, choices) else {
+            walk.ended = true;
+            return None;
+        };
+        let io = FileIo { slot: at as u32, file: walk.file, op, offset, bytes };
+        self.ops.issued(op);
+        self.bytes += bytes;
+        self.ios += 1;
         if self.spec.direction == Direction::TrimWrite {
             self.twin = Some(io);
-            return Next::Io(FileIo { op: Op::Discard, ..io });
+            return Some(Next::Io(FileIo { op: Op::Discard, ..io }));
         }
-        self.give(io)
+        Some(self.give(io))
     }
 
-    /// The next file in turn that this pass is not through with; there is one.
-    fn next_walk(&mut self) -> usize {
-        loop {
+    /// The next file in turn that this pass is not through with.
+    fn next_walk(&mut self) -> Option<usize> {
+        for _ in 0..self.walks.len() {
             let at = self.turn;
             self.turn = if at + 1 == self.walks.len() { 0 } else { at + 1 };
-            if self.walks[at].has_more(self.unit) {
-                return at;
+            if !self.walks[at].ended {
+                return Some(at);
             }
         }
+        None
     }
 
     fn give(&mut self, io: FileIo) -> Next {
@@ -237,37 +262,37 @@ impl Stream {
         Next::Io(io)
     }
 
-    fn count(&mut self, bytes: u64) {
-        self.bytes += bytes;
-        self.pass_bytes += bytes;
-        self.pass_ios += 1;
-        let Limits { pass_bytes, pass_ios, .. } = self.spec.limits;
-        let over = self.open == 0
-            || pass_bytes.is_some_and(|bytes| self.pass_bytes >= bytes)
-            || pass_ios.is_some_and(|ios| self.pass_ios >= ios);
-        if over {
-            self.passes = self.passes.saturating_add(1);
-            (self.pass_bytes, self.pass_ios) = (0, 0);
-            self.turn = 0;
-            self.open = self.walks.len();
-            self.walks.iter_mut().for_each(Walk::restart);
+    /// A task that finds nothing to do in a whole pass is done.
+    fn end_pass(&mut self) {
+        let Limits { passes, bytes_min, .. } = self.spec.limits;
+        self.passes = self.passes.saturating_add(1);
+        self.is_done = self.ios == self.ios_before
+            || passes.is_some_and(|passes| self.passes >= passes) && self.bytes >= bytes_min;
+        self.ios_before = self.ios;
+        self.walks.iter_mut().for_each(Walk::restart);
+        self.flushes.begin_pass();
+        if let Some(chance) = &self.first_chance {
+            self.chance = chance.clone();
         }
     }
 }
 
-/// The walks over the files that have something to use, and the smallest I/O.
-fn walks(task: &TaskSpec, files: &[FileSpec], places: &mut Prng) -> (Vec<Walk>, u64) {
-    let spec = &task.stream;
-    let used = |file: &u32| {
-        let bytes = files[*file as usize].bytes.saturating_sub(spec.offset).min(spec.bytes);
-        (bytes > 0).then_some((*file, bytes))
+/// The walks over the files that have something to use.
+fn walks(task: &TaskSpec, files: &[FileSpec], places: &mut Prng) -> Vec<Walk> {
+    let StreamSpec { order, blocks, offset, bytes, limits, .. } = &task.stream;
+    let extent = |file: &u32| {
+        let bytes = files[*file as usize].bytes.saturating_sub(*offset).min(*bytes);
+        (bytes > 0).then_some((*file, Extent { start: *offset, bytes }))
     };
-    let used: Vec<(u32, u64)> = task.files.iter().filter_map(used).collect();
-    let shortest = used.iter().map(|(_, bytes)| *bytes).min().unwrap_or(1);
-    let unit = spec.blocks.smallest(spec.direction).min(shortest);
-    let uniform = spec.blocks.only(spec.direction).is_some();
-    let mut style = Style { order: spec.order, unit, uniform, ranks: None };
-    let mut walk =
-        |(file, bytes)| Walk::new(file, spec.offset, bytes, &mut style, places.next_u64());
-    (used.into_iter().map(&mut walk).collect(), unit)
+    let used: Vec<(u32, Extent)> = task.files.iter().filter_map(extent).collect();
+    let mut style = Style {
+        order: *order,
+        unit: blocks.smallest(),
+        rank_unit: blocks.read.smallest().min(blocks.write.smallest()),
+        endless: limits.endless,
+        alone: used.len() == 1,
+        ranks: None,
+    };
+    let mut walk = |(file, extent)| Walk::new(file, extent, &mut style, places.next_u64());
+    used.into_iter().map(&mut walk).collect()
 }

@@ -1,0 +1,210 @@
+//! A task's walk over one file: where its next I/O lies, until one does not fit.
+
+use super::blocks::BlockSize;
+use super::direction::PerOp;
+use super::free_map::FreeMap;
+use super::order::{IoOrder, Step};
+use super::skew::{Ranks, Skew};
+use fairdisk_core::{Op, Prng};
+use std::sync::Arc;
+
+/// The walk over one file. Places are in bytes from where the used part of the file begins.
+#[derive(Debug)]
+pub(super) struct Walk {
+    pub(super) file: u32,
+    extent: Extent,
+    hole: i64,
+    /// Whether it begins again once every block was visited.
+    endless: bool,
+    /// Whether an operation at the end of the file goes on at its start.
+    wraps: bool,
+    places: Places,
+    /// Where the last I/O of each operation was.
+    last: PerOp<Stretch>,
+    /// An I/O did not fit: there are no more before the next pass.
+    pub(super) ended: bool,
+}
+
+/// The part of a file that is used.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    /// Where it begins in the file.
+    pub(super) start: u64,
+    /// How long it is.
+    pub(super) bytes: u64,
+}
+
+/// From where to where an I/O went.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stretch {
+    at: u64,
+    end: u64,
+}
+
+/// How places are drawn.
+#[derive(Debug)]
+enum Places {
+    /// They are not.
+    None,
+    /// With replacement.
+    Anywhere,
+    /// Each block once, in units of the operation that draws.
+    Once(FreeMap),
+    /// By rank; the ranks are spread over the file. Passes do not begin its chance anew.
+    Ranked { ranks: Arc<Ranks>, shift: u64, prng: Prng },
+}
+
+/// What all files of a task have in common.
+#[derive(Debug)]
+pub(super) struct Style {
+    pub(super) order: IoOrder,
+    /// The smallest I/O of any operation.
+    pub(super) unit: u64,
+    /// The smallest read or write.
+    pub(super) rank_unit: u64,
+    pub(super) endless: bool,
+    /// Whether there is but one file.
+    pub(super) alone: bool,
+    /// The ranks made last; files of one size share them.
+    pub(super) ranks: Option<Arc<Ranks>>,
+}
+
+/// 2 to the power of 64 by the golden ratio, from the other side: multiples of it fall far from
+/// each other. As in fio, some ranks fall on the same block and some blocks have none.
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15_u64.wrapping_neg();
+
+impl Walk {
+    pub(super) fn new(file: u32, extent: Extent, style: &mut Style, seed: u64) -> Self {
+        Self {
+            file,
+            extent,
+            hole: style.order.hole(),
+            endless: style.endless,
+            wraps: style.endless && style.alone,
+            places: Places::new(extent.bytes, style, seed),
+            last: PerOp::all(Stretch::default()),
+            ended: false,
+        }
+    }
+
+    /// Begins another pass.
+    pub(super) fn restart(&mut self) {
+        self.last = PerOp::all(Stretch::default());
+        self.ended = false;
+        self.places.free_all();
+    }
+
+    /// Offset in the file and length of the next I/O; `None` if it does not fit any more.
+    pub(super) fn step(
+        &mut self,
+        step: Step,
+        op: Op,
+        size: &BlockSize,
+        prng: &mut Prng,
+        sizes: &mut Prng,
+    ) -> Option<(u64, u64)> {
+        let align = size.smallest();
+        let at = match step {
+            Step::Draw => self.draw(align, prng)?,
+            Step::Follow => match self.follow(op) {
+                Some(at) => at,
+                None => self.draw(align, prng)?,
+            },
+            Step::Stay => self.last.of(op).at,
+        };
+        let room = self.extent.bytes.checked_sub(at)?;
+        let mut bytes = size.draw_within(room, sizes)?;
+        // What only follows is not taken down as visited.
+        if let (Step::Draw, Places::Once(map)) = (step, &mut self.places) {
+            bytes = bytes.min(map.take(at / align, bytes.div_ceil(align)) * align);
+        }
+        *self.last.of_mut(op) = Stretch { at, end: at + bytes };
+        Some((self.extent.start + at, bytes))
+    }
+
+    /// The place behind the last I/O of `op`; `None` at the end.
+    fn follow(&mut self, op: Op) -> Option<u64> {
+        let last = self.last.of_mut(op);
+        if self.wraps && last.end >= self.extent.bytes {
+            *last = Stretch::default();
+        }
+        let end = last.end;
+        if end >= self.extent.bytes {
+            return None;
+        }
+        if self.hole == 0 { Some(end) } else { self.skip(end) }
+    }
+
+    /// The place a hole behind `end`, as fio has it: what leaves the file ahead goes on where the
+    /// offset is counted from its own, what leaves it backwards a hole before the end. With an
+    /// offset a backward walk begins there too.
+    fn skip(&self, end: u64) -> Option<u64> {
+        let hole = i128::from(self.hole);
+        let (start, bytes) = (i128::from(self.extent.start), i128::from(self.extent.bytes));
+        let from = match end {
+            0 if hole < 0 && start > 0 => bytes - start,
+            0 => return Some(0),
+            end => i128::from(end),
+        };
+        let place = match from + hole {
+            place if (0..start + bytes).contains(&place) => place,
+            _ if hole > 0 => start,
+            _ => bytes + hole,
+        };
+        u64::try_from(place).ok()
+    }
+
+    /// A drawn multiple of `align`; `None` if all was visited, or there is none.
+    fn draw(&mut self, align: u64, prng: &mut Prng) -> Option<u64> {
+        let blocks = self.extent.bytes / align;
+        if blocks == 0 {
+            return None;
+        }
+        let block = match &mut self.places {
+            Places::None => return None,
+            Places::Anywhere => prng.below(blocks),
+            Places::Ranked { ranks, shift, prng } => {
+                let spread = ranks.draw(prng).wrapping_mul(SPREAD).wrapping_add(*shift);
+                spread % ranks.blocks()
+            }
+            Places::Once(map) => {
+                let from = prng.below(blocks);
+                match map.next_free(from) {
+                    Some(block) => block,
+                    None if self.endless => {
+                        self.restart();
+                        prng.below(blocks)
+                    }
+                    None => return None,
+                }
+            }
+        };
+        block.checked_mul(align)
+    }
+}
+
+impl Places {
+    fn new(bytes: u64, style: &mut Style, seed: u64) -> Self {
+        let Some(order) = style.order.random() else { return Self::None };
+        // A last block that is no whole one has a rank, as in fio; it does not fit.
+        let blocks = bytes.div_ceil(style.rank_unit).max(1);
+        if order.skew != Skew::Uniform {
+            let known = style.ranks.take().filter(|ranks| ranks.blocks() == blocks);
+            style.ranks = known.or_else(|| Ranks::new(order.skew, blocks).map(Arc::new));
+        }
+        match &style.ranks {
+            Some(ranks) => {
+                let mut prng = Prng::new(seed);
+                Self::Ranked { ranks: Arc::clone(ranks), shift: prng.next_u64(), prng }
+            }
+            None if order.every_block_once => Self::Once(FreeMap::new(bytes / style.unit)),
+            None => Self::Anywhere,
+        }
+    }
+
+    fn free_all(&mut self) {
+        if let Self::Once(map) = self {
+            map.free_all();
+        }
+    }
+}
