@@ -81,7 +81,17 @@ pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
     pub(crate) fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("fairdisk-{name}-{}", std::process::id()));
+        Self::within(&std::env::temp_dir(), name)
+    }
+
+    /// One in memory where the system has a folder for that: fio makes many files.
+    pub(crate) fn in_memory(name: &str) -> Self {
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() { Self::within(memory, name) } else { Self::new(name) }
+    }
+
+    fn within(parent: &Path, name: &str) -> Self {
+        let folder = parent.join(format!("fairdisk-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
         Self(folder)
     }

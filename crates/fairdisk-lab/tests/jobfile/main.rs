@@ -1,9 +1,12 @@
 //! Job files: fio's own examples, our corpus, parity with the installed fio, and properties.
 
+mod average;
 mod corpus;
 mod counts;
+mod done;
 mod examples;
 mod fio;
+mod matrix;
 mod parity;
 mod properties;
 mod snapshot;
