@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 pub enum MountProblem {
     /// There is no `/dev/fuse`.
     NoFuse,
-    /// `/dev/fuse` is there, and this user may not use it.
+    /// `/dev/fuse` is there, and this user may not open it.
+    DeviceClosed,
+    /// This user may not mount, and there is no helper that may.
     NotPermitted,
     /// There is no `/proc`.
     NoProc,
@@ -62,6 +64,9 @@ impl MountError {
     }
 }
 
+/// What works in any case.
+const INSTEAD: &str = "fairdisk run works without, in the lab and --on file:PATH";
+
 impl fmt::Display for MountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
@@ -69,12 +74,17 @@ impl fmt::Display for MountError {
             MountProblem::NoFuse => write!(
                 f,
                 "{path}: cannot mount: there is no /dev/fuse; load the module (modprobe fuse), \
-                 or give the container that device"
+                 or give the container that device; {INSTEAD}"
             ),
             MountProblem::NotPermitted => write!(
                 f,
                 "{path}: cannot mount: not permitted; run as root, or install fusermount3 \
-                 (package fuse3) to mount as yourself"
+                 (package fuse3) to mount as yourself; {INSTEAD}"
+            ),
+            MountProblem::DeviceClosed => write!(
+                f,
+                "{path}: cannot mount: /dev/fuse may not be opened; as root: chmod 666 /dev/fuse, \
+                 or give the container that device; {INSTEAD}"
             ),
             MountProblem::NoProc => {
                 write!(f, "{path}: cannot mount: /proc is not mounted; mount -t proc proc /proc")

@@ -11,6 +11,7 @@ use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
 use rustix::mount::MountFlags;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
@@ -163,31 +164,26 @@ fn start(places: &Places, tree: &Arc<Tree>, own: bool) -> Result<BackgroundSessi
     config.clone_fd = options.readers > 1;
     let filesystem = PassThrough::new(Arc::clone(tree));
     let failed = |error| MountError::os(&places.mountpoint, "mount", error);
-    let fuse = mountpoint::open_fuse(&places.mountpoint);
+    let fuse = mountpoint::open_fuse(&places.mountpoint)?;
     let session = if own {
-        let fuse = fuse?;
         mountpoint::attach(places, &fuse, flags, options)?;
         Session::from_fd(filesystem, fuse, acl, config).map_err(|error| {
             let _ = mountpoint::detach(&places.mountpoint);
             failed(error)
         })?
     } else {
-        if let Err(error) = fuse
-            && !helper_is_there()
-        {
-            return Err(error);
+        drop(fuse);
+        if mountpoint::helper().is_none() {
+            return Err(MountError::new(&places.mountpoint, MountProblem::NotPermitted));
         }
         config.mount_options = helper_options(places, flags);
-        Session::new(filesystem, &places.mountpoint, &config).map_err(failed)?
+        Session::new(filesystem, &places.mountpoint, &config).map_err(|error| {
+            // What the helper said, which ends a line.
+            failed(io::Error::new(error.kind(), error.to_string().trim().to_owned()))
+        })?
     };
     let _ = tree.notifier.set(session.notifier());
     session.spawn().map_err(failed)
-}
-
-/// Whether users can mount with the help of `fusermount3`.
-fn helper_is_there() -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join("fusermount3").exists())
 }
 
 fn helper_options(places: &Places, flags: MountFlags) -> Vec<MountOption> {

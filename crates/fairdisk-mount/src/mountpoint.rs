@@ -13,6 +13,7 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The type mounts are shown with.
 const TYPE: &str = "fuse.fairdisk";
@@ -62,8 +63,11 @@ fn real(path: &Path, missing: MountProblem, other: MountProblem) -> Result<PathB
 fn recover(mountpoint: &Path) -> Result<(), MountError> {
     // Attributes may still be cached; the free space never is.
     while matches!(statvfs(mountpoint), Err(Errno::NOTCONN)) {
-        detach(mountpoint)
-            .map_err(|error| MountError::os(mountpoint, "take a dead mount away", error))?;
+        let taken = detach(mountpoint).or_else(|error| match helper() {
+            Some(helper) => detach_as_user(&helper, mountpoint),
+            None => Err(error),
+        });
+        taken.map_err(|error| MountError::os(mountpoint, "take a dead mount away", error))?;
     }
     Ok(())
 }
@@ -113,7 +117,7 @@ pub(crate) fn open_fuse(mountpoint: &Path) -> Result<OwnedFd, MountError> {
         Errno::NOENT | Errno::NODEV | Errno::NXIO => {
             MountError::new(mountpoint, MountProblem::NoFuse)
         }
-        Errno::ACCESS | Errno::PERM => MountError::new(mountpoint, MountProblem::NotPermitted),
+        Errno::ACCESS | Errno::PERM => MountError::new(mountpoint, MountProblem::DeviceClosed),
         error => MountError::os(mountpoint, "open /dev/fuse", error),
     })
 }
@@ -169,6 +173,19 @@ pub(crate) fn release(mountpoint: &Path) -> Result<(), MountError> {
 /// Unmounts for all who come; who is there may stay.
 pub(crate) fn detach(mountpoint: &Path) -> io::Result<()> {
     Ok(unmount(mountpoint, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?)
+}
+
+/// What users mount with, if it is there.
+pub(crate) fn helper() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let helpers = std::env::split_paths(&path).map(|folder| folder.join("fusermount3"));
+    helpers.into_iter().find(|helper| helper.exists())
+}
+
+fn detach_as_user(helper: &Path, mountpoint: &Path) -> io::Result<()> {
+    let output = Command::new(helper).args(["-u", "-z", "--"]).arg(mountpoint).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() { Ok(()) } else { Err(io::Error::other(said.trim().to_owned())) }
 }
 
 /// The number of the device the kernel shows the mount as.

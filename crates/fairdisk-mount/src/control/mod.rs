@@ -21,14 +21,18 @@ pub use settings::{Settings, namespace};
 
 use std::path::{Path, PathBuf};
 
-/// Where sockets are: `/run/fairdisk` for root, else the user's own run-time directory.
+/// Where sockets are: `/run/fairdisk` for root, else in the user's own run-time directory, or in a
+/// directory for temporary files if there is none.
 #[must_use]
 pub fn directory() -> PathBuf {
-    if rustix::process::geteuid().is_root() {
+    let user = rustix::process::geteuid();
+    if user.is_root() {
         return PathBuf::from("/run/fairdisk");
     }
-    let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    own.unwrap_or_else(std::env::temp_dir).join("fairdisk")
+    match std::env::var_os("XDG_RUNTIME_DIR") {
+        Some(own) => PathBuf::from(own).join("fairdisk"),
+        None => std::env::temp_dir().join(format!("fairdisk-{}", user.as_raw())),
+    }
 }
 
 /// The name of the socket of a mount point: its path with `-` for `/`, and `--` for `-`.

@@ -159,19 +159,6 @@ fn started(mut command: Command, source: &Path, mount: &Path, how: How) -> Resul
     panic!("the daemon ended: {:?}", child.wait());
 }
 
-/// Mounts as a user without rights, and unmounts at once if that works.
-pub(crate) fn mount_as_nobody(source: &Path, mount: &Path) -> Result<(), String> {
-    // The program may lie where that user cannot get to.
-    let program = source.with_file_name("program");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(program);
-    let mut child = started(command, source, mount, How { owner_only: true, ..How::default() })?;
-    let _ = rustix::mount::unmount(mount, UnmountFlags::DETACH);
-    child.wait().unwrap();
-    Ok(())
-}
-
 /// What a program printed; it must have succeeded.
 pub(crate) fn printed(what: &str, output: &Output) -> String {
     let (out, err) =

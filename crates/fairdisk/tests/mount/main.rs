@@ -13,3 +13,4 @@ mod metrics;
 mod posted;
 mod shares;
 mod system;
+mod user;
