@@ -2,153 +2,231 @@
 
 use crate::request::{Lba, Op, Request, RequestId};
 use alloc::vec::Vec;
+use core::mem;
 
 const NIL: u32 = u32::MAX;
-const BUCKETS_MIN: usize = 512;
-/// Buckets in a line, which is one of the cache's.
-const LINE: usize = 16;
-/// Positions less than this apart are often filed in one line, so that looking for what is before
-/// and behind a bio, and filing both its ends, costs one access to memory.
-const NEIGHBOURS_SHIFT: u32 = 7;
-/// A request has a node for its start and one for its end.
-const NODES: u32 = 2;
+const CHAINS_MIN: usize = 512;
+/// Chains for each request: so many that most are empty, and looking for something that is not
+/// there ends at once.
+const CHAINS_PER_REQUEST: usize = 4;
+/// 64 KiB: a request mostly starts and ends in one stretch of the device, and what it may be
+/// merged with lies in the same. So there is one chain to look at.
+const STRETCH_SHIFT: u32 = 7;
+/// A request has an entry for its start, and one for its end if that is in another chain.
+const ENTRIES: u32 = 2;
 
-/// What is to be found at a position.
 #[derive(Clone, Copy, Debug)]
-enum Side {
-    Start,
-    End,
+struct Filed {
+    start: Lba,
+    /// Not behind the start where nothing is filed.
+    end: Lba,
+    write: bool,
+    /// What comes next in the chains of the start and of the end.
+    next: [u32; ENTRIES as usize],
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    key: u64,
-    next: u32,
-    linked: bool,
-}
+const NOTHING: Filed = Filed { start: Lba(0), end: Lba(0), write: false, next: [NIL; 2] };
 
-const FREE: Node = Node { key: 0, next: NIL, linked: false };
-
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct Line([u32; LINE]);
-
-/// The queued requests that merging may touch: a hash table from a position to the requests that
-/// start or end there; the newest is found first.
+/// The queued requests that merging may touch: a hash table from a stretch of the device to the
+/// requests that start or end there, the newest first.
 #[derive(Debug)]
 pub(super) struct MergeIndex {
-    lines: Vec<Line>,
-    /// How far to shift a hash for the number of its line.
+    /// The first entry of each chain.
+    heads: Vec<u32>,
+    /// How far to shift a hash for the number of its chain.
     shift: u32,
-    /// `NODES` for every request slot.
-    nodes: Vec<Node>,
-    linked: usize,
+    /// By request slot.
+    filed: Vec<Filed>,
+    requests: usize,
 }
 
 impl MergeIndex {
     pub(super) fn new() -> Self {
-        let mut index = Self { lines: Vec::new(), shift: 0, nodes: Vec::new(), linked: 0 };
-        index.spread(BUCKETS_MIN);
-        index
-    }
-
-    pub(super) fn insert(&mut self, request: &Request) {
-        if self.linked == self.lines.len() * LINE {
-            self.spread(2 * self.linked);
+        Self {
+            heads: alloc::vec![NIL; CHAINS_MIN],
+            shift: u64::BITS - CHAINS_MIN.ilog2(),
+            filed: Vec::new(),
+            requests: 0,
         }
-        let node = request.id.0 * NODES;
-        if node as usize >= self.nodes.len() {
-            self.nodes.resize((node + NODES) as usize, FREE);
-        }
-        self.link(node, key(Side::Start, request.op, request.start));
-        self.link(node + 1, key(Side::End, request.op, request.end()));
-    }
-
-    /// Forgets the request if it is known.
-    pub(super) fn remove(&mut self, id: RequestId) {
-        let node = id.0 * NODES;
-        if self.nodes.get(node as usize).is_some_and(|node| node.linked) {
-            self.unlink(node);
-            self.unlink(node + 1);
-        }
-    }
-
-    pub(super) fn ending_at(&self, op: Op, position: Lba) -> Option<RequestId> {
-        self.find(key(Side::End, op, position))
-    }
-
-    pub(super) fn starting_at(&self, op: Op, position: Lba) -> Option<RequestId> {
-        self.find(key(Side::Start, op, position))
     }
 
     #[inline]
-    fn find(&self, key: u64) -> Option<RequestId> {
-        let (line, bucket) = self.bucket(key);
-        let mut at = self.lines[line].0[bucket];
+    pub(super) fn insert(&mut self, request: &Request) {
+        let at = request.id.0 as usize;
+        self.requests += 1;
+        if at >= self.filed.len() || self.requests * CHAINS_PER_REQUEST > self.heads.len() {
+            self.make_room(at);
+        }
+        let (start, end) = (request.start, request.end());
+        let (first, last) = (self.chain(start), self.chain(end));
+        let entry = request.id.0 * ENTRIES;
+        let mut next = [mem::replace(&mut self.heads[first], entry), NIL];
+        if last != first {
+            next[1] = mem::replace(&mut self.heads[last], entry + 1);
+        }
+        debug_assert!(self.filed[at].end <= self.filed[at].start, "{:?} is filed", request.id);
+        self.filed[at] = Filed { start, end, write: request.op.is_write(), next };
+    }
+
+    /// Forgets the request if it is known.
+    #[inline]
+    pub(super) fn remove(&mut self, id: RequestId) {
+        let Some(filed) = self.filed.get_mut(id.0 as usize) else { return };
+        let Filed { start, end, .. } = *filed;
+        if end <= start {
+            return;
+        }
+        filed.end = start;
+        self.requests -= 1;
+        let (first, last) = (self.chain(start), self.chain(end));
+        self.unlink(first, id.0 * ENTRIES);
+        if last != first {
+            self.unlink(last, id.0 * ENTRIES + 1);
+        }
+    }
+
+    #[inline]
+    pub(super) fn ending_at(&self, op: Op, position: Lba) -> Option<RequestId> {
+        self.find(position, |filed| filed.end == position && filed.write == op.is_write())
+    }
+
+    #[inline]
+    pub(super) fn starting_at(&self, op: Op, position: Lba) -> Option<RequestId> {
+        self.find(position, |filed| filed.start == position && filed.write == op.is_write())
+    }
+
+    #[inline]
+    fn find(&self, position: Lba, is_it: impl Fn(&Filed) -> bool) -> Option<RequestId> {
+        let mut at = self.heads[self.chain(position)];
         while at != NIL {
-            let node = &self.nodes[at as usize];
-            if node.key == key {
-                return Some(RequestId(at / NODES));
+            let filed = &self.filed[(at / ENTRIES) as usize];
+            if is_it(filed) {
+                return Some(RequestId(at / ENTRIES));
             }
-            at = node.next;
+            at = filed.next[(at % ENTRIES) as usize];
         }
         None
     }
 
     /// Positions are regular, and a product spreads regular numbers evenly in its high bits.
-    const fn bucket(&self, key: u64) -> (usize, usize) {
-        let position = key >> KEY_BITS;
-        let hash = (position >> NEIGHBOURS_SHIFT).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        ((hash >> self.shift) as usize, (hash >> 16 ^ position >> 3) as usize % LINE)
+    #[inline]
+    const fn chain(&self, position: Lba) -> usize {
+        let stretch = position.0 >> STRETCH_SHIFT;
+        (stretch.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+    }
+
+    fn next(&mut self, entry: u32) -> &mut u32 {
+        &mut self.filed[(entry / ENTRIES) as usize].next[(entry % ENTRIES) as usize]
     }
 
     #[inline]
-    fn link(&mut self, node: u32, key: u64) {
-        debug_assert!(!self.nodes[node as usize].linked);
-        let (line, bucket) = self.bucket(key);
-        let head = &mut self.lines[line].0[bucket];
-        self.nodes[node as usize] = Node { key, next: *head, linked: true };
-        *head = node;
-        self.linked += 1;
-    }
-
-    #[inline]
-    fn unlink(&mut self, node: u32) {
-        let Node { key, next, .. } = self.nodes[node as usize];
-        self.nodes[node as usize].linked = false;
-        self.linked -= 1;
-        let (line, bucket) = self.bucket(key);
-        let mut at = self.lines[line].0[bucket];
-        if at == node {
-            self.lines[line].0[bucket] = next;
+    fn unlink(&mut self, chain: usize, entry: u32) {
+        let next = *self.next(entry);
+        let mut at = self.heads[chain];
+        if at == entry {
+            self.heads[chain] = next;
             return;
         }
-        while self.nodes[at as usize].next != node {
-            at = self.nodes[at as usize].next;
+        while *self.next(at) != entry {
+            at = *self.next(at);
         }
-        self.nodes[at as usize].next = next;
+        *self.next(at) = next;
     }
 
     #[cold]
-    fn spread(&mut self, buckets: usize) {
-        let lines = buckets / LINE;
-        self.lines.clear();
-        self.lines.resize(lines, Line([NIL; LINE]));
-        self.shift = u64::BITS - lines.ilog2();
-        for node in 0..self.nodes.len() {
-            if self.nodes[node].linked {
-                let (line, bucket) = self.bucket(self.nodes[node].key);
-                let head = &mut self.lines[line].0[bucket];
-                self.nodes[node].next = *head;
-                *head = node as u32;
-            }
+    fn make_room(&mut self, request: usize) {
+        if request >= self.filed.len() {
+            self.filed.resize(request + 1, NOTHING);
         }
+        if self.requests * CHAINS_PER_REQUEST > self.heads.len() {
+            self.spread();
+        }
+    }
+
+    /// Twice the chains; each becomes two, in which the newest still come first.
+    fn spread(&mut self) {
+        let twice = alloc::vec![NIL; 2 * self.heads.len()];
+        self.shift -= 1;
+        let mut chain = Vec::new();
+        for mut at in mem::replace(&mut self.heads, twice) {
+            while at != NIL {
+                chain.push(at);
+                at = *self.next(at);
+            }
+            chain.drain(..).rev().for_each(|entry| self.link_again(entry));
+        }
+    }
+
+    fn link_again(&mut self, entry: u32) {
+        let Filed { start, end, .. } = self.filed[(entry / ENTRIES) as usize];
+        let (first, last) = (self.chain(start), self.chain(end));
+        let shared_a_chain = first / 2 == last / 2;
+        self.link(if entry % ENTRIES == 0 { first } else { last }, entry);
+        if shared_a_chain && last != first {
+            self.link(last, entry + 1);
+        }
+    }
+
+    fn link(&mut self, chain: usize, entry: u32) {
+        *self.next(entry) = mem::replace(&mut self.heads[chain], entry);
     }
 }
 
-/// Bits of a key below its position.
-const KEY_BITS: u32 = 2;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prng::Prng;
+    use crate::request::{Flags, GroupId, IoPrio, Sectors, TaskId};
+    use crate::time::Instant;
+    use std::vec::Vec;
 
-const fn key(side: Side, op: Op, position: Lba) -> u64 {
-    position.0 << KEY_BITS | (side as u64) << 1 | op.is_write() as u64
+    fn some_request(prng: &mut Prng, id: u32) -> Request {
+        let longest = if prng.chance(1, 10) { 1024 } else { 16 };
+        Request {
+            id: RequestId(id),
+            task: TaskId(0),
+            group: GroupId::ROOT,
+            op: if prng.chance(1, 2) { Op::Read } else { Op::Write },
+            start: Lba(prng.below(5_000)),
+            sectors: Sectors(prng.between(1, longest) as u32),
+            sync: true,
+            flags: Flags::NONE,
+            ioprio: IoPrio::UNSET,
+            arrived: Instant::ZERO,
+        }
+    }
+
+    /// The rule, spelt out over all requests in order of insertion.
+    fn newest(known: &[Request], is_it: impl Fn(&Request) -> bool) -> Option<RequestId> {
+        known.iter().rev().find(|request| is_it(request)).map(|request| request.id)
+    }
+
+    #[test]
+    fn agrees_with_looking_at_everything() {
+        let mut prng = Prng::new(7);
+        let mut index = MergeIndex::new();
+        let mut known: Vec<Request> = Vec::new();
+        let mut free: Vec<u32> = (0..1000).rev().collect();
+        let mut found = 0;
+        for _ in 0..20_000 {
+            if prng.below(1000) < known.len() as u64 {
+                let gone = known.remove(prng.below(known.len() as u64) as usize);
+                index.remove(gone.id);
+                index.remove(gone.id);
+                free.push(gone.id.0);
+            } else if let Some(id) = free.pop() {
+                let request = some_request(&mut prng, id);
+                index.insert(&request);
+                known.push(request);
+            }
+            let (op, position) = (Op::Write, Lba(prng.below(5_000)));
+            let ending = newest(&known, |one| one.op == op && one.end() == position);
+            let starting = newest(&known, |one| one.op == op && one.start == position);
+            found += u32::from(ending.is_some()) + u32::from(starting.is_some());
+            assert_eq!(index.ending_at(op, position), ending);
+            assert_eq!(index.starting_at(op, position), starting);
+        }
+        assert!(found > 1000, "it had something to find: {found}");
+        assert!(index.heads.len() > CHAINS_MIN, "it had to grow");
+    }
 }
