@@ -205,7 +205,7 @@ impl<E: Elevator> Engine<E> {
     }
 
     /// Keeps the bio behind an earlier one that must finish first, if there is one.
-    #[inline]
+    #[inline(always)]
     fn place_or_hold(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) {
         match self.order.blocker_of(&self.bios, index) {
             Some(blocker) => {
@@ -216,7 +216,7 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) {
         if self.merge_bio(index, bio, out) {
             return;
@@ -229,6 +229,7 @@ impl<E: Elevator> Engine<E> {
         self.queue(index, bio);
     }
 
+    #[inline]
     fn take_slot(&mut self, bio: &Bio) -> bool {
         let must = self.elevator.may_queue(self.now, bio) == MayQueue::Must;
         self.pools.take(self.now, bio, must)
@@ -241,6 +242,7 @@ impl<E: Elevator> Engine<E> {
         out.list.push(Effect::Sleep { task: bio.task });
     }
 
+    #[inline(never)]
     fn retry(&mut self, sleeper: Sleeper, out: &mut Effects) {
         let index = BioIndex(sleeper.0);
         let bio = *self.bios.bio(index);
@@ -254,7 +256,7 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn queue(&mut self, index: BioIndex, bio: &Bio) {
         let request = self.requests.insert(bio, index, self.now);
         let id = request.id;
@@ -341,7 +343,7 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn hand_over(&mut self, id: RequestId, why: Why) {
         self.log(Record::Dispatched(id, why));
         self.merge.remove(id);
@@ -408,10 +410,18 @@ impl<E: Elevator> Engine<E> {
     }
 
     /// The bio is gone: those held behind it may go on.
-    #[inline]
+    #[inline(always)]
     fn leave(&mut self, index: BioIndex, out: &mut Effects) {
         self.order.remove(index);
-        let mut held = self.bios.remove(index);
+        if let Some(held) = self.bios.remove(index) {
+            self.let_go(held, out);
+        }
+    }
+
+    /// The bios of a chain of held ones may go on.
+    #[cold]
+    fn let_go(&mut self, first: BioIndex, out: &mut Effects) {
+        let mut held = Some(first);
         while let Some(next) = held {
             held = self.bios.unhold(next);
             let bio = *self.bios.bio(next);
@@ -419,7 +429,7 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn give_slot_back(&mut self, group: GroupId, op: Op, out: &mut Effects) {
         if let Some(index) = self.pools.give_back(group, op) {
             let bio = *self.bios.bio(index);

@@ -117,6 +117,7 @@ impl Bios {
     }
 
     /// The latest of `others` that was submitted before the bio at `index` and conflicts with it.
+    #[inline(never)]
     pub(super) fn latest_blocker(
         &self,
         index: BioIndex,

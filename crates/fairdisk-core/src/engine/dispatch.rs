@@ -30,7 +30,7 @@ impl DispatchList {
         self.entries.is_empty()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn insert(&mut self, request: &Request) {
         let entry = Entry {
             id: request.id,

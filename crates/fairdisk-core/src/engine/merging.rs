@@ -15,11 +15,25 @@ impl<E: Elevator> Engine<E> {
             && !bio.flags.contains(Flags::FUA)
     }
 
+    /// Lets the bio join a queued request it touches, if there is one.
+    #[inline(always)]
     pub(super) fn merge_bio(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) -> bool {
         if !self.merge_allowed(bio) {
             return false;
         }
         let back = self.merge.ending_at(bio.op, bio.start);
+        let front = self.merge.starting_at(bio.op, bio.end());
+        (back.is_some() || front.is_some()) && self.join(index, bio, back, front, out)
+    }
+
+    fn join(
+        &mut self,
+        index: BioIndex,
+        bio: &Bio,
+        back: Option<RequestId>,
+        front: Option<RequestId>,
+        out: &mut Effects,
+    ) -> bool {
         if let Some(id) = back.filter(|id| self.can_merge(*id, bio)) {
             self.grow(id, index, bio, Merge::Back);
             let end = self.requests[id].end();
@@ -28,7 +42,6 @@ impl<E: Elevator> Engine<E> {
             }
             return true;
         }
-        let front = self.merge.starting_at(bio.op, bio.end());
         if let Some(id) = front.filter(|id| self.can_merge(*id, bio)) {
             self.grow(id, index, bio, Merge::Front);
             let start = self.requests[id].start;

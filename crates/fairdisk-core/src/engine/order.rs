@@ -70,17 +70,22 @@ impl OrderGuard {
         self.link(node, self.list_of(hash), hash);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn remove(&mut self, index: BioIndex) {
-        for node in index.0 * NODES..(index.0 + 1) * NODES {
-            if self.nodes[node as usize].list != NIL {
+        let first = index.0 * NODES;
+        let lists = match self.nodes[first as usize..] {
+            [one, two, three, ..] => [one.list, two.list, three.list],
+            _ => return,
+        };
+        for (node, list) in (first..).zip(&lists) {
+            if *list != NIL {
                 self.unlink(node);
             }
         }
     }
 
     /// The latest earlier bio that must finish before the one at `index` may start.
-    #[inline]
+    #[inline(always)]
     pub(super) fn blocker_of(&self, bios: &Bios, index: BioIndex) -> Option<BioIndex> {
         let bio = bios.bio(index);
         let Some((first, last)) = pieces(bio) else {
@@ -92,18 +97,43 @@ impl OrderGuard {
         if last - first > 1 {
             return bios.latest_blocker(index, bios.all());
         }
-        let second = (last > first).then(|| self.list(self.list_of(hash(last))));
-        let near = self.list(self.list_of(hash(first))).chain(second.into_iter().flatten());
-        bios.latest_blocker(index, near.chain(self.list(WIDE)))
+        let mut blocker = self.blocker_near(bios, index, hash(first), None);
+        if last > first {
+            blocker = self.blocker_near(bios, index, hash(last), blocker);
+        }
+        if self.heads[WIDE as usize] == NIL {
+            return blocker;
+        }
+        bios.latest_blocker(index, self.list(WIDE).chain(blocker))
+    }
+
+    /// The latest of `known` and the blockers that touch the piece with this hash. Bios are looked
+    /// at only if they do: they are spread over memory.
+    #[inline]
+    fn blocker_near(
+        &self,
+        bios: &Bios,
+        index: BioIndex,
+        hash: u32,
+        known: Option<BioIndex>,
+    ) -> Option<BioIndex> {
+        let mut latest = known;
+        let mut at = self.heads[self.list_of(hash) as usize];
+        while at != NIL {
+            let node = &self.nodes[at as usize];
+            if node.hash == hash && bio_of(at) != index {
+                latest = bios.latest_blocker(index, latest.into_iter().chain([bio_of(at)]));
+            }
+            at = node.next;
+        }
+        latest
     }
 
     fn list(&self, list: u32) -> impl Iterator<Item = BioIndex> {
         let mut at = self.heads[list as usize];
         core::iter::from_fn(move || {
             let node = self.nodes.get(at as usize)?;
-            let index = BioIndex(at / NODES);
-            at = node.next;
-            Some(index)
+            Some(bio_of(core::mem::replace(&mut at, node.next)))
         })
     }
 
@@ -125,7 +155,9 @@ impl OrderGuard {
 
     #[inline]
     fn unlink(&mut self, node: u32) {
-        let Node { previous, next, list, .. } = self.nodes[node as usize];
+        let node = &mut self.nodes[node as usize];
+        let Node { previous, next, .. } = *node;
+        let list = core::mem::replace(&mut node.list, NIL);
         match previous {
             NIL => self.heads[list as usize] = next,
             previous => self.nodes[previous as usize].next = next,
@@ -133,7 +165,6 @@ impl OrderGuard {
         if next != NIL {
             self.nodes[next as usize].previous = previous;
         }
-        self.nodes[node as usize] = UNLINKED;
     }
 
     #[cold]
@@ -163,6 +194,10 @@ impl OrderGuard {
 fn pieces(bio: &Bio) -> Option<(u64, u64)> {
     let last = bio.end().0.checked_sub(1)?;
     (bio.op != Op::Flush).then_some((bio.start.0 >> PIECE_SHIFT, last >> PIECE_SHIFT))
+}
+
+const fn bio_of(node: u32) -> BioIndex {
+    BioIndex(node / NODES)
 }
 
 /// Of a piece of the device.
