@@ -127,7 +127,7 @@ impl<E: Elevator> Engine<E> {
         out.wake_at = None;
         out.switch_refused = None;
         match input {
-            Input::Submit(bio) => self.submit(&bio, out),
+            Input::Submit(ref bio) => self.submit(bio, out),
             Input::Retry(sleeper) => self.retry(sleeper, out),
             Input::Completed { request, ok } => self.completed(request, ok, out),
             Input::Cancel(bio) => self.cancel(bio, out),
@@ -258,8 +258,7 @@ impl<E: Elevator> Engine<E> {
 
     #[inline(always)]
     fn queue(&mut self, index: BioIndex, bio: &Bio) {
-        let request = self.requests.insert(bio, index, self.now);
-        let id = request.id;
+        let id = self.requests.insert(bio, index, self.now);
         self.log(Record::Queued(bio.id, id));
         if bio.op == Op::Flush {
             // The elevator orders positions; a flush has none. It goes straight on.
@@ -267,10 +266,11 @@ impl<E: Elevator> Engine<E> {
             self.list.push_flush(id);
             return;
         }
+        let request = &self.requests[id];
         if self.merge_allowed(bio) {
-            self.merge.insert(&request);
+            self.merge.insert(request);
         }
-        if let Admission::Displaces(older) = self.elevator.admit(self.now, &request) {
+        if let Admission::Displaces(older) = self.elevator.admit(self.now, request) {
             self.hand_over(older, Why::Displaced);
         }
     }

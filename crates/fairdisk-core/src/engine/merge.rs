@@ -161,7 +161,7 @@ impl MergeIndex {
         let Filed { start, end, .. } = self.filed[(entry / ENTRIES) as usize];
         let (first, last) = (self.chain(start), self.chain(end));
         let shared_a_chain = first / 2 == last / 2;
-        self.link(if entry % ENTRIES == 0 { first } else { last }, entry);
+        self.link([first, last][(entry % ENTRIES) as usize], entry);
         if shared_a_chain && last != first {
             self.link(last, entry + 1);
         }
