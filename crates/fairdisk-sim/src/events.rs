@@ -4,9 +4,15 @@ use fairdisk_core::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// How many events are kept in line. Mostly there are no more.
+const IN_LINE: usize = 8;
+
 /// Events of kind `T` at their times; equal times come out first in, first out.
 #[derive(Debug)]
 pub(crate) struct Events<T> {
+    /// The first events, the very first at the end.
+    line: Vec<Entry<T>>,
+    /// All that come after those in line.
     heap: BinaryHeap<Reverse<Entry<T>>>,
     serial: u64,
 }
@@ -40,23 +46,75 @@ impl<T> Ord for Entry<T> {
 
 impl<T> Events<T> {
     pub(crate) fn new() -> Self {
-        Self { heap: BinaryHeap::new(), serial: 0 }
+        Self { line: Vec::with_capacity(IN_LINE + 1), heap: BinaryHeap::new(), serial: 0 }
     }
 
+    #[inline(always)]
     pub(crate) fn push(&mut self, at: Instant, event: T) {
         self.serial += 1;
-        self.heap.push(Reverse(Entry { at, serial: self.serial, event }));
+        let entry = Entry { at, serial: self.serial, event };
+        if self.heap.peek().is_some_and(|first| first.0.at <= at) {
+            return self.push_behind(entry);
+        }
+        let sooner = self.line.iter().rev().take_while(|one| one.at <= at).count();
+        self.line.insert(self.line.len() - sooner, entry);
+        if self.line.len() > IN_LINE {
+            let last = self.line.remove(0);
+            self.push_behind(last);
+        }
     }
 
+    #[inline(never)]
+    fn push_behind(&mut self, entry: Entry<T>) {
+        self.heap.push(Reverse(entry));
+    }
+
+    #[inline]
     pub(crate) fn next_at(&self) -> Option<Instant> {
-        self.heap.peek().map(|entry| entry.0.at)
+        self.line.last().map(|entry| entry.at)
     }
 
     /// The first event due at `now`.
+    #[inline]
     pub(crate) fn pop_due(&mut self, now: Instant) -> Option<T> {
-        if self.next_at()? > now {
-            return None;
+        let first = self.line.pop_if(|entry| entry.at <= now)?;
+        if self.line.is_empty() {
+            self.line.extend(self.heap.pop().map(|entry| entry.0));
         }
-        self.heap.pop().map(|entry| entry.0.event)
+        Some(first.event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairdisk_core::Prng;
+
+    /// The order, spelt out: by time, and then as they were scheduled.
+    fn first_due(waiting: &mut Vec<(u64, u32)>, now: u64) -> Option<u32> {
+        let at = (0..waiting.len()).min_by_key(|at| waiting[*at].0)?;
+        (waiting[at].0 <= now).then(|| waiting.remove(at).1)
+    }
+
+    #[test]
+    fn agrees_with_sorting_everything() {
+        let mut prng = Prng::new(3);
+        let mut events = Events::new();
+        let mut waiting: Vec<(u64, u32)> = Vec::new();
+        let mut now = 0;
+        for number in 0..20_000 {
+            now += prng.below(3) * prng.below(2);
+            let time = Instant::from_ns(now);
+            // Now few and now many wait.
+            if prng.below(100) < 30 + number as u64 / 200 % 40 {
+                let at = now + prng.below(20);
+                events.push(Instant::from_ns(at), number);
+                waiting.push((at, number));
+            } else {
+                assert_eq!(events.pop_due(time), first_due(&mut waiting, now));
+            }
+            let next = waiting.iter().map(|(at, _)| *at).min();
+            assert_eq!(events.next_at(), next.map(Instant::from_ns));
+        }
     }
 }
