@@ -247,13 +247,7 @@ impl<E: Elevator> Machine<E> {
                 Effect::Finish { bio, ok, .. } => self.finished.push((bio, ok)),
                 Effect::Sleep { task } => self.outboxes[task.0 as usize].asleep += 1,
                 Effect::Wake { sleeper, task } => {
-                    let burst = self.cpus.spec().slot_wake;
-                    let mut spare = 0;
-                    let cpu = match self.tasks.get_mut(task.0 as usize) {
-                        Some(task) => &mut task.cpu,
-                        None => &mut spare,
-                    };
-                    let at = self.cpus.run(now, cpu, burst);
+                    let at = wake_up(now, &mut self.cpus, self.tasks.get_mut(task.0 as usize));
                     self.events.push(at, Event::Retry(sleeper, task));
                 }
                 Effect::Cancelled(_) => {}
@@ -283,18 +277,22 @@ impl<E: Elevator> Machine<E> {
     /// One part of an I/O is done; with the last one the I/O is.
     #[inline]
     fn part_done(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
-        if let Some(io) = self.ios.part_done(index) {
-            self.io_done(now, index, io, issue);
+        if self.ios.part_done(index) {
+            self.io_done(now, index, issue);
         }
     }
 
-    fn io_done(&mut self, now: Instant, index: u32, io: Io, issue: &mut Vec<Request>) {
+    fn io_done(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+        let io = self.ios.get(index);
         match io.kind {
-            IoKind::Data { task } => self.data_done(now, task, &io),
+            IoKind::Data { task } => self.data_done(now, task, index),
             IoKind::Metadata { task } => self.wake(now, task),
             IoKind::Window { task } => self.window_done(now, task, index),
-            IoKind::WriteBehind { task } => self.write_behind_done(now, task, io.bytes, issue),
-            IoKind::Flush { task } => self.flush_done(now, task, &io),
+            IoKind::WriteBehind { task } => {
+                let bytes = io.bytes;
+                self.write_behind_done(now, task, bytes, issue);
+            }
+            IoKind::Flush { task } => self.flush_done(now, task, index),
             IoKind::Journal { volume } => self.journal_written(now, volume, issue),
         }
     }
@@ -369,4 +367,13 @@ impl<E: Elevator> Machine<E> {
             self.start_phase(now);
         }
     }
+}
+
+/// When a task that slept for a request slot tries again. Tasks of the host have no CPU of their
+/// own.
+#[inline(never)]
+fn wake_up(now: Instant, cpus: &mut Cpus, task: Option<&mut Task>) -> Instant {
+    let burst = cpus.spec().slot_wake;
+    let mut spare = 0;
+    cpus.run(now, task.map_or(&mut spare, |task| &mut task.cpu), burst)
 }

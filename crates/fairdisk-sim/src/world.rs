@@ -38,17 +38,10 @@ impl<E: Elevator> World<E> {
     /// Lets time pass until `end`, or until nothing will ever happen again.
     pub fn run_until(&mut self, end: Instant) {
         loop {
-            let next = match (self.machine.next_event(), self.device.next_event()) {
-                (Some(one), Some(two)) => one.min(two),
-                (one, two) => match one.or(two) {
-                    Some(only) => only,
-                    None => break,
-                },
-            };
-            if next > end {
-                break;
+            match self.next_event() {
+                Some(next) if next <= end => self.step(next),
+                _ => break,
             }
-            self.step(next);
         }
         self.now = self.now.max(end);
     }
@@ -56,14 +49,21 @@ impl<E: Elevator> World<E> {
     /// Like [`run_until`](Self::run_until), but ends as soon as the workload has ended.
     pub fn run_until_done(&mut self, end: Instant) {
         while !self.machine.is_done() {
-            let events = [self.machine.next_event(), self.device.next_event()];
-            match events.into_iter().flatten().min() {
+            match self.next_event() {
                 Some(next) if next <= end => self.step(next),
                 _ => {
                     self.now = self.now.max(end);
                     return;
                 }
             }
+        }
+    }
+
+    #[inline]
+    fn next_event(&self) -> Option<Instant> {
+        match (self.machine.next_event(), self.device.next_event()) {
+            (Some(one), Some(two)) => Some(one.min(two)),
+            (one, two) => one.or(two),
         }
     }
 

@@ -40,10 +40,11 @@ impl<E: Elevator> Machine<E> {
         self.part_done(now, io, issue);
     }
 
-    pub(super) fn flush_done(&mut self, now: Instant, index: u32, io: &Io) {
+    pub(super) fn flush_done(&mut self, now: Instant, index: u32, io: u32) {
+        let Io { started, failed, .. } = *self.ios.get(io);
         let task = self.task(index);
         if now >= task.report.counted_from {
-            task.report.flushes.count(0, now - io.started, io.failed);
+            task.report.flushes.count(0, now - started, failed);
         }
         task.step = Step::Fetch;
         self.turn_around(now, index);

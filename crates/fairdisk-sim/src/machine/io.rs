@@ -65,6 +65,10 @@ impl Ios {
         }
     }
 
+    pub(super) fn get(&self, index: u32) -> &Io {
+        &self.ios[index as usize]
+    }
+
     pub(super) fn get_mut(&mut self, index: u32) -> &mut Io {
         &mut self.ios[index as usize]
     }
@@ -81,15 +85,16 @@ impl Ios {
         (bio.0 >> PART_BITS) as u32
     }
 
-    /// One part is done, or no more will be added; the I/O, if that was the last.
+    /// One part is done, or no more will be added; whether that was the last. Then the I/O can be
+    /// read until another is inserted.
     #[inline]
-    pub(super) fn part_done(&mut self, index: u32) -> Option<Io> {
+    pub(super) fn part_done(&mut self, index: u32) -> bool {
         let io = &mut self.ios[index as usize];
         io.parts -= 1;
-        if io.parts > 0 {
-            return None;
+        let last = io.parts == 0;
+        if last {
+            self.free.push(index);
         }
-        self.free.push(index);
-        Some(*io)
+        last
     }
 }

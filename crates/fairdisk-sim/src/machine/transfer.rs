@@ -150,13 +150,14 @@ impl<E: Elevator> Machine<E> {
         false
     }
 
-    pub(super) fn data_done(&mut self, now: Instant, index: u32, io: &Io) {
+    pub(super) fn data_done(&mut self, now: Instant, index: u32, io: u32) {
+        let Io { op, bytes, started, failed, .. } = *self.ios.get(io);
         self.task(index).outstanding -= 1;
-        self.done(now, index, io.op, io.bytes, now - io.started, io.failed);
+        self.done(now, index, op, bytes, now - started, failed);
         let task = self.task(index);
         match task.step {
             Step::Full if task.outstanding <= task.refill_at => {
-                if io.op == Op::Read {
+                if op == Op::Read {
                     task.step = Step::TouchAfter(task.current.file);
                     self.events.push(now, Event::Run(index));
                 } else {

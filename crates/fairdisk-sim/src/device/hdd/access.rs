@@ -21,6 +21,7 @@ pub(super) struct Plan {
 impl Hdd {
     /// Serves a read from the buffer if all of it is there at `at`; a stream that is being read
     /// ahead may then go on further. Otherwise answers how it would go on the medium.
+    #[inline(always)]
     pub(super) fn read_from_buffer(&mut self, extent: &Extent, at: u64) -> Option<Plan> {
         let plan = self.plan_read(extent, at);
         match plan.found {
@@ -36,11 +37,8 @@ impl Hdd {
     }
 
     /// Begins what a command needs from the medium, and answers when it completes.
-    pub(super) fn serve(&mut self, command: &Command, at: u64) -> State {
+    pub(super) fn serve(&mut self, command: &Command, access: Access, at: u64) -> State {
         let at = command.ready.max(at);
-        let State::WantsMedium(access, _) = command.state else {
-            unreachable!("chosen because it wants the medium")
-        };
         let done = match access {
             Access::Read => self.serve_read(command, at),
             Access::Write => self.serve_write(command, at),
@@ -86,7 +84,7 @@ impl Hdd {
 
     /// How a read would go: on with a stream, or from where its segment ends, or from its first
     /// sector.
-    #[inline]
+    #[inline(always)]
     pub(super) fn plan_read(&self, extent: &Extent, at: u64) -> Plan {
         let (head, limit) = (self.mechanism.position(at), self.mechanism.limit());
         let found = self.buffer.find(extent, limit);

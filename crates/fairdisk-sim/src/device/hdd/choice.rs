@@ -9,8 +9,8 @@ use super::spec::Order;
 
 /// What the arm could do next.
 pub(super) enum Work {
-    /// What the command at this index needs.
-    Command(usize),
+    /// What the command at this index needs, and how.
+    Command(usize, Access),
     /// The waiting write at this index of the cache.
     Destage(usize),
 }
@@ -34,23 +34,23 @@ impl Hdd {
                 self.choose_destage(at, |dirty| barrier.needs(oldest.start, oldest.end, dirty))
             })
             .map(Work::Destage)
-            .or_else(|| self.choose_command(at).map(Work::Command))
+            .or_else(|| self.choose_command(at))
     }
 
-    fn choose_command(&self, at: u64) -> Option<usize> {
-        let candidates = self.commands.iter().enumerate().filter_map(|(index, command)| {
+    fn choose_command(&self, at: u64) -> Option<Work> {
+        let mut candidates = self.commands.iter().enumerate().filter_map(|(index, command)| {
             let State::WantsMedium(access, barrier) = command.state else { return None };
             (!command.blocked(&self.cache, barrier)).then_some((index, command, access))
         });
-        if self.order == Order::Fifo || self.depth == 1 {
-            return candidates.map(|(index, ..)| index).next();
-        }
-        candidates
-            .min_by_key(|(_, command, access)| {
+        let chosen = if self.order == Order::Fifo || self.depth == 1 {
+            candidates.next()
+        } else {
+            candidates.min_by_key(|(_, command, access)| {
                 let at = command.ready.max(at);
                 self.preference(self.order, &command.extent, at, *access)
             })
-            .map(|(index, ..)| index)
+        };
+        chosen.map(|(index, _, access)| Work::Command(index, access))
     }
 
     fn choose_destage(&self, at: u64, needed: impl Fn(&Dirty) -> bool) -> Option<usize> {

@@ -98,18 +98,25 @@ impl Hdd {
     }
 
     /// Gives the arm work if it is free and there is some.
+    #[inline]
     fn dispatch(&mut self, at: u64) {
-        while !self.busy(at) {
-            self.arm = Arm::Free;
-            match self.choose(at) {
-                Some(Work::Command(index)) => {
-                    let command = self.commands[index];
-                    self.commands[index].state = self.serve(&command, at);
-                }
-                Some(Work::Destage(index)) => self.destage(index, at),
-                None => return,
+        let quiet = self.commands.is_empty() && !self.cache.has_waiting();
+        while !quiet && !self.busy(at) && self.take_up(at) {}
+    }
+
+    /// Gives the free arm work; whether there was some.
+    #[inline(never)]
+    fn take_up(&mut self, at: u64) -> bool {
+        self.arm = Arm::Free;
+        match self.choose(at) {
+            Some(Work::Command(index, access)) => {
+                let command = self.commands[index];
+                self.commands[index].state = self.serve(&command, access, at);
             }
+            Some(Work::Destage(index)) => self.destage(index, at),
+            None => return false,
         }
+        true
     }
 
     /// A write has reached the medium: a place is free, and barriers may be passed.
@@ -180,11 +187,12 @@ impl Device for Hdd {
         let ready = now + self.timing.command_overhead_ns;
         let mut command = Command::new(io, ready);
         command.state = self.arrival(io, &mut command, now);
-        if command.waits() && self.idle(now) {
+        let state = match command.state {
             // Nothing to choose from: the common case without a queue.
-            command.state = self.serve(&command, now);
-        }
-        self.commands.push(command);
+            State::WantsMedium(access, _) if self.idle(now) => self.serve(&command, access, now),
+            state => state,
+        };
+        self.commands.push(Command { state, ..command });
         self.dispatch(now);
         self.plan_event();
     }
