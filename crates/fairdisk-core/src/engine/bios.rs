@@ -16,15 +16,26 @@ impl BioIndex {
     }
 }
 
+/// What every bio needs, in one line of the cache.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Slot {
     bio: Bio,
     /// Order of submission; 0 when the slot is free.
     serial: u64,
     submitted: Instant,
-    slept_since: Instant,
     /// The next bio of the same request, or of the same chain of held bios.
     next: u32,
+    /// Others are held behind this one.
+    holds: bool,
+    /// This one is held behind another.
+    is_held: bool,
+}
+
+/// What only a bio needs that has to wait.
+#[derive(Clone, Debug)]
+struct Waiting {
+    slept_since: Instant,
     /// The first bio held behind this one.
     holds: u32,
     /// The bio this one is held behind.
@@ -34,13 +45,15 @@ struct Slot {
 #[derive(Debug)]
 pub(super) struct Bios {
     slots: Vec<Slot>,
+    /// By slot, as far as any had to wait.
+    waiting: Vec<Waiting>,
     free: Vec<u32>,
     serial: u64,
 }
 
 impl Bios {
     pub(super) const fn new() -> Self {
-        Self { slots: Vec::new(), free: Vec::new(), serial: 0 }
+        Self { slots: Vec::new(), waiting: Vec::new(), free: Vec::new(), serial: 0 }
     }
 
     pub(super) fn insert(&mut self, bio: &Bio, now: Instant) -> BioIndex {
@@ -49,10 +62,9 @@ impl Bios {
             bio: *bio,
             serial: self.serial,
             submitted: now,
-            slept_since: now,
             next: NIL,
-            holds: NIL,
-            blocker: NIL,
+            holds: false,
+            is_held: false,
         };
         let index = self.free.pop().unwrap_or(self.slots.len() as u32);
         match self.slots.get_mut(index as usize) {
@@ -67,9 +79,21 @@ impl Bios {
         let slot = &mut self.slots[index.0 as usize];
         debug_assert!(slot.serial != 0, "bio slot freed twice");
         slot.serial = 0;
-        let holds = slot.holds;
         self.free.push(index.0);
-        BioIndex::some(holds)
+        if !slot.holds {
+            return None;
+        }
+        BioIndex::some(self.waiting(index).holds)
+    }
+
+    #[cold]
+    fn waiting(&mut self, index: BioIndex) -> &mut Waiting {
+        let at = index.0 as usize;
+        if at >= self.waiting.len() {
+            let not = Waiting { slept_since: Instant::ZERO, holds: NIL, blocker: NIL };
+            self.waiting.resize(self.slots.len(), not);
+        }
+        &mut self.waiting[at]
     }
 
     pub(super) fn bio(&self, index: BioIndex) -> &Bio {
@@ -98,11 +122,11 @@ impl Bios {
     }
 
     pub(super) fn slept(&mut self, index: BioIndex, now: Instant) {
-        self.slots[index.0 as usize].slept_since = now;
+        self.waiting(index).slept_since = now;
     }
 
-    pub(super) fn woke(&self, index: BioIndex, now: Instant) -> Span {
-        now - self.slots[index.0 as usize].slept_since
+    pub(super) fn woke(&mut self, index: BioIndex, now: Instant) -> Span {
+        now - self.waiting(index).slept_since
     }
 
     /// All bios in flight.
@@ -132,13 +156,14 @@ impl Bios {
 
     /// Puts `index` at the end of the chain held behind `blocker`.
     pub(super) fn hold(&mut self, index: BioIndex, blocker: BioIndex) {
-        self.slots[index.0 as usize].next = NIL;
-        self.slots[index.0 as usize].blocker = blocker.0;
-        let mut at = self.slots[blocker.0 as usize].holds;
-        if at == NIL {
-            self.slots[blocker.0 as usize].holds = index.0;
+        let slot = &mut self.slots[index.0 as usize];
+        (slot.next, slot.is_held) = (NIL, true);
+        self.waiting(index).blocker = blocker.0;
+        if !core::mem::replace(&mut self.slots[blocker.0 as usize].holds, true) {
+            self.waiting(blocker).holds = index.0;
             return;
         }
+        let mut at = self.waiting(blocker).holds;
         while self.slots[at as usize].next != NIL {
             at = self.slots[at as usize].next;
         }
@@ -146,13 +171,13 @@ impl Bios {
     }
 
     pub(super) fn is_held(&self, index: BioIndex) -> bool {
-        self.slots[index.0 as usize].blocker != NIL
+        self.slots[index.0 as usize].is_held
     }
 
     /// The bio is no longer held; gives back the next of its chain.
     pub(super) fn unhold(&mut self, index: BioIndex) -> Option<BioIndex> {
         let slot = &mut self.slots[index.0 as usize];
-        slot.blocker = NIL;
+        slot.is_held = false;
         let next = slot.next;
         slot.next = NIL;
         BioIndex::some(next)
@@ -160,17 +185,19 @@ impl Bios {
 
     /// Takes a held bio out of its chain.
     pub(super) fn forget_held(&mut self, index: BioIndex) {
-        let Slot { blocker, next, .. } = self.slots[index.0 as usize];
-        let mut at = self.slots[blocker as usize].holds;
+        let next = self.slots[index.0 as usize].next;
+        let blocker = BioIndex(self.waiting(index).blocker);
+        let mut at = self.waiting(blocker).holds;
         if at == index.0 {
-            self.slots[blocker as usize].holds = next;
+            self.waiting(blocker).holds = next;
+            self.slots[blocker.0 as usize].holds = next != NIL;
         } else {
             while self.slots[at as usize].next != index.0 {
                 at = self.slots[at as usize].next;
             }
             self.slots[at as usize].next = next;
         }
-        self.slots[index.0 as usize].blocker = NIL;
-        self.slots[index.0 as usize].next = NIL;
+        let slot = &mut self.slots[index.0 as usize];
+        (slot.next, slot.is_held) = (NIL, false);
     }
 }

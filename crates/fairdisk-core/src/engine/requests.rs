@@ -20,7 +20,9 @@ pub(super) enum State {
     InFlight,
 }
 
+/// In one line of the cache.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Slot {
     request: Request,
     state: State,
