@@ -412,7 +412,7 @@ impl<E: Elevator> Engine<E> {
     /// The bio is gone: those held behind it may go on.
     #[inline(always)]
     fn leave(&mut self, index: BioIndex, out: &mut Effects) {
-        self.order.remove(index);
+        self.order.remove(index, self.bios.bio(index));
         if let Some(held) = self.bios.remove(index) {
             self.let_go(held, out);
         }

@@ -46,6 +46,12 @@ impl List {
     pub const fn first(&self) -> Option<u32> {
         if self.first == NIL { None } else { Some(self.first) }
     }
+
+    /// The element with the largest key, of equal ones the newest.
+    #[must_use]
+    pub const fn last(&self) -> Option<u32> {
+        if self.last == NIL { None } else { Some(self.last) }
+    }
 }
 
 impl<K: Ord + Copy> Default for Lists<K> {
@@ -65,6 +71,13 @@ impl<K: Ord + Copy> Lists<K> {
     #[must_use]
     pub fn key(&self, index: u32) -> K {
         self.nodes[index as usize].key
+    }
+
+    /// The element before `index` in its list.
+    #[must_use]
+    pub fn previous(&self, index: u32) -> Option<u32> {
+        let previous = self.nodes[index as usize].previous;
+        (previous != NIL).then_some(previous)
     }
 
     /// Puts element `index` into `list`, after any equal keys. It must not be in a list.

@@ -5,6 +5,7 @@
 //! compared, however many bios there are.
 
 use super::bios::{BioIndex, Bios};
+use crate::list::{List, Lists};
 use crate::request::{Bio, Op};
 use alloc::vec::Vec;
 
@@ -13,13 +14,11 @@ const NIL: u32 = u32::MAX;
 const PIECE_SHIFT: u32 = 11;
 /// The list of bios that touch more than two pieces.
 const WIDE: u32 = 0;
-/// The list of all that change the medium, the newest first.
-const WRITES: u32 = 1;
 /// The first of the lists of pieces.
-const PIECES: u32 = 2;
+const PIECES: u32 = 1;
 const PIECE_LISTS_MIN: u32 = 1024;
-/// A bio is in up to two lists of pieces and in that of writes.
-const NODES: u32 = 3;
+/// A bio is in up to two lists of pieces.
+const NODES: u32 = 2;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
@@ -38,11 +37,19 @@ pub(super) struct OrderGuard {
     heads: Vec<u32>,
     /// `NODES` for every bio slot.
     nodes: Vec<Node>,
+    /// All bios that change the medium, the newest at the end.
+    writes: List,
+    links: Lists<()>,
 }
 
 impl OrderGuard {
     pub(super) fn new() -> Self {
-        Self { heads: alloc::vec![NIL; (PIECES + PIECE_LISTS_MIN) as usize], nodes: Vec::new() }
+        Self {
+            heads: alloc::vec![NIL; (PIECES + PIECE_LISTS_MIN) as usize],
+            nodes: Vec::new(),
+            writes: List::new(),
+            links: Lists::new(),
+        }
     }
 
     #[inline]
@@ -53,15 +60,16 @@ impl OrderGuard {
         }
         let Some((first, last)) = pieces(bio) else { return };
         if bio.op.is_write() {
-            self.link(node + 2, WRITES, 0);
+            self.links.insert(&mut self.writes, index.0, ());
         }
         if last - first > 1 {
             self.link(node, WIDE, 0);
             return;
         }
-        self.file(node, hash(first));
+        let write = bio.op.is_write();
+        self.file(node, hash(first, write));
         if last > first {
-            self.file(node + 1, hash(last));
+            self.file(node + 1, hash(last, write));
         }
     }
 
@@ -71,10 +79,13 @@ impl OrderGuard {
     }
 
     #[inline(always)]
-    pub(super) fn remove(&mut self, index: BioIndex) {
+    pub(super) fn remove(&mut self, index: BioIndex, bio: &Bio) {
+        if bio.op.is_write() && bio.op != Op::Flush {
+            self.links.remove(&mut self.writes, index.0);
+        }
         let first = index.0 * NODES;
         let lists = match self.nodes[first as usize..] {
-            [one, two, three, ..] => [one.list, two.list, three.list],
+            [one, two, ..] => [one.list, two.list],
             _ => return,
         };
         for (node, list) in (first..).zip(&lists) {
@@ -89,17 +100,25 @@ impl OrderGuard {
     pub(super) fn blocker_of(&self, bios: &Bios, index: BioIndex) -> Option<BioIndex> {
         let bio = bios.bio(index);
         let Some((first, last)) = pieces(bio) else {
-            return self.list(WRITES).find(|other| bios.is_earlier(*other, index));
+            let before = |write: &u32| self.links.previous(*write);
+            let mut writes = core::iter::successors(self.writes.last(), before).map(BioIndex);
+            return writes.find(|other| bios.is_earlier(*other, index));
         };
-        if bio.op == Op::Read && self.heads[WRITES as usize] == NIL {
+        if bio.op == Op::Read && self.writes.first().is_none() {
             return None;
         }
         if last - first > 1 {
             return bios.latest_blocker(index, bios.all());
         }
-        let mut blocker = self.blocker_near(bios, index, hash(first), None);
+        let mut blocker = self.blocker_near(bios, index, hash(first, true), None);
         if last > first {
-            blocker = self.blocker_near(bios, index, hash(last), blocker);
+            blocker = self.blocker_near(bios, index, hash(last, true), blocker);
+        }
+        if bio.op != Op::Read {
+            blocker = self.blocker_near(bios, index, hash(first, false), blocker);
+            if last > first {
+                blocker = self.blocker_near(bios, index, hash(last, false), blocker);
+            }
         }
         if self.heads[WIDE as usize] == NIL {
             return blocker;
@@ -200,9 +219,9 @@ const fn bio_of(node: u32) -> BioIndex {
     BioIndex(node / NODES)
 }
 
-/// Of a piece of the device.
-const fn hash(piece: u64) -> u32 {
-    (piece.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
+/// Of a piece of the device and whether it is written: reads do not look at reads.
+const fn hash(piece: u64, write: bool) -> u32 {
+    ((piece << 1 | write as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
 #[cfg(test)]
@@ -247,8 +266,8 @@ mod tests {
         let mut flying: Vec<(BioIndex, Bio)> = Vec::new();
         for id in 0..12_000 {
             if prng.below(1000) < flying.len() as u64 {
-                let (index, _) = flying.remove(prng.below(flying.len() as u64) as usize);
-                guard.remove(index);
+                let (index, bio) = flying.remove(prng.below(flying.len() as u64) as usize);
+                guard.remove(index, &bio);
                 bios.remove(index);
                 continue;
             }
