@@ -9,6 +9,7 @@ command -v fio >/dev/null || missing+=(fio)
 [ -d /usr/share/doc/fio/examples ] || missing+=(fio-examples)
 command -v valgrind >/dev/null || missing+=(valgrind)
 command -v curl >/dev/null || missing+=(curl)
+command -v python3 >/dev/null || missing+=(python3)
 command -v fusermount3 >/dev/null || missing+=(fuse3)
 command -v promtool >/dev/null || missing+=(prometheus)
 [ ${#missing[@]} -eq 0 ] && exit 0

@@ -1,6 +1,6 @@
 //! Requests of the kernel for the directory of groups.
 
-use super::nodes::{Node, Nodes, ROOT, is_shown};
+use super::nodes::{Node, Nodes, ROOT, TASKS, is_shown};
 use super::open_file::OpenFile;
 use super::own_file::OwnFile;
 use super::user::User;
@@ -54,7 +54,7 @@ pub(super) struct Groups {
 
 impl Groups {
     pub(super) fn new(hierarchy: Hierarchy) -> io::Result<Self> {
-        let nodes = Nodes::new(hierarchy.mount())?;
+        let nodes = Nodes::new(hierarchy.mount(), hierarchy.is_version2())?;
         let (handles, privileges) = (Mutex::default(), Privileges::find());
         Ok(Self { hierarchy, nodes, handles, privileges, proc_fd: ProcFd::new()? })
     }
@@ -136,6 +136,9 @@ impl Groups {
         })?;
         let own = OwnFile::ALL.into_iter().map(|own| (own.name().into(), FileType::RegularFile));
         names.extend(own);
+        if self.hierarchy.is_version2() {
+            names.push((TASKS.into(), FileType::RegularFile));
+        }
         Ok(names)
     }
 }

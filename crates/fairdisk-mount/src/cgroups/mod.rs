@@ -2,9 +2,9 @@
 //! them.
 //!
 //! Membership is the kernel's: a hierarchy of version 1 without controllers is mounted out of the
-//! way and shown through a small file system. Its directories and files go straight through; every
-//! directory has a few `cfq.*` files besides. What is written to those is kept with the kernel's
-//! directory, where running mounts find it.
+//! way and shown through a small file system; where there is no version 1, the tree of version 2.
+//! Its directories and files go straight through; every directory has a few `cfq.*` files besides.
+//! What is written to those is kept with the kernel's directory, where running mounts find it.
 
 mod error;
 mod filesystem;

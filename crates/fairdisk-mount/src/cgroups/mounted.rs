@@ -2,10 +2,10 @@
 
 use super::error::CgroupError;
 use super::filesystem::Groups;
-use super::version1::{self, Left, Turn};
+use super::version1::{self, Left, OWN_NAME, Turn};
 use crate::caller::Privileges;
 use crate::errors::{MountError, MountProblem};
-use crate::identity::Hierarchy;
+use crate::identity::{Hierarchy, VERSION2};
 use crate::mountpoint::{self, Places};
 use crate::options::MountOptions;
 use fuser::{BackgroundSession, Config, Session, SessionACL};
@@ -40,9 +40,10 @@ impl CgroupMount {
         mountpoint::open_fuse(directory)?;
         let turn = Turn::wait()?;
         let hierarchy = version1::find_or_mount(&turn, name)?;
-        let shown = Self::show(name, directory, hierarchy);
+        let name = hierarchy.name().to_owned();
+        let shown = Self::show(&name, directory, hierarchy);
         if shown.is_err() {
-            let _ = version1::put_away(&turn, name);
+            let _ = version1::put_away(&turn, &name);
         }
         shown
     }
@@ -132,6 +133,12 @@ fn start(places: &Places, groups: Groups) -> Result<BackgroundSession, MountErro
     })
 }
 
+/// Where the hierarchy called `name` is mounted, or was.
+fn place_of(name: &str) -> PathBuf {
+    let there = Hierarchy::find(Some(name)).ok().flatten();
+    there.map_or_else(|| version1::directory(name), |it| it.mount().to_owned())
+}
+
 /// Unmounts the groups shown in a directory, and their hierarchy if it is ours, has no groups and
 /// is called `name`.
 ///
@@ -143,14 +150,15 @@ pub fn unmount(name: &str, directory: &Path) -> Result<Left, CgroupError> {
         return Err(CgroupError::NotRoot);
     }
     let turn = Turn::wait()?;
-    let place = Hierarchy::find(Some(name)).ok().flatten();
-    let place = place.map_or_else(|| version1::directory(name), |it| it.mount().to_owned());
     // A directory whose daemon has died has no real path any more.
     let real = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path));
     let directory = real(directory).unwrap_or_else(|_| directory.to_owned());
-    if !mountpoint::shown_at(&place).contains(&directory) {
+    let shows = |name: &&str| mountpoint::shown_at(&place_of(name)).contains(&directory);
+    // Our own may have been stood in for by the tree of version 2.
+    let stands_in = (name == OWN_NAME).then_some(VERSION2);
+    let Some(name) = [name].into_iter().chain(stands_in).find(shows) else {
         return Err(CgroupError::NotOurs(directory));
-    }
+    };
     mountpoint::release(&directory)?;
     Ok(version1::put_away(&turn, name))
 }

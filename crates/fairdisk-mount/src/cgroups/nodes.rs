@@ -21,7 +21,10 @@ pub(super) const ROOT: u64 = 1;
 const HIDDEN: &str = "release_agent";
 
 /// Files that take the number of a task, 0 for whoever writes.
-const MEMBERSHIP: [&str; 2] = ["tasks", "cgroup.procs"];
+const MEMBERSHIP: [&str; 3] = ["tasks", "cgroup.procs", "cgroup.threads"];
+
+/// The file of version 1 that version 2 has not.
+pub(super) const TASKS: &str = "tasks";
 
 /// A directory or file.
 #[derive(Debug)]
@@ -54,6 +57,8 @@ struct Table {
 #[derive(Debug)]
 pub(super) struct Nodes {
     root: Arc<Node>,
+    /// Whether the kernel has no file `tasks`.
+    version2: bool,
     table: Mutex<Table>,
 }
 
@@ -94,12 +99,12 @@ impl Node {
 
 impl Nodes {
     /// Only the root, which is at `mount`.
-    pub(super) fn new(mount: &Path) -> io::Result<Self> {
+    pub(super) fn new(mount: &Path, version2: bool) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = Arc::new(open(mount, flags, Mode::empty())?);
         let root = Arc::new(Node { fd, own: None, is_membership: false });
         let table = Table { last: ROOT, ..Table::default() };
-        Ok(Self { root, table: Mutex::new(table) })
+        Ok(Self { root, version2, table: Mutex::new(table) })
     }
 
     pub(super) fn get(&self, number: u64) -> io::Result<Arc<Node>> {
@@ -126,6 +131,7 @@ impl Nodes {
             }
             None => {
                 let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let name = self.kernels(directory, name);
                 let fd = openat(directory, name, flags, Mode::empty())?;
                 let stat = fstat(&fd)?;
                 let is_membership = Kind::from_raw_mode(stat.st_mode) == Kind::RegularFile
@@ -134,6 +140,17 @@ impl Nodes {
             }
         };
         Ok(self.enter((inode, node.own), node))
+    }
+
+    /// What the kernel calls a file. The tasks of a group of version 2 are its processes, unless it
+    /// is one of threads.
+    fn kernels<'a>(&self, directory: &OwnedFd, name: &'a OsStr) -> &'a OsStr {
+        if !self.version2 || name != TASKS {
+            return name;
+        }
+        let kind = std::fs::read_to_string(format!("{}/cgroup.type", ProcFd::path(directory)));
+        let threaded = kind.is_ok_and(|kind| kind.trim() == "threaded");
+        OsStr::new(if threaded { "cgroup.threads" } else { "cgroup.procs" })
     }
 
     fn enter(&self, key: Key, node: Node) -> (u64, Arc<Node>) {
@@ -176,7 +193,7 @@ mod tests {
     fn numbers_stay_until_they_are_forgotten() {
         let scratch = tempfile::tempdir().expect("a directory");
         std::fs::create_dir(scratch.path().join("test1")).expect("a group");
-        let nodes = Nodes::new(scratch.path()).expect("nodes");
+        let nodes = Nodes::new(scratch.path(), false).expect("nodes");
         let look = |parent, name: &str| nodes.look_up(parent, OsStr::new(name));
         let (number, node) = look(ROOT, "test1").expect("there");
         assert_eq!(look(ROOT, "test1").expect("there").0, number);

@@ -1,7 +1,7 @@
 //! The hierarchy behind the directory: of version 1, without controllers, mounted out of the way.
 
 use super::error::CgroupError;
-use crate::identity::Hierarchy;
+use crate::identity::{Hierarchy, HierarchyError, VERSION2};
 use crate::mountpoint;
 use rustix::fs::{FlockOperation, flock};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
@@ -39,10 +39,14 @@ pub(super) fn check_name(name: &str) -> Result<(), CgroupError> {
     if fits { Ok(()) } else { Err(CgroupError::Name(name.to_owned())) }
 }
 
-/// The hierarchy called `name`, mounted now if it is not yet.
+/// The hierarchy called `name`, mounted now if it is not yet. The tree of version 2 instead of our
+/// own where that cannot be mounted.
 pub(super) fn find_or_mount(_: &Turn, name: &str) -> Result<Hierarchy, CgroupError> {
     if let Ok(Some(hierarchy)) = Hierarchy::find(Some(name)) {
         return Ok(hierarchy);
+    }
+    if name == VERSION2 {
+        return Err(HierarchyError::NotMounted(name.to_owned()).into());
     }
     let place = directory(name);
     fs::create_dir_all(&place).map_err(|error| CgroupError::Directory(place.clone(), error))?;
@@ -50,7 +54,11 @@ pub(super) fn find_or_mount(_: &Turn, name: &str) -> Result<Hierarchy, CgroupErr
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     if let Err(error) = mount("fairdisk", &place, "cgroup", flags, options.as_c_str()) {
         let _ = fs::remove_dir(&place);
-        return Err(CgroupError::NoVersion1(error.into()));
+        // Whoever has asked for none in particular gets what there is.
+        return match Hierarchy::find(Some(VERSION2)) {
+            Ok(Some(there)) if name == OWN_NAME => Ok(there),
+            _ => Err(CgroupError::NoVersion1(error.into())),
+        };
     }
     Hierarchy::find(Some(name))?.ok_or_else(|| CgroupError::Name(name.to_owned()))
 }

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// The name of the hierarchy without controllers that is preferred where it is mounted.
 pub(crate) const OWN: &str = "fairdisk";
 
+/// What the tree of version 2 is called.
+pub(crate) const VERSION2: &str = "v2";
+
 /// A mounted hierarchy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hierarchy {
@@ -203,7 +206,7 @@ impl Hierarchy {
             Some(name) => {
                 find(name).map(Some).ok_or_else(|| HierarchyError::NotMounted(name.to_owned()))
             }
-            None => Ok([OWN, "v2", "blkio"].into_iter().find_map(find)),
+            None => Ok([OWN, VERSION2, "blkio"].into_iter().find_map(find)),
         }
     }
 
@@ -216,13 +219,19 @@ impl Hierarchy {
         let (kind, options) = (system.next()?, system.nth(1)?);
         let named = format!("name={name}");
         let v1 = match (kind, name) {
-            ("cgroup2", "v2") => None,
+            ("cgroup2", VERSION2) => None,
             ("cgroup", _) => {
                 Some(options.split(',').find(|option| *option == name || *option == named)?)
             }
             _ => return None,
         };
         Some(Self { v1: v1.map(str::to_owned), mount: unescape(at), root: root.to_owned() })
+    }
+
+    /// Whether it is the tree of version 2.
+    #[must_use]
+    pub const fn is_version2(&self) -> bool {
+        self.v1.is_none()
     }
 
     /// Where it is mounted.
@@ -234,7 +243,7 @@ impl Hierarchy {
     /// Its name, as [`find`](Self::find) knows it.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.v1.as_deref().map_or("v2", |name| name.strip_prefix("name=").unwrap_or(name))
+        self.v1.as_deref().map_or(VERSION2, |name| name.strip_prefix("name=").unwrap_or(name))
     }
 
     /// The cgroup of a task, from the text of its `/proc/PID/cgroup`, as seen from the mount.

@@ -7,7 +7,7 @@ mod tasks;
 
 pub use groups::GroupName;
 pub use hierarchy::{Asks, Hierarchy, HierarchyError, Setting, SettingError};
-pub(crate) use hierarchy::{OWN, unescape};
+pub(crate) use hierarchy::{OWN, VERSION2, unescape};
 
 use fairdisk_core::{Change, GroupId, Instant, IoPrio, Span, TaskId};
 use groups::Groups;

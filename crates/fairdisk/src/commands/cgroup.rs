@@ -22,7 +22,8 @@ enum Action {
     /// Mount the directory of groups
     ///
     /// Mounts a cgroup hierarchy of version 1 without controllers and shows it, with `cfq.ioprio`,
-    /// `cfq.weight` and `cfq.stat` in every group. `fairdisk mount` started afterwards takes its
+    /// `cfq.weight`, `cfq.idle` and `cfq.stat` in every group; where that cannot be, the tree of
+    /// version 2. `fairdisk mount` started afterwards takes its
     /// groups from there.
     #[command(after_help = "A group:    mkdir DIRECTORY/test1\n\
         Its tasks:  echo $$ > DIRECTORY/test1/tasks\n\
@@ -80,7 +81,13 @@ fn serve(place: &Place, detached: bool) -> Result<(), Failure> {
     }
     let stop = interrupt::stop_flag()?;
     let mounted = CgroupMount::mount(&place.hierarchy, &place.directory)?;
-    for mountpoint in cgroups::strangers(&place.hierarchy) {
+    let hierarchy = mounted.hierarchy();
+    if hierarchy.is_version2() && place.hierarchy == OWN_NAME {
+        diagnose(
+            "note: no hierarchy of version 1 can be made here; groups are cgroups of version 2",
+        );
+    }
+    for mountpoint in cgroups::strangers(hierarchy.name()) {
         diagnose(&format!(
             "note: {mountpoint} was mounted before and has other groups; mount it again to use these"
         ));
@@ -88,7 +95,7 @@ fn serve(place: &Place, detached: bool) -> Result<(), Failure> {
     let text = format!(
         "mounted groups={} hierarchy={} pid={}",
         shown(mounted.mountpoint()),
-        shown(mounted.hierarchy().mount()),
+        shown(hierarchy.mount()),
         std::process::id()
     );
     if detached {

@@ -41,7 +41,7 @@ fn bash(script: &str) -> (String, String) {
 }
 
 /// What is missing here, if anything; says so.
-fn is_missing() -> bool {
+pub(crate) fn is_missing() -> bool {
     let missing = if !Path::new("/dev/fuse").exists() {
         "/dev/fuse (modprobe fuse)"
     } else if !geteuid().is_root() {

@@ -4,6 +4,7 @@
 mod bad_files;
 mod bad_input;
 mod cgroup;
+mod cgroup2;
 mod explained;
 mod interrupted;
 mod job_file;
