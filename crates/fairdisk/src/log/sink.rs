@@ -4,6 +4,7 @@ use super::line::Line;
 use crate::output::diagnose;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use tracing::Level;
@@ -23,7 +24,7 @@ pub(super) enum Sink {
 
 impl Sink {
     pub(super) fn file(path: &Path) -> io::Result<Self> {
-        OpenOptions::new().create(true).append(true).open(path).map(Self::File)
+        OpenOptions::new().create(true).append(true).mode(0o640).open(path).map(Self::File)
     }
 
     pub(super) fn system() -> Self {
