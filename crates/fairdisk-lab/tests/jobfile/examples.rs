@@ -3,8 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
+use fairdisk_core::Span;
 use fairdisk_lab::jobfile::{Class, ErrorKind, Problems, Resolved};
+use fairdisk_lab::outcome::{Outcome, Shell};
+use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::run_plan;
 
 use crate::fio;
 use crate::snapshot;
@@ -22,9 +27,12 @@ fn examples() -> Vec<PathBuf> {
     list
 }
 
+fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).expect("examples are text")
+}
+
 fn read(path: &Path) -> Result<Resolved, Problems> {
-    let text = std::fs::read_to_string(path).expect("examples are text");
-    fio::ours(&path.display().to_string(), &text, &[])
+    fio::ours(&path.display().to_string(), &text(path), &[])
 }
 
 /// What stands in the way, one word for each problem.
@@ -90,12 +98,37 @@ fn fio_agrees_about_every_example() {
     if !fio::is_installed() {
         return;
     }
+    let scratch = fio::Scratch::new("examples");
     let disagreements: Vec<String> = examples()
         .iter()
         .filter_map(|path| {
-            let reason = fio::disagreement(fio::accepts(path, &[]), &read(path))?;
+            let accepts = fio::accepts_text(&scratch, &text(path));
+            let reason = fio::disagreement(accepts, &read(path))?;
             Some(format!("{}: {reason}", path.display()))
         })
         .collect();
     assert!(disagreements.is_empty(), "{}", disagreements.join("\n"));
+}
+
+#[test]
+fn what_is_supported_runs_in_the_lab() {
+    let mut run = 0;
+    for path in examples() {
+        let Ok(resolved) = read(&path) else { continue };
+        let name = path.display().to_string();
+        let options = Options {
+            seeds: Some(1),
+            duration: Some(Span::from_s(2)),
+            device: Some("cheetah-15k5".to_owned()),
+            ..Options::default()
+        };
+        let plan = Plan::job_file(&name, &resolved, &options).expect("there is room");
+        let runs = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+        let outcome = Outcome::new(&plan, Shell::Lab, &runs);
+        let row = &outcome.rows[0];
+        assert_eq!(row.submitted, row.completed + row.in_flight, "{name}");
+        assert!(row.total_ios.mean > 0.0, "{name} does nothing");
+        run += 1;
+    }
+    assert!(run == 0 || run > 10, "{run} of the examples run");
 }

@@ -1,8 +1,10 @@
 //! Settings one by one: whatever fio makes of them, we agree or say that we do not support them.
 
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fairdisk_lab::jobfile::keys;
+use fairdisk_lab::jobfile::{Class, keys};
 
 use crate::fio;
 
@@ -12,13 +14,41 @@ const OWN: [&str; 5] = ["group", "group_weight", "group_ioprio", "scheduler", "d
 /// Keys of engines and profiles that are not in every build of fio, and fio's crash.
 const NOT_ASKED: [&str; 2] = ["profile", "random_distribution"];
 
-fn job(tail: &str) -> String {
-    format!("[j]\nrw=randrw\nsize=1g\n{tail}\n")
+/// A job with these settings behind a few sound ones.
+fn job(name: &str, tail: &str) -> String {
+    format!("[{name}]\nrw=randrw\nsize=1g\n{tail}\n")
 }
 
-fn disagreement(scratch: &fio::Scratch, text: &str) -> Option<String> {
-    let path = scratch.write(&format!("{text}{}", fio::SENTINEL));
-    fio::disagreement(fio::accepts_up_to_sentinel(&path), &fio::ours("job.fio", text, &[]))
+/// Where fio and we disagree about settings of a job. fio is asked once about all that we accept,
+/// and about each that we call wrong: it stops at the first one it refuses. What we do not support
+/// it may take or refuse.
+fn disagreements(name: &str, tails: &[String]) -> Vec<String> {
+    let read = |tail: &String| fio::ours("job.fio", &job("j", tail), &[]);
+    let (accepted, refused): (Vec<&String>, Vec<&String>) =
+        tails.iter().partition(|tail| read(tail).is_ok());
+    let wrong = |tail: &&String| read(tail).is_err_and(|wrong| wrong.class() == Class::Wrong);
+    let mut alone: Vec<&String> = refused.into_iter().filter(wrong).collect();
+    let jobs = accepted.iter().enumerate().map(|(at, tail)| job(&format!("j{at}"), tail));
+    if !fio::accepts_text(&fio::Scratch::new(name), &jobs.collect::<String>()) {
+        alone.extend(accepted);
+    }
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(vec![]);
+    let ask = |scratch: &fio::Scratch| {
+        while let Some(tail) = alone.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let accepts = fio::accepts_text(scratch, &job("j", tail));
+            let reason = fio::disagreement(accepts, &read(tail));
+            let reason = reason.map(|reason| format!("{tail}: {reason}"));
+            found.lock().expect("no thread failed").extend(reason);
+        }
+    };
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let scratch = fio::Scratch::new(&format!("{name}-{thread}"));
+            scope.spawn(move || ask(&scratch));
+        }
+    });
+    found.into_inner().expect("no thread failed")
 }
 
 /// Every name `fio --cmdhelp=all` prints is in the table.
@@ -40,16 +70,11 @@ fn fio_agrees_about_every_key() {
     if !fio::is_installed() {
         return;
     }
-    let scratch = fio::Scratch::new("keys");
-    let mut failures = vec![];
-    for key in keys::all().filter(|key| !OWN.contains(&key.name) && !NOT_ASKED.contains(&key.name))
-    {
-        for value in ["", "=", "=0", "=1", "=5000", "=abc"] {
-            let tail = format!("{}{value}", key.name);
-            let reason = disagreement(&scratch, &job(&tail));
-            failures.extend(reason.map(|reason| format!("{tail}: {reason}")));
-        }
-    }
+    let asked = |key: &&keys::Key| !OWN.contains(&key.name) && !NOT_ASKED.contains(&key.name);
+    let values = ["", "=", "=0", "=1", "=5000", "=abc"];
+    let tails = |key: &keys::Key| values.map(|value| format!("{}{value}", key.name));
+    let tails: Vec<String> = keys::all().filter(asked).flat_map(tails).collect();
+    let failures = disagreements("keys", &tails);
     assert!(failures.is_empty(), "{}:\n{}", failures.len(), failures.join("\n"));
 }
 
@@ -60,17 +85,12 @@ fn fio_agrees_about_every_setting() {
         return;
     }
     let list = std::fs::read_to_string(fio::corpus().join("parity.txt")).expect("readable");
-    let scratch = fio::Scratch::new("parity");
-    let mut count = 0;
-    let mut failures = vec![];
-    for line in list.lines().filter(|line| !line.is_empty() && !line.starts_with("##")) {
-        let tail = line.replace("\\n", "\n").replace("\\t", "\t");
-        count += 1;
-        let reason = disagreement(&scratch, &job(&tail));
-        failures.extend(reason.map(|reason| format!("{line}: {reason}")));
-    }
-    assert!(failures.is_empty(), "{} of {count}:\n{}", failures.len(), failures.join("\n"));
-    assert!(count > 300, "the list of settings is there");
+    let lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with("##"));
+    let tails: Vec<String> =
+        lines.map(|line| line.replace("\\n", "\n").replace("\\t", "\t")).collect();
+    assert!(tails.len() > 300, "the list of settings is there");
+    let failures = disagreements("parity", &tails);
+    assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), tails.len(), failures.join("\n"));
 }
 
 /// Files that are not a job with a tail.
