@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use fairdisk_lab::jobfile::{Context, JobFile, Machine, Resolved};
 use std::path::Path;
-use std::{env, fs};
+use std::{env, fs, io};
 
 /// Whether `spec` names a job file.
 pub(crate) fn is_job_file(spec: &str) -> bool {
@@ -15,8 +15,17 @@ pub(crate) fn is_job_file(spec: &str) -> bool {
 /// # Errors
 /// It cannot be read.
 pub(crate) fn read(path: &str) -> Result<String, Failure> {
-    let text = fs::read_to_string(path);
+    let text = read_text(Path::new(path));
     text.map_err(|error| Failure::BadInput(format!("{path}: cannot be read: {error}")))
+}
+
+/// A text; the line is named where it is none.
+fn read_text(path: &Path) -> io::Result<String> {
+    String::from_utf8(fs::read(path)?).map_err(|error| {
+        let sound = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + sound.iter().filter(|byte| **byte == b'\n').count();
+        io::Error::other(format!("line {line} is not UTF-8; save the file as UTF-8"))
+    })
 }
 
 /// The jobs of the file at `path`, every decision taken.
@@ -27,7 +36,7 @@ pub(crate) fn resolve(path: &str) -> Result<Resolved, Failure> {
     let text = read(path)?;
     let context = Context {
         variable: &|name| env::var(name).ok(),
-        read: &|file| fs::read_to_string(file),
+        read: &read_text,
         // Not this machine: the same file means the same everywhere.
         machine: Machine::default(),
     };

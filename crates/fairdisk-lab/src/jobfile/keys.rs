@@ -86,10 +86,11 @@ pub fn find(name: &str) -> Option<&'static Key> {
     all().find(|key| key.name == name || key.aliases.contains(&name))
 }
 
-/// The key most like this name, if one is.
+/// The key most like this name, if one is: `--bs`, `bs: 4k` and `bs 4k` are no keys, but near one.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
+    let word = name.trim_start_matches('-').split([':', ' ']).next().unwrap_or_default();
     crate::nearest::nearest(
-        name,
+        if word.is_empty() { name } else { word },
         all().flat_map(|key| key.aliases.iter().chain([&key.name]).copied()),
     )
 }

@@ -1,5 +1,6 @@
 //! From settings to jobs: each setting meets its row of the key table, each section its checks.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
@@ -90,6 +91,7 @@ impl Work {
         // fio reads kb_base before everything else, wherever it stands.
         let (units, others): (Vec<_>, Vec<_>) =
             section.settings.iter().partition(|setting| setting.key == "kb_base");
+        self.overruled(section);
         for setting in units.into_iter().chain(others) {
             if let Err(kind) = self.setting(draft, setting) {
                 self.wrong.push(Error { place: setting.place.clone(), kind });
@@ -97,6 +99,20 @@ impl Work {
         }
         self.engine_keys(draft);
         self.wrong.len() == before
+    }
+
+    /// Says where a section sets a key twice; file names add up, and say so themselves.
+    fn overruled(&mut self, section: &Section) {
+        let mut first: BTreeMap<&str, &Place> = BTreeMap::new();
+        for setting in &section.settings {
+            let Some(key) = keys::find(&setting.key).filter(|key| key.name != "filename") else {
+                continue;
+            };
+            if let Some(place) = first.insert(key.name, &setting.place) {
+                let text = format!("set before in {place}; this one counts, as in fio");
+                self.notes.add(&setting.place, &setting.key, text);
+            }
+        }
     }
 
     fn setting(&mut self, draft: &mut Draft, setting: &Setting) -> Result<(), ErrorKind> {

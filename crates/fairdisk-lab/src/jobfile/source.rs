@@ -106,22 +106,29 @@ impl Reader<'_> {
         for (index, raw) in text.lines().enumerate() {
             let place = Place { file: source.name.clone(), line: index + 1 };
             let line = raw.split([';', '#']).next().unwrap_or_default().trim();
-            let read = match line {
-                "" => Ok(()),
-                _ if line.contains(char::is_control) => Err(control_character(line)),
-                _ if line.starts_with('[') => self.section(source, line, &place),
-                _ => match line.strip_prefix("include ") {
-                    Some(path) => self.include(source, path, &place),
-                    None => self.setting(line, &place),
-                },
+            let read = match odd(raw, line) {
+                Some(remedy) => {
+                    Err(ErrorKind::OddLine { line: printable(raw), remedy: remedy.to_owned() })
+                }
+                None => self.line(source, line, &place),
             };
             if let Err(kind) = read {
-                let outside = matches!(kind, ErrorKind::OutsideSection { .. });
+                let every =
+                    matches!(kind, ErrorKind::OutsideSection { .. }) || begins_with_mark(raw);
                 self.wrong.push(Error { place, kind });
-                if outside {
+                if every {
                     return; // every further line would only say it again
                 }
             }
+        }
+    }
+
+    fn line(&mut self, source: &Source, line: &str, place: &Place) -> Result<(), ErrorKind> {
+        match line.strip_prefix("include ") {
+            _ if line.is_empty() => Ok(()),
+            _ if line.starts_with('[') => self.section(source, line, place),
+            Some(path) => self.include(source, path, place),
+            None => self.setting(line, place),
         }
     }
 
@@ -132,14 +139,26 @@ impl Reader<'_> {
         let inner = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         let name = inner.unwrap_or_default().trim();
         // An odd section is a section still, or all its lines would stand outside of one.
+        self.name_notes(name, place);
         let settings = Vec::new();
         self.sections.push(Section { name: name.to_owned(), place: place.clone(), settings });
         let remedy = match (inner, name) {
+            (None, _) if !line.contains(']') => "the `]` is missing; a section is one `[name]`",
             (None, _) => "a section is one `[name]` with nothing behind it",
             (_, "") => "a job needs a name; write one between the brackets",
             _ => return Ok(()),
         };
         Err(ErrorKind::OddLine { line: line.to_owned(), remedy: remedy.to_owned() })
+    }
+
+    /// What is allowed and hardly meant.
+    fn name_notes(&mut self, name: &str, place: &Place) {
+        if name != "global" && name.eq_ignore_ascii_case("global") {
+            self.notes.add(place, name, "a job, as in fio; defaults stand in `[global]`");
+        } else if name != "global" && self.sections.iter().any(|section| section.name == name) {
+            let text = "another job of this name; as in fio they share their files";
+            self.notes.add(place, name, text);
+        }
     }
 
     fn include(&mut self, source: &Source, written: &str, place: &Place) -> Result<(), ErrorKind> {
@@ -204,8 +223,29 @@ fn worked_out(key: &str, value: &str, context: &Context<'_>) -> Result<String, E
     })
 }
 
-/// fio drops what follows a NUL, and a tab inside a value is never what was meant.
-fn control_character(line: &str) -> ErrorKind {
-    let line = line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    ErrorKind::OddLine { line, remedy: "a control character; remove it".to_owned() }
+/// What is wrong with a line before it is looked at as a section or a setting: fio would read it in
+/// a way nobody can have meant, or refuse it with less to say.
+fn odd(raw: &str, line: &str) -> Option<&'static str> {
+    let open = line.rsplit_once("${").is_some_and(|(_, rest)| !rest.contains('}'));
+    Some(match line {
+        _ if begins_with_mark(raw) => "the file begins with a byte order mark; save it without one",
+        _ if line.contains('\0') => "a NUL character, as UTF-16 has them; save the file as UTF-8",
+        _ if line.contains('\t') => "a tab within the line; remove it",
+        _ if line.contains(char::is_control) => "a control character; remove it",
+        _ if line.starts_with("//") => "a comment begins with `;` or `#`",
+        _ if line == "include" || line.starts_with("include=") => {
+            "write `include`, a blank and the name of the file"
+        }
+        _ if open => "the `}` of `${` is missing",
+        _ => return None,
+    })
+}
+
+fn begins_with_mark(line: &str) -> bool {
+    line.starts_with('\u{feff}')
+}
+
+fn printable(line: &str) -> String {
+    let line = line.trim_start_matches('\u{feff}').trim();
+    line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

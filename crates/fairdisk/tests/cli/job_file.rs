@@ -1,6 +1,6 @@
 //! fio job files.
 
-use crate::bad_input::demand_refused;
+use crate::bad_input::demand_one_line;
 use crate::program::{Place, fairdisk};
 
 const JOB: &str = "\
@@ -61,15 +61,47 @@ fn a_run_that_does_not_end_is_given_up_and_says_so() {
     assert!(asked.json()["rows"][0].get("given_up").is_none());
 }
 
+/// What is typed wrong, and what the message must have: the line, what stands there, a remedy.
+const MALFORMED: &[(&str, &[&str])] = &[
+    ("[a]\nsize=1m\niodeph=4\n", &[":3", "iodeph", "did you mean `iodepth`"]),
+    ("[a]\nrw=ranread\nsize=1m\n", &[":2", "rw=ranread", "did you mean `randread`"]),
+    ("[a]\nrw\nsize=1m\n", &[":2", "`rw` needs a value"]),
+    ("[a]\nrw: read\nsize=1m\n", &[":2", "rw: read", "did you mean `rw`"]),
+    ("[a]\n--rw=read\nsize=1m\n", &[":2", "--rw", "did you mean `rw`"]),
+    ("[a]\nsize=1mm\n", &[":2", "size=1mm", "k m g t p"]),
+    ("[a]\nsize=1m\nruntime=10sec\n", &[":3", "runtime=10sec", "us ms s m h d"]),
+    ("[a]\nsize=-1m\n", &[":2", "size=-1m", "a positive number"]),
+    ("[a]\nsize=99999999999999999999\n", &[":2", "size=9", "below 2 to the power of 63"]),
+    ("[a]\nsize=1m\nnumjobs=4294967297\n", &[":3", "numjobs=", "to 4294967295"]),
+    ("[a]\nrw=rw\nrwmixread=120\nsize=1m\n", &[":3", "rwmixread=120", "from 0 to 100"]),
+    ("[a]\nbssplit=4k/50:8k/60\nsize=1m\n", &[":2", "bssplit=", "sum to 110"]),
+    ("[a]\nioengine=libiao\nsize=1m\n", &[":2", "libiao", "did you mean `libaio`"]),
+    ("[a]\nsize=${NO_SUCH_VARIABLE}\n", &[":2", "`size`", "NO_SUCH_VARIABLE", "set it"]),
+    ("[a]\nsize=${SIZE\n", &[":2", "size=${SIZE", "the `}` of `${` is missing"]),
+    ("[a]\nsize=1m\ninclude nowhere.inc\n", &[":3", "nowhere.inc", "cannot read"]),
+    ("[a]\nsize=1m\ninclude x.fio\n", &[":3", "x.fio", "includes itself"]),
+    ("[a]\nsize=1m\ninclude\n", &[":3", "the name of the file"]),
+    ("[a\nsize=1m\n", &[":1", "`[a`", "the `]` is missing"]),
+    ("[a] b\nsize=1m\n", &[":1", "`[a] b`", "nothing behind it"]),
+    ("[]\nsize=1m\n", &[":1", "a job needs a name"]),
+    ("size=1m\n[a]\n", &[":1", "`size=1m`", "before any section", "[global]"]),
+    ("[global]\nsize=1m\n", &[":1", "no job", "add a section"]),
+    ("", &[":1", "no job", "add a section"]),
+    ("\u{feff}[a]\nsize=1m\n", &[":1", "`[a]`", "byte order mark"]),
+    ("[a]\nsize\t=\t1m\n", &[":2", "a tab"]),
+    ("[a]\n// mine\nsize=1m\n", &[":2", "// mine", "a comment begins with"]),
+];
+
 #[test]
 fn malformed_job_files_are_refused_with_their_line() {
     let place = Place::new();
-    place.write("key.fio", "[a]\nrw=read\nsize=1m\niodeph=4\n");
-    let ended = place.run(&["run", "key.fio"]);
-    demand_refused(&ended, &["key.fio:4", "iodeph", "did you mean `iodepth`"]);
-    place.write("value.fio", "[a]\nrw=sideways\nsize=1m\n");
-    demand_refused(&place.run(&["run", "value.fio"]), &["value.fio:2", "sideways"]);
-    place.write("empty.fio", "");
-    demand_refused(&place.run(&["run", "empty.fio"]), &["empty.fio"]);
-    demand_refused(&fairdisk(&["run", "missing.fio"]), &["missing.fio", "cannot be read"]);
+    for (text, parts) in MALFORMED {
+        place.write("x.fio", text);
+        demand_one_line(&place.run(&["run", "x.fio"]), parts);
+    }
+    place.write("x.fio", b"[a]\nsize=1m\ndescription=\xff\n");
+    demand_one_line(&place.run(&["run", "x.fio"]), &["x.fio", "line 3 is not UTF-8"]);
+    place.write("x.fio", "[a]\r\nsize=1m\r\n");
+    assert!(place.run(&["run", "x.fio", "--show-job"]).quiet().contains("size=1048576"));
+    demand_one_line(&fairdisk(&["run", "missing.fio"]), &["missing.fio", "cannot be read"]);
 }
