@@ -1,10 +1,10 @@
 //! Two-layer CFQ: groups take turns on the device, and inside its turn each group is a whole CFQ
 //! (spec: groups, section 1).
 //!
-//! The outer layer is round robin over groups that want the disk, with slices in proportion to
-//! weight. A group's slice begins at its first completion; when it ends, the turn of the process
-//! queue inside ends with it, or is suspended (`inner_turn_resumes`). Driver state (requests in
-//! flight, head position, the idle timer) is shared by all groups.
+//! Both layers run the same algorithm: a group has a slice as a task's queue has, which begins at
+//! its first completion, and a key that says where it is in line. When its turn ends, the turn of
+//! the process queue inside ends with it, or is suspended (`inner_turn_resumes`). Driver state
+//! (requests in flight, head position, the idle timer) is shared by all groups.
 
 mod line;
 mod params;
@@ -105,7 +105,7 @@ impl TwoLayerCfq {
         }
         self.inner.round = None;
         if self.is_busy(group) {
-            self.line.rejoin(group);
+            self.line.rejoin(now, group);
         }
     }
 
@@ -172,8 +172,9 @@ impl Elevator for TwoLayerCfq {
         self.make_group(group);
         let displaced = self.inner.admit(now, request, group.0);
         if group.0 != self.line.active {
-            self.line.join(group.0);
-            // Both layers run the same algorithm: a used-up slice does not keep others waiting.
+            let active_busy = self.line.active != NIL && self.is_busy(self.line.active);
+            self.line.join(now, group.0, active_busy);
+            // A used-up slice does not keep others waiting.
             if self.line.slice_used(now) {
                 self.inner.kick();
             }
@@ -197,6 +198,9 @@ impl Elevator for TwoLayerCfq {
         let now = self.tick(now);
         let group = self.inner.complete(now, completion);
         self.line.completed(now, group, completion.device_time);
+        if group == self.line.active && self.line.time_out(now) {
+            self.end_slice(now);
+        }
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {
