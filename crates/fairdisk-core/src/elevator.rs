@@ -255,6 +255,12 @@ pub enum Change {
         /// The task.
         task: TaskId,
     },
+    /// The device takes so many requests at once from now on. More than one: it serves several
+    /// together faster than one after the other.
+    Depth {
+        /// How many; at least 1.
+        depth: u32,
+    },
 }
 
 /// The answer to [`Elevator::may_queue`].

@@ -35,7 +35,7 @@ use order::OrderGuard;
 use pool::Pools;
 use requests::{Requests, State};
 
-/// How an engine is set up; fixed for its life.
+/// How an engine is set up; fixed for its life, but for the depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineConfig {
     /// Requests the device takes at once.
@@ -68,6 +68,8 @@ pub struct Engine<E> {
     elevator: E,
     handover: Handover,
     config: EngineConfig,
+    /// Elevators are told the depth.
+    depth_told: bool,
     now: Instant,
     bios: Bios,
     requests: Requests,
@@ -95,6 +97,7 @@ impl<E: Elevator> Engine<E> {
             handover: elevator.describe().handover,
             elevator,
             config,
+            depth_told: false,
             now: Instant::ZERO,
             bios: Bios::new(),
             requests: Requests::new(),

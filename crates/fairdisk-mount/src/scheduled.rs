@@ -39,7 +39,16 @@ pub fn scheduler(name: &str) -> Option<SchedulerSpec> {
     let quirks = Quirks { q6_queueing_latched: true, ..Quirks::default() };
     // Hundreds of tasks in a group of small weight: none of them waits for the long slices of all.
     let target_latency_ms = 300;
-    let cfq = CfqParams { seeky_idle_ms, target_latency_ms, quirks, ..CfqParams::default() };
+    // Waiting for one task while others of its group could be served costs a disk that takes many
+    // requests at once most of what it can do, and buys nothing.
+    let serve_together = true;
+    let cfq = CfqParams {
+        seeky_idle_ms,
+        target_latency_ms,
+        serve_together,
+        quirks,
+        ..CfqParams::default()
+    };
     Some(match SchedulerSpec::named(name)? {
         SchedulerSpec::Cfq(_) => SchedulerSpec::Cfq(cfq),
         SchedulerSpec::TwoLayerCfq(_) => SchedulerSpec::TwoLayerCfq(TwoLayerParams {

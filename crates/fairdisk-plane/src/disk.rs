@@ -5,6 +5,7 @@
 //! performs its own job where it stands if it is issued at once, everything else goes to a pool of
 //! threads. A timer thread keeps the scheduler's appointments and those of a modelled disk.
 
+mod depth;
 mod pool;
 mod state;
 
@@ -30,6 +31,11 @@ pub trait Job: Send {
     /// The I/O failed; [`finish`](Self::finish) is told.
     fn perform(&mut self) -> io::Result<()>;
 
+    /// Whether the time it took is that of the device, and not of memory.
+    fn reached_device(&self) -> bool {
+        true
+    }
+
     /// Answers whoever waits. A modelled disk may let this be much later.
     fn finish(self: Box<Self>, result: io::Result<()>);
 }
@@ -53,6 +59,17 @@ pub struct Order {
     pub sync: bool,
     /// Hints.
     pub flags: Flags,
+}
+
+/// What serves the requests, and how many at once.
+pub enum Device {
+    /// Whatever the jobs reach, the configured number at once.
+    Fixed,
+    /// Whatever the jobs reach: the configured number at once at first, then as many as the disk
+    /// serves faster together, but no more than this.
+    Measured(u32),
+    /// As the jobs, held to the pace of this disk, and as many at once as it takes.
+    Modelled(Box<DeviceModel>),
 }
 
 /// Whether the thread that submits may perform the job itself.
@@ -87,18 +104,17 @@ struct Guarded {
 }
 
 impl Disk {
-    /// A disk under `scheduler`, held to the pace of `model` if there is one; up to `threads`
-    /// requests are performed at once.
+    /// A disk under `scheduler`; up to `threads` requests are performed at once.
     ///
     /// # Errors
     /// The system refuses to start a thread.
     pub fn start(
         scheduler: Scheduler,
         config: EngineConfig,
-        model: Option<DeviceModel>,
+        device: Device,
         threads: usize,
     ) -> io::Result<Self> {
-        let state = State::new(scheduler, config, model);
+        let state = State::new(scheduler, config, device);
         let shared = Arc::new(Shared {
             clock: MonotonicClock::start(),
             guarded: Mutex::new(Guarded { state, appointment: None, closing: false }),

@@ -4,7 +4,7 @@ use fairdisk_core::{
     Accounts, Change, EngineConfig, Flags, GroupAccount, GroupId, IoPrio, Lba, Op, PoolConfig,
     PoolLayout, Sectors, Share, TaskId, Weight,
 };
-use fairdisk_plane::disk::{Disk, Job, Order, Thread};
+use fairdisk_plane::disk::{Device, Disk, Job, Order, Thread};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec};
 use std::io;
@@ -21,7 +21,8 @@ const CONFIG: EngineConfig = EngineConfig {
 
 fn disk(scheduler: &str, model: Option<DeviceModel>) -> Disk {
     let spec = SchedulerSpec::named(scheduler).expect("a known scheduler");
-    let disk = Disk::start(spec.build(), CONFIG, model, 4).expect("threads");
+    let device = model.map_or(Device::Fixed, |model| Device::Modelled(Box::new(model)));
+    let disk = Disk::start(spec.build(), CONFIG, device, 4).expect("threads");
     for group in 1..4 {
         disk.configure(Change::GroupAdded { group: GroupId(group), share: Share::DEFAULT });
     }

@@ -15,6 +15,7 @@ mod pending;
 mod queue;
 mod requests;
 mod tasks;
+mod together;
 mod turns;
 mod waits;
 
@@ -80,9 +81,11 @@ impl Elevator for Cfq {
     }
 
     fn configure(&mut self, now: Instant, change: &Change) {
-        if let Change::TaskExited { task } = *change {
-            let now = self.inner.ticker.now(now);
-            self.inner.task_exited(now, task);
+        let now = self.inner.ticker.now(now);
+        match *change {
+            Change::TaskExited { task } => self.inner.task_exited(now, task),
+            Change::Depth { depth } => self.inner.takes_at_once(depth),
+            _ => {}
         }
     }
 

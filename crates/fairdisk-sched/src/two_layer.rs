@@ -13,7 +13,7 @@ mod records;
 pub use params::{TwoLayerParams, WAIT_MAX};
 
 use crate::cfq::dispatch::Step;
-use crate::cfq::engine;
+use crate::cfq::engine::{self, Completed};
 use crate::cfq::jiffies::Jiffies;
 use crate::cfq::patience::Patience;
 use fairdisk_core::{
@@ -196,10 +196,15 @@ impl Elevator for TwoLayerCfq {
 
     fn complete(&mut self, now: Instant, completion: &Completion) {
         let now = self.tick(now);
-        let group = self.inner.complete(now, completion);
+        let Completed { layer: group, wait } = self.inner.complete(now, completion);
         self.line.completed(now, group, completion.device_time);
-        if group == self.line.active && self.line.time_out(now) {
+        if group != self.line.active {
+            return;
+        }
+        if self.line.time_out(now) {
             self.end_slice(now);
+        } else {
+            self.inner.wait_for_layer(now, group, wait);
         }
     }
 
@@ -224,6 +229,7 @@ impl Elevator for TwoLayerCfq {
                 self.remove_group(now, group);
             }
             Change::TaskExited { task } => self.inner.task_exited(now, task),
+            Change::Depth { depth } => self.inner.takes_at_once(depth),
             Change::TaskMoved { .. } | Change::TaskPriority { .. } => {}
         }
     }

@@ -63,6 +63,11 @@ impl<E: Elevator> Engine<E> {
                 }
                 self.leftovers.forget(group);
             }
+            Change::Depth { depth } => {
+                assert!(depth > 0, "a device takes at least one request at a time");
+                self.config.depth = depth;
+                self.depth_told = true;
+            }
             Change::TaskMoved { .. } | Change::TaskPriority { .. } | Change::TaskExited { .. } => {}
         }
         self.elevator.configure(now, change);
@@ -92,6 +97,10 @@ impl<E: Elevator> Engine<E> {
                     self.elevator.configure(self.now, &Change::GroupIdle { group, idle });
                 }
             }
+        }
+        if self.depth_told {
+            let depth = self.config.depth;
+            self.elevator.configure(self.now, &Change::Depth { depth });
         }
         for id in carried {
             self.requests.carry_over(id);

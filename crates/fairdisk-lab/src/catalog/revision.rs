@@ -268,6 +268,7 @@ impl File {
             slice_idle_ms: file.slice_idle_ms,
             seeky_idle_ms: CfqParams::default().seeky_idle_ms,
             target_latency_ms: CfqParams::default().target_latency_ms,
+            serve_together: CfqParams::default().serve_together,
             key_offset: file.key_offset,
             slice_from_completion: file.slice_from_completion,
             quirks: Quirks {

@@ -7,8 +7,8 @@ use crate::tree::Tree;
 use crate::trouble;
 use fairdisk_plane::buffer::Buffer;
 use fuser::ReplyData;
-use rustix::io::pread;
-use std::io;
+use rustix::io::{ReadWriteFlags, pread, preadv2};
+use std::io::{self, IoSliceMut};
 use std::sync::Arc;
 
 /// Reads a stretch of a file for the kernel.
@@ -19,6 +19,8 @@ pub(crate) struct ReadJob {
     len: usize,
     direct: bool,
     buffer: Buffer,
+    /// Something was not in the page cache below.
+    reached_device: bool,
     filled: usize,
     reply: ReplyData,
 }
@@ -32,11 +34,26 @@ impl ReadJob {
         direct: bool,
         reply: ReplyData,
     ) -> Self {
-        Self { tree, file, offset, len, direct, buffer: Buffer::empty(), filled: 0, reply }
+        let buffer = Buffer::empty();
+        Self { tree, file, offset, len, direct, buffer, reached_device: true, filled: 0, reply }
+    }
+
+    /// Takes what the page cache below has; whether that was all.
+    fn take_cached(&mut self) -> bool {
+        let rest = &mut self.buffer.bytes_mut()[self.filled..self.len];
+        let at = self.offset + self.filled as u64;
+        let got = preadv2(&self.file.fd, &mut [IoSliceMut::new(rest)], at, ReadWriteFlags::NOWAIT);
+        // Nothing, or a file system that cannot say: the ordinary way it is.
+        self.filled += got.unwrap_or(0);
+        self.filled == self.len
     }
 
     /// Reads on from where it is, up to the end of the file.
     fn fill(&mut self, direct: bool) -> io::Result<()> {
+        if !direct && self.take_cached() {
+            self.reached_device = false;
+            return Ok(());
+        }
         let proc_fd = &self.tree.proc_fd;
         let direct =
             direct.then(|| self.file.direct(proc_fd, self.offset, self.len as u64)).flatten();
@@ -64,6 +81,10 @@ impl Job for ReadJob {
             }
             other => other,
         }
+    }
+
+    fn reached_device(&self) -> bool {
+        self.reached_device
     }
 
     fn finish(self: Box<Self>, result: io::Result<()>) {

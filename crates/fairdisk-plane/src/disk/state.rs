@@ -1,13 +1,14 @@
 //! What a shared disk knows, without threads and clock: it is told what happened and when, and says
 //! what to perform and whom to answer.
 
-use super::{Job, Order};
+use super::depth::{DepthMeter, Witness};
+use super::{Device, Job, Order};
 use fairdisk_core::{
     Accounts, AttachError, Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig,
     Flags, GroupId, GroupLoad, Input, Instant, Journal, Lba, Request, RequestId, Sleeper,
 };
 use fairdisk_sched::Scheduler;
-use fairdisk_sim::device::{Device, DeviceIo, DeviceModel, Done};
+use fairdisk_sim::device::{Device as _, DeviceIo, DeviceModel, Done};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -35,6 +36,7 @@ pub(super) struct State {
     waiting: Vec<Option<Box<dyn Job>>>,
     free: Vec<u32>,
     model: Option<Model>,
+    meter: Option<Meter>,
     wake_at: Option<Instant>,
     pub(super) todo: Todo,
 }
@@ -44,6 +46,14 @@ struct Model {
     device: DeviceModel,
     halves: Vec<Half>,
     done: Vec<Done>,
+}
+
+/// What requests at the disk will say about it when they are back.
+struct Meter {
+    depth: DepthMeter,
+    /// By the number of the request, with when it was issued.
+    witnesses: Vec<(Witness, Instant)>,
+    last_completion: Instant,
 }
 
 /// A request is done when the model says so and its jobs are performed.
@@ -58,25 +68,36 @@ enum Half {
 }
 
 impl State {
-    pub(super) fn new(
-        scheduler: Scheduler,
-        mut config: EngineConfig,
-        model: Option<DeviceModel>,
-    ) -> Self {
-        if let Some(device) = &model {
-            config.depth = device.depth();
+    pub(super) fn new(scheduler: Scheduler, mut config: EngineConfig, device: Device) -> Self {
+        let (mut model, mut meter) = (None, None);
+        match device {
+            Device::Fixed => {}
+            Device::Measured(deep) => meter = Some(Meter::new(deep)),
+            Device::Modelled(device) => {
+                config.depth = device.depth();
+                model = Some(Model { device: *device, halves: Vec::new(), done: Vec::new() });
+            }
         }
-        let model = model.map(|device| Model { device, halves: Vec::new(), done: Vec::new() });
-        Self {
+        let tells_depth = model.as_ref().is_none_or(|model| model.device.serves_together());
+        let mut state = Self {
             engine: Engine::new(scheduler, config, Journal::hashing()),
             effects: Effects::new(),
             woken: Vec::new(),
             waiting: Vec::new(),
             free: Vec::new(),
             model,
+            meter,
             wake_at: None,
             todo: Todo::default(),
+        };
+        if tells_depth {
+            state.set_depth(Instant::ZERO, config.depth);
         }
+        state
+    }
+
+    fn set_depth(&mut self, now: Instant, depth: u32) {
+        self.feed(now, Input::Configure(Change::Depth { depth }));
     }
 
     pub(super) const fn accounts(&self) -> &Accounts {
@@ -130,7 +151,9 @@ impl State {
         self.advance(now);
         let Some(model) = &mut self.model else {
             let ok = jobs.iter().all(|(_, result)| result.is_ok());
-            return self.complete(now, id, ok, jobs);
+            let depth = self.meter.as_mut().and_then(|meter| meter.completed(now, id, &jobs));
+            self.complete(now, id, ok, jobs);
+            return depth.into_iter().for_each(|depth| self.set_depth(now, depth));
         };
         match std::mem::take(&mut model.halves[id.0 as usize]) {
             Half::Due { ok } => self.complete(now, id, ok, jobs),
@@ -213,10 +236,37 @@ impl State {
         if let Some(model) = &mut self.model {
             model.submit(now, request);
         }
+        if let Some(meter) = &mut self.meter {
+            meter.issued(now, request);
+        }
         let bios = self.engine.bios_of(request.id);
         let waiting = &mut self.waiting;
         let jobs = bios.filter_map(|bio| waiting[bio.0 as usize].take()).collect();
         self.todo.issued.push(Issued { request: request.id, jobs });
+    }
+}
+
+impl Meter {
+    const fn new(deep: u32) -> Self {
+        let depth = DepthMeter::new(deep);
+        Self { depth, witnesses: Vec::new(), last_completion: Instant::ZERO }
+    }
+
+    fn issued(&mut self, now: Instant, request: &Request) {
+        let slot = request.id.0 as usize;
+        if slot >= self.witnesses.len() {
+            self.witnesses.resize(slot + 1, (Witness::Mute, now));
+        }
+        self.witnesses[slot] = (self.depth.issued(request), now);
+    }
+
+    /// The depth from now on, if it changes.
+    fn completed(&mut self, now: Instant, id: RequestId, jobs: &[Performed]) -> Option<u32> {
+        let (witness, issued) = self.witnesses[id.0 as usize];
+        let took = now - issued.max(self.last_completion);
+        self.last_completion = now;
+        let says = jobs.iter().all(|(job, result)| result.is_ok() && job.reached_device());
+        if says { self.depth.completed(witness, took) } else { None }
     }
 }
 

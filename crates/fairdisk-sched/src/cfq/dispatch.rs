@@ -143,6 +143,7 @@ impl Cfq {
         }
         let layer = q.layer as usize;
         self.layers[layer].dispatched += 1;
+        self.count(queue);
         if self.driver.active_context == NIL {
             self.driver.active_context = context;
         }

@@ -19,6 +19,8 @@ pub(crate) struct Driver {
     pub(crate) outstanding: u32,
     /// The device queues commands.
     pub(crate) queueing: bool,
+    /// The device has been said to serve several requests together.
+    pub(crate) together: bool,
     /// The context being served.
     pub(crate) active_context: u32,
     /// The end of the last request the driver looked at.
@@ -36,6 +38,7 @@ impl Driver {
             sync_flight: 0,
             outstanding: 0,
             queueing: !queueing_latched,
+            together: false,
             active_context: NIL,
             last_position: Lba(0),
             idle_timer: None,

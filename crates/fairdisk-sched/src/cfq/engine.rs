@@ -14,6 +14,15 @@ use alloc::vec::Vec;
 use fairdisk_core::tree::Forest;
 use fairdisk_core::{Completion, Decision, Request, RequestId};
 
+/// What became of a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Completed {
+    /// The layer it was of.
+    pub(crate) layer: u32,
+    /// How long the disk may be kept for that layer if it has nothing else.
+    pub(crate) wait: Jiffies,
+}
+
 /// The state of CFQ on one device.
 #[derive(Debug)]
 pub(crate) struct Cfq {
@@ -102,6 +111,8 @@ impl Cfq {
     fn observe(&mut self, now: Jiffies, request: &Request, queue: u32, context: u32) {
         let first_seeks = self.tunables.quirks.q5_first_request_seeks;
         let slice_idle = self.tunables.slice_idle;
+        // Where tasks are served together that is decided when it matters.
+        let one_by_one = self.driver.queueing && !self.driver.together;
         let queue = &mut self.queues[queue as usize];
         let layer_idle = self.layers[queue.layer as usize].idle.unwrap_or(0);
         let think_max = 2 * slice_idle.max(layer_idle);
@@ -110,7 +121,7 @@ impl Cfq {
         if !queue.sync || queue.is_idle_class() {
             return;
         }
-        if !context.alive || slice_idle == 0 || (self.driver.queueing && context.seeks()) {
+        if !context.alive || slice_idle == 0 || (one_by_one && context.seeks()) {
             queue.idle_window = false;
         } else if context.think.is_valid() {
             queue.idle_window = context.think.mean() <= slice_idle as u64;
@@ -128,8 +139,8 @@ impl Cfq {
         self.driver.activated(end, self.tunables.quirks.q6_queueing_latched);
     }
 
-    /// A request finished (spec: cfq, section 2.9). Says which layer it was of.
-    pub(crate) fn complete(&mut self, now: Jiffies, completion: &Completion) -> u32 {
+    /// A request finished (spec: cfq, section 2.9).
+    pub(crate) fn complete(&mut self, now: Jiffies, completion: &Completion) -> Completed {
         let rq = self.requests.take(completion.request.0);
         if let Some(patience) = &mut self.patience {
             patience.completed(completion.device_time);
@@ -142,6 +153,7 @@ impl Cfq {
         let layer = q.layer;
         self.layers[layer as usize].dispatched -= 1;
         self.driver.completed(q.sync);
+        self.count(rq.queue);
         if rq.sync {
             self.tasks[rq.context].completed_sync(now);
         }
@@ -153,7 +165,8 @@ impl Cfq {
         }
         // The driver has room again and asks.
         self.kick();
+        let wait = if rq.sync { self.layer_patience(rq.queue, rq.context) } else { 0 };
         self.let_go(now, rq.queue, rq.context);
-        layer
+        Completed { layer, wait }
     }
 }

@@ -29,7 +29,18 @@ impl ServiceKey {
     }
 }
 
-const ASYNC_QUEUES: usize = 2 * IoPrio::LEVELS as usize + 1;
+/// Priorities a queue can have: real time and best effort by level, idle.
+const PRIORITIES: usize = 2 * IoPrio::LEVELS as usize + 1;
+
+/// The number of a priority: no class is best effort.
+const fn priority(class: IoClass, level: u8) -> usize {
+    let levels = IoPrio::LEVELS as usize;
+    match class {
+        IoClass::RealTime => level as usize,
+        IoClass::None | IoClass::BestEffort => levels + level as usize,
+        IoClass::Idle => 2 * levels,
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
@@ -44,7 +55,10 @@ pub(crate) struct Layer {
     /// How long the disk is kept for the layer when it has nothing queued, if that is not left to
     /// what its tasks do; zero is not at all.
     pub(crate) idle: Option<Jiffies>,
-    async_queues: [u32; ASYNC_QUEUES],
+    /// Synchronous queues with requests, queued or handed over, by priority; counted only where
+    /// tasks may be served together.
+    present: [u32; PRIORITIES],
+    async_queues: [u32; PRIORITIES],
 }
 
 impl Layer {
@@ -56,24 +70,37 @@ impl Layer {
             turn_ended: Why::QueueEmptied,
             dispatched: 0,
             idle: None,
-            async_queues: [NIL; ASYNC_QUEUES],
+            present: [0; PRIORITIES],
+            async_queues: [NIL; PRIORITIES],
         }
     }
 
     /// The place of the asynchronous queue for `ioprio`: no priority set means best effort 4.
     pub(crate) fn async_queue(&mut self, ioprio: IoPrio) -> &mut u32 {
-        let levels = IoPrio::LEVELS as usize;
-        let index = match ioprio.class {
-            IoClass::RealTime => ioprio.level as usize,
-            IoClass::None => levels + 4,
-            IoClass::BestEffort => levels + ioprio.level as usize,
-            IoClass::Idle => 2 * levels,
-        };
-        &mut self.async_queues[index]
+        let level = if ioprio.class == IoClass::None { 4 } else { ioprio.level };
+        &mut self.async_queues[priority(ioprio.class, level)]
+    }
+
+    /// A queue of this priority has requests; gives what it is counted as.
+    pub(crate) fn enter(&mut self, class: IoClass, level: u8) -> u8 {
+        let priority = priority(class, level);
+        self.present[priority] += 1;
+        priority as u8
+    }
+
+    /// A queue that was counted has none any more.
+    pub(crate) fn leave(&mut self, counted: u8) {
+        self.present[usize::from(counted)] -= 1;
+    }
+
+    /// Whether a queue of another priority than this has requests.
+    pub(crate) fn has_others(&self, class: IoClass, level: u8) -> bool {
+        let own = priority(class, level);
+        self.present.iter().enumerate().any(|(at, count)| at != own && *count > 0)
     }
 
     /// Gives all asynchronous queues up.
-    pub(crate) const fn take_async_queues(&mut self) -> [u32; ASYNC_QUEUES] {
-        core::mem::replace(&mut self.async_queues, [NIL; ASYNC_QUEUES])
+    pub(crate) const fn take_async_queues(&mut self) -> [u32; PRIORITIES] {
+        core::mem::replace(&mut self.async_queues, [NIL; PRIORITIES])
     }
 }

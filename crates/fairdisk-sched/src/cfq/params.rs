@@ -34,6 +34,11 @@ pub struct CfqParams {
     /// How long a round of all busy queues may take before slices shrink; 0: they never do, as in
     /// 2.6.25. Later CFQ's `low_latency` has 300.
     pub target_latency_ms: u32,
+    /// On a device that is told to serve several requests together, tasks of one group are served
+    /// together: the disk waits for one of them only if others of another class or level are there,
+    /// and else for the group as a whole. Off in 2.6.25; later CFQ does the like for tasks that
+    /// seek.
+    pub serve_together: bool,
     /// Whether a queue that becomes busy is placed the further back, the more queues are busy and
     /// the lower its level. Off only to measure what it does.
     pub key_offset: bool,
@@ -96,6 +101,7 @@ impl Default for CfqParams {
             slice_idle_ms: 8,
             seeky_idle_ms: 2,
             target_latency_ms: 0,
+            serve_together: false,
             key_offset: true,
             slice_from_completion: true,
             quirks: Quirks::HISTORICAL,
@@ -120,6 +126,7 @@ pub(crate) struct Tunables {
     pub(crate) seeky_idle: Jiffies,
     pub(crate) idle_delay: Jiffies,
     target_latency: Jiffies,
+    pub(crate) serve_together: bool,
     pub(crate) key_offset: bool,
     pub(crate) slice_from_completion: bool,
     pub(crate) quirks: Quirks,
@@ -147,6 +154,7 @@ impl Tunables {
             seeky_idle: slice_idle.min(seeky_idle.max(1)),
             idle_delay: hz / 5,
             target_latency: down(params.target_latency_ms),
+            serve_together: params.serve_together,
             key_offset: params.key_offset,
             slice_from_completion: params.slice_from_completion,
             quirks: params.quirks,

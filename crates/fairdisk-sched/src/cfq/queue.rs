@@ -21,6 +21,8 @@ pub(crate) struct Queue {
     pub(crate) next_rq: u32,
     /// Handed over and not completed.
     pub(crate) dispatched: u32,
+    /// The priority it is counted under in its layer.
+    pub(crate) counted: Option<u8>,
     pub(crate) meta_pending: u32,
     /// While the turn is suspended: how much of the slice is left.
     pub(crate) slice_end: Jiffies,
@@ -61,6 +63,7 @@ impl Queue {
             fifo: Fifo::EMPTY,
             next_rq: NIL,
             dispatched: 0,
+            counted: None,
             meta_pending: 0,
             slice_end: 0,
             slice_new: false,

@@ -17,6 +17,7 @@ impl Cfq {
         self.layers[layer as usize].busy += 1;
         let key = self.service_key(now, queue);
         self.service.insert(&mut self.layers[layer as usize].tree, queue, key);
+        self.count(queue);
     }
 
     #[inline]
@@ -25,6 +26,7 @@ impl Cfq {
         self.queues[queue as usize].on_tree = false;
         self.layers[layer].busy -= 1;
         self.service.remove(&mut self.layers[layer].tree, queue);
+        self.count(queue);
     }
 
     /// Gives a queue on the tree a fresh key.
@@ -143,6 +145,10 @@ impl Cfq {
     pub(crate) fn arrived(&mut self, now: Jiffies, queue: u32, request: &Request) {
         let layer = self.queues[queue as usize].layer;
         self.end_layer_idle(layer);
+        if self.driver.together {
+            // There may be room beside what is in flight.
+            self.kick();
+        }
         let active = self.layers[layer as usize].active;
         if active == queue {
             if self.queues[queue as usize].waits {

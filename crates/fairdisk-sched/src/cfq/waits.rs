@@ -52,6 +52,9 @@ impl Cfq {
 
     /// The queue that has the disk has run empty: may it keep the disk for a while?
     pub(crate) fn arm_idle(&mut self, now: Jiffies, queue: u32) {
+        if !self.is_waited_for(queue) {
+            return;
+        }
         let Some(context) = self.tasks.get(self.driver.active_context) else { return };
         let busy = self.driver.in_driver > 0 && !self.tunables.quirks.q8_idle_while_busy;
         if !context.alive || busy {
@@ -97,6 +100,9 @@ impl Cfq {
 
     /// Whether the disk is going to wait for an empty queue once its requests in flight are done.
     pub(crate) fn will_wait(&self, queue: u32) -> bool {
+        if !self.is_waited_for(queue) {
+            return false;
+        }
         let q = &self.queues[queue as usize];
         let layer = &self.layers[q.layer as usize];
         match layer.idle.filter(|_| layer.busy == 0) {

@@ -21,6 +21,17 @@ pub(crate) fn without_defects() -> SchedulerSpec {
     })
 }
 
+/// The same, with tasks served together where the device is faster that way.
+pub(crate) fn as_mounted() -> SchedulerSpec {
+    match without_defects() {
+        SchedulerSpec::TwoLayerCfq(mut params) => {
+            params.cfq.serve_together = true;
+            SchedulerSpec::TwoLayerCfq(params)
+        }
+        other => other,
+    }
+}
+
 fn historical() -> SchedulerSpec {
     SchedulerSpec::TwoLayerCfq(TwoLayerParams::default())
 }

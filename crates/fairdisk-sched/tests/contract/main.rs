@@ -37,7 +37,7 @@ fn weather(spec: SchedulerSpec, config: EngineConfig, seed: u64, switch: bool) -
 
 fn specs() -> impl Iterator<Item = SchedulerSpec> {
     let named = SchedulerSpec::NAMES.iter().filter_map(|name| SchedulerSpec::named(name));
-    named.chain([defects::without_defects()])
+    named.chain([defects::without_defects(), defects::as_mounted()])
 }
 
 fn every_storm(switch: bool) {

@@ -86,9 +86,15 @@ impl Sea {
             91..94 => self.change_groups(),
             94..97 => self.move_task(),
             97..99 => self.exit_task(),
-            _ if self.storm.switch => self.switch(),
-            _ => {}
+            _ if self.storm.switch && self.prng.chance(3, 4) => self.switch(),
+            _ => self.change_depth(),
         }
+    }
+
+    fn change_depth(&mut self) {
+        let depth = self.prng.between(1, 8) as u32;
+        self.world.depth = depth as usize;
+        self.configure(Change::Depth { depth });
     }
 
     fn submit(&mut self) {

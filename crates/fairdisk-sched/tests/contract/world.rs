@@ -22,7 +22,7 @@ pub(crate) struct World<E> {
     pub(crate) ledger: Ledger,
     /// One in this many completions fails; 0 for none.
     pub(crate) failing: u64,
-    depth: usize,
+    pub(crate) depth: usize,
     /// How long the device takes for a request.
     pub(crate) service: Span,
     jobs: Vec<Job>,

@@ -164,6 +164,7 @@ fn set_cfq(params: &mut CfqParams, key: &str, value: &str) -> Result<(), String>
         "slice_async_ms" => put(&mut params.slice_async_ms, value),
         "slice_async_rq" => put(&mut params.slice_async_rq, value),
         "slice_idle_ms" => put(&mut params.slice_idle_ms, value),
+        "serve_together" => put(&mut params.serve_together, value),
         "key_offset" => put(&mut params.key_offset, value),
         "slice_from_completion" => put(&mut params.slice_from_completion, value),
         "q1_residual_sign" => put(&mut quirks.q1_residual_sign, value),

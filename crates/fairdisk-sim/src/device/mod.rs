@@ -102,6 +102,15 @@ macro_rules! each {
     };
 }
 
+impl DeviceModel {
+    /// Whether several requests together are served faster than one after the other: where nothing
+    /// moves to reach them.
+    #[must_use]
+    pub fn serves_together(&self) -> bool {
+        !matches!(self, Self::Hdd(_)) && self.depth() > 1
+    }
+}
+
 impl Device for DeviceModel {
     #[inline]
     fn depth(&self) -> u32 {

@@ -4,10 +4,11 @@ use crate::host::{Host, finish, lacks_something, soak};
 
 const WEIGHTS: [u32; 3] = [800, 400, 100];
 
+const MODEL: &[&str] = &["--device-model", "wd2500js"];
 /// Shares of device time, in percent, of three groups whose programs do the same.
-fn shares(processes: u32, job: &str, seconds: u32) -> Vec<f64> {
+fn shares(mount: &[&str], processes: u32, job: &str, seconds: u32) -> Vec<f64> {
     let mut host = Host::new();
-    host.mount_well(&["--device-model", "wd2500js"]);
+    host.mount_well(mount);
     let groups: Vec<String> = (0..3)
         .map(|at| {
             host.make_file(&format!("file{at}"), 256);
@@ -45,7 +46,11 @@ fn shares(processes: u32, job: &str, seconds: u32) -> Vec<f64> {
 }
 
 fn check(processes: u32, job: &str, seconds: u32, points: f64) {
-    let got = shares(processes, job, seconds);
+    check_on(MODEL, processes, job, seconds, points);
+}
+
+fn check_on(mount: &[&str], processes: u32, job: &str, seconds: u32, points: f64) {
+    let got = shares(mount, processes, job, seconds);
     let whole = f64::from(WEIGHTS.iter().sum::<u32>());
     let want = WEIGHTS.map(|weight| 100.0 * f64::from(weight) / whole);
     println!("{processes} x {job}: {got:.1?}, asked for {want:.1?}");
@@ -81,6 +86,44 @@ fn deep_queues() {
     if !lacks_something() {
         check(1, DEEP, 12, 8.0);
     }
+}
+
+/// A disk without a head to move: eight requests at once, 4 ms each.
+fn together() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let model = "id = \"eight\"\ntitle = \"eight at once\"\nkind = \"fixed\"\n\
+                 capacity_sectors = 8388608\nparallel = 8\nlatency_us = 4000\nmb_per_s = 1000\n";
+    std::fs::write(directory.path().join("eight.toml"), model).unwrap();
+    directory
+}
+
+fn model(directory: &tempfile::TempDir) -> String {
+    directory.path().join("eight.toml").to_str().unwrap().to_owned()
+}
+
+/// On a disk that serves many at once nobody waits for a single task, and groups still get their
+/// shares.
+#[test]
+fn a_disk_that_serves_many_at_once() {
+    if lacks_something() {
+        return;
+    }
+    let directory = together();
+    check_on(&["--device-model", &model(&directory)], 4, READERS, 8, 8.0);
+    let mut host = Host::new();
+    host.mount_well(&["--device-model", &model(&directory)]);
+    host.make_file("data", 64);
+    let group = host.group("alone", "weight=100");
+    let command = format!(
+        "fio --name=job --filename={} --size=64M --bs=4k --numjobs=4 --number_ios=250 \
+         --group_reporting --minimal {READERS}",
+        host.file("data")
+    );
+    finish(host.start(&group, &command));
+    let busy_ms = host.device_time(&[group])[0];
+    println!("4 readers, 1000 reads: {busy_ms} ms");
+    // One after the other they would take 4000 ms, four at once 1000 ms.
+    assert!(busy_ms < 2500.0, "{busy_ms} ms");
 }
 
 /// The long form, held to 3 points: `make soak`. The short ones above see too few turns for that.

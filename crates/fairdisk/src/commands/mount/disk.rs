@@ -6,9 +6,12 @@ use fairdisk_core::{EngineConfig, PoolConfig, PoolLayout};
 use fairdisk_lab::catalog::device::parse_device;
 use fairdisk_lab::catalog::library::{Kind, find};
 use fairdisk_mount::BlockDevice;
-use fairdisk_plane::Disk;
+use fairdisk_plane::disk::{Device, Disk};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sim::device::{Device as _, DeviceModel};
+
+/// Requests at once at a disk that does not turn.
+const DEEP: u32 = 32;
 
 /// Threads that wait for the disk at most.
 const THREADS_MAX: u32 = 64;
@@ -22,29 +25,28 @@ pub(super) fn start(
     model: Option<DeviceModel>,
     device: &BlockDevice,
 ) -> Result<Disk, Failure> {
-    let depth = match &model {
-        Some(model) => model.depth(),
-        None => args.depth.unwrap_or_else(|| depth_of(device)),
+    let (device, depth, threads) = match (model, args.depth) {
+        (Some(model), _) => {
+            let depth = model.depth();
+            (Device::Modelled(Box::new(model)), depth, MODEL_THREADS)
+        }
+        (None, Some(depth)) => (Device::Fixed, depth, depth.min(THREADS_MAX) as usize),
+        // Many virtual disks are called rotating.
+        (None, None) if device.rotational == Some(true) => {
+            (Device::Measured(DEEP), 1, DEEP as usize)
+        }
+        (None, None) => (Device::Fixed, DEEP, DEEP as usize),
     };
     let config = EngineConfig {
         depth,
         pool: PoolConfig { layout: PoolLayout::PerGroup, ..PoolConfig::default() },
         ..EngineConfig::default()
     };
-    let threads = match &model {
-        Some(_) => MODEL_THREADS,
-        None => depth.min(THREADS_MAX) as usize,
-    };
-    Disk::start(spec.build(), config, model, threads)
+    Disk::start(spec.build(), config, device, threads)
         .map_err(|error| Failure::Run(format!("cannot start threads: {error}")))
 }
 
 pub(super) fn model(name: &str) -> Result<DeviceModel, Failure> {
     let document = find(Kind::Device, name)?;
     Ok(parse_device(&document.id, &document.text, &document.path)?.build())
-}
-
-/// Rotating disks get their requests one by one, in the scheduler's order.
-fn depth_of(device: &BlockDevice) -> u32 {
-    if device.rotational == Some(true) { 1 } else { 32 }
 }

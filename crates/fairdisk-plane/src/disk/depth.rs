@@ -1,0 +1,144 @@
+//! How many requests a disk is given at once: what the disk does decides, not what it is called.
+//!
+//! A disk that turns is given one at a time, in the scheduler's order. A disk that answers reads
+//! all over it sooner than any that turns could, or moves data faster, has nothing that turns,
+//! whatever its name says: many virtual disks are called rotating.
+
+use fairdisk_core::{Lba, Op, Request, SECTOR_BYTES, Span};
+
+/// How far from the last request a read must be to make a disk that turns seek, in sectors.
+const FAR_SECTORS: u64 = 8192;
+/// The largest read whose time is that of the seek, in sectors.
+const SMALL_SECTORS: u32 = 128;
+/// A far small read in this time is sooner than where a disk turns: few are, by luck of the angle.
+const FAR_SPAN: Span = Span::from_ms(1);
+/// The smallest transfer that says how fast data move, in sectors.
+const LARGE_SECTORS: u32 = 512;
+/// What no disk that turns moves in a second, in bytes.
+const TURNING_BYTES_PER_S: u64 = 600_000_000;
+/// Requests that say something between two decisions, and how many of them must agree.
+const WINDOW: u32 = 32;
+const MAJORITY: u32 = 24;
+
+/// What a request can say about the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Witness {
+    /// Nothing.
+    Mute,
+    /// A small read far from the one before.
+    Far,
+    /// A large transfer, and how long it takes where the disk turns.
+    Large(Span),
+}
+
+/// Decides how many requests the disk is given at once.
+#[derive(Debug)]
+pub(super) struct DepthMeter {
+    /// How many where they are served together.
+    deep: u32,
+    is_deep: bool,
+    last_end: Lba,
+    seen: u32,
+    fast: u32,
+}
+
+impl DepthMeter {
+    /// One at a time at first, up to `deep` if that is found to be better.
+    pub(super) const fn new(deep: u32) -> Self {
+        Self { deep, is_deep: false, last_end: Lba(0), seen: 0, fast: 0 }
+    }
+
+    /// A request goes to the disk.
+    pub(super) fn issued(&mut self, request: &Request) -> Witness {
+        if !matches!(request.op, Op::Read | Op::Write) {
+            return Witness::Mute;
+        }
+        let distance = request.start.distance(self.last_end);
+        self.last_end = request.end();
+        let sectors = request.sectors.0;
+        if sectors >= LARGE_SECTORS {
+            let bytes = u64::from(sectors) * SECTOR_BYTES;
+            Witness::Large(Span::from_ns(bytes * 1_000_000_000 / TURNING_BYTES_PER_S))
+        } else if request.op == Op::Read && sectors <= SMALL_SECTORS && distance > FAR_SECTORS {
+            Witness::Far
+        } else {
+            Witness::Mute
+        }
+    }
+
+    /// It is back after the disk was busy with it for `took`; says the depth from now on if that
+    /// changes.
+    pub(super) fn completed(&mut self, witness: Witness, took: Span) -> Option<u32> {
+        let fast = match witness {
+            Witness::Mute => return None,
+            // In between the disk stays what it was taken for.
+            Witness::Far if self.is_deep => took <= FAR_SPAN + FAR_SPAN,
+            Witness::Far => took <= FAR_SPAN,
+            // That others wait for the bus says nothing about seeks.
+            Witness::Large(turning) if self.is_deep || took > turning => return None,
+            Witness::Large(_) => true,
+        };
+        self.seen += 1;
+        self.fast += u32::from(fast);
+        if self.seen < WINDOW {
+            return None;
+        }
+        let (fast, slow) = (self.fast, self.seen - self.fast);
+        (self.seen, self.fast) = (0, 0);
+        let changes = if self.is_deep { slow >= MAJORITY } else { fast >= MAJORITY };
+        self.is_deep ^= changes;
+        changes.then_some(if self.is_deep { self.deep } else { 1 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairdisk_core::{Flags, GroupId, Instant, IoPrio, RequestId, Sectors, TaskId};
+
+    fn request(op: Op, start: u64, sectors: u32) -> Request {
+        Request {
+            id: RequestId(0),
+            task: TaskId(1),
+            group: GroupId::ROOT,
+            op,
+            start: Lba(start),
+            sectors: Sectors(sectors),
+            sync: true,
+            flags: Flags::NONE,
+            ioprio: IoPrio::UNSET,
+            arrived: Instant::ZERO,
+        }
+    }
+
+    /// What a disk that serves such requests in such times is given at once, one after the other.
+    fn depths(meter: &mut DepthMeter, op: Op, sectors: u32, times_us: &[u64]) -> Vec<u32> {
+        let serve = |at: usize| {
+            let start = at as u64 % 2 * 1_000_000;
+            let witness = meter.issued(&request(op, start, sectors));
+            meter.completed(witness, Span::from_us(times_us[at % times_us.len()]))
+        };
+        (0..200).filter_map(serve).collect()
+    }
+
+    #[test]
+    fn a_disk_that_cannot_turn_is_given_many_at_once() {
+        let mut meter = DepthMeter::new(32);
+        assert_eq!(depths(&mut meter, Op::Read, 8, &[70, 90, 3000, 60]), [32]);
+        assert_eq!(depths(&mut meter, Op::Read, 8, &[70, 1500]), [], "it stays that");
+        assert_eq!(depths(&mut meter, Op::Read, 8, &[9000, 5000, 8000, 200]), [1]);
+        assert_eq!(depths(&mut DepthMeter::new(32), Op::Write, 2048, &[900]), [32]);
+    }
+
+    #[test]
+    fn a_disk_that_turns_is_not_whatever_its_cache_does() {
+        let mut meter = DepthMeter::new(32);
+        assert_eq!(depths(&mut meter, Op::Read, 8, &[9000, 5000, 100, 12_000]), [], "seeks");
+        assert_eq!(depths(&mut meter, Op::Write, 8, &[50]), [], "writes into its cache");
+        assert_eq!(depths(&mut meter, Op::Read, 2048, &[8000]), [], "streams");
+        for at in 0..200 {
+            let witness = meter.issued(&request(Op::Read, at * 8, 8));
+            assert_eq!(meter.completed(witness, Span::from_us(40)), None, "reads ahead");
+        }
+    }
+}
