@@ -8,6 +8,10 @@ const CHUNK_BYTES: u64 = 1 << 20;
 /// With fewer pieces than this on their way, nothing is gathered: the disk could be waiting.
 const EAGER: usize = 2;
 
+/// So much after somebody waited for the file's data, it is taken that somebody will again: a log
+/// is written and flushed in turns.
+const AWAITED_BYTES: u64 = 1 << 20;
+
 /// A stretch of a file to be written out as one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
@@ -51,6 +55,8 @@ pub(crate) struct Ranges {
     /// Sent and not finished.
     on_their_way: usize,
     sent: u64,
+    /// Bytes sent since somebody waited for all of them; `None` if nobody ever did.
+    since_awaited: Option<u64>,
     waiters: Vec<Waiter>,
 }
 
@@ -106,6 +112,10 @@ impl Ranges {
         chunk.number = self.sent;
         self.sent += 1;
         self.on_their_way += 1;
+        if let Some(bytes) = &mut self.since_awaited {
+            chunk.urgent |= *bytes < AWAITED_BYTES;
+            *bytes += chunk.bytes();
+        }
         // Where two begin at the same place, the longer one absorbs more.
         let queued = self.queued.entry(chunk.start).or_insert((chunk.end, chunk.number));
         if queued.0 < chunk.end {
@@ -151,6 +161,7 @@ impl Ranges {
             gathering.urgent = true;
         }
         let send = self.send_gathered();
+        self.since_awaited = Some(0);
         if self.on_their_way == 0 {
             return Err(then);
         }
@@ -171,6 +182,21 @@ mod tests {
 
     fn stretches(chunks: &[Chunk]) -> Vec<(u64, u64)> {
         chunks.iter().map(|chunk| (chunk.start, chunk.end)).collect()
+    }
+
+    #[test]
+    fn what_is_written_soon_after_a_flush_is_awaited() {
+        fn urgent(ranges: &mut Ranges, start: u64, end: u64) -> bool {
+            let sent = ranges.note(written(start, end)).send;
+            ranges.finished(&sent[0]);
+            sent[0].urgent
+        }
+        let mut ranges = Ranges::default();
+        assert!(!urgent(&mut ranges, 0, 4096));
+        assert!(ranges.when_clean(Box::new(|| ())).is_err());
+        assert!(urgent(&mut ranges, 4096, AWAITED_BYTES));
+        assert!(urgent(&mut ranges, AWAITED_BYTES, 3 * AWAITED_BYTES));
+        assert!(!urgent(&mut ranges, 3 * AWAITED_BYTES, 4 * AWAITED_BYTES));
     }
 
     #[test]
