@@ -73,3 +73,11 @@ if command -v valgrind >/dev/null; then
 else
   echo "skipped: valgrind is not installed, no instruction counts"
 fi
+
+# A mount and what it is compared with; the short forms are tests.
+for compared in cost against-kernel database; do
+  echo
+  echo "== a mount: scripts/mount/$compared.sh"
+  FAIRDISK=$(realpath "$program") "scripts/mount/$compared.sh" || failed=1
+done
+exit "${failed:-0}"

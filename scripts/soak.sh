@@ -25,8 +25,12 @@ step "properties of job files" \
   cargo test --release --locked --quiet -p fairdisk-lab --test jobfile
 step "shares in real time, 30 s on a file" env FAIRDISK_REAL_TIME_LONG=1 \
   cargo test --release --locked --quiet -p fairdisk --test cli real_time -- --nocapture
-step "shares of real programs through a mount" env FAIRDISK_SOAK=1 \
+export FAIRDISK_SWITCHES=$((10000 * scale))
+step "real programs through a mount, $FAIRDISK_SWITCHES switches" env FAIRDISK_SOAK=1 \
   cargo test --release --locked --quiet -p fairdisk --test mount -- --nocapture
+export FAIRDISK_KILLS=$((200 * scale))
+step "kill -9 at random points, $FAIRDISK_KILLS rounds" \
+  cargo test --release --locked --quiet -p fairdisk-mount --test mounted after_a_kill
 export FAIRDISK_ABLATION_SEEDS=$((10 * scale))
 step "causes and their effects, $FAIRDISK_ABLATION_SEEDS seeds" \
   cargo test --release --locked --quiet -p fairdisk-lab --test experiments causes_have -- --nocapture

@@ -20,12 +20,17 @@ fn a_mount_point_whose_daemon_was_killed_can_be_mounted_again() {
     }
 }
 
+/// So many rounds: `FAIRDISK_KILLS`, as `make soak` sets it.
+fn rounds() -> u64 {
+    std::env::var("FAIRDISK_KILLS").map_or(10, |rounds| rounds.parse().unwrap())
+}
+
 /// What `fsync` confirmed is below, whenever the daemon is killed.
 #[test]
 fn what_fsync_confirmed_is_there_after_a_kill() {
     let shuffled = How { shuffled: true, ..How::default() };
     let Some(mut tree) = Tree::served(shuffled) else { return };
-    for round in 0..10_u64 {
+    for round in 0..rounds() {
         let mut file = File::create(tree.at("file")).unwrap();
         let mut prng = fairdisk_core::Prng::new(round);
         for _ in 0..prng.below(20) + 1 {

@@ -146,6 +146,11 @@ impl Host {
         group
     }
 
+    /// The directory of a group of this mount's.
+    pub(crate) fn group_directory(&self, name: &str) -> PathBuf {
+        self.groups.join(name)
+    }
+
     pub(crate) fn ctl(&self, args: &[&str]) -> Output {
         let at = self.at();
         fairdisk(&[&["ctl", "--at", at.to_str().unwrap()], args].concat())

@@ -1,0 +1,96 @@
+//! What the lab says of two readers side by side: the same disk, the same sizes, the scheduler as a
+//! mount runs it.
+
+use crate::host::{fairdisk, text};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+/// Two-layer CFQ with the settings of a mount, as far as two readers of one file each meet them.
+const MOUNTED: &str = r#"
+id = "mounted"
+title = "Two-layer CFQ as a mount runs it"
+family = "two-layer-cfq"
+inherits = "two-layer-cfq"
+
+[quirks]
+q1_residual_sign = false
+q2_unsigned_keys = false
+q3_async_budget_per_round = false
+q4_no_fifo_inheritance = false
+q5_first_request_seeks = false
+q6_queueing_latched = true
+q7_reference_is_driver = false
+q8_idle_while_busy = false
+
+[groups]
+slice_ms = 40
+past_end = false
+inner_turn_resumes = true
+
+[defects]
+d1_stale_group_records = false
+d2_shared_request_slots = false
+d3_unbounded_wait = false
+d4_nominal_turns = false
+"#;
+
+/// A reader: its group, its level inside the best-effort class.
+pub(crate) type Reader = (&'static str, u8);
+
+/// The first reader's share of the bytes, in percent, until the first of both is done. A group has
+/// a setting as `fairdisk ctl set` takes it.
+pub(crate) fn share(
+    scratch: &Path,
+    groups: &[(&str, &str)],
+    readers: [Reader; 2],
+    mib: usize,
+) -> f64 {
+    let file = scratch.join("pair.toml");
+    fs::write(scratch.join("mounted.toml"), MOUNTED).unwrap();
+    fs::write(&file, experiment(groups, readers, mib)).unwrap();
+    let file = file.to_str().unwrap();
+    let whole = run(scratch, file, &[]);
+    let seconds = |at: usize| whole["tasks"][at]["seconds"].as_f64().unwrap();
+    let first_done = format!("{:.0}ms", 1e3 * seconds(0).min(seconds(1)));
+    let until_then = run(scratch, file, &["--duration", &first_done]);
+    let ios = |at: usize| until_then["tasks"][at]["ios"].as_f64().unwrap();
+    100.0 * ios(0) / (ios(0) + ios(1))
+}
+
+fn run(scratch: &Path, file: &str, more: &[&str]) -> Value {
+    let scheduler = scratch.join("mounted.toml");
+    let args = ["run", file, "--scheduler", scheduler.to_str().unwrap(), "--seeds", "1", "--json"];
+    // The window in which a mount lets the kernel read ahead.
+    let host = ["--set", "host.read_ahead_kib=512", "--quiet"];
+    let output = fairdisk(&[&args[..], &host, more].concat());
+    assert!(output.status.success(), "{}", text(&output));
+    let mut value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    value["rows"][0].take()
+}
+
+fn experiment(groups: &[(&str, &str)], readers: [Reader; 2], mib: usize) -> String {
+    let mut text = String::from(
+        "id = \"pair\"\ntitle = \"Two readers\"\ndevice = \"wd2500js\"\nhost = \"plain\"\n\
+         until = \"done\"\n\n\
+         [[volume]]\nname = \"disk\"\nkind = \"raw\"\nsize_gib = 8\n\n\
+         [[row]]\nlabel = \"pair\"\ngroups = [\n",
+    );
+    for (name, setting) in groups {
+        let priority = setting.strip_prefix("ioprio=").unwrap();
+        writeln!(text, "  {{ name = \"{name}\", priority = {priority} }},").unwrap();
+    }
+    text.push_str("]\ntasks = [\n");
+    for (name, (group, level)) in ["first", "second"].iter().zip(readers) {
+        writeln!(
+            text,
+            "  {{ name = \"{name}\", group = \"{group}\", ionice = {level}, volume = \"disk\", \
+             direct = false, op = \"read\", order = \"sequential\", block_kib = 1024, bytes_mib = {mib} }},"
+        )
+        .unwrap();
+    }
+    text.push_str("]\n\n[[arm]]\nname = \"mounted\"\nscheduler = \"two-layer-cfq\"\n");
+    text.push_str("ionice = true\n");
+    text
+}

@@ -1,0 +1,38 @@
+//! The scripts that compare a mount with others, in their short forms; `make bench` runs the long
+//! ones. They check what they measure.
+
+use crate::host::{Host, lacks_something, text};
+use std::path::Path;
+use std::process::Command;
+
+fn short(script: &str) {
+    if lacks_something() {
+        return;
+    }
+    // Not while another test measures.
+    let _host = Host::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = Command::new("bash")
+        .arg(root.join("scripts/mount").join(script))
+        .arg("--short")
+        .env("FAIRDISK", env!("CARGO_BIN_EXE_fairdisk"))
+        .output()
+        .unwrap();
+    println!("{}", text(&output));
+    assert!(output.status.success(), "{script}: {}", output.status);
+}
+
+#[test]
+fn shares_beside_those_of_the_kernels_schedulers() {
+    short("against-kernel.sh");
+}
+
+#[test]
+fn a_database_beside_a_backup() {
+    short("database.sh");
+}
+
+#[test]
+fn what_a_mount_costs() {
+    short("cost.sh");
+}
