@@ -43,8 +43,7 @@ fn check_golden(name: &str, text: &str) {
 
 // ---- distances from the published figures ----------------------------------------------------
 
-/// Nine rows, one parameter set for the machine, five seeds. The goal is a mean of 1.5 points; what
-/// it takes to reach it is a rule without a reason (docs/fidelity.md).
+/// Nine rows, one parameter set for the machine, five seeds.
 #[test]
 fn test1_is_reproduced() {
     let outcome = outcome(TEST1, None, &[]);
@@ -52,23 +51,23 @@ fn test1_is_reproduced() {
     let score = score(&outcome);
     println!("{score:?}");
     assert_eq!(score.cells, 27);
-    assert!(score.share_error_points_mean <= 1.65, "{score:?}");
+    assert!(score.share_error_points_mean <= 1.5, "{score:?}");
     assert!(score.share_error_points_max <= 5.0, "{score:?}");
     assert!(score.total_error_mean.is_some_and(|error| error <= 0.05), "{score:?}");
 }
 
-/// 300 processes and one pool of request slots; with #2 and without. The goal is 2.5 points: a miss
-/// (docs/fidelity.md).
+/// 300 processes and one pool of request slots; with #2, the known miss (docs/fidelity.md), and
+/// without.
 #[test]
 fn the_collapse_of_shares_at_300_processes_is_reproduced() {
     let outcome = outcome(PARTITIONS, None, &[]);
-    for (missing, cells, most) in [("", 9, 3.3), ("#2", 6, 4.4)] {
+    for (missing, cells) in [("", 9), ("#2", 6)] {
         let rows = outcome.rows.iter().filter(|row| row.row != missing);
         let errors: Vec<f64> = rows.flat_map(share_errors).collect();
         let mean = errors.iter().sum::<f64>() / errors.len() as f64;
         println!("mean share error without {missing:?}: {mean:.2} points");
         assert_eq!(errors.len(), cells);
-        assert!(mean <= most, "without {missing:?}: {mean}");
+        assert!(mean <= 2.5, "without {missing:?}: {mean}");
     }
 }
 
@@ -126,8 +125,8 @@ fn causes_have_effects_in_the_known_order() {
     };
     assert!(idle > offset && offset > 2.0 * both, "idling > key offset >> file system\n{text}");
     assert!(both > cached && both > journal, "journal and metadata add up\n{text}");
-    assert!(cached.min(journal) > 1.3 * reference, "each of them matters\n{text}");
-    assert!(hz > 1.2 * reference && cache > 1.2 * reference, "so do HZ and the cache\n{text}");
+    assert!(cached > journal && journal > hz, "metadata > journal > HZ\n{text}");
+    assert!(hz > 1.2 * reference && cache > 1.2 * reference, "HZ and the cache matter\n{text}");
     assert!(dirty < 1.3 * reference, "the read rule shapes totals, not shares\n{text}");
     if seeds == 3 {
         check_golden("ablations.txt", &text);
@@ -231,7 +230,6 @@ fn every_parameter_of_host_and_disk_changes_something() {
         "scheduler.cfq.slice_idle_ms=16",
         "scheduler.groups.slice_ms=60",
         "scheduler.groups.weight_map=openvz",
-        "scheduler.groups.key_offset=false",
         "scheduler.quirks.q1_residual_sign=false",
         "scheduler.quirks.q5_first_request_seeks=false",
         "scheduler.defects.d4_nominal_turns=false",

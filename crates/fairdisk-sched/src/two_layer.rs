@@ -1,10 +1,10 @@
 //! Two-layer CFQ: groups take turns on the device, and inside its turn each group is a whole CFQ
 //! (spec: groups, section 1).
 //!
-//! Both layers run the same algorithm: a group has a slice as a task's queue has, which begins at
-//! its first completion, and a key that says where it is in line. When its turn ends, the turn of
-//! the process queue inside ends with it, or is suspended (`inner_turn_resumes`). Driver state
-//! (requests in flight, head position, the idle timer) is shared by all groups.
+//! The outer layer is round robin over groups that want the disk, with slices in proportion to
+//! weight. A group's slice begins at its first completion; when it ends, the turn of the process
+//! queue inside ends with it, or is suspended (`inner_turn_resumes`). Driver state (requests in
+//! flight, head position, the idle timer) is shared by all groups.
 
 mod line;
 mod params;
@@ -105,7 +105,7 @@ impl TwoLayerCfq {
         }
         self.inner.round = None;
         if self.is_busy(group) {
-            self.line.rejoin(now, group);
+            self.line.rejoin(group);
         }
     }
 
@@ -172,9 +172,8 @@ impl Elevator for TwoLayerCfq {
         self.make_group(group);
         let displaced = self.inner.admit(now, request, group.0);
         if group.0 != self.line.active {
-            let active_busy = self.line.active != NIL && self.is_busy(self.line.active);
-            self.line.join(now, group.0, active_busy);
-            // A used-up slice does not keep others waiting.
+            self.line.join(group.0);
+            // Both layers run the same algorithm: a used-up slice does not keep others waiting.
             if self.line.slice_used(now) {
                 self.inner.kick();
             }
@@ -198,12 +197,7 @@ impl Elevator for TwoLayerCfq {
         let now = self.tick(now);
         let Completed { layer: group, wait } = self.inner.complete(now, completion);
         self.line.completed(now, group, completion.device_time);
-        if group != self.line.active {
-            return;
-        }
-        if self.line.time_out(now) {
-            self.end_slice(now);
-        } else {
+        if group == self.line.active {
             self.inner.wait_for_layer(now, group, wait);
         }
     }

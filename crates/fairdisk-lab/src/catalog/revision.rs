@@ -88,8 +88,8 @@ struct QuirksFile {
 struct GroupsFile {
     slice_ms: u32,
     idle: bool,
+    past_end: bool,
     inner_turn_resumes: bool,
-    key_offset: bool,
     weight_map: String,
 }
 
@@ -302,8 +302,8 @@ impl File {
             cfq: self.cfq(source)?,
             group_slice_ms: groups.slice_ms,
             group_idle: groups.idle,
+            group_past_end: groups.past_end,
             inner_turn_resumes: groups.inner_turn_resumes,
-            group_key_offset: groups.key_offset,
             weight_map: map,
             d1_stale_group_records: defects.d1_stale_group_records,
             d3_unbounded_wait: defects.d3_unbounded_wait,

@@ -228,7 +228,7 @@ fn write_score(out: &mut String, score: &Score) {
         line(
             out,
             &format!(
-                "score: rates {:.1} % off on average, {:.1} % at most, over {} tasks; finishing order right in {} of {} rows",
+                "score: rates {:.1} % off on average, {:.1} % at most, over {} tasks; finishing order right in {} of {} rows (within 10 % is together)",
                 rates.error_mean * 100.0,
                 rates.error_max * 100.0,
                 rates.tasks,

@@ -60,7 +60,9 @@ impl Cfq {
         if !context.alive || busy {
             return;
         }
-        let wait = self.patience_with(queue, context);
+        let seeky = context.seek.is_valid() && context.seeks();
+        let own = if seeky { self.tunables.seeky_idle } else { self.tunables.slice_idle };
+        let wait = self.patience_with(queue, context, own);
         if wait == 0 {
             return;
         }
@@ -75,18 +77,16 @@ impl Cfq {
         let layer = &self.layers[q.layer as usize];
         let empty = layer.active == NIL && layer.busy == 0 && layer.dispatched == 0;
         let context = &self.tasks[context];
-        let wait = self.patience_with(queue, context);
+        let wait = self.patience_with(queue, context, self.tunables.slice_idle);
         if empty && wait > 0 && context.alive {
             self.waiting_layer = q.layer;
             self.driver.idle_timer = Some(now + wait);
         }
     }
 
-    /// How long the disk waits for the task of an empty queue, not long if it seeks; zero for not
-    /// at all. A layer that has nothing queued may have a wait of its own.
-    fn patience_with(&self, queue: u32, context: &Context) -> Jiffies {
-        let seeky = context.seek.is_valid() && context.seeks();
-        let own = if seeky { self.tunables.seeky_idle } else { self.tunables.slice_idle };
+    /// How long the disk waits for the task of an empty queue; zero for not at all. `own` is what
+    /// that comes to where the layer has no wait of its own or something else queued.
+    fn patience_with(&self, queue: u32, context: &Context, own: Jiffies) -> Jiffies {
         let q = &self.queues[queue as usize];
         let layer = &self.layers[q.layer as usize];
         match layer.idle.filter(|_| layer.busy == 0) {

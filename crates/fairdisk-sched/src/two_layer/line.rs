@@ -1,7 +1,5 @@
 //! The outer layer: the groups that want the disk, in line, and the one that has it
-//! (spec: groups, sections 1.3, 1.4). It follows the rules that CFQ has for its queues: slices,
-//! keys, residuals and the start of the clock are the same, one level up (spec: cfq, sections 2.4,
-//! 2.5, 2.8, 2.9).
+//! (spec: groups, sections 1.3, 1.4).
 
 use super::TwoLayerParams;
 use crate::cfq::jiffies::Jiffies;
@@ -12,25 +10,15 @@ use fairdisk_core::{Share, Span, Why};
 /// No group.
 pub(super) const NIL: u32 = u32::MAX;
 
-/// What a share comes to.
-#[derive(Clone, Copy, Debug)]
-struct Worth {
-    slice: Jiffies,
-    /// How far back the group goes in line for every other that wants the disk.
-    offset: Jiffies,
-    weight: u64,
-}
-
 #[derive(Clone, Debug)]
 struct Group {
-    worth: Worth,
+    slice: Jiffies,
+    weight: u64,
     slice_end: Jiffies,
     /// No request of this turn has completed yet.
     slice_new: bool,
     /// This turn has been made longer once.
     lengthened: bool,
-    /// What was left of the last slice when it timed out; negative as a rule, as it was overrun.
-    residual: Jiffies,
     in_line: bool,
     /// Weighted device time charged, in ns x 100 / weight.
     charged: u64,
@@ -43,8 +31,8 @@ pub(super) struct Line {
     groups: Vec<Group>,
     order: Forest<u64>,
     tree: Tree,
-    /// Groups in line.
-    waiting: u32,
+    /// The number of the last in line.
+    end: u64,
     /// The most any group had been charged when its turn began: what a group that was away must
     /// have been charged at least.
     reached: u64,
@@ -62,7 +50,7 @@ impl Line {
             groups: Vec::new(),
             order: Forest::new(),
             tree: Tree::new(),
-            waiting: 0,
+            end: 0,
             reached: 0,
             active: NIL,
             turn_ended: Why::GroupEmptied,
@@ -73,13 +61,13 @@ impl Line {
     /// Makes sure that the group exists.
     pub(super) fn make(&mut self, group: u32) {
         while self.groups.len() <= group as usize {
-            let worth = self.worth(Share::DEFAULT);
+            let (slice, weight) = self.worth(Share::DEFAULT);
             self.groups.push(Group {
-                worth,
+                slice,
+                weight,
                 slice_end: 0,
                 slice_new: false,
                 lengthened: false,
-                residual: 0,
                 in_line: false,
                 charged: 0,
             });
@@ -88,66 +76,48 @@ impl Line {
 
     /// Gives the group its share. A turn whose clock runs already ends as it was to end.
     pub(super) fn set_share(&mut self, group: u32, share: Share) {
-        self.groups[group as usize].worth = self.worth(share);
+        let worth = self.worth(share);
+        let entry = &mut self.groups[group as usize];
+        (entry.slice, entry.weight) = worth;
     }
 
     /// The group is gone; another that gets its number owes nothing.
     pub(super) fn forget(&mut self, group: u32) {
         self.set_share(group, Share::DEFAULT);
-        let entry = &mut self.groups[group as usize];
-        (entry.charged, entry.residual) = (0, 0);
+        self.groups[group as usize].charged = 0;
     }
 
-    fn worth(&self, share: Share) -> Worth {
-        let slice = self.slice(share);
-        let offset = match share {
-            Share::Priority(_) if self.params.group_key_offset => {
-                (self.slice(Share::Priority(0)) - slice).max(0)
-            }
-            _ => 0,
-        };
-        Worth { slice, offset, weight: self.weight(share) }
-    }
-
-    fn slice(&self, share: Share) -> Jiffies {
+    /// Slice and weight for a share.
+    fn worth(&self, share: Share) -> (Jiffies, u64) {
+        let weight = |share: Share| u64::from(share.weight(self.params.weight_map).get());
         let base = u64::from(self.params.group_slice_ms) * u64::from(self.params.cfq.hz);
-        let slice = base * self.weight(share) / self.weight(Share::DEFAULT) / 1000;
-        (slice as Jiffies).max(1)
+        let slice = base * weight(share) / weight(Share::DEFAULT) / 1000;
+        ((slice as Jiffies).max(1), weight(share))
     }
 
-    fn weight(&self, share: Share) -> u64 {
-        u64::from(share.weight(self.params.weight_map).get())
-    }
-
-    /// A group that was away wants the disk, as the active one does if `active_busy`. It gets no
-    /// credit for the time it did not ask.
-    pub(super) fn join(&mut self, now: Jiffies, group: u32, active_busy: bool) {
+    /// A group that was away wants the disk. It gets no credit for the time it did not ask.
+    pub(super) fn join(&mut self, group: u32) {
         if group == self.active || self.groups[group as usize].in_line {
             return;
         }
         let charged = &mut self.groups[group as usize].charged;
         *charged = (*charged).max(self.reached);
-        self.stand(now, group, self.waiting + u32::from(active_busy));
+        self.stand(group);
     }
 
     /// A group whose turn has ended still wants the disk.
-    pub(super) fn rejoin(&mut self, now: Jiffies, group: u32) {
-        self.stand(now, group, self.waiting);
+    pub(super) fn rejoin(&mut self, group: u32) {
+        self.stand(group);
     }
 
-    /// Puts the group in line beside `others` that want the disk.
-    fn stand(&mut self, now: Jiffies, group: u32, others: u32) {
-        let entry = &mut self.groups[group as usize];
-        let residual = core::mem::take(&mut entry.residual);
+    fn stand(&mut self, group: u32) {
         let key = if self.params.d4_nominal_turns {
-            let historical = self.params.cfq.quirks.q1_residual_sign;
-            let residual = if historical { residual } else { -residual };
-            (now + Jiffies::from(others) * entry.worth.offset + residual) as u64
+            self.end += 1;
+            self.end
         } else {
-            entry.charged
+            self.groups[group as usize].charged
         };
-        entry.in_line = true;
-        self.waiting += 1;
+        self.groups[group as usize].in_line = true;
         self.order.insert(&mut self.tree, group, key);
     }
 
@@ -155,7 +125,6 @@ impl Line {
     pub(super) fn leave(&mut self, group: u32) {
         if core::mem::take(&mut self.groups[group as usize].in_line) {
             self.order.remove(&mut self.tree, group);
-            self.waiting -= 1;
         }
     }
 
@@ -166,7 +135,8 @@ impl Line {
     /// The active group has used its slice up. Its clock starts at its first completion.
     pub(super) fn slice_used(&self, now: Jiffies) -> bool {
         let Some(group) = self.groups.get(self.active as usize) else { return false };
-        !group.slice_new && now >= group.slice_end
+        let last = group.slice_end + Jiffies::from(self.params.group_past_end);
+        !group.slice_new && now >= last
     }
 
     /// Nobody else wants the disk: the active group has another turn at once.
@@ -174,7 +144,6 @@ impl Line {
         let entry = &mut self.groups[self.active as usize];
         entry.slice_new = true;
         entry.lengthened = false;
-        entry.residual = 0;
     }
 
     /// The active group has used its slice up, but the first in line has had more than its part:
@@ -186,7 +155,7 @@ impl Line {
         };
         let ahead = self.groups[first as usize].charged;
         let entry = &mut self.groups[self.active as usize];
-        let owed_ns = ahead.saturating_sub(entry.charged) * entry.worth.weight / 100;
+        let owed_ns = ahead.saturating_sub(entry.charged) * entry.weight / 100;
         let owed = (owed_ns / 1000 * u64::from(self.params.cfq.hz) / 1_000_000) as Jiffies;
         if entry.lengthened || owed == 0 {
             return false;
@@ -215,18 +184,6 @@ impl Line {
         core::mem::replace(&mut self.active, NIL)
     }
 
-    /// Whether a request that is done ends the turn of the active group, its slice being used up.
-    /// How far it was overrun counts when the group goes in line. Without D4 what is charged counts
-    /// instead, and a turn ends when the next request is chosen.
-    pub(super) fn time_out(&mut self, now: Jiffies) -> bool {
-        let ends = self.params.d4_nominal_turns && self.slice_used(now);
-        if ends {
-            let entry = &mut self.groups[self.active as usize];
-            entry.residual = entry.slice_end - now;
-        }
-        ends
-    }
-
     /// Why the turn began, told once.
     pub(super) const fn tell_turn(&mut self) -> Option<Why> {
         self.new_turn.take()
@@ -235,10 +192,10 @@ impl Line {
     /// A request of `group` is done.
     pub(super) fn completed(&mut self, now: Jiffies, group: u32, device_time: Span) {
         let entry = &mut self.groups[group as usize];
-        entry.charged += device_time.as_ns() * 100 / entry.worth.weight;
+        entry.charged += device_time.as_ns() * 100 / entry.weight;
         if group == self.active && entry.slice_new {
             entry.slice_new = false;
-            entry.slice_end = now + entry.worth.slice;
+            entry.slice_end = now + entry.slice;
         }
     }
 }

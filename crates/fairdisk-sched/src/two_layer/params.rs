@@ -11,15 +11,14 @@ pub const WAIT_MAX: Span = Span::from_s(5);
 pub struct TwoLayerParams {
     /// The CFQ inside each group. All groups share these tunables.
     pub cfq: CfqParams,
-    /// The slice of a group of weight 100 (priority 4); others in proportion. 100 is what CFQ gives
-    /// a task of level 4, and with [`WeightMap::CfqSlice`] the others have what tasks have, too.
+    /// The slice of a group of weight 100 (priority 4); others in proportion.
     pub group_slice_ms: u32,
     /// What a group priority is worth.
     pub weight_map: WeightMap,
-    /// A group with a priority goes back in line like a task's queue: the further, the more groups
-    /// want the disk and the lower its priority. Off: to the end. A group with a weight, which
-    /// history did not know, goes to the end in any case. D4 off makes it meaningless.
-    pub group_key_offset: bool,
+    /// A group's slice is used up when its end is past, not when it is reached. Inferred: the text
+    /// of the outer layer was not at hand, and this fits the published tables better
+    /// (docs/fidelity.md).
+    pub group_past_end: bool,
     /// A group whose task will be back soon keeps the disk for `slice_idle` after that task's own
     /// slice has ended, when nobody else in the group wants it.
     pub group_idle: bool,
@@ -42,9 +41,9 @@ impl Default for TwoLayerParams {
     fn default() -> Self {
         Self {
             cfq: CfqParams::default(),
-            group_slice_ms: 100,
-            weight_map: WeightMap::CfqSlice,
-            group_key_offset: true,
+            group_slice_ms: 80,
+            weight_map: WeightMap::LinearHigh0,
+            group_past_end: true,
             group_idle: true,
             inner_turn_resumes: false,
             d1_stale_group_records: true,

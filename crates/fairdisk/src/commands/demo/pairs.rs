@@ -47,8 +47,8 @@ impl Pairs {
         if let Some(rates) = Score::of(&self.outcome).and_then(|score| score.rates) {
             let _ = writeln!(
                 text,
-                "\n   Two-layer CFQ: rates {:.1} % off on average; the right one finishes first in \
-                 {} of {} runs.\n   Flat CFQ knows tasks but no groups: run 4 comes out as run 3.",
+                "\n   Two-layer CFQ: rates {:.1} % off on average; who is published to end first, or \
+                 both together\n   (within 10 %), does so in {} of {} runs.\n   Flat CFQ knows tasks but no groups: run 4 comes out as run 3.",
                 rates.error_mean * 100.0,
                 rates.orders_right,
                 rates.orders
