@@ -26,7 +26,7 @@ q8_idle_while_busy = false
 
 [groups]
 slice_ms = 40
-weight_map = "linear-high0"
+past_end = false
 inner_turn_resumes = true
 
 [defects]
