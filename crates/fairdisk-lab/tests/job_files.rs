@@ -1,5 +1,7 @@
 //! fio job files as a workload: what the jobs say is what is run.
 
+use fairdisk_lab::catalog::error::CatalogError;
+use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell};
 use fairdisk_lab::plan::{Options, Plan};
@@ -7,11 +9,8 @@ use fairdisk_lab::run::run_plan;
 use std::sync::atomic::AtomicBool;
 
 fn run(text: &str) -> RowOutcome {
-    let resolved = JobFile::parse("test.fio", text, &Context::closed())
-        .and_then(|file| file.resolve())
-        .unwrap_or_else(|problems| panic!("{problems}"));
     let options = Options { seeds: Some(1), ..Options::default() };
-    let plan = Plan::job_file("test.fio", &resolved, &options).expect("disk and scheduler exist");
+    let plan = plan(text, &options).expect("disk and scheduler exist");
     let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
     let mut outcome = Outcome::new(&plan, Shell::Lab, &ensembles);
     let row = outcome.rows.remove(0);
@@ -119,12 +118,29 @@ fn the_share_of_a_group_counts_wherever_it_is_said() {
     assert!((heavy - 80.0).abs() < 4.0, "{heavy}");
 }
 
-fn refused(text: &str) -> String {
+fn plan(text: &str, options: &Options) -> Result<Plan, CatalogError> {
     let resolved = JobFile::parse("test.fio", text, &Context::closed())
         .and_then(|file| file.resolve())
         .unwrap_or_else(|problems| panic!("{problems}"));
-    let plan = Plan::job_file("test.fio", &resolved, &Options::default());
-    plan.expect_err("it cannot run").to_string()
+    Plan::job_file("test.fio", &resolved, options)
+}
+
+fn refused(text: &str) -> String {
+    plan(text, &Options::default()).expect_err("it cannot run").to_string()
+}
+
+#[test]
+fn only_what_a_job_file_has_can_be_set() {
+    let set = |text: &str| Options {
+        overrides: vec![Override::parse(text).expect("well formed")],
+        ..Options::default()
+    };
+    for text in ["experiment.bogus=3", "volume.bogus=3", "experiment.duration_s=1"] {
+        let error = plan("[a]\nsize=1m\n", &set(text)).expect_err("it has none").to_string();
+        assert!(error.starts_with(&format!("--set {text}: a job file has no")), "{error}");
+    }
+    let changed = plan("[a]\nsize=1m\n", &set("host.hz=100")).expect("it has a host");
+    assert_eq!(changed.host.hz, 100);
 }
 
 #[test]

@@ -7,12 +7,19 @@ use std::fmt;
 /// it is not about a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogError {
-    /// The file as its reader named it.
+    /// The file as its reader named it, or the option that is wrong.
     pub path: String,
     /// Line, counted from 1; 0 when it is not about a line.
     pub line: usize,
     /// What is wrong and what was expected.
     pub message: String,
+}
+
+impl CatalogError {
+    /// Something wrong with an option, given as on the command line.
+    pub(crate) fn option(option: &str, message: impl Into<String>) -> Self {
+        Self { path: option.to_owned(), line: 0, message: message.into() }
+    }
 }
 
 impl fmt::Display for CatalogError {

@@ -71,6 +71,21 @@ fn read_value(text: &str) -> Value {
     parsed.and_then(|mut table| table.remove("value")).unwrap_or_else(|| Value::from(text))
 }
 
+/// Demands that no change is meant for one of these scopes, which a run does not have.
+///
+/// # Errors
+/// The first change that is, and `remedy`.
+pub fn demand_none(
+    scopes: &[&str],
+    overrides: &[Override],
+    remedy: &str,
+) -> Result<(), CatalogError> {
+    match overrides.iter().find(|change| scopes.contains(&change.scope.as_str())) {
+        None => Ok(()),
+        Some(change) => Err(CatalogError::option(&format!("--set {}", change.written), remedy)),
+    }
+}
+
 /// Applies the changes meant for `scope` to a file's text. Untouched, the text keeps its lines for
 /// messages.
 ///

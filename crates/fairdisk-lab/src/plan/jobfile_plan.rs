@@ -6,6 +6,7 @@ use super::{
     load_revision,
 };
 use crate::catalog::error::CatalogError;
+use crate::catalog::overrides::demand_none;
 use crate::jobfile::{Place, Resolved, SubmissionClass};
 use fairdisk_core::Span;
 use fairdisk_sim::device::Device as _;
@@ -15,6 +16,10 @@ const DEFAULT_DEVICE: &str = "hdd-7200-2007";
 /// The machine of every job file.
 const HOST: &str = "plain";
 /// The scheduler of a job file that names none.
+/// What `--set` cannot change.
+const NOT_IN_JOB_FILES: [&str; 2] = ["experiment", "volume"];
+const USE_OPTIONS: &str = "a job file has no experiment and no volumes; use --seeds or --duration, \
+                           or change the file";
 const DEFAULT_SCHEDULER: &str = "two-layer-cfq";
 
 impl Plan {
@@ -22,13 +27,15 @@ impl Plan {
     /// of 2007; the scheduler likewise, or two-layer CFQ.
     ///
     /// # Errors
-    /// A disk or scheduler that does not exist, or jobs that disagree about them.
+    /// A disk or scheduler that does not exist, jobs that disagree about them, or a change of
+    /// something that a job file does not have.
     pub fn job_file(
         name: &str,
         resolved: &Resolved,
         options: &Options,
     ) -> Result<Self, CatalogError> {
         let jobs = &resolved.jobs;
+        demand_none(&NOT_IN_JOB_FILES, &options.overrides, USE_OPTIONS)?;
         let (device_id, place) = pick("device", &options.device, DEFAULT_DEVICE, resolved)?;
         let device =
             load_device(&device_id, &options.overrides).map_err(|error| at(error, place))?;
