@@ -110,6 +110,32 @@ fn buffered_writes_are_on_the_disk_after_an_fsync() {
 }
 
 #[test]
+fn a_buffered_writer_ends_with_its_last_system_call() {
+    let job = "direct=0\nrw=randwrite\nsize=64m\nruntime=3\ntime_based\n";
+    let tasks = run(&format!("[a]\n{job}[b]\nstonewall\nrw=read\nio_size=4k\n"));
+    // A write may have to wait for room in the page cache.
+    assert!((3000.0..3100.0).contains(&lasted(&tasks[0])), "{} ms", lasted(&tasks[0]));
+    assert_eq!(began(&tasks[1]), ms(tasks[0].finished));
+    assert!(lasted(&tasks[1]) > 16.0, "what was written goes to the disk meanwhile");
+}
+
+#[test]
+fn an_fsync_at_the_end_waits_for_what_was_written() {
+    let job = "direct=0\nrw=randwrite\nsize=64m\nnumber_ios=64\n";
+    let without = run(&format!("[a]\n{job}"));
+    assert!(lasted(&without[0]) < 8.0, "{} ms", lasted(&without[0]));
+    for key in ["end_fsync", "fsync_on_close", "fsync_on_close=1\nend_fsync"] {
+        let with = run(&format!("[a]\n{job}{key}=1\n"));
+        assert_eq!(with[0].flushes.ios, 1);
+        assert!(lasted(&with[0]) > 30.0 * 8.0, "{} ms", lasted(&with[0]));
+    }
+    let files = run(&format!("[a]\n{job}end_fsync=1\nnrfiles=3\n"));
+    assert_eq!(files[0].flushes.ios, 3, "one for each file");
+    let read = run("[a]\nrw=read\nsize=256k\nend_fsync=1\n");
+    assert_eq!(read[0].flushes.ios, 0, "nothing was written");
+}
+
+#[test]
 fn a_trim_is_a_request_and_comes_before_its_write() {
     let tasks = run("[a]\nrw=trim\nio_size=40k\n[b]\nstonewall\nrw=trimwrite\nio_size=40k\n");
     assert_eq!((tasks[0].per_op.trim.ios, tasks[0].per_op.trim.bytes), (10, 40_960));

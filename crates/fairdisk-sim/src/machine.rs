@@ -88,7 +88,8 @@ pub struct Machine<E> {
     effects: Effects,
     finished: Vec<(BioId, bool)>,
     groups: Vec<GroupTally>,
-    running: usize,
+    /// Tasks that have not ended, or whose data is still to be written back.
+    left: usize,
     phases: Phases,
     stopping: bool,
 }
@@ -114,7 +115,7 @@ impl<E: Elevator> Machine<E> {
             effects: Effects::new(),
             finished: Vec::new(),
             groups: vec![GroupTally::default(); config.groups.len().max(1)],
-            running: config.tasks.len(),
+            left: config.tasks.len(),
             phases: Phases::new(&config.tasks),
             stopping: false,
             config,
@@ -202,11 +203,11 @@ impl<E: Elevator> Machine<E> {
         self.stopping = true;
     }
 
-    /// Whether nothing is in flight and every task has ended, or will do nothing more because the
-    /// machine was stopped.
+    /// Whether nothing is in flight or to be written back and every task has ended, or will do
+    /// nothing more because the machine was stopped.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        let ended = || self.running == 0 || self.stopping && self.tasks.iter().all(Task::is_asleep);
+        let ended = || self.left == 0 || self.stopping && self.tasks.iter().all(Task::is_asleep);
         self.engine.accounts().in_flight() == 0 && ended()
     }
 
@@ -360,12 +361,19 @@ impl<E: Elevator> Machine<E> {
         let task = &mut self.tasks[index as usize];
         task.step = Step::Exited;
         task.report.finished = Some(now);
-        let phase = task.phase;
-        self.running -= 1;
-        self.feed(now, Input::Configure(Change::TaskExited { task: TaskId(index) }), issue);
+        let (phase, written) = (task.phase, task.dirty_bytes == 0);
+        if written {
+            self.forget(now, index, issue);
+        }
         if self.phases.ended(phase).is_some() {
             self.start_phase(now);
         }
+    }
+
+    /// A task has ended, and all it wrote is on the disk.
+    fn forget(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+        self.left -= 1;
+        self.feed(now, Input::Configure(Change::TaskExited { task: TaskId(index) }), issue);
     }
 }
 

@@ -51,6 +51,8 @@ pub(super) struct Draft {
     pub(super) sync: Slot<WriteSync>,
     pub(super) fsync: Slot<u32>,
     pub(super) fdatasync: Slot<u32>,
+    pub(super) end_fsync: Slot<bool>,
+    pub(super) fsync_on_close: Slot<bool>,
 
     pub(super) numjobs: Slot<u32>,
     pub(super) thread: Slot<bool>,
@@ -96,6 +98,11 @@ impl Draft {
     pub(super) fn base(&self) -> KbBase {
         value(&self.kb_base).unwrap_or_default()
     }
+}
+
+/// The key that switches on flushing at the end, if one does.
+pub(super) fn end_flush(draft: &Draft) -> Option<&Placed<bool>> {
+    [&draft.end_fsync, &draft.fsync_on_close].into_iter().flatten().find(|placed| placed.value)
 }
 
 /// What a slot holds.

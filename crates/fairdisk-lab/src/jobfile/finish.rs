@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::blocks::{BlockSize, BlockSizes};
-use super::draft::{Draft, List, value};
+use super::draft::{self, Draft, List, value};
 use super::group::{GroupSetting, GroupShare};
 use super::job::{Caching, Flush, Job, Pace, Schedule, Seed, Think, WriteSync};
 use super::pattern::{Distribution, Kind, Mix, Order, Pattern, RandomOrder, Repeat};
@@ -46,6 +46,7 @@ pub(super) fn job(section: &Section, draft: &Draft, before: Option<&Job>) -> Job
             write_sync: value(&draft.sync).unwrap_or(WriteSync::None),
             fsync_writes: value(&draft.fsync).and_then(NonZeroU32::new),
             fdatasync_writes: value(&draft.fdatasync).and_then(NonZeroU32::new),
+            at_end: draft::end_flush(draft).is_some(),
         },
         schedule: schedule(draft),
         pace: pace(draft),

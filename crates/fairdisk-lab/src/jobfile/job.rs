@@ -84,6 +84,8 @@ pub struct Flush {
     pub fsync_writes: Option<NonZeroU32>,
     /// An `fdatasync` after this many writes.
     pub fdatasync_writes: Option<NonZeroU32>,
+    /// An `fsync` of every file before the job ends.
+    pub at_end: bool,
 }
 
 /// `sync=`

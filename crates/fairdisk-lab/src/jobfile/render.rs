@@ -135,6 +135,9 @@ impl Job {
         if let Some(writes) = self.flush.fdatasync_writes {
             lines.set("fdatasync", writes, "writes between");
         }
+        if self.flush.at_end {
+            lines.set("end_fsync", 1, "the job ends when all is on the disk");
+        }
     }
 
     fn schedule_lines(&self, lines: &mut Lines) {

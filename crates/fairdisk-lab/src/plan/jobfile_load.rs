@@ -138,9 +138,11 @@ fn task(worker: &Worker<'_>, group: GroupId, files: Vec<u32>, prng: &mut Prng) -
     let job = worker.job;
     let delay = job.schedule.start_delay;
     let start = prng.between(delay.min_ns, delay.max_ns.max(delay.min_ns));
+    let flushes = job.flush.at_end && job.pattern.mix.uses().write;
     let mut task = TaskSpec {
         group,
         ioprio: ioprio(job),
+        end_flushes: if flushes { files.len() as u32 } else { 0 },
         files,
         buffered: job.caching == Caching::Buffered,
         write_through: job.flush.write_sync != WriteSync::None,

@@ -81,6 +81,8 @@ pub(super) struct Task {
     nowhere: bool,
     think: Option<Think>,
     ramp: Span,
+    /// Flushes left to do at the end.
+    end_flushes: u32,
     pub(super) phase: u32,
     stream: Stream,
     pub(super) step: Step,
@@ -124,6 +126,7 @@ impl Task {
             nowhere: spec.nowhere,
             think: spec.think,
             ramp: spec.ramp,
+            end_flushes: spec.end_flushes,
             phase: spec.phase,
             step: Step::Begin,
             current: FileIo { slot: 0, file: 0, op: Op::Read, offset: 0, bytes: 0 },
@@ -251,14 +254,21 @@ impl<E: Elevator> Machine<E> {
         true
     }
 
-    /// The task ends when nothing of it is under way any more.
+    /// The task ends when it waits for nothing any more. What it wrote into the page cache need not
+    /// have reached the disk, unless it flushes at the end.
     fn drain(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
+        let stopping = self.stopping;
         let task = self.task(index);
         task.step = Step::Draining;
         task.think = None;
-        if task.outstanding == 0 && task.dirty_bytes == 0 {
-            self.exit(now, index, issue);
+        if task.outstanding > 0 {
+            return false;
         }
+        if task.end_flushes > 0 && !stopping {
+            task.end_flushes -= 1;
+            return self.sync(now, index, issue);
+        }
+        self.exit(now, index, issue);
         false
     }
 

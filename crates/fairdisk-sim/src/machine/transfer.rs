@@ -185,8 +185,8 @@ impl<E: Elevator> Machine<E> {
         task.dirty_bytes -= bytes;
         let ready = match task.step {
             Step::Full => task.dirty_bytes <= limit,
-            Step::Draining => task.dirty_bytes == 0,
             Step::Syncing if task.dirty_bytes == 0 => return self.flush(now, index, issue),
+            Step::Exited if task.dirty_bytes == 0 => return self.forget(now, index, issue),
             _ => false,
         };
         if ready {

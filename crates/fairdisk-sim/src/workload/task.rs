@@ -32,6 +32,8 @@ pub struct TaskSpec {
     pub start: Instant,
     /// What it does in this time after its start does not count in reports.
     pub ramp: Span,
+    /// Flushes before it ends.
+    pub end_flushes: u32,
     /// What it does.
     pub stream: StreamSpec,
 }
@@ -62,6 +64,7 @@ impl Default for TaskSpec {
             phase: 0,
             start: Instant::ZERO,
             ramp: Span::ZERO,
+            end_flushes: 0,
             stream: StreamSpec::default(),
         }
     }

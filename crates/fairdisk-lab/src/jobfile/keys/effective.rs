@@ -108,6 +108,10 @@ pub(super) static KEYS: &[Key] = &[
     set("fdatasync", &[], "fdatasync after so many writes", |d, g| {
         g.set(&mut d.fdatasync, g.count32(0))
     }),
+    set("end_fsync", &[], "fsync at the end", |d, g| g.set(&mut d.end_fsync, g.flag())),
+    set("fsync_on_close", &[], "fsync before closing", |d, g| {
+        g.set(&mut d.fsync_on_close, g.flag())
+    }),
     set("numjobs", &[], "clones of the job", |d, g| g.set(&mut d.numjobs, g.count32(1))),
     set("thread", &[], "clones are threads of one process", |d, g| {
         g.set(&mut d.thread, g.switch())

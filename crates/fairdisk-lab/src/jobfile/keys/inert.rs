@@ -135,8 +135,6 @@ pub(super) static KEYS: &[Key] = &[
     inert("unlink_each_loop", Only(&["0"]), DEFAULT),
     inert("lockfile", Only(&["none"]), DEFAULT),
     inert("file_service_type", Only(&["roundrobin"]), DEFAULT),
-    inert("fsync_on_close", Only(&["0"]), DEFAULT),
-    inert("end_fsync", Only(&["0"]), DEFAULT),
     inert("write_barrier", Only(&["0"]), DEFAULT),
     inert("write_hint", Only(&["none"]), DEFAULT),
     inert("zonemode", Only(&["none"]), DEFAULT),
