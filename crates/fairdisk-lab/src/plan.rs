@@ -3,6 +3,7 @@
 mod experiment_load;
 mod jobfile_files;
 mod jobfile_load;
+mod jobfile_notes;
 mod jobfile_plan;
 mod jobfile_stream;
 mod setup;

@@ -125,6 +125,28 @@ fn plan(text: &str, options: &Options) -> Result<Plan, CatalogError> {
     Plan::job_file("test.fio", &resolved, options)
 }
 
+/// What is said about the jobs beyond their results.
+fn notes(text: &str) -> Vec<String> {
+    plan(text, &Options::default()).expect("it can run").caveats
+}
+
+#[test]
+fn shares_that_do_not_count_are_said_not_to() {
+    let jobs = "[a]\nsize=1m\ngroup=/p/x\ngroup_weight=200\n[b]\nsize=1m\nprio=2\nprioclass=2\n";
+    let said = |scheduler: &str| {
+        let notes = notes(&format!("[global]\nscheduler={scheduler}\n{jobs}"));
+        let part = |part: &str| notes.iter().any(|note| note.contains(part));
+        [part("the weights and priorities of groups"), part("not nested"), part("prio, prioclass")]
+    };
+    assert_eq!(said("noop"), [true, false, true]);
+    assert_eq!(said("deadline"), [true, false, true]);
+    assert_eq!(said("cfq-2.6.25"), [true, false, false]);
+    assert_eq!(said("two-layer-cfq"), [false, true, false]);
+    let plain = "[a]\nsize=1m\ngroup=/p\n";
+    assert_eq!(notes(&format!("{plain}scheduler=noop\n")).len(), 1, "nothing is asked for");
+    assert_eq!(notes(plain).len(), 1, "and nothing is nested");
+}
+
 fn refused(text: &str) -> String {
     plan(text, &Options::default()).expect_err("it cannot run").to_string()
 }

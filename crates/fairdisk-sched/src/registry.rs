@@ -49,6 +49,18 @@ impl SchedulerSpec {
         }
     }
 
+    /// Whether groups are served by their weights.
+    #[must_use]
+    pub const fn weighs_groups(&self) -> bool {
+        matches!(self, Self::TwoLayerCfq(_))
+    }
+
+    /// Whether tasks are served by their I/O priorities.
+    #[must_use]
+    pub const fn knows_priorities(&self) -> bool {
+        matches!(self, Self::Cfq(_) | Self::TwoLayerCfq(_))
+    }
+
     /// An empty scheduler, set this way.
     #[must_use]
     pub fn build(&self) -> Scheduler {

@@ -346,7 +346,7 @@ fn about_rest(draft: &Draft, notes: &mut Notes) {
     if let Some(weight) = &draft.cgroup_weight {
         let effect = super::group::GroupShare::CgroupWeight(weight.value).weight();
         let text = format!(
-            "{} of cgroup v1, where 500 is the default, is group_weight {effect}",
+            "{} of cgroup v1, where 500 is the default, stands for group_weight {effect}",
             weight.value
         );
         notes.add(&weight.place, weight.key, text);

@@ -1,13 +1,14 @@
 //! A fio job file as a plan.
 
 use super::jobfile_load::JobFileLoad;
+use super::jobfile_notes::notes;
 use super::{
     DEFAULT_SEEDS, Options, Plan, PlannedArm, PlannedRow, choose, load_device, load_host,
     load_revision,
 };
 use crate::catalog::error::CatalogError;
 use crate::catalog::overrides::demand_none;
-use crate::jobfile::{Place, Resolved, SubmissionClass};
+use crate::jobfile::{Place, Resolved};
 use fairdisk_core::Span;
 use fairdisk_sim::device::Device as _;
 
@@ -15,11 +16,11 @@ use fairdisk_sim::device::Device as _;
 const DEFAULT_DEVICE: &str = "hdd-7200-2007";
 /// The machine of every job file.
 const HOST: &str = "plain";
-/// The scheduler of a job file that names none.
 /// What `--set` cannot change.
 const NOT_IN_JOB_FILES: [&str; 2] = ["experiment", "volume"];
 const USE_OPTIONS: &str = "a job file has no experiment and no volumes; use --seeds or --duration, \
                            or change the file";
+/// The scheduler of a job file that names none.
 const DEFAULT_SCHEDULER: &str = "two-layer-cfq";
 
 impl Plan {
@@ -34,8 +35,8 @@ impl Plan {
         resolved: &Resolved,
         options: &Options,
     ) -> Result<Self, CatalogError> {
-        let jobs = &resolved.jobs;
         demand_none(&NOT_IN_JOB_FILES, &options.overrides, USE_OPTIONS)?;
+        let jobs = &resolved.jobs;
         let (device_id, place) = pick("device", &options.device, DEFAULT_DEVICE, resolved)?;
         let device =
             load_device(&device_id, &options.overrides).map_err(|error| at(error, place))?;
@@ -44,6 +45,7 @@ impl Plan {
         let disk_bytes = device.build().capacity_sectors() * 512;
         let revision =
             load_revision(&scheduler, &options.overrides).map_err(|error| at(error, place))?;
+        let caveats = notes(resolved, &scheduler, &revision.spec);
         let arm = PlannedArm { name: scheduler, ionice: true, revision };
         let load = JobFileLoad::new(jobs.clone(), disk_bytes);
         if let Some(message) = load.obstacle(&device_id) {
@@ -56,7 +58,7 @@ impl Plan {
             title,
             question: String::new(),
             source: String::new(),
-            caveats: notes(resolved),
+            caveats,
             device_id,
             device,
             host: load_host(HOST, &options.overrides)?,
@@ -105,24 +107,4 @@ fn at(error: CatalogError, place: Option<&Place>) -> CatalogError {
         }
         _ => error,
     }
-}
-
-/// What to know about the result: how engines were understood, and the reader's notes.
-fn notes(resolved: &Resolved) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    for job in &resolved.jobs {
-        let class = match job.submission.class {
-            SubmissionClass::Sync => "one I/O at a time".to_owned(),
-            SubmissionClass::Mapped => "page faults, one at a time".to_owned(),
-            SubmissionClass::Null => "no disk is touched".to_owned(),
-            SubmissionClass::Async(queue) => format!("up to {} I/Os in flight", queue.depth),
-        };
-        let note =
-            format!("job `{}`: ioengine {} runs as: {class}", job.name, job.submission.engine);
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
-    }
-    notes.extend(resolved.notes.iter().map(ToString::to_string));
-    notes
 }
