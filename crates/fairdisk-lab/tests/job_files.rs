@@ -147,6 +147,19 @@ fn shares_that_do_not_count_are_said_not_to() {
     assert_eq!(notes(plain).len(), 1, "and nothing is nested");
 }
 
+#[test]
+fn buffered_requests_go_one_at_a_time_and_are_said_to() {
+    let job = "[a]\nrw=randread\nsize=64m\nnumber_ios=32\nioengine=libaio\niodepth=8\n";
+    let buffered = notes(job);
+    assert!(buffered[0].ends_with("libaio runs as: one I/O at a time"), "{buffered:?}");
+    assert!(buffered[1].contains("`iodepth`: no effect: buffered"), "{buffered:?}");
+    let direct = notes(&format!("{job}direct=1\n"));
+    assert!(direct[0].ends_with("runs as: up to 8 I/Os in flight"), "{direct:?}");
+    let seconds = |more: &str| run(&format!("{job}{more}")).duration_s;
+    let (one, eight) = (seconds(""), seconds("iodepth=1\ndirect=1\n"));
+    assert!((one / eight - 1.0).abs() < 0.05, "{one} s, as with one at a time: {eight} s");
+}
+
 fn refused(text: &str) -> String {
     plan(text, &Options::default()).expect_err("it cannot run").to_string()
 }

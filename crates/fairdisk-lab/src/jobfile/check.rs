@@ -306,8 +306,13 @@ fn about_size(draft: &Draft, notes: &mut Notes) {
 fn about_queue(draft: &Draft, notes: &mut Notes) {
     let engine = value(&draft.ioengine).unwrap_or(submission::DEFAULT);
     let depth = value(&draft.iodepth).unwrap_or(1);
-    let one_by_one = matches!(engine.kind, EngineKind::Sync | EngineKind::Mapped);
-    let text = format!("no effect: ioengine {} has one request in flight", engine.name);
+    let buffered = engine.kind == EngineKind::Async && !value(&draft.direct).unwrap_or(false);
+    let one_by_one = buffered || matches!(engine.kind, EngineKind::Sync | EngineKind::Mapped);
+    let text = if buffered {
+        "no effect: buffered requests go one at a time; set direct=1".to_owned()
+    } else {
+        format!("no effect: ioengine {} has one request in flight", engine.name)
+    };
     say(notes, &draft.iodepth, one_by_one && depth > 1, &text);
     say(notes, &draft.iodepth_batch, one_by_one, &text);
     say(notes, &draft.iodepth_low, one_by_one, &text);
@@ -328,13 +333,13 @@ fn about_writes(draft: &Draft, notes: &mut Notes) {
     let dry = !mix_uses(draft).write;
     say(notes, &draft.fsync, dry, TEXT);
     say(notes, &draft.fdatasync, dry, TEXT);
+    say(notes, &draft.end_fsync, dry, TEXT);
+    say(notes, &draft.fsync_on_close, dry, TEXT);
     say(notes, &draft.sync, dry, TEXT);
     say(notes, &draft.verify, true, "no effect: no data is verified");
     say(notes, &draft.do_verify, true, "no effect: no data is verified");
 }
 
-    say(notes, &draft.end_fsync, dry, TEXT);
-    say(notes, &draft.fsync_on_close, dry, TEXT);
 fn about_rest(draft: &Draft, notes: &mut Notes) {
     let unlevelled = draft.prio.is_none() && matches!(value(&draft.prioclass), Some(1 | 2));
     say(notes, &draft.prioclass, unlevelled, "prio is not set: level 0, the highest, is used");

@@ -118,11 +118,13 @@ fn target(draft: &Draft) -> Target {
 
 fn submission(draft: &Draft) -> Submission {
     let engine = value(&draft.ioengine).unwrap_or(submission::DEFAULT);
+    let direct = value(&draft.direct).unwrap_or(false);
     let class = match engine.kind {
         EngineKind::Mapped => SubmissionClass::Mapped,
         EngineKind::Null => SubmissionClass::Null,
-        EngineKind::Async => SubmissionClass::Async(queue(draft)),
-        EngineKind::Sync | EngineKind::Foreign => SubmissionClass::Sync,
+        EngineKind::Async if direct => SubmissionClass::Async(queue(draft)),
+        // Linux makes a buffered request of an asynchronous engine wait for its pages.
+        EngineKind::Async | EngineKind::Sync | EngineKind::Foreign => SubmissionClass::Sync,
     };
     Submission { engine: engine.name, class }
 }
