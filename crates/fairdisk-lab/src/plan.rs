@@ -11,11 +11,11 @@ mod setup;
 pub use setup::{GroupLabel, Load, Loaded, Setup};
 
 use crate::catalog::device::parse_device;
-use crate::catalog::error::CatalogError;
+use crate::catalog::error::{CatalogError, unknown};
 use crate::catalog::experiment::{Arm, Experiment, Published, Until};
 use crate::catalog::host::Host;
-use crate::catalog::library::{Kind, find};
-use crate::catalog::overrides::{Override, apply, apply_to_volumes};
+use crate::catalog::library::{Document, Kind, find};
+use crate::catalog::overrides::{Override, read};
 use crate::catalog::revision::{Revision, flatten};
 use experiment_load::ExperimentLoad;
 use fairdisk_core::Span;
@@ -107,21 +107,20 @@ impl Plan {
     /// A name that stands for nothing, or the first thing wrong with a file.
     pub fn experiment(name: &str, options: &Options) -> Result<Self, CatalogError> {
         let document = find(Kind::Experiment, name)?;
-        let document = apply(document, "experiment", &options.overrides)?;
-        let document = apply_to_volumes(document, &options.overrides)?;
-        let experiment = Experiment::parse(&document)?;
+        let scopes = ["experiment", "volume"];
+        let experiment = read(&document, &scopes, &options.overrides, Experiment::parse)?;
         let device_id = options.device.clone().unwrap_or_else(|| experiment.device.clone());
         let rows = experiment.rows.iter().enumerate().map(|(row, entry)| PlannedRow {
             label: entry.label.clone(),
             load: Box::new(ExperimentLoad { experiment: experiment.clone(), row }),
         });
-        let rows = choose(&document.path, "row", &options.row, rows.collect(), |row| &row.label)?;
+        let rows = choose("row", &options.row, rows.collect(), |row| &row.label)?;
         let whole = |seconds: f64| Span::from_ns((seconds * 1e9) as u64);
         Ok(Self {
             device: load_device(&device_id, &options.overrides)?,
             device_id,
             host: load_host(&experiment.host, &options.overrides)?,
-            arms: load_arms(&document.path, &experiment.arms, options)?,
+            arms: load_arms(&experiment.arms, options)?,
             rows,
             duration: match experiment.until {
                 Some(Until::Done) => options.duration,
@@ -156,7 +155,6 @@ fn comparable(mut published: Vec<Published>, options: &Options) -> Vec<Published
 
 /// All of `items`, or the one called `wanted`.
 fn choose<T>(
-    path: &str,
     what: &str,
     wanted: &Option<String>,
     items: Vec<T>,
@@ -167,14 +165,14 @@ fn choose<T>(
     let chosen: Vec<T> = items.into_iter().filter(|item| name(item) == wanted).collect();
     if chosen.is_empty() {
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        let message = crate::catalog::error::unknown(what, wanted, &known);
-        return Err(CatalogError { path: path.to_owned(), line: 1, message });
+        let message = unknown(what, wanted, &known);
+        return Err(CatalogError::option(&format!("--{what} {wanted}"), message));
     }
     Ok(chosen)
 }
 
-fn load_arms(path: &str, arms: &[Arm], options: &Options) -> Result<Vec<PlannedArm>, CatalogError> {
-    let mut arms = choose(path, "arm", &options.arm, arms.to_vec(), |arm| &arm.name)?;
+fn load_arms(arms: &[Arm], options: &Options) -> Result<Vec<PlannedArm>, CatalogError> {
+    let mut arms = choose("arm", &options.arm, arms.to_vec(), |arm| &arm.name)?;
     if let Some(scheduler) = &options.scheduler {
         // A scheduler the experiment has in an arm runs as that arm; another gets one of its own.
         let known = arms.iter().any(|arm| arm.scheduler == *scheduler);
@@ -225,14 +223,14 @@ fn for_each_scheduler(
 /// A scheduler with the overrides of scope `scheduler`.
 pub(crate) fn load_revision(name: &str, overrides: &[Override]) -> Result<Revision, CatalogError> {
     let document = flatten(find(Kind::Revision, name)?)?;
-    Revision::parse(&apply(document, "scheduler", overrides)?)
+    read(&document, &["scheduler"], overrides, Revision::parse)
 }
 
 pub(crate) fn load_device(name: &str, overrides: &[Override]) -> Result<DeviceSpec, CatalogError> {
-    let document = apply(find(Kind::Device, name)?, "device", overrides)?;
-    parse_device(&document.id, &document.text, &document.path)
+    let parse = |device: &Document| parse_device(&device.id, &device.text, &device.path);
+    read(&find(Kind::Device, name)?, &["device"], overrides, parse)
 }
 
 pub(crate) fn load_host(name: &str, overrides: &[Override]) -> Result<Host, CatalogError> {
-    Host::parse(&apply(find(Kind::Host, name)?, "host", overrides)?)
+    read(&find(Kind::Host, name)?, &["host"], overrides, Host::parse)
 }

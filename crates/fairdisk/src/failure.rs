@@ -56,7 +56,8 @@ impl From<CatalogError> for Failure {
             || [".toml", ".fio"].iter().any(|ending| error.path.contains(ending))
             || error.path.contains('/');
         let is_said = error.line == 0 && error.message.contains(&error.path);
-        Self::BadInput(if names_a_file && !is_said { error.to_string() } else { error.message })
+        let is_known = names_a_file && !is_said || error.path.starts_with("--");
+        Self::BadInput(if is_known { error.to_string() } else { error.message })
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::error::{CatalogError, unknown};
 use super::library::Document;
+use super::source::Source;
 use toml::{Table, Value};
 
 /// The files a key may name.
@@ -43,7 +44,21 @@ impl Override {
         Ok(Self { scope, keys, value, written: text.to_owned() })
     }
 
-    fn apply(&self, table: &mut Table) -> Result<(), String> {
+    fn error(&self, message: impl Into<String>) -> CatalogError {
+        CatalogError::option(&format!("--set {}", self.written), message)
+    }
+
+    /// Changes a file, or with scope `volume` each of its volumes.
+    fn apply(&self, file: &mut Table) -> Result<(), String> {
+        if self.scope != "volume" {
+            return self.apply_to(file);
+        }
+        let volumes = file.get_mut("volume").and_then(Value::as_array_mut);
+        let mut volumes = volumes.into_iter().flatten().filter_map(Value::as_table_mut);
+        volumes.try_for_each(|volume| self.apply_to(volume))
+    }
+
+    fn apply_to(&self, table: &mut Table) -> Result<(), String> {
         let (last, path) = self.keys.split_last().ok_or("no key")?;
         let mut at = table;
         for key in path {
@@ -82,64 +97,45 @@ pub fn demand_none(
 ) -> Result<(), CatalogError> {
     match overrides.iter().find(|change| scopes.contains(&change.scope.as_str())) {
         None => Ok(()),
-        Some(change) => Err(CatalogError::option(&format!("--set {}", change.written), remedy)),
+        Some(change) => Err(change.error(remedy)),
     }
 }
 
-/// Applies the changes meant for `scope` to a file's text. Untouched, the text keeps its lines for
-/// messages.
+/// Reads a file with the changes meant for one of these scopes.
 ///
 /// # Errors
-/// A key the file does not have.
-pub fn apply(
-    document: Document,
-    scope: &str,
+/// As `parse`. What is wrong with a change names the change: the file has no line for it.
+pub fn read<T>(
+    document: &Document,
+    scopes: &[&str],
     overrides: &[Override],
-) -> Result<Document, CatalogError> {
-    let mine: Vec<&Override> = overrides.iter().filter(|change| change.scope == scope).collect();
-    if mine.is_empty() {
-        return Ok(document);
-    }
-    let error = |message: String| CatalogError { path: document.path.clone(), line: 0, message };
-    let mut table: Table = document.text.parse().map_err(|failure: toml::de::Error| {
-        super::source::Source::new(&document.path, &document.text).error_of(&failure)
-    })?;
-    for change in mine {
-        change
-            .apply(&mut table)
-            .map_err(|message| error(format!("--set {}: {message}", change.written)))?;
-    }
-    let text = toml::to_string(&table).map_err(|failure| error(failure.to_string()))?;
-    let path = format!("{} with --set", document.path);
-    Ok(Document { path, ..document.derived(text) })
-}
-
-/// Applies changes of scope `volume` to every `[[volume]]` of an experiment.
-///
-/// # Errors
-/// A key the volumes do not have.
-pub fn apply_to_volumes(
-    document: Document,
-    overrides: &[Override],
-) -> Result<Document, CatalogError> {
-    let mine: Vec<&Override> = overrides.iter().filter(|change| change.scope == "volume").collect();
-    if mine.is_empty() {
-        return Ok(document);
-    }
-    let source = super::source::Source::new(&document.path, &document.text);
-    let mut table: Table = document.text.parse().map_err(|error| source.error_of(&error))?;
-    let volumes = table.get_mut("volume").and_then(Value::as_array_mut);
-    for volume in volumes.into_iter().flatten().filter_map(Value::as_table_mut) {
-        for change in &mine {
-            change.apply(volume).map_err(|message| {
-                source.error_at_key("volume", format!("--set {}: {message}", change.written))
-            })?;
+    parse: impl Fn(&Document) -> Result<T, CatalogError>,
+) -> Result<T, CatalogError> {
+    let mine: Vec<&Override> =
+        overrides.iter().filter(|change| scopes.contains(&change.scope.as_str())).collect();
+    let attempt = |changes: &[&Override]| parse(&changed(document.clone(), changes)?);
+    let whole = attempt(&mine);
+    if whole.is_err() {
+        attempt(&[])?;
+        for (at, change) in mine.iter().enumerate() {
+            attempt(&mine[..=at]).map_err(|error| change.error(error.message))?;
         }
     }
-    let text = toml::to_string(&table)
-        .map_err(|error| source.error_at_key("volume", error.to_string()))?;
-    let path = format!("{} with --set", document.path);
-    Ok(Document { path, ..document.derived(text) })
+    whole
+}
+
+fn changed(document: Document, changes: &[&Override]) -> Result<Document, CatalogError> {
+    if changes.is_empty() {
+        return Ok(document);
+    }
+    let source = Source::new(&document.path, &document.text);
+    let mut table: Table = document.text.parse().map_err(|error| source.error_of(&error))?;
+    for change in changes {
+        change.apply(&mut table).map_err(|message| change.error(message))?;
+    }
+    let text =
+        toml::to_string(&table).map_err(|error| source.error_at_key("id", error.to_string()))?;
+    Ok(document.derived(text))
 }
 
 #[cfg(test)]
@@ -155,13 +151,35 @@ mod tests {
         }
     }
 
+    fn set(text: &str) -> Override {
+        Override::parse(text).expect("well formed")
+    }
+
+    fn changed(changes: &[Override]) -> Result<Document, CatalogError> {
+        read(&document(), &["host"], changes, |document| Ok(document.clone()))
+    }
+
     #[test]
     fn changes_values_in_tables() {
-        let set = |text| Override::parse(text).expect("well formed");
         let changes = [set("host.hz=1000"), set("host.a.b=yes"), set("device.hz=1")];
-        let changed = apply(document(), "host", &changes).expect("known keys");
+        let changed = changed(&changes).expect("known keys");
         assert_eq!(changed.text.parse::<Table>().expect("toml")["hz"], Value::from(1000));
         assert!(changed.text.contains("b = \"yes\""), "{}", changed.text);
+    }
+
+    #[test]
+    fn the_change_that_is_wrong_is_named() {
+        let small = |document: &Document| {
+            let hz = document.text.parse::<Table>().expect("toml")["hz"].as_integer();
+            let error = || Source::of(document).error_at_key("hz", "`hz` is large");
+            (hz < Some(2000)).then_some(()).ok_or_else(error)
+        };
+        let changes = [set("host.a.b=2"), set("host.hz=3000"), set("host.a.b=3")];
+        let error = read(&document(), &["host"], &changes, small).expect_err("large");
+        assert_eq!(error.to_string(), "--set host.hz=3000: `hz` is large");
+        let large = Document { text: "hz = 5000\n".into(), ..document() };
+        let error = read(&large, &["host"], &changes[..1], small).expect_err("large as it is");
+        assert_eq!(error.to_string(), "x.toml:1: `hz` is large");
     }
 
     #[test]
@@ -170,8 +188,7 @@ mod tests {
         assert!(error("hz").contains("expected KEY=VALUE"));
         assert!(error("hots.hz=1").contains("did you mean `host`"));
         assert!(error("host=1").contains("which key"));
-        let unknown = [Override::parse("host.aa.b=1").expect("well formed")];
-        let error = apply(document(), "host", &unknown).expect_err("unknown table");
+        let error = changed(&[set("host.aa.b=1")]).expect_err("unknown table");
         assert!(error.message.contains("did you mean `a`"), "{error}");
     }
 }

@@ -38,13 +38,13 @@ impl Plan {
         demand_none(&NOT_IN_JOB_FILES, &options.overrides, USE_OPTIONS)?;
         let jobs = &resolved.jobs;
         let (device_id, place) = pick("device", &options.device, DEFAULT_DEVICE, resolved)?;
-        let device =
-            load_device(&device_id, &options.overrides).map_err(|error| at(error, place))?;
+        let device = load_device(&device_id, &options.overrides)
+            .map_err(|error| at(error, &device_id, place))?;
         let (scheduler, place) =
             pick("scheduler", &options.scheduler, DEFAULT_SCHEDULER, resolved)?;
         let disk_bytes = device.build().capacity_sectors() * 512;
-        let revision =
-            load_revision(&scheduler, &options.overrides).map_err(|error| at(error, place))?;
+        let revision = load_revision(&scheduler, &options.overrides)
+            .map_err(|error| at(error, &scheduler, place))?;
         let caveats = notes(resolved, &scheduler, &revision.spec);
         let arm = PlannedArm { name: scheduler, ionice: true, revision };
         let load = JobFileLoad::new(jobs.clone(), disk_bytes);
@@ -62,8 +62,8 @@ impl Plan {
             device_id,
             device,
             host: load_host(HOST, &options.overrides)?,
-            arms: choose(name, "arm", &options.arm, vec![arm], |arm| &arm.name)?,
-            rows: choose(name, "row", &options.row, vec![row], |row| &row.label)?,
+            arms: choose("arm", &options.arm, vec![arm], |arm| &arm.name)?,
+            rows: choose("row", &options.row, vec![row], |row| &row.label)?,
             duration: options.duration,
             ramp: Span::ZERO,
             seeds: options.seeds.unwrap_or(DEFAULT_SEEDS),
@@ -100,9 +100,9 @@ fn pick<'a>(
 }
 
 /// A name that stands for nothing is wrong where it is written.
-fn at(error: CatalogError, place: Option<&Place>) -> CatalogError {
+fn at(error: CatalogError, name: &str, place: Option<&Place>) -> CatalogError {
     match place {
-        Some(place) if error.line == 0 => {
+        Some(place) if error.path == name && error.line == 0 => {
             CatalogError { path: place.file.to_string(), line: place.line, ..error }
         }
         _ => error,

@@ -137,5 +137,5 @@ fn schedulers_are_refused_at_the_line_that_is_wrong() {
     let other = "\"two-layer\"\ninherits";
     scheduler_refused(&head.replace(family, other), 5, &["unknown family `two-layer`"]);
     let quantum = ["run", "two-groups", "--set", "scheduler.cfq.quantum=0"];
-    demand_one_line(&fairdisk(&quantum), &["with --set", "`quantum` is 0"]);
+    demand_one_line(&fairdisk(&quantum), &["error: --set scheduler.cfq.quantum=0: `quantum` is 0"]);
 }

@@ -37,8 +37,10 @@ fn names_that_stand_for_nothing() {
     demand_one_line(&ended, &["unknown scheduler", "did you mean `two-layer-cfq`"]);
     let ended = run(&["two-groups", "--device", "wd2500j"]);
     demand_one_line(&ended, &["unknown device", "did you mean `wd2500js`"]);
-    demand_one_line(&run(&["two-groups", "--arm", "layer"]), &["unknown arm `layer`", "flat"]);
-    demand_one_line(&run(&["two-groups", "--row", "#9"]), &["unknown row `#9`", "readers"]);
+    let arm = ["error: --arm layer: unknown arm `layer`", "flat"];
+    demand_one_line(&run(&["two-groups", "--arm", "layer"]), &arm);
+    let row = ["error: --row #9: unknown row `#9`", "readers"];
+    demand_one_line(&run(&["two-groups", "--row", "#9"]), &row);
     let ended = fairdisk(&["catalog", "hosts", "plian"]);
     demand_one_line(&ended, &["unknown host", "did you mean `plain`"]);
     demand_refused(&fairdisk(&["catalog", "disks"]), &["disks", "devices"]);
@@ -50,7 +52,12 @@ fn malformed_options() {
     let run = |more: &[&str]| fairdisk(&[&["run", "two-groups"], more].concat());
     demand_one_line(&run(&["--set", "host.hz"]), &["--set host.hz", "KEY=VALUE"]);
     demand_one_line(&run(&["--set", "hosts.hz=1"]), &["did you mean `host`"]);
-    demand_one_line(&run(&["--set", "host.hzz=1"]), &["did you mean `hz`"]);
+    let hz = ["error: --set host.hzz=1: unknown key", "did you mean `hz`"];
+    demand_one_line(&run(&["--set", "host.hzz=1"]), &hz);
+    let rpm = ["error: --set device.rpm=0: `rpm`"];
+    demand_one_line(&run(&["--set", "device.rpm=0"]), &rpm);
+    let cached = ["error: --set volume.cached=often: `cached`"];
+    demand_one_line(&run(&["--set", "volume.cached=often"]), &cached);
     demand_one_line(&run(&["--set", "host.hz=fast"]), &["hz"]);
     demand_refused(&run(&["--duration", "30"]), &["30", "number and a unit"]);
     for (seeds, why) in [("0", "at least 1"), ("-1", "at least 1"), ("10001", "at most 10000")] {
