@@ -116,6 +116,8 @@ impl Plan {
         });
         let rows = choose("row", &options.row, rows.collect(), |row| &row.label)?;
         let whole = |seconds: f64| Span::from_ns((seconds * 1e9) as u64);
+        let ramp = whole(experiment.ramp_s);
+        demand_measured(options, ramp, "`ramp_s`")?;
         Ok(Self {
             device: load_device(&device_id, &options.overrides)?,
             device_id,
@@ -126,7 +128,7 @@ impl Plan {
                 Some(Until::Done) => options.duration,
                 None => options.duration.or_else(|| experiment.duration_s.map(whole)),
             },
-            ramp: whole(experiment.ramp_s),
+            ramp,
             seeds: options.seeds.or(experiment.seeds).unwrap_or(DEFAULT_SEEDS),
             keep_journal: options.keep_journal,
             id: experiment.id,
@@ -143,6 +145,17 @@ impl Plan {
     pub fn published(&self, arm: &str, row: &str) -> Option<&Published> {
         self.published.iter().find(|published| published.arm == arm && published.row == row)
     }
+}
+
+/// Demands that a run as long as the options say goes on after `unmeasured`, which `why` names.
+fn demand_measured(options: &Options, unmeasured: Span, why: &str) -> Result<(), CatalogError> {
+    let Some(duration) = options.duration.filter(|duration| *duration <= unmeasured) else {
+        return Ok(());
+    };
+    let seconds = |span: Span| span.as_ns() as f64 / 1e9;
+    let message =
+        format!("expected more than {} s, for {why} is not measured", seconds(unmeasured));
+    Err(CatalogError::option(&format!("--duration {}s", seconds(duration)), message))
 }
 
 /// Counts of a run of another length compare with nothing; shares and rates still do.

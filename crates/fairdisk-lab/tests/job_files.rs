@@ -1,5 +1,6 @@
 //! fio job files as a workload: what the jobs say is what is run.
 
+use fairdisk_core::Span;
 use fairdisk_lab::catalog::error::CatalogError;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::jobfile::{Context, JobFile};
@@ -162,6 +163,17 @@ fn buffered_requests_go_one_at_a_time_and_are_said_to() {
 
 fn refused(text: &str) -> String {
     plan(text, &Options::default()).expect_err("it cannot run").to_string()
+}
+
+#[test]
+fn a_duration_that_measures_nothing_is_refused() {
+    let job = "[a]\nsize=1m\nramp_time=2\nruntime=5\ntime_based\n";
+    let lasting = |seconds| Options { duration: Some(Span::from_s(seconds)), ..Options::default() };
+    let error = plan(job, &lasting(2)).expect_err("all of it is ramp").to_string();
+    assert!(error.starts_with("--duration 2s: expected more than 2 s"), "{error}");
+    let with_another = format!("{job}[b]\nsize=1m\n");
+    assert!(plan(&with_another, &lasting(2)).is_ok(), "that one is measured");
+    assert!(plan(job, &lasting(3)).is_ok());
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use super::jobfile_load::JobFileLoad;
 use super::jobfile_notes::notes;
 use super::{
-    DEFAULT_SEEDS, Options, Plan, PlannedArm, PlannedRow, choose, load_device, load_host,
-    load_revision,
+    DEFAULT_SEEDS, Options, Plan, PlannedArm, PlannedRow, choose, demand_measured, load_device,
+    load_host, load_revision,
 };
 use crate::catalog::error::CatalogError;
 use crate::catalog::overrides::demand_none;
-use crate::jobfile::{Place, Resolved};
+use crate::jobfile::{Job, Place, Resolved};
 use fairdisk_core::Span;
 use fairdisk_sim::device::Device as _;
 
@@ -45,6 +45,9 @@ impl Plan {
         let disk_bytes = device.build().capacity_sectors() * 512;
         let revision = load_revision(&scheduler, &options.overrides)
             .map_err(|error| at(error, &scheduler, place))?;
+        let measured = |job: &Job| job.schedule.start_delay.min_ns + job.schedule.ramp_ns;
+        let first = Span::from_ns(jobs.iter().map(measured).min().unwrap_or(0));
+        demand_measured(options, first, "what comes before the end of every job's ramp_time")?;
         let caveats = notes(resolved, &scheduler, &revision.spec);
         let arm = PlannedArm { name: scheduler, ionice: true, revision };
         let load = JobFileLoad::new(jobs.clone(), disk_bytes);

@@ -64,6 +64,8 @@ fn malformed_options() {
         demand_refused(&run(&["--seeds", seeds]), &[seeds, "--seeds <N>", why]);
     }
     demand_refused(&run(&["--duration", "-3s"]), &["-3s", "--duration <TIME>", "must be positive"]);
+    let ramp = ["--set", "experiment.ramp_s=5", "--duration", "5s"];
+    demand_one_line(&run(&ramp), &["error: --duration 5s: expected more than 5 s", "`ramp_s`"]);
     demand_refused(&run(&["--sched", "noop"]), &["--sched"]);
     demand_one_line(&run(&["--report", "x.html"]), &["--report", "not supported yet"]);
     demand_one_line(&run(&["--show-job"]), &["--show-job", "job files"]);
