@@ -12,7 +12,7 @@ const fn alias(mut key: Key, aliases: &'static [&'static str]) -> Key {
 }
 
 const LATER: &str = "it would change the result and is not modelled yet; remove it";
-const REPLAY: &str = "replay a trace with `fairdisk replay` instead";
+const REPLAY: &str = "traces cannot be replayed yet; write the jobs out";
 const ENGINE: &str =
     "it belongs to an I/O engine that is not a disk; use psync, libaio or io_uring";
 const PROFILE: &str = "it belongs to `profile=`; write the jobs out";
