@@ -4,8 +4,19 @@
 /// if those are few: at most one in three letters.
 #[must_use]
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    within((word.chars().count() / 3).max(1), word, known)
+}
+
+/// As [`nearest`], however many edits it takes; `None` only for a word longer than any known one.
+#[must_use]
+pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    const LENGTH_MAX: usize = 64;
+    let letters = word.chars().count();
+    (letters <= LENGTH_MAX).then(|| within(usize::MAX, word, known))?
+}
+
+fn within<'a>(few: usize, word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word: Vec<char> = word.to_lowercase().chars().collect();
-    let few = (word.len() / 3).max(1);
     let near = |candidate: &'a str| {
         let letters: Vec<char> = candidate.to_lowercase().chars().collect();
         // Also spares the table for words far too long to be one.
@@ -38,7 +49,7 @@ fn edits(a: &[char], b: &[char]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{closest, nearest};
 
     #[test]
     fn slips_are_understood_and_other_words_are_not() {
@@ -49,6 +60,8 @@ mod tests {
         assert_eq!(nearest("run_time", known), Some("runtime"));
         assert_eq!(nearest("b", known), Some("bs"));
         assert_eq!(nearest("colour", known), None);
+        assert_eq!(closest("colour", known), Some("zones"));
+        assert_eq!(closest(&"bs".repeat(10_000), known), None);
         assert_eq!(nearest("", known), None);
         assert_eq!(nearest(&"bs".repeat(10_000), known), None);
     }

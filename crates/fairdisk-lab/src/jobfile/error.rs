@@ -67,6 +67,8 @@ pub enum ErrorKind {
         key: String,
         /// The nearest key there is, when one is near.
         nearest: Option<&'static str>,
+        /// The nearest key there is, however far.
+        closest: Option<&'static str>,
     },
     /// The key belongs to an I/O engine the job does not use.
     KeyOfOtherEngine {
@@ -172,11 +174,15 @@ impl fmt::Display for ErrorKind {
                 )
             }
             Self::OddLine { line, remedy } => write!(f, "`{line}`: {remedy}"),
-            Self::UnknownKey { key, nearest: Some(near) } => {
+            Self::UnknownKey { key, nearest: Some(near), .. } => {
                 write!(f, "unknown key `{key}`; did you mean `{near}`?")
             }
-            Self::UnknownKey { key, nearest: None } => {
-                write!(f, "unknown key `{key}`; `fio --cmdhelp=all` lists those of fio")
+            Self::UnknownKey { key, nearest: None, closest } => {
+                write!(f, "unknown key `{key}`; ")?;
+                if let Some(far) = closest {
+                    write!(f, "the nearest there is is `{far}`; ")?;
+                }
+                f.write_str("`fio --cmdhelp=all` lists those of fio")
             }
             Self::KeyOfOtherEngine { key, engines } => write!(
                 f,

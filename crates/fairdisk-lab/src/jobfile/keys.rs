@@ -89,10 +89,16 @@ pub fn find(name: &str) -> Option<&'static Key> {
 /// The key most like this name, if one is: `--bs`, `bs: 4k` and `bs 4k` are no keys, but near one.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
     let word = name.trim_start_matches('-').split([':', ' ']).next().unwrap_or_default();
-    crate::nearest::nearest(
-        if word.is_empty() { name } else { word },
-        all().flat_map(|key| key.aliases.iter().chain([&key.name]).copied()),
-    )
+    crate::nearest::nearest(if word.is_empty() { name } else { word }, names())
+}
+
+/// The key most like this name, however little.
+pub(super) fn closest(name: &str) -> Option<&'static str> {
+    crate::nearest::closest(name, names())
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    all().flat_map(|key| key.aliases.iter().chain([&key.name]).copied())
 }
 
 impl Shape {

@@ -119,6 +119,7 @@ impl Work {
         let key = keys::find(&setting.key).ok_or_else(|| ErrorKind::UnknownKey {
             key: setting.key.clone(),
             nearest: keys::nearest(&setting.key),
+            closest: keys::closest(&setting.key),
         })?;
         if let ("filename", Some(before)) = (key.name, &draft.filename) {
             let text = format!("adds to `{}`, as in fio", span::written(&before.value));
