@@ -23,7 +23,6 @@ pub(super) fn conflicts(section: &Section, draft: &Draft) -> Vec<Error> {
         two_shares(draft),
         modifier(draft),
         identical_without_random(draft),
-        read_back(draft),
         flush_after_passes(draft),
     ];
     found.into_iter().flatten().collect()
@@ -212,18 +211,6 @@ fn identical_without_random(draft: &Draft) -> Option<Error> {
     })
 }
 
-/// After a writing job fio reads everything back to verify it, and those reads load the disk.
-fn read_back(draft: &Draft) -> Option<Error> {
-    let verify = draft.verify.as_ref()?;
-    let checksum = verify.value?;
-    let reads_back = mix_uses(draft).write && value(&draft.do_verify).unwrap_or(true);
-    reads_back.then(|| {
-        let remedy =
-            "reading back what was written is not modelled yet; set do_verify=0, or remove verify";
-        unsupported(verify, checksum, remedy)
-    })
-}
-
 /// fio flushes at the end of every pass.
 fn flush_after_passes(draft: &Draft) -> Option<Error> {
     let flush = draft::end_flush(draft).filter(|_| mix_uses(draft).write)?;
@@ -336,7 +323,14 @@ fn about_writes(draft: &Draft, notes: &mut Notes) {
     say(notes, &draft.end_fsync, dry, TEXT);
     say(notes, &draft.fsync_on_close, dry, TEXT);
     say(notes, &draft.sync, dry, TEXT);
-    say(notes, &draft.verify, true, "no effect: no data is verified");
+    let reads_back =
+        !dry && value(&draft.verify) == Some(true) && value(&draft.do_verify) != Some(false);
+    let text = if reads_back {
+        "no data is verified, and what was written is not read back, as fio would do at the end"
+    } else {
+        "no effect: no data is verified"
+    };
+    say(notes, &draft.verify, true, text);
     say(notes, &draft.do_verify, true, "no effect: no data is verified");
 }
 

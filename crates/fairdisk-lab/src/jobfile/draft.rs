@@ -86,8 +86,8 @@ pub(super) struct Draft {
     pub(super) scheduler: Slot<String>,
     pub(super) device: Slot<String>,
 
-    /// `verify=` names a checksum, and `do_verify=0` leaves out the reading back.
-    pub(super) verify: Slot<Option<&'static str>>,
+    /// Whether `verify=` names a checksum; `do_verify=0` leaves out the reading back.
+    pub(super) verify: Slot<bool>,
     pub(super) do_verify: Slot<bool>,
 
     /// Keys that belong to an engine, to be held against the job's engine.

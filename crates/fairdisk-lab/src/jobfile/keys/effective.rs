@@ -185,7 +185,7 @@ pub(super) static KEYS: &[Key] = &[
     set("device", &[], "Fairdisk: the device of the catalogue", |d, g| {
         g.set(&mut d.device, g.text())
     }),
-    set("verify", &[], "checksum to verify with; free of effect without reading back", |d, g| {
+    set("verify", &[], "checksum to verify with; here nothing is verified or read back", |d, g| {
         g.set(&mut d.verify, checksum(g))
     }),
     set("do_verify", &[], "read back after writing", |d, g| g.set(&mut d.do_verify, g.flag())),
@@ -214,8 +214,9 @@ const CHECKSUMS: [&str; 19] = [
     "pattern",
 ];
 
-fn checksum(given: Given<'_>) -> Read<Option<&'static str>> {
-    let words = CHECKSUMS.map(|word| (word, Some(word).filter(|word| *word != "0")));
+/// Whether anything would be verified.
+fn checksum(given: Given<'_>) -> Read<bool> {
+    let words = CHECKSUMS.map(|word| (word, word != "0"));
     given.choice(&words)
 }
 
