@@ -40,6 +40,14 @@ pub struct WeightedBlock {
 }
 
 impl BlockSize {
+    /// Every size that requests have, or are multiples of.
+    pub(super) fn units(&self) -> Vec<u64> {
+        match self {
+            Self::Fixed { bytes } | Self::Range { min_bytes: bytes, .. } => vec![*bytes],
+            Self::Split(list) => list.iter().map(|entry| entry.bytes).collect(),
+        }
+    }
+
     /// The smallest request.
     #[must_use]
     pub fn min_bytes(&self) -> u64 {

@@ -24,6 +24,7 @@ pub(super) fn conflicts(section: &Section, draft: &Draft) -> Vec<Error> {
         modifier(draft),
         identical_without_random(draft),
         flush_after_passes(draft),
+        split_sectors(draft),
     ];
     found.into_iter().flatten().collect()
 }
@@ -226,6 +227,37 @@ fn flush_after_passes(draft: &Draft) -> Option<Error> {
                       pass, without loops and an io_size above size";
         unsupported(flush, "1", remedy)
     })
+}
+
+/// No disk has sectors smaller than this, and `direct=1` allows for whole ones only.
+const SECTOR: u64 = 512;
+
+fn split_sectors(draft: &Draft) -> Option<Error> {
+    let direct = draft.direct.as_ref().filter(|placed| placed.value)?;
+    if value(&draft.ioengine).is_some_and(|engine| engine.kind == EngineKind::Null) {
+        return None;
+    }
+    let whole = |bytes: &u64| bytes.is_multiple_of(SECTOR);
+    let (blocks, uses) = (finish::blocks(draft), mix_uses(draft));
+    let used = blocks.iter().zip(uses.iter()).filter(|(_, used)| **used);
+    let block = used.flat_map(|(block, _)| block.units()).find(|bytes| !whole(bytes));
+    let bytes = |slot: &Slot<Option<Extent>>| match value(slot).flatten() {
+        Some(Extent::Bytes(bytes)) => Some(bytes).filter(|bytes| !whole(bytes)),
+        _ => None,
+    };
+    let keys = [
+        ("bs", block),
+        ("offset", bytes(&draft.offset)),
+        ("offset_increment", bytes(&draft.offset_increment)),
+    ];
+    let (key, bytes) = keys.into_iter().find_map(|(key, wrong)| Some((key, wrong?)))?;
+    Some(conflict(
+        &direct.place,
+        format!(
+            "direct=1 needs multiples of {SECTOR} bytes, or the system refuses the I/O, and {key} is \
+             {bytes}; change {key}, or set direct=0"
+        ),
+    ))
 }
 
 /// What is worth knowing about a job that does run.
