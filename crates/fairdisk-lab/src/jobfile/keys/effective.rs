@@ -181,6 +181,12 @@ pub(super) static KEYS: &[Key] = &[
     set("group_ioprio", &[], "Fairdisk: the group's priority, 0 (high) to 7 (low)", |d, g| {
         g.set(&mut d.group_ioprio, small(g, 0, 7))
     }),
+    set("leaf_weight", &[], "Fairdisk: not supported, for groups are not nested", |_, _| {
+        ValueError::unsupported(
+            "groups are not nested, so tasks of a group compete with no groups below it; use \
+             group_weight",
+        )
+    }),
     set("scheduler", &[], "Fairdisk: the scheduler", |d, g| g.set(&mut d.scheduler, g.text())),
     set("device", &[], "Fairdisk: the device of the catalogue", |d, g| {
         g.set(&mut d.device, g.text())
