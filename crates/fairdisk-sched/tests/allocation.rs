@@ -2,47 +2,13 @@
 
 #[path = "support/closed_loop.rs"]
 mod closed_loop;
+#[path = "support/counting.rs"]
+mod counting;
 
 use closed_loop::{ClosedLoop, Crowd};
+use counting::allocations;
 use fairdisk_core::{PoolConfig, PoolLayout};
 use fairdisk_sched::SchedulerSpec;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// The system's allocator with a counter for each thread.
-struct Counting;
-
-// SAFETY: every call goes unchanged to the system's allocator, which keeps the contract. Counting
-// touches only a thread-local number that needs neither allocation nor a destructor.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.dealloc(memory, layout) }
-    }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.realloc(memory, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations() -> u64 {
-    ALLOCATIONS.with(Cell::get)
-}
 
 /// Allocations over 100 000 requests after a warm-up.
 fn steady(spec: SchedulerSpec, layout: PoolLayout) -> u64 {

@@ -80,6 +80,8 @@ pub struct Machine<E> {
     journals: Vec<Option<Journal>>,
     /// Tasks that sleep until a volume's log write has ended.
     log_waiters: Vec<Vec<u32>>,
+    /// An empty list for those who begin to wait while the others are woken.
+    spare_waiters: Vec<u32>,
     ios: Ios,
     /// By task: the programs', the journals', the flusher's.
     outboxes: Vec<Outbox>,
@@ -108,6 +110,7 @@ impl<E: Elevator> Machine<E> {
             files: files.collect(),
             journals: config.volumes.iter().map(|v| v.journal.map(Journal::new)).collect(),
             log_waiters: vec![Vec::new(); config.volumes.len()],
+            spare_waiters: Vec::new(),
             ios: Ios::new(),
             outboxes: vec![Outbox::default(); config.tasks.len() + config.volumes.len() + 1],
             events: Events::new(),
@@ -349,10 +352,12 @@ impl<E: Elevator> Machine<E> {
         let Some(journal) = &mut self.journals[volume as usize] else { return };
         let (step, released) = journal.written(now);
         if released {
-            let waiters = std::mem::take(&mut self.log_waiters[volume as usize]);
-            for task in waiters {
+            let empty = std::mem::take(&mut self.spare_waiters);
+            let mut waiters = std::mem::replace(&mut self.log_waiters[volume as usize], empty);
+            for task in waiters.drain(..) {
                 self.after_log(now, task);
             }
+            self.spare_waiters = waiters;
         }
         self.journal_step(now, volume, step, issue);
     }

@@ -1,0 +1,56 @@
+//! In steady state a run in the lab does not allocate: tasks, host, engine, scheduler and disk.
+
+#[path = "../../fairdisk-sched/tests/support/counting.rs"]
+mod counting;
+
+use counting::allocations;
+use fairdisk_core::{Instant, Span};
+use fairdisk_lab::jobfile::{Context, JobFile};
+use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_sim::World;
+
+/// Allocations in the second minute of a run, and the bios finished in it.
+fn second_minute(plan: &Plan) -> (u64, u64) {
+    let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
+    let mut world = World::new(setup.machine, setup.disk);
+    let minute = Instant::ZERO + Span::from_s(60);
+    world.run_until(minute);
+    let count = |world: &World<_>| (allocations(), world.machine().engine().accounts().completed);
+    let before = count(&world);
+    world.run_until(minute + Span::from_s(60));
+    let after = count(&world);
+    (after.0 - before.0, after.1 - before.1)
+}
+
+fn jobs(text: &str) -> Plan {
+    let text = format!("[global]\nsize=1g\nruntime=1h\ntime_based\n{text}");
+    let resolved = JobFile::parse("test.fio", &text, &Context::closed())
+        .and_then(|file| file.resolve())
+        .unwrap_or_else(|problems| panic!("{problems}"));
+    Plan::job_file("test.fio", &resolved, &Options::default()).expect("disk and scheduler exist")
+}
+
+#[test]
+fn jobs_do_not_allocate_in_steady_state() {
+    let kinds = [
+        "[direct]\nrw=randrw\ndirect=1\nnumjobs=8\n",
+        "[queued]\nrw=randread\ndirect=1\nioengine=libaio\niodepth=16\nnumjobs=4\n",
+        "[sequential]\nrw=read\nbs=64k\nnumjobs=3\n",
+        "[written-back]\nrw=randwrite\nnumjobs=3\n",
+        "[durable]\nrw=write\nfsync=8\nthinktime=10ms\n",
+    ];
+    for kind in kinds {
+        let (allocations, finished) = second_minute(&jobs(kind));
+        assert!(finished > 500, "{finished} in {kind}");
+        assert_eq!(allocations, 0, "for {finished} bios of {kind}");
+    }
+}
+
+#[test]
+fn experiments_do_not_allocate_in_steady_state() {
+    for name in ["two-groups", "satoshi-2008-05-27-test1"] {
+        let plan = Plan::experiment(name, &Options::default()).expect("it is in the catalogue");
+        let (allocations, finished) = second_minute(&plan);
+        assert_eq!(allocations, 0, "for {finished} bios of {name}");
+    }
+}
