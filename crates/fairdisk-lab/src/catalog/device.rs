@@ -149,7 +149,7 @@ mod tests {
         );
         assert_eq!(
             refusal(&FIXED.replace("= 5", "= \"5\"")),
-            "f.toml:6: `latency_us`: invalid type: string \"5\", expected u32"
+            "f.toml:6: `latency_us`: expected a whole number from 0 to 4294967295, not the text \"5\""
         );
         assert_eq!(
             refusal(&FIXED.replace("fixed", "fixd")),

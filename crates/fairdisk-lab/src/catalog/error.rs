@@ -59,9 +59,72 @@ pub(super) fn reword(message: &str, key: Option<&str>) -> String {
     if message.starts_with("missing field") {
         return format!("missing key `{first}`");
     }
-    let Some(key) = key else { return message.to_owned() };
+    let Some(key) = key else { return plain(message) };
     if message.starts_with("unknown variant") {
         return format!("`{key}`: {}", unknown("value", first, &known));
     }
-    format!("`{key}`: {message}")
+    format!("`{key}`: {}", plain(message))
+}
+
+/// A value of the wrong kind, without the names that kinds have in the program.
+fn plain(message: &str) -> String {
+    let about_a_value = ["invalid type: ", "invalid value: "];
+    let rest = about_a_value.iter().find_map(|start| message.strip_prefix(start));
+    match rest.and_then(|rest| rest.rsplit_once(", expected ")) {
+        Some((found, expected)) => format!("expected {}, not {}", kind(expected), value(found)),
+        None => message.to_owned(),
+    }
+}
+
+fn kind(expected: &str) -> &str {
+    match expected {
+        "u8" => "a whole number from 0 to 255",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" | "usize" => "a whole number from 0",
+        "i64" => "a whole number",
+        "f64" => "a number",
+        "a boolean" => "true or false",
+        "a string" | "string" => "a text",
+        "a sequence" => "a list",
+        "a map" => "a table",
+        table if table.starts_with("struct ") => "a table",
+        other => other,
+    }
+}
+
+fn value(found: &str) -> String {
+    let number = found.split('`').nth(1);
+    match (found, number) {
+        (_, Some(number)) => number.to_owned(),
+        ("sequence", _) => "a list".to_owned(),
+        ("map", _) => "a table".to_owned(),
+        _ => found.replacen("string", "the text", 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reword;
+
+    #[test]
+    fn values_are_called_what_their_writers_call_them() {
+        let said = |message| reword(message, Some("count"));
+        assert_eq!(
+            said("invalid value: integer `-1`, expected u32"),
+            "`count`: expected a whole number from 0 to 4294967295, not -1"
+        );
+        assert_eq!(
+            said("invalid type: integer `99999999999999999999` as i128, expected f64"),
+            "`count`: expected a number, not 99999999999999999999"
+        );
+        assert_eq!(
+            said("invalid type: string \"a, b\", expected a boolean"),
+            "`count`: expected true or false, not the text \"a, b\""
+        );
+        assert_eq!(
+            said("invalid type: map, expected a string"),
+            "`count`: expected a text, not a table"
+        );
+    }
 }
