@@ -91,6 +91,17 @@ fn a_stonewall_waits_for_every_clone() {
 }
 
 #[test]
+fn a_job_waits_for_every_clone_of_another() {
+    let tasks = run("[a]\nrw=read\nio_size=40k\nnumjobs=2\n[b]\nrw=read\nio_size=400k\n\
+         [c]\nrw=read\nio_size=4k\nwait_for=a\n[d]\nwait_for=c\nrw=read\nio_size=4k\nstartdelay=1\n\
+         [e]\nstonewall\nwait_for=a\nrw=read\nio_size=4k\n");
+    assert_eq!(began(&tasks[3]), ms(tasks[0].finished).max(ms(tasks[1].finished)));
+    assert!(began(&tasks[3]) < ms(tasks[2].finished), "for no others");
+    assert_ms(began(&tasks[4]), 1000.0, 0.0);
+    assert!(began(&tasks[5]) >= ms(tasks[2].finished).max(ms(tasks[4].finished)));
+}
+
+#[test]
 fn an_fsync_waits_for_the_disk() {
     let tasks = run("[a]\nrw=write\nio_size=32k\nfsync=3\n");
     assert_eq!((tasks[0].per_op.write.ios, tasks[0].flushes.ios), (8, 2));

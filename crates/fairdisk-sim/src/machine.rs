@@ -143,16 +143,14 @@ impl<E: Elevator> Machine<E> {
             );
             self.tasks.push(task);
         }
-        self.start_phase(Instant::ZERO);
+        self.start_ready(Instant::ZERO);
     }
 
-    /// The tasks of the present phase start, each not before its time.
-    fn start_phase(&mut self, now: Instant) {
-        let phase = self.phases.now();
-        for (index, spec) in self.config.tasks.iter().enumerate() {
-            if spec.phase == phase {
-                self.events.push(now.max(spec.start), Event::Run(index as u32));
-            }
+    /// The tasks that need wait for no others start, each not before its time.
+    fn start_ready(&mut self, now: Instant) {
+        for index in self.phases.start(&self.config.tasks) {
+            let start = self.config.tasks[index as usize].start;
+            self.events.push(now.max(start), Event::Run(index));
         }
     }
 
@@ -366,12 +364,11 @@ impl<E: Elevator> Machine<E> {
         let task = &mut self.tasks[index as usize];
         task.step = Step::Exited;
         task.report.finished = Some(now);
-        let (phase, written) = (task.phase, task.dirty_bytes == 0);
-        if written {
+        if task.dirty_bytes == 0 {
             self.forget(now, index, issue);
         }
-        if self.phases.ended(phase).is_some() {
-            self.start_phase(now);
+        if self.phases.ended(&self.config.tasks[index as usize]) {
+            self.start_ready(now);
         }
     }
 

@@ -3,6 +3,7 @@
 use super::draft::{self, Draft, Slot, value};
 use super::error::{Error, ErrorKind, Place};
 use super::finish;
+use super::job::Job;
 use super::note::Notes;
 use super::pattern::{Direction, Kind, Mix};
 use super::per_direction::PerDirection;
@@ -210,6 +211,17 @@ fn identical_without_random(draft: &Draft) -> Option<Error> {
             "repeating offsets is supported for random patterns only; use rw=randread:8",
         )
     })
+}
+
+/// fio knows the jobs above only, and takes any of that name.
+pub(super) fn waits_for_nobody(draft: &Draft, above: &[Job]) -> Option<Error> {
+    let Placed { value, place, .. } = draft.wait_for.as_ref()?;
+    let text = match above.iter().filter(|job| job.name == *value).count() {
+        0 => "there is no job of that name above; name one, or use stonewall",
+        1 => return None,
+        _ => "there are several jobs of that name above; give each its own",
+    };
+    Some(conflict(place, format!("wait_for={value}: {text}")))
 }
 
 /// fio flushes at the end of every pass.

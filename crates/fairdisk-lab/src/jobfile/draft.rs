@@ -59,6 +59,7 @@ pub(super) struct Draft {
     pub(super) group_reporting: Slot<bool>,
     pub(super) new_group: Slot<bool>,
     pub(super) stonewall: Slot<bool>,
+    pub(super) wait_for: Slot<String>,
     pub(super) runtime_ns: Slot<u64>,
     pub(super) ramp_ns: Slot<u64>,
     pub(super) time_based: Slot<bool>,

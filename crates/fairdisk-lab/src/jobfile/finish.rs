@@ -26,6 +26,7 @@ pub(super) fn job(section: &Section, draft: &Draft, before: Option<&Job>) -> Job
         name: value(&draft.name).unwrap_or_else(|| section.name.clone()),
         description: value(&draft.description),
         phase: before.map_or(0, |job| job.phase + u32::from(stonewall)),
+        wait_for: value(&draft.wait_for),
         report_group: before.map_or(0, |job| job.report_group + u32::from(new_group)),
         group_reporting: value(&draft.group_reporting).unwrap_or(false),
         clones: at_least_one(value(&draft.numjobs)),

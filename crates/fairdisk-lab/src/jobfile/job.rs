@@ -21,6 +21,8 @@ pub struct Job {
     pub description: Option<String>,
     /// Jobs of a phase run together; a phase starts when the one before has ended (`stonewall`).
     pub phase: u32,
+    /// It starts when the job above of this name has ended.
+    pub wait_for: Option<String>,
     /// Jobs reported together (`new_group`, and every `stonewall`).
     pub report_group: u32,
     /// Whether the jobs of its report group are shown as one.

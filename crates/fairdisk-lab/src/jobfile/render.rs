@@ -57,6 +57,9 @@ impl Job {
         } else if before.is_some_and(|job| job.report_group != self.report_group) {
             lines.flag("new_group", &format!("report group {}", self.report_group));
         }
+        if let Some(name) = &self.wait_for {
+            lines.set("wait_for", name, "the job starts when that has ended");
+        }
         if self.group_reporting {
             lines.flag("group_reporting", "");
         }

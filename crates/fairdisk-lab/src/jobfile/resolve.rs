@@ -167,7 +167,8 @@ impl Work {
     }
 
     fn job(&mut self, section: &Section, draft: &Draft) {
-        let wrong = check::conflicts(section, draft);
+        let mut wrong = check::conflicts(section, draft);
+        wrong.extend(check::waits_for_nobody(draft, &self.jobs));
         if !wrong.is_empty() {
             self.wrong.extend(wrong);
             return;

@@ -34,14 +34,18 @@ impl Load for JobFileLoad {
         let workers: Vec<Worker<'_>> =
             self.clones().map(|(_, job, clone)| self.worker(job, clone, prng)).collect();
         let layout = Layout::new(&workers);
-        let groups = self.clones().map(|(at, ..)| self.group_of[at]);
-        let task = |(worker, group)| task(worker, group, layout.of(worker), prng);
+        let jobs = self.clones().map(|(at, ..)| at);
+        let task = |(worker, at): (&Worker<'_>, usize)| TaskSpec {
+            job: at as u32,
+            wait_for: self.waited_for(&self.jobs[at]),
+            ..task(worker, self.group_of[at], layout.of(worker), prng)
+        };
         let volume = VolumeSpec { kind: VolumeKind::Raw, start: Lba(0), warm: true, journal: None };
         Loaded {
             groups: self.groups.clone(),
             volumes: vec![volume],
             files: layout.place(self.disk_bytes),
-            tasks: workers.iter().zip(groups).map(task).collect(),
+            tasks: workers.iter().zip(jobs).map(task).collect(),
             named: self.lines().into_iter().map(|(_, tasks)| tasks).collect(),
         }
     }
@@ -98,6 +102,12 @@ impl JobFileLoad {
             idle.region.offset,
             idle.region.shortest(),
         ))
+    }
+
+    /// The number of the job that `job` waits for.
+    fn waited_for(&self, job: &Job) -> Option<u32> {
+        let name = job.wait_for.as_ref()?;
+        self.jobs.iter().position(|other| other.name == *name).map(|at| at as u32)
     }
 
     fn worker<'a>(&self, job: &'a Job, clone: u32, prng: &mut Prng) -> Worker<'a> {

@@ -1,4 +1,5 @@
-//! Phases of a workload: the tasks of one start when all of the phases before have ended.
+//! Who waits for whom: the tasks of a phase start when all of the phases before have ended, and a
+//! task may wait for those of a job.
 
 use crate::workload::TaskSpec;
 
@@ -6,29 +7,46 @@ use crate::workload::TaskSpec;
 pub(super) struct Phases {
     /// Tasks of each phase that have not ended.
     left: Vec<u32>,
+    /// Tasks of each job that have not ended.
+    left_of_job: Vec<u32>,
     now: u32,
+    /// Tasks that have not been started, by index.
+    waiting: Vec<u32>,
 }
 
 impl Phases {
     pub(super) fn new(tasks: &[TaskSpec]) -> Self {
-        let mut left = vec![0; tasks.iter().map(|task| task.phase as usize + 1).max().unwrap_or(1)];
-        tasks.iter().for_each(|task| left[task.phase as usize] += 1);
-        let mut phases = Self { left, now: 0 };
+        let left = count(tasks, |task| task.phase);
+        let left_of_job = count(tasks, |task| task.job);
+        let waiting = (0..tasks.len() as u32).collect();
+        let mut phases = Self { left, left_of_job, now: 0, waiting };
         phases.skip_ended();
         phases
     }
 
-    /// The phase whose tasks may run.
-    pub(super) const fn now(&self) -> u32 {
-        self.now
+    /// The tasks that need wait no longer, by index; each is named once.
+    pub(super) fn start(&mut self, tasks: &[TaskSpec]) -> Vec<u32> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let (ready, waiting) =
+            waiting.into_iter().partition(|index| self.is_ready(&tasks[*index as usize]));
+        self.waiting = waiting;
+        ready
     }
 
-    /// A task of `phase` has ended; the phase that begins with that, if one does.
-    pub(super) fn ended(&mut self, phase: u32) -> Option<u32> {
-        self.left[phase as usize] -= 1;
+    fn is_ready(&self, task: &TaskSpec) -> bool {
+        let left = |job: u32| self.left_of_job.get(job as usize).copied().unwrap_or(0);
+        task.phase == self.now && task.wait_for.is_none_or(|job| left(job) == 0)
+    }
+
+    /// A task has ended; whether others may have waited for that.
+    pub(super) fn ended(&mut self, task: &TaskSpec) -> bool {
+        let of_job = &mut self.left_of_job[task.job as usize];
+        *of_job -= 1;
+        let job_ended = *of_job == 0;
+        self.left[task.phase as usize] -= 1;
         let before = self.now;
         self.skip_ended();
-        (self.now != before).then_some(self.now)
+        job_ended || self.now != before
     }
 
     fn skip_ended(&mut self) {
@@ -36,4 +54,10 @@ impl Phases {
             self.now += 1;
         }
     }
+}
+
+fn count(tasks: &[TaskSpec], of: impl Fn(&TaskSpec) -> u32) -> Vec<u32> {
+    let mut counts = vec![0; tasks.iter().map(|task| of(task) as usize + 1).max().unwrap_or(1)];
+    tasks.iter().for_each(|task| counts[of(task) as usize] += 1);
+    counts
 }

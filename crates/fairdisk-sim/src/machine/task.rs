@@ -83,7 +83,6 @@ pub(super) struct Task {
     ramp: Span,
     /// Flushes left to do at the end.
     end_flushes: u32,
-    pub(super) phase: u32,
     stream: Stream,
     pub(super) step: Step,
     pub(super) current: FileIo,
@@ -127,7 +126,6 @@ impl Task {
             think: spec.think,
             ramp: spec.ramp,
             end_flushes: spec.end_flushes,
-            phase: spec.phase,
             step: Step::Begin,
             current: FileIo { slot: 0, file: 0, op: Op::Read, offset: 0, bytes: 0 },
             io_started: Instant::ZERO,

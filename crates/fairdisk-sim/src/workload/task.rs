@@ -28,6 +28,10 @@ pub struct TaskSpec {
     pub think: Option<Think>,
     /// It starts when every task of the phases before has ended.
     pub phase: u32,
+    /// The job it is a clone of.
+    pub job: u32,
+    /// It starts when every task of this job has ended.
+    pub wait_for: Option<u32>,
     /// It does not start before then.
     pub start: Instant,
     /// What it does in this time after its start does not count in reports.
@@ -62,6 +66,8 @@ impl Default for TaskSpec {
             nowhere: false,
             think: None,
             phase: 0,
+            job: 0,
+            wait_for: None,
             start: Instant::ZERO,
             ramp: Span::ZERO,
             end_flushes: 0,

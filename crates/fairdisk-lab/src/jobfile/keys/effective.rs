@@ -123,6 +123,9 @@ pub(super) static KEYS: &[Key] = &[
     set("stonewall", &["wait_for_previous"], "start when the jobs before have ended", |d, g| {
         g.set(&mut d.stonewall, g.switch())
     }),
+    set("wait_for", &[], "start when a job above has ended", |d, g| {
+        g.set(&mut d.wait_for, g.text())
+    }),
     set("runtime", &["timeout"], "time to run at most", |d, g| {
         g.set(&mut d.runtime_ns, g.time_ns(TimeUnit::Seconds))
     }),

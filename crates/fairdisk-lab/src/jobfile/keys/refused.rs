@@ -22,7 +22,6 @@ const STOP: &str = "runs do not end by what they measure; set runtime";
 const CMDPRIO: &str = "priorities are per job; make a job for each priority";
 
 pub(super) static KEYS: &[Key] = &[
-    refuse("wait_for", "use stonewall, or startdelay"),
     refuse("ioscheduler", "name the scheduler with `scheduler=`"),
     refuse("exec_prerun", "commands are not run; caches start cold"),
     refuse("opendir", "name the files with filename"),
