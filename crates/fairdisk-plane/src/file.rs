@@ -71,7 +71,9 @@ pub fn parse_target(text: &OsStr) -> Result<PathBuf, TargetError> {
     }
 }
 
-/// An open file or block device, locked against other runs until it is dropped.
+/// An open file or block device, locked against other runs until it is dropped: against all of them
+/// if it may be written, else against those that write. Runs that only read may share what they
+/// read, as programs that read do.
 #[derive(Debug)]
 pub struct TargetFile {
     path: PathBuf,
@@ -102,6 +104,9 @@ impl TargetFile {
             }
             Ok(found) => {
                 Err(TargetError::new(path, TargetProblem::NotAFile(kind(found.file_type()))))
+            }
+            Err(_) if is_a_directorys(path) => {
+                Err(TargetError::new(path, TargetProblem::NotAFile("the name of a directory")))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 stale::sweep(path);
@@ -227,6 +232,12 @@ impl TargetFile {
     pub(crate) const fn fd(&self) -> &File {
         &self.buffered
     }
+}
+
+/// Whether only a directory can have this name.
+fn is_a_directorys(path: &Path) -> bool {
+    let name = path.as_os_str().as_bytes();
+    ["/", "/.", "/.."].iter().any(|end| name.ends_with(end.as_bytes()))
 }
 
 fn kind(found: FileType) -> &'static str {

@@ -56,6 +56,16 @@ fn a_missing_file_is_made_of_holes_and_marked() {
 }
 
 #[test]
+fn a_name_may_be_as_long_as_file_systems_allow() {
+    let place = place();
+    for name in ["x".repeat(255), "ß".repeat(127)] {
+        open(&place.path().join(&name), &FileNeeds::scratch(SECTORS)).unwrap();
+        assert!(names(place.path()).contains(&name));
+    }
+    assert_eq!(names(place.path()).len(), 2);
+}
+
+#[test]
 fn a_file_of_ours_is_used_again_kept_and_lengthened_if_need_be() {
     let place = place();
     let path = place.path().join("again");
@@ -113,6 +123,10 @@ fn what_a_killed_run_left_behind_is_removed_and_nothing_else() {
     fs::copy(&target, at(format!(".y.{alive}-99.part"))).unwrap();
     fs::copy(&target, at("y.part".to_owned())).unwrap();
     fs::write(at(format!(".z.{dead}-0.part")), "not ours").unwrap();
+    // Killed before there was a mark: just made, or lengthened too.
+    fs::write(at(format!(".new.{dead}-0.part")), "").unwrap();
+    fs::File::create(at(format!(".long.{dead}-0.part"))).unwrap().set_len(1 << 20).unwrap();
+    fs::write(at(format!(".young.{alive}-99.part")), "").unwrap();
     fs::copy(&target, at(format!(".locked.{dead}-0.part"))).unwrap();
     let locked = fs::File::open(at(format!(".locked.{dead}-0.part"))).unwrap();
     locked.lock().unwrap();
@@ -122,6 +136,7 @@ fn what_a_killed_run_left_behind_is_removed_and_nothing_else() {
     let mut kept = [
         format!(".locked.{dead}-0.part"),
         format!(".y.{alive}-99.part"),
+        format!(".young.{alive}-99.part"),
         format!(".z.{dead}-0.part"),
         "x".to_owned(),
         "y.part".to_owned(),
@@ -211,6 +226,14 @@ fn a_missing_parent() {
     refused("no/such/file", &FileNeeds::scratch(1), |_| {}, &words);
     let file = |place: &Path| fs::write(place.join("file"), "").unwrap();
     refused("file/below", &FileNeeds::scratch(1), file, &words);
+}
+
+#[test]
+fn a_name_that_only_a_directory_can_have() {
+    for name in ["new/", "new/.", "new/..", "file/"] {
+        let file = |place: &Path| fs::write(place.join("file"), "").unwrap();
+        refused(name, &FileNeeds::scratch(1), file, &["is the name of a directory"]);
+    }
 }
 
 #[test]

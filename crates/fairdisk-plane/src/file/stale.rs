@@ -1,21 +1,26 @@
 //! What a run that was killed left behind.
 //!
-//! A file being made has a name that says by which process and carries the mark from the start; it
-//! is locked for as long as somebody works on it.
+//! A file being made has a name that says by which process, and is locked for as long as somebody
+//! works on it. Its mark is the first thing in it: until then there is nothing to lose.
 
 use super::data::lock;
 use super::mark::Mark;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 const PREFIX: &str = ".";
 const SUFFIX: &str = ".part";
+/// Bytes of the target's name that are in that of the file being made: with all the rest it is no
+/// longer than the 255 that file systems allow.
+const NAME_BYTES: usize = 200;
 
 /// The name under which process `pid` makes its file number `count`, to be called like `target` in
 /// the end.
 pub(super) fn scratch_path(target: &Path, pid: u32, count: u32) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let name = &name[..name.floor_char_boundary(NAME_BYTES)];
     target.with_file_name(format!("{PREFIX}{name}.{pid}-{count}{SUFFIX}"))
 }
 
@@ -48,9 +53,14 @@ fn is_alive(pid: u32) -> bool {
 fn remove_abandoned(path: &Path) {
     let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { return };
     // In another container a process may be alive that has no number here; it holds the lock.
-    if is_marked(&file) && lock(path, &file, true).is_ok() {
+    if (is_marked(&file) || is_hollow(&file)) && lock(path, &file, true).is_ok() {
         let _ = fs::remove_file(path);
     }
+}
+
+/// Whether nothing has ever been written to it.
+fn is_hollow(file: &File) -> bool {
+    file.metadata().is_ok_and(|found| found.blocks() == 0)
 }
 
 fn is_marked(file: &File) -> bool {
@@ -60,6 +70,17 @@ fn is_marked(file: &File) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_cut_between_letters_to_what_file_systems_allow() {
+        for letter in ["x", "ß", "語"] {
+            let target = letter.repeat(255 / letter.len());
+            let path = scratch_path(Path::new(&target), u32::MAX, u32::MAX);
+            let name = path.file_name().unwrap_or_default();
+            assert!((200..=255).contains(&name.len()), "{}: {}", name.len(), path.display());
+            assert_eq!(maker(name), Some(u32::MAX));
+        }
+    }
 
     #[test]
     fn only_names_of_ours_have_a_maker() {
