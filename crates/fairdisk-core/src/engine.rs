@@ -22,7 +22,7 @@ pub use pool::{PoolConfig, PoolLayout};
 use crate::account::{Accounts, GroupLoad};
 use crate::attach::Leftovers;
 use crate::elevator::{Admission, Change, Completion, Decision, Elevator, Handover, MayQueue, Why};
-use crate::journal::{Journal, Record};
+use crate::journal::{Entry, Journal, Record};
 use crate::request::{Bio, BioId, GroupId, Op, Request, RequestId};
 use crate::share::Share;
 use crate::time::{Instant, Span};
@@ -170,6 +170,11 @@ impl<E: Elevator> Engine<E> {
     /// What happened so far.
     pub const fn journal(&self) -> &Journal {
         &self.journal
+    }
+
+    /// Gives away what happened since the last call, if the journal keeps it.
+    pub fn drain_journal(&mut self) -> impl Iterator<Item = Entry> {
+        self.journal.drain()
     }
 
     /// The request in slot `id`, if there is one.

@@ -54,6 +54,18 @@ const GOLDEN_EMPTY: u64 = 0xA667_94EB_F2CD_24D2;
 const GOLDEN_ALL: u64 = 0x5020_569D_2BB3_D535;
 
 #[test]
+fn giving_entries_away_changes_no_hash() {
+    let mut journal = Journal::keeping();
+    for (at, record) in records().iter().enumerate() {
+        journal.push(Instant::from_ns(1_000 * at as u64), *record);
+        assert!(journal.drain().map(|entry| entry.record).eq([*record]));
+        assert_eq!(journal.drain().count(), 0);
+    }
+    assert_eq!((journal.hash(), journal.len()), (GOLDEN_ALL, records().len() as u64));
+    assert_eq!(Journal::hashing().drain().count(), 0);
+}
+
+#[test]
 fn leaving_out_or_swapping_any_record_shows() {
     let records = records();
     let whole = journal_of(&records).hash();

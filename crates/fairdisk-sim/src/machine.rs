@@ -19,8 +19,9 @@ use crate::host::{CpuSpec, Cpus, File, FileSpec, Journal, JournalStep, VolumeSpe
 use crate::workload::TaskSpec;
 use fairdisk_core::Instant;
 use fairdisk_core::{
-    Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig, Flags, GroupId, Input,
-    IoPrio, Journal as Log, Lba, Op, Prng, Request, RequestId, Sectors, Share, Sleeper, TaskId,
+    Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig, Entry, Flags, GroupId,
+    Input, IoPrio, Journal as Log, Lba, Op, Prng, Request, RequestId, Sectors, Share, Sleeper,
+    TaskId,
 };
 use io::{Io, IoKind, Ios};
 use outbox::Outbox;
@@ -217,6 +218,11 @@ impl<E: Elevator> Machine<E> {
     /// The engine, with its accounts and its journal.
     pub const fn engine(&self) -> &Engine<E> {
         &self.engine
+    }
+
+    /// Gives away what happened since the last call, if the journal keeps it.
+    pub fn drain_journal(&mut self) -> impl Iterator<Item = Entry> {
+        self.engine.drain_journal()
     }
 
     /// What the tasks of each group have done, by group number.

@@ -1,8 +1,9 @@
 //! `fairdisk explain`: why did this request wait?
 //!
-//! The run is simulated again with its journal kept; runs are deterministic, so the request is the
-//! same one.
+//! The run is simulated again and its journal read on the way; runs are deterministic, so the
+//! request is the same one.
 
+mod found;
 mod journey;
 mod run_name;
 mod text;
@@ -12,11 +13,11 @@ use crate::failure::Failure;
 use crate::output;
 use crate::selection::{self, Changes};
 use crate::{interrupt, progress};
-use fairdisk_core::{Entry, Instant, Span};
+use fairdisk_core::{Instant, Span};
 use fairdisk_lab::plan::{GroupLabel, Options, Plan};
 use fairdisk_lab::run::RUN_MAX;
 use fairdisk_sim::World;
-use journey::Journeys;
+use found::{Life, Listener, Slowest};
 use run_name::RunName;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -54,19 +55,15 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// One run, seen from above: what its requests went through, and who the parties are.
+/// One run, seen from above: who the parties are.
 pub(crate) struct Story {
     name: String,
     groups: Vec<GroupLabel>,
     tasks: usize,
-    entries: Vec<Entry>,
-    journeys: Journeys,
 }
 
-/// Entries of a journal that still fit into memory comfortably: 2 GiB.
-const ENTRIES_MAX: u64 = 40_000_000;
-/// How much of the run passes between looks at the journal's length and at the stop flag.
-const STEP: Span = Span::from_ms(500);
+/// How much of the run passes between looks at its journal and at the stop flag.
+const STEP: Span = Span::from_ms(100);
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let name = RunName::parse(&args.run)?;
@@ -79,22 +76,24 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     };
     let plan = selection::load(&name.spec, &options)?;
     let stop = interrupt::stop_flag()?;
-    let story = retell(&plan, name.seed, args.quiet, &stop)?;
     if let Some(count) = args.slowest {
-        let slowest = story.journeys.slowest(count as usize);
+        let mut slowest = Slowest::new(count as usize);
+        let story = retell(&plan, name.seed, args.quiet, &stop, &mut slowest)?;
+        let (requests, list) = slowest.finish();
         return show(
             args.json,
-            || text::slowest_json(&story, &slowest),
-            || text::slowest(&story, &slowest),
+            || text::slowest_json(&story, requests, &list),
+            || text::slowest(&story, requests, &list),
         );
     }
     let number = args.request.unwrap_or(1);
-    let journey = story.journeys.get(number).ok_or_else(|| unknown(&story, number))?;
-    let wait = wait::Wait::of(&story.entries, &story.journeys, journey);
+    let mut life = Life::new(number);
+    let story = retell(&plan, name.seed, args.quiet, &stop, &mut life)?;
+    let (journey, wait) = life.finish().map_err(|count| unknown(&story, number, count))?;
     show(
         args.json,
-        || text::life_json(&story, journey, &wait),
-        || text::life(&story, journey, &wait),
+        || text::life_json(&story, &journey, &wait),
+        || text::life(&story, &journey, &wait),
     )
 }
 
@@ -107,8 +106,7 @@ fn show(
     Ok(printed?)
 }
 
-fn unknown(story: &Story, number: u64) -> Failure {
-    let count = story.journeys.len();
+fn unknown(story: &Story, number: u64, count: u64) -> Failure {
     Failure::BadInput(format!(
         "{} has no request {number}; its requests are numbered 1 to {count}, and --slowest 10 \
          shows the longest",
@@ -116,8 +114,15 @@ fn unknown(story: &Story, number: u64) -> Failure {
     ))
 }
 
-/// Runs the first arm and row of `plan` again.
-fn retell(plan: &Plan, seed: u32, quiet: bool, stop: &AtomicBool) -> Result<Story, Failure> {
+/// Runs the first arm and row of `plan` again and tells `listener`, to the end or until it has
+/// heard enough.
+fn retell(
+    plan: &Plan,
+    seed: u32,
+    quiet: bool,
+    stop: &AtomicBool,
+    listener: &mut impl Listener,
+) -> Result<Story, Failure> {
     let (Some(arm), Some(row)) = (plan.arms.first(), plan.rows.first()) else {
         return Err(Failure::BadInput(format!("{} has nothing to run", plan.id)));
     };
@@ -126,34 +131,24 @@ fn retell(plan: &Plan, seed: u32, quiet: bool, stop: &AtomicBool) -> Result<Stor
     let length = plan.duration.unwrap_or(RUN_MAX);
     let bar =
         progress::bar(plan.duration.map_or(0, |length| length.as_ns() / 1_000_000_000), quiet);
+    bar.set_message("s simulated");
     let (mut next, end) = (Instant::ZERO, Instant::ZERO + length);
-    while next < end && !world.machine().is_done() {
+    let mut curious = true;
+    while curious && next < end && !world.machine().is_done() {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Failure::Interrupted(format!(
+                "nothing to show yet after {next} of the run"
+            )));
+        }
         next = (next + STEP).min(end);
         world.run_until_done(next);
+        curious = world.machine_mut().drain_journal().all(|entry| listener.enter(&entry));
         bar.set_position(next.as_ns() / 1_000_000_000);
-        bar.set_message("s simulated");
-        check(world.machine().engine().journal().len(), next, stop)?;
     }
     bar.finish_and_clear();
-    let entries = world.machine().engine().journal().entries().to_vec();
     Ok(Story {
         name: format!("{}/{}/{}/{seed}", plan.id, arm.name, row.label),
         groups: setup.groups,
         tasks: world.machine().task_reports().count(),
-        journeys: Journeys::read(&entries),
-        entries,
     })
-}
-
-fn check(entries: u64, now: Instant, stop: &AtomicBool) -> Result<(), Failure> {
-    if stop.load(Ordering::Relaxed) {
-        return Err(Failure::Interrupted(format!("nothing to show yet after {now} of the run")));
-    }
-    if entries > ENTRIES_MAX {
-        return Err(Failure::BadInput(format!(
-            "the run is too long to keep all of it: {entries} events in its first {now}; choose a \
-             shorter --duration"
-        )));
-    }
-    Ok(())
 }

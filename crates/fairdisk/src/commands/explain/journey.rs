@@ -1,4 +1,4 @@
-//! What every request of a run went through, read off its journal.
+//! What the requests of a run go through, read off its journal as it grows.
 //!
 //! A task's request (a *bio* to the engine) is numbered by its place among all submissions,
 //! because the engine's own ids are used again.
@@ -75,73 +75,41 @@ impl Journey {
     }
 }
 
-/// All requests of a run.
+/// The requests of a run that are under way, as its journal is read on.
 #[derive(Debug, Default)]
 pub(super) struct Journeys {
-    all: Vec<Journey>,
-    /// Requests under way, by the engine's id.
-    under_way: BTreeMap<BioId, usize>,
+    submitted: u64,
+    under_way: BTreeMap<BioId, Journey>,
     /// Whose request each slot carries.
-    carried: BTreeMap<RequestId, Vec<usize>>,
+    carried: BTreeMap<RequestId, Vec<BioId>>,
 }
 
 impl Journeys {
-    /// Reads a journal.
-    pub(super) fn read(entries: &[Entry]) -> Self {
-        let mut journeys = Self::default();
-        entries.iter().for_each(|entry| journeys.enter(entry.at, entry.record));
-        journeys
+    /// How many were submitted so far.
+    pub(super) const fn submitted(&self) -> u64 {
+        self.submitted
     }
 
-    /// How many there are.
-    pub(super) const fn len(&self) -> usize {
-        self.all.len()
+    /// The request under way with this id of the engine's.
+    pub(super) fn get(&self, bio: BioId) -> Option<&Journey> {
+        self.under_way.get(&bio)
     }
 
-    /// The request with this number.
-    pub(super) fn get(&self, number: u64) -> Option<&Journey> {
-        self.all.get(usize::try_from(number.checked_sub(1)?).ok()?)
-    }
-
-    /// The finished requests that took longest, the longest first.
-    pub(super) fn slowest(&self, count: usize) -> Vec<&Journey> {
-        let mut finished: Vec<&Journey> =
-            self.all.iter().filter(|journey| journey.finished().is_some()).collect();
-        finished.sort_by_key(|journey| (std::cmp::Reverse(journey.total()), journey.number));
-        finished.truncate(count);
-        finished
-    }
-
-    fn enter(&mut self, at: Instant, record: Record) {
-        match record {
-            Record::Submitted { bio, task, group, op, start, sectors } => {
-                self.under_way.insert(bio, self.all.len());
-                let number = self.all.len() as u64 + 1;
-                let steps = Vec::new();
-                self.all.push(Journey {
-                    number,
-                    bio,
-                    task,
-                    group,
-                    op,
-                    start,
-                    sectors,
-                    submitted: at,
-                    steps,
-                });
-            }
+    /// Reads the next entry; the request that it ends, if it does.
+    pub(super) fn enter(&mut self, entry: &Entry) -> Option<Journey> {
+        let at = entry.at;
+        match entry.record {
+            Record::Submitted { .. } => self.submit(entry),
             Record::Held(bio) => self.step(bio, at, Step::Held),
             Record::Sleeps(bio) => self.step(bio, at, Step::Slept),
             Record::Woken(bio) => self.step(bio, at, Step::Woken),
             Record::Queued(bio, request) => {
                 self.step(bio, at, Step::Queued);
-                let carried = self.under_way.get(&bio).copied();
-                self.carried.insert(request, carried.into_iter().collect());
+                self.carried.insert(request, vec![bio]);
             }
             Record::Merged(bio, request) => {
                 self.step(bio, at, Step::Merged);
-                let carried = self.under_way.get(&bio).copied();
-                self.carried.entry(request).or_default().extend(carried);
+                self.carried.entry(request).or_default().push(bio);
             }
             Record::Absorbed(request, absorbed) => {
                 let more = self.carried.remove(&absorbed).unwrap_or_default();
@@ -150,30 +118,42 @@ impl Journeys {
             Record::Dispatched(request, why) => self.steps(request, at, Step::Dispatched(why)),
             Record::Issued(request) => self.steps(request, at, Step::Issued),
             Record::Completed(request, ok) => self.steps(request, at, Step::Completed(ok)),
-            Record::Finished(bio, ok) => {
-                self.step(bio, at, Step::Finished(ok));
-                self.under_way.remove(&bio);
-            }
-            Record::Cancelled(bio) => {
-                self.step(bio, at, Step::Cancelled);
-                self.under_way.remove(&bio);
-            }
+            Record::Finished(bio, ok) => return self.end(bio, at, Step::Finished(ok)),
+            Record::Cancelled(bio) => return self.end(bio, at, Step::Cancelled),
             Record::Waits(..)
             | Record::WaitsCompletion(_)
             | Record::Configured
             | Record::Switched => {}
         }
+        None
+    }
+
+    fn submit(&mut self, entry: &Entry) {
+        let Record::Submitted { bio, task, group, op, start, sectors } = entry.record else {
+            return;
+        };
+        self.submitted += 1;
+        let (number, submitted, steps) = (self.submitted, entry.at, Vec::new());
+        let journey = Journey { number, bio, task, group, op, start, sectors, submitted, steps };
+        self.under_way.insert(bio, journey);
     }
 
     fn step(&mut self, bio: BioId, at: Instant, step: Step) {
-        if let Some(index) = self.under_way.get(&bio) {
-            self.all[*index].steps.push((at, step));
+        if let Some(journey) = self.under_way.get_mut(&bio) {
+            journey.steps.push((at, step));
         }
     }
 
     fn steps(&mut self, request: RequestId, at: Instant, step: Step) {
-        for index in self.carried.get(&request).into_iter().flatten() {
-            self.all[*index].steps.push((at, step));
+        for bio in self.carried.get(&request).into_iter().flatten() {
+            if let Some(journey) = self.under_way.get_mut(bio) {
+                journey.steps.push((at, step));
+            }
         }
+    }
+
+    fn end(&mut self, bio: BioId, at: Instant, step: Step) -> Option<Journey> {
+        self.step(bio, at, step);
+        self.under_way.remove(&bio)
     }
 }

@@ -27,8 +27,8 @@ impl Story {
 // ---- lists -------------------------------------------------------------------------------------
 
 /// The slowest requests as a table.
-pub(super) fn slowest(story: &Story, list: &[&Journey]) -> String {
-    let mut text = format!("{}: {} requests, the slowest:\n", story.name, story.journeys.len());
+pub(super) fn slowest(story: &Story, requests: u64, list: &[Journey]) -> String {
+    let mut text = format!("{}: {requests} requests, the slowest:\n", story.name);
     let _ = writeln!(
         text,
         "{:>9}  {:>10}  {:>10}  {:>10}  {:16}  {:10}  what",
@@ -51,9 +51,9 @@ pub(super) fn slowest(story: &Story, list: &[&Journey]) -> String {
 }
 
 /// The slowest requests as JSON.
-pub(super) fn slowest_json(story: &Story, list: &[&Journey]) -> Value {
-    let requests: Vec<Value> = list.iter().map(|journey| identity(story, journey)).collect();
-    json!({ "run": story.name, "requests": story.journeys.len(), "slowest": requests })
+pub(super) fn slowest_json(story: &Story, requests: u64, list: &[Journey]) -> Value {
+    let list: Vec<Value> = list.iter().map(|journey| identity(story, journey)).collect();
+    json!({ "run": story.name, "requests": requests, "slowest": list })
 }
 
 fn identity(story: &Story, journey: &Journey) -> Value {

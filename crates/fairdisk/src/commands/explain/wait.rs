@@ -3,8 +3,7 @@
 //! The time of the wait is divided without overlap: while several requests are at the disk, the
 //! time until one finishes counts for that one.
 
-use super::journey::{Journey, Journeys};
-use fairdisk_core::{Entry, GroupId, Instant, Record, RequestId, Span, Why};
+use fairdisk_core::{BioId, Entry, GroupId, Instant, Record, RequestId, Span, Why};
 use std::collections::BTreeMap;
 
 /// How often, and how long all together.
@@ -31,20 +30,6 @@ pub(super) struct Wait {
 }
 
 impl Wait {
-    /// What happened while `journey` waited; until the end of the run if it waits still.
-    pub(super) fn of(entries: &[Entry], journeys: &Journeys, journey: &Journey) -> Self {
-        let end = entries.last().map_or(journey.submitted, |entry| entry.at);
-        let window = (journey.submitted, journey.issued().unwrap_or(end));
-        let mut reader = Reader::new(window);
-        for entry in entries {
-            if entry.at > window.1 {
-                break;
-            }
-            reader.enter(entry.at, entry.record, journeys);
-        }
-        reader.finish()
-    }
-
     /// What a group got, all reasons together.
     pub(super) fn of_group(&self, group: GroupId) -> Part {
         let parts = self.served.iter().filter(|((of, _), _)| *of == group);
@@ -70,12 +55,13 @@ struct Slot {
     why: Option<Why>,
 }
 
-struct Reader {
-    window: (Instant, Instant),
+/// Reads a journal from its start until the request went to the disk.
+#[derive(Debug, Default)]
+pub(super) struct Reader {
+    /// When the wait began; before that nothing is counted.
+    began: Option<Instant>,
     slots: BTreeMap<RequestId, Slot>,
-    /// Group of each bio, found by counting submissions as the journeys did.
-    submitted: u64,
-    groups: BTreeMap<fairdisk_core::BioId, GroupId>,
+    groups: BTreeMap<BioId, GroupId>,
     at_disk: u32,
     /// Time up to here has been given to somebody.
     charged: Instant,
@@ -84,25 +70,17 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(window: (Instant, Instant)) -> Self {
-        Self {
-            window,
-            slots: BTreeMap::new(),
-            submitted: 0,
-            groups: BTreeMap::new(),
-            at_disk: 0,
-            charged: Instant::ZERO,
-            waits_for: None,
-            wait: Wait::default(),
-        }
+    /// The wait begins.
+    pub(super) const fn begin(&mut self, at: Instant) {
+        self.began = Some(at);
     }
 
-    fn enter(&mut self, at: Instant, record: Record, journeys: &Journeys) {
-        match record {
-            Record::Submitted { bio, .. } => {
-                self.submitted += 1;
-                let group = journeys.get(self.submitted).map(|journey| journey.group);
-                self.groups.insert(bio, group.unwrap_or(GroupId::ROOT));
+    /// Reads the next entry.
+    pub(super) fn enter(&mut self, entry: &Entry) {
+        let at = entry.at;
+        match entry.record {
+            Record::Submitted { bio, group, .. } => {
+                self.groups.insert(bio, group);
             }
             Record::Queued(bio, request) => {
                 let group = self.groups.get(&bio).copied();
@@ -130,13 +108,11 @@ impl Reader {
         }
     }
 
-    /// The part of the time since the last charge that lies in the window.
+    /// The part of the time since the last charge that belongs to the wait.
     fn take(&mut self, until: Instant) -> Option<Span> {
-        let from = self.charged.max(self.window.0);
-        let to = until.min(self.window.1);
+        let from = self.began.map(|began| began.max(self.charged));
         self.charged = until;
-        let span = to - from;
-        (span > Span::ZERO).then_some(span)
+        from.map(|from| until - from).filter(|span| *span > Span::ZERO)
     }
 
     fn charge_idle(&mut self, at: Instant) {
@@ -153,10 +129,11 @@ impl Reader {
         }
     }
 
-    /// What is left of the window was idle, if nobody was at the disk.
-    fn finish(mut self) -> Wait {
+    /// The wait, which ended at `end` at the latest. What is left of it was idle, if nobody was at
+    /// the disk.
+    pub(super) fn finish(mut self, end: Instant) -> Wait {
         if self.at_disk == 0 {
-            self.charge_idle(self.window.1);
+            self.charge_idle(end);
         }
         self.wait
     }

@@ -1,0 +1,175 @@
+//! What is looked for while a run is told again. No more of the run is kept than is asked for.
+
+use super::journey::{Journey, Journeys};
+use super::wait::{Reader, Wait};
+use fairdisk_core::{BioId, Entry, Instant, Record, Span};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Reads a journal, entry by entry.
+pub(super) trait Listener {
+    /// Reads the next entry; whether there is more to learn.
+    fn enter(&mut self, entry: &Entry) -> bool;
+}
+
+/// The finished requests that took longest.
+#[derive(Debug)]
+pub(super) struct Slowest {
+    count: usize,
+    journeys: Journeys,
+    /// The longest first, of equals the earlier one.
+    list: BTreeMap<(Reverse<Option<Span>>, u64), Journey>,
+}
+
+impl Slowest {
+    /// At most so many.
+    pub(super) fn new(count: usize) -> Self {
+        Self { count, journeys: Journeys::default(), list: BTreeMap::new() }
+    }
+
+    /// How many requests there were, and the slowest of them.
+    pub(super) fn finish(self) -> (u64, Vec<Journey>) {
+        (self.journeys.submitted(), self.list.into_values().collect())
+    }
+}
+
+impl Listener for Slowest {
+    fn enter(&mut self, entry: &Entry) -> bool {
+        let ended = self.journeys.enter(entry).filter(|journey| journey.finished().is_some());
+        if let Some(journey) = ended {
+            self.list.insert((Reverse(journey.total()), journey.number), journey);
+            if self.list.len() > self.count {
+                self.list.pop_last();
+            }
+        }
+        true
+    }
+}
+
+/// One request, and what the disk did while it waited.
+#[derive(Debug)]
+pub(super) struct Life {
+    number: u64,
+    journeys: Journeys,
+    /// The engine's id for it, once it is submitted.
+    bio: Option<BioId>,
+    reader: Reader,
+    waits: bool,
+    ended: Option<Journey>,
+    now: Instant,
+}
+
+impl Life {
+    /// Of the request with this number.
+    pub(super) fn new(number: u64) -> Self {
+        Self {
+            number,
+            journeys: Journeys::default(),
+            bio: None,
+            reader: Reader::default(),
+            waits: true,
+            ended: None,
+            now: Instant::ZERO,
+        }
+    }
+
+    fn under_way(&self) -> Option<&Journey> {
+        self.journeys.get(self.bio?)
+    }
+
+    /// The request and its wait.
+    ///
+    /// # Errors
+    /// There is no such request; how many there are.
+    pub(super) fn finish(self) -> Result<(Journey, Wait), u64> {
+        let journey = self.ended.clone().or_else(|| self.under_way().cloned());
+        let journey = journey.ok_or(self.journeys.submitted())?;
+        Ok((journey, self.reader.finish(self.now)))
+    }
+}
+
+impl Listener for Life {
+    fn enter(&mut self, entry: &Entry) -> bool {
+        self.now = entry.at;
+        let ended = self.journeys.enter(entry);
+        self.ended = ended.filter(|journey| journey.number == self.number);
+        if self.ended.is_some() {
+            return false;
+        }
+        match entry.record {
+            Record::Submitted { bio, .. } if self.journeys.submitted() == self.number => {
+                self.bio = Some(bio);
+                self.reader.begin(entry.at);
+            }
+            _ => {}
+        }
+        if self.waits {
+            self.reader.enter(entry);
+            self.waits = self.under_way().is_none_or(|journey| journey.issued().is_none());
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairdisk_core::{GroupId, Lba, Op, RequestId, Sectors, TaskId};
+
+    fn entry(ms: u64, record: Record) -> Entry {
+        Entry { at: Instant::ZERO + Span::from_ms(ms), record }
+    }
+
+    /// Requests one after the other, each for as many ms as `times` says.
+    fn tell(listener: &mut impl Listener, times: impl IntoIterator<Item = u64>) {
+        let (bio, request) = (BioId(7), RequestId(3));
+        let mut now = 0;
+        for time in times {
+            let (task, group, start, sectors) = (TaskId(0), GroupId(1), Lba(0), Sectors(8));
+            let op = Op::Read;
+            let done = now + time;
+            let records = [
+                entry(now, Record::Submitted { bio, task, group, op, start, sectors }),
+                entry(now, Record::Queued(bio, request)),
+                entry(now, Record::Issued(request)),
+                entry(done, Record::Completed(request, true)),
+                entry(done, Record::Finished(bio, true)),
+            ];
+            if !records.iter().all(|entry| listener.enter(entry)) {
+                return;
+            }
+            now = done;
+        }
+    }
+
+    #[test]
+    fn no_more_is_kept_than_asked_for_however_long_the_run() {
+        let mut slowest = Slowest::new(3);
+        tell(&mut slowest, (0..10_000).map(|n| n * 7 % 10_000));
+        assert_eq!(slowest.list.len(), 3);
+        let (count, list) = slowest.finish();
+        let total = |journey: &Journey| journey.total().unwrap_or_default();
+        let totals: Vec<Span> = list.iter().map(total).collect();
+        assert_eq!((count, totals), (10_000, [9_999, 9_998, 9_997].map(Span::from_ms).to_vec()));
+    }
+
+    #[test]
+    fn of_equals_the_earlier_ones_are_the_slowest() {
+        let mut slowest = Slowest::new(2);
+        tell(&mut slowest, [5, 9, 9, 9]);
+        let (_, list) = slowest.finish();
+        assert_eq!(list.iter().map(|journey| journey.number).collect::<Vec<_>>(), [2, 3]);
+    }
+
+    #[test]
+    fn a_life_is_read_no_further_than_to_its_end() {
+        let mut life = Life::new(2);
+        tell(&mut life, [5, 9, 4]);
+        assert_eq!(life.journeys.submitted(), 2);
+        let (journey, _) = life.finish().expect("it is there");
+        assert_eq!((journey.number, journey.total()), (2, Some(Span::from_ms(9))));
+        let mut none = Life::new(4);
+        tell(&mut none, [5, 9, 4]);
+        assert_eq!(none.finish().err(), Some(3));
+    }
+}
