@@ -5,6 +5,9 @@ use serde_json::Value;
 use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
 
+/// The version of the layout of what `--json` prints.
+pub(crate) const SCHEMA: u32 = 1;
+
 /// Writes results.
 ///
 /// # Errors

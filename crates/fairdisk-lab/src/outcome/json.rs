@@ -103,9 +103,11 @@ fn task(task: &TaskOutcome) -> Value {
 }
 
 fn score(score: &Score) -> Value {
+    // Of no share there is no distance.
+    let points = |points: f64| (score.cells > 0).then_some(points);
     let mut value = json!({
-        "share_error_points_mean": score.share_error_points_mean,
-        "share_error_points_max": score.share_error_points_max,
+        "share_error_points_mean": points(score.share_error_points_mean),
+        "share_error_points_max": points(score.share_error_points_max),
         "total_error_mean": score.total_error_mean,
         "cells": score.cells,
     });

@@ -49,8 +49,9 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     }
     let kinds = args.kind.map_or_else(|| KindArg::value_variants().to_vec(), |kind| vec![kind]);
     if args.json {
-        let list = kinds.iter().map(|kind| (kind.heading(), as_json(*kind)));
-        return Ok(output::print_json(&Value::Object(list.collect()))?);
+        let mut value = json!({ "schema": output::SCHEMA });
+        kinds.iter().for_each(|kind| value[kind.heading()] = as_json(*kind));
+        return Ok(output::print_json(&value)?);
     }
     let width = kinds.iter().flat_map(|kind| kind.kind().ids()).map(str::len).max().unwrap_or(0);
     let lists: Vec<String> = kinds.iter().map(|kind| list(*kind, width, kinds.len() > 1)).collect();
@@ -61,8 +62,12 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 fn show(kind: KindArg, name: &str, json: bool) -> Result<(), Failure> {
     let document = find(kind.kind(), name)?;
     if json {
-        let entry = json!({ "id": document.id, "path": document.path, "text": document.text });
-        return Ok(output::print_json(&entry)?);
+        return Ok(output::print_json(&json!({
+            "schema": output::SCHEMA,
+            "id": document.id,
+            "path": document.path,
+            "text": document.text,
+        }))?);
     }
     Ok(output::print(&document.text)?)
 }

@@ -29,7 +29,8 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     }
     let groups = two_groups::TwoGroups::run(args.quiet, &stop)?;
     if args.json {
-        output::print_json(&json!({ "lab": pairs.to_json(), "file": groups.to_json() }))?;
+        let (lab, file) = (pairs.to_json(), groups.to_json());
+        output::print_json(&json!({ "schema": output::SCHEMA, "lab": lab, "file": file }))?;
     } else {
         output::print(&groups.to_text(output::style()))?;
     }

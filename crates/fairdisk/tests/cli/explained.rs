@@ -23,6 +23,7 @@ fn the_slowest_request_is_explained_to_the_last_microsecond() {
     assert!(total(&slowest[0]) >= total(&slowest[1]), "{list:#}");
     let number = slowest[0]["request"].as_u64().unwrap().to_string();
     let life = explain(&[&number]);
+    assert_eq!((&list["schema"], &life["schema"]), (&1.into(), &1.into()));
     assert_eq!(life["request"], slowest[0]["request"]);
     let accounted = sum(&life["served_meanwhile"]) + sum(&life["idle_meanwhile"]);
     assert!((accounted - life["wait_ms"].as_f64().unwrap()).abs() < 0.001, "{life:#}");

@@ -37,6 +37,16 @@ fn json_has_the_agreed_names() {
 }
 
 #[test]
+fn of_shares_that_nobody_published_there_is_no_score() {
+    let run = ["run", "satoshi-2008-04-03-dd", "--row", "run1", "--seeds", "1", "--json"];
+    let score = &fairdisk(&run).json()["score"];
+    assert_eq!(score["cells"], 0);
+    assert!(score["rate_error_mean"].is_number(), "{score}");
+    let points = [&score["share_error_points_mean"], &score["share_error_points_max"]];
+    assert!(points.iter().all(|points| points.is_null()), "{score}");
+}
+
+#[test]
 fn the_same_run_gives_the_same_bytes() {
     let run = || fairdisk(&with(&["--seeds", "3", "--json"])).quiet();
     assert_eq!(run(), run());

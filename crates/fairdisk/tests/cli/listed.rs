@@ -92,6 +92,7 @@ fn the_catalogue_lists_every_kind_with_titles() {
     }
     let value = fairdisk(&["catalog", "--json"]).json();
     assert!(value["experiments"][0]["title"].is_string(), "{value}");
+    assert_eq!(value["schema"], 1, "{value}");
 }
 
 #[test]
@@ -99,7 +100,7 @@ fn an_entry_is_shown_with_its_provenance() {
     let text = fairdisk(&["catalog", "devices", "wd2500js"]).quiet();
     assert!(text.contains("id = \"wd2500js\"") && text.contains('#'), "{text}");
     let value = fairdisk(&["catalog", "schedulers", "noop", "--json"]).json();
-    assert_eq!(value["id"], "noop");
+    assert_eq!((&value["id"], &value["schema"]), (&"noop".into(), &1.into()));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::Story;
 use super::journey::{Journey, Step};
 use super::wait::{Part, Wait};
+use crate::output::SCHEMA;
 use fairdisk_core::{GroupId, Op, Span, TaskId, Why};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -53,7 +54,7 @@ pub(super) fn slowest(story: &Story, requests: u64, list: &[Journey]) -> String 
 /// The slowest requests as JSON.
 pub(super) fn slowest_json(story: &Story, requests: u64, list: &[Journey]) -> Value {
     let list: Vec<Value> = list.iter().map(|journey| identity(story, journey)).collect();
-    json!({ "run": story.name, "requests": requests, "slowest": list })
+    json!({ "schema": SCHEMA, "run": story.name, "requests": requests, "slowest": list })
 }
 
 fn identity(story: &Story, journey: &Journey) -> Value {
@@ -196,6 +197,7 @@ pub(super) fn life_json(story: &Story, journey: &Journey, wait: &Wait) -> Value 
         value
     });
     let mut value = identity(story, journey);
+    value["schema"] = SCHEMA.into();
     value["run"] = story.name.clone().into();
     value["steps"] = steps.collect();
     value["served_meanwhile"] = served.collect();
