@@ -85,7 +85,8 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
         );
     }
     if row.errors > 0 {
-        line(out, &format!("  {} I/Os failed", row.errors));
+        let noun = if row.errors == 1 { "I/O" } else { "I/Os" };
+        line(out, &format!("  {} {noun} failed", row.errors));
     }
 }
 

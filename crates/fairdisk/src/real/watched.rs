@@ -21,6 +21,8 @@ struct Inner {
     began: Instant,
     in_ramp: bool,
     at_stop: Option<RunResult>,
+    /// Bios that came back since then because their request failed.
+    failed: u64,
 }
 
 impl Inner {
@@ -41,7 +43,14 @@ impl Watched {
     pub(crate) fn new(machine: Machine<Scheduler>, named: Vec<Range<usize>>, ramp: Span) -> Self {
         let began = Instant::ZERO + ramp;
         let in_ramp = ramp > Span::ZERO;
-        Self(Rc::new(RefCell::new(Inner { machine, named, began, in_ramp, at_stop: None })))
+        Self(Rc::new(RefCell::new(Inner {
+            machine,
+            named,
+            began,
+            in_ramp,
+            at_stop: None,
+            failed: 0,
+        })))
     }
 
     /// I/Os so far, of every group but the root group.
@@ -50,8 +59,8 @@ impl Watched {
         inner.machine.groups().iter().skip(1).map(|tally| tally.ios()).collect()
     }
 
-    /// What came of it, if it ended by itself at `until`. I/Os that failed are counted to the very
-    /// end: the shell stops the machine before it hears of the first of them.
+    /// What came of it, if it ended by itself at `until`. What failed is counted to the very end:
+    /// the shell stops the machine before it hears of the first of them.
     pub(crate) fn result(&self, until: Instant) -> RunResult {
         let inner = self.0.borrow();
         let at_end = inner.result(until);
@@ -59,6 +68,10 @@ impl Watched {
         for (group, at_end) in result.groups.iter_mut().zip(&at_end.groups) {
             group.errors = at_end.errors;
         }
+        // What the system submitted after the stop may have failed too.
+        let failed = inner.failed.min(result.in_flight);
+        result.in_flight -= failed;
+        result.completed += failed;
         result
     }
 }
@@ -77,7 +90,11 @@ impl Load for Watched {
     fn completed(&mut self, now: Instant, id: RequestId, ok: bool, issue: &mut Vec<Request>) {
         let mut inner = self.0.borrow_mut();
         inner.end_ramp(now);
+        let before = inner.machine.engine().accounts().completed;
         inner.machine.completed(now, id, ok, issue);
+        if !ok && inner.at_stop.is_some() {
+            inner.failed += inner.machine.engine().accounts().completed - before;
+        }
     }
 
     fn is_done(&self) -> bool {
@@ -88,5 +105,32 @@ impl Load for Watched {
         let mut inner = self.0.borrow_mut();
         inner.at_stop = Some(inner.result(now));
         inner.machine.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::selection;
+    use fairdisk_lab::plan::Options;
+
+    /// One task has a request at the disk, which fails; that ends the run.
+    #[test]
+    fn what_failed_came_back() {
+        let plan = selection::load("two-groups", &Options::default()).expect("it is built in");
+        let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
+        let mut watched = Watched::new(setup.machine, setup.named, Span::ZERO);
+        let (mut issue, mut now) = (Vec::new(), Instant::ZERO);
+        while issue.is_empty() {
+            now = watched.next_event().expect("tasks start");
+            watched.advance(now, &mut issue);
+        }
+        watched.stop(now);
+        watched.completed(now, issue[0].id, false, &mut Vec::new());
+        let result = watched.result(now);
+        let errors: u64 = result.groups.iter().map(|group| group.errors).sum();
+        assert_eq!((errors, result.completed), (1, 1));
+        assert_eq!(result.submitted, result.completed + result.in_flight);
+        assert_eq!(result.groups.iter().map(|group| group.ios).sum::<u64>(), 0);
     }
 }
