@@ -21,6 +21,7 @@ mod selection;
 mod time_arg;
 
 use clap::Parser as _;
+use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -28,9 +29,14 @@ fn main() -> ExitCode {
     if mount_helper::is_called(arguments.next().as_deref()) {
         return mount_helper::run(arguments);
     }
-    let cli = cli::Cli::parse();
-    match commands::execute(cli.command) {
-        Ok(()) => ExitCode::SUCCESS,
+    match run() {
+        Ok(code) => code,
         Err(failure) => failure.report(),
     }
+}
+
+fn run() -> Result<ExitCode, Failure> {
+    interrupt::survive_large_files()
+        .map_err(|error| Failure::Run(format!("cannot listen for signals: {error}")))?;
+    commands::execute(cli::Cli::parse().command).map(|()| ExitCode::SUCCESS)
 }

@@ -4,20 +4,27 @@ use crate::program::{Ended, Place};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::Child;
+use std::process::{Child, Command, Stdio};
 
 fn interrupt(child: &Child) {
-    kill_process(Pid::from_child(child), Signal::INT).unwrap();
+    send(child, Signal::INT);
+}
+
+fn send(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+/// Whether the process has a handler for the signal.
+fn catches(child: &Child, signal: Signal) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    let mask = u64::from_str_radix(caught.trim(), 16).unwrap();
+    mask & (1 << (signal.as_raw() - 1)) != 0
 }
 
 /// Waits until the process has a handler for SIGINT.
 fn listens(child: &Child) {
-    let mask = || {
-        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-        u64::from_str_radix(caught.trim(), 16).unwrap()
-    };
-    while mask() & (1 << (Signal::INT.as_raw() - 1)) == 0 {
+    while !catches(child, Signal::INT) {
         std::thread::yield_now();
     }
 }
@@ -35,6 +42,35 @@ fn a_run_in_the_lab_says_what_is_complete() {
     assert!(ended.err.contains("partial: 0 of 9 rows"), "{}", ended.err);
     let value: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(value["partial"], true);
+}
+
+/// A run that is far too long.
+const LONG: &[&str] = &["run", "satoshi-2008-05-27-test1", "--seeds", "10000"];
+
+fn demand_partial(child: Child) {
+    let ended = Ended::of(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(130), "{}", ended.err);
+    assert!(ended.err.contains("partial: 0 of 9 rows"), "{}", ended.err);
+}
+
+#[test]
+fn a_terminal_that_is_closed_ends_a_run_as_ctrl_c_does() {
+    let child = Place::new().command(LONG).spawn().unwrap();
+    listens(&child);
+    send(&child, Signal::HUP);
+    demand_partial(child);
+}
+
+#[test]
+fn under_nohup_a_run_goes_on_when_its_terminal_is_closed() {
+    let mut command = Command::new("nohup");
+    command.arg(env!("CARGO_BIN_EXE_fairdisk")).args(LONG).stdin(Stdio::null());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    listens(&child);
+    assert!(!catches(&child, Signal::HUP));
+    send(&child, Signal::HUP);
+    interrupt(&child);
+    demand_partial(child);
 }
 
 /// The number a line of `/proc/PID/stat` has for CPU time in user mode, in ticks of 10 ms.

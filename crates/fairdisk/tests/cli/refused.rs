@@ -44,6 +44,22 @@ fn a_full_disk_is_told_and_nothing_is_left_on_it() {
     assert_eq!(fs::read_dir(&small.0).unwrap().count(), 0, "something is left");
 }
 
+#[test]
+fn a_limit_on_the_size_of_files_is_told_and_nothing_is_left() {
+    let place = Place::new();
+    let limited = |run: &str| {
+        let mut shell = Command::new("sh");
+        let program = env!("CARGO_BIN_EXE_fairdisk");
+        shell.args(["-c", &format!("ulimit -f 1000; exec {program} {run}")]);
+        Ended::of(shell.current_dir(place.path()).output().unwrap())
+    };
+    for device in ["wd2500js", "none"] {
+        let run = format!("run two-groups --arm flat --on file:x -q --device {device}");
+        demand_one_line(&limited(&run), &["x: ", "a limit does not allow a file of"]);
+        assert_eq!(place.names(), [""; 0]);
+    }
+}
+
 /// It ends there, and what failed does not count.
 #[test]
 fn a_disk_that_fills_up_under_way_ends_the_run() {
