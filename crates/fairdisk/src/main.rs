@@ -22,6 +22,7 @@ mod time_arg;
 
 use clap::Parser as _;
 use failure::Failure;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -38,5 +39,13 @@ fn main() -> ExitCode {
 fn run() -> Result<ExitCode, Failure> {
     interrupt::survive_large_files()
         .map_err(|error| Failure::Run(format!("cannot listen for signals: {error}")))?;
-    commands::execute(cli::Cli::parse().command).map(|()| ExitCode::SUCCESS)
+    match cli::Cli::try_parse() {
+        Ok(cli) => commands::execute(cli.command).map(|()| ExitCode::SUCCESS),
+        // What was asked for is help or the version: a result like others.
+        Err(answer) if !answer.use_stderr() => {
+            answer.print().and_then(|()| io::stdout().flush())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => error.exit(),
+    }
 }

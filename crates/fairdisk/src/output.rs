@@ -3,6 +3,7 @@
 use fairdisk_lab::outcome::Style;
 use serde_json::Value;
 use std::env;
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _, Write as _};
 
 /// The version of the layout of what `--json` prints.
@@ -31,11 +32,33 @@ pub(crate) fn diagnose(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// How to write results for people: colours only on a terminal, and not if NO_COLOR is set.
+/// How to write results for people: colours only on a terminal that has them, and not if NO_COLOR
+/// is set.
 pub(crate) fn style() -> Style {
-    Style { colour: io::stdout().is_terminal() && colours_wanted() }
+    let colour = io::stdout().is_terminal()
+        && !is_dumb(env::var_os("TERM").as_deref())
+        && are_wanted(env::var_os("NO_COLOR").as_deref());
+    Style { colour }
 }
 
-fn colours_wanted() -> bool {
-    env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+/// Whether a terminal of this name shows letters and nothing else.
+pub(crate) fn is_dumb(term: Option<&OsStr>) -> bool {
+    term.is_some_and(|name| name == "dumb")
+}
+
+fn are_wanted(no_color: Option<&OsStr>) -> bool {
+    no_color.is_none_or(OsStr::is_empty)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_for_terminals_that_have_them_and_people_who_want_them() {
+        assert!(is_dumb(Some(OsStr::new("dumb"))));
+        assert!(!is_dumb(Some(OsStr::new("xterm"))) && !is_dumb(None));
+        assert!(are_wanted(None) && are_wanted(Some(OsStr::new(""))));
+        assert!(!are_wanted(Some(OsStr::new("1"))));
+    }
 }

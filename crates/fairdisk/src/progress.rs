@@ -1,11 +1,14 @@
-//! A progress bar on standard error; silent unless that is a terminal.
+//! A progress bar on standard error; silent unless that is a terminal that can redraw it.
 
+use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::env;
 use std::io::{self, IsTerminal as _};
 
 /// A bar of `length` steps.
 pub(crate) fn bar(length: u64, quiet: bool) -> ProgressBar {
-    let visible = !quiet && io::stderr().is_terminal();
+    let is_dumb = output::is_dumb(env::var_os("TERM").as_deref());
+    let visible = !quiet && io::stderr().is_terminal() && !is_dumb;
     let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(length), target);
     let style = ProgressStyle::with_template("[{bar:24}] {pos}/{len}  {wide_msg}")

@@ -2,7 +2,7 @@
 
 use crate::program::{Ended, Place, fairdisk};
 use std::io;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const COMMANDS: &[&str] = &["demo", "run", "catalog", "explain", "completions", "man"];
 
@@ -123,9 +123,32 @@ fn a_reader_that_has_gone_away_is_no_failure() {
 
 #[test]
 fn results_that_cannot_be_written_are_a_failure() {
-    let full = std::fs::File::create("/dev/full").unwrap();
-    let output = Place::new().command(&["catalog"]).stdout(full).output().unwrap();
-    let err = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{err}");
-    assert!(err.starts_with("error: cannot write the results: "), "{err}");
+    let commands: [&[&str]; 4] = [&["catalog"], &["--help"], &["run", "--help"], &["--version"]];
+    for arguments in commands {
+        let full = std::fs::File::create("/dev/full").unwrap();
+        let output = Place::new().command(arguments).stdout(full).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {err}");
+        assert!(err.starts_with("error: cannot write the results: "), "{arguments:?}: {err}");
+    }
+}
+
+/// What the program prints on a terminal of that name.
+fn on_a_terminal(term: &str) -> io::Result<String> {
+    let run = "run two-groups --arm flat --seeds 1 --duration 1s";
+    let mut script = Command::new("script");
+    script.args(["-qec", &format!("{} {run}", env!("CARGO_BIN_EXE_fairdisk")), "/dev/null"]);
+    script.env("TERM", term).env_remove("NO_COLOR").stdin(Stdio::null());
+    Ok(Ended::of(script.output()?).quiet())
+}
+
+#[test]
+fn colours_are_for_terminals_that_have_them() {
+    match on_a_terminal("xterm").and_then(|text| Ok((text, on_a_terminal("dumb")?))) {
+        Ok((colourful, dumb)) => {
+            assert!(colourful.contains("\x1b[1m"), "{colourful}");
+            assert!(dumb.contains("two-groups") && !dumb.contains('\x1b'), "{dumb}");
+        }
+        Err(error) => eprintln!("skipped: no script(1): {error}"),
+    }
 }
