@@ -2,6 +2,7 @@
 
 use fairdisk_lab::catalog::error::CatalogError;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Why a command ended early.
@@ -52,9 +53,12 @@ impl Failure {
 impl From<CatalogError> for Failure {
     /// A name that stands for nothing has no line to point at.
     fn from(error: CatalogError) -> Self {
+        let path = Path::new(&error.path);
+        let ending = path.extension().unwrap_or_default();
         let names_a_file = error.line > 0
-            || [".toml", ".fio"].iter().any(|ending| error.path.contains(ending))
-            || error.path.contains('/');
+            || error.path.contains('/')
+            || ["toml", "fio"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+            || path.exists();
         let is_said = error.line == 0 && error.message.contains(&error.path);
         let is_known = names_a_file && !is_said || error.path.starts_with("--");
         Self::BadInput(if is_known { error.to_string() } else { error.message })

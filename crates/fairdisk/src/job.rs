@@ -1,13 +1,22 @@
 //! fio job files: read from disk, with the environment's variables and the files they include.
 
 use crate::failure::Failure;
+use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::jobfile::{Context, JobFile, Machine, Resolved};
 use std::path::Path;
 use std::{env, fs, io};
 
-/// Whether `spec` names a job file.
+/// Whether `spec` names a job file: ends as one, or is a file that neither ends as an experiment
+/// nor has the name of a built-in one. fio asks for no ending.
 pub(crate) fn is_job_file(spec: &str) -> bool {
-    Path::new(spec).extension().is_some_and(|ending| ending == "fio")
+    let path = Path::new(spec);
+    let ending = path.extension().unwrap_or_default();
+    if ending.eq_ignore_ascii_case("fio") {
+        return true;
+    }
+    !ending.eq_ignore_ascii_case("toml")
+        && Kind::Experiment.ids().all(|id| id != spec)
+        && path.metadata().is_ok_and(|found| !found.is_dir())
 }
 
 /// The text of the job file at `path`.

@@ -84,7 +84,7 @@ pub(super) fn check_id(id: &str, file: &str) -> Result<(), (String, String)> {
 /// No such id, with the nearest one; or the file cannot be read.
 pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
     let file = Path::new(name);
-    if file.extension().is_some_and(|ending| ending == "toml") {
+    if file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
         let text = fs::read_to_string(file).map_err(|error| CatalogError {
             path: name.to_owned(),
             line: 0,
@@ -112,8 +112,8 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
 /// Why `name` stands for nothing: most of the time it is misspelt, but something may be there.
 fn not_found(kind: Kind, name: &str) -> String {
     let noun = kind.noun();
-    // Only experiments are also called job files.
-    let files = if kind == Kind::Experiment { "a .toml or .fio file" } else { "a .toml file" };
+    // What is called an experiment may be a job file too.
+    let files = if kind == Kind::Experiment { "a .toml or job file" } else { "a .toml file" };
     match fs::metadata(name) {
         Ok(found) if found.is_dir() => {
             format!("{name} is a directory; expected {files} or the name of a built-in {noun}")

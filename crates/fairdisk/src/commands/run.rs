@@ -23,7 +23,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
     fairdisk run satoshi-2008-05-27-test1 --arm two-layer --row '#1' --set host.hz=1000\n  \
     fairdisk run satoshi-2008-05-27-test1 --arm two-layer --row '#1' --duration 30s --on file:scratch")]
 pub(crate) struct Args {
-    /// An experiment of `fairdisk catalog experiments`, or the path of a .toml or .fio file
+    /// An experiment of `fairdisk catalog experiments`, or the path of a .toml file or of a fio job
+    /// file
     spec: String,
     /// Where: in the lab (lab), or in real time on a file or block device (file:PATH), which is
     /// made if it is not there

@@ -77,10 +77,9 @@ fn malformed_options() {
 #[test]
 fn what_is_there_but_is_no_experiment() {
     let place = Place::new();
-    place.write("my.txt", "");
-    let parts = ["my.txt is not a .toml or .fio file"];
-    demand_one_line(&place.run(&["run", "my.txt"]), &parts);
-    let expected = "is a directory; expected a .toml or .fio file";
+    place.write("my.txt", "Dear diary\n");
+    demand_refused(&place.run(&["run", "my.txt"]), &["my.txt:1"]);
+    let expected = "is a directory; expected a .toml or job file";
     for directory in [".", "/tmp", "/"] {
         let parts = [&format!("error: {directory} {expected}")[..]];
         demand_one_line(&place.run(&["run", directory]), &parts);

@@ -1,7 +1,8 @@
 //! fio job files.
 
 use crate::bad_input::demand_one_line;
-use crate::program::{Place, fairdisk};
+use crate::program::{Ended, Place, fairdisk};
+use std::fs;
 
 const JOB: &str = "\
 ; two readers
@@ -27,10 +28,39 @@ fn a_job_is_shown_as_it_was_understood() {
     place.write("two.fio", JOB);
     let mut command = place.command(&["run", "two.fio", "--show-job"]);
     let output = command.env("SIZE", "64m").output().unwrap();
-    let text = crate::program::Ended::of(output).quiet();
+    let text = Ended::of(output).quiet();
     for part in ["[one]", "[two]", "rw=randread", "64 MiB", "# note: two.fio:15: `write_bw_log`"] {
         assert!(text.contains(part), "no `{part}` in {text}");
     }
+}
+
+#[test]
+fn a_job_file_may_have_any_name() {
+    let place = Place::new();
+    let job = JOB.replace("${SIZE}", "64m");
+    let shown = |arguments: &[&str]| {
+        let stdin = fs::File::open(place.write("stdin", &job)).unwrap();
+        Ended::of(place.command(arguments).stdin(stdin).output().unwrap()).quiet()
+    };
+    for name in ["OK.FIO", "job", "job.1", "/dev/stdin"] {
+        if !name.starts_with('/') {
+            place.write(name, &job);
+        }
+        assert!(shown(&["run", name, "--show-job"]).contains("[two]"), "{name}");
+        let run = format!("{name}/two-layer-cfq/jobs/0");
+        let explained = shown(&["explain", &run, "--slowest", "1", "--duration", "1s"]);
+        assert!(explained.starts_with(&run), "{name}: {explained}");
+    }
+    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
+    place.write("MY.TOML", text.replace("id = \"two-groups\"", "id = \"MY\""));
+    let run = ["run", "MY.TOML", "--arm", "flat", "--seeds", "1", "--duration", "1s"];
+    assert!(shown(&run).starts_with("MY: "));
+    // The name of a built-in experiment stays its name, whatever lies there.
+    place.write("two-groups", &job);
+    assert!(
+        shown(&["run", "two-groups", "--arm", "flat", "--seeds", "1"]).starts_with("two-groups: ")
+    );
+    demand_one_line(&place.run(&["run", "NO.TOML"]), &["NO.TOML: cannot be read"]);
 }
 
 #[test]
