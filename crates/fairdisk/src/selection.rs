@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::{job, time_arg};
+use clap::ValueHint;
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::plan::{Options, Plan};
@@ -9,8 +10,9 @@ use fairdisk_lab::plan::{Options, Plan};
 /// The changes that every command about a run accepts.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Changes {
-    /// Use this scheduler: a name of `fairdisk catalog schedulers`, or the path of a .toml file; it
-    /// replaces all arms [default: that of each arm; of a job file, its own or two-layer-cfq]
+    /// Use this scheduler alone: a name of `fairdisk catalog schedulers`, or the path of a .toml
+    /// file. Only the arms that have it are run; if none has, one arm that has it replaces them all
+    /// [default: that of each arm; of a job file, its own or two-layer-cfq]
     #[arg(long, value_name = "NAME")]
     pub(crate) scheduler: Option<String>,
     /// Use this disk: a name of `fairdisk catalog devices`, or the path of a .toml file [default:
@@ -21,11 +23,11 @@ pub(crate) struct Changes {
     /// are done]
     #[arg(
         long, value_name = "TIME", value_parser = time_arg::parse, allow_negative_numbers = true,
-        allow_hyphen_values = true
+        allow_hyphen_values = true, value_hint = ValueHint::Other
     )]
     pub(crate) duration: Option<Span>,
     /// Change one value, as in host.hz=1000 or scheduler.cfq.slice_idle_ms=0 (may be repeated)
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_hint = ValueHint::Other)]
     pub(crate) overrides: Vec<String>,
 }
 

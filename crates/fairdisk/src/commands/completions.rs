@@ -3,8 +3,10 @@
 use crate::cli::Cli;
 use crate::failure::Failure;
 use crate::output;
-use clap::CommandFactory as _;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, Command, CommandFactory as _, ValueHint};
 use clap_complete::Shell;
+use fairdisk_lab::catalog::library::Kind;
 
 /// Print completions for a shell
 #[derive(Debug, clap::Args)]
@@ -15,6 +17,36 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "fairdisk", &mut script);
+    let mut command = with_names(Cli::command(), args.shell);
+    clap_complete::generate(args.shell, &mut command, "fairdisk", &mut script);
     Ok(output::print(&String::from_utf8_lossy(&script))?)
+}
+
+/// The command line as completions see it: where a name of the catalogue is expected they offer
+/// those that are built in. All shells but zsh go on to files if no name fits.
+fn with_names(command: Command, shell: Shell) -> Command {
+    let offer = |kinds: &'static [Kind]| {
+        move |arg: Arg| {
+            let names = kinds.iter().flat_map(|kind| kind.ids());
+            arg.value_parser(PossibleValuesParser::new(names))
+        }
+    };
+    // An experiment is as often a file of one's own.
+    let experiment = move |arg: Arg| match shell {
+        Shell::Zsh => arg.value_hint(ValueHint::FilePath),
+        _ => offer(&[Kind::Experiment])(arg),
+    };
+    let of_a_run = move |command: Command| {
+        command
+            .mut_arg("device", offer(&[Kind::Device]))
+            .mut_arg("scheduler", offer(&[Kind::Revision]))
+    };
+    let all = &[Kind::Device, Kind::Revision, Kind::Experiment, Kind::Host];
+    command
+        .mut_subcommand("run", |run| {
+            let places = PossibleValuesParser::new(["lab", "file:"]);
+            of_a_run(run).mut_arg("spec", experiment).mut_arg("on", |on| on.value_parser(places))
+        })
+        .mut_subcommand("explain", |explain| of_a_run(explain).mut_arg("run", experiment))
+        .mut_subcommand("catalog", |catalog| catalog.mut_arg("name", offer(all)))
 }

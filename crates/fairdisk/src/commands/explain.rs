@@ -32,10 +32,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
     fairdisk explain 'satoshi-2008-05-27-test1/two-layer/#1/0' --slowest 10 --duration 20s")]
 pub(crate) struct Args {
     /// The run: SPEC[/ARM[/ROW[/SEED]]]; the first arm and row and seed 0 if not given
+    #[arg(index = 1)]
     run: String,
     /// The request's number, as --slowest shows it
     #[arg(
-        group = "what", value_parser = clap::value_parser!(u64).range(1..),
+        index = 2, group = "what", value_parser = clap::value_parser!(u64).range(1..),
         allow_negative_numbers = true
     )]
     request: Option<u64>,

@@ -8,6 +8,7 @@ use crate::progress;
 use crate::real::{self, BackendArg, Place};
 use crate::selection::{self, Changes};
 use crate::time_arg;
+use clap::ValueHint;
 use fairdisk_lab::outcome::{Outcome, Shell, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::{Ensemble, RUN_MAX, RunEnd, run_plan};
@@ -33,13 +34,16 @@ pub(crate) struct Args {
     #[command(flatten)]
     changes: Changes,
     /// Run only this arm
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other)]
     arm: Option<String>,
     /// Run only this row
-    #[arg(long, value_name = "LABEL")]
+    #[arg(long, value_name = "LABEL", value_hint = ValueHint::Other)]
     row: Option<String>,
     /// Runs of each arm and row, in the lab [default: the experiment's, else 5]
-    #[arg(long, value_name = "N", value_parser = seeds, allow_negative_numbers = true)]
+    #[arg(
+        long, value_name = "N", value_parser = seeds, allow_negative_numbers = true,
+        value_hint = ValueHint::Other
+    )]
     seeds: Option<u32>,
     /// Print JSON
     #[arg(long)]

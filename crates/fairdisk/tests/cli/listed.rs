@@ -31,7 +31,7 @@ fn help_tells_orders_and_defaults() {
         "two-layer-cfq]",
         "hdd-7200-2007]",
         "until its jobs are done]",
-        "replaces all arms",
+        "Only the arms that have it are run; if none has, one arm that has it replaces them all",
         "[default: auto]",
         "[default: lab]",
     ];
@@ -56,13 +56,44 @@ fn completions_know_every_command() {
     }
 }
 
+/// What bash offers for the last of `words`.
+fn offered(place: &Place, words: &[&str]) -> io::Result<Vec<String>> {
+    // What bash has only while somebody types.
+    let script = "compopt() { :; }; . ./completions; \
+                  COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); \
+                  _fairdisk fairdisk \"${COMP_WORDS[COMP_CWORD]}\" \
+                  \"${COMP_WORDS[COMP_CWORD-1]}\"; printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let mut bash = Command::new("bash");
+    bash.args(["-c", script, "bash", "fairdisk"]).args(words).current_dir(place.path());
+    let offered = Ended::of(bash.output()?).quiet();
+    Ok(offered.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
+}
+
 #[test]
-fn bash_understands_its_completions() {
+fn bash_offers_names_where_names_are_expected_and_no_files_elsewhere() {
     let place = Place::new();
-    let script = place.write("completions", fairdisk(&["completions", "bash"]).quiet());
-    match Command::new("bash").arg("-n").arg(script).output() {
-        Ok(output) => assert_eq!(Ended::of(output).quiet(), ""),
-        Err(error) => eprintln!("skipped: no bash to ask: {error}"),
+    place.write("completions", fairdisk(&["completions", "bash"]).quiet());
+    place.write("two-file", "");
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&["run", "two-g"], &["two-groups"]),
+        (&["explain", "two-g"], &["two-groups"]),
+        (&["run", "two-groups", "--device", "wd"], &["wd2500js", "wd2500js-ryo"]),
+        (&["run", "two-groups", "--scheduler", "two-l"], &["two-layer-cfq"]),
+        (&["run", "two-groups", "--on", ""], &["file:", "lab"]),
+        (&["catalog", "devices", "fixed-"], &["fixed-8ms"]),
+        // With nothing of its own to offer bash goes on to files by itself.
+        (&["run", "two-groups", "--device", "./"], &[]),
+        (&["run", "two-groups", "--arm", "two-"], &["two-"]),
+        (&["run", "two-groups", "--set", "two-"], &["two-"]),
+    ];
+    for (words, expected) in cases {
+        match offered(&place, words) {
+            Ok(mut offered) => {
+                offered.sort();
+                assert_eq!(offered, expected, "{words:?}");
+            }
+            Err(error) => return eprintln!("skipped: no bash to ask: {error}"),
+        }
     }
 }
 
