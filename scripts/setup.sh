@@ -14,7 +14,7 @@ compgen -G '/usr/lib/postgresql/*/bin/pgbench' >/dev/null || missing+=(postgresq
 command -v curl >/dev/null || missing+=(curl)
 command -v python3 >/dev/null || missing+=(python3)
 command -v fusermount3 >/dev/null || missing+=(fuse3)
-command -v promtool >/dev/null || missing+=(prometheus)
+command -v promtool >/dev/null || missing+=(promtool)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 explain() {
@@ -28,16 +28,28 @@ if [ "$(id -u)" -eq 0 ]; then
 elif sudo -n true 2>/dev/null; then
   sudo=(sudo -n)
 else
-  explain "needs root: sudo apt-get install ${missing[*]}"
+  explain "needs root: sudo scripts/setup.sh"
 fi
 
 echo "note: installing ${missing[*]}" >&2
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 install() {
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -qq -y --no-install-recommends "${missing[@]}" >"$log" 2>&1
+  local packages=() name
+  for name in "${missing[@]}"; do
+    [ "$name" = promtool ] || packages+=("$name")
+  done
+  [ ${#packages[@]} -eq 0 ] || "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -qq -y --no-install-recommends "${packages[@]}" >"$log" 2>&1 || return
+  command -v promtool >/dev/null || install_promtool >"$log" 2>&1
 }
+# Its package is that of a server, which would run from now on. Only the tool is taken out of it.
+install_promtool() (
+  unpacked=$(mktemp -d) && cd "$unpacked" || return
+  trap 'rm -rf "$unpacked"' EXIT
+  apt-get download -qq prometheus && dpkg -x prometheus_*.deb . &&
+    "${sudo[@]}" cp usr/bin/promtool /usr/local/bin/
+)
 # The lists of packages may be missing or old.
 install || { "${sudo[@]}" apt-get update -qq >"$log" 2>&1 && install; } || {
   tail -n 3 "$log" >&2
