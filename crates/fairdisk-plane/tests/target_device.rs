@@ -1,0 +1,37 @@
+//! A block device as a target. Apart from the other tests of targets: a program that is started
+//! holds for a moment what they have locked.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+mod common;
+
+use common::LoopDevice;
+use fairdisk_plane::file::Watch;
+use fairdisk_plane::{FileNeeds, TargetError, TargetFile};
+use std::path::Path;
+
+fn open(path: &Path, needs: &FileNeeds) -> Result<TargetFile, TargetError> {
+    TargetFile::open(path, needs, &mut |_| Watch::Continue)
+}
+
+const fn read_only(sectors: u64) -> FileNeeds {
+    FileNeeds { writes: false, ..FileNeeds::scratch(sectors) }
+}
+
+const fn overwrite(sectors: u64) -> FileNeeds {
+    FileNeeds { overwrite: true, ..FileNeeds::scratch(sectors) }
+}
+
+#[test]
+fn a_block_device_is_read_freely_written_on_demand_and_held_alone() {
+    let Some(device) = LoopDevice::attach(1 << 20) else { return };
+    let path = &device.path;
+    assert_eq!(open(path, &read_only(2048)).unwrap().capacity_sectors(), 2048);
+    let foreign = open(path, &FileNeeds::scratch(2048)).unwrap_err().to_string();
+    assert!(foreign.contains("was not made by Fairdisk"), "{foreign}");
+    let small = open(path, &overwrite(2049)).unwrap_err().to_string();
+    assert!(small.contains("it has 1048576 bytes, the run needs 1049088"), "{small}");
+    let target = open(path, &overwrite(2048)).unwrap();
+    assert_eq!((target.capacity_sectors(), target.mark()), (2048, None));
+    let busy = open(path, &overwrite(2048)).unwrap_err().to_string();
+    assert!(busy.contains("is in use by another run or mounted"), "{busy}");
+}
