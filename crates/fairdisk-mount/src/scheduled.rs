@@ -56,7 +56,6 @@ pub fn scheduler(name: &str) -> Option<SchedulerSpec> {
             // Half of what the lab's has: nobody waits longer than need be for a group of great
             // weight, and one seek in 40 ms is not too dear.
             group_slice_ms: 40,
-            group_past_end: false,
             // That is shorter than the slices inside a group.
             inner_turn_resumes: true,
             d1_stale_group_records: false,

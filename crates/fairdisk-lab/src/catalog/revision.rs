@@ -88,7 +88,6 @@ struct QuirksFile {
 struct GroupsFile {
     slice_ms: u32,
     idle: bool,
-    past_end: bool,
     inner_turn_resumes: bool,
     weight_map: String,
 }
@@ -302,7 +301,6 @@ impl File {
             cfq: self.cfq(source)?,
             group_slice_ms: groups.slice_ms,
             group_idle: groups.idle,
-            group_past_end: groups.past_end,
             inner_turn_resumes: groups.inner_turn_resumes,
             weight_map: map,
             d1_stale_group_records: defects.d1_stale_group_records,

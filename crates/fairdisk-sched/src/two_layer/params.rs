@@ -15,10 +15,6 @@ pub struct TwoLayerParams {
     pub group_slice_ms: u32,
     /// What a group priority is worth.
     pub weight_map: WeightMap,
-    /// A group's slice is used up when its end is past, not when it is reached. Inferred: the text
-    /// of the outer layer was not at hand, and this fits the published tables better
-    /// (docs/fidelity.md).
-    pub group_past_end: bool,
     /// A group whose task will be back soon keeps the disk for `slice_idle` after that task's own
     /// slice has ended, when nobody else in the group wants it.
     pub group_idle: bool,
@@ -43,7 +39,6 @@ impl Default for TwoLayerParams {
             cfq: CfqParams::default(),
             group_slice_ms: 80,
             weight_map: WeightMap::LinearHigh0,
-            group_past_end: true,
             group_idle: true,
             inner_turn_resumes: false,
             d1_stale_group_records: true,

@@ -26,7 +26,6 @@ q8_idle_while_busy = false
 
 [groups]
 slice_ms = 40
-past_end = false
 inner_turn_resumes = true
 
 [defects]
