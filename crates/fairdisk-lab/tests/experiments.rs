@@ -43,8 +43,8 @@ fn check_golden(name: &str, text: &str) {
 
 // ---- distances from the published figures ----------------------------------------------------
 
-/// Nine rows, one parameter set for the machine, five seeds. The goal of 1.5 points is missed by 0.05
-/// (docs/fidelity.md); this holds what is reached.
+/// Nine rows, one parameter set for the machine, five seeds. The goal of 1.5 points is missed by
+/// 0.05 (docs/fidelity.md); this holds what is reached.
 #[test]
 fn test1_is_reproduced() {
     let outcome = outcome(TEST1, None, &[]);
@@ -79,13 +79,12 @@ fn share_errors(row: &RowOutcome) -> Vec<f64> {
     row.groups.iter().filter_map(error).collect()
 }
 
-/// The goal of 10 % for each rate is missed by the favoured task of run 2 or 4 (docs/fidelity.md).
 #[test]
 fn the_four_pairs_of_dd_are_reproduced() {
     let score = score(&outcome(DD, None, &[])).rates.expect("rates are published");
     println!("{score:?}");
     assert_eq!((score.orders_right, score.orders, score.tasks), (4, 4, 8));
-    assert!(score.error_max <= 0.125, "{score:?}");
+    assert!(score.error_max <= 0.10, "{score:?}");
 }
 
 // ---- what causes it --------------------------------------------------------------------------
