@@ -8,7 +8,7 @@ use fairdisk_core::{
 };
 use std::collections::VecDeque;
 
-const SERVICE: Span = Span::from_us(500);
+pub(crate) const SERVICE: Span = Span::from_us(500);
 const DISK_SECTORS: u64 = 1 << 31;
 
 /// Who is in the loop.
@@ -18,6 +18,11 @@ pub(crate) struct Crowd {
     pub(crate) tasks_per_group: u32,
     /// How many bios in a hundred are writes.
     pub(crate) writes_percent: u64,
+}
+
+/// A random position.
+pub(crate) fn next_place(prng: &mut Prng) -> Lba {
+    Lba(8 * prng.below(DISK_SECTORS / 8))
 }
 
 pub(crate) struct ClosedLoop<E> {
@@ -87,7 +92,7 @@ impl<E: Elevator> ClosedLoop<E> {
             task,
             group: GroupId(1 + task.0 / self.crowd.tasks_per_group),
             op: if write { Op::Write } else { Op::Read },
-            start: Lba(8 * self.prng.below(DISK_SECTORS / 8)),
+            start: next_place(&mut self.prng),
             sectors: Sectors(8),
             sync: !write,
             flags: Flags::NONE,

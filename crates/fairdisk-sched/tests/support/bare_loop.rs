@@ -1,0 +1,75 @@
+//! The closed loop without an engine: an elevator alone is told of requests, asked, and told that
+//! they are done. The device takes one request at a time, for a fixed time.
+
+use crate::closed_loop::{Crowd, SERVICE, next_place};
+use fairdisk_core::{
+    Admission, Change, Completion, Decision, Elevator, Flags, GroupId, Instant, IoPrio, Op, Prng,
+    Request, RequestId, Sectors, Share, TaskId,
+};
+
+pub(crate) struct BareLoop<E> {
+    elevator: E,
+    crowd: Crowd,
+    now: Instant,
+    prng: Prng,
+    /// Requests that make room for another at the same position: they go to the disk at once.
+    displaced: Vec<RequestId>,
+}
+
+impl<E: Elevator> BareLoop<E> {
+    /// Every task has one request queued. A task's request has the task's number.
+    pub(crate) fn new(elevator: E, crowd: Crowd) -> Self {
+        let (now, prng) = (Instant::ZERO, Prng::new(42));
+        let mut this = Self { elevator, crowd, now, prng, displaced: Vec::new() };
+        for group in 0..=crowd.groups {
+            let change = Change::GroupAdded { group: GroupId(group), share: Share::DEFAULT };
+            this.elevator.configure(Instant::ZERO, &change);
+        }
+        (0..crowd.groups * crowd.tasks_per_group).for_each(|task| this.admit(TaskId(task)));
+        this
+    }
+
+    fn admit(&mut self, task: TaskId) {
+        let write = self.prng.chance(self.crowd.writes_percent, 100);
+        let request = Request {
+            id: RequestId(task.0),
+            task,
+            group: GroupId(1 + task.0 / self.crowd.tasks_per_group),
+            op: if write { Op::Write } else { Op::Read },
+            start: next_place(&mut self.prng),
+            sectors: Sectors(8),
+            sync: !write,
+            flags: Flags::NONE,
+            ioprio: IoPrio::UNSET,
+            arrived: self.now,
+        };
+        if let Admission::Displaces(other) = self.elevator.admit(self.now, &request) {
+            self.displaced.push(other);
+        }
+    }
+
+    /// Serves `requests` more requests.
+    pub(crate) fn run(&mut self, requests: u64) {
+        for _ in 0..requests {
+            let request = self.next();
+            self.elevator.activate(self.now, request);
+            self.now += SERVICE;
+            let completion = Completion { request, device_time: SERVICE, ok: true };
+            self.elevator.complete(self.now, &completion);
+            self.admit(TaskId(request.0));
+        }
+    }
+
+    fn next(&mut self) -> RequestId {
+        if let Some(displaced) = self.displaced.pop() {
+            return displaced;
+        }
+        loop {
+            match self.elevator.decide(self.now) {
+                Decision::Dispatch(request, _) => return request,
+                Decision::WaitUntil(at, _) => self.now = at,
+                other => panic!("{other:?} with a request of every task queued"),
+            }
+        }
+    }
+}
