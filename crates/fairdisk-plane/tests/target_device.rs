@@ -5,21 +5,8 @@
 mod common;
 
 use common::LoopDevice;
-use fairdisk_plane::file::Watch;
-use fairdisk_plane::{FileNeeds, TargetError, TargetFile};
-use std::path::Path;
-
-fn open(path: &Path, needs: &FileNeeds) -> Result<TargetFile, TargetError> {
-    TargetFile::open(path, needs, &mut |_| Watch::Continue)
-}
-
-const fn read_only(sectors: u64) -> FileNeeds {
-    FileNeeds { writes: false, ..FileNeeds::scratch(sectors) }
-}
-
-const fn overwrite(sectors: u64) -> FileNeeds {
-    FileNeeds { overwrite: true, ..FileNeeds::scratch(sectors) }
-}
+use common::target::{open, overwrite, read_only};
+use fairdisk_plane::FileNeeds;
 
 #[test]
 fn a_block_device_is_read_freely_written_on_demand_and_held_alone() {

@@ -1,8 +1,11 @@
 //! Everything that can be wrong with a target, and what the error says.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+mod common;
+
+use common::target::{open, overwrite, read_only};
 use fairdisk_plane::file::{Allocated, TargetProblem, Watch};
-use fairdisk_plane::{FileNeeds, TargetError, TargetFile, parse_target};
+use fairdisk_plane::{FileNeeds, TargetFile, parse_target};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -14,18 +17,6 @@ const DATA_BYTES: u64 = 53_248; // 100 sectors, rounded up to 4 KiB
 
 fn place() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
-}
-
-fn open(path: &Path, needs: &FileNeeds) -> Result<TargetFile, TargetError> {
-    TargetFile::open(path, needs, &mut |_| Watch::Continue)
-}
-
-const fn read_only(sectors: u64) -> FileNeeds {
-    FileNeeds { writes: false, ..FileNeeds::scratch(sectors) }
-}
-
-const fn overwrite(sectors: u64) -> FileNeeds {
-    FileNeeds { overwrite: true, ..FileNeeds::scratch(sectors) }
 }
 
 const fn allocate(sectors: u64) -> FileNeeds {

@@ -49,7 +49,7 @@ fn best(requests: u64, mut run: impl FnMut(u64)) -> u64 {
 /// In the scheduler alone.
 fn alone(spec: SchedulerSpec, crowd: Crowd, requests: u64) -> u64 {
     let mut bare = BareLoop::new(spec.build(), crowd);
-    bare.run(2 * u64::from(crowd.groups * crowd.tasks_per_group));
+    bare.run(2 * u64::from(crowd.tasks()));
     best(requests, |requests| bare.run(requests))
 }
 
@@ -57,7 +57,7 @@ fn alone(spec: SchedulerSpec, crowd: Crowd, requests: u64) -> u64 {
 fn whole(spec: SchedulerSpec, crowd: Crowd, requests: u64) -> u64 {
     let pool = PoolConfig { layout: PoolLayout::Unlimited, ..PoolConfig::default() };
     let mut run = ClosedLoop::new(spec.build(), crowd, pool);
-    run.run(2 * u64::from(crowd.groups * crowd.tasks_per_group));
+    run.run(2 * u64::from(crowd.tasks()));
     best(requests, |requests| run.run(requests))
 }
 

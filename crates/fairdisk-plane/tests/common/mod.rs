@@ -9,6 +9,7 @@
 )]
 
 mod loop_device;
+pub mod target;
 
 pub use loop_device::LoopDevice;
 

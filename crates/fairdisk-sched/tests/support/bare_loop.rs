@@ -1,7 +1,7 @@
 //! The closed loop without an engine: an elevator alone is told of requests, asked, and told that
 //! they are done. The device takes one request at a time, for a fixed time.
 
-use crate::closed_loop::{Crowd, SERVICE, next_place};
+use crate::closed_loop::{Crowd, SERVICE};
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Elevator, Flags, GroupId, Instant, IoPrio, Op, Prng,
     Request, RequestId, Sectors, Share, TaskId,
@@ -25,20 +25,20 @@ impl<E: Elevator> BareLoop<E> {
             let change = Change::GroupAdded { group: GroupId(group), share: Share::DEFAULT };
             this.elevator.configure(Instant::ZERO, &change);
         }
-        (0..crowd.groups * crowd.tasks_per_group).for_each(|task| this.admit(TaskId(task)));
+        (0..crowd.tasks()).for_each(|task| this.admit(TaskId(task)));
         this
     }
 
     fn admit(&mut self, task: TaskId) {
-        let write = self.prng.chance(self.crowd.writes_percent, 100);
+        let (op, start) = self.crowd.next_io(&mut self.prng);
         let request = Request {
             id: RequestId(task.0),
             task,
-            group: GroupId(1 + task.0 / self.crowd.tasks_per_group),
-            op: if write { Op::Write } else { Op::Read },
-            start: next_place(&mut self.prng),
+            group: self.crowd.group_of(task),
+            op,
+            start,
             sectors: Sectors(8),
-            sync: !write,
+            sync: op == Op::Read,
             flags: Flags::NONE,
             ioprio: IoPrio::UNSET,
             arrived: self.now,

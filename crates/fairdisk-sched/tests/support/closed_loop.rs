@@ -20,9 +20,20 @@ pub(crate) struct Crowd {
     pub(crate) writes_percent: u64,
 }
 
-/// A random position.
-pub(crate) fn next_place(prng: &mut Prng) -> Lba {
-    Lba(8 * prng.below(DISK_SECTORS / 8))
+impl Crowd {
+    pub(crate) const fn tasks(self) -> u32 {
+        self.groups * self.tasks_per_group
+    }
+
+    pub(crate) const fn group_of(self, task: TaskId) -> GroupId {
+        GroupId(1 + task.0 / self.tasks_per_group)
+    }
+
+    /// What a task does next, and where.
+    pub(crate) fn next_io(self, prng: &mut Prng) -> (Op, Lba) {
+        let op = if prng.chance(self.writes_percent, 100) { Op::Write } else { Op::Read };
+        (op, Lba(8 * prng.below(DISK_SECTORS / 8)))
+    }
 }
 
 pub(crate) struct ClosedLoop<E> {
@@ -58,7 +69,7 @@ impl<E: Elevator> ClosedLoop<E> {
             at_device: None,
             wake_at: None,
             sleepers: VecDeque::new(),
-            ready: (0..crowd.groups * crowd.tasks_per_group).map(TaskId).collect(),
+            ready: (0..crowd.tasks()).map(TaskId).collect(),
             submitted: 0,
             completed: 0,
         }
@@ -86,15 +97,15 @@ impl<E: Elevator> ClosedLoop<E> {
 
     fn next_bio(&mut self, task: TaskId) -> Bio {
         self.submitted += 1;
-        let write = self.prng.chance(self.crowd.writes_percent, 100);
+        let (op, start) = self.crowd.next_io(&mut self.prng);
         Bio {
             id: BioId(self.submitted),
             task,
-            group: GroupId(1 + task.0 / self.crowd.tasks_per_group),
-            op: if write { Op::Write } else { Op::Read },
-            start: next_place(&mut self.prng),
+            group: self.crowd.group_of(task),
+            op,
+            start,
             sectors: Sectors(8),
-            sync: !write,
+            sync: op == Op::Read,
             flags: Flags::NONE,
             ioprio: IoPrio::UNSET,
         }
