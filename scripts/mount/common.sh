@@ -20,6 +20,14 @@ die() {
   exit 1
 }
 
+# NAMES KNOWN: every word of NAMES is one of KNOWN.
+check_arms() {
+  local arm
+  for arm in $1; do
+    case " $2 " in *" $arm "*) ;; *) die "FAIRDISK_ARMS: no arm \"$arm\"; known: $2" ;; esac
+  done
+}
+
 # Programs without which there is nothing to measure.
 need() {
   local program

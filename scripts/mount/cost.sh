@@ -16,6 +16,7 @@ if [ "${1:-}" = --short ]; then
   seconds=1 repeats=1 mib=128 files=2000 arms="bare two-layer"
 fi
 seconds=${FAIRDISK_SECONDS:-$seconds} repeats=${FAIRDISK_REPEATS:-$repeats}
+check_arms "${FAIRDISK_ARMS:-}" "bare passthrough_ll passthrough_hp unscheduled noop two-layer"
 arms=${FAIRDISK_ARMS:-$arms} files=${FAIRDISK_FILES:-$files}
 rivals=${CARGO_TARGET_DIR:-target}/rivals
 
