@@ -7,3 +7,4 @@ pub mod nearest;
 pub mod outcome;
 pub mod plan;
 pub mod run;
+pub mod text_file;

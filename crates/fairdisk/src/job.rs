@@ -3,8 +3,9 @@
 use crate::failure::Failure;
 use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::jobfile::{Context, JobFile, Machine, Resolved};
+use fairdisk_lab::text_file;
+use std::env;
 use std::path::Path;
-use std::{env, fs, io};
 
 /// Whether `spec` names a job file: ends as one, or is a file that neither ends as an experiment
 /// nor has the name of a built-in one. fio asks for no ending.
@@ -24,17 +25,8 @@ pub(crate) fn is_job_file(spec: &str) -> bool {
 /// # Errors
 /// It cannot be read.
 pub(crate) fn read(path: &str) -> Result<String, Failure> {
-    let text = read_text(Path::new(path));
+    let text = text_file::read(Path::new(path));
     text.map_err(|error| Failure::BadInput(format!("{path}: cannot be read: {error}")))
-}
-
-/// A text; the line is named where it is none.
-fn read_text(path: &Path) -> io::Result<String> {
-    String::from_utf8(fs::read(path)?).map_err(|error| {
-        let sound = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + sound.iter().filter(|byte| **byte == b'\n').count();
-        io::Error::other(format!("line {line} is not UTF-8; save the file as UTF-8"))
-    })
 }
 
 /// The jobs of the file at `path`, every decision taken.
@@ -45,7 +37,7 @@ pub(crate) fn resolve(path: &str) -> Result<Resolved, Failure> {
     let text = read(path)?;
     let context = Context {
         variable: &|name| env::var(name).ok(),
-        read: &read_text,
+        read: &text_file::read,
         // Not this machine: the same file means the same everywhere.
         machine: Machine::default(),
     };

@@ -1,6 +1,7 @@
 //! Where catalogue files come from: the ones built in, and any path that names a `.toml` file.
 
 use super::error::{CatalogError, unknown};
+use crate::text_file;
 use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
@@ -85,7 +86,7 @@ pub(super) fn check_id(id: &str, file: &str) -> Result<(), (String, String)> {
 pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
     let file = Path::new(name);
     if file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
-        let text = fs::read_to_string(file).map_err(|error| CatalogError {
+        let text = text_file::read(file).map_err(|error| CatalogError {
             path: name.to_owned(),
             line: 0,
             message: format!("cannot be read: {error}"),
@@ -118,7 +119,7 @@ fn not_found(kind: Kind, name: &str) -> String {
         Ok(found) if found.is_dir() => {
             format!("{name} is a directory; expected {files} or the name of a built-in {noun}")
         }
-        Ok(_) => format!("{name} is not {files}; rename it if it is one but for its name"),
+        Ok(_) => format!("{name} is not {files}; if it is one, give it that ending"),
         Err(_) => unknown(noun, name, &kind.ids().collect::<Vec<_>>()),
     }
 }
