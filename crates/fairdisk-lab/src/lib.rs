@@ -1,6 +1,7 @@
 //! The lab: catalogue, experiments and job files in, results and reports out.
 #![forbid(unsafe_code)]
 
+pub mod blame;
 pub mod catalog;
 pub mod jobfile;
 pub mod nearest;

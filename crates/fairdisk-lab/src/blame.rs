@@ -1,0 +1,139 @@
+//! Which changes cost what: the changes between a good and a bad state are factors, and runs of
+//! mixtures of both tell how much of the loss belongs to each of them, and to each pair.
+//!
+//! 1. [`screen`]: walks from good to bad in several orders find the changes that do anything. A
+//!    stretch of a walk is divided where its ends differ; who acts only beside another, or is
+//!    cancelled by another, is seen because the orders differ.
+//! 2. [`attribute`]: the Shapley value of each of these, exactly or from sampled orders. What the
+//!    others change together is measured as one. The parts sum to the whole.
+//! 3. [`undo`], [`bisect`]: what to undo, and what a bisection would have answered.
+//!
+//! Nothing here knows what is measured: see [`Measure`].
+
+mod attribute;
+mod bisect;
+mod findings;
+mod noise;
+mod runs;
+mod screen;
+mod set;
+mod undo;
+
+pub use bisect::{Bisection, Step};
+pub use findings::{Effect, Ends, Findings, Method, Pair, Rest, Undo};
+pub use noise::Noise;
+pub use runs::{Halt, Measure, Runs, Sample, Watch};
+pub use set::{FACTORS_MAX, FactorSet};
+
+use std::sync::atomic::AtomicBool;
+
+/// How to go about it.
+#[derive(Clone, Debug)]
+pub struct Design {
+    /// How many changes there are; they are numbered in the order in which they were made.
+    pub factors: usize,
+    /// Runs of each mixture, numbered from 0.
+    pub seeds: u32,
+    /// At most so many runs.
+    pub runs: usize,
+    /// Where the order of walks is drawn from.
+    pub seed: u64,
+    /// Runs at the same time.
+    pub threads: usize,
+    /// Runs are of the real world: those needed together are done in random order, and what is left
+    /// of the budget goes into more runs of each mixture.
+    pub is_real: bool,
+}
+
+/// As many changes are taken apart without looking for those that act first.
+const FEW: usize = 4;
+/// Parts of the budget that the search may use, in percent.
+const SEARCH_PERCENT: usize = 70;
+
+/// Finds out which changes cost what. `prior` are runs done before, which are not done again but
+/// count as runs, so that what is found does not depend on them.
+///
+/// # Errors
+/// A run failed.
+pub fn blame(
+    measure: &dyn Measure,
+    design: &Design,
+    prior: Vec<(FactorSet, u32, Sample)>,
+    watch: &dyn Watch,
+    stop: &AtomicBool,
+) -> Result<Findings, String> {
+    let mut runs = Runs::new(measure, design, prior, watch, stop);
+    let mut findings = Findings::default();
+    let halt = investigate(&mut runs, design, &mut findings).err();
+    findings.runs = runs.used();
+    match halt {
+        Some(Halt::Failed(message)) => return Err(message),
+        halt => findings.halt = halt,
+    }
+    Ok(findings)
+}
+
+fn investigate(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) -> Result<(), Halt> {
+    let (good, bad) = (FactorSet::EMPTY, FactorSet::first(design.factors));
+    runs.tell("both ends");
+    runs.need(&[good, bad])?;
+    findings.look_at_ends(runs, bad);
+    let mut screen = screen::Screen::new(design);
+    let searched = match fits_whole(design) {
+        true => {
+            screen.take_all();
+            Ok(())
+        }
+        false => {
+            runs.limit(design.runs * SEARCH_PERCENT / 100);
+            screen.search(runs)
+        }
+    };
+    runs.limit(design.runs);
+    findings.suspects = screen.active();
+    match searched {
+        Ok(()) => findings.is_searched = true,
+        Err(Halt::Budget) => {}
+        Err(halt) => return Err(halt),
+    }
+    runs.tell("parts");
+    let attributed = attribute::attribute(runs, design, screen.active());
+    findings.look_at_ends(runs, bad);
+    let attributed = attributed?;
+    findings.take(runs, attributed);
+    runs.tell("what to undo");
+    let undone = undo::undo(runs, bad, findings);
+    runs.tell("bisection");
+    findings.bisection = bisect::bisect(runs, design.factors, findings)?;
+    undone?;
+    if design.is_real {
+        sharpen(runs, design, screen.active(), findings)?;
+    }
+    Ok(())
+}
+
+/// Whether every mixture can be run, so that there is nothing to search for.
+fn fits_whole(design: &Design) -> bool {
+    let mixtures = 1_usize.checked_shl(design.factors as u32).unwrap_or(usize::MAX);
+    let affordable = design.is_real && design.factors < 16;
+    design.factors <= FEW
+        || affordable && mixtures.saturating_mul(design.seeds as usize) <= design.runs
+}
+
+/// Spends what is left of the budget on more runs of the mixtures that count.
+fn sharpen(
+    runs: &mut Runs<'_>,
+    design: &Design,
+    active: FactorSet,
+    findings: &mut Findings,
+) -> Result<(), Halt> {
+    let bad = FactorSet::first(design.factors);
+    runs.tell("again");
+    while runs.more_seeds()? {
+        findings.look_at_ends(runs, bad);
+        let attributed = attribute::again(runs, design, active, findings);
+        findings.take(runs, attributed);
+        undo::undo(runs, bad, findings)?;
+    }
+    Ok(())
+}

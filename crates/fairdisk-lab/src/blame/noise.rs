@@ -1,0 +1,94 @@
+//! How much a difference between two mixtures may be chance.
+
+use super::{FactorSet, Runs};
+
+/// What chance does to differences.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Noise {
+    /// Variance of the difference between two mixtures in one seed.
+    pub variance: f64,
+    /// Degrees of freedom it is known with.
+    pub freedom: f64,
+    /// Smaller differences are of no interest, whether they are chance or not.
+    pub least: f64,
+}
+
+/// What is of no interest, as a part of the larger end.
+const LEAST: f64 = 0.01;
+/// The quantile of the normal distribution that chance passes once in 50,000 differences.
+const QUANTILE: f64 = 4.26;
+
+impl Noise {
+    /// As seen in all runs: by how much more or less each mixture differs from the good end in one
+    /// seed than in another.
+    #[must_use]
+    pub fn of(runs: &Runs<'_>, bad: FactorSet) -> Self {
+        let good = FactorSet::EMPTY;
+        let size = |set| runs.mean(set).unwrap_or(0.0).abs();
+        let mut noise = Self { least: LEAST * size(good).max(size(bad)), ..Self::default() };
+        let mut squares = 0.0;
+        for set in runs.sets().filter(|set| !runs.are_same(good, *set)) {
+            let Some(differences) = runs.differences(good, set) else { continue };
+            let mean = mean(&differences);
+            squares += differences.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+            noise.freedom += differences.len() as f64 - 1.0;
+        }
+        if noise.freedom > 0.0 {
+            noise.variance = squares / noise.freedom;
+        }
+        noise
+    }
+
+    /// The standard deviation of one run.
+    #[must_use]
+    pub fn of_one_run(&self) -> f64 {
+        (self.variance / 2.0).sqrt()
+    }
+
+    /// The standard error of a difference between two mixtures with so many runs each.
+    #[must_use]
+    pub fn error(&self, seeds: u32) -> f64 {
+        (self.variance / f64::from(seeds)).sqrt()
+    }
+
+    /// A sum of differences with these squared weights, each the mean of `seeds` runs, is chance if
+    /// it is smaller.
+    #[must_use]
+    pub fn limit(&self, seeds: u32, squared_weights: f64) -> f64 {
+        quantile(self.freedom) * self.error(seeds) * squared_weights.sqrt()
+    }
+
+    /// Whether mixtures with these differences differ.
+    #[must_use]
+    pub fn is_exceeded(&self, differences: &[f64]) -> bool {
+        let limit = self.limit(differences.len() as u32, 1.0).max(self.least);
+        mean(differences).abs() > limit
+    }
+}
+
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The quantile of Student's distribution, by the expansion of Cornish and Fisher; with few degrees
+/// of freedom it is too small, hence the bound.
+fn quantile(freedom: f64) -> f64 {
+    let (z, n) = (QUANTILE, freedom.max(3.0));
+    let first = (z.powi(3) + z) / 4.0;
+    let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
+    let third = (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0;
+    z + first / n + second / n.powi(2) + third / n.powi(3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quantile;
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        // Two-sided 0.00002, with infinite, 20 and 10 degrees of freedom.
+        assert!((quantile(1e9) - 4.26).abs() < 0.01);
+        assert!((quantile(20.0) - 5.6).abs() < 0.2, "{}", quantile(20.0));
+        assert!((quantile(10.0) - 7.5).abs() < 0.5, "{}", quantile(10.0));
+    }
+}

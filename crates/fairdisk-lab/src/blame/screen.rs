@@ -1,0 +1,162 @@
+//! Which changes do anything: walks from the good end to the bad one.
+//!
+//! A walk makes all changes one after the other, and measures at some places on the way. Where the
+//! ends of a stretch differ it is divided, down to the change that made the difference. A stretch
+//! whose ends do not differ may hide two changes that cancel each other, so every walk has several
+//! stretches from the start, and any two changes lie in different ones in some walk. Of two changes
+//! that act only together a walk finds the later one; hence each order is walked both ways.
+
+use super::noise::Noise;
+use super::runs::{Halt, Runs};
+use super::{Design, FactorSet};
+use fairdisk_core::Prng;
+
+/// Stretches of the first walk.
+const STRETCHES: usize = 8;
+/// Stretches of the changes not known to do anything, in the walks after the first.
+const PARTS: usize = 4;
+/// Random orders at most.
+const ORDERS_MAX: u32 = 8;
+
+/// The search for changes that do anything.
+pub(super) struct Screen {
+    factors: usize,
+    active: FactorSet,
+    /// Decides where the changes lie in random orders.
+    ranks: Vec<usize>,
+    prng: Prng,
+}
+
+/// A stretch of a walk: from a mixture, over these changes.
+#[derive(Clone, Debug)]
+struct Stretch {
+    from: FactorSet,
+    changes: Vec<usize>,
+}
+
+impl Stretch {
+    fn to(&self) -> FactorSet {
+        self.from.union(self.changes.iter().copied().collect())
+    }
+
+    fn halves(&self) -> [Self; 2] {
+        let (first, second) = self.changes.split_at(self.changes.len() / 2);
+        let first = Self { from: self.from, changes: first.to_vec() };
+        let second = Self { from: first.to(), changes: second.to_vec() };
+        [first, second]
+    }
+}
+
+impl Screen {
+    /// Nothing is known yet.
+    pub(super) fn new(design: &Design) -> Self {
+        let mut prng = Prng::new(design.seed).fork(1);
+        let mut ranks: Vec<usize> = (0..design.factors).collect();
+        prng.shuffle(&mut ranks);
+        Self { factors: design.factors, active: FactorSet::EMPTY, ranks, prng }
+    }
+
+    /// The changes that were seen to do something.
+    pub(super) const fn active(&self) -> FactorSet {
+        self.active
+    }
+
+    /// Takes it for granted that all do something.
+    pub(super) fn take_all(&mut self) {
+        self.active = FactorSet::first(self.factors);
+    }
+
+    /// Searches until nothing new is found.
+    pub(super) fn search(&mut self, runs: &mut Runs<'_>) -> Result<(), Halt> {
+        runs.tell("search");
+        let history: Vec<usize> = (0..self.factors).collect();
+        let size = self.factors.div_ceil(STRETCHES);
+        let mut parts: Vec<Vec<usize>> = history.chunks(size).map(<[usize]>::to_vec).collect();
+        self.walk_both_ways(runs, &mut parts)?;
+        // Any two changes differ in one of so many digits.
+        let digits = self.factors.max(2).ilog(PARTS) + 1;
+        for order in 0..ORDERS_MAX {
+            let before = self.active;
+            let mut parts = self.random_order(order % digits);
+            self.walk_both_ways(runs, &mut parts)?;
+            self.look_at_rest(runs)?;
+            if self.active == before && order + 1 >= digits {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The changes that do something one by one, the others in a few parts, in random order. Who
+    /// goes into which part depends on one digit of its rank.
+    fn random_order(&mut self, digit: u32) -> Vec<Vec<usize>> {
+        let mut parts = vec![Vec::new(); PARTS];
+        for (factor, rank) in self.ranks.iter().enumerate() {
+            if self.active.contains(factor) {
+                parts.push(vec![factor]);
+            } else {
+                parts[rank / PARTS.pow(digit) % PARTS].push(factor);
+            }
+        }
+        parts.retain(|part| !part.is_empty());
+        parts.iter_mut().for_each(|part| self.prng.shuffle(part));
+        self.prng.shuffle(&mut parts);
+        parts
+    }
+
+    fn walk_both_ways(
+        &mut self,
+        runs: &mut Runs<'_>,
+        parts: &mut [Vec<usize>],
+    ) -> Result<(), Halt> {
+        self.walk(runs, FactorSet::EMPTY, parts)?;
+        parts.reverse();
+        parts.iter_mut().for_each(|part| part.reverse());
+        self.walk(runs, FactorSet::EMPTY, parts)
+    }
+
+    /// Those not known to do anything, all at once, at both ends: they make no difference, unless
+    /// one of them does something.
+    fn look_at_rest(&mut self, runs: &mut Runs<'_>) -> Result<(), Halt> {
+        let rest = FactorSet::first(self.factors).minus(self.active);
+        let mut changes: Vec<usize> = rest.iter().collect();
+        self.prng.shuffle(&mut changes);
+        let active = self.active;
+        for from in [FactorSet::EMPTY, active] {
+            self.walk(runs, from, std::slice::from_ref(&changes))?;
+        }
+        Ok(())
+    }
+
+    /// Walks from a mixture over the parts, and divides those that make a difference.
+    fn walk(
+        &mut self,
+        runs: &mut Runs<'_>,
+        from: FactorSet,
+        parts: &[Vec<usize>],
+    ) -> Result<(), Halt> {
+        let mut at = from;
+        let mut stretches: Vec<Stretch> = Vec::new();
+        for changes in parts.iter().filter(|part| !part.is_empty()) {
+            stretches.push(Stretch { from: at, changes: changes.clone() });
+            at = stretches.last().map_or(at, Stretch::to);
+        }
+        while !stretches.is_empty() {
+            let ends: Vec<FactorSet> =
+                stretches.iter().flat_map(|stretch| [stretch.from, stretch.to()]).collect();
+            runs.need(&ends)?;
+            let noise = Noise::of(runs, FactorSet::first(self.factors));
+            let differ = |stretch: &Stretch| {
+                let differences = runs.differences(stretch.from, stretch.to());
+                differences.is_some_and(|differences| noise.is_exceeded(&differences))
+            };
+            stretches.retain(differ);
+            let (single, longer): (Vec<_>, Vec<_>) =
+                stretches.into_iter().partition(|stretch| stretch.changes.len() == 1);
+            let found = single.iter().flat_map(|stretch| &stretch.changes).copied();
+            self.active = self.active.union(found.collect());
+            stretches = longer.iter().flat_map(Stretch::halves).collect();
+        }
+        Ok(())
+    }
+}
