@@ -37,6 +37,8 @@ fn jobs_do_not_allocate_in_steady_state() {
         "[queued]\nrw=randread\ndirect=1\nioengine=libaio\niodepth=16\nnumjobs=4\n",
         "[sequential]\nrw=read\nbs=64k\nnumjobs=3\n",
         "[written-back]\nrw=randwrite\nnumjobs=3\n",
+        "[mapped]\nrw=randread\nioengine=mmap\nbs=64k\nnumjobs=8\n",
+        "[mapped-writers]\nrw=randwrite\nioengine=mmap\nfadvise_hint=0\nnumjobs=3\n",
         "[durable]\nrw=write\nfsync=8\nthinktime=10ms\n",
     ];
     for kind in kinds {

@@ -3,6 +3,7 @@
 //! A shell tells it what time it is and which requests the device finished; it says which requests
 //! to give to the device and when it wants to be called again. It never reads a clock.
 
+mod faulting;
 mod flushing;
 mod io;
 mod outbox;
@@ -15,7 +16,7 @@ mod transfer;
 pub use tally::{GroupTally, OpTally, TaskReport};
 
 use crate::events::Events;
-use crate::host::{CpuSpec, Cpus, File, FileSpec, Journal, JournalStep, VolumeSpec};
+use crate::host::{CpuSpec, Cpus, File, FileSpec, Journal, JournalStep, PageCache, VolumeSpec};
 use crate::workload::TaskSpec;
 use fairdisk_core::Instant;
 use fairdisk_core::{
@@ -23,10 +24,11 @@ use fairdisk_core::{
     Input, IoPrio, Journal as Log, Lba, Op, Prng, Request, RequestId, Sectors, Share, Sleeper,
     TaskId,
 };
+use faulting::PageWaiter;
 use io::{Io, IoKind, Ios};
 use outbox::Outbox;
 use phases::Phases;
-use task::{Step, Task};
+use task::{PAGE_BYTES, Step, Task};
 
 /// How a machine is set up.
 #[derive(Clone, Debug)]
@@ -39,6 +41,8 @@ pub struct MachineConfig {
     pub cpu: CpuSpec,
     /// Largest read-ahead window, in pages of 4 KiB.
     pub read_ahead_pages: u64,
+    /// Memory for the pages of mapped files, in pages of 4 KiB.
+    pub memory_pages: u64,
     /// Buffered bytes a task may have on the way to the disk before it must wait.
     pub write_behind_bytes: u64,
     /// Whether reads of indirect blocks carry the metadata hint.
@@ -84,6 +88,9 @@ pub struct Machine<E> {
     /// An empty list for those who begin to wait while the others are woken.
     spare_waiters: Vec<u32>,
     ios: Ios,
+    /// The pages of mapped files.
+    pages: PageCache,
+    page_waiters: Vec<PageWaiter>,
     /// By task: the programs', the journals', the flusher's.
     outboxes: Vec<Outbox>,
     events: Events<Event>,
@@ -113,6 +120,8 @@ impl<E: Elevator> Machine<E> {
             log_waiters: vec![Vec::new(); config.volumes.len()],
             spare_waiters: Vec::new(),
             ios: Ios::new(),
+            pages: page_cache(&config),
+            page_waiters: Vec::with_capacity(config.tasks.len()),
             outboxes: vec![Outbox::default(); config.tasks.len() + config.volumes.len() + 1],
             events: Events::new(),
             tick_at: None,
@@ -296,6 +305,7 @@ impl<E: Elevator> Machine<E> {
             IoKind::Data { task } => self.data_done(now, task, index),
             IoKind::Metadata { task } => self.wake(now, task),
             IoKind::Window { task } => self.window_done(now, task, index),
+            IoKind::Pages { task } => self.pages_read(now, task, index),
             IoKind::WriteBehind { task } => {
                 let bytes = io.bytes;
                 self.write_behind_done(now, task, bytes, issue);
@@ -370,7 +380,9 @@ impl<E: Elevator> Machine<E> {
         let task = &mut self.tasks[index as usize];
         task.step = Step::Exited;
         task.report.finished = Some(now);
-        if task.dirty_bytes == 0 {
+        let written = task.dirty_bytes == 0;
+        self.unmap_files(index);
+        if written {
             self.forget(now, index, issue);
         }
         if self.phases.ended(&self.config.tasks[index as usize]) {
@@ -383,6 +395,19 @@ impl<E: Elevator> Machine<E> {
         self.left -= 1;
         self.feed(now, Input::Configure(Change::TaskExited { task: TaskId(index) }), issue);
     }
+}
+
+/// The memory for the pages of the files that some task maps.
+fn page_cache(config: &MachineConfig) -> PageCache {
+    let mapped = |file: usize| {
+        let maps = |task: &TaskSpec| task.mapped.is_some() && task.files.contains(&(file as u32));
+        config.tasks.iter().any(maps)
+    };
+    let pages = config.files.iter().enumerate().map(|(file, spec)| match mapped(file) {
+        true => spec.bytes.div_ceil(PAGE_BYTES),
+        false => 0,
+    });
+    PageCache::new(config.memory_pages, pages)
 }
 
 /// When a task that slept for a request slot tries again. Tasks of the host have no CPU of their

@@ -31,10 +31,30 @@ pub struct Host {
     pub write_behind_kib: u64,
     /// Whether reads of indirect blocks carry the metadata hint.
     pub meta_hint: bool,
+    /// Memory, and what its page faults cost.
+    #[serde(default)]
+    pub memory: Memory,
     /// The request queue.
     pub queue: Queue,
     /// ext3 journals.
     pub journal: JournalFile,
+}
+
+/// The memory of a host, as far as mapped files go.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields, default)]
+pub struct Memory {
+    /// For the pages of mapped files.
+    pub mib: u64,
+    /// A page fault, without what it waits for and without copying its page.
+    pub fault_ns: u64,
+}
+
+impl Default for Memory {
+    /// An ordinary machine: 8 GiB, and a fault in a microsecond.
+    fn default() -> Self {
+        Self { mib: 8192, fault_ns: 1000 }
+    }
 }
 
 /// The request queue of a host.
@@ -87,6 +107,8 @@ impl Host {
         let requests = host.queue.requests;
         check("queue.requests", (4..=1_000_000).contains(&requests), &requests, "4 to 1000000")?;
         check("read_ahead_kib", host.read_ahead_kib >= 4, &host.read_ahead_kib, "4 or more")?;
+        let mib = host.memory.mib;
+        check("memory.mib", (16..=1 << 24).contains(&mib), &mib, "16 to 16777216")?;
         let inodes = host.journal.inodes_per_block;
         check("journal.inodes_per_block", inodes > 0, &inodes, "1 or more")?;
         let blocks = host.journal.blocks;

@@ -8,7 +8,7 @@ use super::pattern::{Direction, Distribution};
 use super::per_direction::PerDirection;
 use super::setting::Placed;
 use super::span::{DelayNs, Extent, FileBytes};
-use super::submission::Engine;
+use super::submission::{Engine, Hint};
 use super::value::KbBase;
 
 /// A slot for one key.
@@ -49,6 +49,7 @@ pub(super) struct Draft {
     pub(super) iodepth_low: Slot<u32>,
     pub(super) direct: Slot<bool>,
     pub(super) sync: Slot<WriteSync>,
+    pub(super) fadvise_hint: Slot<Hint>,
     pub(super) fsync: Slot<u32>,
     pub(super) fdatasync: Slot<u32>,
     pub(super) end_fsync: Slot<bool>,

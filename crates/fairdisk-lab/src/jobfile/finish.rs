@@ -127,7 +127,8 @@ fn submission(draft: &Draft) -> Submission {
         // Linux makes a buffered request of an asynchronous engine wait for its pages.
         EngineKind::Async | EngineKind::Sync | EngineKind::Foreign => SubmissionClass::Sync,
     };
-    Submission { engine: engine.name, class }
+    let hint = value(&draft.fadvise_hint).unwrap_or_default();
+    Submission { engine: engine.name, class, hint }
 }
 
 /// To fio 0 means the whole depth, for the batch and for the low water mark.

@@ -54,5 +54,5 @@ pub use priority::{IoPrio, Priority};
 pub use resolve::{Asked, Resolved};
 pub use source::{JobFile, Section, Setting};
 pub use span::{DelayNs, Extent, FileBytes, Files, Target};
-pub use submission::{Queue, Submission, SubmissionClass};
+pub use submission::{Hint, Queue, Submission, SubmissionClass};
 pub use variables::{Context, Machine};

@@ -12,7 +12,7 @@ use super::pattern::{Distribution, Mix, Order, RandomOrder, Repeat};
 use super::per_direction::PerDirection;
 use super::priority::{IoPrio, Priority};
 use super::span::{self, DelayNs, Extent, FileBytes, Files};
-use super::submission::{Submission, SubmissionClass};
+use super::submission::{Hint, Submission, SubmissionClass};
 
 /// Comments start in this column unless a setting is longer.
 const COMMENT_COLUMN: usize = 40;
@@ -294,6 +294,15 @@ fn submission(lines: &mut Lines, submission: &Submission) {
         SubmissionClass::Async(_) => "async",
     };
     lines.set("ioengine", submission.engine, class);
+    let hint = match submission.hint {
+        Hint::Pattern => None,
+        Hint::Nothing => Some("0"),
+        Hint::Random => Some("random"),
+        Hint::Sequential => Some("sequential"),
+    };
+    if let Some(hint) = hint {
+        lines.set("fadvise_hint", hint, "what it says about its files");
+    }
     if let SubmissionClass::Async(queue) = submission.class {
         lines.set("iodepth", queue.depth, "");
         lines.set("iodepth_batch", queue.batch, "submitted together");

@@ -13,6 +13,24 @@ pub struct Submission {
     pub engine: &'static str,
     /// What the lab makes of it.
     pub class: SubmissionClass,
+    /// What the job says about how it will use its files.
+    pub hint: Hint,
+}
+
+/// What a job says about how it will use its files (`fadvise_hint`), with `posix_fadvise` and,
+/// where it maps them, `madvise`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hint {
+    /// Nothing.
+    Nothing,
+    /// What its pattern is.
+    #[default]
+    Pattern,
+    /// That they are read at random; of a mapping it still says what the pattern is.
+    Random,
+    /// That they are read from front to back; likewise.
+    Sequential,
 }
 
 /// The classes of engines.

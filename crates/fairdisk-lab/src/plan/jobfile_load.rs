@@ -7,10 +7,12 @@ use super::jobfile_files::{Layout, Worker};
 use super::jobfile_stream::stream;
 use super::setup::{GroupLabel, Load, Loaded};
 use crate::catalog::host::Host;
-use crate::jobfile::{Caching, GroupShare, IoPrio as JobPrio, Job, SubmissionClass, WriteSync};
+use crate::jobfile::{
+    Caching, GroupShare, Hint, IoPrio as JobPrio, Job, Order, SubmissionClass, WriteSync,
+};
 use fairdisk_core::{GroupId, Instant, IoClass, IoPrio, Lba, Prng, Share, Span, Weight};
-use fairdisk_sim::host::{VolumeKind, VolumeSpec};
-use fairdisk_sim::workload::{TaskSpec, Think};
+use fairdisk_sim::host::{Advice, VolumeKind, VolumeSpec};
+use fairdisk_sim::workload::{Mapped, TaskSpec, Think};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -168,13 +170,31 @@ fn task(worker: &Worker<'_>, group: GroupId, files: Vec<u32>, prng: &mut Prng) -
     };
     match job.submission.class {
         SubmissionClass::Sync => {}
-        SubmissionClass::Mapped => task.buffered = true,
+        SubmissionClass::Mapped => {
+            task.mapped = Some(mapped(job));
+            // fio synchronises a mapping with msync, and after a write only to leave the cache out.
+            task.write_through = job.caching == Caching::Direct;
+        }
         SubmissionClass::Null => task.nowhere = true,
         SubmissionClass::Async(queue) => {
             (task.depth, task.batch, task.refill_at) = (queue.depth, queue.batch, queue.low);
         }
     }
     task
+}
+
+/// What fio tells the kernel about a mapping and its file.
+const fn mapped(job: &Job) -> Mapped {
+    let pattern = match job.pattern.order {
+        Order::Sequential { .. } => Advice::Sequential,
+        Order::Random(_) => Advice::Random,
+    };
+    match job.submission.hint {
+        Hint::Nothing => Mapped { advice: Advice::Normal, file_advice: Advice::Normal },
+        Hint::Pattern => Mapped { advice: pattern, file_advice: pattern },
+        Hint::Random => Mapped { advice: pattern, file_advice: Advice::Random },
+        Hint::Sequential => Mapped { advice: pattern, file_advice: Advice::Sequential },
+    }
 }
 
 fn share(share: GroupShare) -> Share {

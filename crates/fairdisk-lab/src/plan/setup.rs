@@ -101,6 +101,7 @@ impl Plan {
             engine: engine_config(&self.host, arm.revision.pool, depth),
             cpu: cpu_spec(&self.host),
             read_ahead_pages: self.host.read_ahead_kib / 4,
+            memory_pages: self.host.memory.mib * 256,
             write_behind_bytes: self.host.write_behind_kib * 1024,
             meta_hint: self.host.meta_hint,
             async_of_submitter: arm.revision.async_of_submitter,
@@ -154,6 +155,7 @@ const fn cpu_spec(host: &Host) -> CpuSpec {
         turnaround_max: Span::from_us(host.turnaround_us[1]),
         slot_wake: Span::from_us(host.slot_wake_us),
         page_copy: Span::from_ns(host.page_copy_ns),
+        page_fault: Span::from_ns(host.memory.fault_ns),
     }
 }
 

@@ -19,6 +19,8 @@ pub struct CpuSpec {
     pub slot_wake: Span,
     /// Copying a page of 4 KiB between page cache and task.
     pub page_copy: Span,
+    /// A page fault, without what it waits for.
+    pub page_fault: Span,
 }
 
 #[derive(Debug)]

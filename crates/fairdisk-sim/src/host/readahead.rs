@@ -1,21 +1,19 @@
 //! Sequential buffered reading: the window that is read ahead of the reader
 //! (spec: memory, section 4).
 //!
-//! Positions are in pages of 4 KiB. A window carries a mark at its first page that was not asked
-//! for; when the reader comes to the mark, the next window is submitted before it goes on. A read
-//! that continues nothing gets what it asked for and no more.
+//! When the reader comes to the mark of a window, the next one is submitted before it goes on. A
+//! read that continues nothing gets what it asked for and no more.
 //!
 //! Of the page cache this knows the stretch the reader is in: from where its last read began to
 //! where the windows end. What lies elsewhere is read from the disk, also when it was read before,
 //! as in a file larger than memory; fio drops a file from the cache before each pass over it.
 
+use super::windows::{Window, Windows};
+
 /// The read-ahead state of an open file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadAhead {
-    max: u64,
-    start: u64,
-    size: u64,
-    async_size: u64,
+    windows: Windows,
     /// The pages in memory or on the way to it, from the present read on.
     from: u64,
     until: u64,
@@ -24,31 +22,15 @@ pub(crate) struct ReadAhead {
     last_before: Option<u64>,
 }
 
-/// Pages to submit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
-    pub(crate) start: u64,
-    pub(crate) pages: u64,
-}
-
 impl ReadAhead {
     pub(crate) const fn new(max_pages: u64) -> Self {
-        let max = if max_pages == 0 { 1 } else { max_pages };
-        Self {
-            max,
-            start: 0,
-            size: 0,
-            async_size: 0,
-            from: 0,
-            until: 0,
-            last: None,
-            last_before: None,
-        }
+        let windows = Windows::new(max_pages);
+        Self { windows, from: 0, until: 0, last: None, last_before: None }
     }
 
     /// The page that carries the mark; coming there asks for the next window.
     pub(crate) const fn mark(&self) -> u64 {
-        self.start + self.size - self.async_size
+        self.windows.mark()
     }
 
     /// The reader begins to read the pages from `page` to before `end`.
@@ -69,45 +51,14 @@ impl ReadAhead {
     /// What to submit for the reader at `page`, where a window is due; it still wants `request`
     /// pages.
     pub(crate) fn next(&mut self, page: u64, request: u64, file_pages: u64) -> Window {
-        let end = self.start + self.size;
         let at_mark = page == self.mark() && page < self.until;
         let behind_last = self.last_before.is_some_and(|last| page.wrapping_sub(last) <= 1);
-        if self.size > 0 && (at_mark || page == end) {
-            self.start = end;
-            self.size = self.grow(self.size);
-            self.async_size = self.size;
-        } else if page == 0 || request > self.max || behind_last {
-            self.start = page;
-            self.size = self.initial(request);
-            self.async_size = if self.size > request { self.size - request } else { self.size };
-            if self.size == self.async_size {
-                // The read would come upon its own mark at once.
-                self.async_size = self.grow(self.size);
-                self.size += self.async_size;
-            }
-        } else {
+        if !self.windows.advance(page, request, at_mark, behind_last) {
             self.until = page + request;
             return Window { start: page, pages: request.min(file_pages.saturating_sub(page)) };
         }
-        self.until = self.start + self.size;
-        let pages = self.size.min(file_pages.saturating_sub(self.start));
-        Window { start: self.start, pages }
-    }
-
-    fn initial(&self, request: u64) -> u64 {
-        let size = request.next_power_of_two();
-        if size <= self.max / 32 {
-            4 * size
-        } else if size <= self.max / 4 {
-            2 * size
-        } else {
-            self.max
-        }
-    }
-
-    fn grow(&self, size: u64) -> u64 {
-        let factor = if size < self.max / 16 { 4 } else { 2 };
-        (size * factor).min(self.max)
+        self.until = self.windows.end();
+        self.windows.window(file_pages)
     }
 }
 

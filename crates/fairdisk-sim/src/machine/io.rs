@@ -11,6 +11,8 @@ pub(super) enum IoKind {
     Metadata { task: u32 },
     /// A read-ahead window of a task's file.
     Window { task: u32 },
+    /// Pages a task's fault reads.
+    Pages { task: u32 },
     /// Buffered data on the way to the disk.
     WriteBehind { task: u32 },
     /// A flush a task waits for.

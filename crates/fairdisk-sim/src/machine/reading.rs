@@ -28,7 +28,7 @@ impl<E: Elevator> Machine<E> {
         }
         let task = &mut self.tasks[index as usize];
         let mut coming = task.coming.iter().filter(|coming| coming.slot == slot);
-        if coming.clone().any(|coming| (coming.start..coming.end).contains(&page)) {
+        if coming.clone().any(|coming| coming.covers(page)) {
             task.step = Step::Copy(page, end);
             task.waits_for_page = true;
             return false;
@@ -49,7 +49,7 @@ impl<E: Elevator> Machine<E> {
         io.bytes = pages * PAGE_BYTES;
         let io = self.ios.insert(io);
         let task = self.task(index);
-        task.coming.push(Coming { slot, start, end: start + pages, io });
+        task.coming.push(Coming { slot, file, start, end: start + pages, io });
         let at = start * PAGE_BYTES;
         let end = ((start + pages) * PAGE_BYTES).min(file_bytes);
         task.step = Step::Submit(Pending { io, at, end, sync: true });

@@ -1,8 +1,9 @@
 //! Tasks: closed loops that submit, wait, think a little, and submit again.
 
+use super::faulting::Faults;
 use super::tally::TaskReport;
 use super::{Event, Machine};
-use crate::host::{FileSpec, ReadAhead, Touch};
+use crate::host::{FileSpec, Mapping, ReadAhead, Touch};
 use crate::workload::{FileIo, Next, Stream, TaskSpec, Think};
 use fairdisk_core::{
     Elevator, GroupId, Instant, IoPrio, Op, Prng, Request, SECTOR_BYTES, Sectors, Span,
@@ -26,6 +27,10 @@ pub(super) enum Step {
     TouchAfter(u32),
     /// Copies from the page cache: next page, first page not wanted.
     Copy(u64, u64),
+    /// Touches the pages of a mapped file.
+    Fault,
+    /// Has such a page read, and waits for it.
+    AwaitPage,
     /// Waits: as many I/Os are in flight as it keeps.
     Full,
     /// Waits for its I/Os in flight before it pauses.
@@ -60,13 +65,21 @@ pub(super) struct Pending {
     pub(super) sync: bool,
 }
 
-/// A read-ahead window on its way: which of the task's files, pages and their I/O.
+/// A read-ahead window on its way: which of the task's files, its index in the machine, pages and
+/// their I/O.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coming {
     pub(super) slot: u32,
+    pub(super) file: u32,
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) io: u32,
+}
+
+impl Coming {
+    pub(super) const fn covers(&self, page: u64) -> bool {
+        self.start <= page && page < self.end
+    }
 }
 
 #[derive(Debug)]
@@ -83,7 +96,7 @@ pub(super) struct Task {
     ramp: Span,
     /// Flushes left to do at the end.
     end_flushes: u32,
-    stream: Stream,
+    pub(super) stream: Stream,
     pub(super) step: Step,
     pub(super) current: FileIo,
     pub(super) io_started: Instant,
@@ -97,6 +110,8 @@ pub(super) struct Task {
     /// The read-ahead of each of its files.
     pub(super) readers: Vec<ReadAhead>,
     pub(super) coming: Vec<Coming>,
+    /// What it does where it maps its files.
+    pub(super) faults: Faults,
     /// The page the reader has come to.
     pub(super) read_position: u64,
     /// It waits for a page to come.
@@ -114,13 +129,15 @@ impl Task {
         read_ahead_pages: u64,
     ) -> Self {
         let stream = Stream::new(spec, files, prng);
+        let mapping = |mapped| vec![Mapping::new(mapped, read_ahead_pages); stream.files()];
+        let faults = Faults::new(spec.mapped.map(mapping).unwrap_or_default());
         Self {
             group: spec.group,
             ioprio: spec.ioprio,
             depth: spec.depth.max(1),
             batch: spec.batch.max(1),
             refill_at: spec.refill_at,
-            buffered: spec.buffered,
+            buffered: spec.buffered || spec.mapped.is_some(),
             write_through: spec.write_through,
             nowhere: spec.nowhere,
             think: spec.think,
@@ -137,6 +154,7 @@ impl Task {
             readers: vec![ReadAhead::new(read_ahead_pages); stream.files()],
             stream,
             coming: Vec::new(),
+            faults,
             read_position: 0,
             waits_for_page: false,
             cpu: index,
@@ -152,6 +170,11 @@ impl Task {
                 Op::Write => !self.write_through,
                 Op::Flush | Op::Discard | Op::WriteZeroes => false,
             }
+    }
+
+    /// Whether the current I/O goes through a mapping.
+    pub(super) const fn is_mapped(&self) -> bool {
+        self.faults.are_mapped() && matches!(self.current.op, Op::Read | Op::Write)
     }
 
     /// Whether it does nothing until a time comes or other tasks end.
@@ -183,6 +206,8 @@ impl<E: Elevator> Machine<E> {
                 Step::Submit(pending) => self.submit_pending(now, index, pending, issue),
                 Step::TouchAfter(file) => self.touch_after(now, index, file),
                 Step::Copy(page, end) => self.copy(now, index, page, end),
+                Step::Fault => self.fault(now, index),
+                Step::AwaitPage => self.await_page(now, index),
                 Step::Waiting => self.go_on(index),
                 Step::Full
                 | Step::Settling
@@ -206,6 +231,7 @@ impl<E: Elevator> Machine<E> {
         task.report.started = Some(now);
         task.report.counted_from = now + task.ramp;
         task.stream.begin(now);
+        self.map_files(index);
         self.go_on(index)
     }
 
@@ -239,6 +265,10 @@ impl<E: Elevator> Machine<E> {
             self.done(now, index, io.op, io.bytes, Span::ZERO, false);
             self.turn_around(now, index);
             return false;
+        }
+        if task.is_mapped() {
+            self.begin_faults(index);
+            return true;
         }
         task.step = match (io.op, task.is_cached()) {
             (Op::Read, true) => {

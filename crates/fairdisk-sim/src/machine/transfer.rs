@@ -25,7 +25,8 @@ impl<E: Elevator> Machine<E> {
         };
         let mut io = Io::new(kind, task.io_started, op);
         if cached {
-            self.done(now, index, op, bytes, Span::ZERO, false);
+            let latency = if task.is_mapped() { now - task.io_started } else { Span::ZERO };
+            self.done(now, index, op, bytes, latency, false);
         }
         io.bytes = bytes;
         let io = self.ios.insert(io);
@@ -60,7 +61,10 @@ impl<E: Elevator> Machine<E> {
                 }
             }
         }
-        let goes_on = self.submitted(now, index);
+        let goes_on = match self.ios.get(pending.io).kind {
+            IoKind::Pages { .. } => self.await_read(index),
+            _ => self.submitted(now, index),
+        };
         self.part_done(now, pending.io, issue);
         goes_on
     }
@@ -124,6 +128,10 @@ impl<E: Elevator> Machine<E> {
             self.events.push(now, Event::Run(index));
         } else if task.dirty_bytes > limit {
             task.step = Step::Full;
+        } else if task.is_mapped() {
+            // Its pages were copied one by one.
+            task.step = Step::Fetch;
+            self.turn_around(now, index);
         } else {
             let burst = Span::from_ns(copy * task.current.bytes.div_ceil(PAGE_BYTES));
             task.step = Step::Fetch;

@@ -170,6 +170,16 @@ impl Stream {
         self.walks.len()
     }
 
+    /// The files it uses, by index in the machine.
+    pub(crate) fn used_files(&self) -> impl Iterator<Item = u32> {
+        self.walks.iter().map(|walk| walk.file)
+    }
+
+    /// How many passes over its files are behind it.
+    pub(crate) const fn passes(&self) -> u32 {
+        self.passes
+    }
+
     /// The task starts.
     pub(crate) const fn begin(&mut self, now: Instant) {
         self.began = now;

@@ -1,6 +1,7 @@
 //! What a task is: its place in the groups, how it submits, and what it does.
 
 use super::stream::StreamSpec;
+use crate::host::Advice;
 use fairdisk_core::{GroupId, Instant, IoPrio, Span};
 
 /// One task.
@@ -20,6 +21,8 @@ pub struct TaskSpec {
     pub refill_at: u32,
     /// Whether it goes through the page cache.
     pub buffered: bool,
+    /// Whether it maps its files, and what it says about that; then it goes through the page cache.
+    pub mapped: Option<Mapped>,
     /// Whether a write returns only when it is durable.
     pub write_through: bool,
     /// Whether its I/Os end at once, without a disk.
@@ -42,6 +45,16 @@ pub struct TaskSpec {
     pub stream: StreamSpec,
 }
 
+/// What a task says about files it maps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mapped {
+    /// About its mapping (`madvise`).
+    pub advice: Advice,
+    /// About the file (`posix_fadvise`): from front to back doubles the read-ahead, at random turns
+    /// it off.
+    pub file_advice: Advice,
+}
+
 /// A pause after every so many I/Os.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Think {
@@ -62,6 +75,7 @@ impl Default for TaskSpec {
             batch: 1,
             refill_at: u32::MAX,
             buffered: false,
+            mapped: None,
             write_through: false,
             nowhere: false,
             think: None,

@@ -4,6 +4,7 @@ use super::{Does, Key};
 use crate::jobfile::draft::{self, Draft};
 use crate::jobfile::job::WriteSync;
 use crate::jobfile::setting::Given;
+use crate::jobfile::submission::Hint;
 use crate::jobfile::value::{KbBase, Read, TimeUnit, ValueError};
 use crate::jobfile::{blocks, pattern, span, submission};
 
@@ -103,6 +104,15 @@ pub(super) static KEYS: &[Key] = &[
             ("dsync", WriteSync::DataSync),
         ];
         g.set(&mut d.sync, g.choice(&words))
+    }),
+    set("fadvise_hint", &[], "what a job says about its files' use", |d, g| {
+        let words = [
+            ("0", Hint::Nothing),
+            ("1", Hint::Pattern),
+            ("random", Hint::Random),
+            ("sequential", Hint::Sequential),
+        ];
+        g.set(&mut d.fadvise_hint, g.choice(&words))
     }),
     set("fsync", &[], "fsync after so many writes", |d, g| g.set(&mut d.fsync, g.count32(0))),
     set("fdatasync", &[], "fdatasync after so many writes", |d, g| {

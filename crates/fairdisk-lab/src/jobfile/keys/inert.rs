@@ -130,7 +130,6 @@ pub(super) static KEYS: &[Key] = &[
     inert("exit_what", Only(&["group"]), "only matters with exitall, which is not supported"),
     inert("invalidate", Only(&["1"]), DEFAULT),
     inert("pre_read", Only(&["0"]), DEFAULT),
-    inert("fadvise_hint", Only(&["1"]), DEFAULT),
     inert("file_append", Only(&["0"]), DEFAULT),
     inert("unlink_each_loop", Only(&["0"]), DEFAULT),
     inert("lockfile", Only(&["none"]), DEFAULT),

@@ -1,0 +1,179 @@
+//! What a page fault reads: the rules of a mapped file (spec: memory, section 4.4).
+
+use super::windows::{Window, Windows};
+use crate::workload::Mapped;
+
+/// What a program says about how it will use a mapping.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Advice {
+    /// Nothing: a fault reads around its page, and ahead where faults follow one another.
+    #[default]
+    Normal,
+    /// Randomly (`MADV_RANDOM`): a fault reads its page and nothing else.
+    Random,
+    /// From front to back (`MADV_SEQUENTIAL`): a fault reads ahead.
+    Sequential,
+}
+
+/// Misses after which a fault reads its page alone: reading around does not pay.
+const MISSES_MANY: u32 = 100;
+
+/// A task's mapping of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mapping {
+    advice: Advice,
+    windows: Windows,
+    /// Faults that read around, less those whose page was there.
+    misses: u32,
+    /// The page of the fault before. At first the one before page 0, as in an open file.
+    last: u64,
+}
+
+impl Mapping {
+    /// A new mapping of a file that is read ahead by up to `pages` pages.
+    pub(crate) const fn new(mapped: Mapped, pages: u64) -> Self {
+        let (advice, max_pages) = match mapped.file_advice {
+            Advice::Normal => (mapped.advice, pages),
+            Advice::Sequential => (mapped.advice, 2 * pages),
+            // Without read-ahead a fault reads its page and nothing else.
+            Advice::Random => (Advice::Random, 1),
+        };
+        Self { advice, windows: Windows::new(max_pages), misses: 0, last: u64::MAX }
+    }
+
+    /// Whether a fault on `page`, which is in memory, asks for the next window.
+    pub(crate) fn is_mark(&self, page: u64) -> bool {
+        self.advice != Advice::Random && self.windows.is_mark(page)
+    }
+
+    /// A fault on a page that is in memory, or on the way to it: what to read ahead.
+    pub(crate) fn hit(&mut self, page: u64, file_pages: u64) -> Window {
+        self.last = page;
+        if self.advice == Advice::Random {
+            return Window::default();
+        }
+        self.misses = self.misses.saturating_sub(1);
+        if !self.windows.is_mark(page) {
+            return Window::default();
+        }
+        let max = self.windows.max();
+        self.windows.advance(page, max, true, false);
+        self.windows.window(file_pages)
+    }
+
+    /// A fault on a page that is not in memory: what to read. Of it, what is in memory already need
+    /// not be read.
+    pub(crate) fn miss(&mut self, page: u64, file_pages: u64) -> Window {
+        let follows = page == self.last.wrapping_add(1);
+        let behind_last = page.wrapping_sub(self.last) <= 1;
+        self.last = page;
+        let alone = Window { start: page, pages: 1 };
+        match self.advice {
+            Advice::Random => alone,
+            Advice::Normal if !follows => {
+                self.misses = self.misses.saturating_add(1);
+                if self.misses > MISSES_MANY {
+                    return alone;
+                }
+                self.windows.centre(page);
+                self.windows.window(file_pages)
+            }
+            Advice::Normal | Advice::Sequential => {
+                let max = self.windows.max();
+                if self.windows.advance(page, max, false, behind_last) {
+                    return self.windows.window(file_pages);
+                }
+                Window { start: page, pages: max.min(file_pages.saturating_sub(page)) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: u64 = 262_144;
+
+    const fn mapping(advice: Advice) -> Mapping {
+        Mapping::new(Mapped { advice, file_advice: Advice::Normal }, 32)
+    }
+
+    const fn window(start: u64, pages: u64) -> Window {
+        Window { start, pages }
+    }
+
+    #[test]
+    fn random_advice_reads_single_pages() {
+        let mut mapping = mapping(Advice::Random);
+        for page in 640..656 {
+            assert_eq!(mapping.miss(page, FILE), window(page, 1));
+        }
+    }
+
+    #[test]
+    fn without_advice_a_fault_reads_around_its_page() {
+        let mut mapping = mapping(Advice::Normal);
+        assert_eq!(mapping.miss(640, FILE), window(624, 32));
+        assert!((641..656).all(|page| !mapping.is_mark(page)));
+        // Near the ends there is less to read.
+        assert_eq!(mapping.miss(3, FILE), window(0, 32));
+        assert_eq!(mapping.miss(FILE - 2, FILE), window(FILE - 18, 18));
+    }
+
+    #[test]
+    fn a_miss_behind_the_fault_before_is_taken_for_sequential() {
+        let mut mapping = mapping(Advice::Normal);
+        let _ = mapping.hit(640, FILE);
+        assert_eq!(mapping.miss(641, FILE), window(641, 64));
+        assert!(mapping.is_mark(641 + 32));
+        for page in 642..673 {
+            assert_eq!(mapping.hit(page, FILE), Window::default());
+        }
+        assert_eq!(mapping.hit(673, FILE), window(705, 32));
+        assert!(mapping.is_mark(705), "all of it is ahead");
+    }
+
+    #[test]
+    fn the_start_of_a_file_is_taken_for_sequential() {
+        assert_eq!(mapping(Advice::Normal).miss(0, FILE), window(0, 64));
+    }
+
+    #[test]
+    fn sequential_advice_reads_ahead_from_anywhere() {
+        let mut mapping = mapping(Advice::Sequential);
+        assert_eq!(mapping.miss(640, FILE), window(640, 32));
+        let _ = mapping.hit(671, FILE);
+        assert_eq!(mapping.miss(672, FILE), window(672, 64));
+    }
+
+    #[test]
+    fn after_a_hundred_misses_more_than_hits_reading_around_ends() {
+        let mut mapping = mapping(Advice::Normal);
+        let far = |number: u64| 1000 + number * 100;
+        for number in 0..100 {
+            assert_eq!(mapping.miss(far(number), FILE).pages, 32, "{number}");
+        }
+        assert_eq!(mapping.miss(far(100), FILE), window(far(100), 1));
+        // Two hits make up for the one miss too many and for the next.
+        let _ = (mapping.hit(far(3), FILE), mapping.hit(far(4), FILE));
+        assert_eq!(mapping.miss(far(200), FILE).pages, 32);
+        assert_eq!(mapping.miss(far(201), FILE).pages, 1);
+    }
+
+    #[test]
+    fn nothing_is_read_past_the_end() {
+        let mut mapping = mapping(Advice::Sequential);
+        assert_eq!(mapping.miss(95, 100), window(95, 5));
+    }
+
+    #[test]
+    fn advice_about_the_file_changes_how_far_is_read_ahead() {
+        let miss =
+            |advice, file_advice| Mapping::new(Mapped { advice, file_advice }, 32).miss(640, FILE);
+        assert_eq!(miss(Advice::Sequential, Advice::Sequential), window(640, 64));
+        assert_eq!(miss(Advice::Sequential, Advice::Random), window(640, 1));
+        assert_eq!(miss(Advice::Random, Advice::Sequential), window(640, 1));
+        assert_eq!(miss(Advice::Normal, Advice::Sequential), window(608, 64));
+    }
+}
