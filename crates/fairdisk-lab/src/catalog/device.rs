@@ -1,12 +1,14 @@
 //! Device files: `catalog/devices/<id>.toml`. The key `kind` decides which others there are.
 
 mod hdd;
+mod ssd;
 
 use super::error::{CatalogError, unknown};
 use super::source::Source;
 use fairdisk_sim::device::{Check, Checked, DeviceSpec, FixedCost, FixedParams, NullParams};
 use hdd::HddFile;
 use serde::Deserialize;
+use ssd::SsdFile;
 
 /// A device file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,9 +43,10 @@ pub fn parse_device_entry(id: &str, text: &str, path: &str) -> Result<DeviceEntr
     let spec = match head.kind.as_str() {
         "hdd" => DeviceSpec::Hdd(checked(source, source.parse::<HddFile>()?.params(source)?)?),
         "fixed" => DeviceSpec::Fixed(checked(source, source.parse::<FixedFile>()?.params())?),
+        "ssd" => DeviceSpec::Ssd(checked(source, source.parse::<SsdFile>()?.params())?),
         "null" => DeviceSpec::Null(checked(source, source.parse::<NullFile>()?.params())?),
         other => {
-            let known = ["hdd", "fixed", "null"];
+            let known = ["hdd", "ssd", "fixed", "null"];
             return Err(source.error_at_key("kind", unknown("kind", other, &known)));
         }
     };
@@ -153,7 +156,7 @@ mod tests {
         );
         assert_eq!(
             refusal(&FIXED.replace("fixed", "fixd")),
-            "f.toml:3: unknown kind `fixd`; did you mean `fixed`? (known: hdd, fixed, null)"
+            "f.toml:3: unknown kind `fixd`; did you mean `fixed`? (known: hdd, ssd, fixed, null)"
         );
         assert_eq!(refusal("id = \"f\"\ntitle = \"t\""), "f.toml:1: missing key `kind`");
         assert_eq!(

@@ -12,6 +12,7 @@ mod hdd;
 mod null;
 mod rate;
 mod spec;
+mod ssd;
 
 pub use fixed::{Fixed, FixedCost, FixedParams, FixedSpec};
 pub use hdd::{
@@ -20,6 +21,7 @@ pub use hdd::{
 };
 pub use null::{Null, NullParams, NullSpec};
 pub use spec::{Check, Checked, DeviceSpec, SpecError};
+pub use ssd::{CollectionParams, Ssd, SsdParams, SsdSpec};
 
 use fairdisk_core::request::{Lba, Op, RequestId, Sectors};
 use fairdisk_core::time::Instant;
@@ -79,15 +81,13 @@ pub trait Device {
 
 /// A device of any kind.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "one device per simulation; a box costs a load per call"
-)]
 pub enum DeviceModel {
     /// A rotating disk.
     Hdd(Hdd),
     /// Fixed time per request.
     Fixed(Fixed),
+    /// A solid-state disk.
+    Ssd(Ssd),
     /// No time at all.
     Null(Null),
 }
@@ -97,6 +97,7 @@ macro_rules! each {
         match $model {
             DeviceModel::Hdd($device) => $call,
             DeviceModel::Fixed($device) => $call,
+            DeviceModel::Ssd($device) => $call,
             DeviceModel::Null($device) => $call,
         }
     };

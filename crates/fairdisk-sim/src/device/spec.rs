@@ -1,7 +1,7 @@
 //! What a device is built from. Parameters are checked once, on the way in: a [`DeviceSpec`] that
 //! exists can be built.
 
-use super::{DeviceModel, Fixed, FixedSpec, Hdd, HddSpec, Null, NullSpec};
+use super::{DeviceModel, Fixed, FixedSpec, Hdd, HddSpec, Null, NullSpec, Ssd, SsdSpec};
 use std::fmt;
 
 /// Why parameters describe no device: which one, what it is and what it may be.
@@ -84,6 +84,8 @@ pub enum DeviceSpec {
     Hdd(HddSpec),
     /// Fixed time per request.
     Fixed(FixedSpec),
+    /// A solid-state disk.
+    Ssd(SsdSpec),
     /// No time at all.
     Null(NullSpec),
 }
@@ -102,6 +104,7 @@ impl DeviceSpec {
         match self {
             Self::Hdd(spec) => DeviceModel::Hdd(Hdd::new(spec, phase_ns)),
             Self::Fixed(spec) => DeviceModel::Fixed(Fixed::new(spec)),
+            Self::Ssd(spec) => DeviceModel::Ssd(Ssd::new(spec)),
             Self::Null(spec) => DeviceModel::Null(Null::new(spec)),
         }
     }
@@ -112,6 +115,7 @@ impl DeviceSpec {
         match self {
             Self::Hdd(_) => "hdd",
             Self::Fixed(_) => "fixed",
+            Self::Ssd(_) => "ssd",
             Self::Null(_) => "null",
         }
     }
@@ -122,6 +126,7 @@ impl DeviceSpec {
         match self {
             Self::Hdd(spec) => spec.params().capacity_sectors,
             Self::Fixed(spec) => spec.params().capacity_sectors,
+            Self::Ssd(spec) => spec.params().capacity_sectors,
             Self::Null(spec) => spec.params().capacity_sectors,
         }
     }

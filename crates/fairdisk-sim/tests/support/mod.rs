@@ -4,9 +4,9 @@
 use fairdisk_core::request::{Lba, Op, RequestId, Sectors};
 use fairdisk_core::time::Instant;
 use fairdisk_sim::device::{
-    Device, DeviceIo, DeviceModel, DeviceSpec, Done, FixedCost, FixedParams, FixedSpec,
-    FlushPolicy, HddParams, HddSpec, NullParams, NullSpec, Order, QueueParams, ReadAheadParams,
-    SeekParams, WriteCacheParams,
+    CollectionParams, Device, DeviceIo, DeviceModel, DeviceSpec, Done, FixedCost, FixedParams,
+    FixedSpec, FlushPolicy, HddParams, HddSpec, NullParams, NullSpec, Order, QueueParams,
+    ReadAheadParams, SeekParams, SsdParams, SsdSpec, WriteCacheParams,
 };
 
 /// A WD2500JS, write cache off.
@@ -54,6 +54,33 @@ pub(crate) fn hdd(params: HddParams) -> DeviceModel {
     DeviceSpec::Hdd(HddSpec::new(params).expect("describes a device")).build()
 }
 
+/// A solid-state disk of round numbers: a page takes 50 us to read and 500 us to program.
+pub(crate) const fn small_ssd() -> SsdParams {
+    SsdParams {
+        capacity_sectors: 1 << 23,
+        depth: 32,
+        units: 8,
+        page_kib: 16,
+        read_us: 50,
+        program_us: 500,
+        command_us: 10,
+        commands_per_s: 1_000_000,
+        bus_mb_per_s: 300,
+        write_buffer_kib: 1024,
+        flush_drains: true,
+        collection: None,
+    }
+}
+
+/// After 1 MiB a unit needs 5 ms for every further 256 KiB.
+pub(crate) const COLLECTION: CollectionParams =
+    CollectionParams { fresh_mib: 1, every_kib: 256, busy_us: 5_000 };
+
+/// Builds a solid-state disk.
+pub(crate) fn ssd(params: SsdParams) -> DeviceModel {
+    DeviceSpec::Ssd(SsdSpec::new(params).expect("describes a device")).build()
+}
+
 /// One of every kind, and the variants of the disk that take different paths.
 pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
     let both = HddParams { queue: queued(8, Order::Satf).queue, ..cached(4, Order::Satf) };
@@ -80,6 +107,9 @@ pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
         ("null", DeviceSpec::Null(null).build()),
         ("fixed, serial", fixed(1)),
         ("fixed, parallel", fixed(8)),
+        ("ssd", ssd(small_ssd())),
+        ("ssd, collecting", ssd(SsdParams { collection: Some(COLLECTION), ..small_ssd() })),
+        ("ssd, no barrier", ssd(SsdParams { flush_drains: false, ..small_ssd() })),
         ("hdd", hdd(wd2500js())),
         ("hdd, skewed", hdd(skewed())),
         ("hdd, no read-ahead", hdd(HddParams { read_ahead: None, ..skewed() })),

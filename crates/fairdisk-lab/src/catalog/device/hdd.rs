@@ -166,7 +166,7 @@ impl From<OrderName> for Order {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum FlushName {
+pub(super) enum FlushName {
     Drain,
     Ignore,
 }

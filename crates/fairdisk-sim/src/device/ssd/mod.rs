@@ -1,0 +1,240 @@
+//! A solid-state disk: a controller that takes so many commands a second, a bus, a write buffer, and
+//! flash units that work side by side.
+//!
+//! A read waits for the units its pages lie on and then for the bus. A write is done when its data
+//! is in the buffer; the units program it when they have nothing to read, a page at a time on
+//! whichever is free. A program or a collection that has begun is not interrupted: reads that come
+//! to such a unit wait for its end, which is where the tail of their latencies comes from.
+//!
+//! Simplifications: the places of data in flash follow their addresses, a page is read whole,
+//! reads are not answered from the write buffer, and nothing is read ahead: a stream needs several
+//! reads at a time to reach the rate of the bus.
+
+mod spec;
+mod units;
+
+pub use spec::{CollectionParams, SsdParams, SsdSpec};
+
+use super::rate::Rate;
+use super::{Device, DeviceIo, Done};
+use fairdisk_core::request::Op;
+use fairdisk_core::time::{Instant, Span};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use units::{Begun, Units, Work};
+
+/// A command on its way.
+#[derive(Clone, Copy, Debug)]
+struct Command {
+    io: DeviceIo,
+    /// Units that still read for it.
+    units: u32,
+    /// It is done when so many bytes have been programmed.
+    barrier: u64,
+}
+
+/// What happens by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// The controller has looked at the command.
+    Taken(u32),
+    /// The data of the command has passed the bus.
+    Transferred(u32),
+    /// The unit has done its work.
+    Worked(u32),
+}
+
+/// A solid-state disk.
+#[derive(Clone, Debug)]
+pub struct Ssd {
+    capacity_sectors: u64,
+    command_ns: u64,
+    controller_ns: u64,
+    bus: Rate,
+    buffer_bytes: u64,
+    flush_drains: bool,
+    /// By slot.
+    commands: Vec<Option<Command>>,
+    free: Vec<u32>,
+    units: Units,
+    /// When the controller takes the next command, and when the bus is free.
+    controller_free: u64,
+    bus_free: u64,
+    /// Bytes taken into the buffer, and bytes programmed, over the whole run.
+    accepted: u64,
+    programmed: u64,
+    /// Writes that wait for room in the buffer; flushes that wait for data to be programmed.
+    for_room: VecDeque<u32>,
+    for_barrier: VecDeque<u32>,
+    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    planned: u64,
+    begun: Vec<Begun>,
+}
+
+impl Ssd {
+    /// A quiet disk with fresh cells.
+    #[must_use]
+    pub fn new(spec: &SsdSpec) -> Self {
+        let params = spec.params();
+        Self {
+            capacity_sectors: params.capacity_sectors,
+            command_ns: Span::from_us(params.command_us.into()).as_ns(),
+            controller_ns: 1_000_000_000 / u64::from(params.commands_per_s),
+            bus: Rate::from_mb_per_s(params.bus_mb_per_s),
+            buffer_bytes: u64::from(params.write_buffer_kib) << 10,
+            flush_drains: params.flush_drains,
+            commands: vec![None; params.depth as usize],
+            free: (0..params.depth).rev().collect(),
+            units: Units::new(params),
+            controller_free: 0,
+            bus_free: 0,
+            accepted: 0,
+            programmed: 0,
+            for_room: VecDeque::with_capacity(params.depth as usize),
+            for_barrier: VecDeque::with_capacity(params.depth as usize),
+            events: BinaryHeap::with_capacity((params.depth + params.units) as usize),
+            planned: 0,
+            begun: Vec::new(),
+        }
+    }
+
+    fn plan(&mut self, at: u64, event: Event) {
+        self.planned += 1;
+        self.events.push(Reverse((at, self.planned, event)));
+    }
+
+    fn plan_begun(&mut self, at: u64) {
+        while let Some(Begun { unit, takes_ns }) = self.begun.pop() {
+            self.plan(at + takes_ns, Event::Worked(unit));
+        }
+    }
+
+    fn command(&mut self, slot: u32) -> &mut Command {
+        self.commands[slot as usize].as_mut().expect("events name commands that are there")
+    }
+
+    fn complete(&mut self, slot: u32, done: &mut Vec<Done>) {
+        let io = self.command(slot).io;
+        self.commands[slot as usize] = None;
+        self.free.push(slot);
+        done.push(Done { id: io.id, ok: io.fits(self.capacity_sectors) });
+    }
+
+    /// Sends the data of a command over the bus.
+    fn transfer(&mut self, at: u64, slot: u32) {
+        let bytes = self.command(slot).io.sectors.bytes();
+        self.bus_free = self.bus_free.max(at) + self.bus.ns(bytes);
+        self.plan(self.bus_free, Event::Transferred(slot));
+    }
+
+    fn taken(&mut self, at: u64, slot: u32, done: &mut Vec<Done>) {
+        let io = self.command(slot).io;
+        if !io.fits(self.capacity_sectors) {
+            return self.complete(slot, done);
+        }
+        match io.op {
+            Op::Read => {
+                let (first, bytes) = (io.start.0 * 512, io.sectors.bytes());
+                let units = self.units.read(slot, first, bytes, &mut self.begun);
+                self.command(slot).units = units;
+                self.plan_begun(at);
+            }
+            Op::Write => self.transfer(at, slot),
+            Op::Flush => self.wait_for_flash(slot, done),
+            // Only the table of places changes.
+            Op::Discard | Op::WriteZeroes => self.complete(slot, done),
+        }
+    }
+
+    /// The command is done when all that is in the buffer has been programmed.
+    fn wait_for_flash(&mut self, slot: u32, done: &mut Vec<Done>) {
+        if !self.flush_drains || self.programmed == self.accepted {
+            return self.complete(slot, done);
+        }
+        self.command(slot).barrier = self.accepted;
+        self.for_barrier.push_back(slot);
+    }
+
+    /// Takes data into the buffer where there is room, in the order in which it came.
+    fn accept(&mut self, at: u64, done: &mut Vec<Done>) {
+        while let Some(slot) = self.for_room.front().copied() {
+            let io = self.command(slot).io;
+            let held = self.accepted - self.programmed;
+            if held > 0 && held + io.sectors.bytes() > self.buffer_bytes {
+                return;
+            }
+            self.for_room.pop_front();
+            self.accepted += io.sectors.bytes();
+            self.units.program(io.sectors.bytes(), &mut self.begun);
+            self.plan_begun(at);
+            if io.fua { self.wait_for_flash(slot, done) } else { self.complete(slot, done) }
+        }
+    }
+
+    fn worked(&mut self, at: u64, unit: u32, done: &mut Vec<Done>) {
+        let (work, next) = self.units.finish(unit);
+        self.begun.extend(next);
+        self.plan_begun(at);
+        match work {
+            Work::Read(slot) => {
+                let command = self.command(slot);
+                command.units -= 1;
+                if command.units == 0 {
+                    self.transfer(at, slot);
+                }
+            }
+            Work::Program(bytes) => {
+                self.programmed += bytes;
+                self.accept(at, done);
+                while let Some(slot) = self.for_barrier.front().copied()
+                    && self.command(slot).barrier <= self.programmed
+                {
+                    self.for_barrier.pop_front();
+                    self.complete(slot, done);
+                }
+            }
+            Work::Collect => {}
+        }
+    }
+}
+
+impl Device for Ssd {
+    fn depth(&self) -> u32 {
+        self.commands.len() as u32
+    }
+
+    fn capacity_sectors(&self) -> u64 {
+        self.capacity_sectors
+    }
+
+    fn submit(&mut self, now: Instant, io: &DeviceIo) {
+        let slot = self.free.pop().expect("more requests than the depth");
+        self.commands[slot as usize] = Some(Command { io: *io, units: 0, barrier: 0 });
+        let taken = self.controller_free.max(now.as_ns());
+        self.controller_free = taken + self.controller_ns;
+        self.plan(taken + self.command_ns, Event::Taken(slot));
+    }
+
+    fn next_event(&self) -> Option<Instant> {
+        self.events.peek().map(|next| Instant::from_ns(next.0.0))
+    }
+
+    fn advance(&mut self, now: Instant, done: &mut Vec<Done>) {
+        while let Some(Reverse((at, _, event))) = self.events.peek().copied()
+            && at <= now.as_ns()
+        {
+            self.events.pop();
+            match event {
+                Event::Taken(slot) => self.taken(at, slot, done),
+                Event::Worked(unit) => self.worked(at, unit, done),
+                Event::Transferred(slot) if self.command(slot).io.op == Op::Read => {
+                    self.complete(slot, done);
+                }
+                Event::Transferred(slot) => {
+                    self.for_room.push_back(slot);
+                    self.accept(at, done);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The flash: units that each do one thing at a time. Reads go before programming, and nothing that
+//! has begun is interrupted.
+
+use super::spec::{CollectionParams, SsdParams};
+use fairdisk_core::time::Span;
+use std::collections::VecDeque;
+
+/// What a unit does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// Reads for the command in this slot.
+    Read(u32),
+    /// Programs so many bytes.
+    Program(u64),
+    /// Makes old cells ready for new data.
+    Collect,
+}
+
+/// Pages that a unit is to read for the command in a slot.
+#[derive(Clone, Copy, Debug)]
+struct ReadJob {
+    slot: u32,
+    pages: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Unit {
+    work: Option<Work>,
+    reads: VecDeque<ReadJob>,
+    /// Bytes programmed since it last collected.
+    programmed: u64,
+}
+
+/// Work a unit has begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Begun {
+    pub(super) unit: u32,
+    pub(super) takes_ns: u64,
+}
+
+/// All units, and the data that waits to be programmed on any of them.
+#[derive(Clone, Debug)]
+pub(super) struct Units {
+    units: Vec<Unit>,
+    page_bytes: u64,
+    read_ns: u64,
+    program_ns: u64,
+    collection: Option<CollectionParams>,
+    /// Bytes that no unit has begun to program.
+    waiting_bytes: u64,
+    /// Bytes programmed in all.
+    written: u64,
+    /// The unit that is asked first to program.
+    turn: usize,
+}
+
+impl Units {
+    pub(super) fn new(params: &SsdParams) -> Self {
+        Self {
+            units: vec![Unit::default(); params.units as usize],
+            page_bytes: u64::from(params.page_kib) * 1024,
+            read_ns: Span::from_us(params.read_us.into()).as_ns(),
+            program_ns: Span::from_us(params.program_us.into()).as_ns(),
+            collection: params.collection,
+            waiting_bytes: 0,
+            written: 0,
+            turn: 0,
+        }
+    }
+
+    /// Queues the pages of `bytes` from `first` on for the command in `slot`, and says on how many
+    /// units they are. What begins at once is appended to `begun`.
+    pub(super) fn read(
+        &mut self,
+        slot: u32,
+        first: u64,
+        bytes: u64,
+        begun: &mut Vec<Begun>,
+    ) -> u32 {
+        let count = self.units.len() as u64;
+        let (from, to) = (first / self.page_bytes, (first + bytes).div_ceil(self.page_bytes));
+        let touched = (to - from).min(count);
+        for step in 0..touched {
+            let pages = (to - from - step).div_ceil(count);
+            let unit = ((from + step) % count) as u32;
+            self.units[unit as usize].reads.push_back(ReadJob { slot, pages });
+            begun.extend(self.begin(unit));
+        }
+        touched as u32
+    }
+
+    /// Takes data to be programmed.
+    pub(super) fn program(&mut self, bytes: u64, begun: &mut Vec<Begun>) {
+        self.waiting_bytes += bytes;
+        for _ in 0..self.units.len() {
+            if self.waiting_bytes == 0 {
+                return;
+            }
+            let unit = self.turn as u32;
+            self.turn = (self.turn + 1) % self.units.len();
+            begun.extend(self.begin(unit));
+        }
+    }
+
+    /// A unit is done: with what, and what it begins next.
+    pub(super) fn finish(&mut self, unit: u32) -> (Work, Option<Begun>) {
+        let entry = &mut self.units[unit as usize];
+        let work = entry.work.take().expect("a unit that is done has worked");
+        if let Work::Program(bytes) = work {
+            entry.programmed += bytes;
+            self.written += bytes;
+        }
+        (work, self.begin(unit))
+    }
+
+    /// Gives a unit without work the next piece, if there is one.
+    fn begin(&mut self, unit: u32) -> Option<Begun> {
+        let collects = self.must_collect(unit);
+        let entry = &mut self.units[unit as usize];
+        if entry.work.is_some() {
+            return None;
+        }
+        let (work, takes_ns) = if let Some(busy_ns) = collects {
+            entry.programmed = 0;
+            (Work::Collect, busy_ns)
+        } else if let Some(job) = entry.reads.pop_front() {
+            (Work::Read(job.slot), job.pages * self.read_ns)
+        } else if self.waiting_bytes > 0 {
+            let bytes = self.waiting_bytes.min(self.page_bytes);
+            self.waiting_bytes -= bytes;
+            (Work::Program(bytes), self.program_ns)
+        } else {
+            return None;
+        };
+        entry.work = Some(work);
+        Some(Begun { unit, takes_ns })
+    }
+
+    /// How long the unit has to collect before it does anything else.
+    fn must_collect(&self, unit: u32) -> Option<u64> {
+        let collection = self.collection.filter(|one| self.written >= one.fresh_mib << 20)?;
+        let due = self.units[unit as usize].programmed >= u64::from(collection.every_kib) << 10;
+        due.then(|| Span::from_us(collection.busy_us.into()).as_ns())
+    }
+}
