@@ -1,5 +1,5 @@
-//! A solid-state disk: a controller that takes so many commands a second, a bus, a write buffer, and
-//! flash units that work side by side.
+//! A solid-state disk: a controller that takes so many commands a second, a bus, a write buffer,
+//! and flash units that work side by side.
 //!
 //! A read waits for the units its pages lie on and then for the bus. A write is done when its data
 //! is in the buffer; the units program it when they have nothing to read, a page at a time on
