@@ -1,12 +1,14 @@
 //! Device files: `catalog/devices/<id>.toml`. The key `kind` decides which others there are.
 
 mod hdd;
+mod raid5;
 mod ssd;
 
 use super::error::{CatalogError, unknown};
 use super::source::Source;
 use fairdisk_sim::device::{Check, Checked, DeviceSpec, FixedCost, FixedParams, NullParams};
 use hdd::HddFile;
+use raid5::Raid5File;
 use serde::Deserialize;
 use ssd::SsdFile;
 
@@ -43,10 +45,13 @@ pub fn parse_device_entry(id: &str, text: &str, path: &str) -> Result<DeviceEntr
     let spec = match head.kind.as_str() {
         "hdd" => DeviceSpec::Hdd(checked(source, source.parse::<HddFile>()?.params(source)?)?),
         "fixed" => DeviceSpec::Fixed(checked(source, source.parse::<FixedFile>()?.params())?),
+        "raid5" => {
+            DeviceSpec::Raid5(checked(source, source.parse::<Raid5File>()?.params(source)?)?)
+        }
         "ssd" => DeviceSpec::Ssd(checked(source, source.parse::<SsdFile>()?.params())?),
         "null" => DeviceSpec::Null(checked(source, source.parse::<NullFile>()?.params())?),
         other => {
-            let known = ["hdd", "ssd", "fixed", "null"];
+            let known = ["hdd", "raid5", "ssd", "fixed", "null"];
             return Err(source.error_at_key("kind", unknown("kind", other, &known)));
         }
     };
@@ -156,9 +161,20 @@ mod tests {
         );
         assert_eq!(
             refusal(&FIXED.replace("fixed", "fixd")),
-            "f.toml:3: unknown kind `fixd`; did you mean `fixed`? (known: hdd, ssd, fixed, null)"
+            "f.toml:3: unknown kind `fixd`; did you mean `fixed`? (known: hdd, raid5, ssd, fixed, null)"
         );
         assert_eq!(refusal("id = \"f\"\ntitle = \"t\""), "f.toml:1: missing key `kind`");
+        let array = "id = \"f\"\ntitle = \"t\"\nkind = \"raid5\"\ndisk = \"null\"\ndisks = 4\nchunk_kib = 64\ndepth = 8\n";
+        assert_eq!(
+            refusal(array),
+            "f.toml:4: `disk`: `null` is of kind `null`; allowed: one of kind `hdd`"
+        );
+        assert!(
+            refusal(&array.replace("\"null\"", "\"nul\""))
+                .starts_with("f.toml:4: unknown device `nul`")
+        );
+        let two = array.replace("= 4", "= 2").replace("\"null\"", "\"wd2500js\"");
+        assert_eq!(refusal(&two), "f.toml:5: `disks` is 2; allowed: 3 to 64");
         assert_eq!(
             refusal(&FIXED.replace("\"f\"", "\"g\"")),
             "f.toml:1: `id` is `g`; allowed: `f`, as the file is named"

@@ -10,6 +10,7 @@
 mod fixed;
 mod hdd;
 mod null;
+mod raid5;
 mod rate;
 mod spec;
 mod ssd;
@@ -20,6 +21,7 @@ pub use hdd::{
     SeekPoint, WriteCacheParams,
 };
 pub use null::{Null, NullParams, NullSpec};
+pub use raid5::{Raid5, Raid5Params, Raid5Spec};
 pub use spec::{Check, Checked, DeviceSpec, SpecError};
 pub use ssd::{CollectionParams, Ssd, SsdParams, SsdSpec};
 
@@ -86,6 +88,8 @@ pub enum DeviceModel {
     Hdd(Hdd),
     /// Fixed time per request.
     Fixed(Fixed),
+    /// Rotating disks with parity.
+    Raid5(Raid5),
     /// A solid-state disk.
     Ssd(Ssd),
     /// No time at all.
@@ -97,6 +101,7 @@ macro_rules! each {
         match $model {
             DeviceModel::Hdd($device) => $call,
             DeviceModel::Fixed($device) => $call,
+            DeviceModel::Raid5($device) => $call,
             DeviceModel::Ssd($device) => $call,
             DeviceModel::Null($device) => $call,
         }
@@ -105,7 +110,7 @@ macro_rules! each {
 
 impl DeviceModel {
     /// Whether several requests together are served faster than one after the other: where nothing
-    /// moves to reach them.
+    /// moves to reach them, or several arms do.
     #[must_use]
     pub fn serves_together(&self) -> bool {
         !matches!(self, Self::Hdd(_)) && self.depth() > 1

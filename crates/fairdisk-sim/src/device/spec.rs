@@ -1,7 +1,9 @@
 //! What a device is built from. Parameters are checked once, on the way in: a [`DeviceSpec`] that
 //! exists can be built.
 
-use super::{DeviceModel, Fixed, FixedSpec, Hdd, HddSpec, Null, NullSpec, Ssd, SsdSpec};
+use super::{
+    DeviceModel, Fixed, FixedSpec, Hdd, HddSpec, Null, NullSpec, Raid5, Raid5Spec, Ssd, SsdSpec,
+};
 use std::fmt;
 
 /// Why parameters describe no device: which one, what it is and what it may be.
@@ -84,6 +86,8 @@ pub enum DeviceSpec {
     Hdd(HddSpec),
     /// Fixed time per request.
     Fixed(FixedSpec),
+    /// Rotating disks with parity.
+    Raid5(Raid5Spec),
     /// A solid-state disk.
     Ssd(SsdSpec),
     /// No time at all.
@@ -104,6 +108,7 @@ impl DeviceSpec {
         match self {
             Self::Hdd(spec) => DeviceModel::Hdd(Hdd::new(spec, phase_ns)),
             Self::Fixed(spec) => DeviceModel::Fixed(Fixed::new(spec)),
+            Self::Raid5(spec) => DeviceModel::Raid5(Raid5::new(spec, phase_ns)),
             Self::Ssd(spec) => DeviceModel::Ssd(Ssd::new(spec)),
             Self::Null(spec) => DeviceModel::Null(Null::new(spec)),
         }
@@ -115,6 +120,7 @@ impl DeviceSpec {
         match self {
             Self::Hdd(_) => "hdd",
             Self::Fixed(_) => "fixed",
+            Self::Raid5(_) => "raid5",
             Self::Ssd(_) => "ssd",
             Self::Null(_) => "null",
         }
@@ -126,6 +132,7 @@ impl DeviceSpec {
         match self {
             Self::Hdd(spec) => spec.params().capacity_sectors,
             Self::Fixed(spec) => spec.params().capacity_sectors,
+            Self::Raid5(spec) => spec.params().capacity_sectors(),
             Self::Ssd(spec) => spec.params().capacity_sectors,
             Self::Null(spec) => spec.params().capacity_sectors,
         }

@@ -6,7 +6,7 @@ use fairdisk_core::time::Instant;
 use fairdisk_sim::device::{
     CollectionParams, Device, DeviceIo, DeviceModel, DeviceSpec, Done, FixedCost, FixedParams,
     FixedSpec, FlushPolicy, HddParams, HddSpec, NullParams, NullSpec, Order, QueueParams,
-    ReadAheadParams, SeekParams, SsdParams, SsdSpec, WriteCacheParams,
+    Raid5Params, Raid5Spec, ReadAheadParams, SeekParams, SsdParams, SsdSpec, WriteCacheParams,
 };
 
 /// A WD2500JS, write cache off.
@@ -81,6 +81,13 @@ pub(crate) fn ssd(params: SsdParams) -> DeviceModel {
     DeviceSpec::Ssd(SsdSpec::new(params).expect("describes a device")).build()
 }
 
+/// Four disks with parity, chunks of 64 KiB.
+pub(crate) fn raid5(disk: HddParams) -> DeviceModel {
+    let disk = HddSpec::new(disk).expect("describes a device");
+    let params = Raid5Params { disk, disks: 4, chunk_kib: 64, depth: 32 };
+    DeviceSpec::Raid5(Raid5Spec::new(params).expect("describes a device")).build()
+}
+
 /// One of every kind, and the variants of the disk that take different paths.
 pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
     let both = HddParams { queue: queued(8, Order::Satf).queue, ..cached(4, Order::Satf) };
@@ -107,6 +114,11 @@ pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
         ("null", DeviceSpec::Null(null).build()),
         ("fixed, serial", fixed(1)),
         ("fixed, parallel", fixed(8)),
+        ("raid5", raid5(wd2500js())),
+        (
+            "raid5, cached and queued",
+            raid5(HddParams { queue: queued(4, Order::Satf).queue, ..cached(4, Order::Satf) }),
+        ),
         ("ssd", ssd(small_ssd())),
         ("ssd, collecting", ssd(SsdParams { collection: Some(COLLECTION), ..small_ssd() })),
         ("ssd, no barrier", ssd(SsdParams { flush_drains: false, ..small_ssd() })),

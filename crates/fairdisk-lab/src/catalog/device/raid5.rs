@@ -1,0 +1,44 @@
+//! Files of disks with parity.
+
+use super::{ReadByHead, parse_device};
+use crate::catalog::error::CatalogError;
+use crate::catalog::library::{Kind, find};
+use crate::catalog::source::Source;
+use fairdisk_sim::device::{DeviceSpec, Raid5Params};
+use serde::Deserialize;
+
+/// A file of kind `raid5`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Raid5File {
+    #[serde(rename = "id")]
+    _id: ReadByHead,
+    #[serde(rename = "title")]
+    _title: ReadByHead,
+    #[serde(rename = "kind")]
+    _kind: ReadByHead,
+    disk: String,
+    disks: u32,
+    chunk_kib: u32,
+    depth: u32,
+}
+
+impl Raid5File {
+    /// The parameters the file and that of its disks give.
+    pub(super) fn params(self, source: Source<'_>) -> Result<Raid5Params, CatalogError> {
+        let refuse = |message: String| source.error_at_key("disk", message);
+        let file = find(Kind::Device, &self.disk).map_err(|error| refuse(error.message))?;
+        let disk = match parse_device(&file.id, &file.text, &file.path)? {
+            DeviceSpec::Hdd(disk) => disk,
+            other => {
+                let kind = other.kind();
+                return Err(refuse(format!(
+                    "`disk`: `{}` is of kind `{kind}`; allowed: one of kind `hdd`",
+                    self.disk
+                )));
+            }
+        };
+        let Self { disks, chunk_kib, depth, .. } = self;
+        Ok(Raid5Params { disk, disks, chunk_kib, depth })
+    }
+}
