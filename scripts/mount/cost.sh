@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What a mount costs: the same fio jobs on a bare file, through libfuse's pass-through examples and
-# through `fairdisk mount` without and with a scheduler, back to back, and the memory the mount
-# takes at rest and with many files. Trust ratios within one run more than figures.
+# through `fairdisk mount` without and with a scheduler, back to back; the CPU time of whoever serves
+# the mount for each I/O; and the memory the mount takes at rest and with many files. Trust ratios
+# within one run more than figures, and on a busy machine the CPU time more than the rates.
 #
 #   scripts/mount/cost.sh [--short]
 #
@@ -11,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . scripts/mount/common.sh
 
 seconds=3 repeats=3 mib=1024 files=100000 memory_kib=30720
-arms="bare passthrough_ll passthrough_hp unscheduled noop two-layer"
+arms="bare passthrough_ll passthrough_hp unscheduled noop threads two-layer"
 if [ "${1:-}" = --short ]; then
   seconds=1 repeats=1 mib=128 files=2000 arms="bare two-layer"
 fi
@@ -39,6 +40,7 @@ mount_arm() {
     passthrough_hp) "$rivals/$1" "$scratch/disk.source" "$at" >/dev/null & ;;
     unscheduled) mount_fairdisk disk --unscheduled; return ;;
     noop) mount_fairdisk disk --scheduler noop --depth 32; return ;;
+    threads) mount_fairdisk disk --depth 32 --io threads; return ;;
     two-layer) mount_fairdisk disk --depth 32; return ;;
   esac
   mounts+=("$at")
@@ -54,6 +56,29 @@ rate() {
       END { printf "%.0f\n", n }'
 }
 
+# Who serves the mount.
+daemon() {
+  local pid
+  for pid in $(pgrep -x "passthrough_[lh][lp]|$(basename "$fairdisk" | cut -c1-15)"); do
+    tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q "$scratch/disk " && echo "$pid" && return
+  done
+}
+
+# Ticks of the processor it has used.
+ticks() { [ -n "$1" ] && awk '{ print $14 + $15 }' "/proc/$1/stat"; }
+
+# ARM, COLUMN: the rate, and the microseconds of processor time that each I/O took.
+measure() {
+  local pid before result
+  [ "$1" = bare ] || pid=$(daemon)
+  before=$(ticks "${pid:-}")
+  result=$(rate "$2")
+  echo "$result" >>"$scratch/$1.$2"
+  [ -n "${pid:-}" ] && [ "$result" -gt 0 ] &&
+    awk -v t=$(($(ticks "$pid") - before)) -v n="$result" -v s="$seconds" -v hz="$(getconf CLK_TCK)" \
+      'BEGIN { print t * 1000000 / hz / (n * s) }' >>"$scratch/$1.$2.cpu"
+}
+
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 measure_all() {
@@ -61,7 +86,7 @@ measure_all() {
   for ((round = 0; round < repeats; round++)); do
     for arm in $arms; do
       mount_arm "$arm"
-      for column in "${columns[@]}"; do rate "$column" >>"$scratch/$arm.$column"; done
+      for column in "${columns[@]}"; do measure "$arm" "$column"; done
       unmount_all
     done
   done
@@ -85,14 +110,26 @@ table() {
   echo "  (in brackets: of the bare file's)"
 }
 
-# The daemon's resident memory, KiB.
-resident() {
-  local pid
-  for pid in $(pgrep -x "$(basename "$fairdisk" | cut -c1-15)"); do
-    tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q "$scratch/disk " &&
-      awk '/^VmRSS/ { print $2 }' "/proc/$pid/status"
+cpu_table() {
+  local arm column
+  printf '  %-16s' "CPU µs per I/O"
+  printf '%18s' "${columns[@]}"
+  echo
+  for arm in ${arms/bare/}; do
+    printf '  %-16s' "$arm"
+    for column in "${columns[@]}"; do
+      if [ -s "$scratch/$arm.$column.cpu" ]; then
+        printf '%18.1f' "$(median <"$scratch/$arm.$column.cpu")"
+      else
+        printf '%18s' -
+      fi
+    done
+    echo
   done
 }
+
+# The daemon's resident memory, KiB.
+resident() { awk '/^VmRSS/ { print $2 }' "/proc/$(daemon)/status"; }
 
 memory() {
   local rest many
@@ -126,4 +163,5 @@ echo "direct I/O on $(df --output=fstype "$scratch" | tail -n 1), $seconds s eac
   "medians of $repeats, $(nproc) CPUs"
 measure_all
 table
+cpu_table
 memory

@@ -76,7 +76,7 @@ impl Extents {
 
     /// Where `offset` of the file is on the disk; `fd` is the file, open.
     pub(crate) fn position(&mut self, fd: impl AsFd, offset: u64) -> Lba {
-        if !self.mute && !self.asked.contains(&offset) {
+        if !self.knows(offset) {
             let follows = offset == self.asked.end;
             let from = if follows { offset } else { offset.saturating_sub(BACK) };
             match extents_from(fd, from) {
@@ -85,6 +85,11 @@ impl Extents {
             }
         }
         self.place(offset)
+    }
+
+    /// Whether the position of `offset` is known without asking the file system.
+    pub(crate) fn knows(&self, offset: u64) -> bool {
+        self.mute || self.asked.contains(&offset)
     }
 
     fn learn(&mut self, offset: u64, mapped: Mapped) {

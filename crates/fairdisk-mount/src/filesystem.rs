@@ -245,11 +245,23 @@ impl Filesystem for PassThrough {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let caller = request.pid();
-        self.run(move |tree| match tree.file(file.0) {
-            Ok(file) => tree.read(file, (caller, flags.0), (offset, size as usize), reply),
-            Err(error) => reply.error(error.into()),
-        });
+        let file = match self.tree.file(file.0) {
+            Ok(file) => file,
+            Err(error) => return reply.error(error.into()),
+        };
+        let (by, stretch) = ((request.pid(), flags.0), (offset, size as usize));
+        match self.tree.readers.sit() {
+            Some(_seat) => self.tree.read(file, by, stretch, true, reply),
+            None if self.tree.submits_at_once(&file, offset) => {
+                self.tree.read(file, by, stretch, false, reply);
+            }
+            None => {
+                let tree = Arc::clone(&self.tree);
+                self.tree.readers.hand_over(Box::new(move || {
+                    tree.read(file, by, stretch, true, reply);
+                }));
+            }
+        }
     }
 
     fn write(

@@ -17,6 +17,8 @@ pub struct Piece {
     pub sectors: Sectors,
     /// Whether somebody waits for it.
     pub sync: bool,
+    /// Whether the thread that submits may wait for the disk.
+    pub may_wait: bool,
     /// Hints.
     pub flags: Flags,
     /// The file: whose last writer or opener is meant when there is no caller.
@@ -39,6 +41,11 @@ pub trait Gate: Send + Sync + 'static {
     /// limited one by one.
     fn account(&self, _caller: u32, _file: u64) -> u32 {
         0
+    }
+
+    /// Whether pieces are performed elsewhere when the thread that submits them may not wait.
+    fn has_performers(&self) -> bool {
+        false
     }
 
     /// Whether buffered writes are written out through the gate; otherwise the kernel does that

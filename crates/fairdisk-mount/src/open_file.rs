@@ -139,9 +139,15 @@ impl OpenFile {
         Self { state, fd, access, direct: OnceLock::new(), told }
     }
 
+    /// Whether there may be a way past the page cache for `len` bytes at `offset`.
+    pub(crate) fn may_be_direct(&self, offset: u64, len: u64) -> bool {
+        let refused = self.direct.get().is_some_and(Option::is_none);
+        !refused && (offset | len).is_multiple_of(DIRECT_ALIGN)
+    }
+
     /// The way past the page cache for `len` bytes at `offset`, if there is one.
     pub(crate) fn direct(&self, proc_fd: &ProcFd, offset: u64, len: u64) -> Option<&OwnedFd> {
-        if !(offset | len).is_multiple_of(DIRECT_ALIGN) {
+        if !self.may_be_direct(offset, len) {
             return None;
         }
         let open = || proc_fd.reopen(&self.fd, self.access | OFlags::DIRECT).ok();

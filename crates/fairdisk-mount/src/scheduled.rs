@@ -3,9 +3,9 @@
 use crate::gate::{Gate, Job, Piece};
 use crate::identity::{Asks, FileId, Hierarchy, Identity, Setting, SettingError, Who, ioprio};
 use fairdisk_core::{
-    Accounts, AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Op, Span, WeightMap,
+    Accounts, AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Span, WeightMap,
 };
-use fairdisk_plane::disk::{Disk, Order, Thread};
+use fairdisk_plane::disk::{Disk, Order, Served, Thread};
 use fairdisk_sched::cfq::{CfqParams, Quirks};
 use fairdisk_sched::two_layer::TwoLayerParams;
 use fairdisk_sched::{Scheduler, SchedulerSpec};
@@ -110,6 +110,12 @@ impl ScheduledGate {
         self.disk.scheduler()
     }
 
+    /// What performs the I/O of a busy disk.
+    #[must_use]
+    pub const fn served(&self) -> &Served {
+        self.disk.served()
+    }
+
     /// What a group priority is worth.
     #[must_use]
     pub const fn weight_map(&self) -> WeightMap {
@@ -205,11 +211,12 @@ impl Gate for MountGate {
             sync: piece.sync,
             flags: piece.flags,
         };
-        // Somebody waits in the thread that submits a read or a synchronous write; what is written
-        // back or flushed may come from any thread.
-        let waits = piece.sync && piece.op != Op::Flush;
-        let thread = if waits { Thread::MayPerform } else { Thread::MustGoOn };
+        let thread = if piece.may_wait { Thread::MayPerform } else { Thread::MustGoOn };
         self.gate.disk.submit(&order, job, thread);
+    }
+
+    fn has_performers(&self) -> bool {
+        true
     }
 
     fn uses(&self, caller: u32, file: u64) {

@@ -4,24 +4,39 @@
 //! submits or finishes something asks the scheduler what comes next and sees to it: the submitter
 //! performs its own job where it stands if it is issued at once, everything else goes to a pool of
 //! threads. A timer thread keeps the scheduler's appointments and those of a modelled disk.
+//!
+//! Where there is an `io_uring`, one more thread has the kernel do the transfers of a busy disk:
+//! nobody waits for a single one of them, and no thread is woken for each.
 
 mod depth;
+mod inbox;
 mod pool;
+mod ring;
+mod start;
 mod state;
+
+pub use start::{Served, StartError};
 
 use crate::clock::{Clock, MonotonicClock, Stance};
 use fairdisk_core::{
-    Accounts, AttachError, Change, EngineConfig, Flags, GroupId, GroupLoad, Instant, IoPrio, Lba,
-    Op, Sectors, TaskId,
+    Accounts, AttachError, Change, Flags, GroupId, GroupLoad, Instant, IoPrio, Lba, Op, Sectors,
+    TaskId,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::DeviceModel;
+use inbox::Inbox;
 use pool::{Pool, Work};
+use rustix::fd::BorrowedFd;
 use state::{Issued, Performed, State, Todo};
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+
+/// While fewer jobs than this are waiting or at work, whoever submits one performs it: to have
+/// another thread woken for it would take longer.
+const FEW: usize = 4;
 
 /// A piece of device I/O on somebody's behalf.
 pub trait Job: Send {
@@ -36,8 +51,43 @@ pub trait Job: Send {
         true
     }
 
+    /// Whether all it does is a [`transfer`](Self::transfer), so that the kernel can do it while no
+    /// thread waits.
+    fn is_transfer(&self) -> bool {
+        false
+    }
+
+    /// What the kernel is to do. What is lent is not touched until
+    /// [`transferred`](Self::transferred) is called; if nothing is lent, or the kernel refuses,
+    /// [`perform`](Self::perform) is.
+    fn transfer(&mut self) -> Option<Transfer<'_>> {
+        None
+    }
+
+    /// The kernel has moved so many bytes. What came of the job; nothing if it has to be
+    /// [performed](Self::perform) after all.
+    fn transferred(&mut self, _moved: io::Result<usize>) -> Option<io::Result<()>> {
+        None
+    }
+
     /// Answers whoever waits. A modelled disk may let this be much later.
     fn finish(self: Box<Self>, result: io::Result<()>);
+}
+
+/// A stretch of a file on its way.
+pub struct Transfer<'a> {
+    /// The file.
+    pub file: BorrowedFd<'a>,
+    /// Offset in the file, in bytes.
+    pub at: u64,
+    /// Where to.
+    pub way: Way<'a>,
+}
+
+/// Where a stretch of a file goes.
+pub enum Way<'a> {
+    /// Into memory.
+    In(&'a mut [u8]),
 }
 
 /// Who wants what.
@@ -85,7 +135,9 @@ pub enum Thread {
 pub struct Disk {
     shared: Arc<Shared>,
     timer: Option<JoinHandle<()>>,
+    ring: Option<JoinHandle<()>>,
     pool: Pool,
+    served: Served,
 }
 
 struct Shared {
@@ -94,6 +146,10 @@ struct Shared {
     /// The timer has an earlier appointment, or is to end.
     sooner: Condvar,
     jobs: pool::Queue,
+    /// For the thread of the ring, if there is one.
+    inbox: Option<Inbox>,
+    /// Jobs submitted and not finished.
+    unfinished: AtomicUsize,
 }
 
 struct Guarded {
@@ -104,43 +160,15 @@ struct Guarded {
 }
 
 impl Disk {
-    /// A disk under `scheduler`; up to `threads` requests are performed at once.
-    ///
-    /// # Errors
-    /// The system refuses to start a thread.
-    pub fn start(
-        scheduler: Scheduler,
-        config: EngineConfig,
-        device: Device,
-        threads: usize,
-    ) -> io::Result<Self> {
-        let state = State::new(scheduler, config, device);
-        let shared = Arc::new(Shared {
-            clock: MonotonicClock::start(),
-            guarded: Mutex::new(Guarded { state, appointment: None, closing: false }),
-            sooner: Condvar::new(),
-            jobs: pool::Queue::default(),
-        });
-        let own = Arc::clone(&shared);
-        let started = Pool::start(threads, move || {
-            while let Some(work) = own.jobs.next() {
-                match work {
-                    Work::Perform(issued) => own.perform(issued),
-                    Work::Finish((job, result)) => job.finish(result),
-                }
-            }
-        });
-        // The threads already started end when there is nothing to come.
-        let pool = started.inspect_err(|_| shared.jobs.close())?;
-        let mut disk = Self { shared, timer: None, pool };
-        let own = Arc::clone(&disk.shared);
-        let builder = std::thread::Builder::new().name("fairdisk-timer".to_owned());
-        disk.timer = Some(builder.spawn(move || own.keep_appointments())?);
-        Ok(disk)
-    }
-
     /// Lets the scheduler have `order`; `job` is performed when it says so.
     pub fn submit(&self, order: &Order, job: Box<dyn Job>, thread: Thread) {
+        let before = self.shared.unfinished.fetch_add(1, Ordering::Relaxed);
+        if let Some(inbox) = &self.shared.inbox
+            && job.is_transfer()
+            && (before >= FEW || thread == Thread::MustGoOn)
+        {
+            return inbox.order(order, job);
+        }
         let mut todo = self.shared.with(|state, now| state.submit(now, order, job));
         if thread == Thread::MayPerform && todo.issued.len() == 1 {
             let own = todo.issued.pop();
@@ -189,6 +217,12 @@ impl Disk {
         self.shared.lock().state.scheduler()
     }
 
+    /// What performs the jobs of a busy disk.
+    #[must_use]
+    pub const fn served(&self) -> &Served {
+        &self.served
+    }
+
     /// The time since the disk was started.
     #[must_use]
     pub fn now(&self) -> Instant {
@@ -203,9 +237,15 @@ impl Drop for Disk {
             guarded.closing = true;
             self.shared.sooner.notify_all();
         }
-        // The timer stays until nothing is in flight; only then can the pool end.
+        // The timer stays until everything is finished; only then can the others end.
         if let Some(timer) = self.timer.take() {
             join(timer);
+        }
+        if let Some(inbox) = &self.shared.inbox {
+            inbox.close();
+        }
+        if let Some(ring) = self.ring.take() {
+            join(ring);
         }
         self.shared.jobs.close();
         self.pool.join();
@@ -242,7 +282,9 @@ impl Shared {
             guarded.appointment = wanted;
             self.sooner.notify_all();
         }
-        std::mem::take(&mut guarded.state.todo)
+        let todo = std::mem::take(&mut guarded.state.todo);
+        self.unfinished.fetch_sub(todo.finished.len(), Ordering::Relaxed);
+        todo
     }
 
     /// Performs an issued request and hears what comes next.
@@ -261,17 +303,32 @@ impl Shared {
 
     fn see_to(&self, todo: Todo) {
         for issued in todo.issued {
-            self.jobs.push(Work::Perform(issued));
+            self.start(issued);
         }
         for (job, result) in todo.finished {
             job.finish(result);
         }
     }
 
+    /// Has an issued request performed by another thread.
+    fn start(&self, issued: Issued) {
+        match &self.inbox {
+            Some(inbox) if issued.is_transfer() => inbox.issued(issued),
+            _ => self.perform_elsewhere(issued),
+        }
+    }
+
+    fn perform_elsewhere(&self, issued: Issued) {
+        self.jobs.push(Work::Perform(issued));
+    }
+
     fn leave_to_pool(&self, todo: Todo) {
-        let issued = todo.issued.into_iter().map(Work::Perform);
-        let finished = todo.finished.into_iter().map(Work::Finish);
-        issued.chain(finished).for_each(|work| self.jobs.push(work));
+        for issued in todo.issued {
+            self.start(issued);
+        }
+        for finished in todo.finished {
+            self.jobs.push(Work::Finish(finished));
+        }
     }
 
     /// The timer's life.
@@ -280,7 +337,7 @@ impl Shared {
         let mut guarded = self.lock();
         loop {
             guarded.appointment = guarded.state.next_event();
-            if guarded.closing && guarded.state.accounts().in_flight() == 0 {
+            if guarded.closing && self.unfinished.load(Ordering::Relaxed) == 0 {
                 return;
             }
             guarded = match self.clock.stance(guarded.appointment) {

@@ -4,6 +4,7 @@ use fairdisk_core::{
     Accounts, Change, EngineConfig, Flags, GroupAccount, GroupId, IoPrio, Lba, Op, PoolConfig,
     PoolLayout, Sectors, Share, TaskId, Weight,
 };
+use fairdisk_plane::backend::Preference;
 use fairdisk_plane::disk::{Device, Disk, Job, Order, Thread};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec};
@@ -22,7 +23,7 @@ const CONFIG: EngineConfig = EngineConfig {
 fn disk(scheduler: &str, model: Option<DeviceModel>) -> Disk {
     let spec = SchedulerSpec::named(scheduler).expect("a known scheduler");
     let device = model.map_or(Device::Fixed, |model| Device::Modelled(Box::new(model)));
-    let disk = Disk::start(spec.build(), CONFIG, device, 4).expect("threads");
+    let disk = Disk::start(spec.build(), CONFIG, device, 4, Preference::Auto).expect("threads");
     for group in 1..4 {
         disk.configure(Change::GroupAdded { group: GroupId(group), share: Share::DEFAULT });
     }

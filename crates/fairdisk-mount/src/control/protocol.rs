@@ -91,6 +91,8 @@ pub struct Status {
     pub scheduler: String,
     /// The disk whose timing is kept to, if any.
     pub device_model: Option<String>,
+    /// What performs the reads of a busy disk: `uring` or `threads`.
+    pub io: Option<String>,
     /// Where groups come from.
     pub cgroups: Option<String>,
     /// For how long it has been running.

@@ -229,6 +229,7 @@ impl Shared {
             mounts: self.mounts.list(),
             scheduler: settings.scheduler.unwrap_or_default(),
             device_model: settings.device_model,
+            io: settings.io,
             cgroups: settings.cgroups,
             uptime_s: gate.now().as_ns() as f64 / 1e9,
             groups: gate.groups().iter().map(|group| GroupEntry::of(group, gate)).collect(),

@@ -14,6 +14,8 @@ pub struct Settings {
     pub device_model: Option<String>,
     /// Requests at the disk at once; whatever suits the disk, if not asked for.
     pub depth: Option<u32>,
+    /// What performs the reads of a busy disk; whatever, if not asked for.
+    pub io: Option<String>,
     /// The hierarchy groups come from; whichever, if not asked for.
     pub cgroups: Option<String>,
     /// Where Prometheus is answered; wherever, if not asked for.
@@ -45,6 +47,7 @@ impl About {
                 asked.depth.is_some() && asked.depth != is.depth,
                 ("--depth", depth(is.depth), depth(asked.depth)),
             ),
+            (unlike(&asked.io, &is.io), ("--io", text(&is.io, ""), text(&asked.io, ""))),
             (
                 unlike(&asked.cgroups, &is.cgroups),
                 ("--cgroups", text(&is.cgroups, "none"), text(&asked.cgroups, "")),
@@ -85,6 +88,7 @@ mod tests {
     fn about() -> About {
         let settings = Settings {
             scheduler: Some("two-layer-cfq".to_owned()),
+            io: Some("uring".to_owned()),
             cgroups: Some("v2".to_owned()),
             ..Settings::default()
         };
@@ -108,6 +112,7 @@ mod tests {
             scheduler: Some("cfq".to_owned()),
             device_model: Some("wd2500js".to_owned()),
             depth: Some(4),
+            io: Some("threads".to_owned()),
             cgroups: Some("v2".to_owned()),
             metrics: None,
         };
@@ -115,7 +120,7 @@ mod tests {
             conflict(asked).unwrap(),
             "sda is already shared at other settings: --scheduler is two-layer-cfq, asked for is \
              cfq; --device-model is the disk's own pace, asked for is wd2500js; --depth is what \
-             suits the disk, asked for is 4; ask for the same, unmount /mnt/a first, or use \
+             suits the disk, asked for is 4; --io is uring, asked for is threads; ask for the same, unmount /mnt/a first, or use \
              --separate for a scheduler of your own"
         );
     }

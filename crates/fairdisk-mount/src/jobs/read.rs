@@ -6,7 +6,9 @@ use crate::open_file::OpenFile;
 use crate::tree::Tree;
 use crate::trouble;
 use fairdisk_plane::buffer::Buffer;
+use fairdisk_plane::disk::{Transfer, Way};
 use fuser::ReplyData;
+use rustix::fd::AsFd;
 use rustix::io::{ReadWriteFlags, pread, preadv2};
 use std::io::{self, IoSliceMut};
 use std::sync::Arc;
@@ -73,7 +75,9 @@ impl ReadJob {
 
 impl Job for ReadJob {
     fn perform(&mut self) -> io::Result<()> {
-        self.buffer = self.tree.buffers.take(self.len);
+        if self.buffer.bytes().is_empty() {
+            self.buffer = self.tree.buffers.take(self.len);
+        }
         match self.fill(self.direct) {
             // Stricter about alignment than assumed: the page cache can do it.
             Err(error) if self.direct && error.raw_os_error() == Some(libc::EINVAL) => {
@@ -85,6 +89,26 @@ impl Job for ReadJob {
 
     fn reached_device(&self) -> bool {
         self.reached_device
+    }
+
+    fn is_transfer(&self) -> bool {
+        self.direct && self.file.may_be_direct(self.offset, self.len as u64)
+    }
+
+    fn transfer(&mut self) -> Option<Transfer<'_>> {
+        let file = self.file.direct(&self.tree.proc_fd, self.offset, self.len as u64)?.as_fd();
+        self.buffer = self.tree.buffers.take(self.len);
+        let way = Way::In(&mut self.buffer.bytes_mut()[..self.len]);
+        Some(Transfer { file, at: self.offset, way })
+    }
+
+    fn transferred(&mut self, moved: io::Result<usize>) -> Option<io::Result<()>> {
+        match moved {
+            Ok(filled) => self.filled = filled,
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => return None,
+            Err(error) => return Some(Err(error)),
+        }
+        Some(Ok(()))
     }
 
     fn finish(self: Box<Self>, result: io::Result<()>) {

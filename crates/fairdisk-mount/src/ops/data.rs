@@ -48,18 +48,29 @@ impl Tree {
             _ => file.state.extents().position(&file.fd, offset),
         };
         let sectors = Sectors(len.div_ceil(SECTOR_BYTES) as u32);
-        Piece { caller, op, start, sectors, sync, flags: Flags::NONE, file: file.state.node }
+        // Somebody waits in the thread that submits a read or a synchronous write; what is written
+        // back or flushed may come from any thread.
+        let may_wait = sync && op != Op::Flush;
+        let (flags, file) = (Flags::NONE, file.state.node);
+        Piece { caller, op, start, sectors, sync, may_wait, flags, file }
     }
 
-    /// Reads.
+    /// Whether a read at `offset` can be submitted without waiting for the disk.
+    pub(crate) fn submits_at_once(&self, file: &OpenFile, offset: u64) -> bool {
+        self.gate.has_performers() && file.state.extents().knows(offset)
+    }
+
+    /// Reads. The thread goes on at once unless it `may_wait`.
     pub(crate) fn read(
         self: &Arc<Self>,
         file: Arc<OpenFile>,
         (caller, flags): (u32, i32),
         (offset, len): (u64, usize),
+        may_wait: bool,
         reply: ReplyData,
     ) {
-        let piece = self.piece(&file, (caller, Op::Read, true), offset, len as u64);
+        let about = (caller, Op::Read, true);
+        let piece = Piece { may_wait, ..self.piece(&file, about, offset, len as u64) };
         let direct = flags & libc::O_DIRECT != 0;
         let job = ReadJob::new(Arc::clone(self), file, (offset, len), direct, reply);
         self.gate.submit(piece, Box::new(job));
@@ -195,6 +206,7 @@ impl Tree {
             start: Lba(0),
             sectors: Sectors(0),
             sync: true,
+            may_wait: false,
             flags: Flags::META,
             file: 0,
         };

@@ -60,6 +60,7 @@ impl Tree {
             start: from.state.extents().position(&from.fd, offset),
             sectors: Sectors((len as u64).div_ceil(SECTOR_BYTES) as u32),
             sync: true,
+            may_wait: true,
             flags: Flags::NONE,
             file: from.state.node,
         };

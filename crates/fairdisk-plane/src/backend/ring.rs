@@ -35,8 +35,11 @@ impl Ring {
     /// # Errors
     /// The kernel has none, forbids it, or lacks an operation.
     pub fn new(depth: u32) -> Result<Self, Refusal> {
-        let uring =
-            IoUring::builder().setup_clamp().build(depth).map_err(|error| refused(&error))?;
+        // Completions are taken by the thread that waits for them: nobody needs to be interrupted
+        // for one. Kernels before 5.19 cannot be told.
+        let uring = (IoUring::builder().setup_clamp().setup_coop_taskrun().build(depth))
+            .or_else(|_| IoUring::builder().setup_clamp().build(depth))
+            .map_err(|error| refused(&error))?;
         if uring.params().sq_entries() < depth {
             return Err(Refusal(format!("the kernel allows no ring of {depth} entries")));
         }
@@ -58,7 +61,7 @@ impl Ring {
     /// # Safety
     /// Everything the entry points to must stay valid and untouched until its completion has been
     /// taken from [`next`](Self::next).
-    pub(super) unsafe fn push(&mut self, entry: &squeue::Entry) -> io::Result<()> {
+    pub(crate) unsafe fn push(&mut self, entry: &squeue::Entry) -> io::Result<()> {
         // SAFETY: the caller promises what the kernel needs.
         let pushed = unsafe { self.uring.submission().push(entry) };
         if pushed.is_ok() {
@@ -71,12 +74,12 @@ impl Ring {
     }
 
     /// Hands over what is queued, if anything is.
-    pub(super) fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         if self.uring.submission().is_empty() { Ok(()) } else { self.enter(0, None) }
     }
 
     /// Hands over what is queued and waits for `want` completions, no longer than `span`.
-    pub(super) fn enter(&self, want: usize, span: Option<Duration>) -> io::Result<()> {
+    pub(crate) fn enter(&self, want: usize, span: Option<Duration>) -> io::Result<()> {
         let entered = match span {
             None => self.uring.submitter().submit_and_wait(want),
             Some(span) => {
@@ -107,7 +110,7 @@ impl Ring {
     }
 
     /// The next completion, if there is one.
-    pub(super) fn next(&mut self) -> Option<cqueue::Entry> {
+    pub(crate) fn next(&mut self) -> Option<cqueue::Entry> {
         self.uring.completion().next()
     }
 }

@@ -18,6 +18,13 @@ pub(super) struct Issued {
     pub(super) jobs: Vec<Box<dyn Job>>,
 }
 
+impl Issued {
+    /// Whether the kernel can do all of it.
+    pub(super) fn is_transfer(&self) -> bool {
+        self.jobs.iter().all(|job| job.is_transfer())
+    }
+}
+
 /// A job with what came of it.
 pub(super) type Performed = (Box<dyn Job>, io::Result<()>);
 

@@ -140,12 +140,13 @@ fn table(status: &Status) -> String {
     let mut text: String = mounts.collect();
     let _ = writeln!(
         text,
-        "{}, {}, groups from {}, up {:.0} s",
+        "{}, {}, reads by {}, groups from {}, up {:.0} s",
         status.disk,
         match &status.device_model {
             Some(model) => format!("{} at the pace of {model}", status.scheduler),
             None => status.scheduler.clone(),
         },
+        status.io.as_deref().unwrap_or("threads"),
         status.cgroups.as_deref().unwrap_or("nowhere"),
         status.uptime_s
     );

@@ -55,6 +55,9 @@ pub(crate) struct Args {
     /// model's own]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     depth: Option<u32>,
+    /// What performs the direct reads of a busy disk
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    io: disk::Io,
     /// MiB a group may have written and not yet on the disk before its writers wait
     #[arg(long, value_name = "MIB", default_value_t = 32,
           value_parser = clap::value_parser!(u32).range(1..=65_536))]
@@ -72,7 +75,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<Address>,
     /// Schedule nothing: what the mount itself costs
-    #[arg(long, conflicts_with_all = ["device_model", "depth", "cgroups", "metrics"])]
+    #[arg(long, conflicts_with_all = ["device_model", "depth", "io", "cgroups", "metrics"])]
     unscheduled: bool,
     /// A scheduler of its own, even if other mounts on the disk have one
     #[arg(long, conflicts_with = "unscheduled")]
@@ -155,6 +158,7 @@ impl Args {
             scheduler: self.scheduler.clone(),
             device_model: self.device_model.clone(),
             depth: self.depth,
+            io: self.io.name().map(ToOwned::to_owned),
             cgroups: self.cgroups.as_ref().and(hierarchy).map(|it| it.name().to_owned()),
             metrics: self.metrics.as_ref().map(ToString::to_string),
         }

@@ -2,11 +2,13 @@
 
 use super::Args;
 use crate::failure::Failure;
+use clap::ValueEnum;
 use fairdisk_core::{EngineConfig, PoolConfig, PoolLayout};
 use fairdisk_lab::catalog::device::parse_device;
 use fairdisk_lab::catalog::library::{Kind, find};
 use fairdisk_mount::BlockDevice;
-use fairdisk_plane::disk::{Device, Disk};
+use fairdisk_plane::backend::Preference;
+use fairdisk_plane::disk::{Device, Disk, StartError};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sim::device::{Device as _, DeviceModel};
 
@@ -18,6 +20,37 @@ const THREADS_MAX: u32 = 64;
 
 /// A model is served from the page cache: a few threads are enough.
 const MODEL_THREADS: usize = 4;
+
+/// What performs the I/O of a busy disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Io {
+    /// io_uring if the kernel allows it, else threads
+    #[default]
+    Auto,
+    /// A pool of threads
+    Threads,
+    /// io_uring, or fail
+    Uring,
+}
+
+impl Io {
+    /// What another mount must have for both to share a disk.
+    pub(super) const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Auto => None,
+            Self::Threads => Some("threads"),
+            Self::Uring => Some("uring"),
+        }
+    }
+
+    const fn preference(self) -> Preference {
+        match self {
+            Self::Auto => Preference::Auto,
+            Self::Threads => Preference::Threads,
+            Self::Uring => Preference::Uring,
+        }
+    }
+}
 
 pub(super) fn start(
     args: &Args,
@@ -42,8 +75,13 @@ pub(super) fn start(
         pool: PoolConfig { layout: PoolLayout::PerGroup, ..PoolConfig::default() },
         ..EngineConfig::default()
     };
-    Disk::start(spec.build(), config, device, threads)
-        .map_err(|error| Failure::Run(format!("cannot start threads: {error}")))
+    let disk = Disk::start(spec.build(), config, device, threads, args.io.preference());
+    disk.map_err(|error| match error {
+        StartError::NoUring(refusal) => Failure::Run(format!(
+            "--io uring: {refusal}; leave the choice to Fairdisk or ask for threads"
+        )),
+        error @ StartError::NoThreads(_) => Failure::Run(error.to_string()),
+    })
 }
 
 pub(super) fn model(name: &str) -> Result<DeviceModel, Failure> {

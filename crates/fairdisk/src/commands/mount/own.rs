@@ -8,6 +8,7 @@ use fairdisk_mount::control::{self, About, Claim, Server, Settings};
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::metrics::{Address, Listener, MetricsServer, Page};
 use fairdisk_mount::{BlockDevice, Mounts, ScheduledGate, scheduler};
+use fairdisk_plane::disk::Served;
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sim::device::DeviceModel;
 use std::path::{Path, PathBuf};
@@ -52,10 +53,13 @@ pub(super) fn run(
         args.remark("no cgroup hierarchy is mounted; everybody is in one group");
     }
     let cgroups = engine.hierarchy.as_ref().map(|it| it.name().to_owned());
-    let settings =
-        Settings { scheduler: Some(engine.name.clone()), cgroups, ..args.settings(None) };
-    let about = About { disk: device.name.clone(), settings };
     let disk = disk::start(args, &engine.spec, engine.model, device)?;
+    let (scheduler, io) = (Some(engine.name.clone()), Some(disk.served().name().to_owned()));
+    let settings = Settings { scheduler, io, cgroups, ..args.settings(None) };
+    let about = About { disk: device.name.clone(), settings };
+    if let (disk::Io::Auto, Served::Threads(why)) = (args.io, disk.served()) {
+        tracing::warn!(%why, "no io_uring");
+    }
     let gate = Arc::new(ScheduledGate::new(disk, engine.hierarchy));
     let listener = args.metrics.as_ref().map(listen).transpose()?;
     let socket = claim.as_ref().map_or_else(|| socket_of(args), |it| it.socket().to_owned());

@@ -160,6 +160,7 @@ mod tests {
             mounts: Vec::new(),
             scheduler: String::new(),
             device_model: None,
+            io: None,
             cgroups: None,
             uptime_s,
             groups,

@@ -228,6 +228,7 @@ mod tests {
             mounts: ["/m", "/n"].map(mount).to_vec(),
             scheduler: "two-layer-cfq".to_owned(),
             device_model: None,
+            io: None,
             cgroups: None,
             uptime_s: 5.0,
             groups: Vec::new(),

@@ -1,0 +1,205 @@
+//! One thread that has the kernel do transfers through an `io_uring`.
+//!
+//! It sees to many at once and waits for each of none: what came back and what was ordered
+//! meanwhile is told to the scheduler under one lock, and what that issues goes to the kernel with
+//! one system call, before anybody is answered.
+
+use super::inbox::{Inbox, Letters};
+use super::state::{Issued, Performed};
+use super::{Shared, Todo, Transfer, Way};
+use crate::backend::Ring;
+use fairdisk_core::RequestId;
+use io_uring::{opcode, squeue, types};
+use rustix::event::PollFlags;
+use rustix::fd::AsRawFd;
+use std::io;
+
+/// Entries that wait to be handed to the kernel; more go with a call of their own.
+pub(super) const ENTRIES: u32 = 64;
+
+/// What the bell is called among the transfers.
+const BELL: u64 = u64::MAX;
+/// Bits that number the jobs of one request.
+const JOB_BITS: u32 = 16;
+
+/// A request at the kernel.
+struct Flight {
+    request: RequestId,
+    jobs: Vec<Performed>,
+    /// Transfers the kernel has not done.
+    left: usize,
+    /// A transfer did not come about: the jobs are to be performed after all.
+    again: bool,
+}
+
+/// The thread's own.
+pub(super) struct Performer<'a> {
+    shared: &'a Shared,
+    inbox: &'a Inbox,
+    ring: Ring,
+    flights: Vec<Option<Flight>>,
+    free: Vec<usize>,
+    /// The kernel looks at the bell.
+    listening: bool,
+    landed: Vec<(RequestId, Vec<Performed>)>,
+}
+
+impl<'a> Performer<'a> {
+    pub(super) const fn new(shared: &'a Shared, inbox: &'a Inbox, ring: Ring) -> Self {
+        Self {
+            shared,
+            inbox,
+            ring,
+            flights: Vec::new(),
+            free: Vec::new(),
+            listening: false,
+            landed: Vec::new(),
+        }
+    }
+
+    /// Until the inbox is closed and everything has been seen to.
+    pub(super) fn run(mut self) {
+        let mut letters = Letters::default();
+        loop {
+            self.reap();
+            let idle = self.landed.is_empty();
+            let closed = self.inbox.take(&mut letters, idle);
+            if !idle || !letters.is_empty() {
+                self.see_to(&mut letters);
+            } else if closed && self.free.len() == self.flights.len() {
+                return;
+            } else {
+                self.wait();
+            }
+        }
+    }
+
+    fn see_to(&mut self, letters: &mut Letters) {
+        let todo = if self.landed.is_empty() && letters.orders.is_empty() {
+            Todo::default()
+        } else {
+            self.shared.with(|state, now| {
+                for (request, jobs) in self.landed.drain(..) {
+                    state.performed(now, request, jobs);
+                }
+                for (order, job) in letters.orders.drain(..) {
+                    state.submit(now, &order, job);
+                }
+            })
+        };
+        for issued in todo.issued.into_iter().chain(letters.issued.drain(..)) {
+            self.start(issued);
+        }
+        go_on(&self.ring.flush());
+        for (job, result) in todo.finished {
+            job.finish(result);
+        }
+    }
+
+    /// Has the kernel do a request.
+    fn start(&mut self, issued: Issued) {
+        if !issued.is_transfer() {
+            return self.shared.start(issued);
+        }
+        let at = self.free.pop().unwrap_or_else(|| {
+            self.flights.push(None);
+            self.flights.len() - 1
+        });
+        let left = issued.jobs.len();
+        let jobs = issued.jobs.into_iter().map(|job| (job, Ok(()))).collect();
+        let flight = Flight { request: issued.request, jobs, left, again: false };
+        let flight = self.flights[at].insert(flight);
+        for (number, (job, _)) in flight.jobs.iter_mut().enumerate() {
+            let transfer = job.transfer();
+            let name = (at as u64) << JOB_BITS | number as u64;
+            let entry = transfer.map(|transfer| entry(transfer).user_data(name));
+            // SAFETY: the entry points to what the job lends for as long as nobody touches it. It
+            // is in `flights` and let alone until its completion has been reaped; `run` returns
+            // when nothing is left there, and `drop` leaves what is left to the kernel.
+            let pushed = entry.map(|entry| unsafe { self.ring.push(&entry) });
+            if !matches!(pushed, Some(Ok(()))) {
+                flight.again = true;
+                flight.left -= 1;
+            }
+        }
+        self.land(at);
+    }
+
+    /// Takes what the kernel has done.
+    fn reap(&mut self) {
+        while let Some(completion) = self.ring.next() {
+            let name = completion.user_data();
+            if name == BELL {
+                self.inbox.silence();
+                self.listening = false;
+                continue;
+            }
+            let (at, number) = ((name >> JOB_BITS) as usize, name & ((1 << JOB_BITS) - 1));
+            let Some(Some(flight)) = self.flights.get_mut(at) else { continue };
+            let (job, result) = &mut flight.jobs[number as usize];
+            match job.transferred(moved(completion.result())) {
+                Some(done) => *result = done,
+                None => flight.again = true,
+            }
+            flight.left -= 1;
+            self.land(at);
+        }
+    }
+
+    /// A request is back when all of it is.
+    fn land(&mut self, at: usize) {
+        let Some(Flight { request, jobs, again, .. }) =
+            self.flights[at].take_if(|flight| flight.left == 0)
+        else {
+            return;
+        };
+        self.free.push(at);
+        if again {
+            let jobs = jobs.into_iter().map(|(job, _)| job).collect();
+            self.shared.perform_elsewhere(Issued { request, jobs });
+        } else {
+            self.landed.push((request, jobs));
+        }
+    }
+
+    /// Until something is back or the bell rings.
+    fn wait(&mut self) {
+        if !self.listening {
+            let bell = types::Fd(self.inbox.bell().as_raw_fd());
+            let readable = u32::from(PollFlags::IN.bits());
+            let entry = opcode::PollAdd::new(bell, readable).build().user_data(BELL);
+            // SAFETY: the entry points to no memory, and the bell lives longer than the ring.
+            self.listening = unsafe { self.ring.push(&entry) }.is_ok();
+        }
+        go_on(&self.ring.enter(1, None));
+    }
+}
+
+impl Drop for Performer<'_> {
+    fn drop(&mut self) {
+        // After a panic: the kernel may still write to what it was lent.
+        std::mem::forget(std::mem::take(&mut self.flights));
+    }
+}
+
+/// Nothing is to be mended from here, and what is at the kernel comes back all the same.
+fn go_on(entered: &io::Result<()>) {
+    if entered.is_err() {
+        std::thread::yield_now();
+    }
+}
+
+fn entry(transfer: Transfer<'_>) -> squeue::Entry {
+    let fd = types::Fd(transfer.file.as_raw_fd());
+    match transfer.way {
+        Way::In(bytes) => {
+            let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+            opcode::Read::new(fd, bytes.as_mut_ptr(), len).offset(transfer.at).build()
+        }
+    }
+}
+
+/// What the kernel says of a transfer.
+fn moved(result: i32) -> io::Result<usize> {
+    usize::try_from(result).map_err(|_| io::Error::from_raw_os_error(result.saturating_neg()))
+}
