@@ -1,9 +1,11 @@
 //! What an experiment came to: means and spreads beside the published figures.
 
+mod change;
 mod json;
 mod score;
 mod table;
 
+pub use change::ChangeOutcome;
 pub use json::to_json;
 pub use score::Score;
 pub use table::{Style, to_table};
@@ -80,6 +82,8 @@ pub struct Outcome {
     pub seeds: u32,
     /// The rows, arm by arm.
     pub rows: Vec<RowOutcome>,
+    /// Arms beside each other, where the source prints something about that.
+    pub changes: Vec<ChangeOutcome>,
 }
 
 /// One row under one arm.
@@ -190,6 +194,7 @@ impl Outcome {
             device: plan.device_id.clone(),
             seeds: plan.seeds,
             rows: ensembles.iter().map(|ensemble| row(plan, ensemble)).collect(),
+            changes: change::changes(plan, ensembles),
         }
     }
 }

@@ -10,13 +10,13 @@ mod setup;
 
 pub use setup::{GroupLabel, Load, Loaded, Setup};
 
-use crate::catalog::device::parse_device;
+use crate::catalog::device::{self, Array, DeviceEntry};
 use crate::catalog::error::{CatalogError, unknown};
-use crate::catalog::experiment::{Arm, Experiment, Published, Until};
+use crate::catalog::experiment::{Arm, Experiment, Published, PublishedChange, Until};
 use crate::catalog::host::Host;
-use crate::catalog::library::{Document, Kind, find};
+use crate::catalog::library::{Kind, find};
 use crate::catalog::overrides::{Override, read};
-use crate::catalog::revision::{Revision, flatten};
+use crate::catalog::revision::{Revision, load as load_revision};
 use experiment_load::ExperimentLoad;
 use fairdisk_core::Span;
 use fairdisk_sim::device::DeviceSpec;
@@ -80,8 +80,10 @@ pub struct Plan {
     pub caveats: Vec<String>,
     /// The disk's id.
     pub device_id: String,
-    /// The disk.
+    /// The disk, or each of several.
     pub device: DeviceSpec,
+    /// How many disks, and how they are divided. Every partition carries the whole load.
+    pub array: Array,
     /// The machine.
     pub host: Host,
     /// The schedulers.
@@ -96,6 +98,8 @@ pub struct Plan {
     pub seeds: u32,
     /// Keep every event, for explanations.
     pub keep_journal: bool,
+    /// What the source prints about one arm beside another, for arms and rows that are run.
+    pub published_changes: Vec<PublishedChange>,
     published: Vec<Published>,
 }
 
@@ -118,8 +122,10 @@ impl Plan {
         let whole = |seconds: f64| Span::from_ns((seconds * 1e9) as u64);
         let ramp = whole(experiment.ramp_s);
         demand_measured(options, ramp, "`ramp_s`")?;
+        let DeviceEntry { spec, array, .. } = device::load(&device_id, &options.overrides)?;
         Ok(Self {
-            device: load_device(&device_id, &options.overrides)?,
+            device: spec,
+            array,
             device_id,
             host: load_host(&experiment.host, &options.overrides)?,
             arms: load_arms(&experiment.arms, options)?,
@@ -136,6 +142,7 @@ impl Plan {
             question: experiment.question,
             source: experiment.source,
             caveats: experiment.caveats,
+            published_changes: experiment.published_changes,
             published: comparable(experiment.published, options),
         })
     }
@@ -193,11 +200,17 @@ fn load_arms(arms: &[Arm], options: &Options) -> Result<Vec<PlannedArm>, Catalog
             arms.retain(|arm| arm.scheduler == *scheduler);
         } else {
             let ionice = arms.iter().all(|arm| arm.ionice);
-            arms = vec![Arm { name: scheduler.clone(), scheduler: scheduler.clone(), ionice }];
+            let (name, scheduler) = (scheduler.clone(), scheduler.clone());
+            arms = vec![Arm { name, scheduler, ionice, set: Vec::new() }];
         }
     }
+    let own = |arm: &Arm| {
+        let overrides = arm.overrides();
+        overrides.map_err(|(_, message)| CatalogError::option(&arm.name, message))
+    };
+    let own = arms.iter().map(own).collect::<Result<Vec<_>, _>>()?;
     let schedulers: Vec<&str> = arms.iter().map(|arm| arm.scheduler.as_str()).collect();
-    let overrides = for_each_scheduler(&schedulers, &options.overrides)?;
+    let overrides = for_each_scheduler(&schedulers, own, &options.overrides)?;
     arms.iter()
         .zip(&overrides)
         .map(|(arm, overrides)| {
@@ -208,12 +221,12 @@ fn load_arms(arms: &[Arm], options: &Options) -> Result<Vec<PlannedArm>, Catalog
 }
 
 /// Which overrides each of the schedulers can take. One that a scheduler has no key for is meant
-/// for the others; if none of them has the key, that is an error.
+/// for the others; if none of them has the key, that is an error. `taken` is what each has already.
 fn for_each_scheduler(
     schedulers: &[&str],
+    mut taken: Vec<Vec<Override>>,
     overrides: &[Override],
 ) -> Result<Vec<Vec<Override>>, CatalogError> {
-    let mut taken = vec![Vec::new(); schedulers.len()];
     for change in overrides {
         let mut refused = None;
         let mut used = false;
@@ -231,17 +244,6 @@ fn for_each_scheduler(
         }
     }
     Ok(taken)
-}
-
-/// A scheduler with the overrides of scope `scheduler`.
-pub(crate) fn load_revision(name: &str, overrides: &[Override]) -> Result<Revision, CatalogError> {
-    let document = flatten(find(Kind::Revision, name)?)?;
-    read(&document, &["scheduler"], overrides, Revision::parse)
-}
-
-pub(crate) fn load_device(name: &str, overrides: &[Override]) -> Result<DeviceSpec, CatalogError> {
-    let parse = |device: &Document| parse_device(&device.id, &device.text, &device.path);
-    read(&find(Kind::Device, name)?, &["device"], overrides, parse)
 }
 
 pub(crate) fn load_host(name: &str, overrides: &[Override]) -> Result<Host, CatalogError> {

@@ -1,8 +1,8 @@
 //! Ensembles: every arm, row and seed of a plan, on all cores, with the same result on any number
 //! of them.
 
-use crate::plan::{Plan, PlannedArm, PlannedRow};
-use fairdisk_core::{GroupId, Histogram, Instant, Span};
+use crate::plan::{Plan, PlannedArm, PlannedRow, Setup};
+use fairdisk_core::{GroupId, Histogram, Instant, Prng, Span};
 use fairdisk_sim::{TaskReport, World};
 use std::num::NonZero;
 use std::ops::Range;
@@ -56,6 +56,19 @@ impl TaskRun {
     }
 }
 
+impl TaskRun {
+    /// With what others did that are reported with it.
+    const fn with(self, other: Self) -> Self {
+        let longer = self.elapsed.as_ns() >= other.elapsed.as_ns();
+        Self {
+            ios: self.ios + other.ios,
+            bytes: self.bytes + other.bytes,
+            elapsed: if longer { self.elapsed } else { other.elapsed },
+            finished: self.finished && other.finished,
+        }
+    }
+}
+
 /// How a run came to its end; the worst last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RunEnd {
@@ -93,12 +106,53 @@ pub struct RunResult {
     pub in_flight: u64,
 }
 
+impl GroupRun {
+    /// Adds what the group did on another disk.
+    fn add(&mut self, other: &Self) {
+        self.ios += other.ios;
+        self.reads += other.reads;
+        self.bytes += other.bytes;
+        self.latency.merge(&other.latency);
+        self.device_time += other.device_time;
+        self.wait_max = self.wait_max.max(other.wait_max);
+        self.slot_waits += other.slot_waits;
+        self.errors += other.errors;
+    }
+}
+
+impl RunResult {
+    /// Adds what happened on another disk at the same time.
+    fn add(&mut self, other: &Self) {
+        self.elapsed = self.elapsed.max(other.elapsed);
+        self.end = self.end.max(other.end);
+        for (group, other) in self.groups.iter_mut().zip(&other.groups) {
+            group.add(other);
+        }
+        self.root.add(&other.root);
+        self.tasks.extend(&other.tasks);
+        self.journal_hash = Prng::new(self.journal_hash).fork(other.journal_hash).next_u64();
+        self.submitted += other.submitted;
+        self.completed += other.completed;
+        self.in_flight += other.in_flight;
+    }
+
+    /// Makes one of the lines of the report that stand for the same tasks on several partitions.
+    fn gather_lines(&mut self, lines: usize) {
+        let line = |at: usize| {
+            let tasks = self.tasks.iter().skip(at).step_by(lines);
+            tasks.copied().reduce(TaskRun::with)
+        };
+        self.tasks = (0..lines).filter_map(line).collect();
+    }
+}
+
 /// A run in the lab that lasts until its tasks are done is given up after this long.
 pub const RUN_MAX: Span = Span::from_s(24 * 3600);
 /// How much of a run passes between looks at the stop flag.
 const STOP_CHECK: Span = Span::from_s(10);
 
-/// Runs one arm, row and seed in the lab.
+/// Runs one arm, row and seed in the lab, disk after disk: disks share nothing that one of them
+/// would notice.
 ///
 /// # Errors
 /// The load does not fit the disk.
@@ -109,7 +163,15 @@ pub fn run_once(
     seed: u32,
     stop: &AtomicBool,
 ) -> Result<RunResult, String> {
-    let setup = plan.setup(arm, row, seed)?;
+    let mut result = run_disk(plan, plan.setup(arm, row, seed)?, stop);
+    for disk in 1..plan.array.disks {
+        result.add(&run_disk(plan, plan.setup_disk(arm, row, seed, disk)?, stop));
+    }
+    result.gather_lines(row.load.task_names().len());
+    Ok(result)
+}
+
+fn run_disk(plan: &Plan, setup: Setup, stop: &AtomicBool) -> RunResult {
     let named = setup.named;
     let mut world = World::new(setup.machine, setup.disk);
     let end = Instant::ZERO + plan.duration.unwrap_or(RUN_MAX);
@@ -128,7 +190,7 @@ pub fn run_once(
     if plan.duration.is_none() && !world.machine().is_done() {
         result.end = RunEnd::GivenUp;
     }
-    Ok(result)
+    result
 }
 
 /// Reads the result off a machine.

@@ -4,7 +4,7 @@
 use fairdisk_core::prng::Prng;
 use fairdisk_core::request::{Lba, Op, RequestId, Sectors};
 use fairdisk_core::time::{Instant, Span};
-use fairdisk_lab::catalog::device::parse_device;
+use fairdisk_lab::catalog::device::load;
 use fairdisk_sim::device::{Device, DeviceIo, DeviceModel, DeviceSpec};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -20,9 +20,8 @@ fn devices() -> Vec<(String, DeviceSpec)> {
     paths.sort();
     let read = |path: PathBuf| {
         let id = path.file_stem().and_then(|stem| stem.to_str()).expect("a plain name").to_owned();
-        let text = std::fs::read_to_string(&path).expect("is readable");
-        let spec = parse_device(&id, &text, &path.display().to_string());
-        (id, spec.unwrap_or_else(|error| panic!("{error}")))
+        let entry = load(&id, &[]).unwrap_or_else(|error| panic!("{error}"));
+        (id, entry.spec)
     };
     paths.into_iter().map(read).collect()
 }

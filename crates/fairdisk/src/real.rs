@@ -17,6 +17,7 @@ pub(crate) use report::{to_json, to_text};
 use crate::failure::Failure;
 use crate::{progress, time_arg};
 use fairdisk_core::{Instant, Span};
+use fairdisk_lab::catalog::device::Array;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::plan::{Options, Plan, Setup};
 use fairdisk_lab::run::{Ensemble, RunEnd};
@@ -74,7 +75,8 @@ pub(crate) fn plan(
     load: impl Fn(&Options) -> Result<Plan, Failure>,
 ) -> Result<Plan, Failure> {
     if modelled {
-        return load(options);
+        let plan = load(options)?;
+        return if plan.array == Array::SINGLE { Ok(plan) } else { Err(several(&plan)) };
     }
     let mut options = options.clone();
     options.device = Some(NO_MODEL_DEVICE.to_owned());
@@ -83,6 +85,16 @@ pub(crate) fn plan(
     let mut plan = load(&options)?;
     plan.device_id = NO_MODEL.to_owned();
     Ok(plan)
+}
+
+/// A real run has one file for its disk.
+fn several(plan: &Plan) -> Failure {
+    let Array { disks, partitions } = plan.array;
+    Failure::BadInput(format!(
+        "device `{}` has {disks} disks with {partitions} partitions each, a real run has one disk: add \
+         --set device.jbod=1 --set device.partitions=1",
+        plan.device_id
+    ))
 }
 
 /// How long all of it will take, for the user to think about.

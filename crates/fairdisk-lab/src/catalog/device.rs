@@ -5,6 +5,9 @@ mod raid5;
 mod ssd;
 
 use super::error::{CatalogError, unknown};
+use super::inherit;
+use super::library::{Document, Kind, find};
+use super::overrides::{Override, read};
 use super::source::Source;
 use fairdisk_sim::device::{Check, Checked, DeviceSpec, FixedCost, FixedParams, NullParams};
 use hdd::HddFile;
@@ -17,8 +20,24 @@ use ssd::SsdFile;
 pub struct DeviceEntry {
     /// One line for lists.
     pub title: String,
-    /// The device.
+    /// The device, or each disk of several.
     pub spec: DeviceSpec,
+    /// How many disks it is, and how they are divided.
+    pub array: Array,
+}
+
+/// Equal disks, each by itself, and how each is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// How many disks.
+    pub disks: u32,
+    /// Equal partitions of each.
+    pub partitions: u32,
+}
+
+impl Array {
+    /// One disk, whole.
+    pub const SINGLE: Self = Self { disks: 1, partitions: 1 };
 }
 
 /// Reads the device `id` from the `text` of the file `path`.
@@ -26,15 +45,20 @@ pub struct DeviceEntry {
 /// # Errors
 /// The first thing wrong with the file.
 pub fn parse_device(id: &str, text: &str, path: &str) -> Result<DeviceSpec, CatalogError> {
-    parse_device_entry(id, text, path).map(|entry| entry.spec)
+    parse_entry(id, Source::new(path, text)).map(|entry| entry.spec)
 }
 
-/// Reads the device `id` with what else its file says.
+/// The device `name`, with what it inherits and the changes of scope `device`.
 ///
 /// # Errors
-/// The first thing wrong with the file.
-pub fn parse_device_entry(id: &str, text: &str, path: &str) -> Result<DeviceEntry, CatalogError> {
-    let source = Source::new(path, text);
+/// A name that stands for nothing, or the first thing wrong with the file or a change.
+pub fn load(name: &str, overrides: &[Override]) -> Result<DeviceEntry, CatalogError> {
+    let document = inherit::flatten(Kind::Device, find(Kind::Device, name)?)?;
+    let parse = |document: &Document| parse_entry(&document.id, Source::of(document));
+    read(&document, &["device"], overrides, parse)
+}
+
+fn parse_entry(id: &str, source: Source<'_>) -> Result<DeviceEntry, CatalogError> {
     let head: Head = source.parse()?;
     if head.id != id {
         return Err(source.error_at_key(
@@ -55,7 +79,14 @@ pub fn parse_device_entry(id: &str, text: &str, path: &str) -> Result<DeviceEntr
             return Err(source.error_at_key("kind", unknown("kind", other, &known)));
         }
     };
-    Ok(DeviceEntry { title: head.title, spec })
+    let array = Array { disks: head.jbod, partitions: head.partitions };
+    for (key, value, most) in [("jbod", array.disks, 1024), ("partitions", array.partitions, 128)] {
+        if !(1..=most).contains(&value) {
+            let message = format!("`{key}` is {value}; allowed: 1 to {most}");
+            return Err(source.error_at_key(key, message));
+        }
+    }
+    Ok(DeviceEntry { title: head.title, spec, array })
 }
 
 fn checked<P: Check>(source: Source<'_>, params: P) -> Result<Checked<P>, CatalogError> {
@@ -68,6 +99,14 @@ struct Head {
     id: String,
     title: String,
     kind: String,
+    #[serde(default = "one")]
+    jbod: u32,
+    #[serde(default = "one")]
+    partitions: u32,
+}
+
+const fn one() -> u32 {
+    1
 }
 
 /// Keys that [`Head`] reads; named again where unknown keys are refused.
@@ -82,6 +121,10 @@ struct NullFile {
     _title: ReadByHead,
     #[serde(rename = "kind")]
     _kind: ReadByHead,
+    #[serde(rename = "jbod")]
+    _jbod: Option<ReadByHead>,
+    #[serde(rename = "partitions")]
+    _partitions: Option<ReadByHead>,
     capacity_sectors: u64,
     depth: u32,
 }
@@ -101,6 +144,10 @@ struct FixedFile {
     _title: ReadByHead,
     #[serde(rename = "kind")]
     _kind: ReadByHead,
+    #[serde(rename = "jbod")]
+    _jbod: Option<ReadByHead>,
+    #[serde(rename = "partitions")]
+    _partitions: Option<ReadByHead>,
     capacity_sectors: u64,
     parallel: u32,
     latency_us: u32,
@@ -148,7 +195,7 @@ mod tests {
         assert_eq!(
             refusal(&FIXED.replace("parallel", "paralel")),
             "f.toml:5: unknown key `paralel`; did you mean `parallel`? (known: id, title, kind, \
-             capacity_sectors, parallel, latency_us, mb_per_s, write_latency_us, write_mb_per_s, \
+             jbod, partitions, capacity_sectors, parallel, latency_us, mb_per_s, write_latency_us, write_mb_per_s, \
              flush_us)"
         );
         assert_eq!(

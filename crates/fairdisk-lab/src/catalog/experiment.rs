@@ -5,6 +5,7 @@ mod check;
 
 use super::error::CatalogError;
 use super::library::Document;
+use super::overrides::Override;
 use super::source::Source;
 use serde::Deserialize;
 
@@ -56,6 +57,9 @@ pub struct Experiment {
     /// What the source prints.
     #[serde(default)]
     pub published: Vec<Published>,
+    /// What it prints about one arm beside another.
+    #[serde(default, rename = "published_change")]
+    pub published_changes: Vec<PublishedChange>,
 }
 
 /// When a run ends that has no duration.
@@ -129,6 +133,19 @@ pub enum TaskOrder {
     Random,
 }
 
+/// What tasks say about how they will use a mapping.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskAdvice {
+    /// Nothing.
+    #[default]
+    None,
+    /// That they will read it at random.
+    Random,
+    /// That they will read it from front to back.
+    Sequential,
+}
+
 /// What tasks have that do not say otherwise.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -137,6 +154,8 @@ pub struct Defaults {
     order: Option<TaskOrder>,
     block_kib: Option<u64>,
     direct: Option<bool>,
+    mapped: Option<bool>,
+    advice: Option<TaskAdvice>,
     bytes_mib: Option<u64>,
     op: Option<OpMix>,
     read_percent: Option<u8>,
@@ -189,6 +208,8 @@ pub struct Tasks {
     order: Option<TaskOrder>,
     block_kib: Option<u64>,
     direct: Option<bool>,
+    mapped: Option<bool>,
+    advice: Option<TaskAdvice>,
     bytes_mib: Option<u64>,
     depth: Option<u32>,
     /// Their `ionice` level, if not the group's.
@@ -210,6 +231,22 @@ pub struct Arm {
     /// Whether tasks have their `ionice` levels.
     #[serde(default)]
     pub ionice: bool,
+    /// What it changes about the scheduler, each as `KEY=VALUE`.
+    #[serde(default)]
+    pub set: Vec<String>,
+}
+
+impl Arm {
+    /// What it changes about the scheduler.
+    ///
+    /// # Errors
+    /// The first change that is none: its number and why.
+    pub fn overrides(&self) -> Result<Vec<Override>, (usize, String)> {
+        let read = |(at, set): (usize, &String)| {
+            Override::parse(&format!("scheduler.{set}")).map_err(|message| (at, message))
+        };
+        self.set.iter().enumerate().map(read).collect()
+    }
 }
 
 /// What the source prints for one row under one scheduler.
@@ -230,6 +267,56 @@ pub struct Published {
     pub seconds: Option<Vec<f64>>,
     /// MB/s of each named task, in order.
     pub mb_per_s: Option<Vec<f64>>,
+}
+
+/// What the source prints about one arm beside another: how much more it does in the same time.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedChange {
+    /// The row.
+    pub row: String,
+    /// The arm that is compared with.
+    pub from: String,
+    /// The arm that differs.
+    pub to: String,
+    /// By how much, in percent; negative is a loss.
+    pub percent: Option<f64>,
+    /// From this to that many percent.
+    pub range: Option<[f64; 2]>,
+    /// That it is more, or less, than `percent`.
+    pub bound: Option<Bound>,
+}
+
+/// Which side of a figure something is on.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Bound {
+    /// As far from nothing as the figure, or further.
+    More,
+    /// No further from nothing than the figure, to the same side.
+    Less,
+}
+
+impl PublishedChange {
+    /// What the source allows for, in percent: from, to.
+    #[must_use]
+    pub fn allowed(&self) -> [f64; 2] {
+        let figure = self.percent.unwrap_or_default();
+        match (self.range, self.bound) {
+            (Some([one, two]), _) => [one.min(two), one.max(two)],
+            (None, None) => [figure, figure],
+            (None, Some(Bound::More)) if figure < 0.0 => [f64::NEG_INFINITY, figure],
+            (None, Some(Bound::More)) => [figure, f64::INFINITY],
+            (None, Some(Bound::Less)) => [figure.min(0.0), figure.max(0.0)],
+        }
+    }
+
+    /// How far a change is from what the source allows for, in percentage points.
+    #[must_use]
+    pub fn distance(&self, percent: f64) -> f64 {
+        let [low, high] = self.allowed();
+        (low - percent).max(percent - high).max(0.0)
+    }
 }
 
 impl Published {
@@ -280,6 +367,8 @@ impl Experiment {
             order: tasks.order.or(defaults.order).unwrap_or(TaskOrder::Random),
             block_bytes: tasks.block_kib.or(defaults.block_kib).unwrap_or(4).saturating_mul(1024),
             direct: tasks.direct.or(defaults.direct).unwrap_or(true),
+            mapped: tasks.mapped.or(defaults.mapped).unwrap_or(false),
+            advice: tasks.advice.or(defaults.advice).unwrap_or_default(),
             bytes: tasks.bytes_mib.or(defaults.bytes_mib).map(mib),
             depth: tasks.depth.or(defaults.depth).unwrap_or(1),
         }
@@ -301,6 +390,10 @@ pub struct Task {
     pub block_bytes: u64,
     /// Past the page cache.
     pub direct: bool,
+    /// By page faults, through a mapping.
+    pub mapped: bool,
+    /// What it says about that.
+    pub advice: TaskAdvice,
     /// After how many bytes it is done.
     pub bytes: Option<u64>,
     /// I/Os it keeps in flight.

@@ -32,7 +32,7 @@ impl Kind {
         }
     }
 
-    const fn noun(self) -> &'static str {
+    pub(super) const fn noun(self) -> &'static str {
         match self {
             Self::Device => "device",
             Self::Host => "host",

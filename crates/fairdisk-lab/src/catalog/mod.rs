@@ -5,6 +5,7 @@ pub mod device;
 pub mod error;
 pub mod experiment;
 pub mod host;
+mod inherit;
 pub mod library;
 pub mod overrides;
 pub mod revision;

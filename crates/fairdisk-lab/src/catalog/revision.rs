@@ -2,7 +2,9 @@
 //! only what differs.
 
 use super::error::{CatalogError, unknown};
+use super::inherit;
 use super::library::{Document, Kind, check_id, find};
+use super::overrides::{Override, read};
 use super::source::Source;
 use super::text::check_line;
 use fairdisk_core::{PoolLayout, Span, WeightMap};
@@ -12,7 +14,6 @@ use fairdisk_sched::deadline::DeadlineParams;
 use fairdisk_sched::two_layer::{TwoLayerParams, WAIT_MAX};
 use serde::Deserialize;
 use std::ops::RangeInclusive;
-use toml::{Table, Value};
 
 /// A scheduler of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,46 +103,21 @@ struct DefectsFile {
     d5_async_of_submitter: bool,
 }
 
-/// How deep revisions may inherit before it must be a circle.
-const DEPTH_MAX: u32 = 16;
-
 /// A file's text with everything it inherits filled in.
 ///
 /// # Errors
 /// A parent that does not exist, or a circle.
 pub fn flatten(document: Document) -> Result<Document, CatalogError> {
-    let source = Source::new(&document.path, &document.text);
-    let mut table: Table = source.parse()?;
-    for _ in 0..DEPTH_MAX {
-        let Some(parent) = table.remove("inherits") else {
-            let text = toml::to_string(&table)
-                .map_err(|error| source.error_at_key("id", error.to_string()))?;
-            return Ok(document.clone().derived(text));
-        };
-        let Value::String(parent) = parent else {
-            return Err(
-                source.error_at_key("inherits", "`inherits`: expected the id of a scheduler")
-            );
-        };
-        let parent = find(Kind::Revision, &parent)
-            .map_err(|error| source.error_at_key("inherits", error.message))?;
-        let mut base: Table = Source::new(&parent.path, &parent.text).parse()?;
-        overlay(&mut base, table);
-        table = base;
-    }
-    Err(source.error_at_key("inherits", "`inherits` leads in a circle"))
+    inherit::flatten(Kind::Revision, document)
 }
 
-/// Puts the values of `over` on top of those of `base`.
-fn overlay(base: &mut Table, over: Table) {
-    for (key, value) in over {
-        match (base.get_mut(&key), value) {
-            (Some(Value::Table(inner)), Value::Table(value)) => inner.extend(value),
-            (_, value) => {
-                base.insert(key, value);
-            }
-        }
-    }
+/// The scheduler `name` with the changes of scope `scheduler`.
+///
+/// # Errors
+/// A name that stands for nothing, or the first thing wrong with the file or a change.
+pub fn load(name: &str, overrides: &[Override]) -> Result<Revision, CatalogError> {
+    let document = flatten(find(Kind::Revision, name)?)?;
+    read(&document, &["scheduler"], overrides, Revision::parse)
 }
 
 impl Revision {

@@ -1,6 +1,6 @@
 //! Results as JSON; the names are part of the contract with other tools.
 
-use super::{GroupOutcome, Outcome, RowOutcome, Score, TaskOutcome};
+use super::{ChangeOutcome, GroupOutcome, Outcome, RowOutcome, Score, TaskOutcome};
 use crate::run::RunEnd;
 use fairdisk_core::Span;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ const SCHEMA: u32 = 1;
 /// The outcome as one JSON object.
 #[must_use]
 pub fn to_json(outcome: &Outcome) -> Value {
-    json!({
+    let mut value = json!({
         "schema": SCHEMA,
         "experiment": outcome.experiment,
         "title": outcome.title,
@@ -21,6 +21,25 @@ pub fn to_json(outcome: &Outcome) -> Value {
         "rows": outcome.rows.iter().map(row).collect::<Vec<_>>(),
         "score": Score::of(outcome).map(|score| self::score(&score)),
         "caveats": outcome.caveats,
+    });
+    if !outcome.changes.is_empty() {
+        value["changes"] = outcome.changes.iter().map(change).collect();
+    }
+    value
+}
+
+fn change(change: &ChangeOutcome) -> Value {
+    let [low, high] = change.published.allowed();
+    // Without a bound on one side there is no number for it.
+    let bound = |bound: f64| bound.is_finite().then_some(bound);
+    json!({
+        "row": change.row,
+        "from": change.from,
+        "to": change.to,
+        "percent": change.percent.mean,
+        "percent_sd": change.percent.sd,
+        "published": { "percent_min": bound(low), "percent_max": bound(high) },
+        "error_points": change.distance(),
     })
 }
 
@@ -111,6 +130,11 @@ fn score(score: &Score) -> Value {
         "total_error_mean": score.total_error_mean,
         "cells": score.cells,
     });
+    if let Some(changes) = score.changes {
+        value["change_error_points_mean"] = changes.error_points_mean.into();
+        value["change_error_points_max"] = changes.error_points_max.into();
+        value["changes"] = changes.changes.into();
+    }
     if let Some(rates) = score.rates {
         value["rate_error_mean"] = rates.error_mean.into();
         value["rate_error_max"] = rates.error_max.into();

@@ -1,6 +1,6 @@
 //! How far from the published figures: one number for shares, one for totals, one for rates.
 
-use super::Outcome;
+use super::{ChangeOutcome, Outcome};
 
 /// Distances from the published figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +15,30 @@ pub struct Score {
     pub cells: usize,
     /// Named tasks, if rates are published.
     pub rates: Option<RateScore>,
+    /// Changes between arms, if some are published.
+    pub changes: Option<ChangeScore>,
+}
+
+/// Distances of changes between arms from the published ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChangeScore {
+    /// Mean distance from what the source allows for, in percentage points.
+    pub error_points_mean: f64,
+    /// Largest distance, in percentage points.
+    pub error_points_max: f64,
+    /// Number of changes compared.
+    pub changes: usize,
+}
+
+impl ChangeScore {
+    fn of(outcome: &Outcome) -> Option<Self> {
+        let errors: Vec<f64> = outcome.changes.iter().map(ChangeOutcome::distance).collect();
+        (!errors.is_empty()).then(|| Self {
+            error_points_mean: mean(&errors),
+            error_points_max: max(&errors),
+            changes: errors.len(),
+        })
+    }
 }
 
 /// Distances of named tasks from their published rates.
@@ -54,7 +78,8 @@ impl Score {
             .filter_map(|row| Some((row.total_ios.mean / row.published_total? - 1.0).abs()))
             .collect();
         let rates = RateScore::of(outcome);
-        if shares.is_empty() && totals.is_empty() && rates.is_none() {
+        let changes = ChangeScore::of(outcome);
+        if shares.is_empty() && totals.is_empty() && rates.is_none() && changes.is_none() {
             return None;
         }
         Some(Self {
@@ -63,6 +88,7 @@ impl Score {
             total_error_mean: (!totals.is_empty()).then(|| mean(&totals)),
             cells: shares.len(),
             rates,
+            changes,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Results as a table for people.
 
-use super::{GroupOutcome, Outcome, RowOutcome, Score, TaskOutcome};
+use super::{ChangeOutcome, GroupOutcome, Outcome, RowOutcome, Score, Spread, TaskOutcome};
 use crate::run::{RUN_MAX, RunEnd};
 use std::fmt::Write as _;
 
@@ -41,6 +41,7 @@ pub fn to_table(outcome: &Outcome, style: Style) -> String {
     for row in &outcome.rows {
         write_row(&mut out, outcome, row, style);
     }
+    write_changes(&mut out, outcome, style);
     if let Some(score) = Score::of(outcome) {
         out.push('\n');
         write_score(&mut out, &score);
@@ -214,6 +215,33 @@ fn rate(mb_per_s: f64) -> String {
     }
 }
 
+/// Arms beside each other.
+fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
+    let changes = &outcome.changes;
+    if changes.is_empty() {
+        return;
+    }
+    let name = |change: &ChangeOutcome| format!("{}: {} to {}", change.row, change.from, change.to);
+    let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0);
+    let width = longest(&mut changes.iter().map(|change| name(change).len()));
+    let wide = longest(&mut changes.iter().map(|change| change.published_text().len())).max(11);
+    out.push('\n');
+    line(out, &style.bold("changes of the throughput"));
+    let ours = if outcome.seeds > 1 { "       ours %" } else { "ours %" };
+    let head = format!("  {:width$}  {ours}  {:>wide$}  off by", "row: arms", "published %");
+    line(out, &style.dim(&head));
+    for change in changes {
+        let Spread { mean, sd } = change.percent;
+        let ours = match outcome.seeds > 1 {
+            true => format!("{mean:>+7.1} ± {sd:>3.1}"),
+            false => format!("{mean:>+6.1}"),
+        };
+        let (published, off) = (change.published_text(), change.distance());
+        let text = format!("  {:width$}  {ours}  {published:>wide$}  {off:>6.1}", name(change));
+        line(out, &text);
+    }
+}
+
 fn write_score(out: &mut String, score: &Score) {
     if score.cells > 0 {
         let mut text = format!(
@@ -223,6 +251,13 @@ fn write_score(out: &mut String, score: &Score) {
         if let Some(total) = score.total_error_mean {
             let _ = write!(text, "; totals {:.1} % off", total * 100.0);
         }
+        line(out, &text);
+    }
+    if let Some(changes) = score.changes {
+        let text = format!(
+            "score: changes {:.1} points off on average, {:.1} at most, over {}",
+            changes.error_points_mean, changes.error_points_max, changes.changes
+        );
         line(out, &text);
     }
     if let Some(rates) = score.rates {

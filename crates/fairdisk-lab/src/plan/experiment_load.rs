@@ -2,12 +2,14 @@
 
 use super::setup::{GroupLabel, Load, Loaded, start};
 use crate::catalog::experiment::{
-    Experiment, Group, OpMix, Row, Task, TaskOrder, Tasks, Volume, VolumeType,
+    Experiment, Group, OpMix, Row, Task, TaskAdvice, TaskOrder, Tasks, Volume, VolumeType,
 };
 use crate::catalog::host::Host;
 use fairdisk_core::{GroupId, IoPrio, Lba, Prng, Share, Span, Weight};
-use fairdisk_sim::host::{FileSpec, JournalSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk};
-use fairdisk_sim::workload::{Blocks, Direction, IoOrder, Limits, StreamSpec, TaskSpec};
+use fairdisk_sim::host::{
+    Advice, FileSpec, JournalSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk,
+};
+use fairdisk_sim::workload::{Blocks, Direction, IoOrder, Limits, Mapped, StreamSpec, TaskSpec};
 
 /// One row of an experiment.
 #[derive(Debug)]
@@ -93,6 +95,7 @@ impl ExperimentLoad {
                     files: vec![file],
                     depth: task.depth,
                     buffered: !task.direct,
+                    mapped: task.mapped.then(|| mapped(&task)),
                     start: start(prng),
                     stream: stream(&task, place.bytes),
                     ..TaskSpec::default()
@@ -128,6 +131,15 @@ fn stream(task: &Task, file_bytes: u64) -> StreamSpec {
         limits: Limits { bytes: task.bytes, ..Limits::default() },
         ..StreamSpec::default()
     }
+}
+
+const fn mapped(task: &Task) -> Mapped {
+    let advice = match task.advice {
+        TaskAdvice::None => Advice::Normal,
+        TaskAdvice::Random => Advice::Random,
+        TaskAdvice::Sequential => Advice::Sequential,
+    };
+    Mapped { advice, file_advice: Advice::Normal }
 }
 
 fn label(group: &Group) -> GroupLabel {

@@ -2,15 +2,16 @@
 
 use super::jobfile_load::JobFileLoad;
 use super::jobfile_notes::notes;
+use super::setup::partition_sectors;
 use super::{
-    DEFAULT_SEEDS, Options, Plan, PlannedArm, PlannedRow, choose, demand_measured, load_device,
-    load_host, load_revision,
+    DEFAULT_SEEDS, Options, Plan, PlannedArm, PlannedRow, choose, demand_measured, load_host,
+    load_revision,
 };
+use crate::catalog::device::{self, DeviceEntry};
 use crate::catalog::error::CatalogError;
 use crate::catalog::overrides::demand_none;
 use crate::jobfile::{Job, Place, Resolved};
 use fairdisk_core::Span;
-use fairdisk_sim::device::Device as _;
 
 /// The disk of a job file that names none.
 const DEFAULT_DEVICE: &str = "hdd-7200-2007";
@@ -38,11 +39,11 @@ impl Plan {
         demand_none(&NOT_IN_JOB_FILES, &options.overrides, USE_OPTIONS)?;
         let jobs = &resolved.jobs;
         let (device_id, place) = pick("device", &options.device, DEFAULT_DEVICE, resolved)?;
-        let device = load_device(&device_id, &options.overrides)
+        let DeviceEntry { spec: device, array, .. } = device::load(&device_id, &options.overrides)
             .map_err(|error| at(error, &device_id, place))?;
         let (scheduler, place) =
             pick("scheduler", &options.scheduler, DEFAULT_SCHEDULER, resolved)?;
-        let disk_bytes = device.build().capacity_sectors() * 512;
+        let disk_bytes = partition_sectors(&device, array) * 512;
         let revision = load_revision(&scheduler, &options.overrides)
             .map_err(|error| at(error, &scheduler, place))?;
         let measured = |job: &Job| job.schedule.start_delay.min_ns + job.schedule.ramp_ns;
@@ -64,6 +65,7 @@ impl Plan {
             caveats,
             device_id,
             device,
+            array,
             host: load_host(HOST, &options.overrides)?,
             arms: choose("arm", &options.arm, vec![arm], |arm| &arm.name)?,
             rows: choose("row", &options.row, vec![row], |row| &row.label)?,
@@ -71,6 +73,7 @@ impl Plan {
             ramp: Span::ZERO,
             seeds: options.seeds.unwrap_or(DEFAULT_SEEDS),
             keep_journal: options.keep_journal,
+            published_changes: Vec::new(),
             published: Vec::new(),
         })
     }

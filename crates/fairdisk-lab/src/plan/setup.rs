@@ -1,10 +1,11 @@
 //! From a plan to a machine: one arm, one row, one seed.
 
 use super::{Plan, PlannedArm, PlannedRow};
+use crate::catalog::device::Array;
 use crate::catalog::host::Host;
 use fairdisk_core::{EngineConfig, Instant, PoolConfig, PoolLayout, Prng, Share, Span};
 use fairdisk_sched::Scheduler;
-use fairdisk_sim::device::{Device as _, DeviceModel};
+use fairdisk_sim::device::{Device as _, DeviceModel, DeviceSpec};
 use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeSpec};
 use fairdisk_sim::workload::TaskSpec;
 use fairdisk_sim::{Machine, MachineConfig};
@@ -56,7 +57,8 @@ pub struct Setup {
     pub disk: DeviceModel,
     /// The groups, without the root group.
     pub groups: Vec<GroupLabel>,
-    /// The tasks of each line of the report, in the order of [`Load::task_names`].
+    /// The tasks of each line of the report, in the order of [`Load::task_names`], partition by
+    /// partition.
     pub named: Vec<Range<usize>>,
     /// Sectors the disk must have for the load to fit.
     pub sectors_needed: u64,
@@ -66,34 +68,40 @@ pub struct Setup {
 const SEED_BASE: u64 = 0x5EED_2008;
 
 impl Plan {
-    /// Builds the machine for one arm, row and seed.
+    /// Builds the machine for one arm, row and seed; of several disks, the first with its part of
+    /// the machine.
     ///
     /// # Errors
     /// The load does not fit the disk.
     pub fn setup(&self, arm: &PlannedArm, row: &PlannedRow, seed: u32) -> Result<Setup, String> {
-        let root = Prng::new(SEED_BASE.wrapping_add(u64::from(seed)));
+        self.setup_disk(arm, row, seed, 0)
+    }
+
+    /// Builds what one disk has of the machine: its tasks, and its part of the memory. Disks share
+    /// nothing else.
+    ///
+    /// # Errors
+    /// The load does not fit the disk.
+    pub fn setup_disk(
+        &self,
+        arm: &PlannedArm,
+        row: &PlannedRow,
+        seed: u32,
+        disk: u32,
+    ) -> Result<Setup, String> {
+        let root = root(seed, disk);
         let mut prng = root.fork(1);
-        let mut loaded = row.load.build(&self.host, arm.ionice, &mut prng);
+        let (mut loaded, sectors_needed) = self.load_partitions(arm, row, &mut prng)?;
         for volume in &mut loaded.volumes {
             if let Some(journal) = &mut volume.journal {
                 journal.second_phase = Span::from_ns(prng.below(1_000_000_000));
             }
         }
         let phase_ns = prng.next_u64();
-        let disk = self.device.build_at_phase(phase_ns);
-        let capacity = disk.capacity_sectors();
-        let sectors_needed = sectors_needed(&loaded);
-        if sectors_needed > capacity {
-            return Err(format!(
-                "the load needs {} GiB, device `{}` has {}; choose a larger --device or a smaller load",
-                sectors_needed.div_ceil(GIB_SECTORS),
-                self.device_id,
-                capacity / GIB_SECTORS,
-            ));
-        }
+        let device = self.device.build_at_phase(phase_ns);
         let tick_phase = Span::from_ns(prng.below(1_000_000_000 / u64::from(self.host.hz)));
         let scheduler = arm.revision.on_host(self.host.hz, tick_phase).build();
-        let depth = disk.depth();
+        let depth = device.depth();
         let mut groups = vec![Share::DEFAULT];
         groups.extend(loaded.groups.iter().map(|group| group.share));
         let config = MachineConfig {
@@ -101,7 +109,7 @@ impl Plan {
             engine: engine_config(&self.host, arm.revision.pool, depth),
             cpu: cpu_spec(&self.host),
             read_ahead_pages: self.host.read_ahead_kib / 4,
-            memory_pages: self.host.memory.mib * 256,
+            memory_pages: self.host.memory.mib * 256 / u64::from(self.array.disks),
             write_behind_bytes: self.host.write_behind_kib * 1024,
             meta_hint: self.host.meta_hint,
             async_of_submitter: arm.revision.async_of_submitter,
@@ -113,15 +121,93 @@ impl Plan {
         };
         Ok(Setup {
             machine: Machine::new(scheduler, config),
-            disk,
+            disk: device,
             groups: loaded.groups,
             named: loaded.named,
             sectors_needed,
         })
     }
+
+    /// The load on every partition of a disk, and how many sectors it reaches to.
+    fn load_partitions(
+        &self,
+        arm: &PlannedArm,
+        row: &PlannedRow,
+        prng: &mut Prng,
+    ) -> Result<(Loaded, u64), String> {
+        let partition = partition_sectors(&self.device, self.array);
+        let mut loaded = Loaded::default();
+        let mut reach = 0;
+        for number in 0..u64::from(self.array.partitions) {
+            let part = row.load.build(&self.host, arm.ionice, prng);
+            let needed = sectors_needed(&part);
+            if needed > partition {
+                return Err(self.too_small(needed, partition));
+            }
+            let start = number * partition;
+            reach = start + needed;
+            loaded.add(part, start);
+        }
+        Ok((loaded, reach))
+    }
+
+    fn too_small(&self, needed: u64, partition: u64) -> String {
+        let has = match self.array.partitions {
+            1 => "has",
+            _ => "has partitions of",
+        };
+        format!(
+            "the load needs {} GiB, device `{}` {has} {}; choose a larger --device or a smaller load",
+            needed.div_ceil(GIB_SECTORS),
+            self.device_id,
+            partition / GIB_SECTORS,
+        )
+    }
 }
 
+/// Where the randomness of a disk comes from. That of the first is a run's own.
+fn root(seed: u32, disk: u32) -> Prng {
+    let root = Prng::new(SEED_BASE.wrapping_add(u64::from(seed)));
+    if disk == 0 { root } else { root.fork(FIRST_DISK + u64::from(disk)) }
+}
+
+/// Parts of a run's randomness below are those of its first disk.
+const FIRST_DISK: u64 = 1000;
 const GIB_SECTORS: u64 = 1 << 21;
+
+/// The size of each partition, in whole blocks of 4 KiB.
+pub(super) const fn partition_sectors(device: &DeviceSpec, array: Array) -> u64 {
+    match array.partitions {
+        1 => device.capacity_sectors(),
+        partitions => device.capacity_sectors() / partitions as u64 / 8 * 8,
+    }
+}
+
+impl Loaded {
+    /// Adds the load of another partition, which begins at sector `start`. Groups are the same.
+    fn add(&mut self, mut part: Self, start: u64) {
+        let (volumes, files) = (self.volumes.len() as u32, self.files.len() as u32);
+        let tasks = self.tasks.len();
+        for volume in &mut part.volumes {
+            volume.start.0 += start;
+            if let Some(journal) = &mut volume.journal {
+                journal.start.0 += start;
+            }
+        }
+        for file in &mut part.files {
+            file.start.0 += start;
+            file.volume += volumes;
+        }
+        for task in &mut part.tasks {
+            task.files.iter_mut().for_each(|file| *file += files);
+        }
+        self.groups = part.groups;
+        self.volumes.append(&mut part.volumes);
+        self.files.append(&mut part.files);
+        self.tasks.append(&mut part.tasks);
+        self.named.extend(part.named.iter().map(|line| line.start + tasks..line.end + tasks));
+    }
+}
 
 fn sectors_needed(loaded: &Loaded) -> u64 {
     let end = |file: &FileSpec| {

@@ -19,6 +19,10 @@ pub(super) struct HddFile {
     _title: ReadByHead,
     #[serde(rename = "kind")]
     _kind: ReadByHead,
+    #[serde(rename = "jbod")]
+    _jbod: Option<ReadByHead>,
+    #[serde(rename = "partitions")]
+    _partitions: Option<ReadByHead>,
     capacity_sectors: u64,
     rpm: u32,
     #[serde(default)]

@@ -1,6 +1,6 @@
 //! Files of disks with parity.
 
-use super::{ReadByHead, parse_device};
+use super::{Array, DeviceEntry, ReadByHead, load};
 use crate::catalog::error::CatalogError;
 use crate::catalog::library::{Kind, find};
 use crate::catalog::source::Source;
@@ -17,6 +17,10 @@ pub(super) struct Raid5File {
     _title: ReadByHead,
     #[serde(rename = "kind")]
     _kind: ReadByHead,
+    #[serde(rename = "jbod")]
+    _jbod: Option<ReadByHead>,
+    #[serde(rename = "partitions")]
+    _partitions: Option<ReadByHead>,
     disk: String,
     disks: u32,
     chunk_kib: u32,
@@ -27,11 +31,11 @@ impl Raid5File {
     /// The parameters the file and that of its disks give.
     pub(super) fn params(self, source: Source<'_>) -> Result<Raid5Params, CatalogError> {
         let refuse = |message: String| source.error_at_key("disk", message);
-        let file = find(Kind::Device, &self.disk).map_err(|error| refuse(error.message))?;
-        let disk = match parse_device(&file.id, &file.text, &file.path)? {
-            DeviceSpec::Hdd(disk) => disk,
+        find(Kind::Device, &self.disk).map_err(|error| refuse(error.message))?;
+        let disk = match load(&self.disk, &[])? {
+            DeviceEntry { spec: DeviceSpec::Hdd(disk), array: Array::SINGLE, .. } => disk,
             other => {
-                let kind = other.kind();
+                let kind = other.spec.kind();
                 return Err(refuse(format!(
                     "`disk`: `{}` is of kind `{kind}`; allowed: one of kind `hdd`",
                     self.disk

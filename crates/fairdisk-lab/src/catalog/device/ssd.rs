@@ -15,6 +15,10 @@ pub(super) struct SsdFile {
     _title: ReadByHead,
     #[serde(rename = "kind")]
     _kind: ReadByHead,
+    #[serde(rename = "jbod")]
+    _jbod: Option<ReadByHead>,
+    #[serde(rename = "partitions")]
+    _partitions: Option<ReadByHead>,
     capacity_sectors: u64,
     depth: u32,
     units: u32,

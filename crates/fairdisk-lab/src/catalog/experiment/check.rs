@@ -1,9 +1,13 @@
 //! What an experiment file must keep to beyond its form: names that stand for something and are
 //! given once, and values that can be run.
 
-use super::{Experiment, Group, OpMix, Published, Row, Tasks, Until, Volume, VolumeType};
+use super::{
+    Arm, Experiment, Group, OpMix, Published, PublishedChange, Row, Tasks, Until, Volume,
+    VolumeType,
+};
 use crate::catalog::error::unknown;
 use crate::catalog::library::{Kind, check_id, find};
+use crate::catalog::revision::load;
 use crate::catalog::text::{check_line, check_text};
 use fairdisk_core::Weight;
 use std::fmt::Display;
@@ -75,6 +79,9 @@ pub(super) fn check(experiment: &Experiment, id: &str) -> Result<(), Wrong> {
     for (at, published) in experiment.published.iter().enumerate() {
         check_published(experiment, at, published)?;
     }
+    for (at, change) in experiment.published_changes.iter().enumerate() {
+        check_published_change(experiment, &format!("published_change.{at}"), change)?;
+    }
     Ok(())
 }
 
@@ -121,6 +128,20 @@ fn check_arms(experiment: &Experiment) -> Result<(), Wrong> {
     check_names("arm", experiment.arms.iter().map(|arm| &arm.name), |at| format!("arm.{at}.name"))?;
     for (at, arm) in experiment.arms.iter().enumerate() {
         exists(Kind::Revision, format!("arm.{at}.scheduler"), &arm.scheduler)?;
+        check_changes(&format!("arm.{at}.set"), arm)?;
+    }
+    Ok(())
+}
+
+/// What an arm changes about its scheduler.
+fn check_changes(path: &str, arm: &Arm) -> Result<(), Wrong> {
+    let wrong = |at: usize, message: String| {
+        let message = message.replace("--set scheduler.", "");
+        (format!("{path}.{at}"), format!("arm `{}`: {message}", arm.name))
+    };
+    let overrides = arm.overrides().map_err(|(at, message)| wrong(at, message))?;
+    for at in 0..overrides.len() {
+        load(&arm.scheduler, &overrides[..=at]).map_err(|error| wrong(at, error.to_string()))?;
     }
     Ok(())
 }
@@ -211,6 +232,7 @@ fn check_tasks(experiment: &Experiment, path: &str, tasks: &Tasks) -> Result<(),
         let path = key("read_percent", own, defaults.read_percent.is_some());
         demand_in(0..=100, &path, Some(task.read_percent), "0 to 100")?;
     }
+    check_mapped(experiment, tasks, &key)?;
     let path_of = key("depth", tasks.depth.is_some(), defaults.depth.is_some());
     demand_in(1..=100_000, &path_of, Some(task.depth), "1 to 100000")?;
     demand_in(0..=7, &format!("{path}.ionice"), tasks.ionice, "0 (high) to 7 (low)")?;
@@ -220,6 +242,68 @@ fn check_tasks(experiment: &Experiment, path: &str, tasks: &Tasks) -> Result<(),
     if experiment.until.is_some() && mib.is_none() {
         let text = "with `until = \"done\"` every task needs `bytes_mib`";
         return Err((path_of, text.to_owned()));
+    }
+    Ok(())
+}
+
+/// What is mapped goes through the page cache, and only of a mapping can be said how it is used.
+fn check_mapped(
+    experiment: &Experiment,
+    tasks: &Tasks,
+    key: &dyn Fn(&str, bool, bool) -> String,
+) -> Result<(), Wrong> {
+    let defaults = &experiment.defaults;
+    let task = experiment.task(tasks);
+    let says_direct = tasks.direct.or(defaults.direct) == Some(true);
+    if task.mapped && says_direct {
+        let path = key("direct", tasks.direct.is_some(), defaults.direct.is_some());
+        let text = "`mapped` and `direct = true` exclude each other; drop one of them";
+        return Err((path, text.to_owned()));
+    }
+    if !task.mapped && tasks.advice.is_some() {
+        let path = key("advice", true, false);
+        return Err((
+            path,
+            "`advice` is about a mapping; add `mapped = true`, or drop it".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+fn check_published_change(
+    experiment: &Experiment,
+    path: &str,
+    change: &PublishedChange,
+) -> Result<(), Wrong> {
+    let key = |key: &str| format!("{path}.{key}");
+    let rows: Vec<&str> = experiment.rows.iter().map(|row| row.label.as_str()).collect();
+    let arms: Vec<&str> = experiment.arms.iter().map(|arm| arm.name.as_str()).collect();
+    let names = [
+        ("row", "row", &change.row, &rows),
+        ("from", "arm", &change.from, &arms),
+        ("to", "arm", &change.to, &arms),
+    ];
+    for (name, what, value, known) in names {
+        if !known.contains(&value.as_str()) {
+            return Err((key(name), unknown(what, value, known)));
+        }
+    }
+    let wrong = |name: &str, text: &str| Err((key(name), text.to_owned()));
+    match (change.percent, change.range, change.bound) {
+        (None, None, _) => return wrong("row", "missing key `percent` (or `range`)"),
+        (Some(_), Some(_), _) => {
+            return wrong("range", "`percent` and `range` exclude each other; drop one of them");
+        }
+        (None, Some(_), Some(_)) => {
+            return wrong("bound", "`bound` belongs to `percent`; drop it");
+        }
+        _ => {}
+    }
+    let figures = change.percent.into_iter().chain(change.range.into_iter().flatten());
+    let name = if change.range.is_some() { "range" } else { "percent" };
+    for figure in figures {
+        let fine = (-100.0..=1e6).contains(&figure);
+        demand(fine, &key(name), figure, "-100 (nothing is left) to 1000000")?;
     }
     Ok(())
 }

@@ -4,8 +4,7 @@ use super::Args;
 use crate::failure::Failure;
 use clap::ValueEnum;
 use fairdisk_core::{EngineConfig, PoolConfig, PoolLayout};
-use fairdisk_lab::catalog::device::parse_device;
-use fairdisk_lab::catalog::library::{Kind, find};
+use fairdisk_lab::catalog::device::{self, Array, DeviceEntry};
 use fairdisk_mount::BlockDevice;
 use fairdisk_plane::backend::Preference;
 use fairdisk_plane::disk::{Device, Disk, StartError};
@@ -85,6 +84,10 @@ pub(super) fn start(
 }
 
 pub(super) fn model(name: &str) -> Result<DeviceModel, Failure> {
-    let document = find(Kind::Device, name)?;
-    Ok(parse_device(&document.id, &document.text, &document.path)?.build())
+    let DeviceEntry { spec, array, .. } = device::load(name, &[])?;
+    if array != Array::SINGLE {
+        let text = format!("device `{name}` is {} disks, a mount has one", array.disks);
+        return Err(Failure::BadInput(format!("{text}; choose another --device")));
+    }
+    Ok(spec.build())
 }
