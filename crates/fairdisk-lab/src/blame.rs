@@ -8,20 +8,31 @@
 //!    others change together is measured as one. The parts sum to the whole.
 //! 3. [`undo`], [`bisect`]: what to undo, and what a bisection would have answered.
 //!
-//! Nothing here knows what is measured: see [`Measure`].
+//! [`blame`] does not know what is measured: see [`Measure`]. [`Between`] measures mixtures of two
+//! schedulers in the lab; a [`Report`] says what came out.
 
 mod attribute;
+mod between;
 mod bisect;
+mod divergence;
+mod factors;
 mod findings;
+mod metric;
 mod noise;
+mod report;
 mod runs;
 mod screen;
 mod set;
 mod undo;
 
+pub use between::{Between, Planner};
 pub use bisect::{Bisection, Step};
+pub use divergence::{Chosen, Divergence, Move, MoveKind, divergence};
+pub use factors::{Difference, Factor, Side};
 pub use findings::{Effect, Ends, Findings, Method, Pair, Rest, Undo};
+pub use metric::Metric;
 pub use noise::Noise;
+pub use report::{About, Change, Report, to_json, to_table};
 pub use runs::{Halt, Measure, Runs, Sample, Watch};
 pub use set::{FACTORS_MAX, FactorSet};
 
@@ -76,6 +87,12 @@ pub fn blame(
 fn investigate(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) -> Result<(), Halt> {
     let (good, bad) = (FactorSet::EMPTY, FactorSet::first(design.factors));
     runs.tell("both ends");
+    if design.is_real && fits_whole(design) {
+        // All in one go: the ends too are run among the others.
+        let mixtures = 0..1_usize << design.factors;
+        let bits = |mask: usize| (0..design.factors).filter(move |bit| mask >> bit & 1 == 1);
+        runs.need(&mixtures.map(|mask| bits(mask).collect()).collect::<Vec<_>>())?;
+    }
     runs.need(&[good, bad])?;
     findings.look_at_ends(runs, bad);
     let mut screen = screen::Screen::new(design);

@@ -1,6 +1,8 @@
 //! The command line. Help, completions and man pages are generated from this one definition.
 
-use crate::commands::{catalog, cgroup, completions, ctl, demo, explain, man, mount, run, top};
+use crate::commands::{
+    blame, catalog, cgroup, completions, ctl, demo, explain, man, mount, run, top,
+};
 use clap::{Parser, Subcommand};
 
 /// Shares a disk between groups of programs in the proportions you ask for, and shows why a disk
@@ -28,6 +30,7 @@ pub(crate) enum Command {
     Cgroup(cgroup::Args),
     Catalog(catalog::Args),
     Explain(explain::Args),
+    Blame(blame::Args),
     Completions(completions::Args),
     Man(man::Args),
 }

@@ -44,6 +44,21 @@ impl Override {
         Ok(Self { scope, keys, value, written: text.to_owned() })
     }
 
+    /// Which file it changes.
+    pub(crate) fn scope(&self) -> &str {
+        &self.scope
+    }
+
+    /// What it changes, the scope first.
+    pub(crate) fn key(&self) -> String {
+        format!("{}.{}", self.scope, self.keys.join("."))
+    }
+
+    /// What the value becomes.
+    pub(crate) const fn value(&self) -> &Value {
+        &self.value
+    }
+
     fn error(&self, message: impl Into<String>) -> CatalogError {
         CatalogError::option(&format!("--set {}", self.written), message)
     }

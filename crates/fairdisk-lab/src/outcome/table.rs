@@ -12,11 +12,11 @@ pub struct Style {
 }
 
 impl Style {
-    fn bold(self, text: &str) -> String {
+    pub(crate) fn bold(self, text: &str) -> String {
         if self.colour { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    fn dim(self, text: &str) -> String {
+    pub(crate) fn dim(self, text: &str) -> String {
         if self.colour { format!("\x1b[2m{text}\x1b[0m") } else { text.to_owned() }
     }
 }

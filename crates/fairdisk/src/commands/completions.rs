@@ -48,5 +48,12 @@ fn with_names(command: Command, shell: Shell) -> Command {
             of_a_run(run).mut_arg("spec", experiment).mut_arg("on", |on| on.value_parser(places))
         })
         .mut_subcommand("explain", |explain| of_a_run(explain).mut_arg("run", experiment))
+        .mut_subcommand("blame", |blame| {
+            blame
+                .mut_arg("device", offer(&[Kind::Device]))
+                .mut_arg("good", offer(&[Kind::Revision]))
+                .mut_arg("bad", offer(&[Kind::Revision]))
+                .mut_arg("spec", experiment)
+        })
         .mut_subcommand("catalog", |catalog| catalog.mut_arg("name", offer(all)))
 }

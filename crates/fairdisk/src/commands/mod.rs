@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod blame;
 pub(crate) mod catalog;
 pub(crate) mod cgroup;
 pub(crate) mod completions;
@@ -29,6 +30,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Cgroup(args) => cgroup::execute(&args),
         Command::Catalog(args) => catalog::execute(&args),
         Command::Explain(args) => explain::execute(&args),
+        Command::Blame(args) => blame::execute(&args),
         Command::Completions(args) => completions::execute(&args),
         Command::Man(args) => man::execute(&args),
     }

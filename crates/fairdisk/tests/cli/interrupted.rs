@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
 
-fn interrupt(child: &Child) {
+pub(crate) fn interrupt(child: &Child) {
     send(child, Signal::INT);
 }
 

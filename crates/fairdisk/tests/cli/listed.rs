@@ -4,7 +4,7 @@ use crate::program::{Ended, Place, fairdisk};
 use std::io;
 use std::process::{Command, Stdio};
 
-const COMMANDS: &[&str] = &["demo", "run", "catalog", "explain", "completions", "man"];
+const COMMANDS: &[&str] = &["demo", "run", "catalog", "explain", "blame", "completions", "man"];
 
 #[test]
 fn help_names_every_command() {

@@ -3,6 +3,7 @@
 
 mod bad_files;
 mod bad_input;
+mod blamed;
 mod cgroup;
 mod cgroup2;
 mod explained;

@@ -1,0 +1,125 @@
+//! Runs of mixtures of two schedulers in the lab.
+
+use super::{Difference, FactorSet, Measure, Metric, Sample};
+use crate::catalog::error::CatalogError;
+use crate::catalog::overrides::Override;
+use crate::catalog::revision::Revision;
+use crate::plan::{Options, Plan, PlannedArm};
+use crate::run::run_once;
+use fairdisk_core::prng::mix;
+use std::sync::atomic::AtomicBool;
+
+/// Makes a plan from options.
+pub type Planner<'a> = &'a (dyn Fn(&Options) -> Result<Plan, CatalogError> + Sync);
+
+/// Everything between two schedulers under one load.
+pub struct Between<'a> {
+    difference: Difference,
+    metric: Metric,
+    planner: Planner<'a>,
+    options: Options,
+    plan: Plan,
+    groups: Vec<String>,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> Between<'a> {
+    /// Under the load that `planner` makes of `options`, which must be one arm and row.
+    ///
+    /// # Errors
+    /// What `planner` says; several arms or rows; a metric about a group that is not there.
+    pub fn new(
+        difference: Difference,
+        metric: Metric,
+        planner: Planner<'a>,
+        options: Options,
+        stop: &'a AtomicBool,
+    ) -> Result<Self, CatalogError> {
+        let good = difference.settings(FactorSet::EMPTY).unwrap_or_default();
+        let options = Options { scheduler: Some(difference.good.clone()), ..options };
+        let plan = planner(&with(&options, good))?;
+        let arms: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
+        demand_one("arm", &arms)?;
+        let rows: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
+        demand_one("row", &rows)?;
+        let groups = plan.rows[0].load.group_names();
+        metric.demand_group(&groups).map_err(|message| {
+            CatalogError::option(&format!("--metric {}", metric.name()), message)
+        })?;
+        Ok(Self { difference, metric, planner, options, plan, groups, stop })
+    }
+
+    /// What differs.
+    #[must_use]
+    pub const fn difference(&self) -> &Difference {
+        &self.difference
+    }
+
+    /// The load, as it is at the good end.
+    #[must_use]
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What is compared.
+    #[must_use]
+    pub const fn metric(&self) -> &Metric {
+        &self.metric
+    }
+
+    /// Everything that decides about a run but its mixture and seed, as text.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        let Self { difference, metric, plan, options, .. } = self;
+        format!("{difference:?} {metric:?} {plan:?} {options:?}")
+    }
+
+    fn arm(&self, plan: &Plan, set: FactorSet) -> Result<PlannedArm, CatalogError> {
+        let revision: Revision = self.difference.revision(set)?;
+        Ok(PlannedArm { revision, ..plan.arms[0].clone() })
+    }
+
+    /// The plan of a mixture, if it has one of its own.
+    fn own_plan(&self, set: FactorSet) -> Result<Option<Plan>, CatalogError> {
+        let settings = self.difference.settings(set);
+        settings.map(|settings| (self.planner)(&with(&self.options, settings))).transpose()
+    }
+
+    /// A plan of a mixture that keeps its journal, and its arm.
+    ///
+    /// # Errors
+    /// The mixture is not valid.
+    pub(super) fn journaled(&self, set: FactorSet) -> Result<(Plan, PlannedArm), CatalogError> {
+        let settings = self.difference.settings(set).unwrap_or_default();
+        let options = Options { keep_journal: true, ..with(&self.options, settings) };
+        let plan = (self.planner)(&options)?;
+        let arm = self.arm(&plan, set)?;
+        Ok((plan, arm))
+    }
+}
+
+fn with(options: &Options, settings: Vec<Override>) -> Options {
+    let mut options = options.clone();
+    options.overrides.extend(settings);
+    options
+}
+
+fn demand_one(what: &str, names: &[&str]) -> Result<(), CatalogError> {
+    if names.len() == 1 {
+        return Ok(());
+    }
+    let message = format!("{} {what}s to choose from: {}", names.len(), names.join(", "));
+    Err(CatalogError::option(&format!("--{what}"), message))
+}
+
+impl Measure for Between<'_> {
+    fn measure(&self, set: FactorSet, seed: u32) -> Result<Sample, String> {
+        let own = self.own_plan(set).map_err(|error| error.to_string())?;
+        let plan = own.as_ref().unwrap_or(&self.plan);
+        let arm = self.arm(plan, set).map_err(|error| error.to_string())?;
+        let run = run_once(plan, &arm, &plan.rows[0], seed, self.stop)?;
+        let value = self.metric.of(&run, &self.groups)?;
+        // The journal is about the disk; what is measured may depend on more.
+        Ok(Sample { value, trace: Some(mix(run.journal_hash) ^ value.to_bits()) })
+    }
+}

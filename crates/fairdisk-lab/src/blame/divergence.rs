@@ -1,0 +1,244 @@
+//! The first decision in which the good and the bad end differ.
+
+use super::{Between, FactorSet};
+use crate::plan::Plan;
+use crate::run::RUN_MAX;
+use fairdisk_core::{BioId, Entry, GroupId, Instant, Op, Record, RequestId, Span, TaskId, Why};
+use fairdisk_sim::World;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Where two runs part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Divergence {
+    /// Runs of which seed.
+    pub seed: u32,
+    /// Until when nothing differed.
+    pub at: Instant,
+    /// How many decisions were the same before.
+    pub decisions: u64,
+    /// What the good end did then.
+    pub good: Move,
+    /// What the bad end did then.
+    pub bad: Move,
+}
+
+/// What a scheduler did at a given time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Move {
+    /// When.
+    pub at: Instant,
+    /// What.
+    pub what: MoveKind,
+}
+
+/// What can be done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MoveKind {
+    /// Chose a request.
+    Chose(Box<Chosen>, Why),
+    /// Waits until a time.
+    Waits(Instant, Why),
+    /// Waits until a request is done.
+    WaitsCompletion(Why),
+    /// Something else happened: the run around the scheduler is another one.
+    Else(&'static str),
+    /// Nothing more happened.
+    Nothing,
+}
+
+/// A request that was chosen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chosen {
+    /// Its number, as `fairdisk explain` counts.
+    pub number: u64,
+    /// Whose group.
+    pub group: String,
+    /// Whose task.
+    pub task: u32,
+    /// `read`, `write` and so on.
+    pub op: &'static str,
+    /// Where.
+    pub sector: u64,
+    /// How much.
+    pub bytes: u64,
+}
+
+/// How much of a run is compared at a time.
+const STEP: Span = Span::from_ms(100);
+
+/// Runs both ends beside each other until they part; `None` if they do not.
+///
+/// # Errors
+/// An end cannot be run.
+pub fn divergence(
+    between: &Between<'_>,
+    bad: FactorSet,
+    seed: u32,
+    stop: &AtomicBool,
+) -> Result<Option<Divergence>, String> {
+    let mut good = End::new(between, FactorSet::EMPTY, seed)?;
+    let mut bad = End::new(between, bad, seed)?;
+    let groups = good.groups.clone();
+    let mut requests = Requests::new(&groups);
+    let mut decisions = 0;
+    while !stop.load(Ordering::Relaxed) {
+        good.fill();
+        bad.fill();
+        match (good.next(), bad.next()) {
+            (None, None) => return Ok(None),
+            (Some(one), Some(other)) if is_same(&one, &other) => {
+                decisions += u64::from(is_decision(&one.record));
+                requests.enter(&one);
+            }
+            (one, other) => {
+                let ats = [&one, &other].into_iter().flatten().map(|entry| entry.at);
+                let at = ats.min().unwrap_or_default();
+                let [good, bad] = [one, other].map(|entry| requests.told(entry, at));
+                return Ok(Some(Divergence { seed, at, decisions, good, bad }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Whether two entries are the same but for a reason.
+fn is_same(one: &Entry, other: &Entry) -> bool {
+    one.at == other.at
+        && match (one.record, other.record) {
+            (Record::Dispatched(one, _), Record::Dispatched(other, _)) => one == other,
+            (Record::Waits(one, _), Record::Waits(other, _)) => one == other,
+            (Record::WaitsCompletion(_), Record::WaitsCompletion(_)) => true,
+            (one, other) => one == other,
+        }
+}
+
+const fn is_decision(record: &Record) -> bool {
+    matches!(record, Record::Dispatched(..) | Record::Waits(..) | Record::WaitsCompletion(_))
+}
+
+/// One of two runs.
+struct End {
+    world: World<fairdisk_sched::Scheduler>,
+    end: Instant,
+    now: Instant,
+    entries: VecDeque<Entry>,
+    groups: Vec<String>,
+}
+
+impl End {
+    fn new(between: &Between<'_>, set: FactorSet, seed: u32) -> Result<Self, String> {
+        let (plan, arm): (Plan, _) = between.journaled(set).map_err(|error| error.to_string())?;
+        let setup = plan.setup(&arm, &plan.rows[0], seed)?;
+        let groups = setup.groups.iter().map(|group| group.name.clone()).collect();
+        let end = Instant::ZERO + plan.duration.unwrap_or(RUN_MAX);
+        let world = World::new(setup.machine, setup.disk);
+        Ok(Self { world, end, now: Instant::ZERO, entries: VecDeque::new(), groups })
+    }
+
+    /// Goes on until there is an entry, or to the end.
+    fn fill(&mut self) {
+        while self.entries.is_empty() && self.now < self.end && !self.world.machine().is_done() {
+            self.now = (self.now + STEP).min(self.end);
+            self.world.run_until_done(self.now);
+            self.entries.extend(self.world.machine_mut().drain_journal());
+        }
+    }
+
+    fn next(&mut self) -> Option<Entry> {
+        self.entries.pop_front()
+    }
+}
+
+/// What is known of the requests when the runs part; up to there it is the same in both.
+struct Requests<'a> {
+    groups: &'a [String],
+    submitted: u64,
+    bios: BTreeMap<BioId, Chosen>,
+    slots: BTreeMap<RequestId, BioId>,
+}
+
+impl<'a> Requests<'a> {
+    const fn new(groups: &'a [String]) -> Self {
+        Self { groups, submitted: 0, bios: BTreeMap::new(), slots: BTreeMap::new() }
+    }
+
+    fn enter(&mut self, entry: &Entry) {
+        match entry.record {
+            Record::Submitted { bio, task, group, op, start, sectors } => {
+                self.submitted += 1;
+                let number = self.submitted;
+                let bytes = sectors.bytes();
+                let (TaskId(task), sector) = (task, start.0);
+                let (group, op) = (self.group(group), name(op));
+                self.bios.insert(bio, Chosen { number, group, task, op, sector, bytes });
+            }
+            Record::Queued(bio, request) => {
+                self.slots.insert(request, bio);
+            }
+            Record::Finished(bio, _) | Record::Cancelled(bio) => {
+                self.bios.remove(&bio);
+            }
+            _ => {}
+        }
+    }
+
+    fn group(&self, group: GroupId) -> String {
+        let at = (group.0 as usize).checked_sub(1);
+        at.and_then(|at| self.groups.get(at)).map_or("/", String::as_str).to_owned()
+    }
+
+    fn told(&self, entry: Option<Entry>, at: Instant) -> Move {
+        let Some(entry) = entry else { return Move { at, what: MoveKind::Nothing } };
+        let what = match entry.record {
+            Record::Dispatched(request, why) => {
+                let bio = self.slots.get(&request).and_then(|bio| self.bios.get(bio));
+                MoveKind::Chose(Box::new(bio.cloned().unwrap_or_default()), why)
+            }
+            Record::Waits(until, why) => MoveKind::Waits(until, why),
+            Record::WaitsCompletion(why) => MoveKind::WaitsCompletion(why),
+            Record::Submitted { .. } => MoveKind::Else("a request was submitted"),
+            Record::Issued(_) => MoveKind::Else("a request went to the disk"),
+            Record::Completed(..) | Record::Finished(..) => MoveKind::Else("a request was done"),
+            _ => MoveKind::Else("a request was queued otherwise"),
+        };
+        Move { at: entry.at, what }
+    }
+}
+
+const fn name(op: Op) -> &'static str {
+    match op {
+        Op::Read => "read",
+        Op::Write => "write",
+        Op::Flush => "flush",
+        Op::Discard => "discard",
+        Op::WriteZeroes => "write of zeroes",
+    }
+}
+
+impl Move {
+    /// What was done, in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let ms = |at: Instant| at.as_ns() as f64 / 1e6;
+        match &self.what {
+            MoveKind::Chose(chosen, why) => {
+                let Chosen { number, group, task, op, sector, bytes } = chosen.as_ref();
+                let kib = *bytes as f64 / 1024.0;
+                let reason = why.text();
+                format!(
+                    "chose request {number}, a {op} of {kib} KiB at sector {sector} by task {task} \
+                     of {group}: {reason}"
+                )
+            }
+            MoveKind::Waits(until, why) => {
+                format!("waits until {:.3} ms: {}", ms(*until), why.text())
+            }
+            MoveKind::WaitsCompletion(why) => {
+                format!("waits until a request is done: {}", why.text())
+            }
+            MoveKind::Else(what) => format!("{what} at {:.3} ms", ms(self.at)),
+            MoveKind::Nothing => "came to its end".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The changes between two scheduler revisions, or between two sets of `--set`.
+
+use super::{FACTORS_MAX, FactorSet};
+use crate::catalog::error::CatalogError;
+use crate::catalog::library::{Document, Kind, find};
+use crate::catalog::overrides::{Override, read};
+use crate::catalog::revision::{Revision, flatten};
+use std::collections::BTreeMap;
+use toml::{Table, Value};
+
+/// One change: a key with a good and a bad value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Factor {
+    /// The key, its scope first: `scheduler.cfq.slice_idle_ms`.
+    pub key: String,
+    /// The good value; `None` where the key is missing.
+    pub good: Option<Value>,
+    /// The bad value.
+    pub bad: Option<Value>,
+}
+
+/// What differs between a good and a bad state.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// The name of the good scheduler.
+    pub good: String,
+    /// The name of the bad scheduler.
+    pub bad: String,
+    /// The changes in the order in which they were made.
+    pub factors: Vec<Factor>,
+    /// The good scheduler's file, flattened and with its overrides.
+    document: Document,
+    /// Of each factor that is no key of the scheduler, the change for the good and the bad state.
+    settings: BTreeMap<usize, [Option<Override>; 2]>,
+}
+
+/// Keys of a revision that name it and change nothing.
+const NAMES: [&str; 2] = ["id", "title"];
+
+/// What is asked to be compared: a scheduler and the changes made to it and around it.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// A scheduler's name.
+    pub scheduler: String,
+    /// Changes for this side alone.
+    pub overrides: Vec<Override>,
+}
+
+impl Difference {
+    /// What differs between two sides; `common` changes are made to both.
+    ///
+    /// # Errors
+    /// A scheduler that does not exist, other families, a malformed change, or nothing differs.
+    pub fn between(good: &Side, bad: &Side, common: &[Override]) -> Result<Self, CatalogError> {
+        let [good_file, bad_file] = [flat(good, common)?, flat(bad, common)?];
+        let tables = [table(&good_file)?, table(&bad_file)?];
+        demand_family(good, bad, &tables)?;
+        let [from, to] = tables.map(|table| keys(&table));
+        let mut names: Vec<&String> = from.keys().chain(to.keys()).collect();
+        names.sort();
+        names.dedup();
+        let differing = names.into_iter().filter(|key| from.get(*key) != to.get(*key));
+        let mut factors: Vec<Factor> = differing
+            .map(|key| Factor {
+                key: format!("scheduler.{key}"),
+                good: from.get(key).cloned(),
+                bad: to.get(key).cloned(),
+            })
+            .collect();
+        let mut settings = BTreeMap::new();
+        for (key, sides) in other_settings(good, bad) {
+            let [good, bad] = sides.each_ref().map(|side| side.as_ref().map(Override::value));
+            if good != bad {
+                settings.insert(factors.len(), sides.clone());
+                factors.push(Factor { key, good: good.cloned(), bad: bad.cloned() });
+            }
+        }
+        if factors.is_empty() || factors.len() > FACTORS_MAX {
+            let found =
+                if factors.is_empty() { "no".to_owned() } else { factors.len().to_string() };
+            return Err(wrong(
+                good,
+                bad,
+                &format!("differ by {found} changes; allowed: 1 to {FACTORS_MAX}"),
+            ));
+        }
+        let names = [good, bad].map(|side| side.scheduler.clone());
+        let [good, bad] = names;
+        Ok(Self { good, bad, factors, document: good_file, settings })
+    }
+
+    /// The scheduler of a mixture.
+    ///
+    /// # Errors
+    /// The mixture is not valid.
+    pub fn revision(&self, set: FactorSet) -> Result<Revision, CatalogError> {
+        let mut mixed = table(&self.document)?;
+        for (at, factor) in self.factors.iter().enumerate().filter(|(at, _)| set.contains(*at)) {
+            if !self.settings.contains_key(&at) {
+                let path = factor.key.split_once('.').map_or("", |(_, path)| path);
+                put(&mut mixed, path, factor.bad.clone());
+            }
+        }
+        let text = toml::to_string(&mixed)
+            .map_err(|error| CatalogError::option(&self.document.path, error.to_string()))?;
+        Revision::parse(&self.document.clone().derived(text))
+    }
+
+    /// The changes around the scheduler that a mixture has; `None` if no mixture has any.
+    #[must_use]
+    pub fn settings(&self, set: FactorSet) -> Option<Vec<Override>> {
+        let side = |at: &usize| usize::from(set.contains(*at));
+        let chosen = self.settings.iter().filter_map(|(at, sides)| sides[side(at)].clone());
+        (!self.settings.is_empty()).then(|| chosen.collect())
+    }
+}
+
+/// A scheduler's file with everything it inherits, and its changes.
+fn flat(side: &Side, common: &[Override]) -> Result<Document, CatalogError> {
+    let document = flatten(find(Kind::Revision, &side.scheduler)?)?;
+    let overrides: Vec<Override> = common.iter().chain(&side.overrides).cloned().collect();
+    // What is wrong with the file is said before anything is mixed.
+    read(&document, &["scheduler"], &overrides, |document| {
+        Revision::parse(document).map(|_| document.clone())
+    })
+}
+
+fn table(document: &Document) -> Result<Table, CatalogError> {
+    document.text.parse().map_err(|error: toml::de::Error| {
+        CatalogError::option(&document.path, error.message().to_owned())
+    })
+}
+
+fn wrong(good: &Side, bad: &Side, message: &str) -> CatalogError {
+    let message = format!("{} and {} {message}", good.scheduler, bad.scheduler);
+    CatalogError::option(&good.scheduler, message)
+}
+
+fn demand_family(good: &Side, bad: &Side, tables: &[Table; 2]) -> Result<(), CatalogError> {
+    let [one, other] = tables
+        .each_ref()
+        .map(|table| table.get("family").and_then(Value::as_str).unwrap_or_default());
+    if one == other {
+        return Ok(());
+    }
+    let message = format!(
+        "are of different families, `{one}` and `{other}`, which have nothing to mix; expected two \
+         revisions of one family (the same `family` in their files)"
+    );
+    Err(wrong(good, bad, &message))
+}
+
+/// The values by `table.key`.
+fn keys(table: &Table) -> BTreeMap<String, Value> {
+    let mut keys = BTreeMap::new();
+    for (name, value) in table.iter().filter(|(name, _)| !NAMES.contains(&name.as_str())) {
+        match value {
+            Value::Table(inner) => {
+                let inner =
+                    inner.iter().map(|(key, value)| (format!("{name}.{key}"), value.clone()));
+                keys.extend(inner);
+            }
+            value => {
+                keys.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    keys
+}
+
+/// Gives `path` a value, or takes it away.
+fn put(table: &mut Table, path: &str, value: Option<Value>) {
+    let (at, key) = match path.split_once('.') {
+        None => (table, path),
+        Some((name, key)) => {
+            let inner = table.entry(name).or_insert_with(|| Table::new().into());
+            let Some(inner) = inner.as_table_mut() else { return };
+            (inner, key)
+        }
+    };
+    match value {
+        Some(value) => at.insert(key.to_owned(), value),
+        None => at.remove(key),
+    };
+}
+
+/// The changes of both sides that are not about the scheduler, by their keys.
+fn other_settings(good: &Side, bad: &Side) -> BTreeMap<String, [Option<Override>; 2]> {
+    let mut settings: BTreeMap<String, [Option<Override>; 2]> = BTreeMap::new();
+    for (at, side) in [good, bad].into_iter().enumerate() {
+        for change in side.overrides.iter().filter(|change| change.scope() != "scheduler") {
+            settings.entry(change.key()).or_default()[at] = Some(change.clone());
+        }
+    }
+    settings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(scheduler: &str, sets: &[&str]) -> Side {
+        let overrides = sets.iter().map(|set| Override::parse(set).expect("well formed"));
+        Side { scheduler: scheduler.to_owned(), overrides: overrides.collect() }
+    }
+
+    fn cfq(sets: &[&str]) -> Side {
+        side("cfq-2.6.25", sets)
+    }
+
+    #[test]
+    fn factors_are_the_keys_that_differ() {
+        let bad =
+            cfq(&["scheduler.cfq.slice_idle_ms=0", "scheduler.quirks.q8_idle_while_busy=false"]);
+        let found = Difference::between(&cfq(&[]), &bad, &[]).expect("they differ");
+        let keys: Vec<&str> = found.factors.iter().map(|factor| factor.key.as_str()).collect();
+        assert_eq!(keys, ["scheduler.cfq.slice_idle_ms", "scheduler.quirks.q8_idle_while_busy"]);
+        assert_eq!(found.factors[0].good, Some(Value::from(8)));
+        assert_eq!(found.factors[0].bad, Some(Value::from(0)));
+        assert_eq!(found.settings(FactorSet::first(2)), None);
+    }
+
+    #[test]
+    fn mixtures_go_from_one_end_to_the_other() {
+        let bad = cfq(&["scheduler.cfq.slice_idle_ms=0", "scheduler.cfq.quantum=9"]);
+        let found = Difference::between(&cfq(&[]), &bad, &[]).expect("they differ");
+        let good = Revision::load("cfq-2.6.25").expect("it is there");
+        assert_eq!(found.revision(FactorSet::EMPTY).expect("valid").spec, good.spec);
+        let specs: Vec<_> = [1, 2, 3]
+            .map(|mask: u64| FactorSet::parse(&mask.to_string()).expect("a set"))
+            .iter()
+            .map(|set| found.revision(*set).expect("valid").spec)
+            .collect();
+        let fairdisk_sched::SchedulerSpec::Cfq(all) = specs[2] else { panic!("another family") };
+        assert_eq!((all.quantum, all.slice_idle_ms), (9, 0));
+        assert!(specs[0] != specs[1] && specs[0] != specs[2] && specs[1] != good.spec);
+    }
+
+    #[test]
+    fn settings_around_the_scheduler_are_factors_too() {
+        let [good, bad] = [cfq(&["host.hz=250"]), cfq(&["host.hz=1000", "device.depth=4"])];
+        let found = Difference::between(&good, &bad, &[]).expect("they differ");
+        let keys: Vec<&str> = found.factors.iter().map(|factor| factor.key.as_str()).collect();
+        assert_eq!(keys, ["device.depth", "host.hz"]);
+        assert_eq!(found.settings(FactorSet::EMPTY), Some(vec![good.overrides[0].clone()]));
+        assert_eq!(found.settings(FactorSet::first(2)).map(|settings| settings.len()), Some(2));
+    }
+
+    #[test]
+    fn what_cannot_be_mixed_is_refused() {
+        let error = |good: &Side, bad: &Side| {
+            Difference::between(good, bad, &[]).expect_err("nothing to mix").to_string()
+        };
+        let families = error(&cfq(&[]), &side("deadline", &[]));
+        assert!(families.contains("different families, `cfq` and `deadline`"), "{families}");
+        assert!(error(&cfq(&[]), &cfq(&[])).contains("differ by no changes"));
+        let wrong = error(&cfq(&[]), &cfq(&["scheduler.cfq.quantum=many"]));
+        assert!(wrong.starts_with("--set scheduler.cfq.quantum=many"), "{wrong}");
+    }
+}

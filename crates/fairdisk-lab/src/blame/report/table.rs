@@ -1,0 +1,158 @@
+//! The report as a table for people.
+
+use super::{Report, words};
+use crate::blame::{Effect, Ends};
+use crate::outcome::{Spread, Style};
+use std::fmt::Write as _;
+
+/// Columns of the longest bar.
+const BAR_WIDTH: f64 = 24.0;
+/// Pairs shown at most.
+const PAIRS_MAX: usize = 5;
+
+/// The report as text.
+#[must_use]
+pub fn to_table(report: &Report, style: Style) -> String {
+    let mut out = String::new();
+    let found = &report.findings;
+    line(&mut out, &style.bold(&report.title));
+    let seeds = words::count(found.seeds as usize, "run");
+    line(
+        &mut out,
+        &style.dim(&format!("{} on {}, mean of {seeds} ± sd", report.unit, report.place)),
+    );
+    if let Some(ends) = &found.ends {
+        write_ends(&mut out, report, ends);
+        if found.method.is_some() {
+            out.push('\n');
+            line(&mut out, &style.bold(&words::verdict(report)));
+            line(&mut out, &style.dim(&format!("  {}", words::effort(report))));
+            write_effects(&mut out, report, ends, style);
+            write_pairs(&mut out, report);
+        } else if !found.suspects.is_empty() {
+            let names = words::list(&report.names(found.suspects));
+            line(&mut out, &format!("\nseen to make a difference so far: {names}"));
+        }
+    }
+    let mut section = |title: &str, lines: &[String]| {
+        if !lines.is_empty() {
+            let _ = writeln!(out, "\n{}", style.bold(title));
+            lines.iter().for_each(|text| line(&mut out, &format!("  {text}")));
+        }
+    };
+    if let Some(undo) = &found.undo {
+        section("to undo", &[words::undo(report, undo)]);
+    }
+    if let Some(bisection) = &found.bisection {
+        section("a bisection", &words::bisection(report, bisection));
+    }
+    if let Some((at, [good, bad])) = words::divergence(report) {
+        let ends = [format!("good  {good}"), format!("bad   {bad}")];
+        section(&format!("the first decision that differs, {at}"), &ends);
+    }
+    if let Some(halt) = words::halt(report) {
+        line(&mut out, &format!("\n{halt}"));
+    }
+    out
+}
+
+fn line(out: &mut String, text: &str) {
+    out.push_str(text.trim_end());
+    out.push('\n');
+}
+
+fn write_ends(out: &mut String, report: &Report, ends: &Ends) {
+    out.push('\n');
+    let width = report.good.chars().count().max(report.bad.chars().count());
+    let (good, bad) = (Spread::of(&ends.good), Spread::of(&ends.bad));
+    let mean_and_sd = |value: Spread| {
+        format!("{:>9} ± {:<8}", words::number(value.mean), words::number(value.sd))
+    };
+    line(out, &format!("  good  {:width$}  {}", report.good, mean_and_sd(good)));
+    let whole = ends.whole();
+    let part = match good.mean {
+        0.0 => String::new(),
+        mean => format!(" ({:+.1} %)", 100.0 * whole / mean),
+    };
+    let (bad, whole) = (mean_and_sd(bad), words::signed(whole));
+    line(out, &format!("  bad   {:width$}  {bad}  {whole}{part}", report.bad));
+    if let Some(note) = words::ends_note(ends) {
+        line(out, &format!("  {note}"));
+    }
+}
+
+fn write_effects(out: &mut String, report: &Report, ends: &Ends, style: Style) {
+    let found = &report.findings;
+    let (real, noise): (Vec<&Effect>, Vec<&Effect>) =
+        found.effects.iter().partition(|effect| !effect.is_noise);
+    let names = real.iter().map(|effect| report.name(effect.factor).chars().count());
+    let width = names.max().unwrap_or(0).max(16);
+    let largest = real.iter().map(|effect| effect.part.mean.abs()).fold(0.0, f64::max);
+    if !real.is_empty() {
+        let head = format!(
+            "  {:width$}  {:>9}   {:<8} {:>8}  {:>9}  {:>9}",
+            "change", "part", "± sd", "of it", "alone", "undone"
+        );
+        line(out, &style.dim(&head));
+    }
+    for effect in &real {
+        let share =
+            if ends.differ { words::percent(effect.part.mean / ends.whole()) } else { "-".into() };
+        let optional = |value: Option<f64>| value.map_or("-".to_owned(), words::signed);
+        line(
+            out,
+            &format!(
+                "  {:width$}  {:>9} ± {:<8} {share:>8}  {:>9}  {:>9}  {}",
+                report.name(effect.factor),
+                words::signed(effect.part.mean),
+                words::number(effect.part.sd),
+                optional(effect.first),
+                optional(effect.last.map(|last| -last)),
+                bar(effect.part.mean, largest),
+            ),
+        );
+        let change = &report.changes[effect.factor];
+        let values = format!("{} → {}", change.good, change.bad);
+        let about = match &change.about {
+            Some(about) => {
+                format!("{values}; {} {}: {}", about.commit, about.author, about.summary)
+            }
+            None => values,
+        };
+        line(out, &style.dim(&format!("    {about}")));
+    }
+    if !noise.is_empty() {
+        let names: Vec<&str> = noise.iter().map(|effect| report.name(effect.factor)).collect();
+        let sum: f64 = noise.iter().map(|effect| effect.part.mean).sum();
+        let (names, sum) = (words::list(&names), words::signed(sum));
+        line(out, &format!("  within the noise: {names} ({sum})"));
+    }
+    if let Some(rest) = &found.rest {
+        let (count, part) = (rest.factors.len(), words::signed(rest.part.mean));
+        let sd = words::number(rest.part.sd);
+        let noise = if rest.is_noise { ", within the noise" } else { "" };
+        let noun = if count == 1 { "change" } else { "changes together" };
+        line(out, &format!("  the other {count} {noun}: {part} ± {sd}{noise}"));
+    }
+}
+
+/// Pairs that do something else together than alone.
+fn write_pairs(out: &mut String, report: &Report) {
+    let real: Vec<_> =
+        report.findings.pairs.iter().filter(|pair| !pair.is_noise).take(PAIRS_MAX).collect();
+    if real.is_empty() {
+        return;
+    }
+    line(out, "\npairs: what one of them adds more when the other one is there");
+    for pair in real {
+        let [one, other] = pair.factors.map(|factor| report.name(factor));
+        let (mean, sd) = (words::signed(pair.interaction.mean), words::number(pair.interaction.sd));
+        line(out, &format!("  {mean:>9} ± {sd:<8}  {one} × {other}"));
+    }
+}
+
+fn bar(value: f64, largest: f64) -> String {
+    let columns = (value.abs() / largest * BAR_WIDTH).round().max(1.0) as usize;
+    let letter = if value < 0.0 { "█" } else { "▒" };
+    letter.repeat(columns)
+}

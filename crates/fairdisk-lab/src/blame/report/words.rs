@@ -1,0 +1,158 @@
+//! Sentences and numbers that table and page have in common.
+
+use super::Report;
+use crate::blame::{Bisection, Ends, Halt, Method, Undo};
+
+/// A number with four digits that say something.
+pub(super) fn number(value: f64) -> String {
+    let digits = match value.abs() {
+        size if size >= 1000.0 || size == 0.0 => 0,
+        size if size >= 100.0 => 1,
+        size if size >= 10.0 => 2,
+        _ => 3,
+    };
+    format!("{value:.digits$}")
+}
+
+/// The same, always with a sign.
+pub(super) fn signed(value: f64) -> String {
+    let text = number(value);
+    if text.starts_with('-') { text } else { format!("+{text}") }
+}
+
+/// A part of the whole in percent.
+pub(super) fn percent(part: f64) -> String {
+    format!("{:.1} %", 100.0 * part)
+}
+
+/// `1 run`, `2 runs`.
+pub(super) fn count(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn list(names: &[&str]) -> String {
+    match names {
+        [] => "nothing".to_owned(),
+        [one] => (*one).to_owned(),
+        [before @ .., last] => format!("{} and {last}", before.join(", ")),
+    }
+}
+
+/// What was looked at, and how.
+pub(super) fn effort(report: &Report) -> String {
+    let found = &report.findings;
+    let how = match found.method {
+        Some(Method::Exact { mixtures }) => {
+            format!("exact, from {}", count(mixtures, "mixture"))
+        }
+        Some(Method::Sampled { pairs_of_orders }) => {
+            format!("from {} and their reverses", count(pairs_of_orders, "random order"))
+        }
+        None => "not taken apart".to_owned(),
+    };
+    format!("{how}; {}, {} of each mixture", count(found.runs, "run"), found.seeds)
+}
+
+/// How many changes are to blame.
+pub(super) fn verdict(report: &Report) -> String {
+    let (culprits, all) = (report.findings.culprits().len(), report.changes.len());
+    let changes = count(all, "change");
+    match culprits {
+        0 => format!("none of {changes} is to blame: all is within the noise"),
+        1 => format!("1 of {changes} is to blame"),
+        _ => format!("{culprits} of {changes} are to blame"),
+    }
+}
+
+/// Why there is nothing to divide, if there is not.
+pub(super) fn ends_note(ends: &Ends) -> Option<&'static str> {
+    (!ends.differ).then_some("the ends do not differ by more than the noise")
+}
+
+/// What a bisection would have answered, in sentences.
+pub(super) fn bisection(report: &Report, bisection: &Bisection) -> Vec<String> {
+    let seeds = bisection.answers.len();
+    let mut lines = Vec::new();
+    for (answer, recovers) in &bisection.recovers {
+        let times = bisection.answers.iter().filter(|other| *other == answer).count();
+        lines.push(format!(
+            "{times} of {} {} {}; undone alone it gives back {}",
+            count(seeds, "bisection"),
+            if times == 1 { "names" } else { "name" },
+            report.name(*answer),
+            percent(*recovers),
+        ));
+    }
+    if bisection.recovers.len() > 1 {
+        lines.push("it is unstable: the answer depends on the run".to_owned());
+    }
+    if let Some(off) = bisection.nearest_sd {
+        let risk = match off {
+            off if off < 1.0 => "as good as a coin",
+            off if off < 3.0 => "often called otherwise",
+            _ => "safe from noise",
+        };
+        lines.push(format!(
+            "the run nearest to the middle is {off:.1} sd of a run away from it: {risk}"
+        ));
+    }
+    let culprits = report.findings.culprits().len();
+    if culprits > 1 {
+        lines.push(format!("{culprits} changes are to blame, and a bisection names one"));
+    }
+    lines
+}
+
+/// What to undo, in a sentence.
+pub(super) fn undo(report: &Report, undo: &Undo) -> String {
+    let names = list(&report.names(undo.factors));
+    let seeds = count(report.findings.seeds as usize, "run");
+    let (value, back) = (number(undo.value.mean), percent(undo.recovers));
+    let smaller = match (undo.is_enough, undo.is_smallest) {
+        (false, _) => "no set of suspects gives back 95 %",
+        (true, true) if undo.factors.len() > 1 => "no smaller set gives back 95 %",
+        (true, true) => "no other single change gives back more",
+        (true, false) => "not all smaller sets were run",
+    };
+    format!("{names}: back to {value} ({back} of the loss, {seeds}); {smaller}")
+}
+
+/// What is missing, if something is.
+pub(super) fn halt(report: &Report) -> Option<String> {
+    let found = &report.findings;
+    match &found.halt {
+        Some(Halt::Interrupted) => Some("interrupted: this is what was known".to_owned()),
+        Some(Halt::Budget) => Some("the budget is used up: more with a larger --runs".to_owned()),
+        Some(Halt::Failed(message)) => Some(message.clone()),
+        None if !found.is_searched => {
+            Some("the search did not come to its end: more with a larger --runs".to_owned())
+        }
+        None => None,
+    }
+}
+
+/// Where the ends part, in a sentence for each.
+pub(super) fn divergence(report: &Report) -> Option<(String, [String; 2])> {
+    let found = report.divergence.as_ref()?;
+    let at = format!(
+        "at {:.3} ms of seed {}, after {} equal",
+        found.at.as_ns() as f64 / 1e6,
+        found.seed,
+        count(found.decisions as usize, "decision"),
+    );
+    Some((at, [found.good.words(), found.bad.words()]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_four_digits_that_say_something() {
+        let numbers = [12345.6, 123.45, 12.345, 1.2345, -0.5].map(number);
+        assert_eq!(numbers, ["12346", "123.5", "12.35", "1.234", "-0.500"]);
+        assert_eq!(signed(1500.0), "+1500");
+        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+    }
+}

@@ -1,0 +1,55 @@
+//! Blame in the lab: mixtures of two schedulers under one load.
+
+use super::{Args, all};
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::job;
+use fairdisk_lab::blame::{Between, Difference, Report, Side, divergence};
+use fairdisk_lab::catalog::error::CatalogError;
+use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::plan::{Options, Plan};
+use std::sync::atomic::Ordering;
+
+pub(super) fn execute(args: &Args) -> Result<(), Failure> {
+    let stop = interrupt::stop_flag()?;
+    let common = overrides(&args.sets)?;
+    let [good, bad] =
+        [(&args.good, &args.good_sets), (&args.bad, &args.bad_sets)].map(|(scheduler, sets)| {
+            let overrides = overrides(sets)?;
+            Ok::<Side, Failure>(Side { scheduler: scheduler.clone(), overrides })
+        });
+    let difference = Difference::between(&good?, &bad?, &common)?;
+    let options = Options {
+        device: args.device.clone(),
+        duration: args.duration,
+        arm: args.arm.clone(),
+        row: args.row.clone(),
+        seeds: Some(args.seeds),
+        overrides: common,
+        ..Options::default()
+    };
+    // Read once: what is on the disk may change while runs are done.
+    let jobs = match job::is_job_file(&args.spec) {
+        true => Some(job::resolve(&args.spec)?),
+        false => None,
+    };
+    let planner = |options: &Options| -> Result<Plan, CatalogError> {
+        match &jobs {
+            Some(jobs) => Plan::job_file(&args.spec, jobs, options),
+            None => Plan::experiment(&args.spec, options),
+        }
+    };
+    let between = Between::new(difference, args.metric.clone(), &planner, options, &stop)?;
+    let design = args.design(between.difference().factors.len());
+    let findings = args.investigate(&between, &design, &between.identity(), &stop)?;
+    let parted = match stop.load(Ordering::Relaxed) {
+        true => None,
+        false => divergence(&between, all(design.factors), 0, &stop).map_err(Failure::Run)?,
+    };
+    args.show(&Report::of_lab(&between, findings, parted))
+}
+
+fn overrides(texts: &[String]) -> Result<Vec<Override>, Failure> {
+    let overrides = texts.iter().map(|text| Override::parse(text));
+    overrides.collect::<Result<_, _>>().map_err(Failure::BadInput)
+}

@@ -1,0 +1,134 @@
+//! The file of `--resume`: a line for each finished run, so that an investigation that was cut
+//! short can go on.
+//!
+//! A run belongs to the question it was done for: the program, both sides, the load, the metric.
+//! Runs of other questions in the same file are left alone.
+
+use crate::failure::Failure;
+use fairdisk_lab::blame::{FactorSet, Sample};
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// The open file.
+pub(super) struct State {
+    file: Mutex<File>,
+    question: String,
+}
+
+/// A run that was done before.
+type Known = (FactorSet, u32, Sample);
+
+impl State {
+    /// Opens or makes the file; the runs in it that answer the same question.
+    ///
+    /// # Errors
+    /// It cannot be read or written, or is some other file.
+    pub(super) fn open(path: &Path, identity: &str) -> Result<(Vec<Known>, Self), Failure> {
+        let shown = path.display();
+        let bad = |error: io::Error| Failure::BadInput(format!("--resume {shown}: {error}"));
+        let question = question(identity).map_err(bad)?;
+        let text = match fs::read_to_string(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            text => text.map_err(bad)?,
+        };
+        let mut known = Vec::new();
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        for (at, line) in text[..whole].lines().enumerate() {
+            let (asked, run) = read(line).ok_or_else(|| {
+                let line = at + 1;
+                let message = "is no run; expected a file that --resume made, or a new name";
+                Failure::BadInput(format!("{shown}:{line}: {message}"))
+            })?;
+            if asked == question {
+                known.push(run);
+            }
+        }
+        let file = File::options().create(true).append(true).open(path).map_err(bad)?;
+        // A line that was cut off when the program was killed.
+        file.set_len(whole as u64).map_err(bad)?;
+        Ok((known, Self { file: Mutex::new(file), question }))
+    }
+
+    /// Adds a run.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn keep(&self, set: FactorSet, seed: u32, sample: Sample) -> io::Result<()> {
+        let line = json!({
+            "question": self.question,
+            "mixture": set.to_string(),
+            "seed": seed,
+            // As text: numbers may lose their last bit when they are read.
+            "value": sample.value.to_string(),
+            "trace": sample.trace.map(|trace| format!("{trace:016x}")),
+        });
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(format!("{line}\n").as_bytes())
+    }
+}
+
+/// What identifies a question, this program included.
+fn question(identity: &str) -> io::Result<String> {
+    let mut hash = DefaultHasher::new();
+    fs::read(std::env::current_exe()?)?.hash(&mut hash);
+    identity.hash(&mut hash);
+    Ok(format!("{:016x}", hash.finish()))
+}
+
+/// Whose run a line is, and the run.
+fn read(line: &str) -> Option<(String, Known)> {
+    let value: Value = serde_json::from_str(line).ok()?;
+    let set = FactorSet::parse(value["mixture"].as_str()?)?;
+    let seed = u32::try_from(value["seed"].as_u64()?).ok()?;
+    let trace = match &value["trace"] {
+        Value::Null => None,
+        trace => Some(u64::from_str_radix(trace.as_str()?, 16).ok()?),
+    };
+    let sample = Sample { value: value["value"].as_str()?.parse().ok()?, trace };
+    Some((value["question"].as_str()?.to_owned(), (set, seed, sample)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(path: &Path, identity: &str) -> usize {
+        State::open(path, identity).map(|(known, _)| known.len()).expect("it opens")
+    }
+
+    #[test]
+    fn runs_are_kept_for_their_question_alone_and_exactly() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("state");
+        let set = FactorSet::first(3);
+        let sample = Sample { value: 0.1 + 0.2, trace: Some(u64::MAX) };
+        let (known, state) = State::open(&path, "this").expect("it is made");
+        assert!(known.is_empty());
+        state.keep(set, 2, sample).expect("it is written");
+        drop(state);
+        let (known, _) = State::open(&path, "this").expect("it opens");
+        assert_eq!(known, [(set, 2, sample)]);
+        assert_eq!(runs(&path, "that"), 0);
+    }
+
+    #[test]
+    fn what_a_kill_cut_off_is_forgotten_and_other_files_are_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("state");
+        let (_, state) = State::open(&path, "this").expect("it is made");
+        let sample = Sample { value: 1.0, trace: None };
+        (0..3).for_each(|seed| state.keep(FactorSet::EMPTY, seed, sample).expect("written"));
+        let text = fs::read_to_string(&path).expect("readable");
+        fs::write(&path, &text[..text.len() - 9]).expect("writable");
+        assert_eq!(runs(&path, "this"), 2);
+        assert_eq!(fs::read_to_string(&path).expect("readable").lines().count(), 2);
+        fs::write(&path, "something else\n").expect("writable");
+        let error = State::open(&path, "this").err().expect("refused").message();
+        assert!(error.contains("state:1: is no run"), "{error}");
+        assert_eq!(fs::read_to_string(&path).expect("readable"), "something else\n");
+    }
+}

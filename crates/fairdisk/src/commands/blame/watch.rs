@@ -1,0 +1,53 @@
+//! A progress bar with an estimate, and finished runs on their way into a file.
+
+use super::state::State;
+use crate::failure::Failure;
+use crate::progress;
+use fairdisk_lab::blame::{FactorSet, Sample, Watch};
+use indicatif::{HumanDuration, ProgressBar};
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+/// Tells whoever waits, and keeps runs.
+pub(super) struct Progress {
+    bar: ProgressBar,
+    state: Option<State>,
+    /// The first run that could not be kept.
+    failed: Mutex<Option<io::Error>>,
+}
+
+impl Progress {
+    /// Of at most so many runs.
+    pub(super) fn new(runs: usize, quiet: bool, state: Option<State>) -> Self {
+        Self { bar: progress::bar(runs as u64, quiet), state, failed: Mutex::default() }
+    }
+
+    /// No more runs.
+    ///
+    /// # Errors
+    /// A run could not be kept.
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        self.bar.finish_and_clear();
+        match self.failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            None => Ok(()),
+            Some(error) => Err(Failure::Run(format!("cannot keep finished runs: {error}"))),
+        }
+    }
+}
+
+impl Watch for Progress {
+    fn measured(&self, set: FactorSet, seed: u32, sample: Sample) {
+        let Some(Err(error)) = self.state.as_ref().map(|state| state.keep(set, seed, sample))
+        else {
+            return;
+        };
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    fn progress(&self, done: usize, expected: usize, what: &str) {
+        self.bar.set_length(expected as u64);
+        self.bar.set_position(done as u64);
+        let left = HumanDuration(self.bar.eta());
+        self.bar.set_message(format!("runs at most: {what}, {left:#} left"));
+    }
+}

@@ -1,0 +1,143 @@
+//! `fairdisk blame`.
+
+use crate::program::{Place, fairdisk};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+
+/// Group 1's share under two-layer CFQ is taken by two of five changes.
+const SHARE: &[&str] = &[
+    "blame",
+    "two-layer-cfq",
+    "two-layer-cfq",
+    "satoshi-2008-05-27-test1",
+    "--arm=two-layer",
+    "--row=#1",
+    "--metric=share:group 1",
+    "--duration=30s",
+    "--bad-set=scheduler.cfq.slice_idle_ms=0",
+    "--bad-set=scheduler.groups.slice_ms=20",
+    "--bad-set=scheduler.groups.idle=false",
+    "--bad-set=scheduler.quirks.q8_idle_while_busy=false",
+    "--bad-set=host.hz=100",
+];
+
+fn with(more: &[&str]) -> Vec<String> {
+    SHARE.iter().chain(more).map(|part| (*part).to_owned()).collect()
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    let mut names: Vec<&str> =
+        list.as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn the_changes_that_matter_are_named_and_sum_to_the_whole() {
+    let found = fairdisk(&with(&["--json"])).json();
+    assert_eq!(names(&found["to_blame"]), ["cfq.slice_idle_ms", "groups.slice_ms"], "{found:#}");
+    let part = |value: &Value| value["part"].as_f64().unwrap();
+    let effects = found["effects"].as_array().unwrap();
+    let sum: f64 = effects.iter().map(part).sum::<f64>() + part(&found["rest"]);
+    assert!((sum - found["ends"]["whole"].as_f64().unwrap()).abs() < 1e-9, "{found:#}");
+    assert_eq!(names(&found["undo"]["changes"]).len(), 2, "{found:#}");
+    assert_eq!(
+        (&found["undo"]["enough"], &found["undo"]["smallest"]),
+        (&true.into(), &true.into())
+    );
+    assert_eq!(found["bisection"]["answers"].as_array().unwrap().len(), 4);
+    assert_eq!(found["divergence"]["good"]["why"], "IdleWait", "{found:#}");
+    assert!(found.get("partial").is_none());
+}
+
+#[test]
+fn the_table_says_what_the_json_says() {
+    let text = fairdisk(&with(&[])).quiet();
+    let parts = [
+        "2 of 5 changes are to blame",
+        "cfq.slice_idle_ms",
+        "8 → 0",
+        "cfq.slice_idle_ms × groups.slice_ms",
+        "to undo\n  cfq.slice_idle_ms and groups.slice_ms: back to",
+        "bisections name cfq.slice_idle_ms; undone alone",
+        "the first decision that differs, at",
+    ];
+    for part in parts {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+}
+
+#[test]
+fn finished_runs_are_kept_and_not_repeated() {
+    let place = Place::new();
+    let arguments = with(&["--json", "--resume=state"]);
+    let first = place.run(&arguments).quiet();
+    let state = fs::read_to_string(place.path().join("state")).unwrap();
+    let value: Value = serde_json::from_str(&first).unwrap();
+    assert_eq!(state.lines().count() as u64, value["runs"].as_u64().unwrap());
+    // Half of it, and a line that was cut off.
+    let half: Vec<&str> = state.lines().take(state.lines().count() / 2).collect();
+    place.write("state", format!("{}\n{}", half.join("\n"), &half[0][..20]));
+    assert_eq!(place.run(&arguments).quiet(), first);
+    let again = fs::read_to_string(place.path().join("state")).unwrap();
+    assert_eq!(again.lines().count(), state.lines().count());
+    assert_eq!(place.run(&arguments).quiet(), first);
+    assert_eq!(fs::read_to_string(place.path().join("state")).unwrap(), again);
+    // Another question has other runs.
+    place.run(&with(&["--json", "--resume=state", "--set=scheduler.cfq.quantum=2"])).json();
+    let both = fs::read_to_string(place.path().join("state")).unwrap();
+    assert!(both.starts_with(&again) && both.len() > again.len());
+}
+
+#[test]
+fn a_budget_that_is_too_small_is_said() {
+    let ended = fairdisk(&with(&["--runs=10"]));
+    let text = ended.quiet();
+    assert!(text.contains("budget is used up: more with a larger --runs"), "{text}");
+    assert_eq!(fairdisk(&with(&["--runs=10", "--json"])).json()["partial"], "budget");
+}
+
+#[test]
+fn an_interruption_says_what_is_known() {
+    let place = Place::new();
+    let long = with(&["--json", "--seeds=1000", "--runs=1000000", "--resume=state"]);
+    let child = place.command(&long).spawn().unwrap();
+    // Some runs are done.
+    let state = place.path().join("state");
+    while !fs::File::open(&state).is_ok_and(|file| BufReader::new(file).lines().count() > 20) {
+        std::thread::yield_now();
+    }
+    crate::interrupted::interrupt(&child);
+    let ended = crate::program::Ended::of(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(130), "{}", ended.err);
+    assert!(ended.err.contains("results are partial: "), "{}", ended.err);
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(value["partial"], "interrupted");
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let refused = |arguments: &[&str], expected: &str| {
+        let ended = fairdisk(arguments);
+        assert_eq!(ended.code, Some(2), "{}", ended.err);
+        assert!(ended.err.contains(expected), "{}", ended.err);
+    };
+    let pair = ["blame", "cfq-2.6.25", "cfq-2.6.25"];
+    refused(
+        &["blame", "cfq-2.6.25", "deadline", "two-groups"],
+        "cfq-2.6.25 and deadline are of different",
+    );
+    refused(&[&pair[..], &["two-groups"]].concat(), "differ by no changes");
+    let change = ["--bad-set", "scheduler.cfq.quantum=1"];
+    let rows = [&pair[..], &["satoshi-2008-05-27-test1"], &change].concat();
+    refused(&rows, "--arm: 2 arms to choose from: native, ionice");
+    refused(&[&rows[..], &["--arm", "native"]].concat(), "--row: 3 rows to choose from");
+    let metric = [&pair[..], &["two-groups", "--metric", "share:databas"], &change].concat();
+    refused(&metric, "did you mean `database`?");
+    refused(
+        &[&pair[..], &["two-groups", "--metric", "speed"], &change].concat(),
+        "expected ios, mbps",
+    );
+    refused(&["blame", "cfq-2.6.52", "cfq-2.6.25", "two-groups"], "did you mean `cfq-2.6.25`");
+}
