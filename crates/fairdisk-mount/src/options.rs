@@ -32,7 +32,8 @@ impl Default for MountOptions {
             allow_other: false,
             allow_suid: false,
             dirty_limit: 32 << 20,
-            readers: 4,
+            // As many as perform what they took, and one that takes the next.
+            readers: 5,
             read_ahead_kib: 512,
             ttl: Duration::from_secs(1),
         }

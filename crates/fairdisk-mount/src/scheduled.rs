@@ -1,7 +1,7 @@
 //! The gate behind which a scheduler decides.
 
 use crate::gate::{Gate, Job, Piece};
-use crate::identity::{Asks, FileId, Hierarchy, Identity, Setting, SettingError, Who, ioprio};
+use crate::identity::{Asks, FileId, Hierarchy, Identity, Setting, SettingError, Who};
 use fairdisk_core::{
     Accounts, AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Span, WeightMap,
 };
@@ -200,11 +200,10 @@ impl MountGate {
 impl Gate for MountGate {
     fn submit(&self, piece: Piece, job: Box<dyn Job>) {
         let who = self.gate.who(piece.caller, self.file(piece.file));
-        let own = if piece.caller == 0 { None } else { ioprio::of(piece.caller) };
         let order = Order {
             task: who.task,
             group: who.group,
-            ioprio: own.unwrap_or(who.ioprio),
+            ioprio: who.ioprio,
             op: piece.op,
             start: piece.start,
             sectors: piece.sectors,

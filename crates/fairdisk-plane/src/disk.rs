@@ -27,7 +27,7 @@ use fairdisk_sim::device::DeviceModel;
 use inbox::Inbox;
 use pool::{Pool, Work};
 use rustix::fd::BorrowedFd;
-use state::{Issued, Performed, State, Todo};
+use state::{Issued, State, Todo};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -289,15 +289,11 @@ impl Shared {
 
     /// Performs an issued request and hears what comes next.
     fn perform(&self, issued: Issued) {
-        let Issued { request, jobs } = issued;
-        let performed: Vec<Performed> = jobs
-            .into_iter()
-            .map(|mut job| {
-                let result = job.perform();
-                (job, result)
-            })
-            .collect();
-        let todo = self.with(|state, now| state.performed(now, request, performed));
+        let Issued { request, mut jobs } = issued;
+        for (job, result) in &mut jobs {
+            *result = job.perform();
+        }
+        let todo = self.with(|state, now| state.performed(now, request, jobs));
         self.see_to(todo);
     }
 

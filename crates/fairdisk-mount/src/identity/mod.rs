@@ -27,7 +27,7 @@ pub struct Who {
     pub task: TaskId,
     /// Its group.
     pub group: GroupId,
-    /// Its priority where `ionice` has set none: what follows from `nice`.
+    /// Its priority: what `ionice` has set, or what follows from `nice`.
     pub ioprio: IoPrio,
 }
 

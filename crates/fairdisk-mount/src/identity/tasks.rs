@@ -60,7 +60,7 @@ impl Tasks {
         }
         let Some(known) = self.known.get_mut(&tid) else { return Look::Known(last) };
         known.checked = now;
-        known.who.ioprio = ioprio::from_nice(tid);
+        known.who.ioprio = ioprio::of(tid).unwrap_or_else(|| ioprio::from_nice(tid));
         match known.read() {
             Some(text) => Look::Read(known, text),
             None => Look::Known(known.who),

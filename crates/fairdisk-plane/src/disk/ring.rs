@@ -106,8 +106,7 @@ impl<'a> Performer<'a> {
             self.flights.len() - 1
         });
         let left = issued.jobs.len();
-        let jobs = issued.jobs.into_iter().map(|job| (job, Ok(()))).collect();
-        let flight = Flight { request: issued.request, jobs, left, again: false };
+        let flight = Flight { request: issued.request, jobs: issued.jobs, left, again: false };
         let flight = self.flights[at].insert(flight);
         for (number, (job, _)) in flight.jobs.iter_mut().enumerate() {
             let transfer = job.transfer();
@@ -155,7 +154,6 @@ impl<'a> Performer<'a> {
         };
         self.free.push(at);
         if again {
-            let jobs = jobs.into_iter().map(|(job, _)| job).collect();
             self.shared.perform_elsewhere(Issued { request, jobs });
         } else {
             self.landed.push((request, jobs));

@@ -15,17 +15,17 @@ use std::io;
 /// A request the scheduler has issued: its jobs are to be performed, in this order.
 pub(super) struct Issued {
     pub(super) request: RequestId,
-    pub(super) jobs: Vec<Box<dyn Job>>,
+    pub(super) jobs: Vec<Performed>,
 }
 
 impl Issued {
     /// Whether the kernel can do all of it.
     pub(super) fn is_transfer(&self) -> bool {
-        self.jobs.iter().all(|job| job.is_transfer())
+        self.jobs.iter().all(|(job, _)| job.is_transfer())
     }
 }
 
-/// A job with what came of it.
+/// A job with what came of it, once it is performed.
 pub(super) type Performed = (Box<dyn Job>, io::Result<()>);
 
 /// What is to be done once the lock is given back.
@@ -42,6 +42,8 @@ pub(super) struct State {
     /// Jobs that wait, by the number of their bio.
     waiting: Vec<Option<Box<dyn Job>>>,
     free: Vec<u32>,
+    /// Room for the jobs of a request, to be used again.
+    spare: Vec<Vec<Performed>>,
     model: Option<Model>,
     meter: Option<Meter>,
     wake_at: Option<Instant>,
@@ -92,6 +94,7 @@ impl State {
             woken: Vec::new(),
             waiting: Vec::new(),
             free: Vec::new(),
+            spare: Vec::new(),
             model,
             meter,
             wake_at: None,
@@ -204,9 +207,10 @@ impl State {
         }
     }
 
-    fn complete(&mut self, now: Instant, request: RequestId, ok: bool, jobs: Vec<Performed>) {
+    fn complete(&mut self, now: Instant, request: RequestId, ok: bool, mut jobs: Vec<Performed>) {
         let ok = ok && jobs.iter().all(|(_, result)| result.is_ok());
-        self.todo.finished.extend(jobs);
+        self.todo.finished.append(&mut jobs);
+        self.spare.push(jobs);
         self.feed(now, Input::Completed { request, ok });
     }
 
@@ -248,7 +252,8 @@ impl State {
         }
         let bios = self.engine.bios_of(request.id);
         let waiting = &mut self.waiting;
-        let jobs = bios.filter_map(|bio| waiting[bio.0 as usize].take()).collect();
+        let mut jobs = self.spare.pop().unwrap_or_default();
+        jobs.extend(bios.filter_map(|bio| Some((waiting[bio.0 as usize].take()?, Ok(())))));
         self.todo.issued.push(Issued { request: request.id, jobs });
     }
 }
