@@ -141,11 +141,13 @@ pub enum Why {
     OwnRequestInFlight,
     /// Only requests in flight are left.
     NothingQueued,
+    /// A queue that is waited for starts nothing while asynchronous requests are in flight.
+    AsyncInFlight,
 }
 
 impl Why {
     /// Every reason.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::ArrivedFirst,
         Self::SectorOrder,
         Self::DeadlineExpired,
@@ -165,6 +167,7 @@ impl Why {
         Self::SyncInFlight,
         Self::OwnRequestInFlight,
         Self::NothingQueued,
+        Self::AsyncInFlight,
     ];
 
     /// The reason in words, as `fairdisk explain` prints it.
@@ -192,6 +195,9 @@ impl Why {
             Self::SyncInFlight => "asynchronous requests wait while synchronous ones are in flight",
             Self::OwnRequestInFlight => "the queue being served waits for its own request",
             Self::NothingQueued => "nothing is queued, only requests in flight are left",
+            Self::AsyncInFlight => {
+                "synchronous requests wait while asynchronous ones are in flight"
+            }
         }
     }
 }
@@ -260,6 +266,11 @@ pub enum Change {
     Depth {
         /// How many; at least 1.
         depth: u32,
+    },
+    /// The device has a head to move, or has none. Unless told otherwise it has one.
+    Rotational {
+        /// Whether it has.
+        rotational: bool,
     },
 }
 

@@ -70,6 +70,8 @@ pub struct Engine<E> {
     config: EngineConfig,
     /// Elevators are told the depth.
     depth_told: bool,
+    /// The device has a head to move.
+    rotational: bool,
     now: Instant,
     bios: Bios,
     requests: Requests,
@@ -98,6 +100,7 @@ impl<E: Elevator> Engine<E> {
             elevator,
             config,
             depth_told: false,
+            rotational: true,
             now: Instant::ZERO,
             bios: Bios::new(),
             requests: Requests::new(),

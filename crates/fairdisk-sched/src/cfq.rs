@@ -1,25 +1,28 @@
 //! CFQ, "completely fair queueing": every task has a queue, queues take turns in slices of disk
 //! time, and the disk waits a little for the task being served (spec: cfq, section 2).
 
-mod choose;
-mod context;
+pub(crate) mod choose;
+pub(crate) mod context;
 pub(crate) mod dispatch;
 mod driver;
 pub(crate) mod engine;
 pub(crate) mod jiffies;
-mod layer;
+pub(crate) mod layer;
 mod owners;
-mod params;
+pub(crate) mod params;
 pub(crate) mod patience;
 mod pending;
-mod queue;
-mod requests;
-mod tasks;
+pub(crate) mod priority;
+pub(crate) mod queue;
+pub(crate) mod requests;
+pub mod switches;
+pub(crate) mod tasks;
 mod together;
 mod turns;
 mod waits;
 
 pub use params::{CfqParams, Quirks};
+pub use switches::{SWITCHES, Switch, Switches};
 
 use dispatch::Step;
 use fairdisk_core::{

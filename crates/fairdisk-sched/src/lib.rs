@@ -9,6 +9,7 @@ pub mod cfq;
 pub mod deadline;
 pub mod noop;
 pub mod registry;
+pub mod revised;
 pub mod two_layer;
 
 pub use registry::{Scheduler, SchedulerSpec};

@@ -1,8 +1,9 @@
 //! Every scheduler by name. Adding one is its module and a line in each list below.
 
-use crate::cfq::{Cfq, CfqParams};
+use crate::cfq::{Cfq, CfqParams, Switches};
 use crate::deadline::{Deadline, DeadlineParams};
 use crate::noop::Noop;
+use crate::revised::RevisedCfq;
 use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
 use fairdisk_core::{
     Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, Instant,
@@ -67,7 +68,10 @@ impl SchedulerSpec {
         match *self {
             Self::Noop => Scheduler::Noop(Noop::new()),
             Self::Deadline(params) => Scheduler::Deadline(Deadline::new(params)),
-            Self::Cfq(params) => Scheduler::Cfq(Cfq::new(&params)),
+            Self::Cfq(params) if params.switches == Switches::NONE => {
+                Scheduler::Cfq(Cfq::new(&params))
+            }
+            Self::Cfq(params) => Scheduler::RevisedCfq(RevisedCfq::new(&params)),
             Self::TwoLayerCfq(params) => Scheduler::TwoLayerCfq(TwoLayerCfq::new(&params)),
         }
     }
@@ -82,8 +86,10 @@ pub enum Scheduler {
     Noop(Noop),
     /// Batches in sector order with deadlines.
     Deadline(Deadline),
-    /// CFQ.
+    /// CFQ of 2.6.25.
     Cfq(Cfq),
+    /// CFQ of a later revision.
+    RevisedCfq(RevisedCfq),
     /// Two-layer CFQ.
     TwoLayerCfq(TwoLayerCfq),
 }
@@ -95,6 +101,7 @@ macro_rules! each {
             Scheduler::Noop($inner) => $call,
             Scheduler::Deadline($inner) => $call,
             Scheduler::Cfq($inner) => $call,
+            Scheduler::RevisedCfq($inner) => $call,
             Scheduler::TwoLayerCfq($inner) => $call,
         }
     };

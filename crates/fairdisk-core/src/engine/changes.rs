@@ -68,6 +68,7 @@ impl<E: Elevator> Engine<E> {
                 self.config.depth = depth;
                 self.depth_told = true;
             }
+            Change::Rotational { rotational } => self.rotational = rotational,
             Change::TaskMoved { .. } | Change::TaskPriority { .. } | Change::TaskExited { .. } => {}
         }
         self.elevator.configure(now, change);
@@ -101,6 +102,9 @@ impl<E: Elevator> Engine<E> {
         if self.depth_told {
             let depth = self.config.depth;
             self.elevator.configure(self.now, &Change::Depth { depth });
+        }
+        if !self.rotational {
+            self.elevator.configure(self.now, &Change::Rotational { rotational: false });
         }
         for id in carried {
             self.requests.carry_over(id);

@@ -9,10 +9,11 @@ use super::source::Source;
 use super::text::check_line;
 use fairdisk_core::{PoolLayout, Span, WeightMap};
 use fairdisk_sched::SchedulerSpec;
-use fairdisk_sched::cfq::{CfqParams, Quirks};
+use fairdisk_sched::cfq::{CfqParams, Quirks, SWITCHES, Switches};
 use fairdisk_sched::deadline::DeadlineParams;
 use fairdisk_sched::two_layer::{TwoLayerParams, WAIT_MAX};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 /// A scheduler of the catalogue.
@@ -41,6 +42,8 @@ struct File {
     deadline: Option<DeadlineFile>,
     cfq: Option<CfqFile>,
     quirks: Option<QuirksFile>,
+    #[serde(default)]
+    switches: BTreeMap<String, bool>,
     groups: Option<GroupsFile>,
     defects: Option<DefectsFile>,
 }
@@ -69,6 +72,12 @@ struct CfqFile {
     slice_idle_ms: u32,
     key_offset: bool,
     slice_from_completion: bool,
+    #[serde(default = "yes")]
+    low_latency: bool,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -246,6 +255,8 @@ impl File {
             serve_together: CfqParams::default().serve_together,
             key_offset: file.key_offset,
             slice_from_completion: file.slice_from_completion,
+            low_latency: file.low_latency,
+            switches: self.switches(source)?,
             quirks: Quirks {
                 q1_residual_sign: quirks.q1_residual_sign,
                 q2_unsigned_keys: quirks.q2_unsigned_keys,
@@ -257,6 +268,22 @@ impl File {
                 q8_idle_while_busy: quirks.q8_idle_while_busy,
             },
         })
+    }
+
+    fn switches(&self, source: Source<'_>) -> Result<Switches, CatalogError> {
+        let mut switches = Switches::NONE;
+        for (name, on) in &self.switches {
+            let path = format!("switches.{name}");
+            if !switches.set(name, *on) {
+                let known: Vec<&str> = SWITCHES.iter().map(|switch| switch.name).collect();
+                return Err(source.error_at_key(&path, unknown("switch", name, &known)));
+            }
+            if *on && self.family != "cfq" {
+                let message = format!("`{name}` is a switch of the family cfq, not of this one");
+                return Err(source.error_at_key(&path, message));
+            }
+        }
+        Ok(switches)
     }
 
     fn two_layer(
@@ -290,6 +317,7 @@ impl File {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairdisk_sched::cfq::switches::REVISIONS;
 
     #[test]
     fn every_revision_of_the_catalogue_loads_under_its_own_name() {
@@ -297,6 +325,48 @@ mod tests {
             let revision = Revision::load(id).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(revision.id, id);
         }
+    }
+
+    #[test]
+    fn every_revision_of_cfq_has_its_switches_and_names_them_all() {
+        let defaults = CfqParams::default();
+        let revisions = ["cfq-2.6.25"].iter().chain(REVISIONS);
+        for id in revisions {
+            let document = flatten(find(Kind::Revision, id).unwrap()).unwrap();
+            let table: Table = document.text.parse().unwrap();
+            let switches = table["switches"].as_table().unwrap();
+            let names = SWITCHES.iter().map(|switch| switch.name);
+            assert!(names.clone().all(|name| switches.contains_key(name)), "{id}: not all named");
+            assert_eq!(switches.len(), names.count(), "{id}");
+            let Ok(SchedulerSpec::Cfq(params)) = Revision::load(id).map(|it| it.spec) else {
+                panic!("{id}: another family");
+            };
+            let switches = Switches::of_revision(id).unwrap();
+            // The other tables are those of 2.6.25, but for one default.
+            let quantum = if *id == "cfq-2.6.34" { 8 } else { defaults.quantum };
+            assert_eq!(params, CfqParams { switches, quantum, ..defaults }, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_switch_that_is_unknown_or_of_another_family_is_refused() {
+        let with = |id: &str, line: &str| {
+            let mut document = flatten(find(Kind::Revision, id).unwrap()).unwrap();
+            let lines: Vec<&str> = document.text.lines().collect();
+            let name = line.split(' ').next().unwrap();
+            let others = lines.into_iter().filter(|line| !line.starts_with(name));
+            let text: Vec<&str> = others
+                .flat_map(|one| [Some(one), (one == "[switches]").then_some(line)])
+                .flatten()
+                .collect();
+            document.text = text.join("\n").into();
+            Revision::parse(&document).map(|_| ()).map_err(|error| error.message)
+        };
+        assert_eq!(with("cfq-2.6.25", "idle_corner_a = true"), Ok(()));
+        let error = with("cfq-2.6.25", "idle_corner_c = true").unwrap_err();
+        assert!(error.contains("did you mean `idle_corner_"), "{error}");
+        let error = with("two-layer-cfq", "idle_corner_a = true").unwrap_err();
+        assert!(error.contains("of the family cfq"), "{error}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub(crate) struct Candidate {
 
 impl From<&Rq> for Candidate {
     fn from(rq: &Rq) -> Self {
-        Self { start: rq.start, sync: rq.sync, meta: rq.meta }
+        Self { start: rq.start, sync: rq.sync, meta: rq.meta() }
     }
 }
 

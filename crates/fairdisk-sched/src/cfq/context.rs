@@ -46,6 +46,44 @@ impl DecayingMean {
     }
 }
 
+/// How far requests that follow each other lie apart.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seeks {
+    last: Lba,
+    distance: DecayingMean,
+}
+
+impl Seeks {
+    /// The mean distance in sectors.
+    pub(crate) const fn mean(&self) -> u64 {
+        self.distance.mean()
+    }
+
+    /// Whether the mean is believed.
+    pub(crate) const fn is_valid(&self) -> bool {
+        self.distance.is_valid()
+    }
+
+    /// Whether the mean is above what counts as seeking.
+    pub(crate) const fn seeks(&self) -> bool {
+        self.distance.mean() > SEEKY_SECTORS
+    }
+
+    /// How far `start` is from the end of the request before. The first request has come from
+    /// nowhere, unless `first_seeks`.
+    pub(crate) fn distance_to(&self, start: Lba, first_seeks: bool) -> u64 {
+        let first = self.last == Lba(0) && !first_seeks;
+        if first { 0 } else { start.distance(self.last) }
+    }
+
+    /// Takes a request in.
+    pub(crate) fn observe(&mut self, start: Lba, end: Lba, first_seeks: bool) {
+        let distance = self.distance_to(start, first_seeks);
+        self.distance.add_seek(distance);
+        self.last = end;
+    }
+}
+
 /// A task as one layer of CFQ sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
@@ -66,9 +104,8 @@ pub(crate) struct Context {
     /// Requests that refer to it.
     pub(crate) requests: u32,
     last_end: Jiffies,
-    last_position: Lba,
     pub(crate) think: DecayingMean,
-    pub(crate) seek: DecayingMean,
+    pub(crate) seek: Seeks,
 }
 
 impl Context {
@@ -84,9 +121,8 @@ impl Context {
             alive: true,
             requests: 0,
             last_end: now,
-            last_position: Lba(0),
             think: DecayingMean { samples: 0, total: 0, mean: 0 },
-            seek: DecayingMean { samples: 0, total: 0, mean: 0 },
+            seek: Seeks { last: Lba(0), distance: DecayingMean { samples: 0, total: 0, mean: 0 } },
         }
     }
 
@@ -94,25 +130,10 @@ impl Context {
         self.last_end = now;
     }
 
-    pub(crate) const fn seeks(&self) -> bool {
-        self.seek.mean() > SEEKY_SECTORS
-    }
-
-    /// Takes a new request into the statistics.
-    pub(crate) fn observe(
-        &mut self,
-        now: Jiffies,
-        start: Lba,
-        end: Lba,
-        think_max: Jiffies,
-        first_seeks: bool,
-    ) {
-        let think = (now - self.last_end).clamp(0, think_max);
+    /// Takes the time since the task's last completion in; longer ones count as `most`.
+    pub(crate) fn observe_think(&mut self, now: Jiffies, most: Jiffies) {
+        let think = (now - self.last_end).clamp(0, most);
         self.think.add_think_time(think as u64);
-        let first = self.last_position == Lba(0);
-        let distance = start.distance(self.last_position);
-        self.seek.add_seek(if first && !first_seeks { 0 } else { distance });
-        self.last_position = end;
     }
 }
 

@@ -100,7 +100,7 @@ impl Cfq {
         q.slice_dispatched += moved;
         let counted =
             if self.tunables.quirks.q3_async_budget_per_round { moved } else { q.slice_dispatched };
-        let over = !q.sync && counted >= self.tunables.async_budget(q.level);
+        let over = !q.sync && counted >= self.tunables.async_budget(q.priority.level);
         let layer = &self.layers[q.layer as usize];
         if layer.busy > 1 && layer.active == queue && (q.is_idle_class() || over) {
             q.slice_end = now + 1;
@@ -134,7 +134,7 @@ impl Cfq {
         q.dispatched += 1;
         if !self.tunables.slice_from_completion && q.slice_new {
             let busy = self.layers[q.layer as usize].busy;
-            q.start_clock(now, self.tunables.slice_among(busy, q.sync, q.level));
+            q.start_clock(now, self.tunables.slice_among(busy, q.sync, q.priority.level));
         }
         self.driver.sync_flight += u32::from(q.sync);
         self.driver.outstanding += 1;

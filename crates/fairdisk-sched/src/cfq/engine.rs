@@ -117,11 +117,12 @@ impl Cfq {
         let layer_idle = self.layers[queue.layer as usize].idle.unwrap_or(0);
         let think_max = 2 * slice_idle.max(layer_idle);
         let context = &mut self.tasks[context];
-        context.observe(now, request.start, request.end(), think_max, first_seeks);
+        context.observe_think(now, think_max);
+        context.seek.observe(request.start, request.end(), first_seeks);
         if !queue.sync || queue.is_idle_class() {
             return;
         }
-        if !context.alive || slice_idle == 0 || (one_by_one && context.seeks()) {
+        if !context.alive || slice_idle == 0 || (one_by_one && context.seek.seeks()) {
             queue.idle_window = false;
         } else if context.think.is_valid() {
             queue.idle_window = context.think.mean() <= slice_idle as u64;

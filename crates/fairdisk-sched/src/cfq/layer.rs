@@ -2,9 +2,10 @@
 //! The flat scheduler has one layer, two-layer CFQ has one for each group.
 
 use super::jiffies::Jiffies;
+use super::priority::{self, AsyncQueues, PRIORITIES};
 use super::queue::NIL;
 use fairdisk_core::tree::Tree;
-use fairdisk_core::{IoClass, IoPrio, Why};
+use fairdisk_core::{IoClass, Why};
 
 /// Where a queue stands in the service tree: class first, then key, as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,19 +30,6 @@ impl ServiceKey {
     }
 }
 
-/// Priorities a queue can have: real time and best effort by level, idle.
-const PRIORITIES: usize = 2 * IoPrio::LEVELS as usize + 1;
-
-/// The number of a priority: no class is best effort.
-const fn priority(class: IoClass, level: u8) -> usize {
-    let levels = IoPrio::LEVELS as usize;
-    match class {
-        IoClass::RealTime => level as usize,
-        IoClass::None | IoClass::BestEffort => levels + level as usize,
-        IoClass::Idle => 2 * levels,
-    }
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
     pub(crate) tree: Tree,
@@ -58,7 +46,7 @@ pub(crate) struct Layer {
     /// Synchronous queues with requests, queued or handed over, by priority; counted only where
     /// tasks may be served together.
     present: [u32; PRIORITIES],
-    async_queues: [u32; PRIORITIES],
+    pub(crate) async_queues: AsyncQueues,
 }
 
 impl Layer {
@@ -71,19 +59,13 @@ impl Layer {
             dispatched: 0,
             idle: None,
             present: [0; PRIORITIES],
-            async_queues: [NIL; PRIORITIES],
+            async_queues: AsyncQueues::new(NIL),
         }
-    }
-
-    /// The place of the asynchronous queue for `ioprio`: no priority set means best effort 4.
-    pub(crate) fn async_queue(&mut self, ioprio: IoPrio) -> &mut u32 {
-        let level = if ioprio.class == IoClass::None { 4 } else { ioprio.level };
-        &mut self.async_queues[priority(ioprio.class, level)]
     }
 
     /// A queue of this priority has requests; gives what it is counted as.
     pub(crate) fn enter(&mut self, class: IoClass, level: u8) -> u8 {
-        let priority = priority(class, level);
+        let priority = priority::number(class, level);
         self.present[priority] += 1;
         priority as u8
     }
@@ -95,12 +77,12 @@ impl Layer {
 
     /// Whether a queue of another priority than this has requests.
     pub(crate) fn has_others(&self, class: IoClass, level: u8) -> bool {
-        let own = priority(class, level);
+        let own = priority::number(class, level);
         self.present.iter().enumerate().any(|(at, count)| at != own && *count > 0)
     }
 
     /// Gives all asynchronous queues up.
     pub(crate) const fn take_async_queues(&mut self) -> [u32; PRIORITIES] {
-        core::mem::replace(&mut self.async_queues, [NIL; PRIORITIES])
+        core::mem::replace(&mut self.async_queues, AsyncQueues::new(NIL)).all()
     }
 }

@@ -19,7 +19,7 @@ impl Cfq {
         let Context { sync_queue, async_queue, .. } = self.tasks[context];
         let queue = if bio.sync { sync_queue } else { async_queue };
         let Some(queue) = self.queues.get_mut(queue as usize) else { return MayQueue::May };
-        queue.boost(bio.flags.contains(Flags::EXCLUSIVE));
+        queue.priority.boost(bio.flags.contains(Flags::EXCLUSIVE));
         if queue.waits && !queue.passed_full_pool {
             queue.passed_full_pool = true;
             return MayQueue::Must;
@@ -73,10 +73,10 @@ impl Cfq {
             self.tasks[context].sync_queue = queue;
             return queue;
         }
-        let mut queue = *self.layers[layer as usize].async_queue(ioprio);
+        let mut queue = *self.layers[layer as usize].async_queues.place(ioprio);
         if queue == NIL {
             queue = self.make_queue(layer, false, ioprio);
-            *self.layers[layer as usize].async_queue(ioprio) = queue;
+            *self.layers[layer as usize].async_queues.place(ioprio) = queue;
         }
         self.tasks[context].async_queue = queue;
         queue

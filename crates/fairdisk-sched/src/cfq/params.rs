@@ -1,6 +1,7 @@
 //! CFQ's tunables and quirks, as the catalogue sets them (spec: cfq, sections 2.1 and 2.17).
 
 use super::jiffies::Jiffies;
+use super::switches::Switches;
 use fairdisk_core::{IoPrio, Span};
 
 /// What a revision of CFQ is made of.
@@ -44,8 +45,12 @@ pub struct CfqParams {
     pub key_offset: bool,
     /// Whether the slice clock starts at the first completion (or at the first dispatch).
     pub slice_from_completion: bool,
+    /// Tells the switches that look at it to prefer short waits to throughput.
+    pub low_latency: bool,
     /// The named quirks.
     pub quirks: Quirks,
+    /// The changes of later revisions. Those that mend a quirk do so whatever `quirks` says.
+    pub switches: Switches,
 }
 
 /// The quirks of 2.6.25 (spec: cfq, section 2.17). `true` is the historical behaviour.
@@ -84,6 +89,22 @@ impl Quirks {
     };
 }
 
+impl Quirks {
+    /// What is left of them with the changes of later revisions.
+    pub(crate) const fn mended_by(self, on: &Switches) -> Self {
+        Self {
+            q1_residual_sign: self.q1_residual_sign && !on.residual_advances,
+            q2_unsigned_keys: self.q2_unsigned_keys && !on.signed_keys,
+            q3_async_budget_per_round: self.q3_async_budget_per_round && !on.dispatch_one,
+            q4_no_fifo_inheritance: self.q4_no_fifo_inheritance && !on.fifo_inheritance,
+            q5_first_request_seeks: self.q5_first_request_seeks && !on.first_request_no_seek,
+            q6_queueing_latched: self.q6_queueing_latched && !on.queueing_sampled,
+            q7_reference_is_driver: self.q7_reference_is_driver && !on.next_from_removed,
+            q8_idle_while_busy: self.q8_idle_while_busy && !on.idle_when_drained,
+        }
+    }
+}
+
 impl Default for CfqParams {
     /// CFQ of 2.6.25 at HZ 1000.
     fn default() -> Self {
@@ -104,7 +125,9 @@ impl Default for CfqParams {
             serve_together: false,
             key_offset: true,
             slice_from_completion: true,
+            low_latency: true,
             quirks: Quirks::HISTORICAL,
+            switches: Switches::NONE,
         }
     }
 }
@@ -157,7 +180,7 @@ impl Tunables {
             serve_together: params.serve_together,
             key_offset: params.key_offset,
             slice_from_completion: params.slice_from_completion,
-            quirks: params.quirks,
+            quirks: params.quirks.mended_by(&params.switches),
         }
     }
 
@@ -178,21 +201,39 @@ impl Tunables {
     /// (spec: cfq, section 4.5).
     pub(crate) fn slice_among(&self, busy: u32, sync: bool, level: u8) -> Jiffies {
         let slice = self.slice(sync, level);
+        if self.target_latency == 0 {
+            return slice;
+        }
+        self.slice_in_round(slice, busy, self.target_latency).max(1)
+    }
+
+    /// What is left of `slice` where a round of `busy` queues is to take no longer than `target`.
+    pub(crate) fn slice_in_round(&self, slice: Jiffies, busy: u32, target: Jiffies) -> Jiffies {
         let round = self.slice[1] * Jiffies::from(busy);
-        if self.target_latency == 0 || round <= self.target_latency {
+        if round <= target {
             return slice;
         }
         let least = slice.min(2 * self.slice_idle * slice / self.slice[1]);
-        (slice * self.target_latency / round).max(least).max(1)
+        (slice * target / round).max(least)
     }
 
     /// How far back a queue is placed that becomes busy beside `busy - 1` others
     /// (spec: cfq, section 2.5).
     pub(crate) fn key_offset(&self, busy: u32, sync: bool, level: u8) -> Jiffies {
+        self.key_offset_behind(Jiffies::from(busy) - 1, sync, level)
+    }
+
+    /// How far back a queue is placed behind `others`.
+    pub(crate) const fn key_offset_behind(
+        &self,
+        others: Jiffies,
+        sync: bool,
+        level: u8,
+    ) -> Jiffies {
         if !self.key_offset {
             return 0;
         }
-        (Jiffies::from(busy) - 1) * (self.slice(true, 0) - self.slice(sync, level))
+        others * (self.slice(true, 0) - self.slice(sync, level))
     }
 
     pub(crate) const fn fifo_expire(&self, sync: bool) -> Jiffies {

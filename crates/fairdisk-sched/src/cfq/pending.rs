@@ -30,7 +30,7 @@ impl Cfq {
         let q = &mut self.queues[queue as usize];
         self.sort.insert(&mut q.sorted, index, request.start.0);
         self.requests.append(&mut q.fifo, index);
-        q.meta_pending += u32::from(self.requests[index].meta);
+        q.meta_pending += u32::from(self.requests[index].meta());
         let on_tree = q.on_tree;
         self.prefer(queue, index, self.driver.last_position);
         if !on_tree {
@@ -50,7 +50,7 @@ impl Cfq {
     /// Takes a request out of its queue, which it names.
     #[inline]
     pub(crate) fn remove(&mut self, index: u32) -> u32 {
-        let (queue, meta) = (self.requests[index].queue, self.requests[index].meta);
+        let (queue, meta) = (self.requests[index].queue, self.requests[index].meta());
         self.unsort(queue, index);
         self.queued -= 1;
         let q = &mut self.queues[queue as usize];

@@ -2,9 +2,10 @@
 
 use super::jiffies::Jiffies;
 use super::params::Quirks;
+use super::priority::Priority;
 use super::requests::Fifo;
 use fairdisk_core::tree::Tree;
-use fairdisk_core::{IoClass, IoPrio, Why};
+use fairdisk_core::{IoPrio, Why};
 
 /// No queue, no context, no request.
 pub(crate) const NIL: u32 = u32::MAX;
@@ -34,10 +35,7 @@ pub(crate) struct Queue {
     pub(crate) slice_residual: Jiffies,
     /// Asynchronous requests handed over in this slice.
     pub(crate) slice_dispatched: u32,
-    pub(crate) class: IoClass,
-    pub(crate) level: u8,
-    /// Class and level when nothing raises them.
-    own: (IoClass, u8),
+    pub(crate) priority: Priority,
     /// It is in its layer's service tree.
     pub(crate) on_tree: bool,
     /// The disk waits for its next request.
@@ -70,9 +68,7 @@ impl Queue {
             suspended: false,
             slice_residual: 0,
             slice_dispatched: 0,
-            class: IoClass::BestEffort,
-            level: 4,
-            own: (IoClass::BestEffort, 4),
+            priority: Priority::of(ioprio),
             on_tree: false,
             waits: false,
             idle_window: sync,
@@ -85,29 +81,11 @@ impl Queue {
         queue
     }
 
-    /// Takes class and level from the task (spec: cfq, section 2.3). The place in the tree
-    /// changes only when the queue is put there next.
-    pub(crate) fn set_priority(&mut self, ioprio: IoPrio) {
-        (self.class, self.level) = match ioprio.class {
-            IoClass::None => (IoClass::BestEffort, ioprio.level),
-            IoClass::Idle => (IoClass::Idle, IoPrio::LEVELS - 1),
-            class => (class, ioprio.level),
-        };
-        self.own = (self.class, self.level);
-        if self.class == IoClass::Idle {
+    /// Takes class and level from the task.
+    pub(crate) const fn set_priority(&mut self, ioprio: IoPrio) {
+        self.priority = Priority::of(ioprio);
+        if self.priority.is_idle() {
             self.idle_window = false;
-        }
-    }
-
-    /// Raises class and level while the task holds a lock that others may be waiting for; else they
-    /// are its own. The place in the tree changes only when the queue is put there next.
-    pub(crate) fn boost(&mut self, exclusive: bool) {
-        (self.class, self.level) = self.own;
-        if exclusive {
-            self.level = self.level.min(4);
-            if self.class == IoClass::Idle {
-                self.class = IoClass::BestEffort;
-            }
         }
     }
 
@@ -115,8 +93,8 @@ impl Queue {
         self.sorted.is_empty()
     }
 
-    pub(crate) fn is_idle_class(&self) -> bool {
-        self.class == IoClass::Idle
+    pub(crate) const fn is_idle_class(&self) -> bool {
+        self.priority.is_idle()
     }
 
     pub(crate) const fn slice_used(&self, now: Jiffies) -> bool {

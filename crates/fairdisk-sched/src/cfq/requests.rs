@@ -17,10 +17,15 @@ pub(crate) struct Rq {
     older: u32,
     younger: u32,
     pub(crate) sync: bool,
-    pub(crate) meta: bool,
+    pub(crate) flags: Flags,
 }
 
 impl Rq {
+    /// File-system metadata.
+    pub(crate) const fn meta(&self) -> bool {
+        self.flags.contains(Flags::META)
+    }
+
     const FREE: Self = Self {
         start: Lba(0),
         end: Lba(0),
@@ -30,7 +35,7 @@ impl Rq {
         older: NIL,
         younger: NIL,
         sync: false,
-        meta: false,
+        flags: Flags::NONE,
     };
 }
 
@@ -71,7 +76,7 @@ impl Requests {
             older: NIL,
             younger: NIL,
             sync: request.sync,
-            meta: request.flags.contains(Flags::META),
+            flags: request.flags,
         };
     }
 

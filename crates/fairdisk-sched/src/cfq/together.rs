@@ -31,14 +31,15 @@ impl Cfq {
         let layer = &mut self.layers[q.layer as usize];
         match q.counted.take() {
             Some(counted) => layer.leave(counted),
-            None => q.counted = Some(layer.enter(q.class, q.level)),
+            None => q.counted = Some(layer.enter(q.priority.class, q.priority.level)),
         }
     }
 
     /// Whether the disk may wait for this queue alone.
     pub(crate) fn is_waited_for(&self, queue: u32) -> bool {
         let q = &self.queues[queue as usize];
-        !self.driver.together || self.layers[q.layer as usize].has_others(q.class, q.level)
+        !self.driver.together
+            || self.layers[q.layer as usize].has_others(q.priority.class, q.priority.level)
     }
 
     /// How long the disk may be kept for the layer of a task that has nothing queued.

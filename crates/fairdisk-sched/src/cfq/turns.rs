@@ -48,13 +48,13 @@ impl Cfq {
     fn service_key(&mut self, now: Jiffies, queue: u32) -> ServiceKey {
         let q = &mut self.queues[queue as usize];
         let layer = &self.layers[q.layer as usize];
-        let class = q.class;
+        let class = q.priority.class;
         let quirks = &self.tunables.quirks;
         let key = if q.is_idle_class() {
             let last = self.service.last(&layer.tree).filter(|last| *last != queue);
             last.map_or(now, |last| self.service.key(last).key()) + self.tunables.idle_delay
         } else {
-            let offset = self.tunables.key_offset(layer.busy, q.sync, q.level);
+            let offset = self.tunables.key_offset(layer.busy, q.sync, q.priority.level);
             now + offset + q.take_residual(quirks)
         };
         ServiceKey::new(class, if quirks.q2_unsigned_keys { wrap(key) } else { key })
@@ -70,7 +70,7 @@ impl Cfq {
             let first = self.service.first(tree).filter(|first| *first != queue);
             first.map_or(now, |first| self.service.key(first).key()) - self.tunables.hz
         };
-        self.reinsert(queue, ServiceKey::new(q.class, key));
+        self.reinsert(queue, ServiceKey::new(q.priority.class, key));
     }
 
     // ---- turns ---------------------------------------------------------------------------
@@ -130,7 +130,7 @@ impl Cfq {
         if q.slice_new {
             // One with nothing queued is not counted as busy, but it is in the round.
             let busy = self.layers[q.layer as usize].busy + u32::from(!q.on_tree);
-            q.start_clock(now, self.tunables.slice_among(busy, q.sync, q.level));
+            q.start_clock(now, self.tunables.slice_among(busy, q.sync, q.priority.level));
         }
         if q.slice_used(now) || q.is_idle_class() {
             self.expire(now, queue, true);

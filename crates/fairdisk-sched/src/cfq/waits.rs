@@ -60,7 +60,7 @@ impl Cfq {
         if !context.alive || busy {
             return;
         }
-        let seeky = context.seek.is_valid() && context.seeks();
+        let seeky = context.seek.is_valid() && context.seek.seeks();
         let own = if seeky { self.tunables.seeky_idle } else { self.tunables.slice_idle };
         let wait = self.patience_with(queue, context, own);
         if wait == 0 {

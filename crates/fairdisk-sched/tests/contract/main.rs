@@ -4,6 +4,7 @@
 mod canary;
 mod defects;
 mod ledger;
+mod revisions;
 mod storm;
 mod world;
 
@@ -37,7 +38,7 @@ fn weather(spec: SchedulerSpec, config: EngineConfig, seed: u64, switch: bool) -
 
 fn specs() -> impl Iterator<Item = SchedulerSpec> {
     let named = SchedulerSpec::NAMES.iter().filter_map(|name| SchedulerSpec::named(name));
-    named.chain([defects::without_defects(), defects::as_mounted()])
+    named.chain([defects::without_defects(), defects::as_mounted()]).chain(revisions::all())
 }
 
 fn every_storm(switch: bool) {

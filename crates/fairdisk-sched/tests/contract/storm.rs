@@ -26,7 +26,12 @@ pub(crate) struct Storm {
 impl Storm {
     /// Lets it rage and says what the journal came to.
     pub(crate) fn run(self) -> u64 {
-        let mut sea = Sea::new(self);
+        self.run_on(self.spec.build())
+    }
+
+    /// The same on a scheduler made otherwise.
+    pub(crate) fn run_on(self, scheduler: Scheduler) -> u64 {
+        let mut sea = Sea::new(self, scheduler);
         while sea.submitted < self.bios {
             sea.pause();
             sea.something();
@@ -55,8 +60,8 @@ struct Sea {
 }
 
 impl Sea {
-    fn new(storm: Storm) -> Self {
-        let elevator = Auditor::new(storm.spec.build());
+    fn new(storm: Storm, scheduler: Scheduler) -> Self {
+        let elevator = Auditor::new(scheduler);
         let mut world = World::new(elevator, storm.config, storm.seed);
         world.failing = 20;
         let tasks = (0..TASKS as u32).map(newborn).collect();

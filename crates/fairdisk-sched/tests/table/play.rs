@@ -137,6 +137,9 @@ impl Player {
             [end @ ("done" | "fail"), name] => {
                 Input::Completed { request: self.cast.take_from_device(name)?, ok: end == "done" }
             }
+            ["rotational", rotational] => {
+                Input::Configure(Change::Rotational { rotational: number(rotational)? })
+            }
             ["depth", depth] => Input::Configure(Change::Depth { depth: number(depth)? }),
             _ => Input::Configure(self.change(words)?),
         })

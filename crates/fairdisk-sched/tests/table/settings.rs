@@ -5,7 +5,7 @@ use fairdisk_core::{
     EngineConfig, GroupId, IoClass, IoPrio, PoolConfig, PoolLayout, Share, Span, TaskId, Weight,
 };
 use fairdisk_sched::SchedulerSpec;
-use fairdisk_sched::cfq::CfqParams;
+use fairdisk_sched::cfq::{CfqParams, Switches};
 use std::str::FromStr;
 
 /// Everything fixed before the first step.
@@ -174,6 +174,16 @@ fn set_cfq(params: &mut CfqParams, key: &str, value: &str) -> Result<(), String>
         "q6_queueing_latched" => put(&mut quirks.q6_queueing_latched, value),
         "q7_reference_is_driver" => put(&mut quirks.q7_reference_is_driver, value),
         "q8_idle_while_busy" => put(&mut quirks.q8_idle_while_busy, value),
+        "low_latency" => put(&mut params.low_latency, value),
+        "revision" => {
+            let switches = Switches::of_revision(value);
+            params.switches = switches.ok_or_else(|| format!("no revision is called {value}"))?;
+            Ok(())
+        }
+        _ if params.switches.set(key, false) => {
+            params.switches.set(key, number(value)?);
+            Ok(())
+        }
         _ => Err(format!("CFQ has no {key}")),
     }
 }

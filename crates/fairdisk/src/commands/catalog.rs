@@ -4,6 +4,9 @@ use crate::failure::Failure;
 use crate::output;
 use clap::ValueEnum;
 use fairdisk_lab::catalog::library::{Document, Kind, find};
+use fairdisk_lab::catalog::revision::Revision;
+use fairdisk_sched::SchedulerSpec;
+use fairdisk_sched::cfq::{SWITCHES, Switch, Switches};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -61,15 +64,61 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 /// A file as it is, comments included: they say where each value comes from.
 fn show(kind: KindArg, name: &str, json: bool) -> Result<(), Failure> {
     let document = find(kind.kind(), name)?;
+    let switches = if kind == KindArg::Schedulers { switches(name)? } else { None };
     if json {
-        return Ok(output::print_json(&json!({
+        let mut value = json!({
             "schema": output::SCHEMA,
             "id": document.id,
             "path": document.path,
             "text": document.text,
-        }))?);
+        });
+        if let Some(switches) = switches {
+            let entries = SWITCHES.iter().map(|switch| switch_as_json(switch, &switches));
+            value["switches"] = entries.collect();
+        }
+        return Ok(output::print_json(&value)?);
     }
-    Ok(output::print(&document.text)?)
+    let about = switches.map_or_else(String::new, |switches| about_switches(&switches));
+    Ok(output::print(&format!("{}{about}", document.text))?)
+}
+
+/// The switches of a scheduler, if its family has any.
+fn switches(name: &str) -> Result<Option<Switches>, Failure> {
+    match Revision::load(name)?.spec {
+        SchedulerSpec::Cfq(params) => Ok(Some(params.switches)),
+        _ => Ok(None),
+    }
+}
+
+fn is_on(switch: &Switch, switches: &Switches) -> bool {
+    switches.get(switch.name) == Some(true)
+}
+
+/// Every switch in a line or two, as comments: what went before is a file.
+fn about_switches(switches: &Switches) -> String {
+    let mut text = String::from("\n# What the switches do, and which are on here:\n");
+    for switch in SWITCHES {
+        let on = if is_on(switch, switches) { "on " } else { "off" };
+        let Switch { name, commit, author, release, summary, .. } = switch;
+        let id = if switch.id.is_empty() { String::new() } else { format!("{}, ", switch.id) };
+        let _ = writeln!(text, "# {on}  {name}: {summary}");
+        let _ = writeln!(text, "#        {id}{commit}, {author}, {release}");
+    }
+    text
+}
+
+fn switch_as_json(switch: &Switch, switches: &Switches) -> Value {
+    json!({
+        "name": switch.name,
+        "on": is_on(switch, switches),
+        "id": switch.id,
+        "commit": switch.commit,
+        "author": switch.author,
+        "release": switch.release,
+        "revision": switch.revision,
+        "summary": switch.summary,
+        "needs": switch.needs,
+    })
 }
 
 fn list(kind: KindArg, width: usize, with_heading: bool) -> String {

@@ -1,0 +1,121 @@
+//! CFQ in its revisions from 2.6.32 on, every change between them a switch
+//! (spec: cfq, sections 3 to 5).
+//!
+//! With all switches off this is the CFQ of 2.6.25, decision for decision. That one has an
+//! implementation of its own, on which two-layer CFQ is built as well: it has whole schedulers in
+//! layers, this one trees by group, class and kind under one scheduler.
+
+mod close;
+mod cooperation;
+mod dispatch;
+mod group;
+mod idling;
+mod owners;
+mod pending;
+mod preempt;
+mod queue;
+mod queueing;
+mod service;
+mod state;
+mod turns;
+mod waits;
+mod window;
+mod workload;
+
+use crate::cfq::CfqParams;
+use crate::cfq::dispatch::Step;
+use fairdisk_core::{
+    Admission, Bio, Change, Completion, Decision, Description, Elevator, Handover, Instant,
+    MayQueue, Merge, Request, RequestId, Why,
+};
+use state::State;
+
+/// The scheduler.
+#[derive(Debug)]
+pub struct RevisedCfq {
+    state: State,
+    name: &'static str,
+}
+
+impl RevisedCfq {
+    /// CFQ with the given tunables, quirks and switches.
+    #[must_use]
+    pub fn new(params: &CfqParams) -> Self {
+        // A set of switches that no revision had goes by the family's name.
+        let name = params.switches.revision().unwrap_or("cfq");
+        Self { state: State::new(params), name }
+    }
+}
+
+impl Elevator for RevisedCfq {
+    fn admit(&mut self, now: Instant, request: &Request) -> Admission {
+        let now = self.state.ticker.now(now);
+        self.state.fire_timer(now);
+        self.state.admit(now, request).map_or(Admission::Queued, Admission::Displaces)
+    }
+
+    fn decide(&mut self, now: Instant) -> Decision {
+        let now = self.state.ticker.now(now);
+        self.state.fire_timer(now);
+        if let Some(standing) = self.state.standing {
+            return standing;
+        }
+        match self.state.dispatch(now) {
+            Step::Dispatch(id, why) => Decision::Dispatch(id, why),
+            Step::Refuse(why) => self.state.wait(why),
+            Step::Nothing => self.state.wait(Why::NothingQueued),
+        }
+    }
+
+    fn complete(&mut self, now: Instant, completion: &Completion) {
+        let now = self.state.ticker.now(now);
+        self.state.fire_timer(now);
+        self.state.complete(now, completion);
+    }
+
+    fn withdraw(&mut self, now: Instant, id: RequestId) {
+        let now = self.state.ticker.now(now);
+        self.state.withdraw(now, id);
+    }
+
+    fn configure(&mut self, now: Instant, change: &Change) {
+        let now = self.state.ticker.now(now);
+        self.state.start_clocks(now);
+        match *change {
+            Change::TaskExited { task } => self.state.task_exited(now, task),
+            Change::Rotational { rotational } => self.state.device.non_rotational = !rotational,
+            _ => {}
+        }
+    }
+
+    fn describe(&self) -> Description {
+        let one = self.state.on.dispatch_one;
+        Description {
+            name: self.name,
+            handover: if one { Handover::Single } else { Handover::Batch },
+            wait_max: None,
+            overtaken_max: None,
+        }
+    }
+
+    fn activate(&mut self, _now: Instant, id: RequestId) {
+        self.state.activate(id);
+    }
+
+    fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {
+        self.state.may_queue(bio)
+    }
+
+    fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
+        self.state.may_merge(request, bio)
+    }
+
+    fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
+        self.state.merged(request, how);
+    }
+
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        let now = self.state.ticker.now(now);
+        self.state.drain(now)
+    }
+}

@@ -1,0 +1,169 @@
+//! Whose queue a request goes to, and how long queues and contexts live (spec: cfq, sections 2.2,
+//! 2.3, 2.15, 2.16, 4.10).
+
+use super::queue::Queue;
+use super::state::State;
+use crate::cfq::context::Context;
+use crate::cfq::jiffies::Jiffies;
+use crate::cfq::queue::NIL;
+use crate::cfq::tasks::put;
+use fairdisk_core::{Bio, Flags, IoPrio, MayQueue, Request, TaskId};
+
+/// The only group, or the one of everything that was not moved elsewhere.
+pub(super) const ROOT: u32 = 0;
+
+impl State {
+    /// Whether the disk waits for this very task (spec: cfq, sections 2.3, 2.15).
+    pub(super) fn may_queue(&mut self, bio: &Bio) -> MayQueue {
+        let Some(context) = self.tasks.find(bio.task, 0) else { return MayQueue::May };
+        if bio.sync {
+            self.catch_up_priority(context);
+        }
+        let queue = self.queue_known(context, bio.sync);
+        let Some(queue) = self.queues.get_mut(queue as usize) else { return MayQueue::May };
+        queue.priority.boost(bio.flags.contains(Flags::EXCLUSIVE));
+        if queue.waits && !queue.passed_full_pool {
+            queue.passed_full_pool = true;
+            return MayQueue::Must;
+        }
+        MayQueue::May
+    }
+
+    /// Whether `bio` may join the queued `request`: only within a queue, and nothing synchronous
+    /// into something asynchronous (spec: cfq, section 2.13).
+    pub(super) fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
+        if bio.sync && !request.sync {
+            return false;
+        }
+        let (Some(rq), Some(context)) =
+            (self.requests.get(request.id.0), self.tasks.find(bio.task, 0))
+        else {
+            return false;
+        };
+        rq.queue == self.queue_known(context, bio.sync)
+    }
+
+    fn queue_known(&self, context: u32, sync: bool) -> u32 {
+        let Context { sync_queue, async_queue, .. } = self.tasks[context];
+        if sync { sync_queue } else { async_queue }
+    }
+
+    /// A changed priority takes effect with the task's next request: at once for the choice of the
+    /// asynchronous queue, on its own queue when that is used next (spec: cfq, section 2.3).
+    pub(super) fn reprioritise(&mut self, context: u32, ioprio: IoPrio) {
+        let context = &mut self.tasks[context];
+        if context.ioprio != ioprio {
+            context.ioprio = ioprio;
+            context.async_queue = NIL;
+            context.priority_due = true;
+        }
+    }
+
+    /// The task's own queue is used: it takes on a priority that changed before.
+    pub(super) fn catch_up_priority(&mut self, context: u32) {
+        let context = &mut self.tasks[context];
+        if core::mem::take(&mut context.priority_due) && context.sync_queue != NIL {
+            self.queues[context.sync_queue as usize].set_priority(context.ioprio);
+        }
+    }
+
+    /// The queue the request goes to.
+    pub(super) fn queue_for(&mut self, now: Jiffies, context: u32, request: &Request) -> u32 {
+        if request.sync {
+            self.split_if_due(now, context);
+            self.follow_merge(now, context);
+        }
+        let known = self.queue_known(context, request.sync);
+        if known != NIL {
+            return known;
+        }
+        let ioprio = self.tasks[context].ioprio;
+        if request.sync {
+            let queue = self.make_queue(ROOT, true, ioprio);
+            self.use_queue(context, queue);
+            return queue;
+        }
+        let mut queue = *self.async_queues.place(ioprio);
+        if queue == NIL {
+            queue = self.make_queue(ROOT, false, ioprio);
+            *self.async_queues.place(ioprio) = queue;
+            // The device itself holds on to it.
+            self.queue_mut(queue).owners = 1;
+        }
+        self.tasks[context].async_queue = queue;
+        queue
+    }
+
+    fn make_queue(&mut self, group: u32, sync: bool, ioprio: IoPrio) -> u32 {
+        put(&mut self.queues, &mut self.free_queues, Queue::new(group, sync, ioprio))
+    }
+
+    /// The task uses this queue from now on.
+    pub(super) fn use_queue(&mut self, context: u32, queue: u32) {
+        self.tasks[context].sync_queue = queue;
+        self.queue_mut(queue).owners += 1;
+    }
+
+    /// The task does not use its queue any more.
+    pub(super) fn leave_queue(&mut self, now: Jiffies, context: u32) {
+        let queue = core::mem::replace(&mut self.tasks[context].sync_queue, NIL);
+        if queue != NIL {
+            self.disown(now, queue);
+        }
+    }
+
+    /// One task less uses the queue.
+    pub(super) fn disown(&mut self, now: Jiffies, queue: u32) {
+        self.queue_mut(queue).owners -= 1;
+        self.release_if_done(now, queue);
+    }
+
+    /// The task is gone. Its queue loses the disk, and goes when it is empty.
+    pub(super) fn task_exited(&mut self, now: Jiffies, task: TaskId) {
+        let Some(context) = self.tasks.any_of_task(task) else { return };
+        self.tasks.orphan(context);
+        let queue = self.tasks[context].sync_queue;
+        if queue != NIL && self.active == queue {
+            self.expire(now, queue, false);
+            self.kick();
+        }
+        self.leave_queue(now, context);
+        if self.tasks[context].requests == 0 {
+            self.release_context(context);
+        }
+    }
+
+    /// A request of `context` in `queue` is gone: both may be done with.
+    pub(super) fn let_go(&mut self, now: Jiffies, queue: u32, context: u32) {
+        self.release_if_done(now, queue);
+        let owner = &mut self.tasks[context];
+        owner.requests -= 1;
+        if owner.requests == 0 && !owner.alive {
+            self.release_context(context);
+        }
+    }
+
+    /// Frees a queue once nothing of it is left.
+    fn release_if_done(&mut self, now: Jiffies, queue: u32) {
+        if self.queue(queue).is_in_use() {
+            return;
+        }
+        if self.active == queue {
+            self.expire(now, queue, false);
+            self.kick();
+        }
+        self.free_queues.push(queue);
+        let next = core::mem::replace(&mut self.queue_mut(queue).merge_into, NIL);
+        if next != NIL {
+            self.queue_mut(next).merging_here -= 1;
+            self.release_if_done(now, next);
+        }
+    }
+
+    fn release_context(&mut self, context: u32) {
+        if self.device.active_context == context {
+            self.device.active_context = NIL;
+        }
+        self.tasks.release(context);
+    }
+}

@@ -1,0 +1,112 @@
+//! What an arrival does: it ends a wait, or takes the disk
+//! (spec: cfq, sections 2.12, 3.6, 4.9, 4.11).
+
+use super::close::Aim;
+use super::group::NOIDLE;
+use super::state::State;
+use crate::cfq::jiffies::Jiffies;
+use crate::cfq::queue::NIL;
+use fairdisk_core::{Flags, Request, Why};
+
+/// Larger requests are not worth delaying.
+const PAGE_BYTES: u64 = 4096;
+
+impl State {
+    /// A request arrived in `queue`: the disk may have waited for it, or it may take the disk.
+    pub(super) fn arrived(&mut self, now: Jiffies, queue: u32, request: &Request) {
+        let active = self.active;
+        if active == queue {
+            if self.queue(queue).waits {
+                self.end_wait(queue, request);
+            }
+        } else if active != NIL && self.should_preempt(now, queue, request) {
+            self.expire(now, active, true);
+            self.place_first(now, queue);
+            let q = self.queue_mut(queue);
+            q.slice_end = 0;
+            q.slice_new = true;
+            q.turn = Some(Why::Preempted);
+            self.kick();
+        }
+    }
+
+    /// The request that the disk waits for is here.
+    fn end_wait(&mut self, queue: u32, request: &Request) {
+        let kick = !self.on.must_dispatch
+            || (self.on.kick_for_large && request.sectors.bytes() > PAGE_BYTES)
+            || (self.on.kick_when_busy && self.busy > 1);
+        if kick {
+            self.device.idle_timer = None;
+            self.kick();
+        }
+        let on = &self.on;
+        let q = &mut self.queues[queue as usize];
+        q.wait_busy_done = q.wait_busy;
+        q.waits &= !(kick && on.clear_wait_on_kick);
+        q.must_dispatch |= on.must_dispatch && !(kick && on.must_dispatch_else);
+    }
+
+    /// The first rule that applies decides.
+    fn should_preempt(&mut self, now: Jiffies, new: u32, request: &Request) -> bool {
+        let (active, candidate) = (self.queue(self.active), self.queue(new));
+        if active.slice_used(now) {
+            return true;
+        }
+        if candidate.is_idle_class() {
+            return false;
+        }
+        if active.is_idle_class() {
+            return true;
+        }
+        let real_time = |queue: &super::queue::Queue| queue.priority.is_real_time();
+        let (served, asks) = (real_time(active), real_time(candidate));
+        if self.on.real_time_not_preempted && served && !asks {
+            return false;
+        }
+        if self.is_next_in_round(new) || (request.sync && !active.sync) {
+            return true;
+        }
+        if request.flags.contains(Flags::META) && active.meta_pending == 0 {
+            return true;
+        }
+        if self.on.real_time_preempts && asks && !served {
+            return true;
+        }
+        self.preempts_for_being_close(new, request)
+    }
+
+    /// The disk waits, and the request is close to the head.
+    fn preempts_for_being_close(&mut self, new: u32, request: &Request) -> bool {
+        let waits = self.queue(self.active).waits;
+        if self.device.active_context == NIL || !waits {
+            return false;
+        }
+        if !self.is_close(request.start, Aim::Preempt) {
+            return false;
+        }
+        if !self.on.one_close_preemption || self.on.coop_preempt_unlimited {
+            return true;
+        }
+        let (others, shared_means) = (self.busy > 1, self.on.coop_flag_shared);
+        let q = self.queue_mut(new);
+        if others && if shared_means { q.shared } else { q.coop } {
+            return false;
+        }
+        (q.coop, q.coop_preempt) = (true, true);
+        true
+    }
+
+    /// Queues that are not waited for follow each other at once.
+    fn is_next_in_round(&self, new: u32) -> bool {
+        if !self.on.noidle_preempt || self.serving.kind != NOIDLE {
+            return false;
+        }
+        let (active, new) = (self.queue(self.active), self.queue(new));
+        if !self.on.noidle_preempt_fix {
+            return active.place == new.place;
+        }
+        let count = self.tree(new.place).len();
+        let first = if self.on.keep_on_tree { count == 2 && active.is_empty() } else { count == 1 };
+        first && new.place.tree % 3 == NOIDLE && !new.is_idle_class()
+    }
+}

@@ -1,0 +1,132 @@
+//! Whether the device queues commands, found out by watching (spec: cfq, sections 2.9, 3.4, 4.9).
+
+use crate::cfq::switches::Switches;
+
+/// Requests in the driver above which the device counts as queueing commands.
+const QUEUEING_DEPTH: u32 = 4;
+/// Qualified samples after which the detection decides.
+const SAMPLES: u32 = 50;
+
+/// What is known of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    Nothing,
+    No,
+    Yes,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Queueing {
+    known: Known,
+    peak: u32,
+    samples: u32,
+}
+
+/// What is going on when a request completes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    /// Requests in the driver, with the one that completes.
+    pub(super) in_driver: u32,
+    /// Requests in the scheduler.
+    pub(super) queued: u32,
+    /// Requests of the queue being served, in the scheduler and handed over, if it is waited for.
+    pub(super) waited_for: Option<u32>,
+}
+
+impl Queueing {
+    pub(super) const fn new(on: &Switches) -> Self {
+        let known = match (on.queueing_tristate, on.queueing_sampled) {
+            (true, _) => Known::Nothing,
+            (false, true) => Known::Yes,
+            (false, false) => Known::No,
+        };
+        Self { known, peak: 0, samples: 0 }
+    }
+
+    /// It does, or may.
+    pub(super) fn is_likely(&self) -> bool {
+        self.known != Known::No
+    }
+
+    /// The driver has taken a request: how many it has now. The first detection, a latch.
+    pub(super) const fn activated(&mut self, in_driver: u32) {
+        if in_driver > QUEUEING_DEPTH {
+            self.known = Known::Yes;
+        }
+    }
+
+    /// The later detection, at each completion.
+    pub(super) fn sample(&mut self, sample: Sample, on: &Switches) {
+        self.peak = self.peak.max(sample.in_driver);
+        if on.queueing_tristate && self.known == Known::Yes {
+            return;
+        }
+        let few = QUEUEING_DEPTH + 1;
+        if sample.queued <= few && sample.in_driver <= few {
+            return;
+        }
+        let starved = sample.waited_for.is_some_and(|requests| requests < few);
+        if on.queueing_not_misjudged && starved && sample.in_driver < few {
+            return;
+        }
+        self.samples += 1;
+        if self.samples <= SAMPLES {
+            return;
+        }
+        self.known = if self.peak > QUEUEING_DEPTH { Known::Yes } else { Known::No };
+        if !on.queueing_tristate {
+            self.samples = 0;
+            self.peak = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOADED: Sample = Sample { in_driver: 2, queued: 6, waited_for: None };
+
+    fn switches(names: &[&str]) -> Switches {
+        let mut on = Switches { queueing_sampled: true, ..Switches::NONE };
+        assert!(names.iter().all(|name| on.set(name, true)));
+        on
+    }
+
+    /// Spec: cfq, section 8: 50 qualified completions leave it unchanged, the 51st decides.
+    #[test]
+    fn golden_the_51st_sample_decides() {
+        let on = switches(&[]);
+        let mut queueing = Queueing::new(&on);
+        (0..50).for_each(|_| queueing.sample(LOADED, &on));
+        assert!(queueing.is_likely(), "it is believed in to begin with");
+        queueing.sample(LOADED, &on);
+        assert!(!queueing.is_likely(), "a depth of 2 is no queueing");
+        (0..51).for_each(|_| queueing.sample(Sample { in_driver: 5, ..LOADED }, &on));
+        assert!(queueing.is_likely(), "it can change for ever");
+    }
+
+    #[test]
+    fn once_seen_it_is_believed_with_three_states() {
+        let on = switches(&["queueing_tristate"]);
+        let mut queueing = Queueing::new(&on);
+        assert_eq!(queueing.known, Known::Nothing);
+        (0..51).for_each(|_| queueing.sample(LOADED, &on));
+        assert_eq!(queueing.known, Known::No);
+        queueing.sample(Sample { in_driver: 5, ..LOADED }, &on);
+        assert_eq!(queueing.known, Known::Yes, "after the first decision each sample decides");
+        (0..200).for_each(|_| queueing.sample(LOADED, &on));
+        assert_eq!(queueing.known, Known::Yes);
+    }
+
+    #[test]
+    fn a_queue_that_is_waited_for_says_nothing_of_the_device() {
+        let on = switches(&["queueing_not_misjudged"]);
+        let mut queueing = Queueing::new(&on);
+        let starved = Sample { waited_for: Some(4), ..LOADED };
+        (0..200).for_each(|_| queueing.sample(starved, &on));
+        assert!(queueing.is_likely());
+        (0..51).for_each(|_| queueing.sample(Sample { waited_for: Some(5), ..LOADED }, &on));
+        assert!(!queueing.is_likely());
+    }
+}

@@ -1,0 +1,229 @@
+//! The state of the scheduler: arrival and completion. Whose queue a request goes to is in `owners`,
+//! what a queue does with it in `pending`, where queues stand in `service`, how they take turns in
+//! `turns`, which request is handed over in `dispatch`, and when none is in `waits` and `idling`.
+
+use super::group::Group;
+use super::queue::{Place, Queue};
+use super::queueing::{Queueing, Sample};
+use super::workload::Serving;
+use crate::cfq::CfqParams;
+use crate::cfq::jiffies::{Jiffies, Ticker};
+use crate::cfq::layer::ServiceKey;
+use crate::cfq::params::Tunables;
+use crate::cfq::priority::AsyncQueues;
+use crate::cfq::queue::NIL;
+use crate::cfq::requests::Requests;
+use crate::cfq::switches::Switches;
+use crate::cfq::tasks::Tasks;
+use alloc::vec;
+use alloc::vec::Vec;
+use fairdisk_core::tree::{Forest, Tree};
+use fairdisk_core::{Completion, Decision, Flags, IoPrio, Lba, Request, RequestId, Why};
+
+/// What belongs to the device.
+#[derive(Clone, Debug)]
+pub(super) struct Device {
+    /// Requests the driver has looked at and not finished, of asynchronous and synchronous queues.
+    pub(super) in_driver: [u32; 2],
+    /// Requests handed over and not completed, likewise.
+    pub(super) in_flight: [u32; 2],
+    pub(super) queueing: Queueing,
+    /// It has no head to move.
+    pub(super) non_rotational: bool,
+    /// The context being served.
+    pub(super) active_context: u32,
+    /// The end of the last request the driver looked at.
+    pub(super) last_position: Lba,
+    /// When the wait for the task being served ends.
+    pub(super) idle_timer: Option<Jiffies>,
+    /// When a synchronous request completed last, or one that was late.
+    pub(super) last_sync_end: Option<Jiffies>,
+}
+
+impl Device {
+    pub(super) const fn outstanding(&self) -> u32 {
+        self.in_flight[0] + self.in_flight[1]
+    }
+
+    pub(super) const fn all_in_driver(&self) -> u32 {
+        self.in_driver[0] + self.in_driver[1]
+    }
+
+    /// It needs no head to move, and queues commands.
+    pub(super) fn is_queueing_flash(&self) -> bool {
+        self.non_rotational && self.queueing.is_likely()
+    }
+}
+
+/// The state of CFQ on one device.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) tunables: Tunables,
+    /// The switches that do something.
+    pub(super) on: Switches,
+    pub(super) low_latency: bool,
+    pub(super) ticker: Ticker,
+    pub(super) device: Device,
+    pub(super) groups: Vec<Group>,
+    pub(super) serving: Serving,
+    pub(super) queues: Vec<Queue>,
+    pub(super) free_queues: Vec<u32>,
+    pub(super) async_queues: AsyncQueues,
+    pub(super) tasks: Tasks,
+    pub(super) requests: Requests,
+    pub(super) sort: Forest<u64>,
+    pub(super) service: Forest<ServiceKey>,
+    /// Where queues would read next, in trees by level.
+    pub(super) positions: Forest<u64>,
+    pub(super) position_trees: Vec<Tree>,
+    /// Queues in service trees.
+    pub(super) busy: u32,
+    /// Requests in queues.
+    pub(super) queued: u32,
+    /// The queue that has the disk.
+    pub(super) active: u32,
+    /// Why the last active queue lost the disk.
+    pub(super) turn_ended: Why,
+    /// A dispatch round under way: its queue and how many requests it has moved.
+    pub(super) round: Option<(u32, u32)>,
+    /// The request withdrawn last, if it was the next one of its queue.
+    pub(super) withdrawn_next: Option<RequestId>,
+    /// The wait last decided for; `None` once something asked for another look.
+    pub(super) standing: Option<Decision>,
+}
+
+impl State {
+    pub(super) fn new(params: &CfqParams) -> Self {
+        let tunables = Tunables::new(params);
+        // A quirk that is off is a change that is on.
+        let mut on = params.switches;
+        on.queueing_sampled |= !tunables.quirks.q6_queueing_latched;
+        on.idle_when_drained |= !tunables.quirks.q8_idle_while_busy;
+        let on = on.effective();
+        Self {
+            tunables,
+            on,
+            low_latency: params.low_latency,
+            ticker: Ticker::new(params.hz, params.tick_phase),
+            device: Device {
+                in_driver: [0; 2],
+                in_flight: [0; 2],
+                queueing: Queueing::new(&on),
+                non_rotational: false,
+                active_context: NIL,
+                last_position: Lba(0),
+                idle_timer: None,
+                last_sync_end: None,
+            },
+            groups: vec![Group::new()],
+            serving: Serving::new(),
+            queues: Vec::new(),
+            free_queues: Vec::new(),
+            async_queues: AsyncQueues::new(NIL),
+            tasks: Tasks::new(),
+            requests: Requests::new(),
+            sort: Forest::new(),
+            service: Forest::new(),
+            positions: Forest::new(),
+            position_trees: vec![Tree::new(); IoPrio::LEVELS as usize],
+            busy: 0,
+            queued: 0,
+            active: NIL,
+            turn_ended: Why::QueueEmptied,
+            round: None,
+            withdrawn_next: None,
+            standing: None,
+        }
+    }
+
+    pub(super) fn queue(&self, queue: u32) -> &Queue {
+        &self.queues[queue as usize]
+    }
+
+    pub(super) fn queue_mut(&mut self, queue: u32) -> &mut Queue {
+        &mut self.queues[queue as usize]
+    }
+
+    pub(super) fn tree(&self, place: Place) -> &Tree {
+        &self.groups[place.group as usize].trees[place.tree]
+    }
+
+    /// The queue that has the disk.
+    pub(super) fn active_queue(&self) -> Option<&Queue> {
+        self.queues.get(self.active as usize)
+    }
+
+    /// Takes a request over; gives back one at the same position that must go first.
+    pub(super) fn admit(&mut self, now: Jiffies, request: &Request) -> Option<RequestId> {
+        self.start_clocks(now);
+        let context = self.tasks.find_or_make(now, request.task, 0, request.ioprio);
+        self.reprioritise(context, request.ioprio);
+        let queue = self.queue_for(now, context, request);
+        if request.sync {
+            self.catch_up_priority(context);
+        }
+        // The driver asks an empty scheduler again as soon as something comes.
+        if self.queued == 0 {
+            self.kick();
+        }
+        let displaced = self.store(now, request, queue, context);
+        self.observe(now, request, queue, context);
+        self.arrived(now, queue, request);
+        displaced
+    }
+
+    /// Time since the last synchronous completion counts from the scheduler's first moment, where it
+    /// is to be short, or from a second before.
+    pub(super) fn start_clocks(&mut self, now: Jiffies) {
+        let before = if self.on.ramp_only_if_delayed { self.tunables.hz } else { 0 };
+        self.device.last_sync_end.get_or_insert(now - before);
+    }
+
+    /// The driver has looked at a request.
+    pub(super) fn activate(&mut self, id: RequestId) {
+        let rq = &self.requests[id.0];
+        self.device.last_position = rq.end;
+        let sync = self.queues[rq.queue as usize].sync;
+        self.device.in_driver[usize::from(sync)] += 1;
+        if !self.on.queueing_sampled {
+            self.device.queueing.activated(self.device.all_in_driver());
+        }
+    }
+
+    /// A request finished (spec: cfq, sections 2.9, 3.6, 4.9).
+    pub(super) fn complete(&mut self, now: Jiffies, completion: &Completion) {
+        self.sample_depth();
+        let rq = self.requests.take(completion.request.0);
+        let q = self.queue_mut(rq.queue);
+        q.dispatched -= 1;
+        let sync = usize::from(q.sync);
+        self.device.in_driver[sync] -= 1;
+        self.device.in_flight[sync] -= 1;
+        if rq.sync {
+            self.tasks[rq.context].completed_sync(now);
+            let age = now - self.ticker.jiffies(rq.arrived);
+            if !self.on.ramp_only_if_delayed || age >= self.tunables.fifo_expire(true) {
+                self.device.last_sync_end = Some(now);
+            }
+        }
+        if self.active == rq.queue {
+            self.active_completed(now, rq.sync, rq.flags.contains(Flags::NOIDLE));
+        }
+        // The driver has room again and asks.
+        self.kick();
+        self.let_go(now, rq.queue, rq.context);
+    }
+
+    fn sample_depth(&mut self) {
+        if !self.on.queueing_sampled {
+            return;
+        }
+        let served = self.active_queue().filter(|active| active.idle_window);
+        let sample = Sample {
+            in_driver: self.device.all_in_driver(),
+            queued: self.queued,
+            waited_for: served.map(|queue| queue.dispatched + queue.sorted.len()),
+        };
+        self.device.queueing.sample(sample, &self.on);
+    }
+}

@@ -1,0 +1,140 @@
+//! How queues take turns: who gets the disk, for how long, and how it is lost
+//! (spec: cfq, sections 2.4, 2.9, 3.2, 3.6, 4.5, 4.8, 4.9).
+
+use super::close::Aim;
+use super::group::{IDLE, SYNC, class_number};
+use super::state::State;
+use crate::cfq::dispatch::Step;
+use crate::cfq::jiffies::Jiffies;
+use crate::cfq::queue::NIL;
+use fairdisk_core::Why;
+
+impl State {
+    /// The queue that has the disk, or gets it now.
+    pub(super) fn select(&mut self, now: Jiffies) -> Result<u32, Step> {
+        let active = self.active;
+        if active != NIL {
+            let queue = self.queue(active);
+            if self.waited_long_enough(active) {
+                self.expire(now, active, false);
+            } else if queue.slice_used(now) && !queue.must_dispatch {
+                if self.outlasts_slice(active) {
+                    return Err(Step::Refuse(Why::OwnRequestInFlight));
+                }
+                self.expire(now, active, false);
+            } else if !queue.is_empty() {
+                return Ok(active);
+            } else if let Some(close) = self.close_cooperator(Aim::Serve) {
+                self.prepare_merge(active, close);
+                self.expire(now, active, false);
+                self.queue_mut(close).coop = true;
+                self.begin_turn(close);
+                return Ok(close);
+            } else if self.device.idle_timer.is_some() {
+                return Err(Step::Refuse(Why::IdleWait));
+            } else if queue.dispatched > 0 && self.should_idle(active) {
+                return Err(Step::Refuse(Why::OwnRequestInFlight));
+            } else {
+                self.expire(now, active, false);
+            }
+        }
+        self.begin_next_turn(now).ok_or(Step::Nothing)
+    }
+
+    /// Gives the disk to the queue whose turn it is, if there is one.
+    fn begin_next_turn(&mut self, now: Jiffies) -> Option<u32> {
+        if self.busy == 0 {
+            return None;
+        }
+        let queue = self.next_queue(now)?;
+        // Chosen by the ordinary rules it may get the disk for being close again.
+        let q = self.queue_mut(queue);
+        q.coop &= q.coop_preempt;
+        self.begin_turn(queue);
+        Some(queue)
+    }
+
+    fn begin_turn(&mut self, queue: u32) {
+        let why = self.turn_ended;
+        self.active = queue;
+        self.device.idle_timer = None;
+        self.queue_mut(queue).begin_turn(why);
+    }
+
+    /// Takes the disk from the queue. `timed_out`: it keeps what was left of its slice.
+    pub(super) fn expire(&mut self, now: Jiffies, queue: u32, timed_out: bool) {
+        self.turn_ended = self.why_turn_ends(now, queue);
+        if self.queue(queue).waits {
+            self.device.idle_timer = None;
+        }
+        self.mark_split(queue);
+        self.queue_mut(queue).end_turn(now, timed_out);
+        self.active = NIL;
+        self.device.active_context = NIL;
+        if !self.queue(queue).on_tree {
+            return;
+        }
+        if self.queue(queue).is_empty() {
+            self.unplace(queue);
+        } else {
+            self.place(now, queue);
+        }
+    }
+
+    /// What a queue that loses the disk now has done to lose it.
+    fn why_turn_ends(&self, now: Jiffies, queue: u32) -> Why {
+        let q = self.queue(queue);
+        let in_vain = !self.on.dispatch_one || (q.is_empty() && q.dispatched == 0);
+        if q.slice_used(now) {
+            Why::SliceExpired
+        } else if q.waits && in_vain {
+            Why::IdleWaitFailed
+        } else {
+            Why::QueueEmptied
+        }
+    }
+
+    /// A request of the queue that has the disk finished.
+    pub(super) fn active_completed(&mut self, now: Jiffies, sync: bool, noidle: bool) {
+        let queue = self.active;
+        if self.queue(queue).slice_new {
+            let slice = self.slice(queue);
+            self.queue_mut(queue).start_clock(now, slice);
+        }
+        self.wait_for_group(now, queue);
+        let q = self.queue(queue);
+        if q.slice_used(now) || q.is_idle_class() {
+            self.expire(now, queue, true);
+        } else if sync && q.is_empty() && self.close_cooperator(Aim::Probe).is_none() {
+            if self.is_worth_waiting(queue, noidle) {
+                self.arm_idle(now, queue);
+            }
+        }
+    }
+
+    /// Whether what just finished lets expect more soon.
+    fn is_worth_waiting(&mut self, queue: u32, noidle: bool) -> bool {
+        let alone = self.on.noidle_single_group && self.others_in_group(queue) == 0;
+        if self.on.idle_corner_b {
+            self.serving.tree_requires_idle |= !noidle;
+            return self.serving.kind == SYNC || self.serving.tree_requires_idle || alone;
+        }
+        !(self.on.noidle_flag && noidle) || alone
+    }
+
+    /// The slice that begins for a queue. Where a round of all would take longer than the target
+    /// latency it is shorter, but long enough to wait for the task twice (spec: cfq, section 4.5).
+    pub(super) fn slice(&mut self, queue: u32) -> Jiffies {
+        let q = self.queue(queue);
+        let slice = self.tunables.slice(q.sync, q.priority.level);
+        if !(self.low_latency && self.on.slice_scaling) {
+            return slice;
+        }
+        let (group, class) = (q.place.group, class_number(q.priority.class));
+        if class == IDLE {
+            return slice;
+        }
+        let average = self.groups[group as usize].update_average(class);
+        self.tunables.slice_in_round(slice, average, self.group_slice(group))
+    }
+}

@@ -1,0 +1,110 @@
+//! Which tree is served, and for how long: the workloads of a group take turns
+//! (spec: cfq, section 4.4).
+
+use super::group::{ASYNC, BEST_EFFORT, Group, IDLE, NOIDLE, SYNC, tree_number};
+use super::owners::ROOT;
+use super::queue::Place;
+use super::state::State;
+use crate::cfq::jiffies::Jiffies;
+
+/// What is being served.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Serving {
+    pub(super) group: u32,
+    pub(super) class: usize,
+    pub(super) kind: usize,
+    /// When the turn of this kind ends.
+    expires: Jiffies,
+    /// In this round of the tree there was a request that lets expect more.
+    pub(super) tree_requires_idle: bool,
+}
+
+impl Serving {
+    pub(super) const fn new() -> Self {
+        Self {
+            group: ROOT,
+            class: BEST_EFFORT,
+            kind: ASYNC,
+            expires: Jiffies::MIN,
+            tree_requires_idle: false,
+        }
+    }
+}
+
+/// The shortest turn of a kind, in ticks.
+const LEAST: Jiffies = 2;
+
+impl State {
+    /// The queue whose turn it is.
+    pub(super) fn next_queue(&mut self, now: Jiffies) -> Option<u32> {
+        let group = ROOT;
+        self.serving.group = group;
+        if !self.on.class_trees {
+            let place = Place { group, tree: tree_number(BEST_EFFORT, SYNC) };
+            return self.service.first(self.tree(place));
+        }
+        let class = self.groups[group as usize].first_class();
+        let tree = if self.on.noidle_workload {
+            self.choose_workload(now, group, class);
+            tree_number(class, self.serving.kind)
+        } else {
+            self.earliest_tree(group, class)
+        };
+        self.service.first(self.tree(Place { group, tree }))
+    }
+
+    /// The tree of the class whose first queue has the smallest key.
+    fn earliest_tree(&self, group: u32, class: usize) -> usize {
+        let key = |tree: &usize| {
+            let first = self.service.first(self.tree(Place { group, tree: *tree }));
+            // An empty tree comes last.
+            first.map_or((true, 0), |first| (false, self.service.key(first).key()))
+        };
+        Group::trees_of(class).min_by_key(key).unwrap_or(tree_number(class, SYNC))
+    }
+
+    fn choose_workload(&mut self, now: Jiffies, group: u32, class: usize) {
+        let class_changed = core::mem::replace(&mut self.serving.class, class) != class;
+        if class == IDLE {
+            self.serving.expires = now + 1;
+            return;
+        }
+        let goes_on = !class_changed || self.on.workload_by_key;
+        if goes_on
+            && self.waiting(group, class, self.serving.kind) > 0
+            && now <= self.serving.expires
+        {
+            return;
+        }
+        self.serving.kind = if goes_on {
+            self.earliest_tree(group, class) - tree_number(class, ASYNC)
+        } else {
+            let kinds = [NOIDLE, SYNC, ASYNC].into_iter();
+            kinds.clone().find(|kind| self.waiting(group, class, *kind) > 0).unwrap_or(ASYNC)
+        };
+        self.serving.expires = now + self.workload_slice(group, class, self.serving.kind);
+        self.serving.tree_requires_idle = false;
+    }
+
+    /// Queues in a tree.
+    fn waiting(&self, group: u32, class: usize, kind: usize) -> u32 {
+        self.tree(Place { group, tree: tree_number(class, kind) }).len()
+    }
+
+    fn workload_slice(&self, group: u32, class: usize, kind: usize) -> Jiffies {
+        let count = Jiffies::from(self.waiting(group, class, kind));
+        let planned = Jiffies::from(self.groups[group as usize].planned(class));
+        let slice = self.group_slice(group) * count / planned;
+        let slice = if kind == ASYNC {
+            slice * self.tunables.slice(false, 4) / self.tunables.slice(true, 4)
+        } else {
+            slice.max(2 * self.tunables.slice_idle)
+        };
+        slice.max(LEAST)
+    }
+
+    /// How long a group is served before the next.
+    pub(super) fn group_slice(&self, _group: u32) -> Jiffies {
+        self.tunables.hz * 3 / 10
+    }
+}
