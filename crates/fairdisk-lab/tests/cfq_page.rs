@@ -15,7 +15,8 @@ fn line(switch: &Switch) -> String {
 }
 
 fn table() -> String {
-    let head = "| switch | number | what it does | commit, author, first release | needs |\n|---|---|---|---|---|\n";
+    let head = "| switch | number | what it does | commit, author, first release | needs |\n\
+                |---|---|---|---|---|\n";
     SWITCHES.iter().fold(head.to_owned(), |text, switch| text + &line(switch))
 }
 

@@ -80,7 +80,6 @@ impl SchedulerSpec {
 /// Any scheduler. One type, so that an engine can switch between them under load; a match, so that
 /// calls are not virtual.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "an engine has one; a box would cost every call")]
 pub enum Scheduler {
     /// First come, first served.
     Noop(Noop),

@@ -73,7 +73,7 @@ macro_rules! switches {
             /// Those that do something: without the ones whose prerequisites are off.
             #[must_use]
             pub const fn effective(mut self) -> Self {
-                $($(self.$field = self.$field $(&& self.$need)*;)*)*
+                $($($(self.$field &= self.$need;)*)*)*
                 self
             }
         }
@@ -203,17 +203,17 @@ switches! {
         idle_corner_a "" "8e550632ccc (1)" "Corrado Zoccolo" "2.6.33-rc1" [idle_when_drained]
             "no idle wait while the queue itself, not any, has requests at the device";
         idle_corner_b "" "8e550632ccc (2)" "Corrado Zoccolo" "2.6.33-rc1" [noidle_workload]
-            "whether to wait at the end of a tree is decided by all of its round, not the last request";
+            "all of a tree's round decides whether to wait at its end, not the last request";
         sole_queue_unlimited "" "474b18ccc26" "Shaohua Li" "2.6.33-rc1" [dispatch_one]
             "a queue alone may have any number of requests at the device";
         must_dispatch_else "" "bf791937102" "Vivek Goyal" "2.6.33-rc1" [must_dispatch]
-            "a request that ends an idle wait defers the end of the slice only if it does not run the queue";
+            "a request that ends an idle wait outlasts the slice only if it does not run the queue";
         groups "" "cdb16e8f739" "Vivek Goyal" "2.6.33-rc1" []
             "trees belong to a group; queues are placed by the number of queues in it";
         keep_on_tree "" "f04a6424634" "Vivek Goyal" "2.6.33-rc1" []
             "an empty queue keeps its place and counts as busy while it has the disk";
         noidle_single_group "" "c04645e592d" "Vivek Goyal" "2.6.33-rc1" [groups]
-            "the only queue of a group is waited for also after a request that will not be followed soon";
+            "the only queue of a group is waited for, whatever its last request said";
         flash_selects "" "3c764b7a654" "Shaohua Li" "2.6.33-rc1" [idle_last_of_class]
             "on a non-rotational device that queues commands only the last of a tree is waited for";
         ramp_only_if_delayed "" "573412b2958" "Corrado Zoccolo" "2.6.33-rc1" [async_depth_ramp]

@@ -105,10 +105,11 @@ impl State {
         let q = self.queue(queue);
         if q.slice_used(now) || q.is_idle_class() {
             self.expire(now, queue, true);
-        } else if sync && q.is_empty() && self.close_cooperator(Aim::Probe).is_none() {
-            if self.is_worth_waiting(queue, noidle) {
-                self.arm_idle(now, queue);
-            }
+            return;
+        }
+        let runs_dry = sync && q.is_empty() && self.close_cooperator(Aim::Probe).is_none();
+        if runs_dry && self.is_worth_waiting(queue, noidle) {
+            self.arm_idle(now, queue);
         }
     }
 
