@@ -318,6 +318,7 @@ impl File {
 mod tests {
     use super::*;
     use fairdisk_sched::cfq::switches::REVISIONS;
+    use toml::Table;
 
     #[test]
     fn every_revision_of_the_catalogue_loads_under_its_own_name() {

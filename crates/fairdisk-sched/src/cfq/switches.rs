@@ -1,9 +1,10 @@
-//! The changes that CFQ's revisions after 2.6.25 are made of, each a switch (spec: cfq, sections 3.1,
-//! 4.13, 4.14, 5). Every combination is valid. One whose prerequisites are off does nothing.
+//! The changes that CFQ's revisions after 2.6.25 are made of, each a switch (spec: cfq, sections
+//! 3.1, 4.13, 4.14, 5). Every combination is valid. One whose prerequisites are off does nothing.
 //!
 //! What history did to the file without changing what it does is not here: renamed, moved, traced,
-//! cleaned up (B08, F2 and the entries of section 5 without a name), what shows only when memory runs
-//! out (B15), and how a forced dispatch is accounted for (G7): it ends this scheduler's life here.
+//! cleaned up (B08, F2 and the entries of section 5 without a name), what shows only when memory
+//! runs out (B15), and how a forced dispatch is accounted for (G7): it ends this scheduler's life
+//! here.
 
 /// A change that can be on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

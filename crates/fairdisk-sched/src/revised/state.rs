@@ -1,6 +1,7 @@
-//! The state of the scheduler: arrival and completion. Whose queue a request goes to is in `owners`,
-//! what a queue does with it in `pending`, where queues stand in `service`, how they take turns in
-//! `turns`, which request is handed over in `dispatch`, and when none is in `waits` and `idling`.
+//! The state of the scheduler: arrival and completion. Whose queue a request goes to is in
+//! `owners`, what a queue does with it in `pending`, where queues stand in `service`, how they take
+//! turns in `turns`, which request is handed over in `dispatch`, and when none is in `waits` and
+//! `idling`.
 
 use super::group::Group;
 use super::queue::{Place, Queue};
@@ -172,8 +173,8 @@ impl State {
         displaced
     }
 
-    /// Time since the last synchronous completion counts from the scheduler's first moment, where it
-    /// is to be short, or from a second before.
+    /// Until a synchronous request completes, the time since then counts from the scheduler's first
+    /// moment, or from a second before.
     pub(super) fn start_clocks(&mut self, now: Jiffies) {
         let before = if self.on.ramp_only_if_delayed { self.tunables.hz } else { 0 };
         self.device.last_sync_end.get_or_insert(now - before);

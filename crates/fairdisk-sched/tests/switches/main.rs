@@ -124,8 +124,8 @@ fn enable(switches: &mut Switches, name: &str) {
     switch.needs.iter().for_each(|need| enable(switches, need));
 }
 
-/// These need a story of their own: tables `cfq-switch-NAME-on.txt` and `-off.txt`, which are played
-/// by `tests/table`.
+/// Some need a story of their own: tables `cfq-switch-NAME-on.txt` and `-off.txt`, which are
+/// played by `tests/table`.
 fn is_told(switch: &Switch) -> bool {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables");
     let told = |state: &str| {
