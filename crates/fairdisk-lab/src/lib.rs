@@ -3,6 +3,7 @@
 
 pub mod blame;
 pub mod catalog;
+pub mod compare;
 pub mod jobfile;
 pub mod nearest;
 pub mod outcome;

@@ -24,8 +24,8 @@ use fairdisk_sim::device::DeviceSpec;
 /// What the caller changes about an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Use this scheduler alone.
-    pub scheduler: Option<String>,
+    /// Use these schedulers alone; none: those of the experiment.
+    pub schedulers: Vec<String>,
     /// Use this device.
     pub device: Option<String>,
     /// Run only this arm.
@@ -193,17 +193,25 @@ fn choose<T>(
 
 fn load_arms(arms: &[Arm], options: &Options) -> Result<Vec<PlannedArm>, CatalogError> {
     let mut arms = choose("arm", &options.arm, arms.to_vec(), |arm| &arm.name)?;
-    if let Some(scheduler) = &options.scheduler {
-        // A scheduler the experiment has in an arm runs as that arm; another gets one of its own.
-        let known = arms.iter().any(|arm| arm.scheduler == *scheduler);
-        if known {
-            arms.retain(|arm| arm.scheduler == *scheduler);
-        } else {
-            let ionice = arms.iter().all(|arm| arm.ionice);
-            let (name, scheduler) = (scheduler.clone(), scheduler.clone());
-            arms = vec![Arm { name, scheduler, ionice, set: Vec::new() }];
-        }
+    if !options.schedulers.is_empty() {
+        let chosen = options.schedulers.iter().flat_map(|scheduler| with(scheduler, &arms));
+        arms = chosen.collect();
     }
+    plan_arms(&arms, options)
+}
+
+/// The arms that have this scheduler; if there are none, one of its own.
+fn with(scheduler: &str, arms: &[Arm]) -> Vec<Arm> {
+    let known: Vec<Arm> = arms.iter().filter(|arm| arm.scheduler == scheduler).cloned().collect();
+    if !known.is_empty() {
+        return known;
+    }
+    let ionice = arms.iter().all(|arm| arm.ionice);
+    let (name, scheduler) = (scheduler.to_owned(), scheduler.to_owned());
+    vec![Arm { name, scheduler, ionice, set: Vec::new() }]
+}
+
+fn plan_arms(arms: &[Arm], options: &Options) -> Result<Vec<PlannedArm>, CatalogError> {
     let own = |arm: &Arm| {
         let overrides = arm.overrides();
         overrides.map_err(|(_, message)| CatalogError::option(&arm.name, message))

@@ -19,6 +19,13 @@ pub(crate) struct Changes {
     /// the experiment's; of a job file, its own or hdd-7200-2007]
     #[arg(long, value_name = "NAME")]
     pub(crate) device: Option<String>,
+    #[command(flatten)]
+    pub(crate) values: Values,
+}
+
+/// How long, and single values of what is run.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Values {
     /// Run for this long: 500ms, 30s, 2m [default: the experiment's; of a job file, until its jobs
     /// are done]
     #[arg(
@@ -37,10 +44,19 @@ impl Changes {
     /// # Errors
     /// A malformed `--set`.
     pub(crate) fn options(&self) -> Result<Options, Failure> {
+        let schedulers = self.scheduler.iter().cloned().collect();
+        Ok(Options { schedulers, device: self.device.clone(), ..self.values.options()? })
+    }
+}
+
+impl Values {
+    /// The same as options of a plan.
+    ///
+    /// # Errors
+    /// A malformed `--set`.
+    pub(crate) fn options(&self) -> Result<Options, Failure> {
         let overrides = self.overrides.iter().map(|text| Override::parse(text));
         Ok(Options {
-            scheduler: self.scheduler.clone(),
-            device: self.device.clone(),
             duration: self.duration,
             overrides: overrides.collect::<Result<_, _>>().map_err(Failure::BadInput)?,
             ..Options::default()

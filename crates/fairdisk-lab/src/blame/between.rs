@@ -36,7 +36,7 @@ impl<'a> Between<'a> {
         stop: &'a AtomicBool,
     ) -> Result<Self, CatalogError> {
         let good = difference.settings(FactorSet::EMPTY).unwrap_or_default();
-        let options = Options { scheduler: Some(difference.good.clone()), ..options };
+        let options = Options { schedulers: vec![difference.good.clone()], ..options };
         let plan = planner(&with(&options, good))?;
         let arms: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
         demand_one("arm", &arms)?;

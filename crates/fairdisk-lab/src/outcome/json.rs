@@ -2,7 +2,7 @@
 
 use super::{ChangeOutcome, GroupOutcome, Outcome, RowOutcome, Score, TaskOutcome};
 use crate::run::RunEnd;
-use fairdisk_core::Span;
+use fairdisk_core::{Histogram, Span};
 use serde_json::{Value, json};
 
 /// The version of the layout.
@@ -79,9 +79,18 @@ fn ms(span: Span) -> f64 {
     span.as_ns() as f64 / 1e6
 }
 
+/// Quantiles of latencies. Of no I/O there is none.
+pub(crate) fn latency_ms(latency: &Histogram) -> Value {
+    let known = |span: Span| (latency.count() > 0).then(|| ms(span));
+    json!({
+        "p50": known(latency.quantile(500)),
+        "p99": known(latency.quantile(990)),
+        "p99_9": known(latency.quantile(999)),
+        "max": known(latency.max()),
+    })
+}
+
 fn group(group: &GroupOutcome) -> Value {
-    // Of no I/O there is no latency.
-    let latency = |span: Span| (group.latency.count() > 0).then(|| ms(span));
     json!({
         "name": group.name,
         "ios": group.ios,
@@ -90,11 +99,7 @@ fn group(group: &GroupOutcome) -> Value {
         "bytes": group.bytes,
         "time_share": group.time_share,
         "read_share": group.read_share,
-        "latency_ms": {
-            "p50": latency(group.latency.quantile(500)),
-            "p99": latency(group.latency.quantile(990)),
-            "max": latency(group.latency.max()),
-        },
+        "latency_ms": latency_ms(&group.latency),
         "wait_max_ms": group.wait_max_ms,
         "slot_waits": group.slot_waits,
         "published": group.published.map(|published| json!({

@@ -2,6 +2,7 @@
 
 use super::{ChangeOutcome, GroupOutcome, Outcome, RowOutcome, Score, Spread, TaskOutcome};
 use crate::run::{RUN_MAX, RunEnd};
+use fairdisk_core::Histogram;
 use std::fmt::Write as _;
 
 /// How to write it.
@@ -150,19 +151,23 @@ impl Columns {
             None if self.published => format!("  {:>9}  {:>6}", "-", "-"),
             None => String::new(),
         };
-        let quantile = |thousandth| match group.latency.count() {
-            0 => "-".to_owned(),
-            _ => format!("{:.1}", group.latency.quantile(thousandth).as_ns() as f64 / 1e6),
-        };
         format!(
             "  {:width$}  {:>9.0}  {share}{published}  {:>6.1}  {:>6}  {:>8}  {:>8}",
             group.name,
             group.ios,
             percent(group.time_share),
             reads(group),
-            quantile(500),
-            quantile(990),
+            milliseconds(&group.latency, 500),
+            milliseconds(&group.latency, 990),
         )
+    }
+}
+
+/// What so many latencies of a thousand are below, in milliseconds.
+pub(crate) fn milliseconds(latency: &Histogram, per_mille: u32) -> String {
+    match latency.count() {
+        0 => "-".to_owned(),
+        _ => format!("{:.1}", latency.quantile(per_mille).as_ns() as f64 / 1e6),
     }
 }
 

@@ -5,10 +5,11 @@ use super::jobfile_notes::notes;
 use super::setup::partition_sectors;
 use super::{
     DEFAULT_SEEDS, Options, Plan, PlannedArm, PlannedRow, choose, demand_measured, load_host,
-    load_revision,
+    plan_arms,
 };
 use crate::catalog::device::{self, DeviceEntry};
 use crate::catalog::error::CatalogError;
+use crate::catalog::experiment::Arm;
 use crate::catalog::overrides::demand_none;
 use crate::jobfile::{Job, Place, Resolved};
 use fairdisk_core::Span;
@@ -41,16 +42,17 @@ impl Plan {
         let (device_id, place) = pick("device", &options.device, DEFAULT_DEVICE, resolved)?;
         let DeviceEntry { spec: device, array, .. } = device::load(&device_id, &options.overrides)
             .map_err(|error| at(error, &device_id, place))?;
-        let (scheduler, place) =
-            pick("scheduler", &options.scheduler, DEFAULT_SCHEDULER, resolved)?;
         let disk_bytes = partition_sectors(&device, array) * 512;
-        let revision = load_revision(&scheduler, &options.overrides)
-            .map_err(|error| at(error, &scheduler, place))?;
+        let arms = arms(resolved, options)?;
         let measured = |job: &Job| job.schedule.start_delay.min_ns + job.schedule.ramp_ns;
         let first = Span::from_ns(jobs.iter().map(measured).min().unwrap_or(0));
         demand_measured(options, first, "what comes before the end of every job's ramp_time")?;
-        let caveats = notes(resolved, &scheduler, &revision.spec);
-        let arm = PlannedArm { name: scheduler, ionice: true, revision };
+        let mut caveats: Vec<String> = Vec::new();
+        for arm in &arms {
+            let new = notes(resolved, &arm.name, &arm.revision.spec);
+            caveats
+                .extend(new.into_iter().filter(|note| !caveats.contains(note)).collect::<Vec<_>>());
+        }
         let load = JobFileLoad::new(jobs.clone(), disk_bytes);
         if let Some(message) = load.obstacle(&device_id) {
             return Err(CatalogError { path: name.to_owned(), line: 0, message });
@@ -67,7 +69,7 @@ impl Plan {
             device,
             array,
             host: load_host(HOST, &options.overrides)?,
-            arms: choose("arm", &options.arm, vec![arm], |arm| &arm.name)?,
+            arms: choose("arm", &options.arm, arms, |arm| &arm.name)?,
             rows: choose("row", &options.row, vec![row], |row| &row.label)?,
             duration: options.duration,
             ramp: Span::ZERO,
@@ -77,6 +79,25 @@ impl Plan {
             published: Vec::new(),
         })
     }
+}
+
+/// An arm for each scheduler.
+fn arms(resolved: &Resolved, options: &Options) -> Result<Vec<PlannedArm>, CatalogError> {
+    let (schedulers, place) = match options.schedulers.as_slice() {
+        [] => {
+            let (scheduler, place) = pick("scheduler", &None, DEFAULT_SCHEDULER, resolved)?;
+            (vec![scheduler], place)
+        }
+        chosen => (chosen.to_vec(), None),
+    };
+    let arm = |name: &String| Arm {
+        name: name.clone(),
+        scheduler: name.clone(),
+        ionice: true,
+        set: Vec::new(),
+    };
+    let arms: Vec<Arm> = schedulers.iter().map(arm).collect();
+    plan_arms(&arms, options).map_err(|error| at(error, &schedulers[0], place))
 }
 
 /// What the command line says, or what all jobs that say something agree on with the place where

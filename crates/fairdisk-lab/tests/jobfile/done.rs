@@ -131,7 +131,7 @@ pub(crate) fn by_us(text: &str) -> Vec<Done> {
     let options = Options {
         seeds: Some(1),
         device: Some("null".to_owned()),
-        scheduler: Some("noop".to_owned()),
+        schedulers: vec!["noop".to_owned()],
         keep_journal: true,
         ..Options::default()
     };

@@ -3,6 +3,7 @@
 pub(crate) mod blame;
 pub(crate) mod catalog;
 pub(crate) mod cgroup;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod ctl;
 mod daemon;
@@ -24,6 +25,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
     match command {
         Command::Demo(args) => demo::execute(&args),
         Command::Run(args) => run::execute(&args),
+        Command::Compare(args) => compare::execute(&args),
         Command::Mount(args) => mount::execute(&args),
         Command::Ctl(args) => ctl::execute(&args),
         Command::Top(args) => top::execute(&args),

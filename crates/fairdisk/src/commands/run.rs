@@ -66,7 +66,7 @@ pub(crate) struct Args {
 }
 
 /// Reads a number of runs.
-fn seeds(text: &str) -> Result<u32, String> {
+pub(crate) fn seeds(text: &str) -> Result<u32, String> {
     match text.parse::<i64>() {
         Ok(1..=10_000) => text.parse().map_err(|_| String::new()),
         Ok(..=0) => Err("must be at least 1".to_owned()),

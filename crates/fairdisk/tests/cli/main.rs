@@ -6,6 +6,7 @@ mod bad_input;
 mod blamed;
 mod cgroup;
 mod cgroup2;
+mod compared;
 mod explained;
 mod interrupted;
 mod job_file;

@@ -1,0 +1,66 @@
+//! Schedulers and devices side by side.
+
+use crate::bad_input::demand_one_line;
+use crate::program::fairdisk;
+
+const SHORT: &[&str] = &["compare", "two-groups", "--duration", "10s", "--seeds", "1"];
+
+fn short(more: &[&str]) -> Vec<String> {
+    SHORT.iter().chain(more).map(|&argument| argument.to_owned()).collect()
+}
+
+#[test]
+fn every_scheduler_meets_every_device_and_noop_is_the_measure() {
+    let more =
+        ["--scheduler", "two-layer-cfq,deadline", "--device", "fixed-8ms,sata-ssd", "--json"];
+    let value = fairdisk(&short(&more)).json();
+    let cells = value["cells"].as_array().unwrap();
+    let cell = |cell: &serde_json::Value| {
+        let text = |name: &str| cell[name].as_str().unwrap().to_owned();
+        (text("device"), text("scheduler"))
+    };
+    let of = |device: &str, scheduler: &str| (device.to_owned(), scheduler.to_owned());
+    let expected: Vec<_> = ["fixed-8ms", "sata-ssd"]
+        .iter()
+        .flat_map(|device| ["noop", "two-layer-cfq", "deadline"].map(|one| of(device, one)))
+        .collect();
+    assert_eq!(cells.iter().map(cell).collect::<Vec<_>>(), expected);
+    assert_eq!(cells[0]["of_noop"], 1.0);
+    let error = |at: usize| cells[at]["error_points"]["mean"].as_f64().unwrap();
+    // Asked for are 80 and 20 %; who knows no groups gives each a half.
+    assert!((error(0) - 30.0).abs() < 2.0, "noop: {}", error(0));
+    assert!(error(1) < 3.0, "two-layer: {}", error(1));
+    let group = &cells[1]["groups"][0];
+    assert!(group["latency_ms"]["p99_9"].as_f64().unwrap() > 0.0, "{group:#}");
+}
+
+#[test]
+fn the_table_ends_with_each_scheduler_over_all_devices() {
+    let more = ["--scheduler", "deadline", "--device", "fixed-8ms,wd2500js"];
+    let table = fairdisk(&short(&more)).quiet();
+    let (blocks, summary) = table.split_once("over all of them").unwrap();
+    assert_eq!(blocks.matches("asked: backup 20.0 %, database 80.0 %").count(), 2, "{table}");
+    assert!(summary.contains("noop") && summary.contains("deadline"), "{table}");
+    let one = fairdisk(&short(&["--scheduler", "deadline"])).quiet();
+    assert!(!one.contains("over all of them"), "{one}");
+}
+
+#[test]
+fn a_value_is_changed_where_a_scheduler_has_it() {
+    let set = ["--scheduler", "deadline,two-layer-cfq", "--json", "--set"];
+    let values = |set_to: &str| {
+        let more: Vec<&str> = set.iter().copied().chain([set_to]).collect();
+        fairdisk(&short(&more)).json()["cells"].clone()
+    };
+    let (plain, changed) = (values("host.cpus=2"), values("scheduler.groups.slice_ms=1"));
+    assert_eq!(plain[1], changed[1], "deadline has no such key");
+    assert_ne!(plain[2], changed[2]);
+}
+
+#[test]
+fn names_that_stand_for_nothing_are_refused() {
+    let refused = |more: &[&str], name| demand_one_line(&fairdisk(&short(more)), &[name]);
+    refused(&["--scheduler", "noop,cfg-2.6.25"], "unknown scheduler `cfg-2.6.25`");
+    refused(&["--device", "wd2500js,floppy"], "unknown device `floppy`");
+    refused(&["--set", "scheduler.groups.slices_ms=1"], "`slices_ms`");
+}
