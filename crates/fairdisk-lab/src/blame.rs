@@ -32,7 +32,7 @@ pub use factors::{Difference, Factor, Side};
 pub use findings::{Effect, Ends, Findings, Method, Pair, Rest, Undo};
 pub use metric::Metric;
 pub use noise::Noise;
-pub use report::{About, Change, Report, to_json, to_table};
+pub use report::{About, Change, Report, to_html, to_json, to_table};
 pub use runs::{Halt, Measure, Runs, Sample, Watch};
 pub use set::{FACTORS_MAX, FactorSet};
 

@@ -38,8 +38,10 @@ impl<'a> Between<'a> {
         let good = difference.settings(FactorSet::EMPTY).unwrap_or_default();
         let options = Options { schedulers: vec![difference.good.clone()], ..options };
         let plan = planner(&with(&options, good))?;
-        let arms: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
-        demand_one("arm", &arms)?;
+        // What an arm changes about its scheduler is replaced by what differs; its levels are not.
+        let mut arms: Vec<&PlannedArm> = plan.arms.iter().collect();
+        arms.dedup_by_key(|arm| arm.ionice);
+        demand_one("arm", &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>())?;
         let rows: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
         demand_one("row", &rows)?;
         let groups = plan.rows[0].load.group_names();

@@ -1,9 +1,11 @@
 //! What was found out, for people and for other programs.
 
+mod html;
 mod json;
 mod table;
 mod words;
 
+pub use html::to_html;
 pub use json::to_json;
 pub use table::to_table;
 

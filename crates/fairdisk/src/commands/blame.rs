@@ -1,5 +1,6 @@
 //! `fairdisk blame`: which of the changes between a good and a bad state cost what.
 
+mod command;
 mod lab;
 mod state;
 mod watch;
@@ -8,30 +9,62 @@ use crate::failure::Failure;
 use crate::output;
 use crate::time_arg;
 use clap::ValueHint;
+use command::Switch;
 use fairdisk_core::Span;
 use fairdisk_lab::blame::{
-    Design, FactorSet, Findings, Halt, Measure, Metric, Report, blame, to_json, to_table,
+    Design, FactorSet, Findings, Halt, Measure, Metric, Report, blame, to_html, to_json, to_table,
 };
+use std::fs;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-/// Find out which of the changes between two schedulers made a run slower
+/// Find out which of many changes made a run slower: in the lab, or with a command of your own
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "fairdisk blame [OPTIONS] <GOOD> <BAD> <SPEC>\n       \
+    fairdisk blame [OPTIONS] --command <CMD> --switch <NAME=GOOD,BAD>...")]
 #[command(after_help = "Examples:\n  \
     fairdisk blame cfq-2.6.25 mine.toml two-groups --metric share:database\n  \
     fairdisk blame cfq-2.6.25 cfq-2.6.25 two-groups \\\n      \
-    --bad-set scheduler.cfq.slice_idle_ms=0 --bad-set scheduler.cfq.quantum=1")]
+    --bad-set scheduler.cfq.slice_idle_ms=0 --bad-set scheduler.cfq.quantum=1\n  \
+    fairdisk blame --command './bench.sh {ra} {sched}' \\\n      \
+    --switch ra=128,4096 --switch sched=mq-deadline,none")]
 pub(crate) struct Args {
     /// The scheduler before the changes: a name of `fairdisk catalog schedulers`, or the path of a
     /// .toml file
-    good: String,
+    #[arg(required_unless_present = "command")]
+    good: Option<String>,
     /// The scheduler after them, of the same family
-    bad: String,
+    #[arg(required_unless_present = "command")]
+    bad: Option<String>,
     /// The load: an experiment of `fairdisk catalog experiments`, or the path of a .toml file or of
     /// a fio job file
-    spec: String,
+    #[arg(required_unless_present = "command")]
+    spec: Option<String>,
+    /// Run this with sh instead: each {NAME} stands for the value of a switch, which is in the
+    /// environment too; the last line it prints is the number to compare
+    #[arg(
+        long, value_name = "CMD", value_hint = ValueHint::CommandString, requires = "switches",
+        conflicts_with_all = [
+            "good", "bad", "spec", "metric", "good_sets", "bad_sets", "sets", "device", "duration",
+            "arm", "row",
+        ]
+    )]
+    command: Option<String>,
+    /// A switch of --command with a good and a bad value (repeated, in the order in which the
+    /// changes were made)
+    #[arg(
+        long = "switch", value_name = "NAME=GOOD,BAD", value_parser = Switch::parse,
+        value_hint = ValueHint::Other
+    )]
+    switches: Vec<Switch>,
+    /// A run of --command takes at most this long
+    #[arg(
+        long, value_name = "TIME", default_value = "10m", value_parser = time_arg::parse,
+        allow_negative_numbers = true, allow_hyphen_values = true, value_hint = ValueHint::Other
+    )]
+    timeout: Span,
     /// What is compared: ios and mbps (of all groups, in a second), p99 (latency in ms), or
     /// share:GROUP (of all I/Os)
     #[arg(long, default_value = "ios", value_parser = Metric::parse, value_hint = ValueHint::Other)]
@@ -61,20 +94,19 @@ pub(crate) struct Args {
     /// The row, if there are several
     #[arg(long, value_name = "LABEL", value_hint = ValueHint::Other)]
     row: Option<String>,
-    /// Runs of each mixture
+    /// Runs of each mixture; of --command at least so many, and more while --runs allows it
+    /// [default: 4; of --command 3]
     #[arg(
-        long, value_name = "N", default_value_t = 4,
-        value_parser = clap::value_parser!(u32).range(1..=1000), allow_negative_numbers = true,
-        value_hint = ValueHint::Other
+        long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000),
+        allow_negative_numbers = true, value_hint = ValueHint::Other
     )]
-    seeds: u32,
-    /// Runs at most
+    seeds: Option<u32>,
+    /// Runs at most [default: 1000; of --command 100]
     #[arg(
-        long, value_name = "N", default_value_t = 1000,
-        value_parser = clap::value_parser!(u32).range(2..=1_000_000), allow_negative_numbers = true,
-        value_hint = ValueHint::Other
+        long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000),
+        allow_negative_numbers = true, value_hint = ValueHint::Other
     )]
-    runs: u32,
+    runs: Option<u32>,
     /// Draw the orders in which changes are made from this number
     #[arg(long, value_name = "N", default_value_t = 1, value_hint = ValueHint::Other)]
     seed: u64,
@@ -84,21 +116,37 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Write a page about it: one file that any browser shows
+    #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
+    report: Option<PathBuf>,
     /// No progress
     #[arg(long, short)]
     quiet: bool,
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
-    lab::execute(args)
+    if let Some(text) = &args.command {
+        return command::execute(args, text);
+    }
+    match (&args.good, &args.bad, &args.spec) {
+        _ if !args.switches.is_empty() => {
+            Err(Failure::BadInput("--switch is for --command: add --command CMD or drop it".into()))
+        }
+        (Some(good), Some(bad), Some(spec)) => lab::execute(args, good, bad, spec),
+        _ => Err(Failure::BadInput("expected GOOD, BAD and SPEC, or --command".to_owned())),
+    }
 }
 
 impl Args {
+    fn seeds(&self) -> u32 {
+        self.seeds.unwrap_or(if self.command.is_some() { 3 } else { 4 })
+    }
+
     fn design(&self, factors: usize) -> Design {
         Design {
             factors,
-            seeds: self.seeds,
-            runs: self.runs as usize,
+            seeds: self.seeds(),
+            runs: self.runs.unwrap_or(if self.command.is_some() { 100 } else { 1000 }) as usize,
             seed: self.seed,
             threads: thread::available_parallelism().map_or(1, NonZero::get),
             is_real: false,
@@ -128,6 +176,11 @@ impl Args {
 
     /// Prints what there is, and says how it ended.
     fn show(&self, report: &Report) -> Result<(), Failure> {
+        if let Some(path) = &self.report {
+            let page = to_html(report, &command());
+            fs::write(path, page)
+                .map_err(|error| Failure::Run(format!("--report {}: {error}", path.display())))?;
+        }
         if self.json {
             output::print_json(&to_json(report))?;
         } else {
@@ -143,7 +196,21 @@ impl Args {
     }
 }
 
+/// The command line, as it can be given again.
+fn command() -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=.,:/+%@".contains(letter);
+    let quoted = |argument: std::ffi::OsString| {
+        let text = argument.to_string_lossy().into_owned();
+        match !text.is_empty() && text.chars().all(plain) {
+            true => text,
+            false => format!("'{}'", text.replace('\'', "'\\''")),
+        }
+    };
+    let arguments: Vec<String> = std::env::args_os().skip(1).map(quoted).collect();
+    format!("fairdisk {}", arguments.join(" "))
+}
+
 /// The bad end of so many changes.
-fn all(report: usize) -> FactorSet {
-    FactorSet::first(report)
+fn all(factors: usize) -> FactorSet {
+    FactorSet::first(factors)
 }

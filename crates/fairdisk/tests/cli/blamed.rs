@@ -141,3 +141,42 @@ fn what_cannot_be_compared_is_refused() {
     );
     refused(&["blame", "cfq-2.6.52", "cfq-2.6.25", "two-groups"], "did you mean `cfq-2.6.25`");
 }
+
+/// Reads a page as far as it must be well formed: every element that is opened is closed, in order.
+fn demand_well_formed(page: &str) {
+    let mut open = Vec::new();
+    for tag in page.split('<').skip(1) {
+        let tag = tag.split_once('>').unwrap_or_else(|| panic!("`<{tag}` has no end")).0;
+        let name = tag.split_whitespace().next().unwrap();
+        let is_alone = tag.ends_with('/') || ["!DOCTYPE", "meta", "br"].contains(&name);
+        match name.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop(), Some(name), "of {tag}"),
+            None if is_alone => {}
+            None => open.push(name),
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn the_page_is_one_file_without_scripts_that_says_what_the_table_says() {
+    let place = Place::new();
+    place.run(&with(&["--report=page.html"])).quiet();
+    let page = fs::read_to_string(place.path().join("page.html")).unwrap();
+    demand_well_formed(&page);
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("prefers-color-scheme: dark"));
+    for foreign in ["<script", "http", "src=", "@import", "url("] {
+        assert!(!page.contains(foreign), "{foreign}");
+    }
+    for part in ["2 of 5 changes are to blame", "cfq.slice_idle_ms × groups.slice_ms", "80 → 20"]
+    {
+        assert!(page.contains(part), "no `{part}`");
+    }
+    assert!(
+        page.contains("--metric &#39;share:group 1&#39;")
+            || page.contains("'--metric=share:group 1'")
+    );
+    let ended = place.run(&with(&["--report=nowhere/page.html"]));
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert!(ended.err.contains("--report nowhere/page.html: "), "{}", ended.err);
+}

@@ -4,6 +4,7 @@
 mod bad_files;
 mod bad_input;
 mod blamed;
+mod blamed_command;
 mod cgroup;
 mod cgroup2;
 mod compared;

@@ -108,7 +108,7 @@ fn write_effects(out: &mut String, report: &Report, ends: &Ends, style: Style) {
                 words::number(effect.part.sd),
                 optional(effect.first),
                 optional(effect.last.map(|last| -last)),
-                bar(effect.part.mean, largest),
+                bar(effect.part.mean, largest, ends.whole()),
             ),
         );
         let change = &report.changes[effect.factor];
@@ -151,8 +151,9 @@ fn write_pairs(out: &mut String, report: &Report) {
     }
 }
 
-fn bar(value: f64, largest: f64) -> String {
+/// What goes the way of the whole is solid.
+fn bar(value: f64, largest: f64, whole: f64) -> String {
     let columns = (value.abs() / largest * BAR_WIDTH).round().max(1.0) as usize;
-    let letter = if value < 0.0 { "█" } else { "▒" };
+    let letter = if value * whole >= 0.0 { "█" } else { "▒" };
     letter.repeat(columns)
 }

@@ -10,33 +10,32 @@ use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::plan::{Options, Plan};
 use std::sync::atomic::Ordering;
 
-pub(super) fn execute(args: &Args) -> Result<(), Failure> {
+pub(super) fn execute(args: &Args, good: &str, bad: &str, spec: &str) -> Result<(), Failure> {
     let stop = interrupt::stop_flag()?;
     let common = overrides(&args.sets)?;
-    let [good, bad] =
-        [(&args.good, &args.good_sets), (&args.bad, &args.bad_sets)].map(|(scheduler, sets)| {
-            let overrides = overrides(sets)?;
-            Ok::<Side, Failure>(Side { scheduler: scheduler.clone(), overrides })
-        });
+    let [good, bad] = [(good, &args.good_sets), (bad, &args.bad_sets)].map(|(scheduler, sets)| {
+        let overrides = overrides(sets)?;
+        Ok::<Side, Failure>(Side { scheduler: scheduler.to_owned(), overrides })
+    });
     let difference = Difference::between(&good?, &bad?, &common)?;
     let options = Options {
         device: args.device.clone(),
         duration: args.duration,
         arm: args.arm.clone(),
         row: args.row.clone(),
-        seeds: Some(args.seeds),
+        seeds: Some(args.seeds()),
         overrides: common,
         ..Options::default()
     };
     // Read once: what is on the disk may change while runs are done.
-    let jobs = match job::is_job_file(&args.spec) {
-        true => Some(job::resolve(&args.spec)?),
+    let jobs = match job::is_job_file(spec) {
+        true => Some(job::resolve(spec)?),
         false => None,
     };
     let planner = |options: &Options| -> Result<Plan, CatalogError> {
         match &jobs {
-            Some(jobs) => Plan::job_file(&args.spec, jobs, options),
-            None => Plan::experiment(&args.spec, options),
+            Some(jobs) => Plan::job_file(spec, jobs, options),
+            None => Plan::experiment(spec, options),
         }
     };
     let between = Between::new(difference, args.metric.clone(), &planner, options, &stop)?;

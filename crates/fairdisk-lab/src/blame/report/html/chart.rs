@@ -1,0 +1,148 @@
+//! Charts as SVG.
+
+use super::{escape, words};
+use crate::blame::{Bisection, Ends};
+use crate::outcome::Spread;
+use std::fmt::Write as _;
+
+/// One bar.
+pub(super) struct Row {
+    /// What it is of.
+    pub(super) name: String,
+    /// How long it is, and its whisker.
+    pub(super) spread: Spread,
+    /// What stands behind its number.
+    pub(super) note: String,
+}
+
+const WIDTH: f64 = 900.0;
+/// Where names end and bars begin.
+const LEFT: f64 = 300.0;
+/// Where bars end and numbers begin.
+const RIGHT: f64 = 640.0;
+const ROW: f64 = 30.0;
+/// Letters of a name that find room.
+const NAME_MAX: usize = 42;
+
+/// Bars from a line at zero, with the spread as whiskers. What goes the way of `whole` has another
+/// colour than what goes against it; nothing does if there is no way.
+pub(super) fn bars(title: &str, rows: &[Row], whole: f64) -> String {
+    let number = if whole == 0.0 { words::number } else { words::signed };
+    let reach = |row: &Row| [row.spread.mean - row.spread.sd, row.spread.mean + row.spread.sd, 0.0];
+    let (low, high) = range(rows.iter().flat_map(reach));
+    let x = |value: f64| LEFT + (value - low) / (high - low) * (RIGHT - LEFT);
+    let height = ROW * rows.len() as f64 + 8.0;
+    let mut out = open(title, height);
+    for (at, row) in rows.iter().enumerate() {
+        let (top, mean, sd) = (ROW * at as f64 + 4.0, row.spread.mean, row.spread.sd);
+        let (from, to) = (x(mean.min(0.0)), x(mean.max(0.0)));
+        let class = match mean * whole {
+            way if way > 0.0 => "loss",
+            way if way < 0.0 => "gain",
+            _ => "neutral",
+        };
+        let (middle, width) = (top + ROW / 2.0, (to - from).max(1.0));
+        let (thin, base) = (ROW - 10.0, middle + 5.0);
+        let _ = write!(
+            out,
+            "<text x=\"{:.1}\" y=\"{base:.1}\" text-anchor=\"end\">{}</text>\n<rect class=\"{class}\" \
+             x=\"{from:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{thin:.1}\" rx=\"2\"/>\n",
+            LEFT - 12.0,
+            escape(&shortened(&row.name)),
+            top + 5.0,
+        );
+        if sd > 0.0 {
+            let (one, other) = (x(mean - sd), x(mean + sd));
+            let _ = writeln!(
+                out,
+                "<path class=\"whisker\" d=\"M{one:.1} {middle:.1}H{other:.1}M{one:.1} {:.1}v8M\
+                 {other:.1} {:.1}v8\"/>",
+                middle - 4.0,
+                middle - 4.0,
+            );
+        }
+        let _ = writeln!(
+            out,
+            "<text x=\"{:.1}\" y=\"{base:.1}\">{} ± {} <tspan class=\"dim\">{}</tspan></text>",
+            RIGHT + 12.0,
+            number(mean),
+            words::number(sd),
+            escape(&row.note),
+        );
+    }
+    let zero = x(0.0);
+    let _ = writeln!(out, "<path class=\"line\" d=\"M{zero:.1} 0V{height:.1}\"/>");
+    out.push_str("</svg>\n");
+    out
+}
+
+/// The runs of bisections: how many changes were made, and what was measured. The line in the
+/// middle decides what is called bad.
+pub(super) fn ways(bisection: &Bisection, ends: &Ends, changes: usize) -> String {
+    const HEIGHT: f64 = 260.0;
+    let values = bisection.ways.iter().flatten().map(|step| step.value);
+    let (good, bad) = (ends.good_mean(), ends.bad_mean());
+    let (low, high) = range(values.chain([good, bad]));
+    let x = |made: usize| 60.0 + made as f64 / changes as f64 * (WIDTH - 120.0);
+    let y = |value: f64| 20.0 + (high - value) / (high - low) * (HEIGHT - 60.0);
+    let mut out = open("The runs of the bisections", HEIGHT);
+    let middle = y(f64::midpoint(good, bad));
+    let (right, bottom) = (WIDTH - 60.0, HEIGHT - 30.0);
+    let _ = write!(
+        out,
+        "<path class=\"line\" d=\"M60 {middle:.1}H{right:.1}M60 {bottom:.1}H{right:.1}\"/>\n<text \
+         class=\"dim\" x=\"60\" y=\"{:.1}\">no change made: {}</text>\n<text class=\"dim\" \
+         x=\"{right:.1}\" y=\"{:.1}\" text-anchor=\"end\">all {changes} made: {}</text>\n<text \
+         class=\"dim\" x=\"{right:.1}\" y=\"{:.1}\" text-anchor=\"end\">the middle</text>\n",
+        bottom + 20.0,
+        words::number(good),
+        bottom + 20.0,
+        words::number(bad),
+        middle - 6.0,
+    );
+    for (class, made, value) in [("gain", 0, good), ("loss", changes, bad)] {
+        let (x, y) = (x(made), y(value));
+        let _ = writeln!(out, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"7\"/>");
+    }
+    for steps in &bisection.ways {
+        let points: Vec<String> = steps
+            .iter()
+            .map(|step| format!("{:.1} {:.1}", x(step.changes), y(step.value)))
+            .collect();
+        if !points.is_empty() {
+            let _ = writeln!(out, "<path class=\"way\" d=\"M{}\"/>", points.join("L"));
+        }
+        for step in steps {
+            let class = if step.is_bad { "loss" } else { "gain" };
+            let (x, y) = (x(step.changes), y(step.value));
+            let _ =
+                writeln!(out, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/>");
+        }
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+fn open(title: &str, height: f64) -> String {
+    let title = escape(title);
+    format!(
+        "<svg viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"img\" aria-label=\"{title}\">\n\
+         <title>{title}</title>\n"
+    )
+}
+
+/// The smallest and the largest, not equal.
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let start = (f64::INFINITY, f64::NEG_INFINITY);
+    let (low, high) = values.fold(start, |(low, high), value| (low.min(value), high.max(value)));
+    if low < high { (low, high) } else { (low - 1.0, low + 1.0) }
+}
+
+/// A name that finds room.
+fn shortened(name: &str) -> String {
+    if name.chars().count() <= NAME_MAX {
+        return name.to_owned();
+    }
+    let kept: String = name.chars().take(NAME_MAX - 1).collect();
+    format!("{kept}…")
+}

@@ -1,0 +1,112 @@
+//! `fairdisk blame --command`: runs of a command of one's own.
+
+use crate::interrupted::interrupt;
+use crate::program::{Ended, Place, fairdisk};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Prints 1000, a third less with both `a` and `b` on, and up to 1 % of chance.
+const PAIR: &str = "echo warming up; test $a$b = onon && cost=330; \
+                    awk -v seed=$$ -v cost=${cost:-0} \
+                    'BEGIN { srand(seed); print 1000 - cost + 10 * rand() - {c} * 0 }'";
+
+const SWITCHES: [&str; 3] = ["--switch=a=off,on", "--switch=b=off,on", "--switch=c=1,2"];
+
+#[test]
+fn two_switches_that_cost_only_together_are_named() {
+    let place = Place::new();
+    let arguments = ["blame", "--command", PAIR, "--json", "--report=page.html"];
+    let found = place.run(&[&arguments[..], &SWITCHES].concat()).json();
+    assert_eq!(found["to_blame"], serde_json::json!(["a", "b"]), "{found:#}");
+    assert_eq!(found["pairs"][0]["changes"], serde_json::json!(["a", "b"]), "{found:#}");
+    assert_eq!(found["undo"]["changes"].as_array().unwrap().len(), 1, "{found:#}");
+    // Eight mixtures, each as often as the budget of 100 runs allows.
+    assert_eq!((&found["runs"], &found["seeds"]), (&96.into(), &12.into()));
+    let page = fs::read_to_string(place.path().join("page.html")).unwrap();
+    assert!(page.contains("2 of 3 changes are to blame"), "{page}");
+}
+
+#[test]
+fn nothing_is_claimed_within_the_noise() {
+    let command = "awk -v seed=$$ 'BEGIN { srand(seed); print 100 + 20 * rand() }'";
+    let text = fairdisk(&[&["blame", "--command", command][..], &SWITCHES].concat()).quiet();
+    assert!(text.contains("the ends do not differ by more than the noise"), "{text}");
+    assert!(text.contains("none of 3 changes is to blame: all is within the noise"), "{text}");
+}
+
+fn failed(more: &[&str], code: i32) -> String {
+    let ended = fairdisk(&[&["blame"][..], more].concat());
+    assert_eq!((ended.code, ended.out.as_str()), (Some(code), ""), "{}", ended.err);
+    ended.err
+}
+
+#[test]
+fn commands_that_measure_nothing_are_errors() {
+    let run = |command: &str| failed(&["--command", command, "--switch", "x=1,2"], 1);
+    assert!(
+        run("exit 3").contains("run 1 of `exit 3` failed: exit status: 3"),
+        "{}",
+        run("exit 3")
+    );
+    assert!(run("true").contains("printed nothing; its last line must be a number"));
+    assert!(
+        run("echo {x} IOPS").contains(" IOPS`; its last line must be a number and nothing else")
+    );
+    assert!(run("no-such-program").contains("exit status: 127"));
+}
+
+#[test]
+fn the_command_line_says_what_is_missing() {
+    let refused = |more: &[&str], part: &str| {
+        let message = failed(more, 2);
+        assert!(message.contains(part), "no `{part}` in {message}");
+    };
+    refused(&["--command", "echo 1"], "--switch <NAME=GOOD,BAD>");
+    refused(&["--switch", "x=1,2", "a", "b", "c"], "add --command CMD or drop it");
+    refused(&["--command", "echo 1", "--switch", "x=1"], "expected NAME=GOOD,BAD");
+    refused(&["--command", "echo 1", "--switch", "x=1,2", "--switch", "x=3,4"], "x is given twice");
+    refused(&["--command", "echo 1", "--switch", "x=1,2", "a", "b", "c"], "cannot be used with");
+}
+
+/// Whether the process whose number is in the file is gone.
+fn is_gone(pid: &Path) -> bool {
+    let pid = fs::read_to_string(pid).unwrap();
+    let status = fs::read_to_string(format!("/proc/{}/status", pid.trim())).unwrap_or_default();
+    // Its parent is gone; who inherited it may not have looked yet.
+    status.is_empty() || status.contains("State:\tZ")
+}
+
+#[test]
+fn a_command_that_takes_too_long_is_ended_with_all_it_started() {
+    let place = Place::new();
+    let command = "sleep 1000 & echo $! > pid; wait";
+    let started = ["blame", "--command", command, "--switch=x=1,2", "--timeout=300ms"];
+    let ended = place.run(&started);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert!(ended.err.contains("was not done after 0.3 s; allow it more with --timeout"));
+    assert!(is_gone(&place.path().join("pid")));
+}
+
+#[test]
+fn ctrl_c_ends_the_command_and_says_what_is_known() {
+    let place = Place::new();
+    // The seventh run does not come to its end.
+    let command = "echo >> count; test $(wc -l < count) -lt 7 || { sleep 1000 & echo $! > pid; wait; }; \
+                   test $x = on && echo 50 || echo 100";
+    let started = ["blame", "--command", command, "--switch=x=off,on", "--json"];
+    let child = place.command(&started).spawn().unwrap();
+    let pid = place.path().join("pid");
+    while !fs::read_to_string(&pid).is_ok_and(|pid| pid.ends_with('\n')) {
+        std::thread::yield_now();
+    }
+    interrupt(&child);
+    let ended = Ended::of(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(130), "{}", ended.err);
+    assert!(ended.err.contains("results are partial: 6 runs are done"), "{}", ended.err);
+    assert!(is_gone(&pid));
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(value["partial"], "interrupted");
+    assert_eq!(value["ends"]["whole"], -50.0, "{value:#}");
+    assert_eq!(value["to_blame"], serde_json::json!(["x"]), "{value:#}");
+}
