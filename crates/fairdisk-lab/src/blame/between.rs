@@ -124,4 +124,8 @@ impl Measure for Between<'_> {
         // The journal is about the disk; what is measured may depend on more.
         Ok(Sample { value, trace: Some(mix(run.journal_hash) ^ value.to_bits()) })
     }
+
+    fn effective(&self, set: FactorSet) -> FactorSet {
+        self.difference.effective(set)
+    }
 }

@@ -5,6 +5,7 @@ use crate::catalog::error::CatalogError;
 use crate::catalog::library::{Document, Kind, find};
 use crate::catalog::overrides::{Override, read};
 use crate::catalog::revision::{Revision, flatten};
+use fairdisk_sched::cfq::switches::{SWITCHES, Switch};
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 
@@ -19,6 +20,20 @@ pub struct Factor {
     pub bad: Option<Value>,
 }
 
+impl Factor {
+    /// The change of history that it is, if it is one.
+    #[must_use]
+    pub fn switch(&self) -> Option<&'static Switch> {
+        self.place().map(|at| &SWITCHES[at])
+    }
+
+    /// Where that is in the order of history.
+    fn place(&self) -> Option<usize> {
+        let name = self.key.strip_prefix("scheduler.switches.")?;
+        SWITCHES.iter().position(|switch| switch.name == name)
+    }
+}
+
 /// What differs between a good and a bad state.
 #[derive(Clone, Debug)]
 pub struct Difference {
@@ -30,12 +45,23 @@ pub struct Difference {
     pub factors: Vec<Factor>,
     /// The good scheduler's file, flattened and with its overrides.
     document: Document,
+    /// Of each factor that is a change of history, what it needs.
+    needs: Vec<(usize, Vec<Needed>)>,
     /// Of each factor that is no key of the scheduler, the change for the good and the bad state.
     settings: BTreeMap<usize, [Option<Override>; 2]>,
 }
 
 /// Keys of a revision that name it and change nothing.
 const NAMES: [&str; 2] = ["id", "title"];
+
+/// What a change of history needs to do something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needed {
+    /// A factor, at its bad value or at its good one.
+    Factor { at: usize, is_bad: bool },
+    /// Something that no mixture has.
+    Never,
+}
 
 /// What is asked to be compared: a scheduler and the changes made to it and around it.
 #[derive(Clone, Debug)]
@@ -59,7 +85,11 @@ impl Difference {
         let mut names: Vec<&String> = from.keys().chain(to.keys()).collect();
         names.sort();
         names.dedup();
-        let differing = names.into_iter().filter(|key| from.get(*key) != to.get(*key));
+        let differing = names.into_iter().filter(|key| {
+            // A switch that is not named is off.
+            let off = key.starts_with("switches.").then(|| Value::from(false));
+            from.get(*key).or(off.as_ref()) != to.get(*key).or(off.as_ref())
+        });
         let mut factors: Vec<Factor> = differing
             .map(|key| Factor {
                 key: format!("scheduler.{key}"),
@@ -67,6 +97,10 @@ impl Difference {
                 bad: to.get(key).cloned(),
             })
             .collect();
+        // What is no change of history comes first.
+        factors.sort_by_key(Factor::place);
+        let is_on = |name: &str| from.get(&format!("switches.{name}")) == Some(&Value::from(true));
+        let needs = needs(&factors, &is_on);
         let mut settings = BTreeMap::new();
         for (key, sides) in other_settings(good, bad) {
             let [good, bad] = sides.each_ref().map(|side| side.as_ref().map(Override::value));
@@ -86,7 +120,7 @@ impl Difference {
         }
         let names = [good, bad].map(|side| side.scheduler.clone());
         let [good, bad] = names;
-        Ok(Self { good, bad, factors, document: good_file, settings })
+        Ok(Self { good, bad, factors, document: good_file, needs, settings })
     }
 
     /// The scheduler of a mixture.
@@ -104,6 +138,18 @@ impl Difference {
         let text = toml::to_string(&mixed)
             .map_err(|error| CatalogError::option(&self.document.path, error.to_string()))?;
         Revision::parse(&self.document.clone().derived(text))
+    }
+
+    /// The smallest mixture that does the same: a change of history whose prerequisites are not
+    /// there does nothing.
+    #[must_use]
+    pub fn effective(&self, set: FactorSet) -> FactorSet {
+        let lacks = |needed: &Needed| match needed {
+            Needed::Never => true,
+            Needed::Factor { at, is_bad } => set.contains(*at) != *is_bad,
+        };
+        let idle = self.needs.iter().filter(|(_, needed)| needed.iter().any(lacks));
+        idle.fold(set, |set, (at, _)| set.without(*at))
     }
 
     /// The changes around the scheduler that a mixture has; `None` if no mixture has any.
@@ -184,6 +230,36 @@ fn put(table: &mut Table, path: &str, value: Option<Value>) {
     };
 }
 
+/// What each factor that is a change of history needs, directly or not. `is_on` tells of the good
+/// side.
+fn needs(factors: &[Factor], is_on: &dyn Fn(&str) -> bool) -> Vec<(usize, Vec<Needed>)> {
+    let needed = |name: &&str| {
+        let at = factors.iter().position(|one| one.switch().is_some_and(|one| one.name == *name));
+        match at {
+            Some(at) => Some(Needed::Factor { at, is_bad: !is_on(name) }),
+            None => (!is_on(name)).then_some(Needed::Never),
+        }
+    };
+    let of_factor = |(at, factor): (usize, &Factor)| {
+        let needs = needs_of(factor.switch()?);
+        Some((at, needs.iter().filter_map(needed).collect()))
+    };
+    factors.iter().enumerate().filter_map(of_factor).collect()
+}
+
+/// What a switch needs, what that needs, and so on.
+fn needs_of(switch: &Switch) -> Vec<&'static str> {
+    let mut all = switch.needs.to_vec();
+    let mut at = 0;
+    while let Some(name) = all.get(at) {
+        let next = SWITCHES.iter().find(|one| one.name == *name).map_or(&[][..], |one| one.needs);
+        let new: Vec<&str> = next.iter().copied().filter(|name| !all.contains(name)).collect();
+        all.extend(new);
+        at += 1;
+    }
+    all
+}
+
 /// The changes of both sides that are not about the scheduler, by their keys.
 fn other_settings(good: &Side, bad: &Side) -> BTreeMap<String, [Option<Override>; 2]> {
     let mut settings: BTreeMap<String, [Option<Override>; 2]> = BTreeMap::new();
@@ -234,6 +310,38 @@ mod tests {
         let fairdisk_sched::SchedulerSpec::Cfq(all) = specs[2] else { panic!("another family") };
         assert_eq!((all.quantum, all.slice_idle_ms), (9, 0));
         assert!(specs[0] != specs[1] && specs[0] != specs[2] && specs[1] != good.spec);
+    }
+
+    #[test]
+    fn changes_of_history_are_in_its_order_and_do_nothing_without_what_they_need() {
+        let [good, bad] = ["cfq-2.6.32", "cfq-2.6.33-rc1"].map(|name| side(name, &[]));
+        let found = Difference::between(&good, &bad, &[]).expect("they differ");
+        let named = |name: &str| {
+            let of = |factor: &Factor| factor.switch().is_some_and(|switch| switch.name == name);
+            found.factors.iter().position(of).expect("it is a change between them")
+        };
+        let places: Vec<_> = found.factors.iter().map(Factor::place).collect();
+        assert!(places.is_sorted() && places.len() > 25, "{places:?}");
+        let [seek, merge, split] = ["seek_per_queue", "coop_merge", "coop_split"].map(named);
+        let set = |factors: &[usize]| factors.iter().copied().collect::<FactorSet>();
+        assert_eq!(found.effective(set(&[merge, split])), FactorSet::EMPTY);
+        assert_eq!(found.effective(set(&[seek, split])), set(&[seek]));
+        assert_eq!(found.effective(set(&[seek, merge, split])), set(&[seek, merge, split]));
+        let all = FactorSet::first(found.factors.len());
+        assert_eq!(found.effective(all), all);
+        // Mixtures that are the same by this are the same to the scheduler.
+        let mut prng = fairdisk_core::Prng::new(1);
+        for _ in 0..50 {
+            let some: FactorSet = all.iter().filter(|_| prng.chance(1, 2)).collect();
+            let [one, other] = [some, found.effective(some)].map(|set| {
+                let revision = found.revision(set).expect("every combination is valid");
+                let fairdisk_sched::SchedulerSpec::Cfq(params) = revision.spec else {
+                    panic!("another family")
+                };
+                fairdisk_sched::cfq::CfqParams { switches: params.switches.effective(), ..params }
+            });
+            assert_eq!(one, other, "{some:?}");
+        }
     }
 
     #[test]

@@ -100,6 +100,16 @@ impl Report {
 
 fn change(factor: &Factor) -> Change {
     let value = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), Value::to_string);
-    let name = factor.key.strip_prefix("scheduler.").unwrap_or(&factor.key).to_owned();
-    Change { name, good: value(&factor.good), bad: value(&factor.bad), about: None }
+    let switch = factor.switch();
+    let key = factor.key.strip_prefix("scheduler.").unwrap_or(&factor.key);
+    Change {
+        name: switch.map_or(key, |switch| switch.name).to_owned(),
+        good: value(&factor.good),
+        bad: value(&factor.bad),
+        about: switch.map(|switch| About {
+            commit: switch.commit.to_owned(),
+            author: switch.author.to_owned(),
+            summary: switch.summary.to_owned(),
+        }),
+    }
 }
