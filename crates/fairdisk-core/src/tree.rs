@@ -224,6 +224,7 @@ impl<K: Ord + Copy> Forest<K> {
 
     /// The first element whose key is at least `key`.
     #[must_use]
+    #[inline]
     pub fn lower_bound(&self, tree: &Tree, key: K) -> Option<u32> {
         if !tree.has_nodes {
             return Self::only(tree).filter(|only| self.key(*only) >= key);

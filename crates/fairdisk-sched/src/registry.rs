@@ -53,7 +53,11 @@ impl SchedulerSpec {
     /// Whether groups are served by their weights.
     #[must_use]
     pub const fn weighs_groups(&self) -> bool {
-        matches!(self, Self::TwoLayerCfq(_))
+        match self {
+            Self::TwoLayerCfq(_) => true,
+            Self::Cfq(params) => params.switches.effective().cgroup_groups,
+            Self::Noop | Self::Deadline(_) => false,
+        }
     }
 
     /// Whether tasks are served by their I/O priorities.

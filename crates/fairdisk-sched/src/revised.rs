@@ -9,6 +9,7 @@ mod close;
 mod cooperation;
 mod dispatch;
 mod group;
+mod groups;
 mod idling;
 mod owners;
 mod pending;
@@ -83,6 +84,12 @@ impl Elevator for RevisedCfq {
         self.state.start_clocks(now);
         match *change {
             Change::TaskExited { task } => self.state.task_exited(now, task),
+            Change::GroupAdded { group, share } => self.state.groups.set_share(group, share, false),
+            Change::GroupShare { group, share } => {
+                let live = self.state.on.weight_update;
+                self.state.groups.set_share(group, share, live);
+            }
+            Change::GroupRemoved { group } => self.state.groups.remove(group),
             Change::Rotational { rotational } => self.state.device.non_rotational = !rotational,
             _ => {}
         }

@@ -74,6 +74,8 @@ struct CfqFile {
     slice_from_completion: bool,
     #[serde(default = "yes")]
     low_latency: bool,
+    #[serde(default)]
+    group_isolation: bool,
 }
 
 const fn yes() -> bool {
@@ -256,6 +258,7 @@ impl File {
             key_offset: file.key_offset,
             slice_from_completion: file.slice_from_completion,
             low_latency: file.low_latency,
+            group_isolation: file.group_isolation,
             switches: self.switches(source)?,
             quirks: Quirks {
                 q1_residual_sign: quirks.q1_residual_sign,

@@ -47,6 +47,8 @@ pub struct CfqParams {
     pub slice_from_completion: bool,
     /// Tells the switches that look at it to prefer short waits to throughput.
     pub low_latency: bool,
+    /// Tells the switch `group_isolation` to keep queues that are not waited for in their group.
+    pub group_isolation: bool,
     /// The named quirks.
     pub quirks: Quirks,
     /// The changes of later revisions. Those that mend a quirk do so whatever `quirks` says.
@@ -126,6 +128,7 @@ impl Default for CfqParams {
             key_offset: true,
             slice_from_completion: true,
             low_latency: true,
+            group_isolation: false,
             quirks: Quirks::HISTORICAL,
             switches: Switches::NONE,
         }

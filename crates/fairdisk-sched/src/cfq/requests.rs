@@ -62,6 +62,7 @@ impl Requests {
     }
 
     /// Keeps `request`, which arrived in `queue`.
+    #[inline(always)]
     pub(crate) fn insert(&mut self, request: &Request, queue: u32, context: u32) {
         let at = request.id.0 as usize;
         if at >= self.slots.len() {

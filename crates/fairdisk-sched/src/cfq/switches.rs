@@ -213,12 +213,34 @@ switches! {
             "trees belong to a group; queues are placed by the number of queues in it";
         keep_on_tree "" "f04a6424634" "Vivek Goyal" "2.6.33-rc1" []
             "an empty queue keeps its place and counts as busy while it has the disk";
+        group_tree "" "1fa8f6d68b5" "Vivek Goyal" "2.6.33-rc1" [groups]
+            "groups stand in line by what they have been charged";
+        group_weight "" "25bc6b07767" "Vivek Goyal" "2.6.33-rc1" [group_tree]
+            "a group is charged the less, the greater its weight; the root group's is 1000";
+        group_latency "" "58ff82f34cd" "Vivek Goyal" "2.6.33-rc1" [group_tree]
+            "the 300 ms of a round are split between groups by weight";
+        group_charge "" "dae739ebc4c" "Vivek Goyal" "2.6.33-rc1" [group_tree]
+            "a group is charged the time its queues use, and goes on where it was";
+        cgroup_groups "" "25fb5169d4c" "Vivek Goyal" "2.6.33-rc1" [group_tree]
+            "groups come from cgroups; asynchronous queues belong to the root group";
+        group_isolate_ops "" "8682e1f15f2" "Vivek Goyal" "2.6.33-rc1" [groups]
+            "no merging, cooperation or preemption between groups, but sync before async";
+        cgroup_move "" "24610333d57" "Vivek Goyal" "2.6.33-rc1" [cgroup_groups]
+            "a task that moves to another group leaves its queue behind";
+        weight_update "" "f8d461d692c" "Vivek Goyal" "2.6.33-rc1" [cgroup_groups]
+            "a change of weight takes effect at once";
+        async_share_global "" "f26bd1f0a3a" "Vivek Goyal" "2.6.33-rc1" [noidle_workload, group_tree]
+            "asynchronous queues have their part of all queues, and are charged whole slices";
+        group_isolation "" "ae30c286553" "Vivek Goyal" "2.6.33-rc1" [noidle_trees, cgroup_groups]
+            "unless isolation is asked for, queues not waited for go to the root group";
         noidle_single_group "" "c04645e592d" "Vivek Goyal" "2.6.33-rc1" [groups]
             "the only queue of a group is waited for, whatever its last request said";
         flash_selects "" "3c764b7a654" "Shaohua Li" "2.6.33-rc1" [idle_last_of_class]
             "on a non-rotational device that queues commands only the last of a tree is waited for";
         ramp_only_if_delayed "" "573412b2958" "Corrado Zoccolo" "2.6.33-rc1" [async_depth_ramp]
             "asynchronous depth grows with the time since a synchronous request was late";
+        coop_skip_single "" "b9d8f4c73b1" "Gui Jianfeng" "2.6.33-rc1" [close_cooperators, groups]
+            "the only queue of a group looks for none that is close";
         wait_busy "" "f75edf2dc82" "Vivek Goyal" "2.6.33-rc1" [groups]
             "the only queue of a group is waited for when its slice ends";
         wait_busy_simplify "" "c244bb50a9b" "Vivek Goyal" "2.6.33-rc1" [wait_busy]
@@ -227,8 +249,13 @@ switches! {
             "it is waited for, too, if its slice is about to end, or ends before its requests do";
         clear_wait_on_kick "" "554554f60ad" "Gui Jianfeng" "2.6.33-rc1" [must_dispatch]
             "an arrival that runs the queue ends the idle wait in every respect";
+        workload_expired_on_restore "" "66ae2919781" "Gui Jianfeng" "2.6.33-rc1"
+            [noidle_workload, group_charge]
+            "a group that comes back with nothing to go on with chooses anew";
     }
     Some("cfq-2.6.33") => {
+        merge_across_groups "F1" "1db32c40600" "Vivek Goyal" "2.6.33" [group_isolate_ops]
+            "merging does not look at the group of whoever asks";
         workload_by_key "F3" "65b32a573ee" "Vivek Goyal" "2.6.33" [noidle_workload]
             "a change of class keeps the turn of its tree, and prefers none";
         coop_distance_cap "F4" "2f7a2d89a8b" "Shaohua Li" "2.6.33" [close_cooperators]

@@ -27,6 +27,7 @@ impl Tasks {
         self.chain(task).find(|at| self[*at].layer == layer)
     }
 
+    #[inline(always)]
     pub(crate) fn find_or_make(
         &mut self,
         now: Jiffies,

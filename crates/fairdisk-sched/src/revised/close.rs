@@ -59,6 +59,9 @@ impl State {
         if self.on.coop_split && (!active.sync || self.seeks(self.active)) {
             return None;
         }
+        if self.on.coop_skip_single && self.others_in_group(self.active) == 0 {
+            return None;
+        }
         let nearest = self.nearest(active.priority.own_level(), aim)?;
         self.may_cooperate(active, nearest).then_some(nearest)
     }
@@ -69,6 +72,7 @@ impl State {
         other != self.active
             && (self.on.coop_flag_shared || !q.coop)
             && (!self.on.class_trees || real_time(q) == real_time(active))
+            && (!self.on.group_isolate_ops || q.place.group == active.place.group)
             && (!self.on.coop_merge || q.sync)
             && (!self.on.coop_split || !self.seeks(other))
     }

@@ -197,7 +197,7 @@ impl State {
     }
 
     fn first_in_trees(&self) -> Option<u32> {
-        let groups = 0..self.groups.len() as u32;
+        let groups = 0..self.groups.len();
         let places =
             groups.flat_map(|group| Group::all_trees().map(move |tree| Place { group, tree }));
         places.map(|place| self.service.first(self.tree(place))).find_map(|first| first)

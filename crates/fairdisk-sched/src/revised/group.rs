@@ -1,6 +1,7 @@
 //! A group: its service trees and how many queues are in them (spec: cfq, sections 4.1, 4.4, 4.5).
 
 use super::queue::Queue;
+use super::workload::Saved;
 use crate::cfq::switches::Switches;
 use fairdisk_core::IoClass;
 use fairdisk_core::tree::Tree;
@@ -51,6 +52,11 @@ pub(super) const fn tree_of(queue: &Queue, on: &Switches) -> usize {
     tree_number(class, kind)
 }
 
+/// Whether it is one of the trees of queues that are not waited for.
+pub(super) const fn is_noidle(tree: usize) -> bool {
+    tree != IDLE_TREE && tree % KINDS == NOIDLE
+}
+
 /// The classes in the order in which they are served.
 const SERVED: [usize; CLASSES] = [REAL_TIME, BEST_EFFORT, IDLE];
 
@@ -65,16 +71,28 @@ pub(super) struct Group {
     busy: [u32; CLASSES],
     /// A slow mean of them, updated when a slice begins.
     average: [u32; CLASSES],
+    /// Its `blkio.weight`.
+    pub(super) weight: u64,
+    /// What it was serving when it lost the disk, if that had time left.
+    pub(super) saved: Option<Saved>,
+    /// Queues made for it.
+    pub(super) homes: u32,
+    /// Nobody has its number any more.
+    pub(super) gone: bool,
 }
 
 impl Group {
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(weight: u64) -> Self {
         Self {
             trees: [const { Tree::new() }; TREES],
             queues: 0,
             async_queues: 0,
             busy: [0; CLASSES],
             average: [0; CLASSES],
+            weight,
+            saved: None,
+            homes: 0,
+            gone: false,
         }
     }
 
@@ -129,7 +147,7 @@ mod tests {
     /// Spec: cfq, section 8.
     #[test]
     fn golden_averages() {
-        let mut group = Group::new();
+        let mut group = Group::new(500);
         let mut averages = |busy: u32, times: usize| -> Vec<u32> {
             group.busy[BEST_EFFORT] = busy;
             (0..times).map(|_| group.update_average(BEST_EFFORT)).collect()

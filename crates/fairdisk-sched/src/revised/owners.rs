@@ -1,6 +1,7 @@
 //! Whose queue a request goes to, and how long queues and contexts live (spec: cfq, sections 2.2,
 //! 2.3, 2.15, 2.16, 4.10).
 
+use super::groups::ROOT;
 use super::queue::Queue;
 use super::state::State;
 use crate::cfq::context::Context;
@@ -8,9 +9,6 @@ use crate::cfq::jiffies::Jiffies;
 use crate::cfq::queue::NIL;
 use crate::cfq::tasks::put;
 use fairdisk_core::{Bio, Flags, IoPrio, MayQueue, Request, TaskId};
-
-/// The only group, or the one of everything that was not moved elsewhere.
-pub(super) const ROOT: u32 = 0;
 
 impl State {
     /// Whether the disk waits for this very task (spec: cfq, sections 2.3, 2.15).
@@ -40,7 +38,10 @@ impl State {
         else {
             return false;
         };
-        rq.queue == self.queue_known(context, bio.sync)
+        let checks = self.on.group_isolate_ops && !self.on.merge_across_groups;
+        let group = self.queue(rq.queue).place.group;
+        (!checks || self.groups.find(bio.group) == Some(group))
+            && rq.queue == self.queue_known(context, bio.sync)
     }
 
     fn queue_known(&self, context: u32, sync: bool) -> u32 {
@@ -69,7 +70,13 @@ impl State {
 
     /// The queue the request goes to.
     pub(super) fn queue_for(&mut self, now: Jiffies, context: u32, request: &Request) -> u32 {
+        let group = if self.on.cgroup_groups && request.sync {
+            self.groups.find_or_make(request.group)
+        } else {
+            ROOT
+        };
         if request.sync {
+            self.leave_other_group(now, context, group);
             self.split_if_due(now, context);
             self.follow_merge(now, context);
         }
@@ -79,7 +86,7 @@ impl State {
         }
         let ioprio = self.tasks[context].ioprio;
         if request.sync {
-            let queue = self.make_queue(ROOT, true, ioprio);
+            let queue = self.make_queue(group, true, ioprio);
             self.use_queue(context, queue);
             return queue;
         }
@@ -94,7 +101,16 @@ impl State {
         queue
     }
 
+    /// A task that was moved to another group leaves its queue there.
+    fn leave_other_group(&mut self, now: Jiffies, context: u32, group: u32) {
+        let queue = self.queues.get(self.tasks[context].sync_queue as usize);
+        if self.on.cgroup_move && queue.is_some_and(|queue| queue.home != group) {
+            self.leave_queue(now, context);
+        }
+    }
+
     fn make_queue(&mut self, group: u32, sync: bool, ioprio: IoPrio) -> u32 {
+        self.groups.adopt(group);
         put(&mut self.queues, &mut self.free_queues, Queue::new(group, sync, ioprio))
     }
 
@@ -153,6 +169,7 @@ impl State {
             self.kick();
         }
         self.free_queues.push(queue);
+        self.groups.abandon(self.queue(queue).home);
         let next = core::mem::replace(&mut self.queue_mut(queue).merge_into, NIL);
         if next != NIL {
             self.queue_mut(next).merging_here -= 1;

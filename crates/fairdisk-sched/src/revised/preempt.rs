@@ -2,7 +2,7 @@
 //! (spec: cfq, sections 2.12, 3.6, 4.9, 4.11).
 
 use super::close::Aim;
-use super::group::NOIDLE;
+use super::group::{NOIDLE, is_noidle};
 use super::state::State;
 use crate::cfq::jiffies::Jiffies;
 use crate::cfq::queue::NIL;
@@ -49,7 +49,8 @@ impl State {
     /// The first rule that applies decides.
     fn should_preempt(&mut self, now: Jiffies, new: u32, request: &Request) -> bool {
         let (active, candidate) = (self.queue(self.active), self.queue(new));
-        if active.slice_used(now) {
+        let isolate = self.on.group_isolate_ops;
+        if !isolate && active.slice_used(now) {
             return true;
         }
         if candidate.is_idle_class() {
@@ -63,8 +64,16 @@ impl State {
         if self.on.real_time_not_preempted && served && !asks {
             return false;
         }
-        if self.is_next_in_round(new) || (request.sync && !active.sync) {
+        if (!isolate && self.is_next_in_round(new)) || (request.sync && !active.sync) {
             return true;
+        }
+        if isolate {
+            if active.place.group != candidate.place.group {
+                return false;
+            }
+            if active.slice_used(now) || self.is_next_in_round(new) {
+                return true;
+            }
         }
         if request.flags.contains(Flags::META) && active.meta_pending == 0 {
             return true;
@@ -107,6 +116,6 @@ impl State {
         }
         let count = self.tree(new.place).len();
         let first = if self.on.keep_on_tree { count == 2 && active.is_empty() } else { count == 1 };
-        first && new.place.tree % 3 == NOIDLE && !new.is_idle_class()
+        first && is_noidle(new.place.tree)
     }
 }

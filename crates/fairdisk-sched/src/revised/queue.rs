@@ -48,6 +48,11 @@ pub(super) struct Queue {
     pub(super) slice_residual: Jiffies,
     /// Requests handed over in this slice.
     pub(super) slice_dispatched: u32,
+    /// When the turn began.
+    pub(super) turn_began: Jiffies,
+    /// When the slice began, and how long it is to be.
+    pub(super) slice_began: Jiffies,
+    pub(super) slice_length: Jiffies,
     /// The FIFO has been looked at in this slice.
     pub(super) fifo_checked: bool,
     /// Its task passed a full pool in this slice.
@@ -111,6 +116,9 @@ impl Queue {
             slice_new: false,
             slice_residual: 0,
             slice_dispatched: 0,
+            turn_began: 0,
+            slice_began: 0,
+            slice_length: 0,
             fifo_checked: false,
             passed_full_pool: false,
             turn: None,
@@ -154,10 +162,12 @@ impl Queue {
     }
 
     /// The queue gets the disk.
-    pub(super) const fn begin_turn(&mut self, why: Why) {
+    pub(super) const fn begin_turn(&mut self, now: Jiffies, why: Why) {
         self.slice_end = 0;
         self.slice_new = true;
         self.slice_dispatched = 0;
+        self.turn_began = now;
+        self.slice_length = 0;
         self.passed_full_pool = false;
         self.fifo_checked = false;
         self.waits = false;
@@ -172,6 +182,8 @@ impl Queue {
     /// The clock of the slice starts.
     pub(super) const fn start_clock(&mut self, now: Jiffies, slice: Jiffies) {
         self.slice_end = now + slice;
+        self.slice_began = now;
+        self.slice_length = slice;
         self.slice_new = false;
     }
 
@@ -184,6 +196,15 @@ impl Queue {
         if timed_out && !self.slice_new {
             self.slice_residual = self.slice_end - now;
         }
+    }
+
+    /// What the turn is charged: the time since it began if its slice has not, at least a tick, else
+    /// what was used of the slice.
+    pub(super) fn used(&self, now: Jiffies) -> Jiffies {
+        if self.slice_new || self.slice_began == now {
+            return (now - self.turn_began).max(1);
+        }
+        (now - self.slice_began).min(self.slice_length)
     }
 
     /// The queue has requests of its own or will have.

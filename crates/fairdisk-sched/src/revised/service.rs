@@ -1,6 +1,7 @@
 //! Where queues stand: the service trees and the keys in them (spec: cfq, sections 2.5, 3.1, 4.2).
 
-use super::group::{class_number, tree_of};
+use super::group::{class_number, is_noidle, tree_of};
+use super::groups::ROOT;
 use super::queue::Place;
 use super::state::State;
 use crate::cfq::jiffies::Jiffies;
@@ -27,8 +28,8 @@ impl State {
     }
 
     fn place_at(&mut self, now: Jiffies, queue: u32, rank: Rank) {
+        let place = self.place_of(queue);
         let q = self.queue(queue);
-        let place = Place { group: q.home, tree: tree_of(q, &self.on) };
         let (before, was_there) = (q.place, q.on_tree);
         // Once it was counted before it was placed, and then after.
         if !was_there && !self.on.groups {
@@ -49,10 +50,18 @@ impl State {
             if !self.queue(queue).on_tree {
                 self.enter(queue, place);
             }
-            let group = &mut self.groups[place.group as usize];
+            let group = &mut self.groups[place.group];
             self.service.insert(&mut group.trees[place.tree], queue, key);
         }
         self.note_position(queue);
+    }
+
+    /// Where the queue belongs as it is now.
+    fn place_of(&self, queue: u32) -> Place {
+        let q = self.queue(queue);
+        let tree = tree_of(q, &self.on);
+        let lent = self.on.group_isolation && !self.group_isolation && is_noidle(tree);
+        Place { group: if lent { ROOT } else { q.home }, tree }
     }
 
     /// Takes a queue out of its tree.
@@ -64,7 +73,7 @@ impl State {
 
     fn take_out(&mut self, queue: u32) {
         let Place { group, tree } = self.queue(queue).place;
-        self.service.remove(&mut self.groups[group as usize].trees[tree], queue);
+        self.service.remove(&mut self.groups[group].trees[tree], queue);
     }
 
     fn enter(&mut self, queue: u32, place: Place) {
@@ -72,15 +81,22 @@ impl State {
         q.on_tree = true;
         q.place = place;
         q.counted = class_number(q.priority.class);
-        self.groups[place.group as usize].enter(q.counted, q.sync);
+        self.groups[place.group].enter(q.counted, q.sync);
         self.busy += 1;
+        if self.on.group_tree && self.groups[place.group].queues == 1 {
+            self.groups.join(place.group, self.tunables.hz);
+        }
     }
 
     fn leave(&mut self, queue: u32) {
         let q = &mut self.queues[queue as usize];
         q.on_tree = false;
-        self.groups[q.place.group as usize].leave(q.counted, q.sync);
+        let group = q.place.group;
+        self.groups[group].leave(q.counted, q.sync);
         self.busy -= 1;
+        if self.on.group_tree && self.groups[group].queues == 0 {
+            self.groups.leave(group);
+        }
     }
 
     fn service_key(&mut self, now: Jiffies, queue: u32, place: Place) -> ServiceKey {
@@ -104,7 +120,7 @@ impl State {
         let before = if self.on.offset_by_tree_count {
             Jiffies::from(self.tree(place).len())
         } else if self.on.groups {
-            Jiffies::from(self.groups[place.group as usize].queues) - 1
+            Jiffies::from(self.groups[place.group].queues) - 1
         } else {
             Jiffies::from(self.busy) - 1
         };
@@ -132,7 +148,7 @@ impl State {
     /// Other queues in the trees of the group where this one stands, or stood last.
     pub(super) fn others_in_group(&self, queue: u32) -> u32 {
         let q = self.queue(queue);
-        self.groups[q.place.group as usize].queues - u32::from(q.on_tree)
+        self.groups[q.place.group].queues - u32::from(q.on_tree)
     }
 }
 

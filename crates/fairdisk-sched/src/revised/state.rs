@@ -3,7 +3,7 @@
 //! turns in `turns`, which request is handed over in `dispatch`, and when none is in `waits` and
 //! `idling`.
 
-use super::group::Group;
+use super::groups::Groups;
 use super::queue::{Place, Queue};
 use super::queueing::{Queueing, Sample};
 use super::workload::Serving;
@@ -63,9 +63,11 @@ pub(super) struct State {
     /// The switches that do something.
     pub(super) on: Switches,
     pub(super) low_latency: bool,
+    /// Queues that are not waited for stay in their group.
+    pub(super) group_isolation: bool,
     pub(super) ticker: Ticker,
     pub(super) device: Device,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Groups,
     pub(super) serving: Serving,
     pub(super) queues: Vec<Queue>,
     pub(super) free_queues: Vec<u32>,
@@ -105,6 +107,7 @@ impl State {
             tunables,
             on,
             low_latency: params.low_latency,
+            group_isolation: params.group_isolation,
             ticker: Ticker::new(params.hz, params.tick_phase),
             device: Device {
                 in_driver: [0; 2],
@@ -116,7 +119,7 @@ impl State {
                 idle_timer: None,
                 last_sync_end: None,
             },
-            groups: vec![Group::new()],
+            groups: Groups::new(),
             serving: Serving::new(),
             queues: Vec::new(),
             free_queues: Vec::new(),
@@ -146,7 +149,7 @@ impl State {
     }
 
     pub(super) fn tree(&self, place: Place) -> &Tree {
-        &self.groups[place.group as usize].trees[place.tree]
+        &self.groups[place.group].trees[place.tree]
     }
 
     /// The queue that has the disk.

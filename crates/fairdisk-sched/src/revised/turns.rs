@@ -28,7 +28,7 @@ impl State {
                 self.prepare_merge(active, close);
                 self.expire(now, active, false);
                 self.queue_mut(close).coop = true;
-                self.begin_turn(close);
+                self.begin_turn(now, close);
                 return Ok(close);
             } else if self.device.idle_timer.is_some() {
                 return Err(Step::Refuse(Why::IdleWait));
@@ -50,15 +50,15 @@ impl State {
         // Chosen by the ordinary rules it may get the disk for being close again.
         let q = self.queue_mut(queue);
         q.coop &= q.coop_preempt;
-        self.begin_turn(queue);
+        self.begin_turn(now, queue);
         Some(queue)
     }
 
-    fn begin_turn(&mut self, queue: u32) {
+    fn begin_turn(&mut self, now: Jiffies, queue: u32) {
         let why = self.turn_ended;
         self.active = queue;
         self.device.idle_timer = None;
-        self.queue_mut(queue).begin_turn(why);
+        self.queue_mut(queue).begin_turn(now, why);
     }
 
     /// Takes the disk from the queue. `timed_out`: it keeps what was left of its slice.
@@ -69,6 +69,7 @@ impl State {
         }
         self.mark_split(queue);
         self.queue_mut(queue).end_turn(now, timed_out);
+        self.charge_turn(now, queue);
         self.active = NIL;
         self.device.active_context = NIL;
         if !self.queue(queue).on_tree {
@@ -135,7 +136,7 @@ impl State {
         if class == IDLE {
             return slice;
         }
-        let average = self.groups[group as usize].update_average(class);
+        let average = self.groups[group].update_average(class);
         self.tunables.slice_in_round(slice, average, self.group_slice(group))
     }
 }

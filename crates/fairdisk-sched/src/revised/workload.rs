@@ -2,7 +2,7 @@
 //! (spec: cfq, section 4.4).
 
 use super::group::{ASYNC, BEST_EFFORT, Group, IDLE, NOIDLE, SYNC, tree_number};
-use super::owners::ROOT;
+use super::groups::ROOT;
 use super::queue::Place;
 use super::state::State;
 use crate::cfq::jiffies::Jiffies;
@@ -31,19 +31,28 @@ impl Serving {
     }
 }
 
+/// What a group was serving when it lost the disk.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Saved {
+    class: usize,
+    kind: usize,
+    /// How long its turn was to last.
+    left: Jiffies,
+}
+
 /// The shortest turn of a kind, in ticks.
 const LEAST: Jiffies = 2;
 
 impl State {
     /// The queue whose turn it is.
     pub(super) fn next_queue(&mut self, now: Jiffies) -> Option<u32> {
-        let group = ROOT;
-        self.serving.group = group;
+        let group = self.next_group();
+        self.resume_workload(now, group);
         if !self.on.class_trees {
             let place = Place { group, tree: tree_number(BEST_EFFORT, SYNC) };
             return self.service.first(self.tree(place));
         }
-        let class = self.groups[group as usize].first_class();
+        let class = self.groups[group].first_class();
         let tree = if self.on.noidle_workload {
             self.choose_workload(now, group, class);
             tree_number(class, self.serving.kind)
@@ -51,6 +60,27 @@ impl State {
             self.earliest_tree(group, class)
         };
         self.service.first(self.tree(Place { group, tree }))
+    }
+
+    /// A group loses the disk: what was left of the turn of its workload is kept for it.
+    pub(super) fn save_workload(&mut self, now: Jiffies, group: u32) {
+        let Serving { class, kind, expires, .. } = self.serving;
+        let left = expires.saturating_sub(now);
+        self.groups[group].saved = (left > 0).then_some(Saved { class, kind, left });
+    }
+
+    /// A group has the disk again, and goes on with what it was serving.
+    fn resume_workload(&mut self, now: Jiffies, group: u32) {
+        self.serving.group = group;
+        if !self.on.group_charge {
+            return;
+        }
+        if let Some(Saved { class, kind, left }) = self.groups[group].saved {
+            (self.serving.class, self.serving.kind) = (class, kind);
+            self.serving.expires = now + left;
+        } else if self.on.workload_expired_on_restore {
+            self.serving.expires = now - 1;
+        }
     }
 
     /// The tree of the class whose first queue has the smallest key.
@@ -93,18 +123,33 @@ impl State {
 
     fn workload_slice(&self, group: u32, class: usize, kind: usize) -> Jiffies {
         let count = Jiffies::from(self.waiting(group, class, kind));
-        let planned = Jiffies::from(self.groups[group as usize].planned(class));
+        let planned = Jiffies::from(self.groups[group].planned(class));
         let slice = self.group_slice(group) * count / planned;
         let slice = if kind == ASYNC {
-            slice * self.tunables.slice(false, 4) / self.tunables.slice(true, 4)
+            self.async_part(group).min(slice) * self.tunables.slice(false, 4)
+                / self.tunables.slice(true, 4)
         } else {
             slice.max(2 * self.tunables.slice_idle)
         };
         slice.max(LEAST)
     }
 
+    /// Asynchronous queues have no more of a round than they are queues of all groups.
+    fn async_part(&self, group: u32) -> Jiffies {
+        if !self.on.async_share_global {
+            return Jiffies::MAX;
+        }
+        let queues = Jiffies::from(self.groups[group].async_queues);
+        self.target_latency() * queues / Jiffies::from(self.busy.max(1))
+    }
+
     /// How long a group is served before the next.
-    pub(super) fn group_slice(&self, _group: u32) -> Jiffies {
+    pub(super) fn group_slice(&self, group: u32) -> Jiffies {
+        self.groups.part_of(group, self.target_latency(), &self.on)
+    }
+
+    /// How long a round of all queues is to take: 300 ms.
+    const fn target_latency(&self) -> Jiffies {
         self.tunables.hz * 3 / 10
     }
 }

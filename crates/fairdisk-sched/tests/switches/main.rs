@@ -11,7 +11,7 @@ use scene::{Habit, READER, Scene};
 use std::fs;
 use std::path::Path;
 
-const LENGTH: Span = Span::from_ms(1500);
+const LENGTH: Span = Span::from_ms(1000);
 /// Long enough for what takes a second to notice.
 const LONGER: Span = Span::from_s(3);
 
@@ -80,6 +80,17 @@ fn crowds() -> Vec<Vec<Habit>> {
             Habit { group: GroupId(2), ..sequential(1) },
             Habit { group: GroupId(2), ..thinking(seeker(2), 2) },
             Habit { group: GroupId(1), ..writer(3) },
+        ],
+        vec![
+            Habit { group: GroupId(1), ..writer(0) },
+            Habit { group: GroupId(2), at_once: 12, ..sequential(1) },
+            Habit { group: GroupId(1), ..fsync },
+            Habit { group: GroupId(2), write: true, at_once: 8, sync: false, ..sequential(3) },
+        ],
+        vec![
+            Habit { group: GroupId(1), ..one },
+            Habit { group: GroupId(2), ..other },
+            Habit { group: GroupId(1), ..thinking(sequential(4), 2) },
         ],
     ]
 }
@@ -156,6 +167,26 @@ fn every_switch_changes_a_journal() {
         .map(|one| one.name)
         .collect();
     assert!(idle.is_empty(), "these do nothing: {idle:?}");
+}
+
+/// Weights 1000 and 250, as the scene has them.
+#[test]
+fn groups_get_the_disk_by_their_weights() {
+    let habits = [(1, 0), (1, 1), (2, 2), (2, 3)];
+    let habits = habits.map(|(group, at)| Habit { group: GroupId(group), ..sequential(at) });
+    let scene = Scene { depth: 1, rotational: true, habits: habits.to_vec() };
+    for revision in ["cfq-2.6.33-rc1", "cfq-2.6.33", "cfq-2.6.34"] {
+        let switches = Switches::of_revision(revision).expect("a revision");
+        let [great, small] = scene.device_times(spec(switches), Span::from_s(60));
+        let percent = 100 * great.as_ms() / (great.as_ms() + small.as_ms());
+        // What a turn takes beyond its slice is not charged.
+        assert!((76..=84).contains(&percent), "{revision}: {great} and {small}");
+        let mut off = switches;
+        off.set("cgroup_groups", false);
+        let [one, other] = scene.device_times(spec(off), Span::from_s(60));
+        let percent = 100 * one.as_ms() / (one.as_ms() + other.as_ms());
+        assert!((48..=52).contains(&percent), "{revision} without groups: {one} and {other}");
+    }
 }
 
 #[test]

@@ -45,6 +45,9 @@ pub(crate) const READER: Habit = Habit {
     group: GroupId::ROOT,
 };
 
+/// When groups change.
+const CHANGE: Span = Span::from_ms(500);
+
 /// Everything that can be told of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
@@ -78,6 +81,22 @@ struct Play {
 impl Scene {
     /// The journal's hash after `length`.
     pub(crate) fn play(&self, spec: SchedulerSpec, seed: u64, length: Span) -> u64 {
+        let mut play = self.begin(spec, seed);
+        play.run_to(Instant::ZERO + CHANGE);
+        play.change_groups();
+        play.run_to(Instant::ZERO + length);
+        play.engine.journal().hash()
+    }
+
+    /// How long the disk was busy with each of the two groups in `length`, without a change.
+    pub(crate) fn device_times(&self, spec: SchedulerSpec, length: Span) -> [Span; 2] {
+        let mut play = self.begin(spec, 7);
+        play.run_to(Instant::ZERO + length);
+        let accounts = play.engine.accounts();
+        [1, 2].map(|group| accounts.group(GroupId(group)).map_or(Span::ZERO, |it| it.device_time))
+    }
+
+    fn begin(&self, spec: SchedulerSpec, seed: u64) -> Play {
         let pool = PoolConfig { layout: PoolLayout::Unlimited, ..PoolConfig::default() };
         let config = EngineConfig { depth: self.depth, pool, ..EngineConfig::default() };
         let prng = Prng::new(seed);
@@ -106,13 +125,28 @@ impl Scene {
             let group = GroupId(group);
             play.handle(Input::Configure(Change::GroupAdded { group, share: weight }));
         }
-        play.run(Instant::ZERO + length);
-        play.engine.journal().hash()
+        play
     }
 }
 
 impl Play {
-    fn run(&mut self, until: Instant) {
+    /// The great group becomes a small one, and the tasks of both change places.
+    fn change_groups(&mut self) {
+        let share = Share::Priority(7);
+        self.handle(Input::Configure(Change::GroupShare { group: GroupId(1), share }));
+        for who in 0..self.tasks.len() {
+            let group = match self.tasks[who].habit.group {
+                GroupId(1) => GroupId(2),
+                GroupId(2) => GroupId(1),
+                _ => continue,
+            };
+            self.tasks[who].habit.group = group;
+            let task = TaskId(who as u32);
+            self.handle(Input::Configure(Change::TaskMoved { task, group }));
+        }
+    }
+
+    fn run_to(&mut self, until: Instant) {
         while self.now < until {
             let submits = self.tasks.iter().flat_map(|task| task.due.iter().copied());
             let done = self.jobs.iter().map(|(at, _)| *at);

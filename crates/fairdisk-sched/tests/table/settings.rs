@@ -174,6 +174,7 @@ fn set_cfq(params: &mut CfqParams, key: &str, value: &str) -> Result<(), String>
         "q6_queueing_latched" => put(&mut quirks.q6_queueing_latched, value),
         "q7_reference_is_driver" => put(&mut quirks.q7_reference_is_driver, value),
         "q8_idle_while_busy" => put(&mut quirks.q8_idle_while_busy, value),
+        "group_isolation" => put(&mut params.group_isolation, value),
         "low_latency" => put(&mut params.low_latency, value),
         "revision" => {
             let switches = Switches::of_revision(value);
