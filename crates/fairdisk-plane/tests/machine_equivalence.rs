@@ -112,6 +112,7 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
     let config = MachineConfig {
         seed,
         engine: EngineConfig { depth, peek: depth == 1, ..EngineConfig::default() },
+        rotational: !seed.is_multiple_of(3),
         cpu: CpuSpec {
             cpus: 2,
             turnaround_min: TURNAROUND[seed as usize % 2].0,

@@ -9,6 +9,8 @@ use closed_loop::{ClosedLoop, Crowd};
 use counting::allocations;
 use fairdisk_core::{PoolConfig, PoolLayout};
 use fairdisk_sched::SchedulerSpec;
+use fairdisk_sched::cfq::switches::REVISIONS;
+use fairdisk_sched::cfq::{CfqParams, Switches};
 
 /// Allocations over 100 000 requests after a warm-up.
 fn steady(spec: SchedulerSpec, layout: PoolLayout) -> u64 {
@@ -27,6 +29,15 @@ fn the_counter_counts() {
     let before = allocations();
     drop(std::hint::black_box(Box::new(7)));
     assert_eq!(allocations() - before, 1);
+}
+
+#[test]
+fn no_revision_of_cfq_allocates_in_steady_state() {
+    for revision in REVISIONS {
+        let switches = Switches::of_revision(revision).expect("it is listed");
+        let spec = SchedulerSpec::Cfq(CfqParams { switches, ..CfqParams::default() });
+        assert_eq!(steady(spec, PoolLayout::PerDirection), 0, "{revision} allocates");
+    }
 }
 
 #[test]

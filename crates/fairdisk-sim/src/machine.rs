@@ -37,6 +37,8 @@ pub struct MachineConfig {
     pub seed: u64,
     /// The request queue.
     pub engine: EngineConfig,
+    /// Whether the device has a head to move: schedulers are told if it has none.
+    pub rotational: bool,
     /// The CPUs.
     pub cpu: CpuSpec,
     /// Largest read-ahead window, in pages of 4 KiB.
@@ -139,6 +141,10 @@ impl<E: Elevator> Machine<E> {
 
     fn start(&mut self, prng: &Prng) {
         let mut ignored = Vec::new();
+        if !self.config.rotational {
+            let change = Change::Rotational { rotational: false };
+            self.configure(Instant::ZERO, change, &mut ignored);
+        }
         for (group, share) in self.config.groups.clone().into_iter().enumerate() {
             let change = Change::GroupAdded { group: GroupId(group as u32), share };
             self.configure(Instant::ZERO, change, &mut ignored);

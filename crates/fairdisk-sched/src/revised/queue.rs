@@ -198,8 +198,8 @@ impl Queue {
         }
     }
 
-    /// What the turn is charged: the time since it began if its slice has not, at least a tick, else
-    /// what was used of the slice.
+    /// What the turn is charged: the time since it began if its slice has not, at least a tick,
+    /// else what was used of the slice.
     pub(super) fn used(&self, now: Jiffies) -> Jiffies {
         if self.slice_new || self.slice_began == now {
             return (now - self.turn_began).max(1);

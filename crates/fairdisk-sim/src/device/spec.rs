@@ -126,6 +126,12 @@ impl DeviceSpec {
         }
     }
 
+    /// Whether it has a head to move, or is not known to have none.
+    #[must_use]
+    pub const fn is_rotational(&self) -> bool {
+        !matches!(self, Self::Ssd(_))
+    }
+
     /// How many sectors the device has.
     #[must_use]
     pub const fn capacity_sectors(&self) -> u64 {
