@@ -119,6 +119,7 @@ impl Cfq {
         let context = &mut self.tasks[context];
         context.observe_think(now, think_max);
         context.seek.observe(request.start, request.end(), first_seeks);
+        queue.seeks = context.seek.is_valid() && context.seek.seeks();
         if !queue.sync || queue.is_idle_class() {
             return;
         }

@@ -43,9 +43,9 @@ pub(crate) struct Layer {
     /// How long the disk is kept for the layer when it has nothing queued, if that is not left to
     /// what its tasks do; zero is not at all.
     pub(crate) idle: Option<Jiffies>,
-    /// Synchronous queues with requests, queued or handed over, by priority; counted only where
-    /// tasks may be served together.
-    present: [u32; PRIORITIES],
+    /// Synchronous queues with requests, queued or handed over, by priority, those of tasks that do
+    /// not seek before those of tasks that do; counted only where tasks may be served together.
+    present: [[u32; 2]; PRIORITIES],
     pub(crate) async_queues: AsyncQueues,
 }
 
@@ -58,27 +58,34 @@ impl Layer {
             turn_ended: Why::QueueEmptied,
             dispatched: 0,
             idle: None,
-            present: [0; PRIORITIES],
+            present: [[0; 2]; PRIORITIES],
             async_queues: AsyncQueues::new(NIL),
         }
     }
 
-    /// A queue of this priority has requests; gives what it is counted as.
-    pub(crate) fn enter(&mut self, class: IoClass, level: u8) -> u8 {
+    /// A queue of this priority, of a task that seeks or not, has requests; gives what it is
+    /// counted as.
+    pub(crate) fn enter(&mut self, class: IoClass, level: u8, seeks: bool) -> (u8, bool) {
         let priority = priority::number(class, level);
-        self.present[priority] += 1;
-        priority as u8
+        self.present[priority][usize::from(seeks)] += 1;
+        (priority as u8, seeks)
     }
 
     /// A queue that was counted has none any more.
-    pub(crate) fn leave(&mut self, counted: u8) {
-        self.present[usize::from(counted)] -= 1;
+    pub(crate) fn leave(&mut self, (priority, seeks): (u8, bool)) {
+        self.present[usize::from(priority)][usize::from(seeks)] -= 1;
     }
 
     /// Whether a queue of another priority than this has requests.
     pub(crate) fn has_others(&self, class: IoClass, level: u8) -> bool {
         let own = priority::number(class, level);
-        self.present.iter().enumerate().any(|(at, count)| at != own && *count > 0)
+        let others = self.present.iter().enumerate().filter(|(at, _)| *at != own);
+        others.flat_map(|(_, counts)| counts).any(|count| *count > 0)
+    }
+
+    /// Whether a queue of this priority has requests whose task does not seek.
+    pub(crate) fn has_sequential(&self, class: IoClass, level: u8) -> bool {
+        self.present[priority::number(class, level)][0] > 0
     }
 
     /// Gives all asynchronous queues up.

@@ -37,8 +37,8 @@ pub struct CfqParams {
     pub target_latency_ms: u32,
     /// On a device that is told to serve several requests together, tasks of one group are served
     /// together: the disk waits for one of them only if others of another class or level are there,
-    /// and else for the group as a whole. Off in 2.6.25; later CFQ does the like for tasks that
-    /// seek.
+    /// and else for the group as a whole. On any device that holds for tasks that seek, as in later
+    /// CFQ, while no task is there that does not. Off in 2.6.25.
     pub serve_together: bool,
     /// Whether a queue that becomes busy is placed the further back, the more queues are busy and
     /// the lower its level. Off only to measure what it does.

@@ -23,7 +23,7 @@ pub(crate) struct Queue {
     /// Handed over and not completed.
     pub(crate) dispatched: u32,
     /// The priority it is counted under in its layer.
-    pub(crate) counted: Option<u8>,
+    pub(crate) counted: Option<(u8, bool)>,
     pub(crate) meta_pending: u32,
     /// While the turn is suspended: how much of the slice is left.
     pub(crate) slice_end: Jiffies,
@@ -42,6 +42,8 @@ pub(crate) struct Queue {
     pub(crate) waits: bool,
     /// Its task may be waited for.
     pub(crate) idle_window: bool,
+    /// Its task seeks.
+    pub(crate) seeks: bool,
     /// The FIFO has been looked at in this slice.
     pub(crate) fifo_checked: bool,
     /// Its task passed a full pool in this slice.
@@ -72,6 +74,7 @@ impl Queue {
             on_tree: false,
             waits: false,
             idle_window: sync,
+            seeks: false,
             fifo_checked: false,
             passed_full_pool: false,
             turn: None,

@@ -1,6 +1,9 @@
 //! Serving the tasks of one layer together, on a device that is faster that way: nobody waits for a
 //! single task where that would keep nobody of another priority away from the disk. What is waited
 //! for is the layer, so that it keeps its place against others.
+//!
+//! On any device tasks that seek are served together while nobody else of the layer wants the disk:
+//! the next request of another seeker is no further away than the next of the same.
 
 use super::engine::Cfq;
 use super::jiffies::Jiffies;
@@ -31,15 +34,24 @@ impl Cfq {
         let layer = &mut self.layers[q.layer as usize];
         match q.counted.take() {
             Some(counted) => layer.leave(counted),
-            None => q.counted = Some(layer.enter(q.priority.class, q.priority.level)),
+            None => {
+                let (class, level) = (q.priority.class, q.priority.level);
+                q.counted = Some(layer.enter(class, level, q.seeks));
+            }
         }
     }
 
     /// Whether the disk may wait for this queue alone.
     pub(crate) fn is_waited_for(&self, queue: u32) -> bool {
         let q = &self.queues[queue as usize];
-        !self.driver.together
-            || self.layers[q.layer as usize].has_others(q.priority.class, q.priority.level)
+        let layer = &self.layers[q.layer as usize];
+        let (class, level) = (q.priority.class, q.priority.level);
+        let seekers = self.tunables.serve_together && q.seeks;
+        if self.driver.together {
+            layer.has_others(class, level)
+        } else {
+            !seekers || layer.has_sequential(class, level) || layer.has_others(class, level)
+        }
     }
 
     /// How long the disk may be kept for the layer of a task that has nothing queued.
@@ -55,7 +67,8 @@ impl Cfq {
     pub(crate) fn wait_for_layer(&mut self, now: Jiffies, layer: u32, wait: Jiffies) {
         let l = &self.layers[layer as usize];
         let empty = l.busy == 0 && l.dispatched == 0;
-        if wait == 0 || !self.driver.together || !empty || self.driver.idle_timer.is_some() {
+        let together = self.tunables.serve_together;
+        if wait == 0 || !together || !empty || self.driver.idle_timer.is_some() {
             return;
         }
         if l.active != NIL {
