@@ -17,6 +17,11 @@ pub(crate) struct DecayingMean {
 }
 
 impl DecayingMean {
+    /// No sample yet.
+    pub(crate) const fn new() -> Self {
+        Self { samples: 0, total: 0, mean: 0 }
+    }
+
     /// From the third sample on the mean is believed.
     pub(crate) const fn is_valid(&self) -> bool {
         self.samples > 80
@@ -121,8 +126,8 @@ impl Context {
             alive: true,
             requests: 0,
             last_end: now,
-            think: DecayingMean { samples: 0, total: 0, mean: 0 },
-            seek: Seeks { last: Lba(0), distance: DecayingMean { samples: 0, total: 0, mean: 0 } },
+            think: DecayingMean::new(),
+            seek: Seeks { last: Lba(0), distance: DecayingMean::new() },
         }
     }
 

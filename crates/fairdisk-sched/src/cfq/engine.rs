@@ -114,11 +114,15 @@ impl Cfq {
         // Where tasks are served together that is decided when it matters.
         let one_by_one = self.driver.queueing && !self.driver.together;
         let queue = &mut self.queues[queue as usize];
-        let layer_idle = self.layers[queue.layer as usize].idle.unwrap_or(0);
+        let layer = &mut self.layers[queue.layer as usize];
+        let layer_idle = layer.idle.unwrap_or(0);
         let think_max = 2 * slice_idle.max(layer_idle);
         let context = &mut self.tasks[context];
         context.observe_think(now, think_max);
         context.seek.observe(request.start, request.end(), first_seeks);
+        if let Some(emptied) = layer.emptied.take_if(|_| queue.sync) {
+            layer.think.add_think_time((now - emptied).clamp(0, think_max) as u64);
+        }
         queue.seeks = context.seek.is_valid() && context.seek.seeks();
         if !queue.sync || queue.is_idle_class() {
             return;
@@ -153,7 +157,7 @@ impl Cfq {
         let q = &mut self.queues[rq.queue as usize];
         q.dispatched -= 1;
         let layer = q.layer;
-        self.layers[layer as usize].dispatched -= 1;
+        self.layers[layer as usize].completed(now);
         self.driver.completed(q.sync);
         self.count(rq.queue);
         if rq.sync {

@@ -1,6 +1,7 @@
 //! One whole CFQ: a service tree of queues, the active one, and the shared asynchronous queues.
 //! The flat scheduler has one layer, two-layer CFQ has one for each group.
 
+use super::context::DecayingMean;
 use super::jiffies::Jiffies;
 use super::priority::{self, AsyncQueues, PRIORITIES};
 use super::queue::NIL;
@@ -43,6 +44,10 @@ pub(crate) struct Layer {
     /// How long the disk is kept for the layer when it has nothing queued, if that is not left to
     /// what its tasks do; zero is not at all.
     pub(crate) idle: Option<Jiffies>,
+    /// How long it takes until one of its tasks comes when none has anything.
+    pub(crate) think: DecayingMean,
+    /// Since when none has anything.
+    pub(crate) emptied: Option<Jiffies>,
     /// Synchronous queues with requests, queued or handed over, by priority, those of tasks that do
     /// not seek before those of tasks that do; counted only where tasks may be served together.
     present: [[u32; 2]; PRIORITIES],
@@ -58,8 +63,18 @@ impl Layer {
             turn_ended: Why::QueueEmptied,
             dispatched: 0,
             idle: None,
+            think: DecayingMean::new(),
+            emptied: None,
             present: [[0; 2]; PRIORITIES],
             async_queues: AsyncQueues::new(NIL),
+        }
+    }
+
+    /// A request finished.
+    pub(crate) const fn completed(&mut self, now: Jiffies) {
+        self.dispatched -= 1;
+        if self.busy == 0 && self.dispatched == 0 {
+            self.emptied = Some(now);
         }
     }
 

@@ -57,8 +57,10 @@ impl Cfq {
     /// How long the disk may be kept for the layer of a task that has nothing queued.
     pub(crate) fn layer_patience(&self, queue: u32, context: u32) -> Jiffies {
         let (q, context) = (&self.queues[queue as usize], &self.tasks[context]);
-        let wait = self.layers[q.layer as usize].idle.unwrap_or(self.tunables.slice_idle);
-        let thinks_long = context.think.is_valid() && context.think.mean() > wait as u64;
+        let layer = &self.layers[q.layer as usize];
+        let wait = layer.idle.unwrap_or(self.tunables.slice_idle);
+        // One of many tasks comes seldom, and yet one of them comes soon.
+        let thinks_long = layer.think.is_valid() && layer.think.mean() > wait as u64;
         if context.alive && !thinks_long && !q.is_idle_class() { wait } else { 0 }
     }
 
