@@ -5,7 +5,7 @@ use crate::attach::{AttachError, Leftovers};
 use crate::elevator::{
     Admission, Change, Completion, Decision, Description, Elevator, MayQueue, Merge,
 };
-use crate::request::{Bio, Request, RequestId};
+use crate::request::{Bio, GroupId, Request, RequestId};
 use crate::time::Instant;
 use alloc::collections::BTreeMap;
 
@@ -171,6 +171,11 @@ impl<E: Elevator> Elevator for Auditor<E> {
             completion.request
         );
         self.inner.complete(now, completion);
+    }
+
+    fn flushed(&mut self, now: Instant, group: GroupId) {
+        self.changed(now);
+        self.inner.flushed(now, group);
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {

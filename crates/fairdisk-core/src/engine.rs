@@ -401,6 +401,8 @@ impl<E: Elevator> Engine<E> {
         if self.requests.is_known_to_elevator(id) {
             let completion = Completion { request: id, device_time, ok };
             self.elevator.complete(self.now, &completion);
+        } else if request.op == Op::Flush {
+            self.elevator.flushed(self.now, request.group);
         }
         let mut next = self.requests.remove(id);
         while let Some(index) = next {

@@ -6,8 +6,8 @@ use crate::noop::Noop;
 use crate::revised::RevisedCfq;
 use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
 use fairdisk_core::{
-    Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, Instant,
-    Leftovers, MayQueue, Merge, Request, RequestId,
+    Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
+    Instant, Leftovers, MayQueue, Merge, Request, RequestId,
 };
 
 /// Which scheduler, and how it is set.
@@ -124,6 +124,10 @@ impl Elevator for Scheduler {
     #[inline]
     fn complete(&mut self, now: Instant, completion: &Completion) {
         each!(self, inner => inner.complete(now, completion));
+    }
+
+    fn flushed(&mut self, now: Instant, group: GroupId) {
+        each!(self, inner => inner.flushed(now, group));
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {

@@ -202,6 +202,12 @@ impl Elevator for TwoLayerCfq {
         }
     }
 
+    fn flushed(&mut self, now: Instant, group: GroupId) {
+        let now = self.tick(now);
+        self.make_group(group);
+        self.inner.flushed(now, group.0, group.0 == self.line.active);
+    }
+
     fn withdraw(&mut self, now: Instant, id: RequestId) {
         let now = self.inner.ticker.now(now);
         let group = self.inner.layer_of(id);

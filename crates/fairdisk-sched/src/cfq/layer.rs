@@ -73,6 +73,11 @@ impl Layer {
     /// A request finished.
     pub(crate) const fn completed(&mut self, now: Jiffies) {
         self.dispatched -= 1;
+        self.note_empty(now);
+    }
+
+    /// If none of its tasks has anything, that is so since `now`.
+    pub(crate) const fn note_empty(&mut self, now: Jiffies) {
         if self.busy == 0 && self.dispatched == 0 {
             self.emptied = Some(now);
         }

@@ -57,11 +57,28 @@ impl Cfq {
     /// How long the disk may be kept for the layer of a task that has nothing queued.
     pub(crate) fn layer_patience(&self, queue: u32, context: u32) -> Jiffies {
         let (q, context) = (&self.queues[queue as usize], &self.tasks[context]);
-        let layer = &self.layers[q.layer as usize];
+        if context.alive && !q.is_idle_class() { self.patience_of(q.layer) } else { 0 }
+    }
+
+    fn patience_of(&self, layer: u32) -> Jiffies {
+        let layer = &self.layers[layer as usize];
         let wait = layer.idle.unwrap_or(self.tunables.slice_idle);
         // One of many tasks comes seldom, and yet one of them comes soon.
         let thinks_long = layer.think.is_valid() && layer.think.mean() > wait as u64;
-        if context.alive && !thinks_long && !q.is_idle_class() { wait } else { 0 }
+        if thinks_long { 0 } else { wait }
+    }
+
+    /// A flush of a task of the layer has finished: what the disk waits for begins now.
+    pub(crate) fn flushed(&mut self, now: Jiffies, layer: u32, has_disk: bool) {
+        if !self.tunables.serve_together {
+            return;
+        }
+        self.layers[layer as usize].note_empty(now);
+        if has_disk {
+            self.end_layer_idle(layer);
+            self.wait_for_layer(now, layer, self.patience_of(layer));
+            self.kick();
+        }
     }
 
     /// The layer that has the disk has run empty, and a task of it will be back soon: the layer
