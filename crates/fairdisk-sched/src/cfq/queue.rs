@@ -56,7 +56,8 @@ pub(crate) struct Queue {
 
 impl Queue {
     pub(crate) fn new(layer: u32, sync: bool, ioprio: IoPrio) -> Self {
-        let mut queue = Self {
+        let priority = Priority::of(ioprio);
+        Self {
             layer,
             sync,
             sorted: Tree::new(),
@@ -70,18 +71,16 @@ impl Queue {
             suspended: false,
             slice_residual: 0,
             slice_dispatched: 0,
-            priority: Priority::of(ioprio),
+            priority,
             on_tree: false,
             waits: false,
-            idle_window: sync,
+            idle_window: sync && !priority.is_idle(),
             seeks: false,
             fifo_checked: false,
             passed_full_pool: false,
             turn: None,
             orphan: false,
-        };
-        queue.set_priority(ioprio);
-        queue
+        }
     }
 
     /// Takes class and level from the task.

@@ -4,6 +4,7 @@
 use super::group::NOIDLE;
 use super::state::State;
 use crate::cfq::jiffies::Jiffies;
+use fairdisk_core::Why;
 
 impl State {
     /// Whether a queue is waited for when it is empty.
@@ -124,6 +125,7 @@ impl State {
             if queue.is_empty() {
                 queue.deep = false;
                 self.expire(timer, active, false);
+                self.turn_ended = Why::IdleWaitFailed;
             }
             self.kick();
         }

@@ -85,10 +85,9 @@ impl State {
     /// What a queue that loses the disk now has done to lose it.
     fn why_turn_ends(&self, now: Jiffies, queue: u32) -> Why {
         let q = self.queue(queue);
-        let in_vain = !self.on.dispatch_one || (q.is_empty() && q.dispatched == 0);
         if q.slice_used(now) {
             Why::SliceExpired
-        } else if q.waits && in_vain {
+        } else if q.waits && !self.on.dispatch_one {
             Why::IdleWaitFailed
         } else {
             Why::QueueEmptied

@@ -8,6 +8,7 @@ use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::cfq::switches::REVISIONS;
 use fairdisk_sched::cfq::{CfqParams, SWITCHES, Switch, Switches};
 use scene::{Habit, READER, Scene};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -167,6 +168,27 @@ fn every_switch_changes_a_journal() {
         .map(|one| one.name)
         .collect();
     assert!(idle.is_empty(), "these do nothing: {idle:?}");
+}
+
+/// What each revision does in each scene, as hashes of the journals: `UPDATE=1` rewrites them, and
+/// whoever changes them says why.
+#[test]
+fn every_revision_has_its_golden_journals() {
+    let mut text = String::new();
+    let scenes: Vec<Scene> = scenes().collect();
+    for revision in REVISIONS {
+        let switches = Switches::of_revision(revision).expect("it is listed");
+        for (number, scene) in scenes.iter().enumerate() {
+            let hash = scene.play(spec(switches), 7, LENGTH);
+            let _ = writeln!(text, "{revision} scene {number}: {hash:016x}");
+        }
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/switches/journals.expected");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &text).expect("it can be written");
+    }
+    let golden = fs::read_to_string(&path).expect("the golden journals");
+    assert!(text == golden, "{} differs; UPDATE=1 rewrites it", path.display());
 }
 
 /// Weights 1000 and 250, as the scene has them.
