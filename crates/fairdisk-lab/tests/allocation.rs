@@ -50,7 +50,7 @@ fn jobs_do_not_allocate_in_steady_state() {
 
 #[test]
 fn experiments_do_not_allocate_in_steady_state() {
-    for name in ["two-groups", "satoshi-2008-05-27-test1"] {
+    for name in ["two-groups", "satoshi-2008-05-27-test1", "zhang-2009-12-31-fio-mmap"] {
         let plan = Plan::experiment(name, &Options::default()).expect("it is in the catalogue");
         let (allocations, finished) = second_minute(&plan);
         assert_eq!(allocations, 0, "for {finished} bios of {name}");

@@ -20,7 +20,7 @@ pub(super) fn notes(resolved: &Resolved, scheduler: &str, spec: &SchedulerSpec) 
 fn engine(job: &Job) -> String {
     let class = match job.submission.class {
         SubmissionClass::Sync => "one I/O at a time".to_owned(),
-        SubmissionClass::Mapped => "page faults, one at a time".to_owned(),
+        SubmissionClass::Mapped => "page faults, one at a time, of the lab's memory".to_owned(),
         SubmissionClass::Null => "no disk is touched".to_owned(),
         SubmissionClass::Async(queue) => format!("up to {} I/Os in flight", queue.depth),
     };

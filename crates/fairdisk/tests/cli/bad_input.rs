@@ -144,6 +144,16 @@ fn a_file_of_somebody_else_is_not_written() {
 }
 
 #[test]
+fn several_disks_where_there_is_one() {
+    let one = "add --set device.jbod=1";
+    demand_one_line(&fairdisk(&["explain", "two-groups", "1", "--device", "jbod-12x2"]), &[one]);
+    let place = Place::new();
+    let run = ["run", "two-groups", "--on", "file:disk", "--device", "jbod-12x2"];
+    demand_one_line(&place.run(&run), &["12 disks with 2 partitions each", one]);
+    assert!(!place.path().join("disk").exists());
+}
+
+#[test]
 fn runs_and_requests_to_explain_that_do_not_exist() {
     let explain = |more: &[&str]| fairdisk(&[&["explain"], more].concat());
     demand_refused(&explain(&["two-groups"]), &["REQUEST", "--slowest"]);
