@@ -172,7 +172,7 @@ pub fn run_once(
 }
 
 fn run_disk(plan: &Plan, setup: Setup, stop: &AtomicBool) -> RunResult {
-    let named = setup.named;
+    let Setup { named, root, .. } = setup;
     let mut world = World::new(setup.machine, setup.disk);
     let end = Instant::ZERO + plan.duration.unwrap_or(RUN_MAX);
     if plan.ramp > Span::ZERO {
@@ -186,17 +186,19 @@ fn run_disk(plan: &Plan, setup: Setup, stop: &AtomicBool) -> RunResult {
         world.run_until_done(next);
     }
     let until = if world.machine().is_done() { world.now() } else { next };
-    let mut result = collect(world.machine(), &named, began, until);
+    let mut result = collect(world.machine(), &named, root, began, until);
     if plan.duration.is_none() && !world.machine().is_done() {
         result.end = RunEnd::GivenUp;
     }
     result
 }
 
-/// Reads the result off a machine.
+/// Reads the result off a machine. `root_at` is the place of the root group among those of the
+/// load, if tasks of the load are in it.
 pub fn collect<E: fairdisk_core::Elevator>(
     machine: &fairdisk_sim::Machine<E>,
     named: &[Range<usize>],
+    root_at: Option<usize>,
     began: Instant,
     until: Instant,
 ) -> RunResult {
@@ -219,7 +221,10 @@ pub fn collect<E: fairdisk_core::Elevator>(
             }
         })
         .collect();
-    let root = groups.remove(0);
+    let mut root = groups.remove(0);
+    if let Some(group) = root_at.and_then(|at| groups.get_mut(at)) {
+        std::mem::swap(group, &mut root);
+    }
     let reports: Vec<_> = machine.task_reports().collect();
     RunResult {
         elapsed: until - began,

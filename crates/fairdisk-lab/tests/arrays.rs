@@ -1,6 +1,6 @@
 //! Devices of several disks and partitions, and what is published about one arm beside another.
 
-use fairdisk_core::{Entry, Instant, Record, Span};
+use fairdisk_core::{Entry, GroupId, Instant, Record, Span};
 use fairdisk_lab::catalog::experiment::Experiment;
 use fairdisk_lab::catalog::library::{Document, Kind, find};
 use fairdisk_lab::catalog::overrides::Override;
@@ -115,6 +115,35 @@ fn arms_are_compared_seed_by_seed() {
     assert_eq!(json["score"]["changes"], 2);
     let table = to_table(&outcome, Style::default());
     assert!(table.contains("mapped: old to new"), "{table}");
+}
+
+/// The tasks of a group `/` are in the root group, and the report says so.
+#[test]
+fn tasks_that_nobody_put_into_a_group() {
+    let text =
+        std::fs::read_to_string(FOUR_DISKS).expect("it is there").replace("\"all\"", "\"/\"");
+    let place = std::env::temp_dir().join(format!("fairdisk-root-{}", std::process::id()));
+    std::fs::create_dir_all(&place).expect("a folder can be made");
+    let path = place.join("four-disks.toml");
+    std::fs::write(&path, text).expect("a file can be written");
+    let options = Options { keep_journal: true, ..Options::default() };
+    let root = Plan::experiment(&path.to_string_lossy(), &options);
+    std::fs::remove_dir_all(&place).expect("it is ours");
+    let root = root.unwrap_or_else(|error| panic!("{error}"));
+    let of_root = |plan: &Plan| {
+        let setup = plan.setup(&plan.arms[0], &plan.rows[1], 0).expect("it fits");
+        let mut world = World::new(setup.machine, setup.disk);
+        world.run_until(Instant::ZERO + Span::from_s(1));
+        let groups = world.machine_mut().drain_journal().filter_map(|entry| match entry.record {
+            Record::Submitted { group, .. } => Some(group == GroupId::ROOT),
+            _ => None,
+        });
+        groups.collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(of_root(&root), [true].into());
+    assert_eq!(of_root(&plan(&[])), [false].into());
+    let ios = |plan: &Plan| run(plan, 1).groups.iter().map(|group| group.ios).collect::<Vec<_>>();
+    assert_eq!(ios(&root), ios(&plan(&[])), "CFQ of 2.6.25 knows no groups");
 }
 
 #[test]

@@ -156,11 +156,11 @@ fn run_row(
     stop: &Arc<AtomicBool>,
 ) -> Result<Option<Run>, Failure> {
     let setup = setup(plan, (arm, row))?;
-    let Setup { machine, disk, named, .. } = setup;
+    let Setup { machine, disk, named, root, .. } = setup;
     let Some(backend) = backend::open(target, needs, disk, quiet, stop)? else { return Ok(None) };
     let names = plan.rows[row].load.group_names();
     let label = format!("{} {}", plan.arms[arm].name, plan.rows[row].label);
-    let watched = Watched::new(machine, named, plan.ramp);
+    let watched = Watched::new(machine, named, root, plan.ramp);
     let bar = progress::bar(plan.duration.map_or(0, seconds), quiet);
     let live = live(watched.clone(), bar.clone(), label, names);
     let mut shell = Shell::new(watched.clone(), backend, MonotonicClock::start())

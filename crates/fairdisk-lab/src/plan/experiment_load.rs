@@ -34,6 +34,14 @@ impl Files {
     }
 }
 
+/// The group that is there without being made: of tasks that nobody put into another.
+const ROOT: &str = "/";
+
+/// The number of a group in the machine.
+fn group_id(groups: &[Group], at: usize) -> GroupId {
+    if groups[at].name == ROOT { GroupId::ROOT } else { GroupId(at as u32 + 1) }
+}
+
 /// Inode numbers below are the file system's own.
 const FIRST_INODE: u32 = 12;
 
@@ -41,7 +49,9 @@ impl Load for ExperimentLoad {
     fn build(&self, host: &Host, ionice: bool, prng: &mut Prng) -> Loaded {
         let row = &self.experiment.rows[self.row];
         let groups = self.experiment.groups_of(row);
-        let mut loaded = Loaded { groups: groups.iter().map(label).collect(), ..Loaded::default() };
+        let root = groups.iter().position(|group| group.name == ROOT);
+        let labels = groups.iter().map(label).collect();
+        let mut loaded = Loaded { groups: labels, root, ..Loaded::default() };
         let mut files: Vec<Files> = self
             .experiment
             .volumes
@@ -90,7 +100,7 @@ impl ExperimentLoad {
                     loaded.named.push(loaded.tasks.len()..loaded.tasks.len() + 1);
                 }
                 loaded.tasks.push(TaskSpec {
-                    group: GroupId(group as u32 + 1),
+                    group: group_id(groups, group),
                     ioprio,
                     files: vec![file],
                     depth: task.depth,

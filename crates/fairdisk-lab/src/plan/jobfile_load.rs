@@ -49,6 +49,7 @@ impl Load for JobFileLoad {
             files: layout.place(self.disk_bytes),
             tasks: workers.iter().zip(jobs).map(task).collect(),
             named: self.lines().into_iter().map(|(_, tasks)| tasks).collect(),
+            root: None,
         }
     }
 

@@ -37,6 +37,8 @@ pub struct Loaded {
     pub tasks: Vec<TaskSpec>,
     /// The tasks of each line of the report, in the order of [`Load::task_names`].
     pub named: Vec<Range<usize>>,
+    /// Which of the groups is the root group, if one is.
+    pub root: Option<usize>,
 }
 
 /// A group's name and what it asks for.
@@ -60,6 +62,8 @@ pub struct Setup {
     /// The tasks of each line of the report, in the order of [`Load::task_names`], partition by
     /// partition.
     pub named: Vec<Range<usize>>,
+    /// Which of the groups is the root group, if one is.
+    pub root: Option<usize>,
     /// Sectors the disk must have for the load to fit.
     pub sectors_needed: u64,
 }
@@ -102,7 +106,8 @@ impl Plan {
         let tick_phase = Span::from_ns(prng.below(1_000_000_000 / u64::from(self.host.hz)));
         let scheduler = arm.revision.on_host(self.host.hz, tick_phase).build();
         let depth = device.depth();
-        let mut groups = vec![Share::DEFAULT];
+        let root_share = loaded.root.map_or(Share::DEFAULT, |at| loaded.groups[at].share);
+        let mut groups = vec![root_share];
         groups.extend(loaded.groups.iter().map(|group| group.share));
         let config = MachineConfig {
             seed: root.fork(2).next_u64(),
@@ -125,6 +130,7 @@ impl Plan {
             disk: device,
             groups: loaded.groups,
             named: loaded.named,
+            root: loaded.root,
             sectors_needed,
         })
     }
@@ -202,7 +208,7 @@ impl Loaded {
         for task in &mut part.tasks {
             task.files.iter_mut().for_each(|file| *file += files);
         }
-        self.groups = part.groups;
+        (self.groups, self.root) = (part.groups, part.root);
         self.volumes.append(&mut part.volumes);
         self.files.append(&mut part.files);
         self.tasks.append(&mut part.tasks);

@@ -18,6 +18,8 @@ pub(crate) struct Watched(Rc<RefCell<Inner>>);
 struct Inner {
     machine: Machine<Scheduler>,
     named: Vec<Range<usize>>,
+    /// The place of the root group among those of the load, if tasks are in it.
+    root: Option<usize>,
     began: Instant,
     in_ramp: bool,
     at_stop: Option<RunResult>,
@@ -34,18 +36,24 @@ impl Inner {
     }
 
     fn result(&self, until: Instant) -> RunResult {
-        collect(&self.machine, &self.named, self.began.min(until), until)
+        collect(&self.machine, &self.named, self.root, self.began.min(until), until)
     }
 }
 
 impl Watched {
     /// Watches `machine`, whose first `ramp` does not count.
-    pub(crate) fn new(machine: Machine<Scheduler>, named: Vec<Range<usize>>, ramp: Span) -> Self {
+    pub(crate) fn new(
+        machine: Machine<Scheduler>,
+        named: Vec<Range<usize>>,
+        root: Option<usize>,
+        ramp: Span,
+    ) -> Self {
         let began = Instant::ZERO + ramp;
         let in_ramp = ramp > Span::ZERO;
         Self(Rc::new(RefCell::new(Inner {
             machine,
             named,
+            root,
             began,
             in_ramp,
             at_stop: None,
@@ -53,10 +61,12 @@ impl Watched {
         })))
     }
 
-    /// I/Os so far, of every group but the root group.
+    /// I/Os so far, of every group of the load.
     pub(crate) fn ios(&self) -> Vec<u64> {
         let inner = self.0.borrow();
-        inner.machine.groups().iter().skip(1).map(|tally| tally.ios()).collect()
+        let groups = inner.machine.groups();
+        let of = |at: usize| if inner.root == Some(at) { 0 } else { at + 1 };
+        (0..groups.len() - 1).map(|at| groups[of(at)].ios()).collect()
     }
 
     /// What came of it, if it ended by itself at `until`. What failed is counted to the very end:
@@ -119,7 +129,7 @@ mod tests {
     fn what_failed_came_back() {
         let plan = selection::load("two-groups", &Options::default()).expect("it is built in");
         let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
-        let mut watched = Watched::new(setup.machine, setup.named, Span::ZERO);
+        let mut watched = Watched::new(setup.machine, setup.named, setup.root, Span::ZERO);
         let (mut issue, mut now) = (Vec::new(), Instant::ZERO);
         while issue.is_empty() {
             now = watched.next_event().expect("tasks start");
