@@ -118,11 +118,10 @@ fn investigate(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) ->
     findings.look_at_ends(runs, bad);
     let attributed = attributed?;
     findings.take(runs, attributed);
-    runs.tell("what to undo");
-    let undone = undo::undo(runs, bad, findings);
     runs.tell("bisection");
     findings.bisection = bisect::bisect(runs, design.factors, findings)?;
-    undone?;
+    runs.tell("what to undo");
+    undo::undo(runs, bad, findings)?;
     if design.is_real {
         sharpen(runs, design, screen.active(), findings)?;
     }

@@ -10,7 +10,7 @@ use super::{Design, FactorSet, Findings, Method};
 use fairdisk_core::Prng;
 
 /// Orders to sample at most, in pairs of an order and its reverse.
-const PAIRS_OF_ORDERS_MAX: usize = 200;
+const PAIRS_OF_ORDERS_MAX: usize = 12;
 /// As many changes at most are taken apart exactly.
 const EXACT_MAX: usize = 12;
 

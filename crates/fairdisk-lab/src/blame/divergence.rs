@@ -15,7 +15,7 @@ pub struct Divergence {
     pub seed: u32,
     /// Until when nothing differed.
     pub at: Instant,
-    /// How many decisions were the same before.
+    /// How many requests were chosen alike before.
     pub decisions: u64,
     /// What the good end did then.
     pub good: Move,
@@ -83,17 +83,21 @@ pub fn divergence(
     let mut requests = Requests::new(&groups);
     let mut decisions = 0;
     while !stop.load(Ordering::Relaxed) {
-        good.fill();
-        bad.fill();
         match (good.next(), bad.next()) {
             (None, None) => return Ok(None),
             (Some(one), Some(other)) if is_same(&one, &other) => {
-                decisions += u64::from(is_decision(&one.record));
+                decisions += u64::from(matches!(one.record, Record::Dispatched(..)));
                 requests.enter(&one);
+                good.waits = None;
+                bad.waits = None;
             }
             (one, other) => {
-                let ats = [&one, &other].into_iter().flatten().map(|entry| entry.at);
-                let at = ats.min().unwrap_or_default();
+                let at = |entry: &Option<Entry>| entry.map_or(good.end, |entry| entry.at);
+                let [first, second] = [at(&one), at(&other)];
+                // Who did nothing when the other one acted was waiting, if it said so.
+                let one = good.waits.filter(|_| first > second).or(one);
+                let other = bad.waits.filter(|_| second > first).or(other);
+                let at = first.min(second);
                 let [good, bad] = [one, other].map(|entry| requests.told(entry, at));
                 return Ok(Some(Divergence { seed, at, decisions, good, bad }));
             }
@@ -107,14 +111,8 @@ fn is_same(one: &Entry, other: &Entry) -> bool {
     one.at == other.at
         && match (one.record, other.record) {
             (Record::Dispatched(one, _), Record::Dispatched(other, _)) => one == other,
-            (Record::Waits(one, _), Record::Waits(other, _)) => one == other,
-            (Record::WaitsCompletion(_), Record::WaitsCompletion(_)) => true,
             (one, other) => one == other,
         }
-}
-
-const fn is_decision(record: &Record) -> bool {
-    matches!(record, Record::Dispatched(..) | Record::Waits(..) | Record::WaitsCompletion(_))
 }
 
 /// One of two runs.
@@ -123,6 +121,8 @@ struct End {
     end: Instant,
     now: Instant,
     entries: VecDeque<Entry>,
+    /// The last wait since something else happened.
+    waits: Option<Entry>,
     groups: Vec<String>,
 }
 
@@ -133,20 +133,24 @@ impl End {
         let groups = setup.groups.iter().map(|group| group.name.clone()).collect();
         let end = Instant::ZERO + plan.duration.unwrap_or(RUN_MAX);
         let world = World::new(setup.machine, setup.disk);
-        Ok(Self { world, end, now: Instant::ZERO, entries: VecDeque::new(), groups })
+        Ok(Self { world, end, now: Instant::ZERO, entries: VecDeque::new(), waits: None, groups })
     }
 
-    /// Goes on until there is an entry, or to the end.
-    fn fill(&mut self) {
-        while self.entries.is_empty() && self.now < self.end && !self.world.machine().is_done() {
-            self.now = (self.now + STEP).min(self.end);
-            self.world.run_until_done(self.now);
-            self.entries.extend(self.world.machine_mut().drain_journal());
-        }
-    }
-
+    /// The next entry that is no wait: whether a wait is said again is no difference.
     fn next(&mut self) -> Option<Entry> {
-        self.entries.pop_front()
+        loop {
+            while self.entries.is_empty() && self.now < self.end && !self.world.machine().is_done()
+            {
+                self.now = (self.now + STEP).min(self.end);
+                self.world.run_until_done(self.now);
+                self.entries.extend(self.world.machine_mut().drain_journal());
+            }
+            let entry = self.entries.pop_front()?;
+            match entry.record {
+                Record::Waits(..) | Record::WaitsCompletion(_) => self.waits = Some(entry),
+                _ => return Some(entry),
+            }
+        }
     }
 }
 

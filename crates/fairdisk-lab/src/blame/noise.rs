@@ -15,6 +15,8 @@ pub struct Noise {
 
 /// What is of no interest, as a part of the larger end.
 const LEAST: f64 = 0.01;
+/// The same as a part of what there is between the ends.
+const LEAST_OF_WHOLE: f64 = 0.03;
 /// The quantile of the normal distribution that chance passes once in 50,000 differences.
 const QUANTILE: f64 = 4.26;
 
@@ -24,8 +26,10 @@ impl Noise {
     #[must_use]
     pub fn of(runs: &Runs<'_>, bad: FactorSet) -> Self {
         let good = FactorSet::EMPTY;
-        let size = |set| runs.mean(set).unwrap_or(0.0).abs();
-        let mut noise = Self { least: LEAST * size(good).max(size(bad)), ..Self::default() };
+        let [from, to] = [good, bad].map(|set| runs.mean(set).unwrap_or(0.0));
+        let least = LEAST * from.abs().max(to.abs());
+        let mut noise =
+            Self { least: least.max(LEAST_OF_WHOLE * (to - from).abs()), ..Self::default() };
         let mut squares = 0.0;
         for set in runs.sets().filter(|set| !runs.are_same(good, *set)) {
             let Some(differences) = runs.differences(good, set) else { continue };

@@ -30,25 +30,48 @@ pub(super) fn undo(
     if findings.undo.as_ref().is_none_or(|undo| !undo.is_enough) {
         return Ok(());
     }
-    let mut all_smaller_run = true;
     for size in 1..suspects.len() {
         let sets = subsets(&suspects, size);
         let mixtures: Vec<FactorSet> = sets.iter().map(|set| bad.minus(*set)).collect();
-        if sets.len() > SETS_MAX || runs.cost(&mixtures) > runs.left() {
-            all_smaller_run = false;
-            continue;
+        if sets.len() > SETS_MAX || runs.cost(&mixtures) > runs.left() * 9 / 10 {
+            let start = findings.undo.clone();
+            findings.undo = reduce(runs, bad, &suspects, &best, start)?;
+            return Ok(());
         }
         runs.need(&mixtures)?;
-        let found = best(runs, &sets).filter(|undo| undo.is_enough);
-        if let Some(undo) = found {
-            findings.undo = Some(Undo { is_smallest: all_smaller_run, ..undo });
+        if let Some(undo) = best(runs, &sets).filter(|undo| undo.is_enough) {
+            findings.undo = Some(Undo { is_smallest: true, ..undo });
             return Ok(());
         }
     }
     if let Some(undo) = &mut findings.undo {
-        undo.is_smallest = all_smaller_run;
+        undo.is_smallest = true;
     }
     Ok(())
+}
+
+/// Where not all sets can be run: from a set that is enough, those with the smallest part are taken
+/// out one by one, as long as the others are enough.
+fn reduce(
+    runs: &mut Runs<'_>,
+    bad: FactorSet,
+    suspects: &[usize],
+    best: &dyn Fn(&Runs<'_>, &[FactorSet]) -> Option<Undo>,
+    start: Option<Undo>,
+) -> Result<Option<Undo>, Halt> {
+    let Some(mut found) = start else { return Ok(None) };
+    // The suspects are in the order of their parts.
+    for suspect in suspects.iter().rev() {
+        let fewer = [found.factors.without(*suspect)];
+        if runs.cost(&fewer.map(|set| bad.minus(set))) > runs.left() {
+            break;
+        }
+        runs.need(&fewer.map(|set| bad.minus(set)))?;
+        if let Some(undo) = best(runs, &fewer).filter(|undo| undo.is_enough) {
+            found = undo;
+        }
+    }
+    Ok(Some(found))
 }
 
 /// The set whose undoing brings back most.

@@ -6,6 +6,10 @@ use std::path::Path;
 use std::process::Command;
 
 fn short(script: &str) {
+    short_in("scripts/mount", script);
+}
+
+fn short_in(folder: &str, script: &str) {
     if lacks_something() {
         return;
     }
@@ -13,7 +17,7 @@ fn short(script: &str) {
     let _host = Host::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let output = Command::new("bash")
-        .arg(root.join("scripts/mount").join(script))
+        .arg(root.join(folder).join(script))
         .arg("--short")
         .env("FAIRDISK", env!("CARGO_BIN_EXE_fairdisk"))
         .output()
@@ -35,4 +39,9 @@ fn a_database_beside_a_backup() {
 #[test]
 fn what_a_mount_costs() {
     short("cost.sh");
+}
+
+#[test]
+fn which_tunables_of_a_loop_device_cost_what() {
+    short_in("scripts/blame", "loop-device.sh");
 }

@@ -136,10 +136,10 @@ pub(super) fn halt(report: &Report) -> Option<String> {
 pub(super) fn divergence(report: &Report) -> Option<(String, [String; 2])> {
     let found = report.divergence.as_ref()?;
     let at = format!(
-        "at {:.3} ms of seed {}, after {} equal",
+        "at {:.3} ms of seed {}, after {} chosen alike",
         found.at.as_ns() as f64 / 1e6,
         found.seed,
-        count(found.decisions as usize, "decision"),
+        count(found.decisions as usize, "request"),
     );
     Some((at, [found.good.words(), found.bad.words()]))
 }
