@@ -5,8 +5,10 @@
 //! how much more one adds when the other one is there. Changes not known to do anything are made
 //! first, all at once.
 
+use super::noise::mean;
 use super::runs::{Halt, Runs};
 use super::{Design, FactorSet, Findings, Method};
+use crate::outcome::Spread;
 use fairdisk_core::Prng;
 
 /// Orders to sample at most, in pairs of an order and its reverse.
@@ -29,6 +31,8 @@ pub(super) struct Attributed {
     pub(super) rest: Vec<f64>,
     /// Which the others are.
     pub(super) others: FactorSet,
+    /// How much each value, and each interaction, may be off because not all orders were run.
+    pub(super) order_errors: [Vec<f64>; 2],
     /// Sum of the squared weights of the differences that make a value, and an interaction.
     pub(super) squared_weights: [f64; 2],
 }
@@ -172,10 +176,12 @@ impl Game {
     /// Measures orders while the budget lasts; at least one pair of them.
     fn sample(&self, runs: &mut Runs<'_>, design: &Design) -> Result<Vec<Vec<usize>>, Halt> {
         let orders = self.orders(design, PAIRS_OF_ORDERS_MAX);
+        // What is left checks what to undo.
+        let kept = runs.left() / 3;
         let mut measured = Vec::new();
         for pair in orders.chunks(2) {
             let sets: Vec<FactorSet> = pair.iter().flat_map(|order| self.steps(order)).collect();
-            if !measured.is_empty() && runs.cost(&sets) > runs.left() * 9 / 10 {
+            if !measured.is_empty() && runs.cost(&sets) > runs.left().saturating_sub(kept) {
                 break;
             }
             runs.need(&sets)?;
@@ -185,6 +191,28 @@ impl Game {
     }
 
     fn sampled(&self, runs: &Runs<'_>, orders: &[Vec<usize>]) -> Attributed {
+        let whole = self.of_orders(runs, orders);
+        // What an order and its reverse say by themselves, beside what all say.
+        let parts: Vec<Attributed> =
+            orders.chunks(2).map(|pair| self.of_orders(runs, pair)).collect();
+        let error = |of: &dyn Fn(&Attributed) -> f64| {
+            let estimates: Vec<f64> = parts.iter().map(of).collect();
+            // One pair of orders says nothing about others.
+            let is_known = estimates.len() > 1;
+            if is_known {
+                Spread::of(&estimates).sd / (parts.len() as f64).sqrt()
+            } else {
+                f64::INFINITY
+            }
+        };
+        let values = (0..whole.values.len()).map(|at| error(&|part| mean(&part.values[at])));
+        let pairs = (0..whole.pairs.len()).map(|at| error(&|part| mean(&part.pairs[at].2)));
+        let order_errors = [values.collect(), pairs.collect()];
+        Attributed { order_errors, ..whole }
+    }
+
+    /// What these orders say, an order and its reverse always together.
+    fn of_orders(&self, runs: &Runs<'_>, orders: &[Vec<usize>]) -> Attributed {
         let (count, seeds) = (self.changes.len(), runs.seeds() as usize);
         let method = Method::Sampled { pairs_of_orders: orders.len() / 2 };
         let mut attributed = self.nothing(runs, method);

@@ -151,26 +151,27 @@ impl Findings {
             found.squared_weights.map(|weight| self.noise.limit(seeds, weight));
         let is_noise = |values: &[f64], limit: f64| mean(values).abs() <= limit.max(TINY);
         self.method = found.method;
-        self.pairs = (found.pairs.iter())
-            .map(|(first, second, values)| Pair {
-                factors: [*first, *second],
-                interaction: Spread::of(values),
-                is_noise: is_noise(values, of_pair),
-            })
-            .collect();
+        let [of_orders, of_orders_in_pairs] = &found.order_errors;
+        let off = |errors: &[f64], at: usize| ORDER_ERRORS * errors.get(at).copied().unwrap_or(0.0);
+        let pair = |(at, (first, second, values)): (usize, &(usize, usize, Vec<f64>))| Pair {
+            factors: [*first, *second],
+            interaction: Spread::of(values),
+            is_noise: is_noise(values, of_pair.max(off(of_orders_in_pairs, at))),
+        };
+        self.pairs = found.pairs.iter().enumerate().map(pair).collect();
         let acts_in_pair =
             |factor| self.pairs.iter().any(|pair| !pair.is_noise && pair.factors.contains(&factor));
         let all: FactorSet =
             found.changes.iter().copied().collect::<FactorSet>().union(found.others);
         let mean_of = |from, to| runs.differences(from, to).map(|values| mean(&values));
-        let effect = |(factor, values): (&usize, &Vec<f64>)| Effect {
+        let effect = |(at, (factor, values)): (usize, (&usize, &Vec<f64>))| Effect {
             factor: *factor,
             part: Spread::of(values),
             last: mean_of(all.without(*factor), all),
             first: mean_of(found.others, found.others.with(*factor)),
-            is_noise: is_noise(values, of_value) && !acts_in_pair(*factor),
+            is_noise: is_noise(values, of_value.max(off(of_orders, at))) && !acts_in_pair(*factor),
         };
-        self.effects = found.changes.iter().zip(&found.values).map(effect).collect();
+        self.effects = found.changes.iter().zip(&found.values).enumerate().map(effect).collect();
         self.effects.sort_by(|one, other| larger_first(one.part, other.part));
         self.pairs.sort_by(|one, other| larger_first(one.interaction, other.interaction));
         self.rest = (!found.others.is_empty()).then(|| Rest {
@@ -188,6 +189,8 @@ impl Findings {
     }
 }
 
+/// As many standard errors of the sampled orders are chance.
+const ORDER_ERRORS: f64 = 4.0;
 /// What rounding makes.
 const TINY: f64 = 1e-9;
 
