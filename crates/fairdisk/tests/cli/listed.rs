@@ -132,6 +132,20 @@ fn an_entry_is_shown_with_its_provenance() {
     assert!(text.contains("id = \"wd2500js\"") && text.contains('#'), "{text}");
     let value = fairdisk(&["catalog", "schedulers", "noop", "--json"]).json();
     assert_eq!((&value["id"], &value["schema"]), (&"noop".into(), &1.into()));
+    assert!(value["switches"].is_null(), "noop has no switches");
+}
+
+#[test]
+fn a_revision_of_cfq_is_shown_with_its_switches() {
+    let text = fairdisk(&["catalog", "schedulers", "cfq-2.6.33-rc1"]).quiet();
+    assert!(text.contains("# on   idle_corner_a: no idle wait"), "{text}");
+    assert!(text.contains("# off  seek_history: "), "{text}");
+    let value = fairdisk(&["catalog", "schedulers", "cfq-2.6.34", "--json"]).json();
+    let switches = value["switches"].as_array().expect("a list");
+    let history = switches.iter().find(|switch| switch["name"] == "seek_history");
+    let history = history.expect("it is listed");
+    assert_eq!((&history["on"], &history["id"]), (&true.into(), &"G1".into()));
+    assert_eq!(history["commit"], "3dde36ddea3");
 }
 
 #[test]
