@@ -56,12 +56,14 @@ rate() {
       END { printf "%.0f\n", n }'
 }
 
-# Who serves the mount.
+# Who serves the mount: the newest of those processes, for what went into the background may still be
+# about to end.
 daemon() {
-  local pid
+  local pid found=
   for pid in $(pgrep -x "passthrough_[lh][lp]|$(basename "$fairdisk" | cut -c1-15)"); do
-    tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q "$scratch/disk " && echo "$pid" && return
+    tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q "$scratch/disk " && found=$pid
   done
+  echo "$found"
 }
 
 # Ticks of the processor it has used.
