@@ -80,6 +80,18 @@ impl Op {
     pub const fn is_write(self) -> bool {
         !matches!(self, Self::Read)
     }
+
+    /// Its name in messages and results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Flush => "flush",
+            Self::Discard => "discard",
+            Self::WriteZeroes => "write of zeroes",
+        }
+    }
 }
 
 /// Hints that travel with a bio.

@@ -1,6 +1,6 @@
 //! Why a request failed.
 
-use fairdisk_core::{Instant, Lba, Op, Request};
+use fairdisk_core::{Instant, Lba, Request};
 use rustix::io::Errno;
 use std::fmt;
 
@@ -69,13 +69,7 @@ pub struct FailedRequest {
 
 impl fmt::Display for FailedRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.request.op {
-            Op::Read => "read",
-            Op::Write => "write",
-            Op::Flush => "flush",
-            Op::Discard => "discard",
-            Op::WriteZeroes => "write of zeroes",
-        };
+        let what = self.request.op.name();
         let (sectors, start) = (self.request.sectors.0, self.request.start.0);
         write!(f, "{what} of {sectors} sectors at sector {start} failed: {}", self.failure)
     }

@@ -3,7 +3,7 @@
 use super::{Between, FactorSet};
 use crate::plan::Plan;
 use crate::run::RUN_MAX;
-use fairdisk_core::{BioId, Entry, GroupId, Instant, Op, Record, RequestId, Span, TaskId, Why};
+use fairdisk_core::{BioId, Entry, GroupId, Instant, Record, RequestId, Span, TaskId, Why};
 use fairdisk_sim::World;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -174,7 +174,7 @@ impl<'a> Requests<'a> {
                 let number = self.submitted;
                 let bytes = sectors.bytes();
                 let (TaskId(task), sector) = (task, start.0);
-                let (group, op) = (self.group(group), name(op));
+                let (group, op) = (self.group(group), op.name());
                 self.bios.insert(bio, Chosen { number, group, task, op, sector, bytes });
             }
             Record::Queued(bio, request) => {
@@ -207,16 +207,6 @@ impl<'a> Requests<'a> {
             _ => MoveKind::Else("a request was queued otherwise"),
         };
         Move { at: entry.at, what }
-    }
-}
-
-const fn name(op: Op) -> &'static str {
-    match op {
-        Op::Read => "read",
-        Op::Write => "write",
-        Op::Flush => "flush",
-        Op::Discard => "discard",
-        Op::WriteZeroes => "write of zeroes",
     }
 }
 

@@ -4,7 +4,7 @@ use super::Story;
 use super::journey::{Journey, Step};
 use super::wait::{Part, Wait};
 use crate::output::SCHEMA;
-use fairdisk_core::{GroupId, Op, Span, TaskId, Why};
+use fairdisk_core::{GroupId, Span, TaskId, Why};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -63,7 +63,7 @@ fn identity(story: &Story, journey: &Journey) -> Value {
         "bio": journey.bio.0,
         "task": journey.task.0,
         "group": story.group(journey.group),
-        "op": op(journey.op),
+        "op": journey.op.name(),
         "start_sector": journey.start.0,
         "sectors": journey.sectors.0,
         "submitted_ms": journey.submitted.as_ns() as f64 / 1e6,
@@ -76,19 +76,9 @@ fn ms(span: Option<Span>) -> f64 {
     span.unwrap_or_default().as_ns() as f64 / 1e6
 }
 
-const fn op(op: Op) -> &'static str {
-    match op {
-        Op::Read => "read",
-        Op::Write => "write",
-        Op::Flush => "flush",
-        Op::Discard => "discard",
-        Op::WriteZeroes => "write of zeroes",
-    }
-}
-
 fn what(journey: &Journey) -> String {
     let kib = journey.sectors.bytes() as f64 / 1024.0;
-    format!("{} of {kib} KiB at sector {}", op(journey.op), journey.start.0)
+    format!("{} of {kib} KiB at sector {}", journey.op.name(), journey.start.0)
 }
 
 // ---- a life ------------------------------------------------------------------------------------
