@@ -23,6 +23,30 @@ pub(crate) struct Changes {
     pub(crate) values: Values,
 }
 
+/// Which rows, and how many runs.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Rows {
+    /// Run only this row
+    #[arg(long, value_name = "LABEL", value_hint = ValueHint::Other)]
+    pub(crate) row: Option<String>,
+    /// Runs of each arm and row, in the lab [default: the experiment's, else 5]
+    #[arg(
+        long, value_name = "N", value_parser = seeds, allow_negative_numbers = true,
+        value_hint = ValueHint::Other
+    )]
+    pub(crate) seeds: Option<u32>,
+}
+
+/// Reads a number of runs.
+fn seeds(text: &str) -> Result<u32, String> {
+    match text.parse::<i64>() {
+        Ok(1..=10_000) => text.parse().map_err(|_| String::new()),
+        Ok(..=0) => Err("must be at least 1".to_owned()),
+        Ok(_) => Err("must be at most 10000".to_owned()),
+        Err(_) => Err("expected a number from 1 to 10000".to_owned()),
+    }
+}
+
 /// How long, and single values of what is run.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Values {
@@ -55,13 +79,18 @@ impl Values {
     /// # Errors
     /// A malformed `--set`.
     pub(crate) fn options(&self) -> Result<Options, Failure> {
-        let overrides = self.overrides.iter().map(|text| Override::parse(text));
-        Ok(Options {
-            duration: self.duration,
-            overrides: overrides.collect::<Result<_, _>>().map_err(Failure::BadInput)?,
-            ..Options::default()
-        })
+        let overrides = overrides(&self.overrides)?;
+        Ok(Options { duration: self.duration, overrides, ..Options::default() })
     }
+}
+
+/// Values changed by options such as `--set`.
+///
+/// # Errors
+/// One of them is malformed.
+pub(crate) fn overrides(texts: &[String]) -> Result<Vec<Override>, Failure> {
+    let overrides = texts.iter().map(|text| Override::parse(text));
+    overrides.collect::<Result<_, _>>().map_err(Failure::BadInput)
 }
 
 /// The plan that `spec` stands for.

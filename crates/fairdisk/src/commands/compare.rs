@@ -1,10 +1,8 @@
 //! `fairdisk compare`: one load under several schedulers and on several devices.
 
-use crate::commands::run::seeds;
 use crate::failure::Failure;
-use crate::selection::{self, Values};
+use crate::selection::{self, Rows, Values};
 use crate::{interrupt, output, progress};
-use clap::ValueHint;
 use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::compare::{BASE, Comparison, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
@@ -30,15 +28,8 @@ pub(crate) struct Args {
     device: Vec<String>,
     #[command(flatten)]
     values: Values,
-    /// Run only this row
-    #[arg(long, value_name = "LABEL", value_hint = ValueHint::Other)]
-    row: Option<String>,
-    /// Runs of each cell [default: the experiment's, else 5]
-    #[arg(
-        long, value_name = "N", value_parser = seeds, allow_negative_numbers = true,
-        value_hint = ValueHint::Other
-    )]
-    seeds: Option<u32>,
+    #[command(flatten)]
+    rows: Rows,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -95,8 +86,12 @@ fn plans(args: &Args) -> Result<Vec<Plan>, Failure> {
         true => vec![None],
         false => args.device.iter().cloned().map(Some).collect(),
     };
-    let options =
-        Options { schedulers, row: args.row.clone(), seeds: args.seeds, ..args.values.options()? };
+    let options = Options {
+        schedulers,
+        row: args.rows.row.clone(),
+        seeds: args.rows.seeds,
+        ..args.values.options()?
+    };
     let load = |device| selection::load(&args.spec, &Options { device, ..options.clone() });
     devices.into_iter().map(load).collect()
 }

@@ -6,7 +6,7 @@ use crate::job;
 use crate::output;
 use crate::progress;
 use crate::real::{self, BackendArg, Place};
-use crate::selection::{self, Changes};
+use crate::selection::{self, Changes, Rows};
 use crate::time_arg;
 use clap::ValueHint;
 use fairdisk_lab::outcome::{Outcome, Shell, to_json, to_table};
@@ -36,15 +36,8 @@ pub(crate) struct Args {
     /// Run only this arm
     #[arg(long, value_name = "NAME", value_hint = ValueHint::Other)]
     arm: Option<String>,
-    /// Run only this row
-    #[arg(long, value_name = "LABEL", value_hint = ValueHint::Other)]
-    row: Option<String>,
-    /// Runs of each arm and row, in the lab [default: the experiment's, else 5]
-    #[arg(
-        long, value_name = "N", value_parser = seeds, allow_negative_numbers = true,
-        value_hint = ValueHint::Other
-    )]
-    seeds: Option<u32>,
+    #[command(flatten)]
+    rows: Rows,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -65,16 +58,6 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// Reads a number of runs.
-pub(crate) fn seeds(text: &str) -> Result<u32, String> {
-    match text.parse::<i64>() {
-        Ok(1..=10_000) => text.parse().map_err(|_| String::new()),
-        Ok(..=0) => Err("must be at least 1".to_owned()),
-        Ok(_) => Err("must be at most 10000".to_owned()),
-        Err(_) => Err("expected a number from 1 to 10000".to_owned()),
-    }
-}
-
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     if args.report.is_some() {
         let message = "--report is not supported yet; use --json and a tool of your choice";
@@ -93,8 +76,8 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 fn options(args: &Args) -> Result<Options, Failure> {
     Ok(Options {
         arm: args.arm.clone(),
-        row: args.row.clone(),
-        seeds: args.seeds,
+        row: args.rows.row.clone(),
+        seeds: args.rows.seeds,
         ..args.changes.options()?
     })
 }
@@ -181,7 +164,7 @@ fn partial(plan: &Plan, known: usize) -> Failure {
 // ---- on a file ---------------------------------------------------------------------------------
 
 fn on_file(args: &Args, path: PathBuf) -> Result<(), Failure> {
-    if args.seeds.is_some_and(|seeds| seeds > 1) {
+    if args.rows.seeds.is_some_and(|seeds| seeds > 1) {
         let message = "--seeds: a real run has no seeds to vary; leave it out or repeat the run";
         return Err(Failure::BadInput(message.to_owned()));
     }

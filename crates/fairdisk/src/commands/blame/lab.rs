@@ -4,9 +4,9 @@ use super::{Args, all};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::job;
+use crate::selection::overrides;
 use fairdisk_lab::blame::{Between, Difference, Report, Side, divergence};
 use fairdisk_lab::catalog::error::CatalogError;
-use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::plan::{Options, Plan};
 use std::sync::atomic::Ordering;
 
@@ -46,9 +46,4 @@ pub(super) fn execute(args: &Args, good: &str, bad: &str, spec: &str) -> Result<
         false => divergence(&between, all(design.factors), 0, &stop).map_err(Failure::Run)?,
     };
     args.show(&Report::of_lab(&between, findings, parted))
-}
-
-fn overrides(texts: &[String]) -> Result<Vec<Override>, Failure> {
-    let overrides = texts.iter().map(|text| Override::parse(text));
-    overrides.collect::<Result<_, _>>().map_err(Failure::BadInput)
 }
