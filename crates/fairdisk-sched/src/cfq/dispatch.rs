@@ -115,14 +115,14 @@ impl Cfq {
         let turn = q.turn.take().unwrap_or(Why::SliceContinues);
         if !q.fifo_checked {
             q.fifo_checked = true;
-            let (head, expire) = (q.fifo.oldest, self.tunables.fifo_expire(q.sync));
+            let (head, expire) = (q.pending.oldest(), self.tunables.fifo_expire(q.sync));
             let arrived = self.ticker.jiffies(self.requests[head].arrived);
             if now >= arrived + expire {
-                let overdue = head != self.queues[queue as usize].next_rq;
+                let overdue = head != self.queues[queue as usize].pending.next;
                 return (head, if overdue { Why::DeadlineExpired } else { turn });
             }
         }
-        (self.queues[queue as usize].next_rq, turn)
+        (self.queues[queue as usize].pending.next, turn)
     }
 
     /// Moves a request out of its queue, towards the device.
@@ -171,7 +171,7 @@ impl Cfq {
             }
             return None;
         };
-        let index = self.queues[queue as usize].next_rq;
+        let index = self.queues[queue as usize].pending.next;
         self.remove(index);
         let context = self.requests.take(index).context;
         self.let_go(now, queue, context);

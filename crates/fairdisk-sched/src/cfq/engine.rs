@@ -34,7 +34,6 @@ pub(crate) struct Cfq {
     pub(crate) free_queues: Vec<u32>,
     pub(crate) tasks: Tasks,
     pub(crate) requests: Requests,
-    pub(crate) sort: Forest<u64>,
     pub(crate) service: Forest<ServiceKey>,
     /// Requests in the queues of all layers.
     pub(crate) queued: u32,
@@ -64,7 +63,6 @@ impl Cfq {
             free_queues: Vec::new(),
             tasks: Tasks::new(),
             requests: Requests::new(),
-            sort: Forest::new(),
             service: Forest::new(),
             queued: 0,
             round: None,

@@ -2,9 +2,8 @@
 
 use super::jiffies::Jiffies;
 use super::params::Quirks;
+use super::pending::Pending;
 use super::priority::Priority;
-use super::requests::Fifo;
-use fairdisk_core::tree::Tree;
 use fairdisk_core::{IoPrio, Why};
 
 /// No queue, no context, no request.
@@ -14,17 +13,11 @@ pub(crate) const NIL: u32 = u32::MAX;
 pub(crate) struct Queue {
     pub(crate) layer: u32,
     pub(crate) sync: bool,
-    /// Requests by position.
-    pub(crate) sorted: Tree,
-    /// Requests by age.
-    pub(crate) fifo: Fifo,
-    /// The request to serve next.
-    pub(crate) next_rq: u32,
+    pub(crate) pending: Pending,
     /// Handed over and not completed.
     pub(crate) dispatched: u32,
     /// The priority it is counted under in its layer.
     pub(crate) counted: Option<(u8, bool)>,
-    pub(crate) meta_pending: u32,
     /// While the turn is suspended: how much of the slice is left.
     pub(crate) slice_end: Jiffies,
     /// No request of this slice has completed yet.
@@ -60,12 +53,9 @@ impl Queue {
         Self {
             layer,
             sync,
-            sorted: Tree::new(),
-            fifo: Fifo::EMPTY,
-            next_rq: NIL,
+            pending: Pending::new(),
             dispatched: 0,
             counted: None,
-            meta_pending: 0,
             slice_end: 0,
             slice_new: false,
             suspended: false,
@@ -92,7 +82,7 @@ impl Queue {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.sorted.is_empty()
+        self.pending.is_empty()
     }
 
     pub(crate) const fn is_idle_class(&self) -> bool {

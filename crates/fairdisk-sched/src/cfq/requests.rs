@@ -3,6 +3,7 @@
 use super::queue::NIL;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
+use fairdisk_core::tree::Forest;
 use fairdisk_core::{Flags, Instant, Lba, Request};
 
 /// A request as CFQ keeps it, from arrival to completion.
@@ -53,12 +54,14 @@ impl Fifo {
 /// All requests by slot.
 #[derive(Debug)]
 pub(crate) struct Requests {
-    slots: Vec<Rq>,
+    pub(super) slots: Vec<Rq>,
+    /// Those that wait, by position.
+    pub(super) sort: Forest<u64>,
 }
 
 impl Requests {
     pub(crate) const fn new() -> Self {
-        Self { slots: Vec::new() }
+        Self { slots: Vec::new(), sort: Forest::new() }
     }
 
     /// Keeps `request`, which arrived in `queue`.

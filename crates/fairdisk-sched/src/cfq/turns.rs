@@ -177,7 +177,7 @@ impl Cfq {
         if active.is_idle_class() || (request.sync && !active.sync) {
             return true;
         }
-        if request.flags.contains(Flags::META) && active.meta_pending == 0 {
+        if request.flags.contains(Flags::META) && active.pending.meta == 0 {
             return true;
         }
         let Some(context) = self.tasks.get(self.driver.active_context) else { return false };

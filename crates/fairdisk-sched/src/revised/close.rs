@@ -86,7 +86,7 @@ impl State {
             Some(above) => self.positions.prev(above),
             None => self.positions.last(tree),
         };
-        let start = |queue: u32| self.requests[self.queue(queue).next_rq].start;
+        let start = |queue: u32| self.requests[self.queue(queue).pending.next].start;
         let nearest =
             above.into_iter().chain(below).min_by_key(|queue| start(*queue).distance(head))?;
         self.is_close(start(nearest), aim).then_some(nearest)
@@ -101,10 +101,10 @@ impl State {
         }
         self.forget_position(queue);
         let q = &self.queues[queue as usize];
-        if q.is_idle_class() || q.next_rq == NIL || !q.on_tree {
+        if q.is_idle_class() || q.pending.next == NIL || !q.on_tree {
             return;
         }
-        let start = self.requests[q.next_rq].start.0;
+        let start = self.requests[q.pending.next].start.0;
         let level = q.priority.own_level();
         let tree = &mut self.position_trees[usize::from(level)];
         let taken = self.positions.lower_bound(tree, start);

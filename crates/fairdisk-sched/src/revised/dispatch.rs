@@ -6,6 +6,7 @@ use super::queue::Place;
 use super::state::State;
 use crate::cfq::dispatch::Step;
 use crate::cfq::jiffies::Jiffies;
+use crate::cfq::pending::Choice;
 use crate::cfq::queue::NIL;
 use fairdisk_core::{RequestId, Why};
 
@@ -143,22 +144,24 @@ impl State {
         let q = self.queue_mut(queue);
         let turn = q.turn.take().unwrap_or(Why::SliceContinues);
         if !core::mem::replace(&mut q.fifo_checked, true) {
-            let (head, next) = (q.fifo.oldest, q.next_rq);
+            let (head, next) = (q.pending.oldest(), q.pending.next);
             let expire = self.tunables.fifo_expire(self.queue(queue).sync);
             if now >= self.ticker.jiffies(self.requests[head].arrived) + expire {
                 return (head, if head == next { turn } else { Why::DeadlineExpired });
             }
         }
-        (self.queue(queue).next_rq, turn)
+        (self.queue(queue).pending.next, turn)
     }
 
     /// Moves a request out of its queue, towards the device.
     pub(super) fn hand_over(&mut self, now: Jiffies, index: u32) {
         let queue = self.requests[index].queue;
         if self.on.next_after_any {
-            let best = self.best_neighbour(queue, index);
+            let by = Choice { head: self.device.last_position, tunables: &self.tunables };
+            let pending = &self.queue(queue).pending;
+            let best = self.requests.best_neighbour(pending, index, by);
             self.remove(index);
-            self.queue_mut(queue).next_rq = best;
+            self.queue_mut(queue).pending.next = best;
         } else {
             self.remove(index);
         }
@@ -189,7 +192,7 @@ impl State {
             }
             return None;
         };
-        let index = self.queue(queue).next_rq;
+        let index = self.queue(queue).pending.next;
         self.remove(index);
         let context = self.requests.take(index).context;
         self.let_go(now, queue, context);

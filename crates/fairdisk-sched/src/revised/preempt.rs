@@ -75,7 +75,7 @@ impl State {
                 return true;
             }
         }
-        if request.flags.contains(Flags::META) && active.meta_pending == 0 {
+        if request.flags.contains(Flags::META) && active.pending.meta == 0 {
             return true;
         }
         if self.on.real_time_preempts && asks && !served {

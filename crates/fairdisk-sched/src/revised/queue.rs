@@ -3,10 +3,9 @@
 
 use crate::cfq::context::Seeks;
 use crate::cfq::jiffies::Jiffies;
+use crate::cfq::pending::Pending;
 use crate::cfq::priority::Priority;
 use crate::cfq::queue::NIL;
-use crate::cfq::requests::Fifo;
-use fairdisk_core::tree::Tree;
 use fairdisk_core::{IoPrio, Why};
 
 /// Where a queue stands: the group and which of its trees.
@@ -30,15 +29,9 @@ pub(super) struct Queue {
     pub(super) counted: usize,
     /// The level it is in the trees of positions at.
     pub(super) position_level: u8,
-    /// Requests by position.
-    pub(super) sorted: Tree,
-    /// Requests by age.
-    pub(super) fifo: Fifo,
-    /// The request to serve next.
-    pub(super) next_rq: u32,
+    pub(super) pending: Pending,
     /// Handed over and not completed.
     pub(super) dispatched: u32,
-    pub(super) meta_pending: u32,
 
     // ---- the turn ------------------------------------------------------------------------
     pub(super) slice_end: Jiffies,
@@ -107,11 +100,8 @@ impl Queue {
             on_tree: false,
             counted: 0,
             position_level: 0,
-            sorted: Tree::new(),
-            fifo: Fifo::EMPTY,
-            next_rq: NIL,
+            pending: Pending::new(),
             dispatched: 0,
-            meta_pending: 0,
             slice_end: 0,
             slice_new: false,
             slice_residual: 0,
@@ -150,7 +140,7 @@ impl Queue {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.sorted.is_empty()
+        self.pending.is_empty()
     }
 
     pub(super) const fn is_idle_class(&self) -> bool {

@@ -74,7 +74,6 @@ pub(super) struct State {
     pub(super) async_queues: AsyncQueues,
     pub(super) tasks: Tasks,
     pub(super) requests: Requests,
-    pub(super) sort: Forest<u64>,
     pub(super) service: Forest<ServiceKey>,
     /// Where queues would read next, in trees by level.
     pub(super) positions: Forest<u64>,
@@ -126,7 +125,6 @@ impl State {
             async_queues: AsyncQueues::new(NIL),
             tasks: Tasks::new(),
             requests: Requests::new(),
-            sort: Forest::new(),
             service: Forest::new(),
             positions: Forest::new(),
             position_trees: vec![Tree::new(); IoPrio::LEVELS as usize],
@@ -226,7 +224,7 @@ impl State {
         let sample = Sample {
             in_driver: self.device.all_in_driver(),
             queued: self.queued,
-            waited_for: served.map(|queue| queue.dispatched + queue.sorted.len()),
+            waited_for: served.map(|queue| queue.dispatched + queue.pending.len()),
         };
         self.device.queueing.sample(sample, &self.on);
     }

@@ -21,7 +21,7 @@ impl State {
         let think_max = 2 * self.tunables.slice_idle;
         self.tasks[context].observe_think(now, think_max);
         self.observe_seek(now, request, queue, context);
-        let deep = self.on.deep_queues && self.queue(queue).sorted.len() >= DEEP;
+        let deep = self.on.deep_queues && self.queue(queue).pending.len() >= DEEP;
         let q = self.queue_mut(queue);
         q.deep |= deep;
         if !q.sync || q.is_idle_class() {

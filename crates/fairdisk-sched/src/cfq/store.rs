@@ -1,0 +1,89 @@
+//! How requests come to a queue and leave it again
+//! (spec: cfq, sections 2.6, 2.12, 2.13).
+
+use super::engine::Cfq;
+use super::jiffies::Jiffies;
+use super::pending::Choice;
+use fairdisk_core::{Merge, Request, RequestId};
+
+impl Cfq {
+    /// Puts a request into its queue; gives back one at the same position that must go first.
+    #[inline]
+    pub(crate) fn store(
+        &mut self,
+        now: Jiffies,
+        request: &Request,
+        queue: u32,
+        context: u32,
+    ) -> Option<RequestId> {
+        let index = request.id.0;
+        self.requests.insert(request, queue, context);
+        self.tasks[context].requests += 1;
+        // Of two at one position the older goes straight to the device. (A front merge can bring
+        // two to one position as well; those stay, and the older is found first.)
+        let alias = self.requests.at_position(&self.queues[queue as usize].pending, request.start);
+        if let Some(alias) = alias {
+            self.hand_over(now, alias);
+        }
+        self.queued += 1;
+        let by = Choice { head: self.driver.last_position, tunables: &self.tunables };
+        let q = &mut self.queues[queue as usize];
+        self.requests.enqueue(&mut q.pending, index, by);
+        if !q.on_tree {
+            self.becomes_busy(now, queue);
+        }
+        if let Some(patience) = &mut self.patience {
+            patience.admitted(now, index);
+        }
+        alias.map(RequestId)
+    }
+
+    /// Takes a request out of its queue, which it names.
+    #[inline]
+    pub(crate) fn remove(&mut self, index: u32) -> u32 {
+        let queue = self.requests[index].queue;
+        let by = Choice { head: self.driver.last_position, tunables: &self.tunables };
+        let q = &mut self.queues[queue as usize];
+        self.requests.dequeue(&mut q.pending, index, by);
+        self.queued -= 1;
+        if q.is_empty() {
+            self.becomes_empty(queue);
+        }
+        if let Some(patience) = &mut self.patience {
+            patience.left(index);
+        }
+        queue
+    }
+
+    /// Gives a request back.
+    pub(crate) fn withdraw(&mut self, now: Jiffies, id: RequestId) {
+        let queue = self.requests[id.0].queue;
+        let was_next = self.queues[queue as usize].pending.next == id.0;
+        self.withdrawn_next = was_next.then_some(id);
+        self.remove(id.0);
+        let context = self.requests.take(id.0).context;
+        // A merge does not make the driver ask again; a queue that is gone from the tree must.
+        if self.queues[queue as usize].is_empty() {
+            self.kick();
+        }
+        self.let_go(now, queue, context);
+    }
+
+    /// A queued request grew (spec: cfq, section 2.13).
+    pub(crate) fn merged(&mut self, request: &Request, how: Merge) {
+        let index = request.id.0;
+        let queue = self.requests[index].queue;
+        self.requests.update(request);
+        let by = Choice { head: self.driver.last_position, tunables: &self.tunables };
+        let pending = &mut self.queues[queue as usize].pending;
+        match how {
+            Merge::Back => {}
+            Merge::Front => self.requests.moved(pending, index, by),
+            Merge::Absorbed { absorbed, arrived } => {
+                let was_next = self.withdrawn_next == Some(absorbed);
+                let quirks = self.tunables.quirks;
+                self.requests.absorbed(pending, index, arrived, was_next, quirks);
+            }
+        }
+    }
+}
