@@ -2,6 +2,8 @@
 //! I/O; time is always an argument.
 
 use crate::attach::{AttachError, Leftovers};
+use crate::cost::CostModel;
+use crate::qos::Qos;
 use crate::request::{Bio, GroupId, IoPrio, Request, RequestId, TaskId};
 use crate::share::Share;
 use crate::time::{Instant, Span};
@@ -234,6 +236,21 @@ pub enum Change {
         /// What it asks for from now on.
         share: Share,
     },
+    /// A group lies inside another from now on: what it asks for is a part of what the outer one
+    /// gets. Unless told otherwise it lies beside the root group.
+    GroupParent {
+        /// The inner group.
+        group: GroupId,
+        /// The outer group.
+        parent: Option<GroupId>,
+    },
+    /// A group has another floor, ceiling or latency target from now on.
+    GroupQos {
+        /// The group.
+        group: GroupId,
+        /// What it asks for beside its share.
+        qos: Qos,
+    },
     /// The disk is to wait differently long for a group that has it and nothing queued.
     GroupIdle {
         /// The group.
@@ -241,7 +258,8 @@ pub enum Change {
         /// How long, at most; zero is not at all, `None` as for every group.
         idle: Option<Span>,
     },
-    /// A group is gone. What it still has queued is served; nothing new arrives.
+    /// A group is gone. What it still has queued is served; nothing new arrives. No group lies in
+    /// it any more.
     GroupRemoved {
         /// The group.
         group: GroupId,
@@ -276,6 +294,8 @@ pub enum Change {
         /// Whether it has.
         rotational: bool,
     },
+    /// What requests cost the device, for those who charge by it.
+    Costs(CostModel),
 }
 
 /// The answer to [`Elevator::may_queue`].

@@ -21,8 +21,10 @@ pub use pool::{PoolConfig, PoolLayout};
 
 use crate::account::{Accounts, GroupLoad};
 use crate::attach::Leftovers;
+use crate::cost::CostModel;
 use crate::elevator::{Admission, Change, Completion, Decision, Elevator, Handover, MayQueue, Why};
 use crate::journal::{Entry, Journal, Record};
+use crate::qos::Qos;
 use crate::request::{Bio, BioId, GroupId, Op, Request, RequestId};
 use crate::share::Share;
 use crate::time::{Instant, Span};
@@ -59,7 +61,15 @@ impl Default for EngineConfig {
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     share: Share,
+    parent: Option<GroupId>,
+    qos: Qos,
     idle: Option<Span>,
+}
+
+impl Asked {
+    const fn new(share: Share) -> Self {
+        Self { share, parent: None, qos: Qos::NONE, idle: None }
+    }
 }
 
 /// A device's queue: one elevator and everything around it.
@@ -72,6 +82,8 @@ pub struct Engine<E> {
     depth_told: bool,
     /// The device has a head to move.
     rotational: bool,
+    /// What requests cost it, if that is known.
+    costs: Option<CostModel>,
     now: Instant,
     bios: Bios,
     requests: Requests,
@@ -101,6 +113,7 @@ impl<E: Elevator> Engine<E> {
             config,
             depth_told: false,
             rotational: true,
+            costs: None,
             now: Instant::ZERO,
             bios: Bios::new(),
             requests: Requests::new(),

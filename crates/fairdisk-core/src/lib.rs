@@ -18,12 +18,14 @@ extern crate std;
 pub mod account;
 pub mod attach;
 pub mod audit;
+pub mod cost;
 pub mod elevator;
 pub mod engine;
 pub mod histogram;
 pub mod journal;
 pub mod list;
 pub mod prng;
+pub mod qos;
 pub mod request;
 pub mod share;
 pub mod time;
@@ -32,6 +34,7 @@ pub mod tree;
 pub use account::{Accounts, GroupAccount, GroupLoad};
 pub use attach::{AttachError, Leftovers};
 pub use audit::Auditor;
+pub use cost::{Cost, CostModel};
 pub use elevator::{
     Admission, Change, Completion, Decision, Description, Elevator, Handover, MayQueue, Merge, Why,
 };
@@ -39,6 +42,7 @@ pub use engine::{Effect, Effects, Engine, EngineConfig, Input, PoolConfig, PoolL
 pub use histogram::Histogram;
 pub use journal::{Entry, Journal, Record};
 pub use prng::Prng;
+pub use qos::{Qos, Rates};
 pub use request::{
     Bio, BioId, Flags, GroupId, IoClass, IoPrio, Lba, Op, Request, RequestId, SECTOR_BYTES,
     Sectors, TaskId,

@@ -99,7 +99,7 @@ impl Comparison {
             let (arm, load) = (&plan.arms[ensemble.arm], &plan.rows[ensemble.row]);
             let asked = plan.setup(arm, load, 0)?.groups;
             let weight =
-                |at: usize| f64::from(asked[at].share.weight(WeightMap::LinearHigh0).get());
+                |at: usize| f64::from(asked[at].spec.share.weight(WeightMap::LinearHigh0).get());
             let weights: Vec<f64> = (0..asked.len()).map(weight).collect();
             self.cells.push(cell(&outcome.device, row, &weights));
         }

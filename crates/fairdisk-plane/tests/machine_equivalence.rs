@@ -2,7 +2,7 @@
 //! one journal.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use fairdisk_core::{EngineConfig, GroupId, Instant, IoPrio, Lba, Share, Span};
+use fairdisk_core::{EngineConfig, GroupId, Instant, IoPrio, Lba, Span};
 use fairdisk_plane::backend::{Memory, Modelled};
 use fairdisk_plane::{FakeClock, Load, Pattern, Shell};
 use fairdisk_sched::{Scheduler, SchedulerSpec};
@@ -12,7 +12,7 @@ use fairdisk_sim::device::{
 };
 use fairdisk_sim::host::{CpuSpec, FileSpec, JournalSpec, VolumeKind, VolumeSpec};
 use fairdisk_sim::workload::{Blocks, Direction, IoOrder, Limits, StreamSpec, TaskSpec};
-use fairdisk_sim::{Machine, MachineConfig, World};
+use fairdisk_sim::{GroupSpec, Machine, MachineConfig, World};
 
 const SECTORS: u64 = 1 << 20;
 /// With the fixed disk these make timers and completions meet at the same instants.
@@ -126,7 +126,8 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
         write_behind_bytes: 1 << 20,
         meta_hint: true,
         async_of_submitter: seed.is_multiple_of(2),
-        groups: vec![Share::DEFAULT; 3],
+        costs: None,
+        groups: vec![GroupSpec::default(); 3],
         volumes: vec![volume],
         files: (0..TASKS).map(file).collect(),
         tasks: (0..TASKS).map(task).collect(),

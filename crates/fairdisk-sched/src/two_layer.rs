@@ -230,7 +230,7 @@ impl Elevator for TwoLayerCfq {
             }
             Change::TaskExited { task } => self.inner.task_exited(now, task),
             Change::Depth { depth } => self.inner.takes_at_once(depth),
-            Change::TaskMoved { .. } | Change::TaskPriority { .. } | Change::Rotational { .. } => {}
+            _ => {}
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod faulting;
 mod flushing;
+mod group;
 mod io;
 mod outbox;
 mod phases;
@@ -20,11 +21,12 @@ use crate::host::{CpuSpec, Cpus, File, FileSpec, Journal, JournalStep, PageCache
 use crate::workload::TaskSpec;
 use fairdisk_core::Instant;
 use fairdisk_core::{
-    Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig, Entry, Flags, GroupId,
-    Input, IoPrio, Journal as Log, Lba, Op, Prng, Request, RequestId, Sectors, Share, Sleeper,
+    Bio, BioId, Change, CostModel, Effect, Effects, Elevator, Engine, EngineConfig, Entry, Flags,
+    GroupId, Input, IoPrio, Journal as Log, Lba, Op, Prng, Request, RequestId, Sectors, Sleeper,
     TaskId,
 };
 use faulting::PageWaiter;
+pub use group::GroupSpec;
 use io::{Io, IoKind, Ios};
 use outbox::Outbox;
 use phases::Phases;
@@ -52,8 +54,10 @@ pub struct MachineConfig {
     /// D5: buffered writes are charged to the root group, whose flusher writes them, not to the
     /// group that wrote the data.
     pub async_of_submitter: bool,
+    /// What requests cost the device; schedulers are told if it is known.
+    pub costs: Option<CostModel>,
     /// What each group asks for, by group number; group 0 is the root group.
-    pub groups: Vec<Share>,
+    pub groups: Vec<GroupSpec>,
     /// The file systems and partitions.
     pub volumes: Vec<VolumeSpec>,
     /// The files.
@@ -145,8 +149,13 @@ impl<E: Elevator> Machine<E> {
             let change = Change::Rotational { rotational: false };
             self.configure(Instant::ZERO, change, &mut ignored);
         }
-        for (group, share) in self.config.groups.clone().into_iter().enumerate() {
-            let change = Change::GroupAdded { group: GroupId(group as u32), share };
+        let costs = self.config.costs.map(Change::Costs);
+        let groups = (0u32..).map(GroupId).zip(&self.config.groups);
+        let added =
+            groups.clone().map(|(group, spec)| Change::GroupAdded { group, share: spec.share });
+        let more = groups.flat_map(|(group, spec)| spec.more(group));
+        let changes: Vec<Change> = costs.into_iter().chain(added).chain(more).collect();
+        for change in changes {
             self.configure(Instant::ZERO, change, &mut ignored);
         }
         for (index, spec) in self.config.tasks.iter().enumerate() {

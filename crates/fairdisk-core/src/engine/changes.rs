@@ -5,7 +5,9 @@ use super::effects::{Effect, Effects};
 use super::{Asked, Engine};
 use crate::elevator::{Admission, Change, Elevator, Why};
 use crate::journal::Record;
+use crate::qos::Qos;
 use crate::request::{BioId, GroupId};
+use crate::share::Share;
 use crate::time::Instant;
 use alloc::vec::Vec;
 
@@ -43,20 +45,11 @@ impl<E: Elevator> Engine<E> {
     pub(super) fn change(&mut self, now: Instant, change: &Change) {
         match *change {
             Change::GroupAdded { group, share } | Change::GroupShare { group, share } => {
-                let index = group.0 as usize;
-                if index >= self.groups.len() {
-                    self.groups.resize(index + 1, None);
-                }
-                let idle = self.groups[index].and_then(|asked| asked.idle);
-                if self.groups[index].replace(Asked { share, idle }).is_none() {
-                    self.accounts.begin(group);
-                }
+                self.set_share(group, share);
             }
-            Change::GroupIdle { group, idle } => {
-                if let Some(Some(asked)) = self.groups.get_mut(group.0 as usize) {
-                    asked.idle = idle;
-                }
-            }
+            Change::GroupParent { group, parent } => self.ask(group, |it| it.parent = parent),
+            Change::GroupQos { group, qos } => self.ask(group, |it| it.qos = qos),
+            Change::GroupIdle { group, idle } => self.ask(group, |it| it.idle = idle),
             Change::GroupRemoved { group } => {
                 if let Some(entry) = self.groups.get_mut(group.0 as usize) {
                     *entry = None;
@@ -69,10 +62,31 @@ impl<E: Elevator> Engine<E> {
                 self.depth_told = true;
             }
             Change::Rotational { rotational } => self.rotational = rotational,
+            Change::Costs(costs) => self.costs = Some(costs),
             Change::TaskMoved { .. } | Change::TaskPriority { .. } | Change::TaskExited { .. } => {}
         }
         self.elevator.configure(now, change);
         self.log(Record::Configured);
+    }
+
+    fn set_share(&mut self, group: GroupId, share: Share) {
+        let index = group.0 as usize;
+        if index >= self.groups.len() {
+            self.groups.resize(index + 1, None);
+        }
+        match &mut self.groups[index] {
+            Some(asked) => asked.share = share,
+            none => {
+                *none = Some(Asked::new(share));
+                self.accounts.begin(group);
+            }
+        }
+    }
+
+    fn ask(&mut self, group: GroupId, set: impl FnOnce(&mut Asked)) {
+        if let Some(Some(asked)) = self.groups.get_mut(group.0 as usize) {
+            set(asked);
+        }
     }
 
     pub(super) fn switch(&mut self, mut new: E, out: &mut Effects) {
@@ -90,22 +104,8 @@ impl<E: Elevator> Engine<E> {
         self.handover = self.elevator.describe().handover;
         self.requests.new_elevator();
         self.log(Record::Switched);
-        for (index, asked) in self.groups.iter().enumerate() {
-            if let Some(Asked { share, idle }) = *asked {
-                let group = GroupId(index as u32);
-                self.elevator.configure(self.now, &Change::GroupAdded { group, share });
-                if idle.is_some() {
-                    self.elevator.configure(self.now, &Change::GroupIdle { group, idle });
-                }
-            }
-        }
-        if self.depth_told {
-            let depth = self.config.depth;
-            self.elevator.configure(self.now, &Change::Depth { depth });
-        }
-        if !self.rotational {
-            self.elevator.configure(self.now, &Change::Rotational { rotational: false });
-        }
+        self.tell_device();
+        self.tell_groups();
         for id in carried {
             self.requests.carry_over(id);
             let request = self.requests[id];
@@ -114,5 +114,34 @@ impl<E: Elevator> Engine<E> {
             }
         }
         self.last_wait = None;
+    }
+
+    /// Tells a new elevator about the device.
+    fn tell_device(&mut self) {
+        let depth = self.depth_told.then_some(Change::Depth { depth: self.config.depth });
+        let rotational = (!self.rotational).then_some(Change::Rotational { rotational: false });
+        let costs = self.costs.map(Change::Costs);
+        for change in [depth, rotational, costs].into_iter().flatten() {
+            self.elevator.configure(self.now, &change);
+        }
+    }
+
+    /// Tells a new elevator about the groups: all of them first, then what they are to each other.
+    fn tell_groups(&mut self) {
+        let known = || (0u32..).map(GroupId).zip(&self.groups);
+        for (group, asked) in known() {
+            if let Some(Asked { share, .. }) = *asked {
+                self.elevator.configure(self.now, &Change::GroupAdded { group, share });
+            }
+        }
+        for (group, asked) in known() {
+            let Some(Asked { parent, qos, idle, .. }) = *asked else { continue };
+            let parent = parent.map(|parent| Change::GroupParent { group, parent: Some(parent) });
+            let qos = (qos != Qos::NONE).then_some(Change::GroupQos { group, qos });
+            let idle = idle.map(|idle| Change::GroupIdle { group, idle: Some(idle) });
+            for change in [parent, qos, idle].into_iter().flatten() {
+                self.elevator.configure(self.now, &change);
+            }
+        }
     }
 }

@@ -7,7 +7,9 @@ use super::error::CatalogError;
 use super::library::Document;
 use super::overrides::Override;
 use super::source::Source;
+use fairdisk_core::{Qos, Rates, Span};
 use serde::Deserialize;
+use std::num::NonZeroU64;
 
 /// An experiment file.
 #[derive(Clone, Debug, Deserialize)]
@@ -174,6 +176,34 @@ pub struct Group {
     pub weight: Option<u32>,
     /// The `ionice` level of its tasks, in arms that use it.
     pub ionice: Option<u8>,
+    /// The group it lies in.
+    pub parent: Option<String>,
+    /// I/Os a second it gets at least.
+    pub min_iops: Option<NonZeroU64>,
+    /// Bytes a second it gets at least.
+    pub min_bps: Option<NonZeroU64>,
+    /// I/Os a second it gets at most.
+    pub max_iops: Option<NonZeroU64>,
+    /// Bytes a second it gets at most.
+    pub max_bps: Option<NonZeroU64>,
+    /// How far it may be ahead of what it gets at most, in milliseconds.
+    pub burst_ms: Option<u32>,
+    /// Within how many milliseconds 99 of 100 requests are to be done.
+    pub latency_p99_ms: Option<f64>,
+}
+
+impl Group {
+    /// Its floor, ceiling and latency target.
+    #[must_use]
+    pub fn qos(&self) -> Qos {
+        let ms = |ms: f64| Span::from_ns((ms * 1e6) as u64);
+        Qos {
+            floor: Rates { iops: self.min_iops, bytes_per_s: self.min_bps },
+            ceiling: Rates { iops: self.max_iops, bytes_per_s: self.max_bps },
+            burst: self.burst_ms.map_or(Qos::NONE.burst, |ms| Span::from_ms(u64::from(ms))),
+            latency_p99: self.latency_p99_ms.map(ms),
+        }
+    }
 }
 
 /// A load: groups of tasks that run at once.

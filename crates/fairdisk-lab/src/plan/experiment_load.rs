@@ -6,6 +6,7 @@ use crate::catalog::experiment::{
 };
 use crate::catalog::host::Host;
 use fairdisk_core::{GroupId, IoPrio, Lba, Prng, Share, Span, Weight};
+use fairdisk_sim::GroupSpec;
 use fairdisk_sim::host::{
     Advice, FileSpec, JournalSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk,
 };
@@ -50,7 +51,7 @@ impl Load for ExperimentLoad {
         let row = &self.experiment.rows[self.row];
         let groups = self.experiment.groups_of(row);
         let root = groups.iter().position(|group| group.name == ROOT);
-        let labels = groups.iter().map(label).collect();
+        let labels = groups.iter().map(|group| label(groups, group)).collect();
         let mut loaded = Loaded { groups: labels, root, ..Loaded::default() };
         let mut files: Vec<Files> = self
             .experiment
@@ -152,13 +153,18 @@ const fn mapped(task: &Task) -> Mapped {
     Mapped { advice, file_advice: Advice::Normal }
 }
 
-fn label(group: &Group) -> GroupLabel {
+fn label(groups: &[Group], group: &Group) -> GroupLabel {
     let share = match (group.priority, group.weight.and_then(Weight::new)) {
         (Some(priority), _) => Share::Priority(priority),
         (None, Some(weight)) => Share::Weight(weight),
         (None, None) => Share::DEFAULT,
     };
-    GroupLabel { name: group.name.clone(), share }
+    let outer = group.parent.as_ref().and_then(|parent| {
+        let at = groups.iter().position(|one| one.name == *parent)?;
+        Some(group_id(groups, at))
+    });
+    let spec = GroupSpec { share, parent: outer, qos: group.qos() };
+    GroupLabel { name: group.name.clone(), spec }
 }
 
 const GIB: f64 = (1u64 << 30) as f64;

@@ -11,6 +11,7 @@ use crate::jobfile::{
     Caching, GroupShare, Hint, IoPrio as JobPrio, Job, Order, SubmissionClass, WriteSync,
 };
 use fairdisk_core::{GroupId, Instant, IoClass, IoPrio, Lba, Prng, Share, Span, Weight};
+use fairdisk_sim::GroupSpec;
 use fairdisk_sim::host::{Advice, VolumeKind, VolumeSpec};
 use fairdisk_sim::workload::{Mapped, TaskSpec, Think};
 use std::collections::BTreeMap;
@@ -74,7 +75,8 @@ impl JobFileLoad {
             };
             let at = *index.entry(name).or_insert(groups.len());
             if at == groups.len() {
-                groups.push(GroupLabel { name: name.to_owned(), share });
+                let spec = GroupSpec { share, ..GroupSpec::default() };
+                groups.push(GroupLabel { name: name.to_owned(), spec });
             }
             group_of.push(GroupId(at as u32 + 1));
         }

@@ -3,12 +3,12 @@
 use super::{Plan, PlannedArm, PlannedRow};
 use crate::catalog::device::Array;
 use crate::catalog::host::Host;
-use fairdisk_core::{EngineConfig, Instant, PoolConfig, PoolLayout, Prng, Share, Span};
+use fairdisk_core::{EngineConfig, Instant, PoolConfig, PoolLayout, Prng, Span};
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceModel, DeviceSpec};
 use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeSpec};
 use fairdisk_sim::workload::TaskSpec;
-use fairdisk_sim::{Machine, MachineConfig};
+use fairdisk_sim::{GroupSpec, Machine, MachineConfig};
 use std::fmt;
 use std::ops::Range;
 
@@ -46,8 +46,8 @@ pub struct Loaded {
 pub struct GroupLabel {
     /// Its name.
     pub name: String,
-    /// What it asks for.
-    pub share: Share,
+    /// What it asks for. The group it lies in is named by its number in the machine.
+    pub spec: GroupSpec,
 }
 
 /// A machine ready to run, and the disk to put under it.
@@ -106,9 +106,9 @@ impl Plan {
         let tick_phase = Span::from_ns(prng.below(1_000_000_000 / u64::from(self.host.hz)));
         let scheduler = arm.revision.on_host(self.host.hz, tick_phase).build();
         let depth = device.depth();
-        let root_share = loaded.root.map_or(Share::DEFAULT, |at| loaded.groups[at].share);
-        let mut groups = vec![root_share];
-        groups.extend(loaded.groups.iter().map(|group| group.share));
+        let root_spec = loaded.root.map_or_else(GroupSpec::default, |at| loaded.groups[at].spec);
+        let mut groups = vec![root_spec];
+        groups.extend(loaded.groups.iter().map(|group| group.spec));
         let config = MachineConfig {
             seed: root.fork(2).next_u64(),
             engine: engine_config(&self.host, arm.revision.pool, depth),
@@ -119,6 +119,7 @@ impl Plan {
             write_behind_bytes: self.host.write_behind_kib * 1024,
             meta_hint: self.host.meta_hint,
             async_of_submitter: arm.revision.async_of_submitter,
+            costs: None,
             groups,
             volumes: loaded.volumes,
             files: loaded.files,

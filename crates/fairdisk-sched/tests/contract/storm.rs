@@ -2,10 +2,12 @@
 
 use crate::world::World;
 use fairdisk_core::{
-    Auditor, Bio, BioId, Change, EngineConfig, Flags, GroupId, Input, IoClass, IoPrio, Lba, Op,
-    Prng, Sectors, Share, Span, TaskId, Weight,
+    Auditor, Bio, BioId, Change, Cost, CostModel, EngineConfig, Flags, GroupId, Input, IoClass,
+    IoPrio, Lba, Op, Prng, Qos, Rates, Sectors, Share, Span, TaskId, Weight,
 };
 use fairdisk_sched::{Scheduler, SchedulerSpec};
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 
 const TASKS: usize = 12;
 const GROUPS: u32 = 6;
@@ -54,7 +56,10 @@ struct Sea {
     world: World<Auditor<Scheduler>>,
     prng: Prng,
     tasks: Vec<Task>,
+    /// In the order in which they were made.
     groups: Vec<GroupId>,
+    /// Which lies in which, if it was ever told.
+    parents: BTreeMap<GroupId, Option<GroupId>>,
     next_task: u32,
     submitted: u64,
 }
@@ -67,7 +72,8 @@ impl Sea {
         let tasks = (0..TASKS as u32).map(newborn).collect();
         let prng = Prng::new(storm.seed);
         let (groups, next_task) = (vec![GroupId::ROOT], TASKS as u32);
-        Self { storm, world, prng, tasks, groups, next_task, submitted: 0 }
+        let parents = BTreeMap::new();
+        Self { storm, world, prng, tasks, groups, parents, next_task, submitted: 0 }
     }
 
     /// Mostly short, so that queues fill; now and then long enough for slices and waits to end.
@@ -92,7 +98,8 @@ impl Sea {
             94..97 => self.move_task(),
             97..99 => self.exit_task(),
             _ if self.storm.switch && self.prng.chance(3, 4) => self.switch(),
-            _ => self.change_depth(),
+            _ if self.prng.chance(1, 2) => self.change_depth(),
+            _ => self.change_costs(),
         }
     }
 
@@ -194,6 +201,11 @@ impl Sea {
             Some(_) if self.prng.chance(1, 3) => {
                 self.configure(Change::GroupShare { group, share });
             }
+            Some(at) if self.prng.chance(1, 4) => self.nest_group(at),
+            Some(_) if self.prng.chance(1, 3) => {
+                let qos = self.some_qos();
+                self.configure(Change::GroupQos { group, qos });
+            }
             Some(_) if self.prng.chance(1, 2) => {
                 let ms = Span::from_ms(self.prng.below(40));
                 let idle = self.prng.chance(3, 4).then_some(ms);
@@ -207,6 +219,37 @@ impl Sea {
         }
     }
 
+    /// Puts a group into one that was made before it, or beside all others.
+    fn nest_group(&mut self, at: usize) {
+        let group = self.groups[at];
+        let outer = self.prng.below(at as u64) as usize;
+        let parent = Some(self.groups[outer]).filter(|parent| *parent != GroupId::ROOT);
+        self.parents.insert(group, parent);
+        self.configure(Change::GroupParent { group, parent });
+    }
+
+    /// Floors and ceilings that matter to a disk of some thousand I/Os a second.
+    fn some_qos(&mut self) -> Qos {
+        let mut rate = |most: u64| {
+            let rate = NonZeroU64::new(self.prng.between(1, most));
+            rate.filter(|_| self.prng.chance(1, 2))
+        };
+        let floor = Rates { iops: rate(500), bytes_per_s: rate(4 << 20) };
+        let ceiling = Rates { iops: rate(5_000), bytes_per_s: rate(40 << 20) };
+        let burst = Span::from_ms(self.prng.between(1, 200));
+        let target = Span::from_ms(self.prng.between(1, 100));
+        let latency_p99 = self.prng.chance(1, 2).then_some(target);
+        Qos { floor, ceiling, burst, latency_p99 }
+    }
+
+    fn change_costs(&mut self) {
+        let mut us = |most: u64| Span::from_us(self.prng.below(most));
+        let read = Cost { sequential: us(100), random: us(200), byte_ps: 2_000 };
+        let write = Cost { sequential: us(300), random: us(300), byte_ps: 4_000 };
+        let depth = self.world.depth as u32;
+        self.configure(Change::Costs(CostModel { depth, read, write }));
+    }
+
     fn some_share(&mut self) -> Share {
         match Weight::new(self.prng.between(1, 10_000) as u32) {
             Some(weight) if self.prng.chance(1, 2) => Share::Weight(weight),
@@ -214,7 +257,15 @@ impl Sea {
         }
     }
 
+    /// Takes out of a group whatever is in it.
     fn empty_group(&mut self, group: GroupId) {
+        self.parents.remove(&group);
+        let inner = self.parents.iter().filter(|(_, parent)| **parent == Some(group));
+        let inner: Vec<GroupId> = inner.map(|(inner, _)| *inner).collect();
+        for inner in inner {
+            self.parents.insert(inner, None);
+            self.configure(Change::GroupParent { group: inner, parent: None });
+        }
         for who in 0..self.tasks.len() {
             if self.tasks[who].group == group {
                 self.set_group(who, GroupId::ROOT);

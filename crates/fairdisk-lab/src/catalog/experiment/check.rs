@@ -186,8 +186,39 @@ fn check_groups(path: &str, groups: &[Group]) -> Result<(), Wrong> {
         let weight = group.weight.unwrap_or(1);
         demand(Weight::new(weight).is_some(), &key("weight"), weight, "1 to 10000")?;
         demand_in(0..=7, &key("ionice"), group.ionice, "0 (high) to 7 (low)")?;
+        check_parent(&key("parent"), groups, group)?;
+        check_qos(&key, group)?;
     }
     Ok(())
+}
+
+/// A group lies in another of the list, and none in itself, however far out.
+fn check_parent(path: &str, groups: &[Group], group: &Group) -> Result<(), Wrong> {
+    let mut inner = group;
+    for _ in groups {
+        let Some(parent) = &inner.parent else { return Ok(()) };
+        let Some(outer) = groups.iter().find(|one| one.name == *parent) else {
+            let names: Vec<&str> = groups.iter().map(|one| one.name.as_str()).collect();
+            return Err((path.to_owned(), unknown("group", parent, &names)));
+        };
+        inner = outer;
+    }
+    Err((path.to_owned(), format!("group `{}` would lie in itself", group.name)))
+}
+
+fn check_qos(key: &impl Fn(&str) -> String, group: &Group) -> Result<(), Wrong> {
+    let pairs =
+        [("max_iops", group.min_iops, group.max_iops), ("max_bps", group.min_bps, group.max_bps)];
+    for (name, floor, ceiling) in pairs {
+        if let (Some(floor), Some(ceiling)) = (floor, ceiling) {
+            let expected = format!("{floor} or more, which the group is to get at least");
+            demand(ceiling >= floor, &key(name), ceiling, &expected)?;
+        }
+    }
+    demand_in(1..=60_000, &key("burst_ms"), group.burst_ms, "1 to 60000")?;
+    let target = group.latency_p99_ms.unwrap_or(1.0);
+    let fits = (0.001..=60_000.0).contains(&target);
+    demand(fits, &key("latency_p99_ms"), target, "0.001 to 60000")
 }
 
 fn check_row(experiment: &Experiment, path: &str, row: &Row) -> Result<(), Wrong> {

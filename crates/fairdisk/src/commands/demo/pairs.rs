@@ -91,7 +91,7 @@ fn who(loaded: &Loaded, at: usize, task: &TaskOutcome) -> String {
     let Some(spec) = spec else { return task.name.clone() };
     let GroupId(group) = spec.group;
     let group = loaded.groups.get((group as usize).wrapping_sub(1));
-    let group = group.map_or_else(String::new, |group| match group.share {
+    let group = group.map_or_else(String::new, |group| match group.spec.share {
         Share::Priority(priority) => format!(", {} (priority {priority})", group.name),
         Share::Weight(weight) => format!(", {} (weight {})", group.name, weight.get()),
     });

@@ -98,7 +98,7 @@ fn asked(plan: &Plan) -> Vec<f64> {
     let Some(row) = plan.rows.first() else { return Vec::new() };
     let groups = row.load.build(&plan.host, false, &mut Prng::new(0)).groups;
     let weight = |share: fairdisk_core::Share| f64::from(share.weight(WeightMap::default()).get());
-    let weights: Vec<f64> = groups.iter().map(|group| weight(group.share)).collect();
+    let weights: Vec<f64> = groups.iter().map(|group| weight(group.spec.share)).collect();
     let sum: f64 = weights.iter().sum();
     weights.iter().map(|weight| weight / sum).collect()
 }

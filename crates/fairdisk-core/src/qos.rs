@@ -1,0 +1,85 @@
+//! What a group may ask for beside its share: a floor, a ceiling, a latency target.
+
+use crate::time::Span;
+use core::num::NonZeroU64;
+
+/// I/Os and bytes a second. Where both are there, both count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rates {
+    /// I/Os a second.
+    pub iops: Option<NonZeroU64>,
+    /// Bytes a second.
+    pub bytes_per_s: Option<NonZeroU64>,
+}
+
+impl Rates {
+    /// No rate.
+    pub const NONE: Self = Self { iops: None, bytes_per_s: None };
+
+    /// Whether there is neither.
+    #[must_use]
+    pub const fn is_none(&self) -> bool {
+        self.iops.is_none() && self.bytes_per_s.is_none()
+    }
+
+    /// How long a request of `bytes` takes at these rates: the longer of both.
+    #[must_use]
+    pub const fn time_of(&self, bytes: u64) -> Span {
+        const SECOND: u128 = 1_000_000_000;
+        let of_one = match self.iops {
+            Some(iops) => SECOND / iops.get() as u128,
+            None => 0,
+        };
+        let of_bytes = match self.bytes_per_s {
+            Some(rate) => bytes as u128 * SECOND / rate.get() as u128,
+            None => 0,
+        };
+        let longer = if of_one > of_bytes { of_one } else { of_bytes };
+        Span::from_ns(if longer > u64::MAX as u128 { u64::MAX } else { longer as u64 })
+    }
+}
+
+/// Quality of service: what a group asks for beside its share. Which of it a scheduler keeps, its
+/// documentation says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Qos {
+    /// What it gets at least, whenever it wants that much.
+    pub floor: Rates,
+    /// What it gets at most, even if nobody else wants the disk.
+    pub ceiling: Rates,
+    /// How far it may be ahead of its ceiling, as time: so much of the ceiling may go at once.
+    pub burst: Span,
+    /// Within this time 99 of 100 of its requests are to be done, from submission to completion.
+    pub latency_p99: Option<Span>,
+}
+
+impl Qos {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        floor: Rates::NONE,
+        ceiling: Rates::NONE,
+        burst: Span::from_ms(100),
+        latency_p99: None,
+    };
+}
+
+impl Default for Qos {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_takes_as_long_as_the_stricter_rate_says() {
+        let rates = Rates { iops: NonZeroU64::new(100), bytes_per_s: NonZeroU64::new(1_000_000) };
+        assert_eq!(rates.time_of(4_096), Span::from_ms(10));
+        assert_eq!(rates.time_of(1_000_000), Span::from_s(1));
+        assert_eq!(Rates::NONE.time_of(u64::MAX), Span::ZERO);
+        let slow = Rates { bytes_per_s: NonZeroU64::new(1), ..Rates::NONE };
+        assert_eq!(slow.time_of(u64::MAX), Span::from_ns(u64::MAX));
+    }
+}
