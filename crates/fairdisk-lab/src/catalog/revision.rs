@@ -1,17 +1,19 @@
 //! Scheduler revisions: `catalog/revisions/<id>.toml`. A revision may inherit from another and say
 //! only what differs.
 
+mod cfq;
+mod deadline;
+mod two_layer;
+
 use super::error::{CatalogError, unknown};
 use super::inherit;
 use super::library::{Document, Kind, check_id, find};
 use super::overrides::{Override, read};
 use super::source::Source;
 use super::text::check_line;
-use fairdisk_core::{PoolLayout, Span, WeightMap};
+use fairdisk_core::{PoolLayout, Span};
 use fairdisk_sched::SchedulerSpec;
-use fairdisk_sched::cfq::{CfqParams, Quirks, SWITCHES, Switches};
-use fairdisk_sched::deadline::DeadlineParams;
-use fairdisk_sched::two_layer::{TwoLayerParams, WAIT_MAX};
+use fairdisk_sched::two_layer::TwoLayerParams;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -31,6 +33,7 @@ pub struct Revision {
     pub async_of_submitter: bool,
 }
 
+/// A file. Its tables are those of its family, or of several: each is read by the family's module.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -39,79 +42,13 @@ struct File {
     family: String,
     #[serde(rename = "inherits")]
     _inherits: Option<String>,
-    deadline: Option<DeadlineFile>,
-    cfq: Option<CfqFile>,
-    quirks: Option<QuirksFile>,
+    deadline: Option<deadline::DeadlineFile>,
+    cfq: Option<cfq::CfqFile>,
+    quirks: Option<cfq::QuirksFile>,
     #[serde(default)]
     switches: BTreeMap<String, bool>,
-    groups: Option<GroupsFile>,
-    defects: Option<DefectsFile>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DeadlineFile {
-    read_expire_ms: u64,
-    write_expire_ms: u64,
-    writes_starved: u32,
-    fifo_batch: u32,
-    front_merges: bool,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CfqFile {
-    quantum: u32,
-    fifo_expire_sync_ms: u32,
-    fifo_expire_async_ms: u32,
-    back_seek_max_kib: u32,
-    back_seek_penalty: u32,
-    slice_sync_ms: u32,
-    slice_async_ms: u32,
-    slice_async_rq: u32,
-    slice_idle_ms: u32,
-    key_offset: bool,
-    slice_from_completion: bool,
-    #[serde(default = "yes")]
-    low_latency: bool,
-    #[serde(default)]
-    group_isolation: bool,
-}
-
-const fn yes() -> bool {
-    true
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct QuirksFile {
-    q1_residual_sign: bool,
-    q2_unsigned_keys: bool,
-    q3_async_budget_per_round: bool,
-    q4_no_fifo_inheritance: bool,
-    q5_first_request_seeks: bool,
-    q6_queueing_latched: bool,
-    q7_reference_is_driver: bool,
-    q8_idle_while_busy: bool,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GroupsFile {
-    slice_ms: u32,
-    idle: bool,
-    inner_turn_resumes: bool,
-    weight_map: String,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct DefectsFile {
-    d1_stale_group_records: bool,
-    d2_shared_request_slots: bool,
-    d3_unbounded_wait: bool,
-    d4_nominal_turns: bool,
-    d5_async_of_submitter: bool,
+    groups: Option<two_layer::GroupsFile>,
+    defects: Option<two_layer::DefectsFile>,
 }
 
 /// A file's text with everything it inherits filled in.
@@ -207,120 +144,11 @@ fn demand(
 /// The largest time or count of a scheduler.
 const MOST: u32 = 1_000_000;
 
-impl File {
-    fn deadline(&self, source: Source<'_>) -> Result<DeadlineParams, CatalogError> {
-        let file = need(self.deadline.as_ref(), "deadline", source)?;
-        let expire = |ms: u64| u32::try_from(ms).unwrap_or(u32::MAX);
-        let times = [
-            ("deadline.read_expire_ms", expire(file.read_expire_ms)),
-            ("deadline.write_expire_ms", expire(file.write_expire_ms)),
-        ];
-        demand(source, 0..=MOST, &times)?;
-        demand(source, 1..=MOST, &[("deadline.fifo_batch", file.fifo_batch)])?;
-        Ok(DeadlineParams {
-            read_expire: Span::from_ms(file.read_expire_ms),
-            write_expire: Span::from_ms(file.write_expire_ms),
-            writes_starved_batches: file.writes_starved,
-            fifo_batch_requests: file.fifo_batch,
-            front_merges: file.front_merges,
-        })
-    }
-
-    fn cfq(&self, source: Source<'_>) -> Result<CfqParams, CatalogError> {
-        let file = need(self.cfq.as_ref(), "cfq", source)?;
-        let quirks = need(self.quirks.as_ref(), "quirks", source)?;
-        let values = [
-            ("cfq.quantum", file.quantum),
-            ("cfq.fifo_expire_sync_ms", file.fifo_expire_sync_ms),
-            ("cfq.fifo_expire_async_ms", file.fifo_expire_async_ms),
-            ("cfq.back_seek_penalty", file.back_seek_penalty),
-            ("cfq.slice_sync_ms", file.slice_sync_ms),
-            ("cfq.slice_async_ms", file.slice_async_ms),
-            ("cfq.slice_async_rq", file.slice_async_rq),
-        ];
-        demand(source, 1..=MOST, &values)?;
-        demand(source, 0..=MOST, &[("cfq.slice_idle_ms", file.slice_idle_ms)])?;
-        Ok(CfqParams {
-            hz: 1000,
-            tick_phase: Span::ZERO,
-            quantum: file.quantum,
-            fifo_expire_sync_ms: file.fifo_expire_sync_ms,
-            fifo_expire_async_ms: file.fifo_expire_async_ms,
-            back_seek_max_kib: file.back_seek_max_kib,
-            back_seek_penalty: file.back_seek_penalty,
-            slice_sync_ms: file.slice_sync_ms,
-            slice_async_ms: file.slice_async_ms,
-            slice_async_rq: file.slice_async_rq,
-            slice_idle_ms: file.slice_idle_ms,
-            seeky_idle_ms: CfqParams::default().seeky_idle_ms,
-            target_latency_ms: CfqParams::default().target_latency_ms,
-            serve_together: CfqParams::default().serve_together,
-            key_offset: file.key_offset,
-            slice_from_completion: file.slice_from_completion,
-            low_latency: file.low_latency,
-            group_isolation: file.group_isolation,
-            switches: self.switches(source)?,
-            quirks: Quirks {
-                q1_residual_sign: quirks.q1_residual_sign,
-                q2_unsigned_keys: quirks.q2_unsigned_keys,
-                q3_async_budget_per_round: quirks.q3_async_budget_per_round,
-                q4_no_fifo_inheritance: quirks.q4_no_fifo_inheritance,
-                q5_first_request_seeks: quirks.q5_first_request_seeks,
-                q6_queueing_latched: quirks.q6_queueing_latched,
-                q7_reference_is_driver: quirks.q7_reference_is_driver,
-                q8_idle_while_busy: quirks.q8_idle_while_busy,
-            },
-        })
-    }
-
-    fn switches(&self, source: Source<'_>) -> Result<Switches, CatalogError> {
-        let mut switches = Switches::NONE;
-        for (name, on) in &self.switches {
-            let path = format!("switches.{name}");
-            if !switches.set(name, *on) {
-                let known: Vec<&str> = SWITCHES.iter().map(|switch| switch.name).collect();
-                return Err(source.error_at_key(&path, unknown("switch", name, &known)));
-            }
-            if *on && self.family != "cfq" {
-                let message = format!("`{name}` is a switch of the family cfq, not of this one");
-                return Err(source.error_at_key(&path, message));
-            }
-        }
-        Ok(switches)
-    }
-
-    fn two_layer(
-        &self,
-        source: Source<'_>,
-        defects: &DefectsFile,
-    ) -> Result<TwoLayerParams, CatalogError> {
-        let groups = need(self.groups.as_ref(), "groups", source)?;
-        let map = WeightMap::named(&groups.weight_map).ok_or_else(|| {
-            let known = WeightMap::ALL.map(|(name, _)| name);
-            source.error_at_key(
-                "groups.weight_map",
-                unknown("weight map", &groups.weight_map, &known),
-            )
-        })?;
-        demand(source, 1..=MOST, &[("groups.slice_ms", groups.slice_ms)])?;
-        Ok(TwoLayerParams {
-            cfq: self.cfq(source)?,
-            group_slice_ms: groups.slice_ms,
-            group_idle: groups.idle,
-            inner_turn_resumes: groups.inner_turn_resumes,
-            weight_map: map,
-            d1_stale_group_records: defects.d1_stale_group_records,
-            d3_unbounded_wait: defects.d3_unbounded_wait,
-            wait_max: WAIT_MAX,
-            d4_nominal_turns: defects.d4_nominal_turns,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use fairdisk_sched::cfq::switches::REVISIONS;
+    use fairdisk_sched::cfq::{CfqParams, SWITCHES, Switches};
     use toml::Table;
 
     #[test]

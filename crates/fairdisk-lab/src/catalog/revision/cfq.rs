@@ -1,0 +1,110 @@
+//! The family `cfq`: tables `[cfq]`, `[quirks]` and `[switches]`.
+
+use super::{File, MOST, demand, need};
+use crate::catalog::error::{CatalogError, unknown};
+use crate::catalog::source::Source;
+use fairdisk_core::Span;
+use fairdisk_sched::cfq::{CfqParams, Quirks, SWITCHES, Switches};
+use serde::Deserialize;
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CfqFile {
+    quantum: u32,
+    fifo_expire_sync_ms: u32,
+    fifo_expire_async_ms: u32,
+    back_seek_max_kib: u32,
+    back_seek_penalty: u32,
+    slice_sync_ms: u32,
+    slice_async_ms: u32,
+    slice_async_rq: u32,
+    slice_idle_ms: u32,
+    key_offset: bool,
+    slice_from_completion: bool,
+    #[serde(default = "yes")]
+    low_latency: bool,
+    #[serde(default)]
+    group_isolation: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QuirksFile {
+    q1_residual_sign: bool,
+    q2_unsigned_keys: bool,
+    q3_async_budget_per_round: bool,
+    q4_no_fifo_inheritance: bool,
+    q5_first_request_seeks: bool,
+    q6_queueing_latched: bool,
+    q7_reference_is_driver: bool,
+    q8_idle_while_busy: bool,
+}
+
+impl File {
+    pub(super) fn cfq(&self, source: Source<'_>) -> Result<CfqParams, CatalogError> {
+        let file = need(self.cfq.as_ref(), "cfq", source)?;
+        let quirks = need(self.quirks.as_ref(), "quirks", source)?;
+        let values = [
+            ("cfq.quantum", file.quantum),
+            ("cfq.fifo_expire_sync_ms", file.fifo_expire_sync_ms),
+            ("cfq.fifo_expire_async_ms", file.fifo_expire_async_ms),
+            ("cfq.back_seek_penalty", file.back_seek_penalty),
+            ("cfq.slice_sync_ms", file.slice_sync_ms),
+            ("cfq.slice_async_ms", file.slice_async_ms),
+            ("cfq.slice_async_rq", file.slice_async_rq),
+        ];
+        demand(source, 1..=MOST, &values)?;
+        demand(source, 0..=MOST, &[("cfq.slice_idle_ms", file.slice_idle_ms)])?;
+        Ok(CfqParams {
+            hz: 1000,
+            tick_phase: Span::ZERO,
+            quantum: file.quantum,
+            fifo_expire_sync_ms: file.fifo_expire_sync_ms,
+            fifo_expire_async_ms: file.fifo_expire_async_ms,
+            back_seek_max_kib: file.back_seek_max_kib,
+            back_seek_penalty: file.back_seek_penalty,
+            slice_sync_ms: file.slice_sync_ms,
+            slice_async_ms: file.slice_async_ms,
+            slice_async_rq: file.slice_async_rq,
+            slice_idle_ms: file.slice_idle_ms,
+            seeky_idle_ms: CfqParams::default().seeky_idle_ms,
+            target_latency_ms: CfqParams::default().target_latency_ms,
+            serve_together: CfqParams::default().serve_together,
+            key_offset: file.key_offset,
+            slice_from_completion: file.slice_from_completion,
+            low_latency: file.low_latency,
+            group_isolation: file.group_isolation,
+            switches: self.switches(source)?,
+            quirks: Quirks {
+                q1_residual_sign: quirks.q1_residual_sign,
+                q2_unsigned_keys: quirks.q2_unsigned_keys,
+                q3_async_budget_per_round: quirks.q3_async_budget_per_round,
+                q4_no_fifo_inheritance: quirks.q4_no_fifo_inheritance,
+                q5_first_request_seeks: quirks.q5_first_request_seeks,
+                q6_queueing_latched: quirks.q6_queueing_latched,
+                q7_reference_is_driver: quirks.q7_reference_is_driver,
+                q8_idle_while_busy: quirks.q8_idle_while_busy,
+            },
+        })
+    }
+
+    fn switches(&self, source: Source<'_>) -> Result<Switches, CatalogError> {
+        let mut switches = Switches::NONE;
+        for (name, on) in &self.switches {
+            let path = format!("switches.{name}");
+            if !switches.set(name, *on) {
+                let known: Vec<&str> = SWITCHES.iter().map(|switch| switch.name).collect();
+                return Err(source.error_at_key(&path, unknown("switch", name, &known)));
+            }
+            if *on && self.family != "cfq" {
+                let message = format!("`{name}` is a switch of the family cfq, not of this one");
+                return Err(source.error_at_key(&path, message));
+            }
+        }
+        Ok(switches)
+    }
+}
