@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod blame;
+pub mod calibrate;
 pub mod catalog;
 pub mod compare;
 pub mod jobfile;

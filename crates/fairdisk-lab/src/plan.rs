@@ -10,6 +10,7 @@ mod setup;
 
 pub use setup::{GroupLabel, Load, Loaded, Setup};
 
+use crate::calibrate::calibrate;
 use crate::catalog::device::{self, Array, DeviceEntry};
 use crate::catalog::error::{CatalogError, unknown};
 use crate::catalog::experiment::{Arm, Experiment, Published, PublishedChange, Until};
@@ -18,8 +19,9 @@ use crate::catalog::library::{Kind, find};
 use crate::catalog::overrides::{Override, read};
 use crate::catalog::revision::{Revision, load as load_revision};
 use experiment_load::ExperimentLoad;
-use fairdisk_core::Span;
+use fairdisk_core::{CostModel, Span};
 use fairdisk_sim::device::DeviceSpec;
+use std::sync::OnceLock;
 
 /// What the caller changes about an experiment.
 #[derive(Clone, Debug, Default)]
@@ -101,6 +103,7 @@ pub struct Plan {
     /// What the source prints about one arm beside another, for arms and rows that are run.
     pub published_changes: Vec<PublishedChange>,
     published: Vec<Published>,
+    costs: OnceLock<CostModel>,
 }
 
 impl Plan {
@@ -144,7 +147,14 @@ impl Plan {
             caveats: experiment.caveats,
             published_changes: experiment.published_changes,
             published: comparable(experiment.published, options),
+            costs: OnceLock::new(),
         })
+    }
+
+    /// What requests cost the device, measured when first asked for.
+    #[must_use]
+    pub fn costs(&self) -> CostModel {
+        *self.costs.get_or_init(|| calibrate(&self.device))
     }
 
     /// What the source prints for a row under an arm.

@@ -66,6 +66,14 @@ impl SchedulerSpec {
         matches!(self, Self::Cfq(_) | Self::TwoLayerCfq(_))
     }
 
+    /// Whether it charges by what requests cost the device, and has to be told.
+    #[must_use]
+    pub const fn charges_by_cost(&self) -> bool {
+        match self {
+            Self::Noop | Self::Deadline(_) | Self::Cfq(_) | Self::TwoLayerCfq(_) => false,
+        }
+    }
+
     /// An empty scheduler, set this way.
     #[must_use]
     pub fn build(&self) -> Scheduler {

@@ -13,6 +13,7 @@ use crate::catalog::experiment::Arm;
 use crate::catalog::overrides::demand_none;
 use crate::jobfile::{Job, Place, Resolved};
 use fairdisk_core::Span;
+use std::sync::OnceLock;
 
 /// The disk of a job file that names none.
 const DEFAULT_DEVICE: &str = "hdd-7200-2007";
@@ -77,6 +78,7 @@ impl Plan {
             keep_journal: options.keep_journal,
             published_changes: Vec::new(),
             published: Vec::new(),
+            costs: OnceLock::new(),
         })
     }
 }

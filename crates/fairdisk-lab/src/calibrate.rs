@@ -1,0 +1,164 @@
+//! What requests cost a device, measured: a few loads, each of which keeps the device as busy as it
+//! can be, say how much of a second one request of a kind takes up.
+
+use fairdisk_core::{Cost, CostModel, Instant, Lba, Op, Prng, RequestId, Sectors, Span};
+use fairdisk_sim::device::{Device, DeviceIo, DeviceModel, DeviceSpec, Done};
+
+/// Small requests, in which the place counts, and large ones, in which the bytes do.
+const SMALL: Sectors = Sectors(8);
+const LARGE: Sectors = Sectors(512);
+
+/// Requests of a load that are measured.
+const MEASURED: u64 = 2048;
+/// Requests of a load before that, so that queues are full.
+const BEFORE: u64 = 512;
+/// Large writes before any is measured: 512 MiB fill the caches and buffers of devices.
+const FILLING: u64 = 2048;
+
+/// Where the places of random requests come from; any number would do.
+const SEED: u64 = 0xCA11_B8A7;
+
+/// Measures what requests cost a device with fresh caches, kept at full depth.
+///
+/// Six rates make the model, as in the documentation of cgroup v2's `io.cost.model`: large and
+/// small sequential and small random requests of either direction. Writes are measured once the
+/// device's cache is full.
+#[must_use]
+pub fn calibrate(device: &DeviceSpec) -> CostModel {
+    let read = Probe::new(device, Op::Read).cost();
+    let mut write = Probe::new(device, Op::Write);
+    write.run(Place::Sequential, LARGE, FILLING);
+    CostModel { depth: device.build().depth().max(1), read, write: write.cost() }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Sequential,
+    Random,
+}
+
+/// A device and one direction of requests to it.
+struct Probe {
+    device: DeviceModel,
+    op: Op,
+    now: Instant,
+    prng: Prng,
+    /// Where the next sequential request begins.
+    next: u64,
+    free: Vec<RequestId>,
+}
+
+impl Probe {
+    fn new(device: &DeviceSpec, op: Op) -> Self {
+        let device = device.build();
+        let free = (0..device.depth().max(1)).map(RequestId).collect();
+        Self { device, op, now: Instant::ZERO, prng: Prng::new(SEED), next: 0, free }
+    }
+
+    fn cost(&mut self) -> Cost {
+        let large = self.each(Place::Sequential, LARGE);
+        let small = self.each(Place::Sequential, SMALL);
+        let random = self.each(Place::Random, SMALL);
+        let more_bytes = LARGE.bytes() - SMALL.bytes();
+        let byte_ps = large.saturating_sub(small).saturating_mul(1000) / more_bytes;
+        let place =
+            |whole: u64| Span::from_ns(whole.saturating_sub(SMALL.bytes() * byte_ps / 1000));
+        Cost { sequential: place(small), random: place(random), byte_ps }
+    }
+
+    /// Nanoseconds a request takes up among others of its kind.
+    fn each(&mut self, place: Place, size: Sectors) -> u64 {
+        self.run(place, size, BEFORE);
+        let began = self.now;
+        self.run(place, size, MEASURED);
+        (self.now - began).as_ns() / MEASURED
+    }
+
+    /// Keeps the device busy until it has completed so many requests.
+    fn run(&mut self, place: Place, size: Sectors, requests: u64) {
+        let mut completed = 0;
+        let mut done: Vec<Done> = Vec::new();
+        while completed < requests {
+            while let Some(id) = self.free.pop() {
+                let io = self.io(id, place, size);
+                self.device.submit(self.now, &io);
+            }
+            let Some(due) = self.device.next_event() else { return };
+            self.now = self.now.max(due);
+            self.device.advance(self.now, &mut done);
+            completed += done.len() as u64;
+            self.free.extend(done.drain(..).map(|done| done.id));
+        }
+    }
+
+    fn io(&mut self, id: RequestId, place: Place, size: Sectors) -> DeviceIo {
+        let last = self.device.capacity_sectors().saturating_sub(u64::from(size.0));
+        let start = match place {
+            Place::Random => self.prng.below(last / 8 + 1) * 8,
+            Place::Sequential => {
+                let start = if self.next > last { 0 } else { self.next };
+                self.next = start + u64::from(size.0);
+                start
+            }
+        };
+        DeviceIo { id, op: self.op, start: Lba(start), sectors: size, fua: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::device::load;
+
+    fn costs(id: &str) -> CostModel {
+        calibrate(&load(id, &[]).unwrap().spec)
+    }
+
+    /// How many a second.
+    fn rate(model: &CostModel, op: Op, is_sequential: bool, bytes: u64) -> u64 {
+        1_000_000_000 / model.cost(op, is_sequential, bytes).as_ns().max(1)
+    }
+
+    #[test]
+    fn a_disk_of_8_ms_costs_8_ms_and_its_bytes_wherever_they_are() {
+        let model = costs("fixed-8ms");
+        assert_eq!(model.depth, 1);
+        for (op, is_sequential) in [(Op::Read, true), (Op::Read, false), (Op::Write, false)] {
+            // 150 MB/s.
+            let cost = model.cost(op, is_sequential, 3_000_000).as_us();
+            assert!((27_990..=28_010).contains(&cost), "{op:?}: {cost} us");
+        }
+    }
+
+    #[test]
+    fn a_device_without_time_costs_none() {
+        let model = costs("null");
+        assert_eq!(model.cost(Op::Write, false, 1 << 20), Span::ZERO);
+    }
+
+    /// Against what their files say of them.
+    #[test]
+    fn solid_state_disks_reach_their_rates() {
+        for (id, commands, stream_mb) in [("sata-ssd", 98_000, 540), ("nvme", 380_000, 3_200)] {
+            let model = costs(id);
+            let small = rate(&model, Op::Read, false, 4096);
+            assert!(
+                (commands * 85 / 100..=commands * 101 / 100).contains(&small),
+                "{id}: {small} reads/s"
+            );
+            let stream = rate(&model, Op::Read, true, 1 << 20) * (1 << 20) / 1_000_000;
+            assert!(
+                (stream_mb * 95 / 100..=stream_mb * 102 / 100).contains(&stream),
+                "{id}: {stream} MB/s"
+            );
+        }
+    }
+
+    #[test]
+    fn a_disk_with_a_head_pays_for_places() {
+        let model = costs("hdd-ncq");
+        assert_eq!(model.depth, 32);
+        assert!(model.read.random > Span::from_ms(3), "{:?}", model.read);
+        assert!(model.read.sequential < Span::from_us(200), "{:?}", model.read);
+    }
+}
