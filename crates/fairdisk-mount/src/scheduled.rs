@@ -78,6 +78,8 @@ pub struct GroupStatus {
     pub path: String,
     /// What it asks for.
     pub asks: Asks,
+    /// The group it lies in.
+    pub parent: Option<GroupId>,
     /// What it got so far.
     pub account: GroupAccount,
     /// What it has at the disk at this moment.
@@ -138,6 +140,7 @@ impl ScheduledGate {
             id: group.id,
             path: group.path.to_owned(),
             asks: group.asks,
+            parent: group.parent,
             account: accounts.group(group.id).cloned().unwrap_or_default(),
             load: loads.get(&group.id).copied().unwrap_or_default(),
         });

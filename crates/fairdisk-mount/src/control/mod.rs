@@ -15,7 +15,7 @@ mod settings;
 pub use claim::{Claim, ClaimError, Turn, claim};
 pub use client::{Client, ControlError, running};
 pub(crate) use name::Name;
-pub use protocol::{Answer, Ask, GroupEntry, LatencyCount, Status, Wanted};
+pub use protocol::{Answer, Ask, GroupEntry, LatencyCount, QosEntry, Status, Wanted};
 pub use server::{About, Server};
 pub use settings::{Settings, namespace};
 

@@ -4,9 +4,10 @@ use super::settings::Settings;
 use crate::mounts::MountEntry;
 use crate::options::MountOptions;
 use crate::scheduled::{GroupStatus, ScheduledGate};
-use fairdisk_core::{Histogram, Share, Span};
+use fairdisk_core::{Histogram, Qos, Share, Span};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
+use std::num::NonZeroU64;
 
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +19,7 @@ pub enum Ask {
     Set {
         /// Its cgroup.
         group: String,
-        /// `weight=200`, `ioprio=2` or `idle=20`.
+        /// `weight=200`, `max_iops=100` and so on.
         setting: String,
     },
     /// Another scheduler.
@@ -113,6 +114,15 @@ pub struct GroupEntry {
     /// How long the disk is kept for it when it has nothing queued, if that was said.
     #[serde(default)]
     pub idle_ms: Option<u64>,
+    /// What it asks for, in the words of settings.
+    #[serde(default)]
+    pub asks: String,
+    /// The cgroup of the group it lies in.
+    #[serde(default)]
+    pub parent: Option<String>,
+    /// Its floor, ceiling and latency target, as far as they were said.
+    #[serde(default, flatten)]
+    pub qos: QosEntry,
     /// Finished reads.
     pub reads: u64,
     /// Finished writes.
@@ -133,6 +143,37 @@ pub struct GroupEntry {
     pub latency: Vec<LatencyCount>,
 }
 
+/// What a group asks for beside its share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct QosEntry {
+    /// I/Os a second at least.
+    pub min_iops: Option<NonZeroU64>,
+    /// Bytes a second at least.
+    pub min_bps: Option<NonZeroU64>,
+    /// I/Os a second at most.
+    pub max_iops: Option<NonZeroU64>,
+    /// Bytes a second at most.
+    pub max_bps: Option<NonZeroU64>,
+    /// How much of that may go at once, as time.
+    pub burst_ms: Option<u64>,
+    /// Within how many milliseconds 99 of 100 I/Os are to be done.
+    pub latency_p99_ms: Option<u64>,
+}
+
+impl From<Qos> for QosEntry {
+    fn from(qos: Qos) -> Self {
+        Self {
+            min_iops: qos.floor.iops,
+            min_bps: qos.floor.bytes_per_s,
+            max_iops: qos.ceiling.iops,
+            max_bps: qos.ceiling.bytes_per_s,
+            burst_ms: (!qos.ceiling.is_none()).then_some(qos.burst.as_ms()),
+            latency_p99_ms: qos.latency_p99.map(Span::as_ms),
+        }
+    }
+}
+
 /// So many I/Os took no longer than this, and longer than the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyCount {
@@ -143,7 +184,7 @@ pub struct LatencyCount {
 }
 
 impl GroupEntry {
-    pub(super) fn of(group: &GroupStatus, gate: &ScheduledGate) -> Self {
+    pub(super) fn of(group: &GroupStatus, parent: Option<&str>, gate: &ScheduledGate) -> Self {
         let account = &group.account;
         Self {
             path: group.path.clone(),
@@ -153,6 +194,9 @@ impl GroupEntry {
                 Share::Weight(_) => None,
             },
             idle_ms: group.asks.idle.map(Span::as_ms),
+            asks: group.asks.to_string(),
+            parent: parent.map(ToOwned::to_owned),
+            qos: group.asks.qos.into(),
             reads: account.reads,
             writes: account.writes,
             flushes: account.flushes,

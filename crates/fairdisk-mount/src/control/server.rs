@@ -5,7 +5,7 @@ use super::protocol::{Answer, Ask, GroupEntry, Status, Wanted};
 use super::settings::{Settings, namespace};
 use crate::identity::Setting;
 use crate::mounts::Mounts;
-use crate::scheduled::scheduler;
+use crate::scheduled::{GroupStatus, ScheduledGate, scheduler};
 use crate::trouble::Seldom;
 use fairdisk_sched::SchedulerSpec;
 use rustix::net::sockopt::socket_peercred;
@@ -232,9 +232,17 @@ impl Shared {
             io: settings.io,
             cgroups: settings.cgroups,
             uptime_s: gate.now().as_ns() as f64 / 1e9,
-            groups: gate.groups().iter().map(|group| GroupEntry::of(group, gate)).collect(),
+            groups: entries(gate),
         }
     }
+}
+
+/// How each group is doing.
+fn entries(gate: &ScheduledGate) -> Vec<GroupEntry> {
+    let groups = gate.groups();
+    let path = |id| groups.iter().find(|group| group.id == id).map(|group| group.path.as_str());
+    let entry = |group: &GroupStatus| GroupEntry::of(group, group.parent.and_then(path), gate);
+    groups.iter().map(entry).collect()
 }
 
 /// Whoever answered there before may still be on its way out.

@@ -1,7 +1,7 @@
 //! The groups, and what each asks for.
 
 use super::{Asks, Hierarchy, RECHECK, SWEEP};
-use fairdisk_core::{Change, GroupId, Instant};
+use fairdisk_core::{Change, GroupId, Instant, Qos};
 use std::collections::BTreeMap;
 
 /// A group by name.
@@ -13,12 +13,15 @@ pub struct GroupName<'a> {
     pub path: &'a str,
     /// What it asks for.
     pub asks: Asks,
+    /// The group it lies in.
+    pub parent: Option<GroupId>,
 }
 
 #[derive(Debug)]
 struct Group {
     path: String,
     asks: Asks,
+    parent: Option<GroupId>,
 }
 
 /// The group that a cgroup's tasks belong to, and when that was found.
@@ -39,7 +42,7 @@ pub(super) struct Groups {
 
 impl Groups {
     pub(super) fn new() -> Self {
-        let root = Group { path: "/".to_owned(), asks: Asks::DEFAULT };
+        let root = Group { path: "/".to_owned(), asks: Asks::DEFAULT, parent: None };
         let numbers = BTreeMap::from([("/".to_owned(), GroupId::ROOT.0)]);
         Self { list: vec![Some(root)], numbers, found: BTreeMap::new() }
     }
@@ -59,8 +62,29 @@ impl Groups {
         }
         let (path, asks) = hierarchy.effective(cgroup);
         let group = self.number(path, asks, changes);
+        self.nest(hierarchy, group, path, changes);
         self.found.insert(cgroup.to_owned(), Found { group, at: now });
         GroupId(group)
+    }
+
+    /// Puts a group, and those it lies in, where their directories are.
+    fn nest(&mut self, hierarchy: &Hierarchy, group: u32, path: &str, changes: &mut Vec<Change>) {
+        let (mut group, mut path) = (group, path);
+        loop {
+            let outer = hierarchy.outer(path);
+            let parent = outer.map(|(path, asks)| self.number(path, asks, changes));
+            self.set_parent(group, parent.map(GroupId), changes);
+            let (Some(parent), Some((outer, _))) = (parent, outer) else { return };
+            (group, path) = (parent, outer);
+        }
+    }
+
+    fn set_parent(&mut self, group: u32, parent: Option<GroupId>, changes: &mut Vec<Change>) {
+        let Some(known) = &mut self.list[group as usize] else { return };
+        if known.parent != parent {
+            known.parent = parent;
+            changes.push(Change::GroupParent { group: GroupId(group), parent });
+        }
     }
 
     fn number(&mut self, path: &str, asks: Asks, changes: &mut Vec<Change>) -> u32 {
@@ -73,22 +97,25 @@ impl Groups {
         if free.is_none() {
             self.list.push(None);
         }
-        let share = asks.share;
-        self.list[number] = Some(Group { path: path.to_owned(), asks });
+        let Asks { share, idle, qos } = asks;
+        self.list[number] = Some(Group { path: path.to_owned(), asks, parent: None });
         self.numbers.insert(path.to_owned(), number as u32);
-        changes.push(Change::GroupAdded { group: GroupId(number as u32), share });
+        let group = GroupId(number as u32);
+        changes.push(Change::GroupAdded { group, share });
         tracing::debug!(group = path, %asks, "group begins");
-        if let Some(idle) = asks.idle {
-            let (group, idle) = (GroupId(number as u32), Some(idle));
+        if idle.is_some() {
             changes.push(Change::GroupIdle { group, idle });
         }
-        number as u32
+        if qos != Qos::NONE {
+            changes.push(Change::GroupQos { group, qos });
+        }
+        group.0
     }
 
     fn ask(&mut self, number: u32, asks: Asks, changes: &mut Vec<Change>) {
         let Some(known) = &mut self.list[number as usize] else { return };
         let before = std::mem::replace(&mut known.asks, asks);
-        let (group, Asks { share, idle }) = (GroupId(number), asks);
+        let (group, Asks { share, idle, qos }) = (GroupId(number), asks);
         if asks != before {
             tracing::info!(group = known.path, old = %before, new = %asks, "setting changed");
         }
@@ -98,22 +125,26 @@ impl Groups {
         if idle != before.idle {
             changes.push(Change::GroupIdle { group, idle });
         }
+        if qos != before.qos {
+            changes.push(Change::GroupQos { group, qos });
+        }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = GroupName<'_>> {
         self.list.iter().enumerate().filter_map(|(number, group)| {
-            let group = group.as_ref()?;
             let id = GroupId(number as u32);
-            Some(GroupName { id, path: &group.path, asks: group.asks })
+            let Group { path, asks, parent } = group.as_ref()?;
+            Some(GroupName { id, path, asks: *asks, parent: *parent })
         })
     }
 
-    /// Groups whose directory is gone are forgotten.
+    /// Groups whose directory is gone are forgotten, the inner ones first.
     pub(super) fn sweep(&mut self, now: Instant, hierarchy: &Hierarchy, changes: &mut Vec<Change>) {
         self.found.retain(|_, found| now < found.at + SWEEP);
         let gone = self.iter().filter(|group| !hierarchy.directory(group.path).is_dir());
-        let gone: Vec<(u32, String)> =
+        let mut gone: Vec<(u32, String)> =
             gone.map(|group| (group.id.0, group.path.to_owned())).collect();
+        gone.sort_by_key(|(_, path)| std::cmp::Reverse(path.len()));
         for (number, path) in gone {
             tracing::debug!(group = path, "group is gone");
             self.list[number as usize] = None;

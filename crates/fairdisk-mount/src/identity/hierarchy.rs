@@ -1,6 +1,6 @@
 //! The tree of cgroups that groups are taken from, and the settings kept in its directories.
 
-use fairdisk_core::{Share, Span, Weight};
+use super::setting::{Asks, KEYS, Setting, SettingError};
 use rustix::fs::{XattrFlags, getxattr, removexattr, setxattr};
 use rustix::io::Errno;
 use std::fmt;
@@ -22,147 +22,6 @@ pub struct Hierarchy {
     /// The cgroup that is mounted there.
     root: String,
 }
-
-/// What a group can be told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting {
-    /// A weight, 1 to 10000.
-    Weight(Weight),
-    /// A group priority, 0 (high) to 7.
-    Priority(u8),
-    /// How long the disk is kept for the group when it has nothing queued, up to a second; zero is
-    /// not at all, `None` as the scheduler sees fit.
-    Idle(Option<Span>),
-}
-
-/// What a group asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asks {
-    /// Its share.
-    pub share: Share,
-    /// How long the disk is kept for it, if it does not leave that to the scheduler.
-    pub idle: Option<Span>,
-}
-
-impl Asks {
-    /// Nothing in particular.
-    pub const DEFAULT: Self = Self { share: Share::DEFAULT, idle: None };
-}
-
-impl Setting {
-    const WEIGHT: &str = "weight";
-    const PRIORITY: &str = "ioprio";
-    const IDLE: &str = "idle";
-    const IDLE_DEFAULT: &str = "default";
-
-    /// Reads `weight=200`, `ioprio=2`, `idle=20` (milliseconds) or `idle=default`.
-    ///
-    /// # Errors
-    /// Another key, or a value out of range.
-    pub fn parse(text: &str) -> Result<Self, SettingError> {
-        let (key, value) = text.split_once('=').unwrap_or((text, ""));
-        Self::of(key.trim(), value.trim())
-    }
-
-    fn of(key: &str, value: &str) -> Result<Self, SettingError> {
-        let error = || SettingError::Value { key: key.to_owned(), value: value.to_owned() };
-        let number = || value.parse::<u32>().map_err(|_| error());
-        match key {
-            Self::WEIGHT => Weight::new(number()?).map(Self::Weight).ok_or_else(error),
-            Self::PRIORITY => match number()? {
-                priority @ 0..=7 => Ok(Self::Priority(priority as u8)),
-                _ => Err(error()),
-            },
-            Self::IDLE if value == Self::IDLE_DEFAULT => Ok(Self::Idle(None)),
-            Self::IDLE => match number()? {
-                ms @ 0..=1000 => Ok(Self::Idle(Some(Span::from_ms(ms.into())))),
-                _ => Err(error()),
-            },
-            _ => Err(SettingError::Key(key.to_owned())),
-        }
-    }
-
-    /// The key, and the value if one is kept.
-    const fn parts(self) -> (&'static str, Option<u64>) {
-        match self {
-            Self::Weight(weight) => (Self::WEIGHT, Some(weight.get() as u64)),
-            Self::Priority(priority) => (Self::PRIORITY, Some(priority as u64)),
-            Self::Idle(Some(idle)) => (Self::IDLE, Some(idle.as_ms())),
-            Self::Idle(None) => (Self::IDLE, None),
-        }
-    }
-
-    /// The setting that this one takes the place of.
-    const fn instead_of(self) -> Option<&'static str> {
-        match self {
-            Self::Weight(_) => Some(Self::PRIORITY),
-            Self::Priority(_) => Some(Self::WEIGHT),
-            Self::Idle(_) => None,
-        }
-    }
-}
-
-impl fmt::Display for Asks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.share {
-            Share::Weight(weight) => write!(f, "weight={}", weight.get())?,
-            Share::Priority(priority) => write!(f, "ioprio={priority}")?,
-        }
-        match self.idle {
-            Some(idle) => write!(f, " idle={}", idle.as_ms()),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Why a setting cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SettingError {
-    /// There is no such setting.
-    Key(String),
-    /// The value is none of the setting's.
-    Value {
-        /// The setting.
-        key: String,
-        /// What was given.
-        value: String,
-    },
-    /// There is no such group.
-    NoGroup(String),
-    /// The system refuses.
-    Refused {
-        /// The group.
-        group: String,
-        /// What it said.
-        why: String,
-    },
-}
-
-impl fmt::Display for SettingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Key(key) => write!(f, "unknown setting `{key}` (known: weight, ioprio, idle)"),
-            Self::Value { key, value } if key == Setting::WEIGHT => {
-                write!(f, "weight={value}: a weight is a number from 1 to 10000")
-            }
-            Self::Value { key, value } if key == Setting::IDLE => {
-                write!(
-                    f,
-                    "idle={value}: how long to wait is a number of ms from 0 to 1000, or default"
-                )
-            }
-            Self::Value { key, value } => {
-                write!(f, "{key}={value}: a group priority is a number from 0 (high) to 7")
-            }
-            Self::NoGroup(group) => write!(f, "no group `{group}`: its directory does not exist"),
-            Self::Refused { group, why } => {
-                write!(f, "the settings of group `{group}` cannot be changed: {why}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for SettingError {}
 
 /// Why there is no hierarchy to take groups from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -278,18 +137,12 @@ impl Hierarchy {
     fn asks_of(&self, group: &str) -> Option<Asks> {
         let directory = self.directory(group);
         let mut asks = None;
-        for key in [Setting::PRIORITY, Setting::WEIGHT, Setting::IDLE] {
-            let mut value = [0; 16];
+        for (key, _) in KEYS {
+            let mut value = [0; 20];
             let kept = getxattr(&directory, self.attribute(key), &mut value[..]).ok();
             let text = kept.and_then(|length| std::str::from_utf8(&value[..length]).ok());
-            let Some(setting) = text.and_then(|text| Setting::of(key, text.trim()).ok()) else {
-                continue;
-            };
-            let asks = asks.get_or_insert(Asks::DEFAULT);
-            match setting {
-                Setting::Weight(weight) => asks.share = Share::Weight(weight),
-                Setting::Priority(priority) => asks.share = Share::Priority(priority),
-                Setting::Idle(idle) => asks.idle = idle,
+            if let Some(setting) = text.and_then(|text| Setting::of(key, text.trim()).ok()) {
+                asks = Some(asks.unwrap_or(Asks::DEFAULT).with(setting));
             }
         }
         asks
@@ -302,6 +155,11 @@ impl Hierarchy {
     pub fn effective<'a>(&self, cgroup: &'a str) -> (&'a str, Asks) {
         let own = above(cgroup).find_map(|path| Some((path, self.asks_of(path)?)));
         own.unwrap_or((cgroup, Asks::DEFAULT))
+    }
+
+    /// The nearest cgroup above the group that has settings: the group lies in it.
+    pub(super) fn outer<'a>(&self, group: &'a str) -> Option<(&'a str, Asks)> {
+        above(group).skip(1).find_map(|path| Some((path, self.asks_of(path)?)))
     }
 
     /// Keeps a setting with the group's directory, instead of any other.
@@ -404,23 +262,5 @@ mod tests {
     fn the_way_up_ends_below_the_root() {
         assert_eq!(above("/a/b c/d").collect::<Vec<_>>(), ["/a/b c/d", "/a/b c", "/a"]);
         assert_eq!(above("/").collect::<Vec<_>>(), ["/"]);
-    }
-
-    #[test]
-    fn settings_are_read_as_they_are_written() {
-        assert_eq!(Setting::parse("ioprio=2"), Ok(Setting::Priority(2)));
-        assert_eq!(Setting::parse("weight = 10000").unwrap().parts(), ("weight", Some(10_000)));
-        assert_eq!(Setting::parse("idle=0"), Ok(Setting::Idle(Some(Span::ZERO))));
-        assert_eq!(Setting::parse("idle=default").unwrap().parts(), ("idle", None));
-        for (text, says) in [
-            ("weight=0", "1 to 10000"),
-            ("weight=many", "1 to 10000"),
-            ("ioprio=8", "0 (high) to 7"),
-            ("idle=1001", "from 0 to 1000, or default"),
-            ("prio=1", "unknown setting `prio`"),
-        ] {
-            let error = Setting::parse(text).unwrap_err().to_string();
-            assert!(error.contains(says), "{text}: {error}");
-        }
     }
 }

@@ -3,11 +3,13 @@
 mod groups;
 mod hierarchy;
 pub(crate) mod ioprio;
+mod setting;
 mod tasks;
 
 pub use groups::GroupName;
-pub use hierarchy::{Asks, Hierarchy, HierarchyError, Setting, SettingError};
+pub use hierarchy::{Hierarchy, HierarchyError};
 pub(crate) use hierarchy::{OWN, VERSION2, unescape};
+pub use setting::{Asks, Setting, SettingError};
 
 use fairdisk_core::{Change, GroupId, Instant, IoPrio, Span, TaskId};
 use groups::Groups;

@@ -7,6 +7,7 @@ use clap::Subcommand;
 use fairdisk_mount::control::{
     Ask, Client, ControlError, GroupEntry, Status, directory, running, socket_name,
 };
+use fairdisk_mount::identity::Setting;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -44,10 +45,12 @@ enum Action {
     Set {
         /// Its cgroup, as `list` shows it
         group: String,
-        /// `weight=N` (1 to 10000), `ioprio=N` (0, high, to 7), or `idle=N`: how many ms, 0 to
-        /// 1000, the disk is kept for the group when it has nothing queued (`idle=default`: as
-        /// usual)
-        setting: String,
+        /// `weight=N` (1 to 10000) or `ioprio=N` (0, high, to 7); `idle=N`: how many ms, 0 to 1000,
+        /// the disk is kept for the group when it has nothing queued; `min_iops=N`, `min_bps=N`: a
+        /// floor; `max_iops=N`, `max_bps=N`: a ceiling, of which `burst_ms=N` may go at once;
+        /// `latency_p99_ms=N`: a target. N may end in K, M or G; `none` takes a setting back
+        #[arg(required = true)]
+        settings: Vec<String>,
     },
     /// Another scheduler takes over, under load if need be
     Scheduler {
@@ -77,15 +80,24 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
             };
             Ok(output::print(&format!("{}\n", asks(entry)))?)
         }
-        Action::Set { group, setting } => {
-            client.ask(&Ask::Set { group: group.clone(), setting: setting.clone() })?;
-            Ok(())
-        }
+        Action::Set { group, settings } => set(&mut client, group, settings),
         Action::Scheduler { name } => {
             client.ask(&Ask::Scheduler { name: name.clone() })?;
             Ok(())
         }
     }
+}
+
+/// All of the settings, or none if one is wrong.
+fn set(client: &mut Client, group: &str, settings: &[String]) -> Result<(), Failure> {
+    let wrong = settings.iter().find_map(|setting| Setting::parse(setting).err());
+    if let Some(error) = wrong {
+        return Err(Failure::BadInput(error.to_string()));
+    }
+    for setting in settings {
+        client.ask(&Ask::Set { group: group.to_owned(), setting: setting.clone() })?;
+    }
+    Ok(())
 }
 
 impl From<ControlError> for Failure {
@@ -127,12 +139,13 @@ pub(super) fn connect(at: &At) -> Result<Client, Failure> {
     }
 }
 
+/// In the words of settings, and what a priority is worth.
 fn asks(entry: &GroupEntry) -> String {
-    let idle = entry.idle_ms.map(|ms| format!(" idle={ms}")).unwrap_or_default();
-    match entry.ioprio {
-        Some(ioprio) => format!("ioprio={ioprio} (weight {}){idle}", entry.weight),
-        None => format!("weight={}{idle}", entry.weight),
-    }
+    let (share, others) = entry.asks.split_once(' ').unwrap_or((&entry.asks, ""));
+    let worth = entry.ioprio.map(|_| format!(" (weight {})", entry.weight)).unwrap_or_default();
+    let inside = entry.parent.as_ref().map(|parent| format!(" in {parent}")).unwrap_or_default();
+    let others = if others.is_empty() { String::new() } else { format!(" {others}") };
+    format!("{share}{worth}{others}{inside}")
 }
 
 fn table(status: &Status) -> String {

@@ -99,6 +99,54 @@ fn settings_take_effect_and_schedulers_change_under_load() {
     host.unmount();
 }
 
+/// A group lies in the nearest one above it that has settings.
+#[test]
+fn floors_ceilings_and_inner_groups_are_told_and_shown() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.make_file("data", 1);
+    host.mount_well(&[]);
+    let outer = host.group("outer", "weight=300");
+    let inner = host.group("outer/inner", "min_iops=50");
+    let set = host.ctl(&["set", &inner, "max_bps=10M", "burst_ms=20", "latency_p99_ms=40"]);
+    assert!(set.status.success(), "{}", text(&set));
+    let file = host.file("data");
+    finish(host.start(&inner, &format!("cat {file}")));
+    let entry = |path: &str| {
+        let status = host.status();
+        let entries = status["groups"].as_array().unwrap();
+        entries.iter().find(|entry| entry["path"] == path).unwrap().clone()
+    };
+    let shown = entry(&inner);
+    assert_eq!(shown["parent"], outer.as_str());
+    for (key, value) in [
+        ("min_iops", Some(50)),
+        ("min_bps", None),
+        ("max_bps", Some(10 << 20)),
+        ("burst_ms", Some(20)),
+        ("latency_p99_ms", Some(40)),
+        ("weight", Some(100)),
+    ] {
+        assert_eq!(shown[key].as_u64(), value, "{key}: {shown}");
+    }
+    assert_eq!(entry(&outer)["parent"], serde_json::Value::Null);
+    let got = host.ctl(&["get", &inner]);
+    let all = "min_iops=50 max_bps=10485760 burst_ms=20 latency_p99_ms=40";
+    assert_eq!(text(&got), format!("ioprio=4 (weight 100) {all} in {outer}\n"));
+    let wrong = host.ctl(&["set", &inner, "max_iops=7", "max_bps=0"]);
+    assert_eq!(wrong.status.code(), Some(2), "{}", text(&wrong));
+    assert!(host.ctl(&["set", &inner, "max_bps=none", "weight=7"]).status.success());
+    finish(host.start(&inner, &format!("cat {file}")));
+    while entry(&inner)["weight"] != 7 {
+        finish(host.start(&inner, &format!("dd if={file} iflag=direct of=/dev/null")));
+    }
+    let shown = entry(&inner);
+    assert!(shown["max_bps"].is_null() && shown["max_iops"].is_null(), "{shown}");
+    host.unmount();
+}
+
 #[test]
 fn garbage_at_the_socket_harms_nobody_and_others_may_only_look() {
     if lacks_something() {

@@ -140,10 +140,15 @@ impl Host {
         if !directory.exists() {
             fs::create_dir(&directory).unwrap();
         }
-        let group = format!("/{}/{name}", self.groups.file_name().unwrap().to_str().unwrap());
+        let group = format!("{}{name}", self.group_prefix());
         let set = self.ctl(&["set", &group, setting]);
         assert!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));
         group
+    }
+
+    /// What the paths of this mount's groups begin with.
+    fn group_prefix(&self) -> String {
+        format!("/{}/", self.groups.file_name().unwrap().to_str().unwrap())
     }
 
     /// The directory of a group of this mount's.
@@ -175,7 +180,8 @@ impl Host {
 
     /// A program in a group, started by a shell that moves itself there first.
     pub(crate) fn start(&self, group: &str, command: &str) -> Child {
-        let name = group.rsplit('/').next().unwrap();
+        let prefix = self.group_prefix();
+        let name = group.strip_prefix(prefix.as_str()).unwrap();
         let procs = self.groups.join(name).join("cgroup.procs");
         let script = format!("echo 0 > '{}' && exec {command}", procs.display());
         Command::new("sh")
@@ -204,18 +210,20 @@ impl Drop for Host {
         if self.mounted {
             let _ = Command::new("umount").arg("-l").arg(self.at()).status();
         }
-        let below: Vec<PathBuf> = fs::read_dir(&self.groups)
-            .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
-            .unwrap_or_default();
-        for group in below.iter().filter(|path| path.is_dir()).chain([&self.groups]) {
-            // Busy for a moment after its last task has ended.
-            for _ in 0..10_000 {
-                if fs::remove_dir(group).is_ok() {
-                    break;
-                }
-                yield_now();
-            }
+        remove_groups(&self.groups);
+    }
+}
+
+/// A group and those in it.
+fn remove_groups(group: &Path) {
+    let below = fs::read_dir(group).into_iter().flatten().flatten().map(|entry| entry.path());
+    below.filter(|path| path.is_dir()).for_each(|path| remove_groups(&path));
+    // Busy for a moment after its last task has ended.
+    for _ in 0..10_000 {
+        if fs::remove_dir(group).is_ok() {
+            break;
         }
+        yield_now();
     }
 }
 

@@ -70,6 +70,7 @@ mod tests {
                 id: GroupId::ROOT,
                 path: (*path).to_owned(),
                 asks: Asks::DEFAULT,
+                parent: None,
                 account: GroupAccount { wait_max: Span::from_s(*s), ..GroupAccount::default() },
                 load: GroupLoad::default(),
             };

@@ -134,6 +134,7 @@ pub(in crate::commands) fn quantile(latency: &[LatencyCount], part: f64) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairdisk_mount::control::QosEntry;
 
     fn group(path: &str, weight: u32, ms: f64, reads: u64) -> GroupEntry {
         GroupEntry {
@@ -141,6 +142,9 @@ mod tests {
             weight,
             ioprio: None,
             idle_ms: None,
+            asks: format!("weight={weight}"),
+            parent: None,
+            qos: QosEntry::default(),
             reads,
             writes: 0,
             flushes: 0,

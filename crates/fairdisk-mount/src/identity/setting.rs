@@ -1,0 +1,304 @@
+//! What a group can be told, one setting at a time, and what it then asks for.
+
+use fairdisk_core::{Qos, Share, Span, Weight};
+use std::fmt;
+use std::num::NonZeroU64;
+
+/// What a group can be told. `None` takes a setting back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// A weight, 1 to 10000.
+    Weight(Weight),
+    /// A group priority, 0 (high) to 7.
+    Priority(u8),
+    /// How long the disk is kept for the group when it has nothing queued, up to a second; zero is
+    /// not at all.
+    Idle(Option<Span>),
+    /// I/Os a second at least.
+    MinIops(Option<NonZeroU64>),
+    /// Bytes a second at least.
+    MinBps(Option<NonZeroU64>),
+    /// I/Os a second at most.
+    MaxIops(Option<NonZeroU64>),
+    /// Bytes a second at most.
+    MaxBps(Option<NonZeroU64>),
+    /// How much of what it gets at most may go at once, as time.
+    Burst(Option<Span>),
+    /// Within this time 99 of 100 of its I/Os are to be done.
+    LatencyP99(Option<Span>),
+}
+
+/// What a group asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asks {
+    /// Its share.
+    pub share: Share,
+    /// How long the disk is kept for it, if it does not leave that to the scheduler.
+    pub idle: Option<Span>,
+    /// Its floor, ceiling and latency target.
+    pub qos: Qos,
+}
+
+impl Asks {
+    /// Nothing in particular.
+    pub const DEFAULT: Self = Self { share: Share::DEFAULT, idle: None, qos: Qos::NONE };
+
+    /// With a setting made.
+    #[must_use]
+    pub fn with(mut self, setting: Setting) -> Self {
+        let Self { share, idle, qos } = &mut self;
+        match setting {
+            Setting::Weight(weight) => *share = Share::Weight(weight),
+            Setting::Priority(priority) => *share = Share::Priority(priority),
+            Setting::Idle(to) => *idle = to,
+            Setting::MinIops(rate) => qos.floor.iops = rate,
+            Setting::MinBps(rate) => qos.floor.bytes_per_s = rate,
+            Setting::MaxIops(rate) => qos.ceiling.iops = rate,
+            Setting::MaxBps(rate) => qos.ceiling.bytes_per_s = rate,
+            Setting::Burst(burst) => qos.burst = burst.unwrap_or(Qos::NONE.burst),
+            Setting::LatencyP99(target) => qos.latency_p99 = target,
+        }
+        self
+    }
+
+    /// As settings, in the order of [`KEYS`].
+    fn settings(&self) -> impl Iterator<Item = Setting> {
+        let Self { share, idle, qos } = *self;
+        let share = match share {
+            Share::Weight(weight) => Setting::Weight(weight),
+            Share::Priority(priority) => Setting::Priority(priority),
+        };
+        let burst = Some(qos.burst).filter(|burst| *burst != Qos::NONE.burst);
+        let others = [
+            Setting::Idle(idle),
+            Setting::MinIops(qos.floor.iops),
+            Setting::MinBps(qos.floor.bytes_per_s),
+            Setting::MaxIops(qos.ceiling.iops),
+            Setting::MaxBps(qos.ceiling.bytes_per_s),
+            Setting::Burst(burst),
+            Setting::LatencyP99(qos.latency_p99),
+        ];
+        std::iter::once(share).chain(others)
+    }
+}
+
+impl fmt::Display for Asks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut between = "";
+        for setting in self.settings() {
+            if let (key, Some(value)) = setting.parts() {
+                write!(f, "{between}{key}={value}")?;
+                between = " ";
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The settings, and what each takes. Of a weight and a priority the weight counts.
+pub(super) const KEYS: [(&str, &str); 9] = [
+    ("ioprio", "a group priority is a number from 0 (high) to 7"),
+    ("weight", "a weight is a number from 1 to 10000"),
+    ("idle", "how long to wait is a number of ms from 0 to 1000, or default"),
+    ("min_iops", RATE),
+    ("min_bps", RATE),
+    ("max_iops", RATE),
+    ("max_bps", RATE),
+    ("burst_ms", "a burst is a number of ms from 1 to 60000, or default"),
+    ("latency_p99_ms", "a latency target is a number of ms from 1 to 60000, or none"),
+];
+
+const RATE: &str = "a rate is a whole number a second, at least 1, with K, M or G for powers of \
+                    1024, or none";
+
+impl Setting {
+    /// Reads `weight=200`, `ioprio=2`, `idle=20` (milliseconds), `max_bps=10M` and so on; `default`
+    /// or `none` takes back what can be taken back.
+    ///
+    /// # Errors
+    /// Another key, or a value out of range.
+    pub fn parse(text: &str) -> Result<Self, SettingError> {
+        let (key, value) = text.split_once('=').unwrap_or((text, ""));
+        Self::of(key.trim(), value.trim())
+    }
+
+    pub(super) fn of(key: &str, value: &str) -> Result<Self, SettingError> {
+        if !KEYS.iter().any(|(known, _)| *known == key) {
+            return Err(SettingError::Key(key.to_owned()));
+        }
+        let setting = match value {
+            "default" | "none" => Self::taken_back(key),
+            _ => number(value).and_then(|number| Self::numbered(key, number)),
+        };
+        let error = || SettingError::Value { key: key.to_owned(), value: value.to_owned() };
+        setting.ok_or_else(error)
+    }
+
+    fn numbered(key: &str, number: u64) -> Option<Self> {
+        let rate = || NonZeroU64::new(number).map(Some);
+        let ms = |from, to| (from..=to).contains(&number).then(|| Some(Span::from_ms(number)));
+        match key {
+            "weight" => Weight::new(u32::try_from(number).ok()?).map(Self::Weight),
+            "ioprio" => (number <= 7).then_some(Self::Priority(number as u8)),
+            "idle" => ms(0, 1000).map(Self::Idle),
+            "min_iops" => rate().map(Self::MinIops),
+            "min_bps" => rate().map(Self::MinBps),
+            "max_iops" => rate().map(Self::MaxIops),
+            "max_bps" => rate().map(Self::MaxBps),
+            "burst_ms" => ms(1, 60_000).map(Self::Burst),
+            "latency_p99_ms" => ms(1, 60_000).map(Self::LatencyP99),
+            _ => None,
+        }
+    }
+
+    fn taken_back(key: &str) -> Option<Self> {
+        Some(match key {
+            "idle" => Self::Idle(None),
+            "min_iops" => Self::MinIops(None),
+            "min_bps" => Self::MinBps(None),
+            "max_iops" => Self::MaxIops(None),
+            "max_bps" => Self::MaxBps(None),
+            "burst_ms" => Self::Burst(None),
+            "latency_p99_ms" => Self::LatencyP99(None),
+            _ => return None,
+        })
+    }
+
+    /// The key, and the value if one is kept.
+    pub(super) fn parts(self) -> (&'static str, Option<u64>) {
+        let rate = |rate: Option<NonZeroU64>| rate.map(NonZeroU64::get);
+        let ms = |span: Option<Span>| span.map(Span::as_ms);
+        match self {
+            Self::Weight(weight) => ("weight", Some(weight.get().into())),
+            Self::Priority(priority) => ("ioprio", Some(priority.into())),
+            Self::Idle(idle) => ("idle", ms(idle)),
+            Self::MinIops(iops) => ("min_iops", rate(iops)),
+            Self::MinBps(bps) => ("min_bps", rate(bps)),
+            Self::MaxIops(iops) => ("max_iops", rate(iops)),
+            Self::MaxBps(bps) => ("max_bps", rate(bps)),
+            Self::Burst(burst) => ("burst_ms", ms(burst)),
+            Self::LatencyP99(target) => ("latency_p99_ms", ms(target)),
+        }
+    }
+
+    /// The setting that this one takes the place of.
+    pub(super) const fn instead_of(self) -> Option<&'static str> {
+        match self {
+            Self::Weight(_) => Some("ioprio"),
+            Self::Priority(_) => Some("weight"),
+            _ => None,
+        }
+    }
+}
+
+/// A number, with `K`, `M` or `G` for powers of 1024.
+fn number(text: &str) -> Option<u64> {
+    let (digits, shift) = match text.as_bytes().last()? {
+        b'K' | b'k' => (&text[..text.len() - 1], 10),
+        b'M' | b'm' => (&text[..text.len() - 1], 20),
+        b'G' | b'g' => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// Why a setting cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SettingError {
+    /// There is no such setting.
+    Key(String),
+    /// The value is none of the setting's.
+    Value {
+        /// The setting.
+        key: String,
+        /// What was given.
+        value: String,
+    },
+    /// There is no such group.
+    NoGroup(String),
+    /// The system refuses.
+    Refused {
+        /// The group.
+        group: String,
+        /// What it said.
+        why: String,
+    },
+}
+
+impl fmt::Display for SettingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(key) => {
+                let known = KEYS.map(|(key, _)| key).join(", ");
+                write!(f, "unknown setting `{key}` (known: {known})")
+            }
+            Self::Value { key, value } => {
+                let takes = KEYS.iter().find(|(known, _)| known == key).map_or("", |(_, it)| it);
+                write!(f, "{key}={value}: {takes}")
+            }
+            Self::NoGroup(group) => write!(f, "no group `{group}`: its directory does not exist"),
+            Self::Refused { group, why } => {
+                write!(f, "the settings of group `{group}` cannot be changed: {why}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SettingError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_as_they_are_written() {
+        assert_eq!(Setting::parse("ioprio=2"), Ok(Setting::Priority(2)));
+        assert_eq!(Setting::parse("weight = 10000").unwrap().parts(), ("weight", Some(10_000)));
+        assert_eq!(Setting::parse("idle=0"), Ok(Setting::Idle(Some(Span::ZERO))));
+        assert_eq!(Setting::parse("idle=default").unwrap().parts(), ("idle", None));
+        assert_eq!(Setting::parse("max_bps=10M").unwrap().parts(), ("max_bps", Some(10 << 20)));
+        assert_eq!(Setting::parse("max_bps=none"), Ok(Setting::MaxBps(None)));
+        for (text, says) in [
+            ("weight=0", "1 to 10000"),
+            ("weight=many", "1 to 10000"),
+            ("weight=default", "1 to 10000"),
+            ("weight=4294967396", "1 to 10000"),
+            ("ioprio=8", "0 (high) to 7"),
+            ("idle=1001", "from 0 to 1000, or default"),
+            ("min_iops=0", "at least 1"),
+            ("max_bps=20000000000G", "K, M or G"),
+            ("burst_ms=0", "from 1 to 60000"),
+            ("prio=1", "unknown setting `prio` (known: ioprio, weight, idle, min_iops"),
+        ] {
+            let error = Setting::parse(text).unwrap_err().to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_said_in_the_words_of_settings() {
+        let words = ["weight=300", "idle=0", "min_iops=50", "max_bps=1048576", "burst_ms=20"];
+        let asks =
+            words.iter().fold(Asks::DEFAULT, |asks, word| asks.with(Setting::parse(word).unwrap()));
+        assert_eq!(asks.to_string(), words.join(" "));
+        let back = asks
+            .to_string()
+            .split(' ')
+            .fold(Asks::DEFAULT, |asks, word| asks.with(Setting::parse(word).unwrap()));
+        assert_eq!(back, asks);
+        assert_eq!(Asks::DEFAULT.to_string(), "ioprio=4");
+        let none = asks.with(Setting::Burst(None)).with(Setting::MinIops(None));
+        assert_eq!(none.to_string(), "weight=300 idle=0 max_bps=1048576");
+    }
+
+    #[test]
+    fn every_key_is_read_and_taken_back_under_its_name() {
+        for (key, _) in KEYS {
+            let setting = Setting::of(key, "2").unwrap();
+            assert_eq!(setting.parts(), (key, Some(2)));
+            if let Ok(gone) = Setting::of(key, "default") {
+                assert_eq!(gone.parts(), (key, None));
+            }
+        }
+    }
+}
