@@ -193,6 +193,13 @@ impl<E: Elevator> Engine<E> {
         self.journal.drain()
     }
 
+    /// The bio that the request in slot `id` was made of, if there is one: of several the first.
+    #[must_use]
+    pub fn first_bio(&self, id: RequestId) -> Option<&Bio> {
+        self.requests.get(id)?;
+        Some(self.bios.submitted(self.requests.first_bio(id)).0)
+    }
+
     /// The request in slot `id`, if there is one.
     #[must_use]
     pub fn request(&self, id: RequestId) -> Option<&Request> {

@@ -1,7 +1,7 @@
 //! What requests cost a device, measured: a few loads, each of which keeps the device as busy as it
 //! can be, say how much of a second one request of a kind takes up.
 
-use fairdisk_core::{Cost, CostModel, Instant, Lba, Op, Prng, RequestId, Sectors, Span};
+use fairdisk_core::{Cost, CostModel, GroupId, Instant, Lba, Op, Prng, RequestId, Sectors, Span};
 use fairdisk_sim::device::{Device, DeviceIo, DeviceModel, DeviceSpec, Done};
 
 /// Small requests, in which the place counts, and large ones, in which the bytes do.
@@ -101,7 +101,8 @@ impl Probe {
                 start
             }
         };
-        DeviceIo { id, op: self.op, start: Lba(start), sectors: size, fua: false }
+        let group = GroupId::ROOT;
+        DeviceIo { id, group, op: self.op, start: Lba(start), sectors: size, fua: false }
     }
 }
 

@@ -3,6 +3,8 @@
 
 use crate::plan::{Plan, PlannedArm, PlannedRow, Setup};
 use fairdisk_core::{GroupId, Histogram, Instant, Prng, Span};
+use fairdisk_sched::Scheduler;
+use fairdisk_sim::device::Device as _;
 use fairdisk_sim::{TaskReport, World};
 use std::num::NonZero;
 use std::ops::Range;
@@ -21,8 +23,10 @@ pub struct GroupRun {
     pub bytes: u64,
     /// From system call to return.
     pub latency: Histogram,
-    /// How long the disk was busy for the group.
+    /// How long the disk was busy for the group: time from one completion to the next.
     pub device_time: Span,
+    /// What the simulated disk did for the group, in time of the whole disk; zero on real files.
+    pub work: Span,
     /// The longest a request waited before it went to the disk.
     pub wait_max: Span,
     /// How often a task had to wait for a request slot.
@@ -114,6 +118,7 @@ impl GroupRun {
         self.bytes += other.bytes;
         self.latency.merge(&other.latency);
         self.device_time += other.device_time;
+        self.work += other.work;
         self.wait_max = self.wait_max.max(other.wait_max);
         self.slot_waits += other.slot_waits;
         self.errors += other.errors;
@@ -134,6 +139,19 @@ impl RunResult {
         self.submitted += other.submitted;
         self.completed += other.completed;
         self.in_flight += other.in_flight;
+    }
+
+    /// Notes what the disk did for each group of the machine, of which the first is the root group.
+    fn note_work(&mut self, root_at: Option<usize>, before: &[Span], after: &[Span]) {
+        let mut work = before.iter().zip(after).map(|(before, after)| *after - *before);
+        let root = work.next().unwrap_or_default();
+        for (group, work) in self.groups.iter_mut().zip(work) {
+            group.work = work;
+        }
+        match root_at.and_then(|at| self.groups.get_mut(at)) {
+            Some(group) => group.work = root,
+            None => self.root.work = root,
+        }
     }
 
     /// Makes one of the lines of the report that stand for the same tasks on several partitions.
@@ -179,6 +197,7 @@ fn run_disk(plan: &Plan, setup: Setup, stop: &AtomicBool) -> RunResult {
         world.run_until(Instant::ZERO + plan.ramp);
         world.machine_mut().restart_tallies();
     }
+    let before = work(&world);
     let began = Instant::ZERO + plan.ramp;
     let mut next = began;
     while next < end && !world.machine().is_done() && !stop.load(Ordering::Relaxed) {
@@ -187,10 +206,17 @@ fn run_disk(plan: &Plan, setup: Setup, stop: &AtomicBool) -> RunResult {
     }
     let until = if world.machine().is_done() { world.now() } else { next };
     let mut result = collect(world.machine(), &named, root, began, until);
+    result.note_work(root, &before, &work(&world));
     if plan.duration.is_none() && !world.machine().is_done() {
         result.end = RunEnd::GivenUp;
     }
     result
+}
+
+/// What the disk has done for each group of the machine.
+fn work(world: &World<Scheduler>) -> Vec<Span> {
+    let groups = 0..world.machine().groups().len() as u32;
+    groups.map(|group| world.device().work(GroupId(group))).collect()
 }
 
 /// Reads the result off a machine. `root_at` is the place of the root group among those of the
@@ -215,6 +241,7 @@ pub fn collect<E: fairdisk_core::Elevator>(
                 bytes: tally.bytes(),
                 latency: tally.latency.clone(),
                 device_time: account.map_or(Span::ZERO, |account| account.device_time),
+                work: Span::ZERO,
                 wait_max: account.map_or(Span::ZERO, |account| account.wait_max),
                 slot_waits: account.map_or(0, |account| account.slot_waits),
                 errors: tally.errors,

@@ -1,6 +1,7 @@
 //! Every device of the catalogue: its file reads, and what it costs is the committed table
 //! `devices.expected`. `UPDATE=1 cargo test` rewrites the table; read the difference.
 
+use fairdisk_core::GroupId;
 use fairdisk_core::prng::Prng;
 use fairdisk_core::request::{Lba, Op, RequestId, Sectors};
 use fairdisk_core::time::{Instant, Span};
@@ -35,7 +36,8 @@ struct Host {
 impl Host {
     fn serve(&mut self, op: Op, start: u64, sectors: u32) {
         let (start, sectors) = (Lba(start), Sectors(sectors));
-        let io = DeviceIo { id: RequestId(0), op, start, sectors, fua: false };
+        let (id, group) = (RequestId(0), GroupId::ROOT);
+        let io = DeviceIo { id, group, op, start, sectors, fua: false };
         self.device.submit(self.now, &io);
         self.collect();
     }
@@ -91,7 +93,7 @@ fn queued_per_s(spec: &DeviceSpec) -> f64 {
     let blocks = spec.capacity_sectors() / 8;
     let io = |id, block| {
         let (start, sectors) = (Lba(block * 8), Sectors(8));
-        DeviceIo { id, op: Op::Read, start, sectors, fua: false }
+        DeviceIo { id, group: GroupId::ROOT, op: Op::Read, start, sectors, fua: false }
     };
     for id in 0..host.device.depth().min(32) {
         host.device.submit(host.now, &io(RequestId(id), prng.below(blocks)));

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{ClosedLoop, Mix};
-use fairdisk_core::{EngineConfig, Flags, Instant, PoolConfig, PoolLayout, Span};
+use fairdisk_core::{EngineConfig, Instant, PoolConfig, PoolLayout, Span};
 use fairdisk_plane::backend::{Backend, Memory, Modelled, Null, Preference, open};
 use fairdisk_plane::file::Watch;
 use fairdisk_plane::{FakeClock, FileNeeds, Load, Pattern, Shell, TargetFile};
@@ -60,10 +60,7 @@ fn in_simulation(mut load: impl Load, mut device: DeviceModel) {
             load.advance(now, &mut issue);
         }
         for request in issue.drain(..) {
-            let fua = request.flags.contains(Flags::FUA);
-            let (id, op) = (request.id, request.op);
-            let io = DeviceIo { id, op, start: request.start, sectors: request.sectors, fua };
-            device.submit(now, &io);
+            device.submit(now, &DeviceIo::of(&request));
         }
     }
 }

@@ -249,6 +249,19 @@ impl<E: Elevator> Machine<E> {
         self.engine.drain_journal()
     }
 
+    /// The group whose data `request` moves. With D5 that is not the one it is charged to.
+    #[must_use]
+    pub fn owner(&self, request: &Request) -> GroupId {
+        if !self.config.async_of_submitter || request.group != GroupId::ROOT {
+            return request.group;
+        }
+        let io = self.engine.first_bio(request.id).map(|bio| self.ios.get(Ios::index_of(bio.id)));
+        match io.map(|io| &io.kind) {
+            Some(IoKind::WriteBehind { task }) => self.config.tasks[*task as usize].group,
+            _ => request.group,
+        }
+    }
+
     /// What the tasks of each group have done, by group number.
     #[must_use]
     pub fn groups(&self) -> &[GroupTally] {

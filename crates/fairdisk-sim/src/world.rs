@@ -2,7 +2,7 @@
 
 use crate::device::{Device, DeviceIo, DeviceModel, Done};
 use crate::machine::Machine;
-use fairdisk_core::{Elevator, Flags, Instant, Request};
+use fairdisk_core::{Elevator, Instant, Request};
 
 /// A machine and its disk.
 #[derive(Debug)]
@@ -23,6 +23,11 @@ impl<E: Elevator> World<E> {
     /// The machine.
     pub const fn machine(&self) -> &Machine<E> {
         &self.machine
+    }
+
+    /// The disk.
+    pub const fn device(&self) -> &DeviceModel {
+        &self.device
     }
 
     /// The machine, for changes between steps.
@@ -79,20 +84,9 @@ impl<E: Elevator> World<E> {
         }
         self.machine.advance(now, &mut self.issued);
         for request in &self.issued {
-            self.device.submit(now, &device_io(request));
+            let group = self.machine.owner(request);
+            self.device.submit(now, &DeviceIo { group, ..DeviceIo::of(request) });
         }
         self.issued.clear();
-    }
-}
-
-/// A request as the device sees it.
-#[must_use]
-pub const fn device_io(request: &Request) -> DeviceIo {
-    DeviceIo {
-        id: request.id,
-        op: request.op,
-        start: request.start,
-        sectors: request.sectors,
-        fua: request.flags.contains(Flags::FUA),
     }
 }

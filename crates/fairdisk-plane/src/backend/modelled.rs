@@ -8,7 +8,7 @@ use super::{Backend, Chosen, Done};
 use crate::buffer::Buffer;
 use crate::clock::Clock;
 use crate::failure::Failure;
-use fairdisk_core::{Flags, Histogram, Instant, Request, RequestId};
+use fairdisk_core::{Histogram, Instant, Request, RequestId};
 use fairdisk_sim::device::{Device, DeviceIo, Done as DeviceDone};
 use std::collections::BTreeMap;
 use std::io;
@@ -131,14 +131,7 @@ impl<B: Backend, D: Device> Backend for Modelled<B, D> {
         self.in_flight += 1;
         // What is due at `now` itself comes after every request submitted at `now`.
         self.advance_device(Instant::from_ns(now.as_ns().saturating_sub(1)), now);
-        let io = DeviceIo {
-            id: request.id,
-            op: request.op,
-            start: request.start,
-            sectors: request.sectors,
-            fua: request.flags.contains(Flags::FUA),
-        };
-        self.device.submit(now, &io);
+        self.device.submit(now, &DeviceIo::of(request));
         self.inner.submit(now, request, data);
     }
 

@@ -5,7 +5,7 @@ use super::depth::{DepthMeter, Witness};
 use super::{Device, Job, Order};
 use fairdisk_core::{
     Accounts, AttachError, Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig,
-    Flags, GroupId, GroupLoad, Input, Instant, Journal, Lba, Request, RequestId, Sleeper,
+    GroupId, GroupLoad, Input, Instant, Journal, Lba, Request, RequestId, Sleeper,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceIo, DeviceModel, Done};
@@ -289,16 +289,7 @@ impl Model {
             self.halves.resize_with(slot + 1, Half::default);
         }
         self.halves[slot] = Half::Neither;
-        self.device.submit(
-            now,
-            &DeviceIo {
-                id: request.id,
-                op: request.op,
-                start: request.start,
-                sectors: request.sectors,
-                fua: request.flags.contains(Flags::FUA),
-            },
-        );
+        self.device.submit(now, &DeviceIo::of(request));
     }
 
     /// The next that is done by `now`. All of them are collected before the first is told, as the

@@ -5,7 +5,9 @@
 
 use super::rate::Rate;
 use super::spec::{SpecError, within};
+use super::work::Work;
 use super::{Check, Checked, Device, DeviceIo, Done};
+use fairdisk_core::GroupId;
 use fairdisk_core::request::{Op, RequestId};
 use fairdisk_core::time::{Instant, Span};
 use std::cmp::Reverse;
@@ -76,6 +78,8 @@ struct InService {
     due: Instant,
     order: u64,
     id: RequestId,
+    group: GroupId,
+    service_ns: u64,
     ok: bool,
 }
 
@@ -89,6 +93,7 @@ pub struct Fixed {
     flush: Cost,
     submitted: u64,
     in_service: BinaryHeap<Reverse<InService>>,
+    work: Work,
 }
 
 impl Fixed {
@@ -104,6 +109,7 @@ impl Fixed {
             flush: Cost::new(FixedCost { latency_us: params.flush_us, mb_per_s: None }),
             submitted: 0,
             in_service: BinaryHeap::with_capacity(params.parallel as usize),
+            work: Work::default(),
         }
     }
 
@@ -129,10 +135,13 @@ impl Device for Fixed {
     fn submit(&mut self, now: Instant, io: &DeviceIo) {
         assert!(self.in_service.len() < self.parallel as usize, "more requests than the depth");
         self.submitted += 1;
+        let service = self.service(io);
         self.in_service.push(Reverse(InService {
-            due: now + self.service(io),
+            due: now + service,
             order: self.submitted,
             id: io.id,
+            group: io.group,
+            service_ns: service.as_ns(),
             ok: io.fits(self.capacity_sectors),
         }));
     }
@@ -146,7 +155,12 @@ impl Device for Fixed {
             && next.due <= now
         {
             self.in_service.pop();
+            self.work.add(next.group, next.service_ns / u64::from(self.parallel));
             done.push(Done { id: next.id, ok: next.ok });
         }
+    }
+
+    fn work(&self, group: GroupId) -> Span {
+        self.work.of(group)
     }
 }

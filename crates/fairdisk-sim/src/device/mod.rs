@@ -14,6 +14,7 @@ mod raid5;
 mod rate;
 mod spec;
 mod ssd;
+mod work;
 
 pub use fixed::{Fixed, FixedCost, FixedParams, FixedSpec};
 pub use hdd::{
@@ -25,14 +26,17 @@ pub use raid5::{Raid5, Raid5Params, Raid5Spec};
 pub use spec::{Check, Checked, DeviceSpec, SpecError};
 pub use ssd::{CollectionParams, Ssd, SsdParams, SsdSpec};
 
-use fairdisk_core::request::{Lba, Op, RequestId, Sectors};
-use fairdisk_core::time::Instant;
+use fairdisk_core::GroupId;
+use fairdisk_core::request::{Flags, Lba, Op, Request, RequestId, Sectors};
+use fairdisk_core::time::{Instant, Span};
 
 /// One request as the device sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceIo {
     /// The host's name for it, returned in [`Done`].
     pub id: RequestId,
+    /// For whom it is done: whose [work](Device::work) it is.
+    pub group: GroupId,
     /// What is asked.
     pub op: Op,
     /// First sector.
@@ -44,6 +48,19 @@ pub struct DeviceIo {
 }
 
 impl DeviceIo {
+    /// What `request` asks of a device.
+    #[must_use]
+    pub const fn of(request: &Request) -> Self {
+        Self {
+            id: request.id,
+            group: request.group,
+            op: request.op,
+            start: request.start,
+            sectors: request.sectors,
+            fua: request.flags.contains(Flags::FUA),
+        }
+    }
+
     /// Whether a device of `capacity_sectors` has all its sectors.
     pub(crate) const fn fits(&self, capacity_sectors: u64) -> bool {
         match self.start.0.checked_add(self.sectors.0 as u64) {
@@ -79,6 +96,11 @@ pub trait Device {
 
     /// Brings the device to `now` and appends what completed, in the order of completion.
     fn advance(&mut self, now: Instant, done: &mut Vec<Done>);
+
+    /// What it has done for `group` until now, in time of the whole device: what all groups had of
+    /// a second in which it had as much to do as it could adds up to about a second. What it does
+    /// after a completion, as emptying its cache, counts for the group that wrote.
+    fn work(&self, group: GroupId) -> Span;
 }
 
 /// A device of any kind.
@@ -141,5 +163,9 @@ impl Device for DeviceModel {
     #[inline]
     fn advance(&mut self, now: Instant, done: &mut Vec<Done>) {
         each!(self, device => device.advance(now, done));
+    }
+
+    fn work(&self, group: GroupId) -> Span {
+        each!(self, device => device.work(group))
     }
 }

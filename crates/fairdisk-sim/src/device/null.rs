@@ -2,7 +2,8 @@
 
 use super::spec::{SpecError, within};
 use super::{Check, Checked, Device, DeviceIo, Done};
-use fairdisk_core::time::Instant;
+use fairdisk_core::GroupId;
+use fairdisk_core::time::{Instant, Span};
 
 /// Parameters of a [`Null`] device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,5 +63,9 @@ impl Device for Null {
 
     fn advance(&mut self, _now: Instant, done: &mut Vec<Done>) {
         done.append(&mut self.pending);
+    }
+
+    fn work(&self, _group: GroupId) -> Span {
+        Span::ZERO
     }
 }

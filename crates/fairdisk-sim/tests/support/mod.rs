@@ -1,6 +1,7 @@
 //! Devices to test with, and a host that drives one.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
+use fairdisk_core::GroupId;
 use fairdisk_core::request::{Lba, Op, RequestId, Sectors};
 use fairdisk_core::time::Instant;
 use fairdisk_sim::device::{
@@ -136,7 +137,8 @@ pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
 
 /// A request.
 pub(crate) fn io(id: u32, op: Op, start: u64, sectors: u32) -> DeviceIo {
-    DeviceIo { id: RequestId(id), op, start: Lba(start), sectors: Sectors(sectors), fua: false }
+    let (id, group) = (RequestId(id), GroupId::ROOT);
+    DeviceIo { id, group, op, start: Lba(start), sectors: Sectors(sectors), fua: false }
 }
 
 /// A host that knows the time.

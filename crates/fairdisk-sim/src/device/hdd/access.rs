@@ -54,6 +54,7 @@ impl Hdd {
         let limit = self.buffer.fill(&command.extent, plan.found, plan.head);
         self.mechanism.finish(&command.extent, plan.end, limit);
         self.arm = Arm::Serves(plan.end);
+        self.arm_group = command.group;
         // Data passes the bus as it comes off the medium.
         self.timing.streamed(command.ready, bytes, plan.end)
     }
@@ -65,12 +66,14 @@ impl Hdd {
         let set_off = self.timing.transferred(command.ready, 0).max(at);
         let end = self.write_medium(&command.extent, set_off).max(arrived);
         self.arm = Arm::Serves(end);
+        self.arm_group = command.group;
         end
     }
 
     pub(super) fn destage(&mut self, index: usize, at: u64) {
         let dirty = self.cache.start_destage(index);
         self.arm = Arm::Destages(self.write_medium(&dirty.extent, at));
+        self.arm_group = dirty.group;
     }
 
     /// Writes to the medium and answers when that ends.

@@ -1,7 +1,9 @@
 //! The write-back cache: writes that were acknowledged and are not on the medium yet.
 
+use super::command::Command;
 use super::geometry::Extent;
 use super::spec::{FlushPolicy, Order, WriteCacheParams};
+use fairdisk_core::GroupId;
 
 /// A write in the cache.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +18,8 @@ pub(super) struct Dirty {
     pub(super) ready: u64,
     /// Writes are numbered as they are accepted.
     pub(super) number: u64,
+    /// Who wrote it.
+    pub(super) group: GroupId,
 }
 
 impl Dirty {
@@ -103,21 +107,29 @@ impl WriteCache {
     }
 
     /// Accepts a write, its data complete at `ready`; the caller has checked for room.
-    pub(super) fn insert(&mut self, start: u64, end: u64, extent: Extent, ready: u64) {
+    pub(super) fn insert(&mut self, command: &Command, ready: u64) {
         assert!(self.has_room(), "a write needs a place");
         self.accepted += 1;
-        self.waiting.push(Dirty { start, end, extent, ready, number: self.accepted });
+        self.waiting.push(Dirty {
+            start: command.start,
+            end: command.end,
+            extent: command.extent,
+            ready,
+            number: self.accepted,
+            group: command.group,
+        });
     }
 
     /// Replaces or joins waiting writes with a write to these sectors, if it overlaps any: they
-    /// become one write, numbered like the oldest so that nothing waiting for it is let go early.
+    /// become one write of the newest writer, numbered like the oldest so that nothing waiting for
+    /// it is let go early.
     pub(super) fn join(
         &mut self,
-        start: u64,
-        end: u64,
+        command: &Command,
         ready: u64,
         extent_of: impl Fn(u64, u64) -> Extent,
     ) -> bool {
+        let (start, end, group) = (command.start, command.end, command.group);
         let mut joined: Option<(u64, u64, u64)> = None;
         // Waiting writes never overlap each other, so one pass finds all that belong together.
         self.waiting.retain(|dirty| {
@@ -129,7 +141,8 @@ impl WriteCache {
             !joins
         });
         let Some((start, end, number)) = joined else { return false };
-        let dirty = Dirty { start, end, extent: extent_of(start, end), ready, number };
+        let extent = extent_of(start, end);
+        let dirty = Dirty { start, end, extent, ready, number, group };
         let at = self.waiting.partition_point(|other| other.number < number);
         self.waiting.insert(at, dirty);
         true

@@ -4,6 +4,7 @@ use super::cache::{Barrier, WriteCache};
 use super::geometry::Extent;
 use super::mechanism::Access;
 use crate::device::DeviceIo;
+use fairdisk_core::GroupId;
 use fairdisk_core::request::{RequestId, SECTOR_BYTES};
 
 /// One command.
@@ -11,6 +12,8 @@ use fairdisk_core::request::{RequestId, SECTOR_BYTES};
 pub(super) struct Command {
     /// The host's name for it.
     pub(super) id: RequestId,
+    /// For whom it is done.
+    pub(super) group: GroupId,
     /// First sector.
     pub(super) start: u64,
     /// The sector after the last.
@@ -41,6 +44,7 @@ impl Command {
     pub(super) fn new(io: &DeviceIo, ready: u64) -> Self {
         Self {
             id: io.id,
+            group: io.group,
             start: io.start.0,
             end: io.start.0.saturating_add(io.sectors.0.into()),
             extent: Extent::default(),

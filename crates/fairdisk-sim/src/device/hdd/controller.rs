@@ -53,7 +53,7 @@ impl Hdd {
         let done = self.timing.transferred(command.ready, command.bytes());
         let mechanism = &self.mechanism;
         let extent_of = |start, end| mechanism.extent(start, (end - start) as u32);
-        if self.cache.join(command.start, command.end, done, extent_of) {
+        if self.cache.join(command, done, extent_of) {
             return State::Completes(done, true);
         }
         self.accept(command, done).unwrap_or(State::WantsPlace)
@@ -64,7 +64,7 @@ impl Hdd {
         if !self.cache.has_room() {
             return None;
         }
-        self.cache.insert(command.start, command.end, command.extent, done);
+        self.cache.insert(command, done);
         Some(State::Completes(done, true))
     }
 }

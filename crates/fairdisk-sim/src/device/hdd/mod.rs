@@ -24,12 +24,14 @@ pub use spec::{
     WriteCacheParams,
 };
 
+use super::work::Work as Ledger;
 use super::{Device, DeviceIo, Done};
 use buffer::ReadBuffer;
 use cache::WriteCache;
 use choice::Work;
 use command::{Command, State};
-use fairdisk_core::time::Instant;
+use fairdisk_core::GroupId;
+use fairdisk_core::time::{Instant, Span};
 use mechanism::Mechanism;
 use timing::Timing;
 
@@ -60,6 +62,11 @@ pub struct Hdd {
     /// Oldest first.
     commands: Vec<Command>,
     arm: Arm,
+    /// For whom the arm does what it does, or did last.
+    arm_group: GroupId,
+    work: Ledger,
+    /// Up to when `work` is complete.
+    settled: u64,
     next_event: u64,
 }
 
@@ -79,8 +86,26 @@ impl Hdd {
             cache: WriteCache::new(params.write_cache),
             commands: Vec::with_capacity(params.queue.depth as usize),
             arm: Arm::Free,
+            arm_group: GroupId::ROOT,
+            work: Ledger::default(),
+            settled: 0,
             next_event: NEVER,
         }
+    }
+
+    /// Writes down for whom the time up to `at` was: whom the arm works for, or else whoever has
+    /// waited longest for a command that the controller or the bus has.
+    #[inline]
+    fn settle(&mut self, at: u64) {
+        if let Arm::Serves(until) | Arm::Destages(until) = self.arm {
+            let until = until.min(at);
+            self.work.add(self.arm_group, until.saturating_sub(self.settled));
+            self.settled = self.settled.max(until);
+        }
+        if let Some(oldest) = self.commands.first() {
+            self.work.add(oldest.group, at.saturating_sub(self.settled));
+        }
+        self.settled = self.settled.max(at);
     }
 
     fn busy(&self, at: u64) -> bool {
@@ -182,6 +207,7 @@ impl Device for Hdd {
 
     fn submit(&mut self, now: Instant, io: &DeviceIo) {
         let now = now.as_ns();
+        self.settle(now);
         assert!(self.commands.len() < self.depth, "more commands than the depth");
         debug_assert!(self.next_event >= now, "what was due has not been collected");
         let ready = now + self.timing.command_overhead_ns;
@@ -204,6 +230,7 @@ impl Device for Hdd {
     fn advance(&mut self, now: Instant, done: &mut Vec<Done>) {
         while self.next_event <= now.as_ns() && self.next_event != NEVER {
             let at = self.next_event;
+            self.settle(at);
             if self.arm == Arm::Destages(at) {
                 self.finish_destage(at);
             }
@@ -211,5 +238,9 @@ impl Device for Hdd {
             self.dispatch(at);
             self.plan_event();
         }
+    }
+
+    fn work(&self, group: GroupId) -> Span {
+        self.work.of(group)
     }
 }

@@ -80,6 +80,7 @@ pub(super) struct Touched {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairdisk_core::GroupId;
     use fairdisk_core::request::{Lba, Op, RequestId, Sectors};
     use std::collections::BTreeSet;
 
@@ -112,6 +113,7 @@ mod tests {
         for (start, sectors) in [(0, 8), (100, 100), (383, 2), (380, 1000), (384, 384)] {
             let io = DeviceIo {
                 id: RequestId(0),
+                group: GroupId::ROOT,
                 op: Op::Read,
                 start: Lba(start),
                 sectors: Sectors(sectors),

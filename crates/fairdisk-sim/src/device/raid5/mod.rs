@@ -8,8 +8,9 @@ mod layout;
 
 use super::spec::{SpecError, within};
 use super::{Check, Checked, Device, DeviceIo, Done, Hdd, HddSpec};
+use fairdisk_core::GroupId;
 use fairdisk_core::request::{Lba, Op, RequestId, Sectors};
-use fairdisk_core::time::Instant;
+use fairdisk_core::time::{Instant, Span};
 use layout::{Layout, Piece, Touched};
 use std::collections::VecDeque;
 
@@ -112,11 +113,13 @@ impl Raid5 {
 
     /// Sends a piece of the request in `slot` to its disk.
     fn send(&mut self, now: Instant, slot: u32, op: Op, piece: Piece) {
-        let fua = op == Op::Write && self.request(slot).io.is_some_and(|io| io.fua);
+        let io = self.request(slot).io.expect("pieces belong to requests");
+        let (group, fua) = (io.group, op == Op::Write && io.fua);
         let (start, sectors) = (Lba(piece.start), Sectors(piece.sectors));
         self.request(slot).left += 1;
         let member = &mut self.members[piece.disk as usize];
-        member.waiting.push_back(DeviceIo { id: RequestId(slot), op, start, sectors, fua });
+        let id = RequestId(slot);
+        member.waiting.push_back(DeviceIo { id, group, op, start, sectors, fua });
         member.feed(now);
     }
 
@@ -262,5 +265,10 @@ impl Device for Raid5 {
                 self.finished = finished;
             }
         }
+    }
+
+    fn work(&self, group: GroupId) -> Span {
+        let all: u64 = self.members.iter().map(|member| member.disk.work(group).as_ns()).sum();
+        Span::from_ns(all / self.members.len() as u64)
     }
 }

@@ -16,7 +16,9 @@ mod units;
 pub use spec::{CollectionParams, SsdParams, SsdSpec};
 
 use super::rate::Rate;
+use super::work::Work as Ledger;
 use super::{Device, DeviceIo, Done};
+use fairdisk_core::GroupId;
 use fairdisk_core::request::Op;
 use fairdisk_core::time::{Instant, Span};
 use std::cmp::Reverse;
@@ -69,6 +71,7 @@ pub struct Ssd {
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
     planned: u64,
     begun: Vec<Begun>,
+    work: Ledger,
 }
 
 impl Ssd {
@@ -95,6 +98,7 @@ impl Ssd {
             events: BinaryHeap::with_capacity((params.depth + params.units) as usize),
             planned: 0,
             begun: Vec::new(),
+            work: Ledger::default(),
         }
     }
 
@@ -120,6 +124,18 @@ impl Ssd {
         done.push(Done { id: io.id, ok: io.fits(self.capacity_sectors) });
     }
 
+    /// Writes down what a command takes of the disk: of controller, bus and units together, the
+    /// part of the one it needs longest, for that one is what other commands would wait for.
+    fn settle(&mut self, io: &DeviceIo) {
+        let bytes = io.sectors.bytes();
+        let (bus, units) = match io.op {
+            Op::Read => (self.bus.ns(bytes), self.units.reading_ns(io.start.0 * 512, bytes)),
+            Op::Write => (self.bus.ns(bytes), self.units.programming_ns(bytes)),
+            Op::Flush | Op::Discard | Op::WriteZeroes => (0, 0),
+        };
+        self.work.add(io.group, self.controller_ns.max(bus).max(units));
+    }
+
     /// Sends the data of a command over the bus.
     fn transfer(&mut self, at: u64, slot: u32) {
         let bytes = self.command(slot).io.sectors.bytes();
@@ -132,6 +148,7 @@ impl Ssd {
         if !io.fits(self.capacity_sectors) {
             return self.complete(slot, done);
         }
+        self.settle(&io);
         match io.op {
             Op::Read => {
                 let (first, bytes) = (io.start.0 * 512, io.sectors.bytes());
@@ -236,5 +253,9 @@ impl Device for Ssd {
                 }
             }
         }
+    }
+
+    fn work(&self, group: GroupId) -> Span {
+        self.work.of(group)
     }
 }

@@ -89,6 +89,30 @@ impl Units {
         touched as u32
     }
 
+    /// How long all units together have with reading this.
+    pub(super) fn reading_ns(&self, first: u64, bytes: u64) -> u64 {
+        let pages = (first + bytes).div_ceil(self.page_bytes) - first / self.page_bytes;
+        pages * self.read_ns / self.units.len() as u64
+    }
+
+    /// How long all units together have with programming this, and with collecting for it if cells
+    /// have run out.
+    pub(super) fn programming_ns(&self, bytes: u64) -> u64 {
+        let of_units = |ns: u64, per_bytes: u64| {
+            let ns = u128::from(bytes) * u128::from(ns) / u128::from(per_bytes);
+            ns as u64 / self.units.len() as u64
+        };
+        let collecting = self.collecting().map_or(0, |one| {
+            of_units(Span::from_us(one.busy_us.into()).as_ns(), u64::from(one.every_kib) << 10)
+        });
+        of_units(self.program_ns, self.page_bytes) + collecting
+    }
+
+    /// How cells are made ready, once there are no fresh ones left.
+    fn collecting(&self) -> Option<CollectionParams> {
+        self.collection.filter(|one| self.written >= one.fresh_mib << 20)
+    }
+
     /// Takes data to be programmed.
     pub(super) fn program(&mut self, bytes: u64, begun: &mut Vec<Begun>) {
         self.waiting_bytes += bytes;
@@ -138,7 +162,7 @@ impl Units {
 
     /// How long the unit has to collect before it does anything else.
     fn must_collect(&self, unit: u32) -> Option<u64> {
-        let collection = self.collection.filter(|one| self.written >= one.fresh_mib << 20)?;
+        let collection = self.collecting()?;
         let due = self.units[unit as usize].programmed >= u64::from(collection.every_kib) << 10;
         due.then(|| Span::from_us(collection.busy_us.into()).as_ns())
     }
