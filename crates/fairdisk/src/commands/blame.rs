@@ -95,7 +95,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LABEL", value_hint = ValueHint::Other)]
     row: Option<String>,
     /// Runs of each mixture; of --command at least so many, and more while --runs allows it
-    /// [default: 4; of --command 3]
+    /// [default: 3]
     #[arg(
         long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000),
         allow_negative_numbers = true, value_hint = ValueHint::Other
@@ -139,7 +139,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 
 impl Args {
     fn seeds(&self) -> u32 {
-        self.seeds.unwrap_or(if self.command.is_some() { 3 } else { 4 })
+        self.seeds.unwrap_or(3)
     }
 
     fn design(&self, factors: usize) -> Design {
