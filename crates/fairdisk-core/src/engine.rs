@@ -34,7 +34,7 @@ use bios::{BioIndex, Bios};
 use dispatch::DispatchList;
 use merge::MergeIndex;
 use order::OrderGuard;
-use pool::Pools;
+use pool::{Pools, Slot};
 use requests::{Requests, State};
 
 /// How an engine is set up; fixed for its life, but for the depth.
@@ -429,7 +429,7 @@ impl<E: Elevator> Engine<E> {
             next = self.bios.next_in_request(index);
             self.finish(index, ok, out);
         }
-        self.give_slot_back(request.group, request.op, out);
+        self.give_slot_back((&request).into(), out);
     }
 
     #[inline]
@@ -463,8 +463,8 @@ impl<E: Elevator> Engine<E> {
     }
 
     #[inline(always)]
-    fn give_slot_back(&mut self, group: GroupId, op: Op, out: &mut Effects) {
-        if let Some(index) = self.pools.give_back(group, op) {
+    fn give_slot_back(&mut self, slot: Slot, out: &mut Effects) {
+        if let Some(index) = self.pools.give_back(slot) {
             let bio = *self.bios.bio(index);
             self.log(Record::Woken(bio.id));
             out.list.push(Effect::Wake { sleeper: Sleeper(index.0), task: bio.task });

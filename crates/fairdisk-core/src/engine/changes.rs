@@ -38,7 +38,7 @@ impl<E: Elevator> Engine<E> {
         self.elevator.withdraw(self.now, id);
         self.merge.remove(id);
         self.requests.remove(id);
-        self.give_slot_back(request.group, request.op, out);
+        self.give_slot_back((&request).into(), out);
         true
     }
 

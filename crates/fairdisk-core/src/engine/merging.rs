@@ -95,6 +95,6 @@ impl<E: Elevator> Engine<E> {
         self.merge.insert(&request);
         let how = Merge::Absorbed { absorbed: next, arrived: joined.arrived };
         self.elevator.merged(self.now, &request, how);
-        self.give_slot_back(joined.group, joined.op, out);
+        self.give_slot_back((&joined).into(), out);
     }
 }

@@ -2,7 +2,7 @@
 //! (spec: cfq, section 1.4; groups, section 0).
 
 use super::bios::BioIndex;
-use crate::request::{Bio, GroupId, Op, TaskId};
+use crate::request::{Bio, GroupId, Op, Request, TaskId};
 use crate::time::{Instant, Span};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -17,8 +17,31 @@ pub enum PoolLayout {
     Unlimited,
     /// One pool for reads and one for writes, for the whole device: the historical rule (D2).
     PerDirection,
+    /// One pool for what somebody waits for and one for the rest, for the whole device: the rule
+    /// of Linux 2.6.30 and later.
+    PerSync,
     /// One pool for reads and one for writes for every group.
     PerGroup,
+}
+
+/// Which pool a slot is from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    group: GroupId,
+    op: Op,
+    sync: bool,
+}
+
+impl From<&Bio> for Slot {
+    fn from(bio: &Bio) -> Self {
+        Self { group: bio.group, op: bio.op, sync: bio.sync }
+    }
+}
+
+impl From<&Request> for Slot {
+    fn from(request: &Request) -> Self {
+        Self { group: request.group, op: request.op, sync: request.sync }
+    }
 }
 
 /// The request slots of a device.
@@ -71,7 +94,7 @@ impl Pools {
         if config.layout == PoolLayout::Unlimited {
             return true;
         }
-        let index = self.index(bio.group, bio.op);
+        let index = self.index(bio.into());
         if self.pools[index].taken + 1 >= config.requests {
             if !self.pools[index].full {
                 self.pools[index].full = true;
@@ -92,12 +115,12 @@ impl Pools {
 
     /// Frees the slot of a request and says whom to wake.
     #[inline]
-    pub(super) fn give_back(&mut self, group: GroupId, op: Op) -> Option<BioIndex> {
+    pub(super) fn give_back(&mut self, slot: Slot) -> Option<BioIndex> {
         if self.config.layout == PoolLayout::Unlimited {
             return None;
         }
         let limit = self.config.requests;
-        let index = self.index(group, op);
+        let index = self.index(slot);
         let pool = &mut self.pools[index];
         debug_assert!(pool.taken > 0, "a slot was given back twice");
         pool.taken -= 1;
@@ -109,7 +132,7 @@ impl Pools {
     }
 
     pub(super) fn push_sleeper(&mut self, bio: &Bio, index: BioIndex) {
-        let pool = self.index(bio.group, bio.op);
+        let pool = self.index(bio.into());
         self.pools[pool].sleepers.push_back(index);
     }
 
@@ -117,7 +140,7 @@ impl Pools {
         if self.config.layout == PoolLayout::Unlimited {
             return false;
         }
-        let pool = self.index(bio.group, bio.op);
+        let pool = self.index(bio.into());
         let sleepers = &mut self.pools[pool].sleepers;
         let Some(at) = sleepers.iter().position(|sleeper| *sleeper == index) else { return false };
         sleepers.remove(at);
@@ -141,9 +164,13 @@ impl Pools {
     }
 
     #[inline]
-    fn index(&mut self, group: GroupId, op: Op) -> usize {
-        let group = if self.config.layout == PoolLayout::PerGroup { group.0 as usize } else { 0 };
-        let index = group * 2 + usize::from(op.is_write());
+    fn index(&mut self, slot: Slot) -> usize {
+        let Slot { group, op, sync } = slot;
+        let index = match self.config.layout {
+            PoolLayout::Unlimited | PoolLayout::PerDirection => usize::from(op.is_write()),
+            PoolLayout::PerSync => usize::from(op.is_write() && !sync),
+            PoolLayout::PerGroup => group.0 as usize * 2 + usize::from(op.is_write()),
+        };
         if index >= self.pools.len() {
             self.pools.resize_with(index + 1, Pool::default);
         }
@@ -225,11 +252,11 @@ mod tests {
         pools.push_sleeper(&read(2), BioIndex(20));
         pools.push_sleeper(&read(3), BioIndex(30));
         for left in (128..159).rev() {
-            assert_eq!(pools.give_back(GroupId::ROOT, Op::Read), None, "{left} are taken");
+            assert_eq!(pools.give_back((&read(0)).into()), None, "{left} are taken");
         }
-        assert_eq!(pools.give_back(GroupId::ROOT, Op::Read), Some(BioIndex(20)), "127 are taken");
-        assert_eq!(pools.give_back(GroupId::ROOT, Op::Read), Some(BioIndex(30)));
-        assert_eq!(pools.give_back(GroupId::ROOT, Op::Read), None);
+        assert_eq!(pools.give_back((&read(0)).into()), Some(BioIndex(20)), "127 are taken");
+        assert_eq!(pools.give_back((&read(0)).into()), Some(BioIndex(30)));
+        assert_eq!(pools.give_back((&read(0)).into()), None);
     }
 
     #[test]
@@ -241,6 +268,17 @@ mod tests {
             assert_eq!(taken(pools, T0, &bio(2, 2, Op::Read)), second);
         }
         assert_eq!(taken(&mut pools(PoolLayout::Unlimited), T0, &read(1)), 10_000);
+    }
+
+    #[test]
+    fn writes_that_are_waited_for_take_from_the_reads_since_2_6_30() {
+        let mut pools = pools(PoolLayout::PerSync);
+        assert_eq!(taken(&mut pools, T0, &bio(1, 0, Op::Write)), 159);
+        assert_eq!(taken(&mut pools, T0, &read(2)), 0);
+        let background = Bio { sync: false, ..bio(3, 0, Op::Write) };
+        assert_eq!(taken(&mut pools, T0, &background), 159);
+        let unmarked = Bio { sync: false, ..read(4) };
+        assert_eq!(taken(&mut pools, T0, &unmarked), 0, "every read is waited for");
     }
 
     #[test]

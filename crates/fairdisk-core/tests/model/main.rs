@@ -43,7 +43,12 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 fn config() -> impl Strategy<Value = EngineConfig> {
-    let layouts = [PoolLayout::Unlimited, PoolLayout::PerDirection, PoolLayout::PerGroup];
+    let layouts = [
+        PoolLayout::Unlimited,
+        PoolLayout::PerDirection,
+        PoolLayout::PerSync,
+        PoolLayout::PerGroup,
+    ];
     let pool = (prop::sample::select(layouts.to_vec()), 1..8u32, 0..5u32).prop_map(
         |(layout, requests, batch_requests)| PoolConfig { layout, requests, batch_requests },
     );

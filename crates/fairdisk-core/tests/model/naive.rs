@@ -202,11 +202,13 @@ impl Naive {
     // ---- slots ---------------------------------------------------------------------------
 
     fn pool(&mut self, bio: &Bio) -> &mut Pool {
-        let group = match self.config.pool.layout {
-            PoolLayout::PerGroup => bio.group.0,
-            _ => 0,
+        let writes = bio.op != Op::Read;
+        let pool = match self.config.pool.layout {
+            PoolLayout::PerGroup => (bio.group.0, writes),
+            PoolLayout::PerSync => (0, writes && !bio.sync),
+            _ => (0, writes),
         };
-        self.pools.entry((group, bio.op != Op::Read)).or_default()
+        self.pools.entry(pool).or_default()
     }
 
     fn take_slot(&mut self, bio: &Bio) -> bool {

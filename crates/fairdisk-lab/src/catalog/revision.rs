@@ -49,6 +49,25 @@ struct File {
     switches: BTreeMap<String, bool>,
     groups: Option<two_layer::GroupsFile>,
     defects: Option<two_layer::DefectsFile>,
+    #[serde(default)]
+    slots: SlotsFile,
+}
+
+/// Who shares the request slots, where groups do.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct SlotsFile {
+    by: SlotsBy,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SlotsBy {
+    /// Reads and writes.
+    #[default]
+    Direction,
+    /// What somebody waits for, and the rest.
+    Sync,
 }
 
 /// A file's text with everything it inherits filled in.
@@ -95,7 +114,11 @@ impl Revision {
             id: file.id,
             title: file.title,
             spec,
-            pool: if shared { PoolLayout::PerDirection } else { PoolLayout::PerGroup },
+            pool: match file.slots.by {
+                _ if !shared => PoolLayout::PerGroup,
+                SlotsBy::Direction => PoolLayout::PerDirection,
+                SlotsBy::Sync => PoolLayout::PerSync,
+            },
             async_of_submitter: defects.d5_async_of_submitter,
         })
     }

@@ -16,7 +16,7 @@ const SEEDS: u64 = 4;
 
 /// Every way an engine is set up, with a pool small enough to fill.
 fn configs() -> Vec<EngineConfig> {
-    let layouts = [PoolLayout::Unlimited, PoolLayout::PerDirection, PoolLayout::PerGroup];
+    let layouts = [PoolLayout::Unlimited, PoolLayout::PerSync, PoolLayout::PerGroup];
     let mut configs = Vec::new();
     for depth in [1, 8] {
         for peek in [false, true] {
