@@ -1,6 +1,8 @@
 //! Device files: `catalog/devices/<id>.toml`. The key `kind` decides which others there are.
 
+mod fixed;
 mod hdd;
+mod null;
 mod raid5;
 mod ssd;
 
@@ -9,8 +11,10 @@ use super::inherit;
 use super::library::{Document, Kind, find};
 use super::overrides::{Override, read};
 use super::source::Source;
-use fairdisk_sim::device::{Check, Checked, DeviceSpec, FixedCost, FixedParams, NullParams};
+use fairdisk_sim::device::{Check, Checked, DeviceSpec};
+use fixed::FixedFile;
 use hdd::HddFile;
+use null::NullFile;
 use raid5::Raid5File;
 use serde::Deserialize;
 use ssd::SsdFile;
@@ -109,67 +113,29 @@ const fn one() -> u32 {
     1
 }
 
-/// Keys that [`Head`] reads; named again where unknown keys are refused.
-type ReadByHead = serde::de::IgnoredAny;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NullFile {
-    #[serde(rename = "id")]
-    _id: ReadByHead,
-    #[serde(rename = "title")]
-    _title: ReadByHead,
-    #[serde(rename = "kind")]
-    _kind: ReadByHead,
-    #[serde(rename = "jbod")]
-    _jbod: Option<ReadByHead>,
-    #[serde(rename = "partitions")]
-    _partitions: Option<ReadByHead>,
-    capacity_sectors: u64,
-    depth: u32,
+/// The struct of a file of one kind: its own keys, and those that [`Head`] reads, named again
+/// because unknown keys are refused.
+macro_rules! device_file {
+    ($(#[$doc:meta])* $vis:vis struct $name:ident { $($keys:tt)* }) => {
+        $(#[$doc])*
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        $vis struct $name {
+            #[serde(rename = "id")]
+            _id: serde::de::IgnoredAny,
+            #[serde(rename = "title")]
+            _title: serde::de::IgnoredAny,
+            #[serde(rename = "kind")]
+            _kind: serde::de::IgnoredAny,
+            #[serde(rename = "jbod")]
+            _jbod: Option<serde::de::IgnoredAny>,
+            #[serde(rename = "partitions")]
+            _partitions: Option<serde::de::IgnoredAny>,
+            $($keys)*
+        }
+    };
 }
-
-impl NullFile {
-    fn params(self) -> NullParams {
-        NullParams { capacity_sectors: self.capacity_sectors, depth: self.depth }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FixedFile {
-    #[serde(rename = "id")]
-    _id: ReadByHead,
-    #[serde(rename = "title")]
-    _title: ReadByHead,
-    #[serde(rename = "kind")]
-    _kind: ReadByHead,
-    #[serde(rename = "jbod")]
-    _jbod: Option<ReadByHead>,
-    #[serde(rename = "partitions")]
-    _partitions: Option<ReadByHead>,
-    capacity_sectors: u64,
-    parallel: u32,
-    latency_us: u32,
-    mb_per_s: Option<u32>,
-    write_latency_us: Option<u32>,
-    write_mb_per_s: Option<u32>,
-    #[serde(default)]
-    flush_us: u32,
-}
-
-impl FixedFile {
-    /// A write costs what a read costs unless the file says otherwise.
-    fn params(self) -> FixedParams {
-        let read = FixedCost { latency_us: self.latency_us, mb_per_s: self.mb_per_s };
-        let write = FixedCost {
-            latency_us: self.write_latency_us.unwrap_or(self.latency_us),
-            mb_per_s: self.write_mb_per_s.or(self.mb_per_s),
-        };
-        let Self { capacity_sectors, parallel, flush_us, .. } = self;
-        FixedParams { capacity_sectors, parallel, read, write, flush_us }
-    }
-}
+use device_file;
 
 #[cfg(test)]
 mod tests {

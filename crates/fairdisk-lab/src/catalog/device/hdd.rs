@@ -1,6 +1,6 @@
 //! Files of rotating disks.
 
-use super::ReadByHead;
+use super::device_file;
 use crate::catalog::error::CatalogError;
 use crate::catalog::source::Source;
 use fairdisk_sim::device::{
@@ -9,38 +9,28 @@ use fairdisk_sim::device::{
 };
 use serde::Deserialize;
 
-/// A file of kind `hdd`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct HddFile {
-    #[serde(rename = "id")]
-    _id: ReadByHead,
-    #[serde(rename = "title")]
-    _title: ReadByHead,
-    #[serde(rename = "kind")]
-    _kind: ReadByHead,
-    #[serde(rename = "jbod")]
-    _jbod: Option<ReadByHead>,
-    #[serde(rename = "partitions")]
-    _partitions: Option<ReadByHead>,
-    capacity_sectors: u64,
-    rpm: u32,
-    #[serde(default)]
-    phase_ns: u64,
-    heads: u32,
-    zones: u32,
-    sectors_per_track_outer: u32,
-    sectors_per_track_inner: u32,
-    head_switch_us: u32,
-    cylinder_switch_us: u32,
-    write_settle_us: u32,
-    command_overhead_us: u32,
-    bus_overhead_us: u32,
-    bus_mb_per_s: u32,
-    seek: SeekTable,
-    read_ahead: Option<ReadAheadTable>,
-    write_cache: Option<WriteCacheTable>,
-    queue: Option<QueueTable>,
+device_file! {
+    /// A file of kind `hdd`.
+    pub(super) struct HddFile {
+        capacity_sectors: u64,
+        rpm: u32,
+        #[serde(default)]
+        phase_ns: u64,
+        heads: u32,
+        zones: u32,
+        sectors_per_track_outer: u32,
+        sectors_per_track_inner: u32,
+        head_switch_us: u32,
+        cylinder_switch_us: u32,
+        write_settle_us: u32,
+        command_overhead_us: u32,
+        bus_overhead_us: u32,
+        bus_mb_per_s: u32,
+        seek: SeekTable,
+        read_ahead: Option<ReadAheadTable>,
+        write_cache: Option<WriteCacheTable>,
+        queue: Option<QueueTable>,
+    }
 }
 
 impl HddFile {

@@ -1,30 +1,19 @@
 //! Files of disks with parity.
 
-use super::{Array, DeviceEntry, ReadByHead, load};
+use super::{Array, DeviceEntry, device_file, load};
 use crate::catalog::error::CatalogError;
 use crate::catalog::library::{Kind, find};
 use crate::catalog::source::Source;
 use fairdisk_sim::device::{DeviceSpec, Raid5Params};
-use serde::Deserialize;
 
-/// A file of kind `raid5`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Raid5File {
-    #[serde(rename = "id")]
-    _id: ReadByHead,
-    #[serde(rename = "title")]
-    _title: ReadByHead,
-    #[serde(rename = "kind")]
-    _kind: ReadByHead,
-    #[serde(rename = "jbod")]
-    _jbod: Option<ReadByHead>,
-    #[serde(rename = "partitions")]
-    _partitions: Option<ReadByHead>,
-    disk: String,
-    disks: u32,
-    chunk_kib: u32,
-    depth: u32,
+device_file! {
+    /// A file of kind `raid5`.
+    pub(super) struct Raid5File {
+        disk: String,
+        disks: u32,
+        chunk_kib: u32,
+        depth: u32,
+    }
 }
 
 impl Raid5File {

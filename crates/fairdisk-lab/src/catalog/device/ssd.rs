@@ -1,36 +1,26 @@
 //! Files of solid-state disks.
 
-use super::ReadByHead;
+use super::device_file;
 use super::hdd::FlushName;
 use fairdisk_sim::device::{CollectionParams, SsdParams};
 use serde::Deserialize;
 
-/// A file of kind `ssd`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct SsdFile {
-    #[serde(rename = "id")]
-    _id: ReadByHead,
-    #[serde(rename = "title")]
-    _title: ReadByHead,
-    #[serde(rename = "kind")]
-    _kind: ReadByHead,
-    #[serde(rename = "jbod")]
-    _jbod: Option<ReadByHead>,
-    #[serde(rename = "partitions")]
-    _partitions: Option<ReadByHead>,
-    capacity_sectors: u64,
-    depth: u32,
-    units: u32,
-    page_kib: u32,
-    read_us: u32,
-    program_us: u32,
-    command_us: u32,
-    commands_per_s: u32,
-    bus_mb_per_s: u32,
-    write_buffer_kib: u32,
-    flush: FlushName,
-    collection: Option<CollectionTable>,
+device_file! {
+    /// A file of kind `ssd`.
+    pub(super) struct SsdFile {
+        capacity_sectors: u64,
+        depth: u32,
+        units: u32,
+        page_kib: u32,
+        read_us: u32,
+        program_us: u32,
+        command_us: u32,
+        commands_per_s: u32,
+        bus_mb_per_s: u32,
+        write_buffer_kib: u32,
+        flush: FlushName,
+        collection: Option<CollectionTable>,
+    }
 }
 
 impl SsdFile {

@@ -1,0 +1,31 @@
+//! Files of devices with a fixed time for every request.
+
+use super::device_file;
+use fairdisk_sim::device::{FixedCost, FixedParams};
+
+device_file! {
+    /// A file of kind `fixed`.
+    pub(super) struct FixedFile {
+        capacity_sectors: u64,
+        parallel: u32,
+        latency_us: u32,
+        mb_per_s: Option<u32>,
+        write_latency_us: Option<u32>,
+        write_mb_per_s: Option<u32>,
+        #[serde(default)]
+        flush_us: u32,
+    }
+}
+
+impl FixedFile {
+    /// The parameters the file gives. A write costs what a read costs unless the file says otherwise.
+    pub(super) fn params(self) -> FixedParams {
+        let read = FixedCost { latency_us: self.latency_us, mb_per_s: self.mb_per_s };
+        let write = FixedCost {
+            latency_us: self.write_latency_us.unwrap_or(self.latency_us),
+            mb_per_s: self.write_mb_per_s.or(self.mb_per_s),
+        };
+        let Self { capacity_sectors, parallel, flush_us, .. } = self;
+        FixedParams { capacity_sectors, parallel, read, write, flush_us }
+    }
+}

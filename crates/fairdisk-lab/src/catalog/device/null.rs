@@ -1,0 +1,19 @@
+//! Files of devices that take no time.
+
+use super::device_file;
+use fairdisk_sim::device::NullParams;
+
+device_file! {
+    /// A file of kind `null`.
+    pub(super) struct NullFile {
+        capacity_sectors: u64,
+        depth: u32,
+    }
+}
+
+impl NullFile {
+    /// The parameters the file gives.
+    pub(super) fn params(self) -> NullParams {
+        NullParams { capacity_sectors: self.capacity_sectors, depth: self.depth }
+    }
+}
