@@ -149,11 +149,23 @@ pub enum Why {
     NothingQueued,
     /// A queue that is waited for starts nothing while asynchronous requests are in flight.
     AsyncInFlight,
+    /// Its group has had the least for its share.
+    LeastServed,
+    /// Its group is below its floor.
+    BelowFloor,
+    /// Every group that wants the disk is at its ceiling.
+    AtCeiling,
+    /// Every group that wants the disk has used its budget up.
+    BudgetUsed,
+    /// Groups that want the disk are held back because another misses its latency target.
+    LatencyMissed,
+    /// The device has as much to do as it gets done in time.
+    DeviceBusy,
 }
 
 impl Why {
     /// Every reason.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 26] = [
         Self::ArrivedFirst,
         Self::SectorOrder,
         Self::DeadlineExpired,
@@ -174,6 +186,12 @@ impl Why {
         Self::OwnRequestInFlight,
         Self::NothingQueued,
         Self::AsyncInFlight,
+        Self::LeastServed,
+        Self::BelowFloor,
+        Self::AtCeiling,
+        Self::BudgetUsed,
+        Self::LatencyMissed,
+        Self::DeviceBusy,
     ];
 
     /// The reason in words, as `fairdisk explain` prints it.
@@ -204,6 +222,14 @@ impl Why {
             Self::AsyncInFlight => {
                 "synchronous requests wait while asynchronous ones are in flight"
             }
+            Self::LeastServed => "its group has had the least for its share",
+            Self::BelowFloor => "its group is below its floor",
+            Self::AtCeiling => "every group that wants the disk is at its ceiling",
+            Self::BudgetUsed => "every group that wants the disk has used its budget up",
+            Self::LatencyMissed => {
+                "groups that want the disk are held back: another misses its latency target"
+            }
+            Self::DeviceBusy => "the device has as much to do as it gets done in time",
         }
     }
 }

@@ -7,9 +7,14 @@ extern crate alloc;
 
 pub mod cfq;
 pub mod deadline;
+mod groups;
+pub mod honours;
+pub mod mclock;
 pub mod noop;
 pub mod registry;
 pub mod revised;
+pub mod token_bucket;
 pub mod two_layer;
 
+pub use honours::Honours;
 pub use registry::{Scheduler, SchedulerSpec};

@@ -2,8 +2,11 @@
 
 use crate::cfq::{Cfq, CfqParams, Switches};
 use crate::deadline::{Deadline, DeadlineParams};
+use crate::honours::Honours;
+use crate::mclock::{Mclock, MclockParams};
 use crate::noop::Noop;
 use crate::revised::RevisedCfq;
+use crate::token_bucket::{TokenBucket, TokenBucketParams};
 use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
 use fairdisk_core::{
     Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
@@ -21,11 +24,16 @@ pub enum SchedulerSpec {
     Cfq(CfqParams),
     /// Groups take turns; inside its turn each group is a whole CFQ.
     TwoLayerCfq(TwoLayerParams),
+    /// Ceilings; otherwise first come, first served.
+    TokenBucket(TokenBucketParams),
+    /// A floor, a ceiling and a weight for each group, by tags.
+    Mclock(MclockParams),
 }
 
 impl SchedulerSpec {
     /// The names of all families.
-    pub const NAMES: &[&str] = &["noop", "deadline", "cfq", "two-layer-cfq"];
+    pub const NAMES: &[&str] =
+        &["noop", "deadline", "cfq", "two-layer-cfq", "token-bucket", "mclock"];
 
     /// The family called `name` with its default settings.
     #[must_use]
@@ -35,6 +43,8 @@ impl SchedulerSpec {
             "deadline" => Some(Self::Deadline(DeadlineParams::default())),
             "cfq" => Some(Self::Cfq(CfqParams::default())),
             "two-layer-cfq" => Some(Self::TwoLayerCfq(TwoLayerParams::default())),
+            "token-bucket" => Some(Self::TokenBucket(TokenBucketParams::default())),
+            "mclock" => Some(Self::Mclock(MclockParams::default())),
             _ => None,
         }
     }
@@ -47,30 +57,25 @@ impl SchedulerSpec {
             Self::Deadline(_) => "deadline",
             Self::Cfq(_) => "cfq",
             Self::TwoLayerCfq(_) => "two-layer-cfq",
+            Self::TokenBucket(_) => "token-bucket",
+            Self::Mclock(_) => "mclock",
         }
     }
 
-    /// Whether groups are served by their weights.
+    /// What it honours.
     #[must_use]
-    pub const fn weighs_groups(&self) -> bool {
+    pub const fn honours(&self) -> Honours {
         match self {
-            Self::TwoLayerCfq(_) => true,
-            Self::Cfq(params) => params.switches.effective().cgroup_groups,
-            Self::Noop | Self::Deadline(_) => false,
-        }
-    }
-
-    /// Whether tasks are served by their I/O priorities.
-    #[must_use]
-    pub const fn knows_priorities(&self) -> bool {
-        matches!(self, Self::Cfq(_) | Self::TwoLayerCfq(_))
-    }
-
-    /// Whether it charges by what requests cost the device, and has to be told.
-    #[must_use]
-    pub const fn charges_by_cost(&self) -> bool {
-        match self {
-            Self::Noop | Self::Deadline(_) | Self::Cfq(_) | Self::TwoLayerCfq(_) => false,
+            Self::Noop | Self::Deadline(_) => Honours::NONE,
+            Self::Cfq(params) => {
+                let shares = params.switches.effective().cgroup_groups;
+                Honours { shares, priorities: true, ..Honours::NONE }
+            }
+            Self::TwoLayerCfq(_) => Honours { shares: true, priorities: true, ..Honours::NONE },
+            Self::TokenBucket(_) => Honours { ceilings: true, ..Honours::NONE },
+            Self::Mclock(_) => {
+                Honours { shares: true, floors: true, ceilings: true, ..Honours::NONE }
+            }
         }
     }
 
@@ -85,6 +90,8 @@ impl SchedulerSpec {
             }
             Self::Cfq(params) => Scheduler::RevisedCfq(RevisedCfq::new(&params)),
             Self::TwoLayerCfq(params) => Scheduler::TwoLayerCfq(TwoLayerCfq::new(&params)),
+            Self::TokenBucket(params) => Scheduler::TokenBucket(TokenBucket::new(params)),
+            Self::Mclock(params) => Scheduler::Mclock(Mclock::new(params)),
         }
     }
 }
@@ -103,6 +110,10 @@ pub enum Scheduler {
     RevisedCfq(RevisedCfq),
     /// Two-layer CFQ.
     TwoLayerCfq(TwoLayerCfq),
+    /// Ceilings as leaky buckets.
+    TokenBucket(TokenBucket),
+    /// mClock.
+    Mclock(Mclock),
 }
 
 /// Calls a method of whichever scheduler it is.
@@ -114,6 +125,8 @@ macro_rules! each {
             Scheduler::Cfq($inner) => $call,
             Scheduler::RevisedCfq($inner) => $call,
             Scheduler::TwoLayerCfq($inner) => $call,
+            Scheduler::TokenBucket($inner) => $call,
+            Scheduler::Mclock($inner) => $call,
         }
     };
 }

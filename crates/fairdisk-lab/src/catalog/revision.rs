@@ -3,6 +3,8 @@
 
 mod cfq;
 mod deadline;
+mod mclock;
+mod token_bucket;
 mod two_layer;
 
 use super::error::{CatalogError, unknown};
@@ -11,7 +13,7 @@ use super::library::{Document, Kind, check_id, find};
 use super::overrides::{Override, read};
 use super::source::Source;
 use super::text::check_line;
-use fairdisk_core::{PoolLayout, Span};
+use fairdisk_core::{PoolLayout, Span, WeightMap};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::two_layer::TwoLayerParams;
 use serde::Deserialize;
@@ -49,6 +51,8 @@ struct File {
     switches: BTreeMap<String, bool>,
     groups: Option<two_layer::GroupsFile>,
     defects: Option<two_layer::DefectsFile>,
+    mclock: Option<mclock::MclockFile>,
+    token_bucket: Option<token_bucket::TokenBucketFile>,
     #[serde(default)]
     slots: SlotsFile,
 }
@@ -104,6 +108,8 @@ impl Revision {
             "deadline" => SchedulerSpec::Deadline(file.deadline(source)?),
             "cfq" => SchedulerSpec::Cfq(file.cfq(source)?),
             "two-layer-cfq" => SchedulerSpec::TwoLayerCfq(file.two_layer(source, &defects)?),
+            "mclock" => SchedulerSpec::Mclock(file.mclock(source)?),
+            "token-bucket" => SchedulerSpec::TokenBucket(file.token_bucket(source)?),
             other => {
                 let message = unknown("family", other, SchedulerSpec::NAMES);
                 return Err(source.error_at_key("family", message));
@@ -162,6 +168,14 @@ fn demand(
     let (least, most) = (range.start(), range.end());
     let message = format!("`{key}` is {value}; allowed: {least} to {most}");
     Err(source.error_at_key(path, message))
+}
+
+/// The weight map called `name`, which stands at `path`.
+fn weight_map(source: Source<'_>, path: &str, name: &str) -> Result<WeightMap, CatalogError> {
+    WeightMap::named(name).ok_or_else(|| {
+        let known = WeightMap::ALL.map(|(name, _)| name);
+        source.error_at_key(path, unknown("weight map", name, &known))
+    })
 }
 
 /// The largest time or count of a scheduler.

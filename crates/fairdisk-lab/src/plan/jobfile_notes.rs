@@ -31,22 +31,22 @@ fn engine(job: &Job) -> String {
 fn unused(jobs: &[Job], scheduler: &str, spec: &SchedulerSpec) -> Vec<String> {
     let groups = || jobs.iter().filter_map(|job| job.group.as_ref());
     let mut notes = Vec::new();
-    let weighs = spec.weighs_groups();
-    if !weighs && groups().any(|group| group.share != GroupShare::Default) {
+    let honours = spec.honours();
+    if !honours.shares && groups().any(|group| group.share != GroupShare::Default) {
         notes.push(format!(
             "scheduler `{scheduler}` does not look at the weights and priorities of groups; \
              two-layer-cfq does"
         ));
     }
     let nested = |path: &str| path.matches('/').count() > 1;
-    if let Some(group) = groups().find(|group| weighs && nested(&group.path)) {
+    if let Some(group) = groups().find(|group| honours.shares && nested(&group.path)) {
         notes.push(format!(
             "group `{}`: groups are not nested; every path is a group beside all others",
             group.path
         ));
     }
     let asks = |job: &Job| job.priority.io != IoPrio::FromNice || job.priority.nice != 0;
-    if !spec.knows_priorities() && jobs.iter().any(asks) {
+    if !honours.priorities && jobs.iter().any(asks) {
         notes.push(format!(
             "scheduler `{scheduler}` does not look at prio, prioclass and nice; cfq and \
              two-layer-cfq do"

@@ -119,7 +119,7 @@ impl Plan {
             write_behind_bytes: self.host.write_behind_kib * 1024,
             meta_hint: self.host.meta_hint,
             async_of_submitter: arm.revision.async_of_submitter,
-            costs: arm.revision.spec.charges_by_cost().then(|| self.costs()),
+            costs: arm.revision.spec.honours().costs.then(|| self.costs()),
             groups,
             volumes: loaded.volumes,
             files: loaded.files,

@@ -2,7 +2,7 @@
 
 use crate::cast::Cast;
 use crate::scenario::{Scenario, Step};
-use crate::settings::{ioprio, number, scheduler, share};
+use crate::settings::{costs, ioprio, number, qos, scheduler, share};
 use crate::telling::tell;
 use fairdisk_core::{
     Auditor, Change, Effect, Effects, Engine, GroupId, Input, Instant, Journal, Record, Span,
@@ -42,8 +42,9 @@ impl Player {
             told: 0,
             cast: Cast::default(),
         };
-        for (group, share) in settings.groups.iter().copied() {
+        for (group, share, qos) in settings.groups.iter().copied() {
             player.configure(Change::GroupAdded { group, share });
+            player.configure(Change::GroupQos { group, qos });
         }
         for (task, group, ioprio) in settings.tasks.iter().copied() {
             player.cast.set_group(task, group);
@@ -140,6 +141,7 @@ impl Player {
             ["rotational", rotational] => {
                 Input::Configure(Change::Rotational { rotational: number(rotational)? })
             }
+            ["costs", us, ps] => Input::Configure(Change::Costs(costs(us, ps)?)),
             ["depth", depth] => Input::Configure(Change::Depth { depth: number(depth)? }),
             _ => Input::Configure(self.change(words)?),
         })
@@ -167,6 +169,10 @@ impl Player {
                 Change::GroupIdle { group, idle }
             }
             ("group", ["removed"]) => Change::GroupRemoved { group },
+            ("group", ["in", parent]) => {
+                Change::GroupParent { group, parent: Some(GroupId(number(parent)?)) }
+            }
+            ("group", ["asks", asks @ ..]) => Change::GroupQos { group, qos: qos(asks)? },
             ("group", [asks]) => Change::GroupShare { group, share: share(asks)? },
             _ => return Err(unknown(words)),
         })

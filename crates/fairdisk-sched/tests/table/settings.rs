@@ -2,10 +2,12 @@
 //! `group …` and `task …` for who is there from the beginning.
 
 use fairdisk_core::{
-    EngineConfig, GroupId, IoClass, IoPrio, PoolConfig, PoolLayout, Share, Span, TaskId, Weight,
+    Cost, CostModel, EngineConfig, GroupId, IoClass, IoPrio, PoolConfig, PoolLayout, Qos, Share,
+    Span, TaskId, Weight,
 };
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::cfq::{CfqParams, Switches};
+use fairdisk_sched::mclock::AtLimit;
 use std::str::FromStr;
 
 /// Everything fixed before the first step.
@@ -13,7 +15,7 @@ use std::str::FromStr;
 pub(crate) struct Settings {
     pub(crate) spec: SchedulerSpec,
     pub(crate) config: EngineConfig,
-    pub(crate) groups: Vec<(GroupId, Share)>,
+    pub(crate) groups: Vec<(GroupId, Share, Qos)>,
     pub(crate) tasks: Vec<(TaskId, GroupId, IoPrio)>,
 }
 
@@ -47,8 +49,8 @@ impl Settings {
             ["merge", "=", sectors] => put(&mut self.config.merge_sectors_max, sectors),
             ["pool", "=", ref words @ ..] => self.set_pool(words),
             ["set", key, "=", value] => set_scheduler(&mut self.spec, key, value),
-            ["group", id, share] => {
-                self.groups.push((GroupId(number(id)?), self::share(share)?));
+            ["group", id, share, ref asks @ ..] => {
+                self.groups.push((GroupId(number(id)?), self::share(share)?, qos(asks)?));
                 Ok(())
             }
             ["task", id, ref words @ ..] => self.add_task(id, words),
@@ -108,6 +110,31 @@ pub(crate) fn share(text: &str) -> Result<Share, String> {
     }
 }
 
+/// `min_iops=N`, `min_bps=N`, `max_iops=N`, `max_bps=N`, `burst_ms=N`, `latency_ms=N`, or none.
+pub(crate) fn qos(words: &[&str]) -> Result<Qos, String> {
+    let mut qos = Qos::NONE;
+    for word in words {
+        let (key, value) = word.split_once('=').ok_or_else(|| format!("no value: {word}"))?;
+        match key {
+            "min_iops" => qos.floor.iops = Some(number(value)?),
+            "min_bps" => qos.floor.bytes_per_s = Some(number(value)?),
+            "max_iops" => qos.ceiling.iops = Some(number(value)?),
+            "max_bps" => qos.ceiling.bytes_per_s = Some(number(value)?),
+            "burst_ms" => qos.burst = Span::from_ms(number(value)?),
+            "latency_ms" => qos.latency_p99 = Some(Span::from_ms(number(value)?)),
+            _ => return Err(format!("no group asks for {key}")),
+        }
+    }
+    Ok(qos)
+}
+
+/// `US` each, sequential or not, and `PS` a byte, in both directions.
+pub(crate) fn costs(us: &str, ps: &str) -> Result<CostModel, String> {
+    let fixed = Span::from_us(number(us)?);
+    let cost = Cost { sequential: fixed, random: fixed, byte_ps: number(ps)? };
+    Ok(CostModel { depth: 1, read: cost, write: cost })
+}
+
 /// `rt:0`, `be:4`, `idle`, or `none:4` as `nice` leaves it.
 pub(crate) fn ioprio(text: &str) -> Result<IoPrio, String> {
     let (class, level) = text.split_once(':').unwrap_or((text, "0"));
@@ -140,6 +167,17 @@ fn set_scheduler(spec: &mut SchedulerSpec, key: &str, value: &str) -> Result<(),
             "inner_turn_resumes" => return put(&mut params.inner_turn_resumes, value),
             "d4_nominal_turns" => return put(&mut params.d4_nominal_turns, value),
             _ => return set_cfq(&mut params.cfq, key, value),
+        },
+        SchedulerSpec::TokenBucket(params) => match key {
+            "slice_ms" => params.slice = Some(Span::from_ms(number(value)?)),
+            _ => return Err(format!("token-bucket has no {key}")),
+        },
+        SchedulerSpec::Mclock(params) => match (key, value) {
+            ("at_limit", "wait") => params.at_limit = AtLimit::Wait,
+            ("at_limit", "allow") => params.at_limit = AtLimit::Allow,
+            ("anticipation_ms", _) => params.anticipation = Span::from_ms(number(value)?),
+            ("io_bytes", _) => return put(&mut params.io_bytes, value),
+            _ => return Err(format!("mclock has no {key} = {value}")),
         },
         _ => return Err(format!("{} has nothing to set", spec.name())),
     }

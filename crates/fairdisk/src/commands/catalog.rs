@@ -76,10 +76,27 @@ fn show(kind: KindArg, name: &str, json: bool) -> Result<(), Failure> {
             let entries = SWITCHES.iter().map(|switch| switch_as_json(switch, &switches));
             value["switches"] = entries.collect();
         }
+        if let Some(words) = honours(kind, name)? {
+            value["honours"] = words.into();
+        }
         return Ok(output::print_json(&value)?);
     }
     let about = switches.map_or_else(String::new, |switches| about_switches(&switches));
-    Ok(output::print(&format!("{}{about}", document.text))?)
+    let honours = honours(kind, name)?
+        .map_or_else(String::new, |words| format!("\n# Honours: {}\n", or_nothing(&words)));
+    Ok(output::print(&format!("{}{honours}{about}", document.text))?)
+}
+
+/// What of groups and tasks a scheduler looks at.
+fn honours(kind: KindArg, name: &str) -> Result<Option<Vec<&'static str>>, Failure> {
+    if kind != KindArg::Schedulers {
+        return Ok(None);
+    }
+    Ok(Some(Revision::load(name)?.spec.honours().words().collect()))
+}
+
+fn or_nothing(words: &[&str]) -> String {
+    if words.is_empty() { "nothing of groups and tasks".to_owned() } else { words.join(", ") }
 }
 
 /// The switches of a scheduler, if its family has any.
@@ -128,13 +145,24 @@ fn list(kind: KindArg, width: usize, with_heading: bool) -> String {
     }
     let indent = if with_heading { "  " } else { "" };
     for (id, title) in entries(kind) {
-        let _ = writeln!(text, "{indent}{id:width$}  {title}");
+        let honoured = match honours(kind, id) {
+            Ok(Some(words)) if !words.is_empty() => format!(" [{}]", words.join(", ")),
+            _ => String::new(),
+        };
+        let _ = writeln!(text, "{indent}{id:width$}  {title}{honoured}");
     }
     text
 }
 
 fn as_json(kind: KindArg) -> Value {
-    entries(kind).map(|(id, title)| json!({ "id": id, "title": title })).collect()
+    let entry = |(id, title): (&str, String)| {
+        let mut value = json!({ "id": id, "title": title });
+        if let Ok(Some(words)) = honours(kind, id) {
+            value["honours"] = words.into();
+        }
+        value
+    };
+    entries(kind).map(entry).collect()
 }
 
 fn entries(kind: KindArg) -> impl Iterator<Item = (&'static str, String)> {

@@ -136,6 +136,19 @@ fn an_entry_is_shown_with_its_provenance() {
 }
 
 #[test]
+fn a_scheduler_says_what_it_honours() {
+    let list = fairdisk(&["catalog", "schedulers"]).quiet();
+    let line = |id: &str| list.lines().find(|line| line.starts_with(&format!("{id} "))).unwrap();
+    assert!(line("token-bucket").ends_with("[ceilings]"), "{list}");
+    assert!(line("mclock").ends_with("[shares, floors, ceilings]"), "{list}");
+    assert!(!line("noop").contains('['), "{list}");
+    let value = fairdisk(&["catalog", "schedulers", "mclock", "--json"]).json();
+    assert_eq!(value["honours"], serde_json::json!(["shares", "floors", "ceilings"]));
+    let text = fairdisk(&["catalog", "schedulers", "deadline"]).quiet();
+    assert!(text.ends_with("\n# Honours: nothing of groups and tasks\n"), "{text}");
+}
+
+#[test]
 fn a_revision_of_cfq_is_shown_with_its_switches() {
     let text = fairdisk(&["catalog", "schedulers", "cfq-2.6.33-rc1"]).quiet();
     assert!(text.contains("# on   idle_corner_a: no idle wait"), "{text}");

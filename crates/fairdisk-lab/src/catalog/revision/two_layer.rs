@@ -1,9 +1,8 @@
 //! The family `two-layer-cfq`: tables `[groups]` and `[defects]`, and those of the CFQ inside.
 
-use super::{File, MOST, demand, need};
-use crate::catalog::error::{CatalogError, unknown};
+use super::{File, MOST, demand, need, weight_map};
+use crate::catalog::error::CatalogError;
 use crate::catalog::source::Source;
-use fairdisk_core::WeightMap;
 use fairdisk_sched::two_layer::{TwoLayerParams, WAIT_MAX};
 use serde::Deserialize;
 
@@ -33,13 +32,7 @@ impl File {
         defects: &DefectsFile,
     ) -> Result<TwoLayerParams, CatalogError> {
         let groups = need(self.groups.as_ref(), "groups", source)?;
-        let map = WeightMap::named(&groups.weight_map).ok_or_else(|| {
-            let known = WeightMap::ALL.map(|(name, _)| name);
-            source.error_at_key(
-                "groups.weight_map",
-                unknown("weight map", &groups.weight_map, &known),
-            )
-        })?;
+        let map = weight_map(source, "groups.weight_map", &groups.weight_map)?;
         demand(source, 1..=MOST, &[("groups.slice_ms", groups.slice_ms)])?;
         Ok(TwoLayerParams {
             cfq: self.cfq(source)?,

@@ -1,0 +1,47 @@
+//! What of groups and tasks a scheduler looks at; the rest it is told and does not use.
+
+/// What a scheduler honours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Honours {
+    /// Weights and priorities of groups.
+    pub shares: bool,
+    /// That groups lie in groups.
+    pub nesting: bool,
+    /// I/O priorities of tasks.
+    pub priorities: bool,
+    /// `Qos::floor`.
+    pub floors: bool,
+    /// `Qos::ceiling`.
+    pub ceilings: bool,
+    /// `Qos::latency_p99`.
+    pub latency_targets: bool,
+    /// What requests cost the device: it charges by that and has to be told.
+    pub costs: bool,
+}
+
+impl Honours {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        shares: false,
+        nesting: false,
+        priorities: false,
+        floors: false,
+        ceilings: false,
+        latency_targets: false,
+        costs: false,
+    };
+
+    /// What it honours, in words.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+        let all = [
+            (self.shares, "shares"),
+            (self.nesting, "groups in groups"),
+            (self.priorities, "I/O priorities"),
+            (self.floors, "floors"),
+            (self.ceilings, "ceilings"),
+            (self.latency_targets, "latency targets"),
+            (self.costs, "costs"),
+        ];
+        all.into_iter().filter_map(|(honoured, word)| honoured.then_some(word))
+    }
+}
