@@ -151,6 +151,8 @@ pub enum Why {
     AsyncInFlight,
     /// Its group has had the least for its share.
     LeastServed,
+    /// Waiting for the group being served to come back with its next request.
+    GroupIdleWait,
     /// Its group is below its floor.
     BelowFloor,
     /// Every group that wants the disk is at its ceiling.
@@ -165,7 +167,7 @@ pub enum Why {
 
 impl Why {
     /// Every reason.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::ArrivedFirst,
         Self::SectorOrder,
         Self::DeadlineExpired,
@@ -187,6 +189,7 @@ impl Why {
         Self::NothingQueued,
         Self::AsyncInFlight,
         Self::LeastServed,
+        Self::GroupIdleWait,
         Self::BelowFloor,
         Self::AtCeiling,
         Self::BudgetUsed,
@@ -223,6 +226,7 @@ impl Why {
                 "synchronous requests wait while asynchronous ones are in flight"
             }
             Self::LeastServed => "its group has had the least for its share",
+            Self::GroupIdleWait => "waiting for the group being served to come back",
             Self::BelowFloor => "its group is below its floor",
             Self::AtCeiling => "every group that wants the disk is at its ceiling",
             Self::BudgetUsed => "every group that wants the disk has used its budget up",

@@ -7,6 +7,7 @@ extern crate alloc;
 
 pub mod cfq;
 pub mod deadline;
+pub mod fair;
 mod groups;
 pub mod honours;
 pub mod mclock;

@@ -2,6 +2,7 @@
 
 use crate::cfq::{Cfq, CfqParams, Switches};
 use crate::deadline::{Deadline, DeadlineParams};
+use crate::fair::{Fair, FairParams};
 use crate::honours::Honours;
 use crate::mclock::{Mclock, MclockParams};
 use crate::noop::Noop;
@@ -28,12 +29,14 @@ pub enum SchedulerSpec {
     TokenBucket(TokenBucketParams),
     /// A floor, a ceiling and a weight for each group, by tags.
     Mclock(MclockParams),
+    /// Groups in groups with weights and ceilings, on devices of any depth.
+    Fair(FairParams),
 }
 
 impl SchedulerSpec {
     /// The names of all families.
     pub const NAMES: &[&str] =
-        &["noop", "deadline", "cfq", "two-layer-cfq", "token-bucket", "mclock"];
+        &["noop", "deadline", "cfq", "two-layer-cfq", "fair", "token-bucket", "mclock"];
 
     /// The family called `name` with its default settings.
     #[must_use]
@@ -45,6 +48,7 @@ impl SchedulerSpec {
             "two-layer-cfq" => Some(Self::TwoLayerCfq(TwoLayerParams::default())),
             "token-bucket" => Some(Self::TokenBucket(TokenBucketParams::default())),
             "mclock" => Some(Self::Mclock(MclockParams::default())),
+            "fair" => Some(Self::Fair(FairParams::default())),
             _ => None,
         }
     }
@@ -59,6 +63,7 @@ impl SchedulerSpec {
             Self::TwoLayerCfq(_) => "two-layer-cfq",
             Self::TokenBucket(_) => "token-bucket",
             Self::Mclock(_) => "mclock",
+            Self::Fair(_) => "fair",
         }
     }
 
@@ -72,6 +77,12 @@ impl SchedulerSpec {
                 Honours { shares, priorities: true, ..Honours::NONE }
             }
             Self::TwoLayerCfq(_) => Honours { shares: true, priorities: true, ..Honours::NONE },
+            Self::Fair(_) => {
+                let (floors, latency_targets) = (false, false);
+                let (shares, nesting, priorities) = (true, true, true);
+                let (ceilings, costs) = (true, true);
+                Honours { shares, nesting, priorities, floors, ceilings, latency_targets, costs }
+            }
             Self::TokenBucket(_) => Honours { ceilings: true, ..Honours::NONE },
             Self::Mclock(_) => {
                 Honours { shares: true, floors: true, ceilings: true, ..Honours::NONE }
@@ -92,6 +103,7 @@ impl SchedulerSpec {
             Self::TwoLayerCfq(params) => Scheduler::TwoLayerCfq(TwoLayerCfq::new(&params)),
             Self::TokenBucket(params) => Scheduler::TokenBucket(TokenBucket::new(params)),
             Self::Mclock(params) => Scheduler::Mclock(Mclock::new(params)),
+            Self::Fair(params) => Scheduler::Fair(Fair::new(&params)),
         }
     }
 }
@@ -114,6 +126,8 @@ pub enum Scheduler {
     TokenBucket(TokenBucket),
     /// mClock.
     Mclock(Mclock),
+    /// Fairdisk's own.
+    Fair(Fair),
 }
 
 /// Calls a method of whichever scheduler it is.
@@ -127,6 +141,7 @@ macro_rules! each {
             Scheduler::TwoLayerCfq($inner) => $call,
             Scheduler::TokenBucket($inner) => $call,
             Scheduler::Mclock($inner) => $call,
+            Scheduler::Fair($inner) => $call,
         }
     };
 }

@@ -3,6 +3,7 @@
 
 mod cfq;
 mod deadline;
+mod fair;
 mod mclock;
 mod token_bucket;
 mod two_layer;
@@ -45,6 +46,7 @@ struct File {
     #[serde(rename = "inherits")]
     _inherits: Option<String>,
     deadline: Option<deadline::DeadlineFile>,
+    fair: Option<fair::FairFile>,
     cfq: Option<cfq::CfqFile>,
     quirks: Option<cfq::QuirksFile>,
     #[serde(default)]
@@ -110,6 +112,7 @@ impl Revision {
             "two-layer-cfq" => SchedulerSpec::TwoLayerCfq(file.two_layer(source, &defects)?),
             "mclock" => SchedulerSpec::Mclock(file.mclock(source)?),
             "token-bucket" => SchedulerSpec::TokenBucket(file.token_bucket(source)?),
+            "fair" => SchedulerSpec::Fair(file.fair(source)?),
             other => {
                 let message = unknown("family", other, SchedulerSpec::NAMES);
                 return Err(source.error_at_key("family", message));
@@ -186,6 +189,7 @@ mod tests {
     use super::*;
     use fairdisk_sched::cfq::switches::REVISIONS;
     use fairdisk_sched::cfq::{CfqParams, SWITCHES, Switches};
+    use fairdisk_sched::fair::FairParams;
     use toml::Table;
 
     #[test]
@@ -236,6 +240,14 @@ mod tests {
         assert!(error.contains("did you mean `idle_corner_"), "{error}");
         let error = with("two-layer-cfq", "idle_corner_a = true").unwrap_err();
         assert!(error.contains("of the family cfq"), "{error}");
+    }
+
+    #[test]
+    fn fair_has_the_defaults_of_its_code() {
+        let revision = Revision::load("fair").unwrap();
+        assert_eq!(revision.spec, SchedulerSpec::Fair(FairParams::default()));
+        assert_eq!(revision.pool, PoolLayout::PerGroup);
+        assert!(!revision.async_of_submitter);
     }
 
     #[test]

@@ -1,0 +1,412 @@
+//! Fairdisk's own scheduler: groups in groups, each with a weight and a ceiling; tasks with their
+//! `ionice` inside. What is shared is the time of the device.
+//!
+//! - Who is next among the groups: `hierarchy`. Among the tasks of one: `queues`.
+//! - On a device that serves one request at a time the time each took is measured and charged, and
+//!   whoever has the disk may keep it: `turn`.
+//! - On a device that serves several, requests are charged what they cost it: `queueing`, `device`.
+//! - Groups that may have no more than so much: `ceiling`.
+//!
+//! docs/fair.md says what it promises.
+
+mod ceiling;
+mod device;
+mod group;
+mod hierarchy;
+mod mean;
+mod params;
+mod queue;
+mod queueing;
+mod queues;
+mod requests;
+mod turn;
+
+pub use params::FairParams;
+
+use alloc::vec::Vec;
+use ceiling::{Barred, Capped, Ceiling};
+use device::Device;
+use fairdisk_core::{
+    Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
+    Instant, MayQueue, Merge, Qos, Request, RequestId, Share, Span, WeightMap, Why,
+};
+use group::Group;
+use hierarchy::Hierarchy;
+use queues::Queues;
+use requests::Requests;
+use turn::Turn;
+
+/// No group, no queue.
+const NIL: u32 = u32::MAX;
+
+/// A decision while something is queued.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Dispatch(RequestId, Why),
+    WaitUntil(Instant, Why),
+    WaitCompletion(Why),
+}
+
+/// The groups by number.
+#[derive(Debug, Default)]
+struct Groups(Vec<Group>);
+
+impl core::ops::Index<usize> for Groups {
+    type Output = Group;
+    #[inline]
+    fn index(&self, at: usize) -> &Group {
+        &self.0[at]
+    }
+}
+
+impl core::ops::IndexMut<usize> for Groups {
+    #[inline]
+    fn index_mut(&mut self, at: usize) -> &mut Group {
+        &mut self.0[at]
+    }
+}
+
+impl Capped for Groups {
+    fn capped(&mut self, group: u32) -> (&Qos, &mut Ceiling) {
+        let group = &mut self.0[group as usize];
+        (&group.qos, &mut group.ceiling)
+    }
+}
+
+/// The scheduler.
+#[derive(Debug)]
+pub struct Fair {
+    params: FairParams,
+    tree: Hierarchy,
+    groups: Groups,
+    barred: Barred,
+    queues: Queues,
+    requests: Requests,
+    device: Device,
+    turn: Option<Turn>,
+    queued: u32,
+    in_flight: u32,
+}
+
+impl Fair {
+    /// An empty scheduler.
+    #[must_use]
+    pub fn new(params: &FairParams) -> Self {
+        let mut scheduler = Self {
+            params: *params,
+            tree: Hierarchy::new(params.credit),
+            groups: Groups::default(),
+            barred: Barred::new(),
+            queues: Queues::new(params.expire),
+            requests: Requests::new(),
+            device: Device::new(),
+            turn: None,
+            queued: 0,
+            in_flight: 0,
+        };
+        scheduler.make_group(GroupId::ROOT);
+        scheduler
+    }
+
+    #[inline]
+    fn make_group(&mut self, group: GroupId) {
+        while self.groups.0.len() <= group.0 as usize {
+            let at = self.groups.0.len() as u32;
+            self.groups.0.push(Group::new());
+            self.tree.make(at);
+            self.queues.make_group(at);
+        }
+    }
+
+    fn set_share(&mut self, group: GroupId, share: Share) {
+        self.tree.set_weight(group.0, share.weight(WeightMap::LinearHigh0));
+    }
+
+    fn set_qos(&mut self, group: GroupId, qos: Qos) {
+        let entry = &mut self.groups[group.0 as usize];
+        (entry.qos, entry.ceiling) = (qos, Ceiling::default());
+        self.barred.release(group.0, &mut self.tree);
+    }
+
+    /// What the group still has queued is served; whoever gets its number starts afresh.
+    fn remove_group(&mut self, group: GroupId) {
+        self.set_share(group, Share::DEFAULT);
+        self.set_qos(group, Qos::NONE);
+        self.groups[group.0 as usize].idle = None;
+        self.tree.set_parent(group.0, None);
+        self.tree.forget(group.0);
+        self.queues.group_removed(group.0);
+        self.forget_free_queue();
+    }
+
+    /// The queue being served may have gone.
+    fn forget_free_queue(&mut self) {
+        if let Some(turn) = &mut self.turn
+            && self.queues.get(turn.queue).is_some_and(|queue| queue.group == NIL)
+        {
+            turn.queue = NIL;
+        }
+    }
+
+    /// A queue may have lost its last request.
+    fn release_queue(&mut self, queue: u32) {
+        if self.queues.release_if_done(queue) {
+            self.forget_free_queue();
+        }
+    }
+
+    /// The request of the queue that is next.
+    #[inline]
+    fn next_of(&self, now: Instant, queue: u32) -> u32 {
+        let expire = self.device.rotational.then_some(self.params.expire);
+        self.requests.next(now, &self.queues[queue], expire)
+    }
+
+    /// Whether some group around the request is at its ceiling with it; that gets nothing for now.
+    fn is_at_ceiling(&mut self, now: Instant, at: u32) -> bool {
+        let rq = &self.requests[at];
+        let (group, amount) = (self.queues[rq.queue].group, (rq.bios, rq.bytes()));
+        self.barred.bar(now, group, amount, &mut self.tree, &mut self.groups)
+    }
+
+    /// All that is queued is above some ceiling.
+    fn wait_for_ceilings(&self) -> Step {
+        let at = self.barred.first().expect("whoever wants the disk and is not barred is in line");
+        Step::WaitUntil(at, Why::AtCeiling)
+    }
+
+    /// Hands a request over.
+    #[inline]
+    fn dispatch(&mut self, now: Instant, at: u32, why: Why) -> Step {
+        let queue = self.requests[at].queue;
+        let group = self.queues[queue].group;
+        self.tree.reach(group);
+        self.queues.reach(now, queue);
+        self.take_out(at);
+        let rq = self.requests[at];
+        let q = &mut self.queues[queue];
+        let continues = q.position == rq.start;
+        q.position = rq.end;
+        q.in_flight += 1;
+        self.groups[group as usize].in_flight += 1;
+        self.in_flight += 1;
+        Barred::use_up(now, group, (rq.bios, rq.bytes()), &self.tree, &mut self.groups);
+        let rq = &mut self.requests[at];
+        rq.follows = why == Why::SliceContinues;
+        if !self.device.is_serial() {
+            let cost = self.device.cost(rq, continues);
+            rq.charged = cost;
+            self.charge(queue, group, cost);
+        }
+        Step::Dispatch(RequestId(at), why)
+    }
+
+    #[inline]
+    fn charge(&mut self, queue: u32, group: u32, service: Span) {
+        self.tree.charge(group, service);
+        self.queues.charge(queue, service);
+    }
+
+    /// Takes a queued request out of its queue.
+    #[inline]
+    fn take_out(&mut self, at: u32) {
+        let queue = self.requests[at].queue;
+        let q = &mut self.queues[queue];
+        self.requests.remove(at, q);
+        let (group, is_empty) = (q.group, q.waiting == 0);
+        self.queued -= 1;
+        if is_empty {
+            self.queues.leave(queue);
+        }
+        let entry = &mut self.groups[group as usize];
+        entry.waiting -= 1;
+        if entry.waiting == 0 {
+            self.tree.set_wants(group, false);
+        }
+    }
+
+    /// A request that was alone at the device took so long.
+    fn measured(&mut self, queue: u32, group: u32, follows: bool, service: Span) {
+        self.charge(queue, group, service);
+        self.device.measured(follows, service);
+        if follows {
+            self.queues[queue].following.add(service);
+        }
+        if let Some(turn) = &mut self.turn
+            && turn.group == group
+        {
+            turn.used += service;
+            if turn.queue == queue {
+                turn.used_by_queue += service;
+            }
+        }
+    }
+}
+
+impl Elevator for Fair {
+    #[inline]
+    fn admit(&mut self, now: Instant, request: &Request) -> Admission {
+        self.make_group(request.group);
+        let group = request.group.0;
+        let queue = if request.sync {
+            self.queues.of_task(now, request.task, group, request.ioprio)
+        } else {
+            self.queues.asynchronous(group)
+        };
+        let entry = &mut self.groups[group as usize];
+        let q = &mut self.queues[queue];
+        if request.sync {
+            if q.is_quiet() {
+                q.think.add(self.params.thought(now, q.quiet_since));
+            }
+            if entry.is_quiet() {
+                entry.think.add(self.params.thought(now, entry.quiet_since));
+            }
+        }
+        self.requests.insert(request, queue, q);
+        entry.waiting += 1;
+        self.queued += 1;
+        if q.waiting == 1 {
+            self.queues.join(now, queue);
+        }
+        if entry.waiting == 1 {
+            self.tree.set_wants(group, true);
+        }
+        Admission::Queued
+    }
+
+    #[inline]
+    fn decide(&mut self, now: Instant) -> Decision {
+        if self.queued == 0 {
+            return match self.in_flight {
+                0 => Decision::Idle,
+                _ => Decision::WaitCompletion(Why::NothingQueued),
+            };
+        }
+        self.barred.release_due(now, &mut self.tree);
+        let step =
+            if self.device.is_serial() { self.step_serial(now) } else { self.step_queueing(now) };
+        match step {
+            Step::Dispatch(id, why) => Decision::Dispatch(id, why),
+            Step::WaitCompletion(why) => Decision::WaitCompletion(why),
+            Step::WaitUntil(at, why) => {
+                // Whoever may go on before that may be somebody not to wait for others with.
+                let sooner = self.barred.first().filter(|first| *first < at);
+                Decision::WaitUntil(sooner.unwrap_or(at), why)
+            }
+        }
+    }
+
+    #[inline]
+    fn complete(&mut self, now: Instant, completion: &Completion) {
+        let rq = self.requests.forget(completion.request.0);
+        let queue = rq.queue;
+        let group = self.queues[queue].group;
+        self.in_flight -= 1;
+        let q = &mut self.queues[queue];
+        q.in_flight -= 1;
+        q.quiet_since = now;
+        let entry = &mut self.groups[group as usize];
+        entry.in_flight -= 1;
+        entry.quiet_since = now;
+        if rq.charged == Span::ZERO {
+            self.measured(queue, group, rq.follows, completion.device_time);
+        }
+        self.release_queue(queue);
+    }
+
+    fn flushed(&mut self, now: Instant, group: GroupId) {
+        self.make_group(group);
+        self.groups[group.0 as usize].quiet_since = now;
+    }
+
+    fn withdraw(&mut self, _now: Instant, id: RequestId) {
+        self.take_out(id.0);
+        let rq = self.requests.forget(id.0);
+        self.release_queue(rq.queue);
+    }
+
+    fn configure(&mut self, now: Instant, change: &Change) {
+        match *change {
+            Change::GroupAdded { group, share } | Change::GroupShare { group, share } => {
+                self.make_group(group);
+                self.set_share(group, share);
+            }
+            Change::GroupParent { group, parent } => {
+                self.make_group(group);
+                if let Some(parent) = parent {
+                    self.make_group(parent);
+                }
+                self.tree.set_parent(group.0, parent.map(|parent| parent.0));
+            }
+            Change::GroupQos { group, qos } => {
+                self.make_group(group);
+                self.set_qos(group, qos);
+            }
+            Change::GroupIdle { group, idle } => {
+                self.make_group(group);
+                self.groups[group.0 as usize].idle = idle;
+            }
+            Change::GroupRemoved { group } => {
+                self.make_group(group);
+                self.remove_group(group);
+            }
+            Change::TaskMoved { .. } => {}
+            Change::TaskPriority { task, ioprio } => self.queues.reprioritise(now, task, ioprio),
+            Change::TaskExited { task } => {
+                self.queues.task_exited(task);
+                self.forget_free_queue();
+            }
+            Change::Depth { depth } => self.device.depth = depth.max(1),
+            Change::Rotational { rotational } => self.device.rotational = rotational,
+            Change::Costs(costs) => self.device.learn(costs),
+        }
+    }
+
+    fn describe(&self) -> Description {
+        Description {
+            name: "fair",
+            handover: Handover::Single,
+            wait_max: None,
+            overtaken_max: None,
+        }
+    }
+
+    fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {
+        let queue = if bio.sync { self.queues.find(bio.task, bio.group.0) } else { None };
+        match queue {
+            Some(queue) if self.is_waited_for(queue) => MayQueue::Must,
+            _ => MayQueue::May,
+        }
+    }
+
+    fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
+        let queue = if bio.sync {
+            self.queues.find(bio.task, bio.group.0)
+        } else {
+            self.queues.find_asynchronous(bio.group.0)
+        };
+        let known = self.requests.get(request.id.0).map(|rq| rq.queue);
+        request.sync == bio.sync && queue.is_some() && known == queue
+    }
+
+    fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
+        let bios = match how {
+            Merge::Back | Merge::Front => 1,
+            Merge::Absorbed { absorbed, .. } => self.requests[absorbed.0].bios,
+        };
+        let queue = self.requests[request.id.0].queue;
+        self.requests.grown(request, bios, &mut self.queues[queue]);
+    }
+
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        self.barred.release_due(Instant::MAX, &mut self.tree);
+        self.turn = None;
+        let group = self.tree.first()?;
+        let at = self.next_of(now, self.queues.first_of(now, group));
+        self.take_out(at);
+        let rq = self.requests.forget(at);
+        self.release_queue(rq.queue);
+        Some(RequestId(at))
+    }
+}

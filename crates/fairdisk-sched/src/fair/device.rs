@@ -1,0 +1,65 @@
+//! What is known of the device: what it was said to be, and what requests were seen to take.
+
+use super::mean::Mean;
+use super::requests::Rq;
+use fairdisk_core::{Cost, CostModel, Span};
+
+/// The device.
+#[derive(Debug)]
+pub(super) struct Device {
+    /// It has a head to move.
+    pub(super) rotational: bool,
+    /// Requests it takes at once.
+    pub(super) depth: u32,
+    costs: Option<CostModel>,
+    /// What requests took where they were served one at a time: all of them, and those that did
+    /// not follow one of the same queue.
+    pub(super) service: Mean,
+    pub(super) switching: Mean,
+}
+
+/// What requests cost relative to each other where nobody has said it: an access is worth 16 KiB,
+/// as about holds for solid-state disks of any speed.
+const UNTOLD: Cost =
+    Cost { sequential: Span::from_us(16), random: Span::from_us(16), byte_ps: 1_000_000 / 1024 };
+
+impl Device {
+    pub(super) fn new() -> Self {
+        Self {
+            rotational: true,
+            depth: 1,
+            costs: None,
+            service: Mean::default(),
+            switching: Mean::default(),
+        }
+    }
+
+    /// What requests cost is known.
+    pub(super) const fn learn(&mut self, costs: CostModel) {
+        self.costs = Some(costs);
+        self.depth = if costs.depth > 1 { costs.depth } else { 1 };
+    }
+
+    /// Whether requests are served one at a time, so that each can be measured.
+    pub(super) const fn is_serial(&self) -> bool {
+        self.depth == 1
+    }
+
+    /// What the request is said to cost; `continues` one that ended where it begins.
+    pub(super) fn cost(&self, rq: &Rq, continues: bool) -> Span {
+        let cost = match &self.costs {
+            Some(costs) => costs.cost(rq.op, continues, rq.bytes()),
+            None => UNTOLD.of(continues, rq.bytes()),
+        };
+        // Nothing is for nothing, or a group could have any number of them.
+        cost.max(Span::from_ns(100))
+    }
+
+    /// A request, alone at the device, took so long.
+    pub(super) const fn measured(&mut self, follows: bool, service: Span) {
+        self.service.add(service);
+        if !follows {
+            self.switching.add(service);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What is known of a group beside its place among the others.
+
+use super::ceiling::Ceiling;
+use super::mean::Mean;
+use fairdisk_core::{Instant, Qos, Span};
+
+/// A group.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) qos: Qos,
+    pub(super) ceiling: Ceiling,
+    /// How long the disk is kept for it at most, if not as long as for every group.
+    pub(super) idle: Option<Span>,
+    /// Requests of its own tasks, queued and at the device.
+    pub(super) waiting: u32,
+    pub(super) in_flight: u32,
+    /// When it last had none at the device and none queued.
+    pub(super) quiet_since: Instant,
+    /// From then to its next synchronous request.
+    pub(super) think: Mean,
+}
+
+impl Group {
+    pub(super) fn new() -> Self {
+        Self {
+            qos: Qos::NONE,
+            ceiling: Ceiling::default(),
+            idle: None,
+            waiting: 0,
+            in_flight: 0,
+            quiet_since: Instant::ZERO,
+            think: Mean::default(),
+        }
+    }
+
+    pub(super) const fn is_quiet(&self) -> bool {
+        self.waiting == 0 && self.in_flight == 0
+    }
+}

@@ -1,0 +1,440 @@
+//! Who is next among the groups: start-time fair queueing at every level of a tree of groups
+//! (Goyal, Vin, Cheng, "Start-time fair queueing", 1996).
+//!
+//! Every member of a line has a *start*: how much service it has had, divided by its weight. The
+//! one with the least is next. What a member uses is added to its start, and to those of the groups
+//! around it. A group that has both tasks of its own and groups inside has two kinds of members in
+//! its line: the groups, and its own tasks as one member of weight 100.
+
+use super::NIL;
+use alloc::vec::Vec;
+use fairdisk_core::tree::{Forest, Tree};
+use fairdisk_core::{Span, Weight};
+
+/// Parts of a nanosecond: rounding must not show at the largest weight, nor a count overflow at
+/// the smallest within months of a busy disk.
+const SCALE: u64 = 1 << 10;
+
+/// Service of a member of this weight in the time of its line.
+const fn virtual_time(service: Span, weight: u64) -> u64 {
+    service.as_ns().saturating_mul(SCALE) / weight
+}
+
+/// One that stands in a line: a group among others, or the own tasks of a group among the groups
+/// inside it.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    start: u64,
+    weight: u64,
+    in_line: bool,
+}
+
+impl Member {
+    const NEW: Self = Self { start: 0, weight: Weight::DEFAULT.get() as u64, in_line: false };
+}
+
+/// Members that want the disk, by start.
+#[derive(Clone, Debug, Default)]
+struct Line {
+    tree: Tree,
+    /// The start of whoever was served last: what the others have at least, more or less.
+    reached: u64,
+    /// The sum of the members' weights.
+    weight: u64,
+}
+
+/// A group.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// The group it lies in, or `NIL`.
+    parent: u32,
+    /// Groups that lie in it.
+    inner: u32,
+    /// Its own tasks have requests queued.
+    wants: bool,
+    /// It gets nothing for now.
+    barred: bool,
+}
+
+/// The tree of groups.
+#[derive(Debug)]
+pub(super) struct Hierarchy {
+    nodes: Vec<Node>,
+    /// Two for each group: itself, and its own tasks.
+    members: Vec<Member>,
+    /// The line of the groups that lie in no other, then one for each group.
+    lines: Vec<Line>,
+    order: Forest<u64>,
+    credit: Span,
+}
+
+/// The member that is group `group`.
+const fn of_group(group: u32) -> u32 {
+    2 * group
+}
+
+/// The member that is the own tasks of group `group`, where groups lie in it.
+const fn of_tasks(group: u32) -> u32 {
+    2 * group + 1
+}
+
+impl Hierarchy {
+    /// No group; whoever was away may catch up on `credit`.
+    pub(super) fn new(credit: Span) -> Self {
+        let lines = alloc::vec![Line::default()];
+        Self { nodes: Vec::new(), members: Vec::new(), lines, order: Forest::new(), credit }
+    }
+
+    /// Makes sure that the group exists.
+    pub(super) fn make(&mut self, group: u32) {
+        while self.nodes.len() <= group as usize {
+            self.nodes.push(Node { parent: NIL, inner: 0, wants: false, barred: false });
+            self.members.extend([Member::NEW; 2]);
+            self.lines.push(Line::default());
+        }
+    }
+
+    pub(super) fn set_weight(&mut self, group: u32, weight: Weight) {
+        let at = of_group(group);
+        let (old, new) = (self.member(at).weight, u64::from(weight.get()));
+        self.member_mut(at).weight = new;
+        if self.member(at).in_line {
+            let line = self.line_of(at);
+            self.lines[line].weight = self.lines[line].weight - old + new;
+        }
+    }
+
+    /// Puts the group into another, or beside all others. What would be a circle is not done.
+    pub(super) fn set_parent(&mut self, group: u32, parent: Option<u32>) {
+        let parent = parent.filter(|parent| !self.lies_in(*parent, group)).unwrap_or(NIL);
+        let old = core::mem::replace(&mut self.nodes[group as usize].parent, parent);
+        if old == parent {
+            return;
+        }
+        // It leaves the line it stood in, and stands in the other as one that just came.
+        self.nodes[group as usize].parent = old;
+        let barred = core::mem::replace(&mut self.nodes[group as usize].barred, true);
+        self.refresh(of_group(group));
+        self.nodes[group as usize].parent = parent;
+        self.nodes[group as usize].barred = barred;
+        let reached = self.lines[self.line_of(of_group(group))].reached;
+        self.member_mut(of_group(group)).start = reached;
+        for (outer, more) in [(old, false), (parent, true)] {
+            let Some(node) = self.nodes.get_mut(outer as usize) else { continue };
+            node.inner = if more { node.inner + 1 } else { node.inner - 1 };
+            self.refresh(of_tasks(outer));
+            self.refresh(of_group(outer));
+        }
+        self.refresh(of_group(group));
+    }
+
+    /// Another group that gets this number has had nothing yet.
+    pub(super) fn forget(&mut self, group: u32) {
+        for at in [of_group(group), of_tasks(group)] {
+            if !self.member(at).in_line {
+                let line = self.line_of(at);
+                self.member_mut(at).start = self.lines[line].reached;
+            }
+        }
+    }
+
+    /// Whether `group` is `outer` or lies in it, however deep.
+    fn lies_in(&self, group: u32, outer: u32) -> bool {
+        self.path(group).any(|one| one == outer)
+    }
+
+    /// The group and those it lies in, from the inside.
+    pub(super) fn path(&self, group: u32) -> impl Iterator<Item = u32> + '_ {
+        let known = |group: u32| (group != NIL).then_some(group);
+        core::iter::successors(known(group), move |at| known(self.nodes[*at as usize].parent))
+    }
+
+    /// The group's own tasks have requests queued, or have none any more.
+    #[inline]
+    pub(super) fn set_wants(&mut self, group: u32, wants: bool) {
+        let node = &mut self.nodes[group as usize];
+        if node.wants == wants {
+            return;
+        }
+        node.wants = wants;
+        if node.inner > 0 {
+            self.refresh(of_tasks(group));
+        }
+        self.refresh(of_group(group));
+    }
+
+    /// The group gets nothing until told otherwise, nor does what lies in it.
+    pub(super) fn set_barred(&mut self, group: u32, barred: bool) {
+        self.nodes[group as usize].barred = barred;
+        self.refresh(of_group(group));
+    }
+
+    pub(super) fn is_barred(&self, group: u32) -> bool {
+        self.path(group).any(|one| self.nodes[one as usize].barred)
+    }
+
+    /// The group whose own tasks are next.
+    #[inline]
+    pub(super) fn first(&self) -> Option<u32> {
+        self.first_in(0)
+    }
+
+    fn first_in(&self, mut line: usize) -> Option<u32> {
+        loop {
+            let first = self.order.first(&self.lines[line].tree)?;
+            let group = first / 2;
+            if first == of_tasks(group) || self.nodes[group as usize].inner == 0 {
+                return Some(group);
+            }
+            line = group as usize + 1;
+        }
+    }
+
+    /// The group is about to be served: nobody who comes now has had much less.
+    #[inline]
+    pub(super) fn reach(&mut self, group: u32) {
+        let mut at = self.innermost(group);
+        loop {
+            let (line, start) = (self.line_of(at), self.member(at).start);
+            let reached = &mut self.lines[line].reached;
+            *reached = (*reached).max(start);
+            let Some(outer) = outer_of(line) else { return };
+            at = outer;
+        }
+    }
+
+    /// The group's own tasks have used `service`.
+    #[inline]
+    pub(super) fn charge(&mut self, group: u32, service: Span) {
+        let mut at = self.innermost(group);
+        loop {
+            let line = self.line_of(at);
+            let member = &mut self.members[at as usize];
+            member.start = member.start.saturating_add(virtual_time(service, member.weight));
+            if member.in_line {
+                let start = member.start;
+                self.order.remove(&mut self.lines[line].tree, at);
+                self.order.insert(&mut self.lines[line].tree, at, start);
+            }
+            let Some(outer) = outer_of(line) else { return };
+            at = outer;
+        }
+    }
+
+    /// Whether the group, if it had something queued, would be next, and was not just because
+    /// it came first.
+    pub(super) fn is_behind(&self, group: u32) -> bool {
+        let mut at = self.innermost(group);
+        loop {
+            let line = self.line_of(at);
+            if let Some(first) = self.order.first(&self.lines[line].tree)
+                && first != at
+            {
+                // Where the paths part, the outer levels tell.
+                if self.member(at).start >= self.member(first).start {
+                    return false;
+                }
+            }
+            let Some(outer) = outer_of(line) else { return true };
+            at = outer;
+        }
+    }
+
+    /// The part of the disk that is the group's while all that now want it do, as `(part, whole)`.
+    pub(super) fn part(&self, group: u32) -> (u64, u64) {
+        const FINE: u64 = 1 << 32;
+        let (mut part, mut at) = (FINE, self.innermost(group));
+        loop {
+            let line = self.line_of(at);
+            let Member { weight, in_line, .. } = *self.member(at);
+            let all = self.lines[line].weight + if in_line { 0 } else { weight };
+            part = (u128::from(part) * u128::from(weight) / u128::from(all)) as u64;
+            match outer_of(line) {
+                Some(outer) => at = outer,
+                None => return (part.max(1), FINE),
+            }
+        }
+    }
+
+    /// Whether anybody but the group itself wants the disk.
+    pub(super) fn others_want(&self, group: u32) -> bool {
+        let mut at = self.innermost(group);
+        loop {
+            let line = self.line_of(at);
+            let len = self.lines[line].tree.len();
+            if len > u32::from(self.member(at).in_line) {
+                return true;
+            }
+            match outer_of(line) {
+                Some(outer) => at = outer,
+                None => return false,
+            }
+        }
+    }
+
+    // ---- lines ---------------------------------------------------------------------------
+
+    fn member(&self, at: u32) -> &Member {
+        &self.members[at as usize]
+    }
+
+    fn member_mut(&mut self, at: u32) -> &mut Member {
+        &mut self.members[at as usize]
+    }
+
+    /// The member that stands for the group's own tasks.
+    #[inline]
+    fn innermost(&self, group: u32) -> u32 {
+        if self.nodes[group as usize].inner > 0 { of_tasks(group) } else { of_group(group) }
+    }
+
+    #[inline]
+    fn line_of(&self, member: u32) -> usize {
+        let group = member / 2;
+        if member == of_tasks(group) {
+            return group as usize + 1;
+        }
+        match self.nodes[group as usize].parent {
+            NIL => 0,
+            parent => parent as usize + 1,
+        }
+    }
+
+    /// Whether the member has anything to stand in line for.
+    fn has_reason(&self, at: u32) -> bool {
+        let node = &self.nodes[at as usize / 2];
+        if node.inner == 0 {
+            at == of_group(at / 2) && node.wants && !node.barred
+        } else if at == of_tasks(at / 2) {
+            node.wants
+        } else {
+            !node.barred && !self.lines[at as usize / 2 + 1].tree.is_empty()
+        }
+    }
+
+    /// The member joins or leaves its line if it should, and so do those around it.
+    #[inline]
+    fn refresh(&mut self, mut at: u32) {
+        loop {
+            let stands = self.has_reason(at);
+            if stands == self.member(at).in_line {
+                return;
+            }
+            let line = self.line_of(at);
+            if stands {
+                self.join(at, line);
+            } else {
+                self.leave(at, line);
+            }
+            let Some(outer) = outer_of(line) else { return };
+            at = outer;
+        }
+    }
+
+    /// One that was away may catch up on a little, no more, and still owes what it owed.
+    fn join(&mut self, at: u32, line: usize) {
+        let Member { start, weight, .. } = *self.member(at);
+        let line = &mut self.lines[line];
+        let least = line.reached.saturating_sub(virtual_time(self.credit, weight));
+        let start = start.max(least);
+        line.weight += weight;
+        self.order.insert(&mut line.tree, at, start);
+        let member = self.member_mut(at);
+        (member.start, member.in_line) = (start, true);
+    }
+
+    fn leave(&mut self, at: u32, line: usize) {
+        let weight = self.member(at).weight;
+        self.lines[line].weight -= weight;
+        self.order.remove(&mut self.lines[line].tree, at);
+        self.member_mut(at).in_line = false;
+    }
+}
+
+/// The member whose line this is: the group whose insides stand in it.
+const fn outer_of(line: usize) -> Option<u32> {
+    if line == 0 { None } else { Some(of_group(line as u32 - 1)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(groups: &[(u32, Option<u32>)]) -> Hierarchy {
+        let mut tree = Hierarchy::new(Span::from_ms(10));
+        for (group, (weight, parent)) in (0..).zip(groups) {
+            tree.make(group);
+            tree.set_weight(group, Weight::new(*weight).unwrap());
+            tree.set_parent(group, *parent);
+        }
+        tree
+    }
+
+    /// What groups that always want the disk get of `rounds` services of 1 ms.
+    fn served(tree: &mut Hierarchy, rounds: u32) -> Vec<u32> {
+        let mut served = alloc::vec![0; tree.nodes.len()];
+        for _ in 0..rounds {
+            let group = tree.first().unwrap();
+            tree.reach(group);
+            tree.charge(group, Span::from_ms(1));
+            served[group as usize] += 1;
+        }
+        served
+    }
+
+    #[test]
+    fn groups_get_the_disk_by_weight() {
+        let mut tree = tree(&[(100, None), (300, None), (600, None)]);
+        (0..3).for_each(|group| tree.set_wants(group, true));
+        assert_eq!(served(&mut tree, 1000), [100, 300, 600]);
+    }
+
+    #[test]
+    fn groups_inside_share_what_the_outer_one_gets_with_its_own_tasks() {
+        let mut tree = tree(&[(100, None), (300, None), (100, Some(1)), (400, Some(1))]);
+        (0..4).for_each(|group| tree.set_wants(group, true));
+        // 1/4, and of 3/4: 1/6 the own tasks, 1/6 and 4/6 the groups.
+        assert_eq!(served(&mut tree, 2400), [600, 300, 300, 1200]);
+        tree.set_wants(1, false);
+        tree.set_wants(3, false);
+        assert_eq!(tree.part(2), (3 << 30, 1 << 32), "it is alone in there");
+    }
+
+    #[test]
+    fn who_was_away_gets_no_more_than_a_little_of_it_back() {
+        let mut tree = tree(&[(100, None), (100, None)]);
+        tree.set_wants(0, true);
+        served(&mut tree, 1000);
+        tree.set_wants(1, true);
+        let first = served(&mut tree, 12);
+        assert!((10..=12).contains(&first[1]), "{first:?}");
+        assert_eq!(served(&mut tree, 100)[1] / 5, 10, "and from then on its share");
+    }
+
+    #[test]
+    fn what_is_barred_gets_nothing_nor_what_lies_in_it() {
+        let mut tree = tree(&[(100, None), (100, None), (100, Some(1))]);
+        (0..3).for_each(|group| tree.set_wants(group, true));
+        tree.set_barred(1, true);
+        assert!(tree.is_barred(2));
+        assert_eq!(served(&mut tree, 10), [10, 0, 0]);
+        tree.set_barred(1, false);
+        assert!(served(&mut tree, 10)[2] > 0);
+    }
+
+    #[test]
+    fn groups_move_between_lines_and_never_in_a_circle() {
+        let mut tree = tree(&[(100, None), (100, None), (100, Some(1))]);
+        (0..3).for_each(|group| tree.set_wants(group, true));
+        tree.set_parent(1, Some(2));
+        assert_eq!(tree.path(2).collect::<Vec<_>>(), [2, 1], "it stays where it was");
+        tree.set_parent(2, Some(0));
+        assert_eq!(tree.path(2).collect::<Vec<_>>(), [2, 0]);
+        let got = served(&mut tree, 400);
+        assert!(got[1].abs_diff(200) <= 10 && got[0].abs_diff(100) <= 10, "{got:?}");
+        for group in [0, 1, 2] {
+            tree.set_wants(group, false);
+        }
+        assert_eq!(tree.first(), None);
+    }
+}

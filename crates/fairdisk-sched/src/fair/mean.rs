@@ -1,0 +1,58 @@
+//! A mean in which what was measured last counts most.
+
+use fairdisk_core::Span;
+
+/// A decaying mean of spans; each sample has an eighth of the weight, once there were a few.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mean {
+    ns: u64,
+    samples: u8,
+}
+
+/// The weight of a sample is one in so many.
+const MEMORY: u64 = 8;
+
+impl Mean {
+    /// Takes a sample in.
+    pub(super) const fn add(&mut self, sample: Span) {
+        if (self.samples as u64) < MEMORY {
+            self.samples += 1;
+        }
+        let weight = self.samples as u64;
+        let sample = sample.as_ns();
+        if sample >= self.ns {
+            self.ns += (sample - self.ns) / weight;
+        } else {
+            self.ns -= (self.ns - sample) / weight;
+        }
+    }
+
+    /// The mean, if anything was measured.
+    pub(super) const fn get(&self) -> Option<Span> {
+        if self.samples == 0 { None } else { Some(Span::from_ns(self.ns)) }
+    }
+
+    /// The mean, zero if nothing was measured.
+    pub(super) const fn or_zero(&self) -> Span {
+        Span::from_ns(self.ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_the_mean_at_first_and_follows_what_is_new_later() {
+        let mut mean = Mean::default();
+        assert_eq!(mean.get(), None);
+        for us in [10, 20, 30] {
+            mean.add(Span::from_us(us));
+        }
+        assert_eq!(mean.get(), Some(Span::from_us(20)));
+        for _ in 0..40 {
+            mean.add(Span::from_us(100));
+        }
+        assert!((95..=100).contains(&mean.or_zero().as_us()), "{mean:?}");
+    }
+}

@@ -1,0 +1,39 @@
+//! What can be set.
+
+use fairdisk_core::{Instant, Span};
+
+/// The few settings of `fair`. What else it needs to know it measures, or is told of the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FairParams {
+    /// On a disk with a head that serves one request at a time: how long the groups that want it
+    /// take, all together, to have a turn each; no turn is shorter than an eighth of it. Longer
+    /// turns save seeks, shorter ones make others wait less.
+    pub round: Span,
+    /// The longest that the disk is kept free for whoever will be back soon.
+    pub idle_max: Span,
+    /// How much service a group that was away may catch up on: it neither gains more than this
+    /// nor loses more than what is beyond.
+    pub credit: Span,
+    /// Past this time a request goes before others of its task that lie better, and tasks of a
+    /// lower `ionice` class have one of their requests served.
+    pub expire: Span,
+}
+
+impl Default for FairParams {
+    fn default() -> Self {
+        Self {
+            round: Span::from_ms(200),
+            idle_max: Span::from_ms(8),
+            credit: Span::from_ms(20),
+            expire: Span::from_ms(500),
+        }
+    }
+}
+
+impl FairParams {
+    /// How long somebody thought who was last heard of at `since`. Beyond what anybody is waited
+    /// for it does not matter how long: one long pause must not hide many short ones.
+    pub(super) fn thought(&self, now: Instant, since: Instant) -> Span {
+        now.since(since).min(self.idle_max + self.idle_max)
+    }
+}

@@ -1,0 +1,85 @@
+//! A queue: what one task has queued for one group, or what a group writes that nobody waits for.
+
+use super::NIL;
+use super::mean::Mean;
+use fairdisk_core::list::List;
+use fairdisk_core::tree::Tree;
+use fairdisk_core::{Instant, IoClass, IoPrio, Lba, Span, TaskId};
+
+/// Classes of tasks in a group; a lower number goes first.
+pub(super) const CLASSES: usize = 3;
+
+/// A queue.
+#[derive(Clone, Debug)]
+pub(super) struct Queue {
+    pub(super) group: u32,
+    /// `None` for the asynchronous writes of the group.
+    pub(super) task: Option<TaskId>,
+    pub(super) ioprio: IoPrio,
+    /// Service it has had by its level, in the time of its class.
+    pub(super) start: u64,
+    pub(super) in_line: bool,
+    pub(super) by_position: Tree,
+    pub(super) by_age: List,
+    pub(super) waiting: u32,
+    pub(super) in_flight: u32,
+    /// Where the request ended that was dispatched last.
+    pub(super) position: Lba,
+    /// When the last of its requests completed.
+    pub(super) quiet_since: Instant,
+    /// From then to its next request.
+    pub(super) think: Mean,
+    /// What a request takes that follows one of the same queue.
+    pub(super) following: Mean,
+    /// Nobody will add to it.
+    pub(super) orphan: bool,
+    /// The next queue of the same task.
+    pub(super) next: u32,
+}
+
+impl Queue {
+    pub(super) fn new(group: u32, task: Option<TaskId>, ioprio: IoPrio) -> Self {
+        Self {
+            group,
+            task,
+            ioprio,
+            start: 0,
+            in_line: false,
+            by_position: Tree::new(),
+            by_age: List::new(),
+            waiting: 0,
+            in_flight: 0,
+            position: Lba(0),
+            quiet_since: Instant::ZERO,
+            think: Mean::default(),
+            following: Mean::default(),
+            orphan: false,
+            next: NIL,
+        }
+    }
+
+    /// Its class in the group; what is asynchronous is ordinary.
+    pub(super) const fn class(&self) -> usize {
+        match self.ioprio.class {
+            IoClass::RealTime => 0,
+            IoClass::None | IoClass::BestEffort => 1,
+            IoClass::Idle => 2,
+        }
+    }
+
+    /// Its weight in the class: 8 at level 0, 1 at level 7.
+    const fn weight(&self) -> u64 {
+        let level = self.ioprio.level as u64;
+        if level < 7 { 8 - level } else { 1 }
+    }
+
+    /// Adds what it used to its start.
+    pub(super) const fn charge(&mut self, service: Span) {
+        self.start = self.start.saturating_add(service.as_ns() / self.weight());
+    }
+
+    /// Whether it has neither requests queued nor at the device.
+    pub(super) const fn is_quiet(&self) -> bool {
+        self.waiting == 0 && self.in_flight == 0
+    }
+}

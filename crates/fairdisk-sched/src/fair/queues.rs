@@ -1,0 +1,293 @@
+//! All queues: found by task and group, and in each group in line for their turn.
+//!
+//! In a group the classes of `ionice` go one before the other. Inside a class the queue goes first
+//! that has had the least service for its level.
+
+use super::NIL;
+use super::queue::{CLASSES, Queue};
+use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
+use fairdisk_core::tree::{Forest, Tree};
+use fairdisk_core::{Instant, IoPrio, Span, TaskId};
+
+/// The queues of one class of a group that have requests.
+#[derive(Clone, Debug)]
+struct Class {
+    tree: Tree,
+    /// The start of whoever was served last.
+    reached: u64,
+    /// Since when it wants the disk and is not served.
+    passed_since: Instant,
+}
+
+/// The queues of one group.
+#[derive(Clone, Debug)]
+struct Leaf {
+    classes: [Class; CLASSES],
+    asynchronous: u32,
+}
+
+/// Every queue.
+#[derive(Debug)]
+pub(super) struct Queues {
+    queues: Vec<Queue>,
+    free: Vec<u32>,
+    /// The first queue of each task.
+    first: Vec<u32>,
+    leaves: Vec<Leaf>,
+    order: Forest<u64>,
+    /// A class that was passed over for so long is served once.
+    patience: Span,
+}
+
+impl Queues {
+    pub(super) const fn new(patience: Span) -> Self {
+        Self {
+            queues: Vec::new(),
+            free: Vec::new(),
+            first: Vec::new(),
+            leaves: Vec::new(),
+            order: Forest::new(),
+            patience,
+        }
+    }
+
+    /// Makes sure that the group has a place.
+    pub(super) fn make_group(&mut self, group: u32) {
+        while self.leaves.len() <= group as usize {
+            let class = Class { tree: Tree::new(), reached: 0, passed_since: Instant::ZERO };
+            let classes = [class.clone(), class.clone(), class];
+            self.leaves.push(Leaf { classes, asynchronous: NIL });
+        }
+    }
+
+    /// The queue `at`, or `None` for `NIL`.
+    pub(super) fn get(&self, at: u32) -> Option<&Queue> {
+        self.queues.get(at as usize)
+    }
+
+    /// Of the task in the group, if there is one.
+    #[inline]
+    pub(super) fn find(&self, task: TaskId, group: u32) -> Option<u32> {
+        let mut at = self.first.get(task.0 as usize).copied().unwrap_or(NIL);
+        while let Some(queue) = self.queues.get(at as usize) {
+            if queue.group == group {
+                return Some(at);
+            }
+            at = queue.next;
+        }
+        None
+    }
+
+    /// Of the asynchronous writes of the group, if there is one.
+    pub(super) fn find_asynchronous(&self, group: u32) -> Option<u32> {
+        let leaf = self.leaves.get(group as usize)?;
+        Some(leaf.asynchronous).filter(|queue| *queue != NIL)
+    }
+
+    /// Of the task in the group; one that is there takes on the priority.
+    #[inline]
+    pub(super) fn of_task(
+        &mut self,
+        now: Instant,
+        task: TaskId,
+        group: u32,
+        ioprio: IoPrio,
+    ) -> u32 {
+        if let Some(at) = self.find(task, group) {
+            if self[at].ioprio != ioprio {
+                self.set_priority(now, at, ioprio);
+            }
+            return at;
+        }
+        let at = self.put(Queue::new(group, Some(task), ioprio));
+        if self.first.len() <= task.0 as usize {
+            self.first.resize(task.0 as usize + 1, NIL);
+        }
+        self[at].next = core::mem::replace(&mut self.first[task.0 as usize], at);
+        at
+    }
+
+    /// Of the asynchronous writes of the group.
+    pub(super) fn asynchronous(&mut self, group: u32) -> u32 {
+        if let Some(at) = self.find_asynchronous(group) {
+            return at;
+        }
+        let at = self.put(Queue::new(group, None, IoPrio::UNSET));
+        self.leaves[group as usize].asynchronous = at;
+        at
+    }
+
+    fn put(&mut self, queue: Queue) -> u32 {
+        match self.free.pop() {
+            Some(at) => {
+                self.queues[at as usize] = queue;
+                at
+            }
+            None => {
+                self.queues.push(queue);
+                // Room for all of them to be free at once.
+                self.free.reserve(self.queues.capacity() - self.free.len());
+                self.queues.len() as u32 - 1
+            }
+        }
+    }
+
+    /// All queues of the task have this priority from now on.
+    pub(super) fn reprioritise(&mut self, now: Instant, task: TaskId, ioprio: IoPrio) {
+        let mut at = self.first.get(task.0 as usize).copied().unwrap_or(NIL);
+        while at != NIL {
+            self.set_priority(now, at, ioprio);
+            at = self[at].next;
+        }
+    }
+
+    fn set_priority(&mut self, now: Instant, at: u32, ioprio: IoPrio) {
+        let in_line = self[at].in_line;
+        if in_line {
+            self.leave(at);
+        }
+        self[at].ioprio = ioprio;
+        if in_line {
+            self.join(now, at);
+        }
+    }
+
+    // ---- ends ----------------------------------------------------------------------------
+
+    /// The task is gone: its queues go when they are empty.
+    pub(super) fn task_exited(&mut self, task: TaskId) {
+        let Some(first) = self.first.get_mut(task.0 as usize) else { return };
+        let mut at = core::mem::replace(first, NIL);
+        while at != NIL {
+            let next = core::mem::replace(&mut self[at].next, NIL);
+            self.orphan(at);
+            at = next;
+        }
+    }
+
+    /// The group is gone: its queues go when they are empty.
+    pub(super) fn group_removed(&mut self, group: u32) {
+        for at in 0..self.queues.len() as u32 {
+            let Queue { group: own, task, orphan, .. } = self[at];
+            if own != group || orphan {
+                continue;
+            }
+            match task {
+                Some(task) => self.unchain(task, at),
+                None => self.leaves[group as usize].asynchronous = NIL,
+            }
+            self.orphan(at);
+        }
+    }
+
+    fn unchain(&mut self, task: TaskId, at: u32) {
+        let next = core::mem::replace(&mut self[at].next, NIL);
+        let mut before = self.first[task.0 as usize];
+        if before == at {
+            self.first[task.0 as usize] = next;
+            return;
+        }
+        while self[before].next != at {
+            before = self[before].next;
+        }
+        self[before].next = next;
+    }
+
+    fn orphan(&mut self, at: u32) {
+        self[at].orphan = true;
+        self.release_if_done(at);
+    }
+
+    /// Frees a queue that nobody adds to, once nothing of it is left. Whether it did.
+    pub(super) fn release_if_done(&mut self, at: u32) -> bool {
+        let done = self[at].orphan && self[at].is_quiet();
+        if done {
+            self[at].group = NIL;
+            self.free.push(at);
+        }
+        done
+    }
+
+    // ---- in line -------------------------------------------------------------------------
+
+    /// The queue has requests from now on. It gets nothing for the time it had none.
+    pub(super) fn join(&mut self, now: Instant, at: u32) {
+        let (group, class) = (self[at].group, self[at].class());
+        let Class { tree, reached, passed_since } = &mut self.leaves[group as usize].classes[class];
+        if tree.is_empty() {
+            *passed_since = now;
+        }
+        let queue = &mut self.queues[at as usize];
+        queue.start = queue.start.max(*reached);
+        queue.in_line = true;
+        self.order.insert(tree, at, queue.start);
+    }
+
+    /// The queue has no request any more.
+    pub(super) fn leave(&mut self, at: u32) {
+        let (group, class) = (self[at].group, self[at].class());
+        let tree = &mut self.leaves[group as usize].classes[class].tree;
+        self.order.remove(tree, at);
+        self[at].in_line = false;
+    }
+
+    /// The queue used the device.
+    #[inline]
+    pub(super) fn charge(&mut self, at: u32, service: Span) {
+        let (group, class) = (self[at].group, self[at].class());
+        self[at].charge(service);
+        if self[at].in_line {
+            let start = self[at].start;
+            let tree = &mut self.leaves[group as usize].classes[class].tree;
+            self.order.remove(tree, at);
+            self.order.insert(tree, at, start);
+        }
+    }
+
+    /// The queue that is next in the group, which has one.
+    #[inline]
+    pub(super) fn first_of(&self, now: Instant, group: u32) -> u32 {
+        let classes = &self.leaves[group as usize].classes;
+        let passed = |class: &&Class| {
+            !class.tree.is_empty() && now.since(class.passed_since) >= self.patience
+        };
+        let waiting = || classes.iter().filter(|class| !class.tree.is_empty());
+        let best = waiting().rev().find(passed).or_else(|| waiting().next());
+        best.and_then(|class| self.order.first(&class.tree)).expect("it has requests")
+    }
+
+    /// Whether the queue, if it had a request, would be served before what its group has queued.
+    pub(super) fn is_behind(&self, at: u32) -> bool {
+        let (queue, class) = (&self[at], self[at].class());
+        let classes = &self.leaves[queue.group as usize].classes;
+        let better = classes[..class].iter().any(|class| !class.tree.is_empty());
+        let first = self.order.first(&classes[class].tree);
+        !better && first.is_none_or(|first| first == at || queue.start < self[first].start)
+    }
+
+    /// The queue is about to be served.
+    #[inline]
+    pub(super) fn reach(&mut self, now: Instant, at: u32) {
+        let Queue { start, group, .. } = self[at];
+        let class = self[at].class();
+        let class = &mut self.leaves[group as usize].classes[class];
+        class.reached = class.reached.max(start);
+        class.passed_since = now;
+    }
+}
+
+impl Index<u32> for Queues {
+    type Output = Queue;
+    #[inline]
+    fn index(&self, at: u32) -> &Queue {
+        &self.queues[at as usize]
+    }
+}
+
+impl IndexMut<u32> for Queues {
+    #[inline]
+    fn index_mut(&mut self, at: u32) -> &mut Queue {
+        &mut self.queues[at as usize]
+    }
+}

@@ -1,0 +1,141 @@
+//! Requests: where each is queued, and which of a queue is next.
+
+use super::NIL;
+use super::queue::Queue;
+use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
+use fairdisk_core::list::Lists;
+use fairdisk_core::tree::Forest;
+use fairdisk_core::{Instant, Lba, Op, Request, Span};
+
+/// A request from its arrival to its completion.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rq {
+    pub(super) queue: u32,
+    pub(super) op: Op,
+    pub(super) start: Lba,
+    pub(super) end: Lba,
+    /// How many bios it carries.
+    pub(super) bios: u32,
+    /// What it was charged when it was dispatched.
+    pub(super) charged: Span,
+    /// It followed a request of the same queue.
+    pub(super) follows: bool,
+}
+
+impl Rq {
+    const FREE: Self = Self {
+        queue: NIL,
+        op: Op::Read,
+        start: Lba(0),
+        end: Lba(0),
+        bios: 0,
+        charged: Span::ZERO,
+        follows: false,
+    };
+
+    pub(super) const fn bytes(&self) -> u64 {
+        (self.end.0 - self.start.0) * fairdisk_core::SECTOR_BYTES
+    }
+}
+
+/// All requests by slot.
+#[derive(Debug)]
+pub(super) struct Requests {
+    slots: Vec<Rq>,
+    positions: Forest<u64>,
+    ages: Lists<Instant>,
+}
+
+impl Requests {
+    pub(super) const fn new() -> Self {
+        Self { slots: Vec::new(), positions: Forest::new(), ages: Lists::new() }
+    }
+
+    /// Puts a request that arrived into its queue.
+    #[inline]
+    pub(super) fn insert(&mut self, request: &Request, at: u32, queue: &mut Queue) {
+        let slot = request.id.0 as usize;
+        if slot >= self.slots.len() {
+            self.slots.resize(slot + 1, Rq::FREE);
+        }
+        self.slots[slot] = Rq {
+            queue: at,
+            op: request.op,
+            start: request.start,
+            end: request.end(),
+            bios: 1,
+            ..Rq::FREE
+        };
+        self.positions.insert(&mut queue.by_position, request.id.0, request.start.0);
+        self.ages.insert(&mut queue.by_age, request.id.0, request.arrived);
+        queue.waiting += 1;
+    }
+
+    /// Takes a queued request out of its queue.
+    #[inline]
+    pub(super) fn remove(&mut self, at: u32, queue: &mut Queue) {
+        self.positions.remove(&mut queue.by_position, at);
+        self.ages.remove(&mut queue.by_age, at);
+        queue.waiting -= 1;
+    }
+
+    /// The request is gone.
+    pub(super) fn forget(&mut self, at: u32) -> Rq {
+        let rq = self[at];
+        // What it carried is asked for when another has absorbed it.
+        self[at].queue = NIL;
+        rq
+    }
+
+    /// The request, if it is known.
+    pub(super) fn get(&self, at: u32) -> Option<&Rq> {
+        self.slots.get(at as usize).filter(|rq| rq.queue != NIL)
+    }
+
+    /// The request of the queue, which has some, that is next: the oldest, or on a disk with a head
+    /// the one ahead of it, unless the oldest has waited for `expire`.
+    #[inline]
+    pub(super) fn next(&self, now: Instant, queue: &Queue, expire: Option<Span>) -> u32 {
+        let oldest = queue.by_age.first().expect("it has requests");
+        match expire {
+            Some(expire) if now.since(self.ages.key(oldest)) < expire => {
+                let ahead = self.positions.lower_bound(&queue.by_position, queue.position.0);
+                ahead.or_else(|| self.positions.first(&queue.by_position)).unwrap_or(oldest)
+            }
+            _ => oldest,
+        }
+    }
+
+    /// A queued request grew to what it is now.
+    pub(super) fn grown(&mut self, request: &Request, bios: u32, queue: &mut Queue) {
+        let at = request.id.0;
+        let rq = &mut self[at];
+        let moved = rq.start != request.start;
+        (rq.start, rq.end) = (request.start, request.end());
+        rq.bios += bios;
+        if moved {
+            self.positions.remove(&mut queue.by_position, at);
+            self.positions.insert(&mut queue.by_position, at, request.start.0);
+        }
+        if request.arrived < self.ages.key(at) {
+            self.ages.remove(&mut queue.by_age, at);
+            self.ages.insert(&mut queue.by_age, at, request.arrived);
+        }
+    }
+}
+
+impl Index<u32> for Requests {
+    type Output = Rq;
+    #[inline]
+    fn index(&self, at: u32) -> &Rq {
+        &self.slots[at as usize]
+    }
+}
+
+impl IndexMut<u32> for Requests {
+    #[inline]
+    fn index_mut(&mut self, at: u32) -> &mut Rq {
+        &mut self.slots[at as usize]
+    }
+}
