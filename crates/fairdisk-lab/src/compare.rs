@@ -1,73 +1,27 @@
 //! The same load under several schedulers and on several devices: who got what they asked for, what
 //! it cost in throughput, and how long anybody waited.
+//!
+//! Who got how much of a disk is measured in [work](fairdisk_sim::device::Device::work), and what a
+//! group asks for is what it is entitled to: its weight's part of what was got, or what it can use
+//! at most if that is less, within its floor and its ceiling.
 
+mod cell;
+mod demand;
+mod entitled;
 mod json;
+mod promise;
 mod table;
 
+pub use cell::{Cell, CellGroup};
 pub use json::to_json;
+pub use promise::{Ceiling, Floor, Promises, Target};
 pub use table::to_table;
 
-use crate::outcome::{GroupOutcome, Outcome, RowOutcome, Shell};
+use crate::outcome::{Outcome, Shell};
 use crate::plan::Plan;
-use crate::run::Ensemble;
-use fairdisk_core::WeightMap;
-
-/// One row on one device under one arm.
-#[derive(Clone, Debug)]
-pub struct Cell {
-    /// The disk's id.
-    pub device: String,
-    /// What the arm is called: most of the time the scheduler.
-    pub arm: String,
-    /// Its scheduler.
-    pub scheduler: String,
-    /// The row.
-    pub row: String,
-    /// Number of runs, and length of one in seconds.
-    pub seeds: usize,
-    /// See `seeds`.
-    pub duration_s: f64,
-    /// Whether it has fewer runs than asked for, or one was cut short.
-    pub partial: bool,
-    /// I/Os a second, of all groups.
-    pub ios_per_s: f64,
-    /// Million bytes a second, of all groups.
-    pub mb_per_s: f64,
-    /// Throughput in bytes as part of that of `noop` on the same device and row.
-    pub of_noop: Option<f64>,
-    /// What the groups asked for and got; without the root group.
-    pub groups: Vec<CellGroup>,
-}
-
-/// One group of a cell.
-#[derive(Clone, Debug)]
-pub struct CellGroup {
-    /// The part of the disk's time that it asks for with its weight, of that which the groups got.
-    pub asked: f64,
-    /// The part of that time it got.
-    pub got: f64,
-    /// What else is known of it.
-    pub outcome: GroupOutcome,
-}
-
-impl CellGroup {
-    /// How far it is from what it asked for, in percentage points.
-    #[must_use]
-    pub fn error_points(&self) -> f64 {
-        (self.got - self.asked) * 100.0
-    }
-}
-
-impl Cell {
-    /// The distances of its groups from what they asked for, in percentage points: the mean, and
-    /// the largest.
-    #[must_use]
-    pub fn error_points(&self) -> (f64, f64) {
-        let errors = self.groups.iter().map(|group| group.error_points().abs());
-        let count = self.groups.len().max(1) as f64;
-        (errors.clone().sum::<f64>() / count, errors.fold(0.0, f64::max))
-    }
-}
+use crate::run::{Ensemble, Progress, run_plans};
+use demand::{Demands, Singles};
+use std::sync::atomic::AtomicBool;
 
 /// The scheduler that others are measured by.
 pub const BASE: &str = "noop";
@@ -85,29 +39,63 @@ pub struct Comparison {
     pub cells: Vec<Cell>,
 }
 
+/// Runs `plans`, which are one load on several devices, all of them at once, and each group alone
+/// where that is not known to fill the disk. `stop` ends early with what is known by then.
+///
+/// # Errors
+/// A load that does not fit its disk.
+pub fn compare(
+    plans: &[Plan],
+    progress: Progress<'_>,
+    stop: &AtomicBool,
+) -> Result<Comparison, String> {
+    let singles = plans.iter().map(Singles::of).collect::<Result<Vec<_>, _>>();
+    let singles = singles.map_err(|error| error.to_string())?;
+    // Single groups first: without them nobody knows what the others asked for.
+    let all: Vec<&Plan> = singles.iter().map(|single| &single.plan).chain(plans).collect();
+    let ensembles = run_plans(&all, progress, stop)?;
+    let (alone, together) = ensembles.split_at(plans.len());
+    let mut comparison = Comparison::default();
+    for ((plan, singles), (alone, together)) in
+        plans.iter().zip(&singles).zip(alone.iter().zip(together))
+    {
+        comparison.add(plan, together, &singles.demands(alone));
+    }
+    comparison.finish();
+    Ok(comparison)
+}
+
 impl Comparison {
     /// Adds what the ensembles of `plan` came to.
-    ///
-    /// # Errors
-    /// The load does not fit the disk.
-    pub fn add(&mut self, plan: &Plan, ensembles: &[Ensemble]) -> Result<(), String> {
+    fn add(&mut self, plan: &Plan, ensembles: &[Ensemble], demands: &Demands) {
         self.experiment.clone_from(&plan.id);
         self.title.clone_from(&plan.title);
         self.seeds = plan.seeds;
         let outcome = Outcome::new(plan, Shell::Lab, ensembles);
         for (ensemble, row) in ensembles.iter().zip(outcome.rows) {
-            let (arm, load) = (&plan.arms[ensemble.arm], &plan.rows[ensemble.row]);
-            let asked = plan.setup(arm, load, 0)?.groups;
-            let weight =
-                |at: usize| f64::from(asked[at].spec.share.weight(WeightMap::LinearHigh0).get());
-            let weights: Vec<f64> = (0..asked.len()).map(weight).collect();
-            self.cells.push(cell(&outcome.device, row, &weights));
+            self.cells.push(Cell::new(plan, ensemble, row, demands));
         }
-        Ok(())
+    }
+
+    /// The cells of each device and row.
+    fn blocks(&self) -> impl Iterator<Item = &[Cell]> {
+        self.cells.chunk_by(|one, two| one.device == two.device && one.row == two.row)
+    }
+
+    /// What its arms are called, in the order of their first cells.
+    fn arms(&self) -> Vec<String> {
+        let mut arms: Vec<String> = Vec::new();
+        for cell in &self.cells {
+            let label = cell.label();
+            if !arms.contains(&label) {
+                arms.push(label);
+            }
+        }
+        arms
     }
 
     /// Puts the cells in order and measures each by [`BASE`].
-    pub fn finish(&mut self) {
+    fn finish(&mut self) {
         let place = |list: &mut Vec<String>, name: &String| {
             list.iter().position(|one| one == name).unwrap_or_else(|| {
                 list.push(name.clone());
@@ -128,34 +116,5 @@ impl Comparison {
             cell.of_noop =
                 same.filter(|base| base.2 > 0.0).map(|(_, _, rate)| cell.mb_per_s / rate);
         }
-    }
-}
-
-fn cell(device: &str, row: RowOutcome, weights: &[f64]) -> Cell {
-    let per_second = |amount: f64| if row.duration_s > 0.0 { amount / row.duration_s } else { 0.0 };
-    let groups: Vec<GroupOutcome> = row.groups.into_iter().take(weights.len()).collect();
-    let time: f64 = groups.iter().map(|group| group.time_share).sum();
-    let asked: f64 = weights.iter().sum();
-    let part = |amount: f64, whole: f64| if whole > 0.0 { amount / whole } else { 0.0 };
-    Cell {
-        device: device.to_owned(),
-        arm: row.arm,
-        scheduler: row.scheduler,
-        row: row.row,
-        seeds: row.seeds,
-        duration_s: row.duration_s,
-        partial: row.partial,
-        ios_per_s: per_second(row.total_ios.mean),
-        mb_per_s: per_second(row.total_bytes) / 1e6,
-        of_noop: None,
-        groups: groups
-            .into_iter()
-            .zip(weights)
-            .map(|(outcome, weight)| CellGroup {
-                asked: part(*weight, asked),
-                got: part(outcome.time_share, time),
-                outcome,
-            })
-            .collect(),
     }
 }

@@ -1,5 +1,6 @@
 //! What will be run: every name of an experiment resolved, ready to be built seed by seed.
 
+mod alone;
 mod experiment_load;
 mod jobfile_files;
 mod jobfile_load;
@@ -21,6 +22,7 @@ use crate::catalog::revision::{Revision, load as load_revision};
 use experiment_load::ExperimentLoad;
 use fairdisk_core::{CostModel, Span};
 use fairdisk_sim::device::DeviceSpec;
+use std::sync::Arc;
 use std::sync::OnceLock;
 
 /// What the caller changes about an experiment.
@@ -59,16 +61,16 @@ pub struct PlannedArm {
 }
 
 /// One load of a plan.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PlannedRow {
     /// What results call it.
     pub label: String,
     /// How to build it.
-    pub load: Box<dyn Load>,
+    pub load: Arc<dyn Load>,
 }
 
 /// What will be run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Plan {
     /// The experiment's id.
     pub id: String,
@@ -119,7 +121,7 @@ impl Plan {
         let device_id = options.device.clone().unwrap_or_else(|| experiment.device.clone());
         let rows = experiment.rows.iter().enumerate().map(|(row, entry)| PlannedRow {
             label: entry.label.clone(),
-            load: Box::new(ExperimentLoad { experiment: experiment.clone(), row }),
+            load: Arc::new(ExperimentLoad { experiment: experiment.clone(), row }),
         });
         let rows = choose("row", &options.row, rows.collect(), |row| &row.label)?;
         let whole = |seconds: f64| Span::from_ns((seconds * 1e9) as u64);

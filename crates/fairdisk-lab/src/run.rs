@@ -1,6 +1,10 @@
 //! Ensembles: every arm, row and seed of a plan, on all cores, with the same result on any number
 //! of them.
 
+mod watch;
+
+pub use watch::Kept;
+
 use crate::plan::{Plan, PlannedArm, PlannedRow, Setup};
 use fairdisk_core::{GroupId, Histogram, Instant, Prng, Span};
 use fairdisk_sched::Scheduler;
@@ -11,6 +15,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use watch::Watch;
 
 /// What one group did in one run.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +38,8 @@ pub struct GroupRun {
     pub slot_waits: u64,
     /// I/Os that failed.
     pub errors: u64,
+    /// What became of its floor and ceiling; in the lab, if it has one.
+    pub kept: Option<Kept>,
 }
 
 /// What the tasks of one line of the report did in one run.
@@ -122,6 +129,9 @@ impl GroupRun {
         self.wait_max = self.wait_max.max(other.wait_max);
         self.slot_waits += other.slot_waits;
         self.errors += other.errors;
+        if let (Some(kept), Some(other)) = (&mut self.kept, &other.kept) {
+            kept.add(other);
+        }
     }
 }
 
@@ -199,13 +209,19 @@ fn run_disk(plan: &Plan, setup: Setup, stop: &AtomicBool) -> RunResult {
     }
     let before = work(&world);
     let began = Instant::ZERO + plan.ramp;
+    let mut watch = Watch::new(&setup.groups, root, began);
+    let step = if watch.is_idle() { STOP_CHECK } else { watch::LOOK };
     let mut next = began;
     while next < end && !world.machine().is_done() && !stop.load(Ordering::Relaxed) {
-        next = (next + STOP_CHECK).min(end);
+        next = (next + step).min(end);
         world.run_until_done(next);
+        if !watch.is_idle() {
+            watch.look(world.now(), world.machine());
+        }
     }
     let until = if world.machine().is_done() { world.now() } else { next };
     let mut result = collect(world.machine(), &named, root, began, until);
+    watch.finish(&mut result.groups);
     result.note_work(root, &before, &work(&world));
     if plan.duration.is_none() && !world.machine().is_done() {
         result.end = RunEnd::GivenUp;
@@ -245,6 +261,7 @@ pub fn collect<E: fairdisk_core::Elevator>(
                 wait_max: account.map_or(Span::ZERO, |account| account.wait_max),
                 slot_waits: account.map_or(0, |account| account.slot_waits),
                 errors: tally.errors,
+                kept: None,
             }
         })
         .collect();
@@ -295,29 +312,64 @@ impl Ensemble {
     }
 }
 
-/// Runs the whole plan. `progress` is told after each run how many of how many are done; `stop`
-/// ends early with the runs that are complete.
+/// Told after each run how many of how many are done.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
+/// Runs the whole plan. `stop` ends early with the runs that are complete.
 ///
 /// # Errors
 /// The first load that does not fit the disk.
 pub fn run_plan(
     plan: &Plan,
-    progress: &(dyn Fn(usize, usize) + Sync),
+    progress: Progress<'_>,
     stop: &AtomicBool,
 ) -> Result<Vec<Ensemble>, String> {
-    let jobs: Vec<(usize, usize, u32)> = (0..plan.arms.len())
-        .flat_map(|arm| (0..plan.rows.len()).map(move |row| (arm, row)))
-        .flat_map(|(arm, row)| (0..plan.seeds).map(move |seed| (arm, row, seed)))
-        .collect();
+    let mut ensembles = run_plans(&[plan], progress, stop)?;
+    Ok(ensembles.pop().unwrap_or_default())
+}
+
+/// One run.
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    plan: usize,
+    arm: usize,
+    row: usize,
+    seed: u32,
+}
+
+fn jobs(plans: &[&Plan]) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for (plan, planned) in plans.iter().enumerate() {
+        for arm in 0..planned.arms.len() {
+            for row in 0..planned.rows.len() {
+                jobs.extend((0..planned.seeds).map(|seed| Job { plan, arm, row, seed }));
+            }
+        }
+    }
+    jobs
+}
+
+/// Runs several plans at once, and answers the ensembles of each. `stop` ends early with the runs
+/// that are complete.
+///
+/// # Errors
+/// The first load that does not fit the disk.
+pub fn run_plans(
+    plans: &[&Plan],
+    progress: Progress<'_>,
+    stop: &AtomicBool,
+) -> Result<Vec<Vec<Ensemble>>, String> {
+    let jobs = jobs(plans);
     let results = Mutex::new(vec![None; jobs.len()]);
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&(arm, row, seed)) = jobs.get(at) else { return };
+            let Some(&Job { plan, arm, row, seed }) = jobs.get(at) else { return };
             if stop.load(Ordering::Relaxed) {
                 return;
             }
+            let plan = plans[plan];
             let result = run_once(plan, &plan.arms[arm], &plan.rows[row], seed, stop);
             if stop.load(Ordering::Relaxed) {
                 return;
@@ -334,16 +386,18 @@ pub fn run_plan(
         work();
     });
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    gather(&jobs, results)
+    gather(plans.len(), &jobs, results)
 }
 
-/// The runs by arm and row. Of an ensemble cut short, the runs that were done are kept.
+/// The runs by plan, arm and row. Of an ensemble cut short, the runs that were done are kept.
 fn gather(
-    jobs: &[(usize, usize, u32)],
+    plans: usize,
+    jobs: &[Job],
     results: Vec<Option<Result<RunResult, String>>>,
-) -> Result<Vec<Ensemble>, String> {
-    let mut ensembles: Vec<Ensemble> = Vec::new();
-    for (&(arm, row, seed), result) in jobs.iter().zip(results) {
+) -> Result<Vec<Vec<Ensemble>>, String> {
+    let mut gathered: Vec<Vec<Ensemble>> = vec![Vec::new(); plans];
+    for (&Job { plan, arm, row, seed }, result) in jobs.iter().zip(results) {
+        let ensembles = &mut gathered[plan];
         if seed == 0 {
             ensembles.push(Ensemble { arm, row, runs: Vec::new() });
         }
@@ -351,6 +405,8 @@ fn gather(
             ensemble.runs.push(result?);
         }
     }
-    ensembles.retain(|ensemble| !ensemble.runs.is_empty());
-    Ok(ensembles)
+    for ensembles in &mut gathered {
+        ensembles.retain(|ensemble| !ensemble.runs.is_empty());
+    }
+    Ok(gathered)
 }

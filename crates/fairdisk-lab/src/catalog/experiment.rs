@@ -8,6 +8,7 @@ use super::library::Document;
 use super::overrides::Override;
 use super::source::Source;
 use fairdisk_core::{Qos, Rates, Span};
+use fairdisk_sim::workload::Think;
 use serde::Deserialize;
 use std::num::NonZeroU64;
 
@@ -162,6 +163,8 @@ pub struct Defaults {
     op: Option<OpMix>,
     read_percent: Option<u8>,
     depth: Option<u32>,
+    think_ms: Option<f64>,
+    burst_ios: Option<u32>,
 }
 
 /// A group.
@@ -242,6 +245,8 @@ pub struct Tasks {
     advice: Option<TaskAdvice>,
     bytes_mib: Option<u64>,
     depth: Option<u32>,
+    think_ms: Option<f64>,
+    burst_ios: Option<u32>,
     /// Their `ionice` level, if not the group's.
     pub ionice: Option<u8>,
 }
@@ -401,6 +406,10 @@ impl Experiment {
             advice: tasks.advice.or(defaults.advice).unwrap_or_default(),
             bytes: tasks.bytes_mib.or(defaults.bytes_mib).map(mib),
             depth: tasks.depth.or(defaults.depth).unwrap_or(1),
+            think: tasks.think_ms.or(defaults.think_ms).map(|ms| Think {
+                pause: Span::from_ns((ms * 1e6) as u64),
+                every: tasks.burst_ios.or(defaults.burst_ios).unwrap_or(1),
+            }),
         }
     }
 }
@@ -428,4 +437,6 @@ pub struct Task {
     pub bytes: Option<u64>,
     /// I/Os it keeps in flight.
     pub depth: u32,
+    /// When it pauses.
+    pub think: Option<Think>,
 }

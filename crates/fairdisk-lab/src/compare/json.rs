@@ -1,6 +1,6 @@
 //! A comparison as JSON.
 
-use super::{Cell, CellGroup, Comparison};
+use super::{Cell, CellGroup, Comparison, Floor, Target};
 use crate::outcome::latency_ms;
 use serde_json::{Value, json};
 
@@ -27,6 +27,7 @@ fn cell(cell: &Cell) -> Value {
         "ios_per_s": cell.ios_per_s,
         "mb_per_s": cell.mb_per_s,
         "of_noop": cell.of_noop,
+        "work": cell.work,
         "error_points": { "mean": mean, "max": max },
         "groups": cell.groups.iter().map(group).collect::<Vec<_>>(),
     });
@@ -37,12 +38,28 @@ fn cell(cell: &Cell) -> Value {
 }
 
 fn group(group: &CellGroup) -> Value {
-    json!({
+    let mut value = json!({
         "name": group.outcome.name,
         "asked": group.asked,
         "got": group.got,
         "ios": group.outcome.ios,
         "latency_ms": latency_ms(&group.outcome.latency),
         "wait_max_ms": group.outcome.wait_max_ms,
-    })
+    });
+    let promises = &group.promises;
+    if let Some(floor) = &promises.floor {
+        let Floor { seconds, below, usable } = floor;
+        value["floor"] = json!({
+            "seconds": seconds, "below": below, "usable": usable, "kept": floor.is_kept(),
+        });
+    }
+    if let Some(ceiling) = &promises.ceiling {
+        value["ceiling"] = json!({ "over_ms": ceiling.over_ms, "kept": ceiling.is_kept() });
+    }
+    if let Some(target) = &promises.latency {
+        let Target { asked_ms, p99_ms } = target;
+        value["latency_target"] =
+            json!({ "asked_ms": asked_ms, "p99_ms": p99_ms, "met": target.is_met() });
+    }
+    value
 }

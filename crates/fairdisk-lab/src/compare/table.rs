@@ -1,7 +1,8 @@
 //! A comparison as a table for people.
 
-use super::{Cell, CellGroup, Comparison};
-use crate::outcome::{Style, milliseconds};
+use super::{Cell, CellGroup, Comparison, Promises};
+use crate::outcome::Style;
+use fairdisk_core::Histogram;
 use std::fmt::Write as _;
 
 /// The comparison as text.
@@ -14,8 +15,7 @@ pub fn to_table(comparison: &Comparison, style: Style) -> String {
         seeds => format!("mean of {seeds} runs"),
     };
     let _ = writeln!(out, "{}\n{}", style.bold(&heading), style.dim(&runs));
-    let same = |one: &Cell, two: &Cell| one.device == two.device && one.row == two.row;
-    let blocks: Vec<&[Cell]> = comparison.cells.chunk_by(same).collect();
+    let blocks: Vec<&[Cell]> = comparison.blocks().collect();
     blocks.iter().for_each(|block| write_block(&mut out, block, style));
     if blocks.len() > 1 {
         write_summary(&mut out, comparison, style);
@@ -27,97 +27,132 @@ pub fn to_table(comparison: &Comparison, style: Style) -> String {
 fn write_block(out: &mut String, cells: &[Cell], style: Style) {
     let first = &cells[0];
     let heading = format!("{}, {}, {:.0} s", first.device, first.row, first.duration_s);
-    let asked = first
-        .groups
-        .iter()
-        .map(|group| format!("{} {:.1} %", group.outcome.name, group.asked * 100.0));
-    let asked = format!("asked: {}", asked.collect::<Vec<_>>().join(", "));
-    let _ = writeln!(out, "\n{}\n{}", style.bold(&heading), style.dim(&asked));
-    let arms = widest(cells.iter().map(|cell| label(cell).len()), "scheduler");
-    let groups = cells.iter().flat_map(|cell| &cell.groups);
-    let names = widest(groups.map(|group| group.outcome.name.len()), "group");
+    let _ = writeln!(out, "\n{}", style.bold(&heading));
+    let arms = widest(cells.iter().map(|cell| cell.label().len()), "scheduler");
+    let groups = || cells.iter().flat_map(|cell| &cell.groups);
+    let names = widest(groups().map(|group| group.outcome.name.len()), "group");
+    let promised = groups().any(|group| !group.promises.are_none());
     let head = format!(
-        "  {:arms$}  {:>8}  {:>7}  {:names$}  {:>6}  {:>6}  {:>8}  {:>8}  {:>8}  {:>8}",
+        "  {:arms$}  {:>8}  {:>7}  {:>6}  {:names$}  {:>7}  {:>6}  {:>6}  {:>8}  {:>8}  {:>8}  \
+         {:>8}{}",
         "scheduler",
         "I/Os/s",
         "of noop",
+        "work %",
         "group",
-        "time %",
+        "asked %",
+        "got %",
         "error",
         "p50 ms",
         "p99 ms",
         "p99.9 ms",
-        "wait ms"
+        "wait ms",
+        if promised { "  promised" } else { "" },
     );
     let _ = writeln!(out, "{}", style.dim(&head));
     for cell in cells {
         let of_noop = cell.of_noop.map_or_else(|| "-".to_owned(), |part| format!("{part:.2}"));
-        let rates = format!("{:>8.0}  {of_noop:>7}", cell.ios_per_s);
+        let work = cell.work * 100.0;
+        let rates = format!("{:>8.0}  {of_noop:>7}  {work:>6.1}", cell.ios_per_s);
         let blank = " ".repeat(rates.len());
         for (at, group) in cell.groups.iter().enumerate() {
             let (arm, rates) =
-                if at == 0 { (label(cell), &rates) } else { (String::new(), &blank) };
-            let _ = writeln!(out, "  {arm:arms$}  {rates}  {}", group_text(group, names));
+                if at == 0 { (cell.label(), &rates) } else { (String::new(), &blank) };
+            let line = format!("  {arm:arms$}  {rates}  {}", group_text(group, names));
+            let _ = writeln!(out, "{}", line.trim_end());
         }
     }
 }
 
-fn widest(lengths: impl Iterator<Item = usize>, heading: &str) -> usize {
+pub(super) fn widest(lengths: impl Iterator<Item = usize>, heading: &str) -> usize {
     lengths.max().unwrap_or(0).max(heading.len())
-}
-
-/// The arm, and its scheduler if that has another name.
-fn label(cell: &Cell) -> String {
-    let partial = if cell.partial { ", partial" } else { "" };
-    if cell.arm == cell.scheduler {
-        format!("{}{partial}", cell.arm)
-    } else {
-        format!("{} ({}){partial}", cell.arm, cell.scheduler)
-    }
 }
 
 fn group_text(group: &CellGroup, names: usize) -> String {
     let outcome = &group.outcome;
-    let quantile = |per_mille| milliseconds(&outcome.latency, per_mille);
+    let quantile = |per_mille| quantile_ms(&outcome.latency, per_mille);
     format!(
-        "{:names$}  {:>6.1}  {:>+6.1}  {:>8}  {:>8}  {:>8}  {:>8.1}",
+        "{:names$}  {:>7.1}  {:>6.1}  {:>+6.1}  {:>8}  {:>8}  {:>8}  {:>8}  {}",
         outcome.name,
+        group.asked * 100.0,
         group.got * 100.0,
         group.error_points(),
         quantile(500),
         quantile(990),
         quantile(999),
-        outcome.wait_max_ms,
+        ms(outcome.wait_max_ms),
+        promises_text(&group.promises),
     )
+}
+
+/// What so many latencies of a thousand are below; `-` if there are none.
+pub(super) fn quantile_ms(latency: &Histogram, per_mille: u32) -> String {
+    match latency.count() {
+        0 => "-".to_owned(),
+        _ => ms(latency.quantile(per_mille).as_ns() as f64 / 1e6),
+    }
+}
+
+/// Milliseconds with as many digits as tell something.
+pub(super) fn ms(value: f64) -> String {
+    if value < 9.995 { format!("{value:.2}") } else { format!("{value:.1}") }
+}
+
+/// What became of what was promised, in words.
+pub(super) fn promises_text(promises: &Promises) -> String {
+    let floor = promises.floor.map(|floor| match (floor.usable, floor.below) {
+        (false, _) => "floor not usable".to_owned(),
+        (true, 0) => "floor kept".to_owned(),
+        (true, below) => format!("below floor {below} of {} s", floor.seconds),
+    });
+    let ceiling = promises.ceiling.map(|ceiling| match ceiling.is_kept() {
+        true => "ceiling kept".to_owned(),
+        false => format!("over ceiling by {} ms", ms(ceiling.over_ms)),
+    });
+    let latency = promises.latency.map(|target| {
+        let word = if target.is_met() { "within" } else { "misses" };
+        format!("{word} {} ms", ms(target.asked_ms))
+    });
+    let all: Vec<String> = [floor, ceiling, latency].into_iter().flatten().collect();
+    all.join(", ")
 }
 
 /// Each arm over all devices and rows.
 fn write_summary(out: &mut String, comparison: &Comparison, style: Style) {
-    let mut arms: Vec<String> = Vec::new();
-    for cell in &comparison.cells {
-        let name = label(cell);
-        if !arms.contains(&name) {
-            arms.push(name);
-        }
-    }
+    let arms = comparison.arms();
     let width = widest(arms.iter().map(String::len), "scheduler");
     let head = format!(
-        "  {:width$}  {:>5}  {:>10}  {:>10}  {:>13}",
-        "scheduler", "cells", "error mean", "error most", "of noop least"
+        "  {:width$}  {:>5}  {:>10}  {:>10}  {:>12}  {:>13}  {:>8}",
+        "scheduler",
+        "cells",
+        "error mean",
+        "error most",
+        "of noop mean",
+        "of noop least",
+        "promises"
     );
     let _ = writeln!(out, "\n{}\n{}", style.bold("over all of them"), style.dim(&head));
     for arm in &arms {
-        let cells: Vec<&Cell> =
-            comparison.cells.iter().filter(|cell| label(cell) == *arm).collect();
-        let errors = cells.iter().map(|cell| cell.error_points());
-        let mean = errors.clone().map(|(mean, _)| mean).sum::<f64>() / cells.len() as f64;
+        let cells = || comparison.cells.iter().filter(|cell| cell.label() == *arm);
+        let count = cells().count();
+        let errors = cells().map(Cell::error_points);
+        let mean = errors.clone().map(|(mean, _)| mean).sum::<f64>() / count as f64;
         let most = errors.map(|(_, most)| most).fold(0.0, f64::max);
-        let least = cells.iter().filter_map(|cell| cell.of_noop).reduce(f64::min);
-        let least = least.map_or_else(|| "-".to_owned(), |part| format!("{part:.2}"));
+        let rates: Vec<f64> = cells().filter_map(|cell| cell.of_noop).collect();
+        let least = rates.iter().copied().reduce(f64::min);
+        let rate = (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64);
+        let number = |value: Option<f64>| value.map_or("-".to_owned(), |one| format!("{one:.2}"));
+        let groups = cells().flat_map(|cell| &cell.groups);
+        let promised: Vec<&Promises> =
+            groups.map(|group| &group.promises).filter(|one| !one.are_none()).collect();
+        let kept = promised.iter().filter(|promises| promises.are_kept()).count();
+        let promises =
+            if promised.is_empty() { "-".to_owned() } else { format!("{kept}/{}", promised.len()) };
         let _ = writeln!(
             out,
-            "  {arm:width$}  {:>5}  {mean:>10.1}  {most:>10.1}  {least:>13}",
-            cells.len()
+            "  {arm:width$}  {count:>5}  {mean:>10.1}  {most:>10.1}  {:>12}  {:>13}  {promises:>8}",
+            number(rate),
+            number(least),
         );
     }
 }

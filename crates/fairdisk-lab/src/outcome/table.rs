@@ -164,7 +164,7 @@ impl Columns {
 }
 
 /// What so many latencies of a thousand are below, in milliseconds.
-pub(crate) fn milliseconds(latency: &Histogram, per_mille: u32) -> String {
+fn milliseconds(latency: &Histogram, per_mille: u32) -> String {
     match latency.count() {
         0 => "-".to_owned(),
         _ => format!("{:.1}", latency.quantile(per_mille).as_ns() as f64 / 1e6),

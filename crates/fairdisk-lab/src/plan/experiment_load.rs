@@ -105,6 +105,7 @@ impl ExperimentLoad {
                     ioprio,
                     files: vec![file],
                     depth: task.depth,
+                    think: task.think,
                     buffered: !task.direct,
                     mapped: task.mapped.then(|| mapped(&task)),
                     start: start(prng),

@@ -13,7 +13,7 @@ use crate::catalog::experiment::Arm;
 use crate::catalog::overrides::demand_none;
 use crate::jobfile::{Job, Place, Resolved};
 use fairdisk_core::Span;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The disk of a job file that names none.
 const DEFAULT_DEVICE: &str = "hdd-7200-2007";
@@ -58,7 +58,7 @@ impl Plan {
         if let Some(message) = load.obstacle(&device_id) {
             return Err(CatalogError { path: name.to_owned(), line: 0, message });
         }
-        let row = PlannedRow { label: "jobs".to_owned(), load: Box::new(load) };
+        let row = PlannedRow { label: "jobs".to_owned(), load: Arc::new(load) };
         let title = jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>().join(", ");
         Ok(Self {
             id: name.to_owned(),

@@ -4,10 +4,8 @@ use crate::failure::Failure;
 use crate::selection::{self, Rows, Values};
 use crate::{interrupt, output, progress};
 use fairdisk_lab::catalog::library::Kind;
-use fairdisk_lab::compare::{BASE, Comparison, to_json, to_table};
+use fairdisk_lab::compare::{BASE, compare, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::run_plan;
-use std::sync::atomic::Ordering;
 
 /// Run an experiment or a fio job file under several schedulers and on several devices, in the lab
 #[derive(Debug, clap::Args)]
@@ -41,20 +39,13 @@ pub(crate) struct Args {
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let plans = plans(args)?;
     let stop = interrupt::stop_flag()?;
-    let runs = |plan: &Plan| plan.arms.len() * plan.rows.len() * plan.seeds as usize;
-    let bar = progress::bar(plans.iter().map(runs).sum::<usize>() as u64, args.quiet);
+    let bar = progress::bar(0, args.quiet);
     bar.set_message("runs");
-    let (mut comparison, mut before) = (Comparison::default(), 0);
-    for plan in &plans {
-        let tell = |done: usize, _| bar.set_position((before + done) as u64);
-        let ensembles = run_plan(plan, &tell, &stop).map_err(Failure::BadInput)?;
-        comparison.add(plan, &ensembles).map_err(Failure::BadInput)?;
-        before += runs(plan);
-        if stop.load(Ordering::Relaxed) {
-            break;
-        }
-    }
-    comparison.finish();
+    let tell = |done: usize, all: usize| {
+        bar.set_length(all as u64);
+        bar.set_position(done as u64);
+    };
+    let comparison = compare(&plans, &tell, &stop).map_err(Failure::BadInput)?;
     bar.finish_and_clear();
     let asked = plans.iter().map(|plan| plan.arms.len() * plan.rows.len()).sum::<usize>();
     let known = comparison.cells.iter().filter(|cell| !cell.partial).count();

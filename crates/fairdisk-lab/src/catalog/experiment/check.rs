@@ -267,6 +267,7 @@ fn check_tasks(experiment: &Experiment, path: &str, tasks: &Tasks) -> Result<(),
     let path_of = key("depth", tasks.depth.is_some(), defaults.depth.is_some());
     demand_in(1..=100_000, &path_of, Some(task.depth), "1 to 100000")?;
     demand_in(0..=7, &format!("{path}.ionice"), tasks.ionice, "0 (high) to 7 (low)")?;
+    check_pauses(experiment, tasks, &key)?;
     let path_of = key("bytes_mib", tasks.bytes_mib.is_some(), defaults.bytes_mib.is_some());
     let mib = tasks.bytes_mib.or(defaults.bytes_mib);
     demand_in(1..=MIB_MAX, &path_of, mib, &format!("1 to {MIB_MAX}"))?;
@@ -275,6 +276,27 @@ fn check_tasks(experiment: &Experiment, path: &str, tasks: &Tasks) -> Result<(),
         return Err((path_of, text.to_owned()));
     }
     Ok(())
+}
+
+/// A pause and how many I/Os are between two of them.
+fn check_pauses(
+    experiment: &Experiment,
+    tasks: &Tasks,
+    key: &dyn Fn(&str, bool, bool) -> String,
+) -> Result<(), Wrong> {
+    let defaults = &experiment.defaults;
+    let pause = tasks.think_ms.or(defaults.think_ms);
+    let path = key("think_ms", tasks.think_ms.is_some(), defaults.think_ms.is_some());
+    demand_in(0.0..=3.6e6, &path, pause, "0 to 3600000")?;
+    let burst = tasks.burst_ios.or(defaults.burst_ios);
+    let path = key("burst_ios", tasks.burst_ios.is_some(), defaults.burst_ios.is_some());
+    demand_in(1..=1_000_000, &path, burst, "1 to 1000000")?;
+    match (burst, pause) {
+        (Some(_), None) => {
+            Err((path, "`burst_ios` is about pauses; add `think_ms`, or drop it".to_owned()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What is mapped goes through the page cache, and only of a mapping can be said how it is used.

@@ -1,0 +1,103 @@
+//! What a group does when it has the disk to itself.
+
+use super::setup::{Load, Loaded};
+use super::{Plan, PlannedRow};
+use crate::catalog::error::CatalogError;
+use crate::catalog::host::Host;
+use crate::catalog::revision::load as load_revision;
+use crate::plan::PlannedArm;
+use fairdisk_core::{GroupId, Prng};
+use fairdisk_sim::device::Device as _;
+use fairdisk_sim::workload::{Rates, TaskSpec};
+use std::sync::Arc;
+
+/// The tasks of one group of a load, where they are in it.
+#[derive(Debug)]
+struct Alone {
+    load: Arc<dyn Load>,
+    group: usize,
+}
+
+impl Load for Alone {
+    fn build(&self, host: &Host, ionice: bool, prng: &mut Prng) -> Loaded {
+        let mut loaded = self.load.build(host, ionice, prng);
+        let group = loaded.group_id(self.group);
+        loaded.tasks.retain(|task| task.group == group);
+        loaded.named.clear();
+        loaded
+    }
+
+    fn group_names(&self) -> Vec<String> {
+        self.load.group_names()
+    }
+
+    fn task_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+impl Loaded {
+    /// The number in the machine of the group at `at`.
+    pub(crate) fn group_id(&self, at: usize) -> GroupId {
+        if self.root == Some(at) { GroupId::ROOT } else { GroupId(at as u32 + 1) }
+    }
+
+    /// Whether the group at `at` has tasks of its own, and not groups alone.
+    pub(crate) fn has_tasks(&self, at: usize) -> bool {
+        let group = self.group_id(at);
+        self.tasks.iter().any(|task| task.group == group)
+    }
+}
+
+/// Which group of which row a row of a plan of single groups is: both by their places.
+pub(crate) type Single = (usize, usize);
+
+impl Plan {
+    /// The same with one group at a time under `scheduler`, a run each, and which group each of its
+    /// rows is. Groups that are known to keep the disk busy when they are alone are left out, and
+    /// rows of one group.
+    pub(crate) fn alone(&self, scheduler: &str) -> Result<(Self, Vec<Single>), CatalogError> {
+        let (mut rows, mut singles) = (Vec::new(), Vec::new());
+        for (at, row) in self.rows.iter().enumerate() {
+            let loaded = row.load.build(&self.host, false, &mut Prng::new(0));
+            let groups: Vec<usize> =
+                (0..loaded.groups.len()).filter(|group| loaded.has_tasks(*group)).collect();
+            if groups.len() < 2 {
+                continue;
+            }
+            for group in groups.into_iter().filter(|group| !self.is_filled_by(&loaded, *group)) {
+                let load = Arc::new(Alone { load: Arc::clone(&row.load), group });
+                rows.push(PlannedRow { label: row.label.clone(), load });
+                singles.push((at, group));
+            }
+        }
+        let arm = PlannedArm {
+            name: scheduler.to_owned(),
+            ionice: false,
+            revision: load_revision(scheduler, &[])?,
+        };
+        Ok((Self { arms: vec![arm], rows, seeds: 1, ..self.clone() }, singles))
+    }
+
+    /// Whether the disk serves one request at a time, and some task of the group always has one for
+    /// it.
+    fn is_filled_by(&self, loaded: &Loaded, group: usize) -> bool {
+        let (group, qos) = (loaded.group_id(group), loaded.groups[group].spec.qos);
+        let never_pauses = |task: &TaskSpec| {
+            let limits = &task.stream.limits;
+            task.think.is_none()
+                && !task.buffered
+                && task.mapped.is_none()
+                && !task.nowhere
+                && task.stream.rates == Rates::default()
+                && limits.bytes.is_none()
+                && limits.ios.is_none()
+                && limits.runtime.is_none()
+                && limits.passes.is_none()
+        };
+        // What it can do at most is to be known where it was promised something.
+        qos.floor.is_none()
+            && self.device.build().depth() == 1
+            && loaded.tasks.iter().any(|task| task.group == group && never_pauses(task))
+    }
+}

@@ -1,0 +1,192 @@
+//! Whether groups got their floors and kept below their ceilings, looked at all through a run.
+
+use super::GroupRun;
+use crate::plan::GroupLabel;
+use fairdisk_core::{Accounts, Elevator, GroupId, Instant, Qos, Rates, Span};
+use fairdisk_sim::Machine;
+
+/// How often the accounts are looked at: a ceiling that is exceeded for less is not noticed.
+pub(super) const LOOK: Span = Span::from_ms(10);
+/// Over how long a floor is averaged.
+const WINDOW: Span = Span::from_s(1);
+const LOOKS: u32 = (WINDOW.as_ns() / LOOK.as_ns()) as u32;
+
+/// What became of a group's floor and ceiling.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Kept {
+    /// Seconds in which the group had requests at the disk or on their way to it in at least half
+    /// of all looks, and so wanted its floor.
+    pub seconds: u32,
+    /// Of these, seconds in which it got less than its floor, by more than one request.
+    pub below: u32,
+    /// How far it was ahead of its ceiling at most, as time of the ceiling. A burst of it is
+    /// allowed, and one request, for nobody can give half of one.
+    pub ahead: Span,
+    /// How far it may be ahead.
+    pub allowed: Span,
+}
+
+impl Kept {
+    /// What happened on another disk at the same time.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.seconds += other.seconds;
+        self.below += other.below;
+        self.ahead = self.ahead.max(other.ahead);
+        self.allowed = self.allowed.max(other.allowed);
+    }
+
+    /// How far it was ahead of its ceiling beyond what is allowed.
+    #[must_use]
+    pub fn over(&self) -> Span {
+        self.ahead - self.allowed
+    }
+}
+
+/// Requests and bytes that a group and those in it have had.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Count {
+    ios: u64,
+    bytes: u64,
+}
+
+impl Count {
+    fn of(accounts: &Accounts, members: &[GroupId]) -> Self {
+        members.iter().filter_map(|group| accounts.group(*group)).fold(
+            Self::default(),
+            |sum, one| Self { ios: sum.ios + one.ios(), bytes: sum.bytes + one.bytes() },
+        )
+    }
+
+    const fn since(self, before: Self) -> Self {
+        Self { ios: self.ios - before.ios, bytes: self.bytes - before.bytes }
+    }
+
+    /// How long this takes at `rates`, the longer of both; nothing without rates.
+    fn at(self, rates: &Rates) -> f64 {
+        let of = |count: u64, rate: Option<std::num::NonZeroU64>| {
+            rate.map_or(0.0, |rate| count as f64 * 1e9 / rate.get() as f64)
+        };
+        of(self.ios, rates.iops).max(of(self.bytes, rates.bytes_per_s))
+    }
+
+    /// One more.
+    fn and_one(self) -> Self {
+        Self { ios: self.ios + 1, bytes: self.bytes + self.bytes / self.ios.max(1) }
+    }
+
+    /// Whether it is all that `rates` promise in a window, one request more or less.
+    fn reaches(self, rates: &Rates) -> bool {
+        let one_more = self.and_one();
+        rates.iops.is_none_or(|rate| one_more.ios >= rate.get())
+            && rates.bytes_per_s.is_none_or(|rate| one_more.bytes >= rate.get())
+    }
+}
+
+/// A group that was promised something.
+#[derive(Debug)]
+struct Watched {
+    /// Its place among the groups of the load.
+    at: usize,
+    /// It and the groups in it.
+    members: Vec<GroupId>,
+    qos: Qos,
+    last: Count,
+    window: Count,
+    busy_looks: u32,
+    ahead_ns: f64,
+    kept: Kept,
+}
+
+/// All groups that were promised something.
+#[derive(Debug)]
+pub(super) struct Watch {
+    groups: Vec<Watched>,
+    last: Instant,
+    looks: u32,
+}
+
+impl Watch {
+    /// Begins to watch those of the load's groups that have a floor or a ceiling. `ids` are their
+    /// numbers in the machine.
+    pub(super) fn new(labels: &[GroupLabel], root: Option<usize>, began: Instant) -> Self {
+        let id = |at: usize| if root == Some(at) { GroupId::ROOT } else { GroupId(at as u32 + 1) };
+        let lies_in = |inner: usize, outer: usize| {
+            let mut at = Some(inner);
+            for _ in labels {
+                match at {
+                    Some(one) if one == outer => return true,
+                    Some(one) => {
+                        let parent = labels[one].spec.parent;
+                        at = parent.and_then(|group| (0..labels.len()).find(|at| id(*at) == group));
+                    }
+                    None => return false,
+                }
+            }
+            false
+        };
+        let promised = labels.iter().enumerate().filter(|(_, label)| {
+            !label.spec.qos.floor.is_none() || !label.spec.qos.ceiling.is_none()
+        });
+        let groups = promised.map(|(at, label)| Watched {
+            at,
+            members: (0..labels.len()).filter(|inner| lies_in(*inner, at)).map(id).collect(),
+            qos: label.spec.qos,
+            last: Count::default(),
+            window: Count::default(),
+            busy_looks: 0,
+            ahead_ns: 0.0,
+            kept: Kept::default(),
+        });
+        Self { groups: groups.collect(), last: began, looks: 0 }
+    }
+
+    /// Whether there is nobody to watch.
+    pub(super) const fn is_idle(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// Looks.
+    pub(super) fn look<E: Elevator>(&mut self, now: Instant, machine: &Machine<E>) {
+        let passed = (now - self.last).as_ns() as f64;
+        self.last = now;
+        self.looks += 1;
+        let loads = machine.engine().loads();
+        let accounts = machine.engine().accounts();
+        for group in &mut self.groups {
+            let count = Count::of(accounts, &group.members);
+            let more = count.since(group.last);
+            group.last = count;
+            if !group.qos.ceiling.is_none() {
+                let ahead = group.ahead_ns + more.at(&group.qos.ceiling) - passed;
+                group.ahead_ns = ahead.max(0.0);
+                group.kept.ahead = group.kept.ahead.max(Span::from_ns(group.ahead_ns as u64));
+            }
+            let load = |id: &GroupId| loads.get(id).is_some_and(|it| it.queued + it.in_flight > 0);
+            group.busy_looks += u32::from(group.members.iter().any(load));
+            if self.looks.is_multiple_of(LOOKS) {
+                group.end_window(count);
+            }
+        }
+    }
+
+    /// Writes down what was seen.
+    pub(super) fn finish(self, groups: &mut [GroupRun]) {
+        for group in self.groups {
+            let one = Count { ios: 1, bytes: group.last.bytes / group.last.ios.max(1) };
+            let allowed = group.qos.burst + Span::from_ns(one.at(&group.qos.ceiling) as u64);
+            groups[group.at].kept = Some(Kept { allowed, ..group.kept });
+        }
+    }
+}
+
+impl Watched {
+    fn end_window(&mut self, count: Count) {
+        let got = count.since(self.window);
+        self.window = count;
+        if self.busy_looks >= LOOKS / 2 && !self.qos.floor.is_none() {
+            self.kept.seconds += 1;
+            self.kept.below += u32::from(!got.reaches(&self.qos.floor));
+        }
+        self.busy_looks = 0;
+    }
+}

@@ -1,0 +1,71 @@
+//! Comparisons: what groups are entitled to, and what becomes of what they were promised.
+
+use fairdisk_lab::compare::{Cell, Comparison, compare};
+use fairdisk_lab::plan::{Options, Plan};
+use std::sync::atomic::AtomicBool;
+
+const PROMISES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/promises.toml");
+
+fn compared(device: &str, row: &str) -> Comparison {
+    let options = Options {
+        row: Some(row.to_owned()),
+        device: Some(device.to_owned()),
+        ..Options::default()
+    };
+    let plan = Plan::experiment(PROMISES, &options).unwrap_or_else(|error| panic!("{error}"));
+    compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect("it fits")
+}
+
+fn percents(cell: &Cell) -> Vec<(&str, i64)> {
+    let asked = |group: f64| (group * 100.0).round() as i64;
+    let groups = cell.groups.iter();
+    groups.map(|group| (group.outcome.name.as_str(), asked(group.asked))).collect()
+}
+
+#[test]
+fn what_was_promised_and_not_kept_is_seen() {
+    let cell = &compared("fixed-8ms", "not kept").cells[0];
+    let [floor, ceiling, latency] = [0, 1, 2].map(|at| &cell.groups[at].promises);
+    let floor = floor.floor.expect("it has one");
+    assert!(floor.usable && floor.below == floor.seconds && floor.seconds >= 18, "{floor:?}");
+    // For 10 s it does twice what it may: it is 10 s of the ceiling ahead, all but its burst of
+    // 100 ms and one request, 50 ms.
+    let over = ceiling.ceiling.expect("it has one").over_ms;
+    assert!((over - 10_250.0).abs() < 1_000.0, "{over}");
+    let target = latency.latency.expect("it has one");
+    assert!(!target.is_met() && target.p99_ms.expect("there were I/Os") > 20.0, "{target:?}");
+    assert!(!latency.are_kept() && !ceiling.are_kept());
+}
+
+#[test]
+fn what_was_kept_is_not_blamed() {
+    let cell = &compared("fixed-8ms", "kept").cells[0];
+    for group in &cell.groups {
+        assert!(group.promises.are_kept(), "{}: {:?}", group.outcome.name, group.promises);
+        assert!(!group.promises.are_none());
+    }
+}
+
+#[test]
+fn what_a_group_leaves_over_is_for_the_others() {
+    let cell = &compared("fixed-8ms", "pauses").cells[0];
+    // 10 of 125 I/Os a second; the rest is shared 1:2.
+    assert_eq!(percents(cell), [("pauses", 8), ("small", 31), ("large", 61)]);
+    let floor = cell.groups[0].promises.floor.expect("it has one");
+    assert!(!floor.usable && floor.is_kept(), "{floor:?}");
+}
+
+#[test]
+fn groups_in_a_group_share_its_part() {
+    let cell = &compared("fixed-8ms", "nested").cells[0];
+    assert_eq!(percents(cell), [("one", 25), ("two", 50), ("beside", 25)]);
+}
+
+#[test]
+fn on_a_disk_that_nobody_fills_all_get_what_they_can_use() {
+    // Four readers one at a time each use a few hundredths of the disk, alone or not.
+    let cell = &compared("nvme", "nested").cells[0];
+    assert!(cell.work < 0.5, "{}", cell.work);
+    let (mean, most) = cell.error_points();
+    assert!(most < 3.0, "{mean}, {most}: {:?}", percents(cell));
+}
