@@ -8,13 +8,17 @@
 mod cell;
 mod demand;
 mod entitled;
+mod html;
 mod json;
 mod promise;
+mod summary;
 mod table;
 
 pub use cell::{Cell, CellGroup};
+pub use html::to_html;
 pub use json::to_json;
 pub use promise::{Ceiling, Floor, Promises, Target};
+pub use summary::Summary;
 pub use table::to_table;
 
 use crate::outcome::{Outcome, Shell};
@@ -80,18 +84,6 @@ impl Comparison {
     /// The cells of each device and row.
     fn blocks(&self) -> impl Iterator<Item = &[Cell]> {
         self.cells.chunk_by(|one, two| one.device == two.device && one.row == two.row)
-    }
-
-    /// What its arms are called, in the order of their first cells.
-    fn arms(&self) -> Vec<String> {
-        let mut arms: Vec<String> = Vec::new();
-        for cell in &self.cells {
-            let label = cell.label();
-            if !arms.contains(&label) {
-                arms.push(label);
-            }
-        }
-        arms
     }
 
     /// Puts the cells in order and measures each by [`BASE`].

@@ -8,6 +8,7 @@ pub mod compare;
 pub mod jobfile;
 pub mod nearest;
 pub mod outcome;
+mod page;
 pub mod plan;
 pub mod run;
 pub mod text_file;

@@ -15,6 +15,7 @@ mod log;
 mod mount_helper;
 mod notify;
 mod output;
+mod page;
 mod progress;
 mod real;
 mod selection;

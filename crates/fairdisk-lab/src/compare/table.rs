@@ -119,40 +119,19 @@ pub(super) fn promises_text(promises: &Promises) -> String {
 
 /// Each arm over all devices and rows.
 fn write_summary(out: &mut String, comparison: &Comparison, style: Style) {
-    let arms = comparison.arms();
-    let width = widest(arms.iter().map(String::len), "scheduler");
-    let head = format!(
-        "  {:width$}  {:>5}  {:>10}  {:>10}  {:>12}  {:>13}  {:>8}",
-        "scheduler",
-        "cells",
-        "error mean",
-        "error most",
-        "of noop mean",
-        "of noop least",
-        "promises"
-    );
+    let sums = comparison.summary();
+    let width = widest(sums.iter().map(|sum| sum.arm.len()), "scheduler");
+    let heads = ["cells", "error mean", "error most", "of noop mean", "of noop least", "promises"];
+    let line = |name: &str, texts: &[&str]| {
+        let texts = texts.iter().zip(heads);
+        let texts = texts.map(|(text, head)| format!("  {text:>width$}", width = head.len()));
+        format!("  {name:width$}{}", texts.collect::<String>())
+    };
+    let head = line("scheduler", &heads);
     let _ = writeln!(out, "\n{}\n{}", style.bold("over all of them"), style.dim(&head));
-    for arm in &arms {
-        let cells = || comparison.cells.iter().filter(|cell| cell.label() == *arm);
-        let count = cells().count();
-        let errors = cells().map(Cell::error_points);
-        let mean = errors.clone().map(|(mean, _)| mean).sum::<f64>() / count as f64;
-        let most = errors.map(|(_, most)| most).fold(0.0, f64::max);
-        let rates: Vec<f64> = cells().filter_map(|cell| cell.of_noop).collect();
-        let least = rates.iter().copied().reduce(f64::min);
-        let rate = (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64);
-        let number = |value: Option<f64>| value.map_or("-".to_owned(), |one| format!("{one:.2}"));
-        let groups = cells().flat_map(|cell| &cell.groups);
-        let promised: Vec<&Promises> =
-            groups.map(|group| &group.promises).filter(|one| !one.are_none()).collect();
-        let kept = promised.iter().filter(|promises| promises.are_kept()).count();
-        let promises =
-            if promised.is_empty() { "-".to_owned() } else { format!("{kept}/{}", promised.len()) };
-        let _ = writeln!(
-            out,
-            "  {arm:width$}  {count:>5}  {mean:>10.1}  {most:>10.1}  {:>12}  {:>13}  {promises:>8}",
-            number(rate),
-            number(least),
-        );
+    for sum in &sums {
+        let columns = sum.columns();
+        let texts: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let _ = writeln!(out, "{}", line(&sum.arm, &texts));
     }
 }

@@ -6,15 +6,14 @@ mod state;
 mod watch;
 
 use crate::failure::Failure;
-use crate::output;
 use crate::time_arg;
+use crate::{output, page};
 use clap::ValueHint;
 use command::Switch;
 use fairdisk_core::Span;
 use fairdisk_lab::blame::{
     Design, FactorSet, Findings, Halt, Measure, Metric, Report, blame, to_html, to_json, to_table,
 };
-use std::fs;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -177,9 +176,7 @@ impl Args {
     /// Prints what there is, and says how it ended.
     fn show(&self, report: &Report) -> Result<(), Failure> {
         if let Some(path) = &self.report {
-            let page = to_html(report, &command());
-            fs::write(path, page)
-                .map_err(|error| Failure::Run(format!("--report {}: {error}", path.display())))?;
+            page::write(path, |command| to_html(report, command))?;
         }
         if self.json {
             output::print_json(&to_json(report))?;
@@ -194,20 +191,6 @@ impl Args {
             _ => Ok(()),
         }
     }
-}
-
-/// The command line, as it can be given again.
-fn command() -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=.,:/+%@".contains(letter);
-    let quoted = |argument: std::ffi::OsString| {
-        let text = argument.to_string_lossy().into_owned();
-        match !text.is_empty() && text.chars().all(plain) {
-            true => text,
-            false => format!("'{}'", text.replace('\'', "'\\''")),
-        }
-    };
-    let arguments: Vec<String> = std::env::args_os().skip(1).map(quoted).collect();
-    format!("fairdisk {}", arguments.join(" "))
 }
 
 /// The bad end of so many changes.

@@ -2,10 +2,12 @@
 
 use crate::failure::Failure;
 use crate::selection::{self, Rows, Values};
-use crate::{interrupt, output, progress};
+use crate::{interrupt, output, page, progress};
+use clap::ValueHint;
 use fairdisk_lab::catalog::library::Kind;
-use fairdisk_lab::compare::{BASE, compare, to_json, to_table};
+use fairdisk_lab::compare::{BASE, compare, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
+use std::path::PathBuf;
 
 /// Run an experiment or a fio job file under several schedulers and on several devices, in the lab
 #[derive(Debug, clap::Args)]
@@ -31,6 +33,9 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Write a page of plots: one file that any browser shows
+    #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
+    report: Option<PathBuf>,
     /// No progress, no remarks
     #[arg(long, short)]
     quiet: bool,
@@ -50,6 +55,9 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let asked = plans.iter().map(|plan| plan.arms.len() * plan.rows.len()).sum::<usize>();
     let known = comparison.cells.iter().filter(|cell| !cell.partial).count();
     let is_partial = known < asked;
+    if let Some(path) = &args.report {
+        page::write(path, |command| to_html(&comparison, command))?;
+    }
     if args.json {
         let mut value = to_json(&comparison);
         if is_partial {

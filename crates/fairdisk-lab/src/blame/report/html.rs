@@ -1,11 +1,11 @@
-//! The report as a page: one file without scripts and without anything from elsewhere, in the
-//! colours of day or night as its reader's system has them.
+//! The report as a page.
 
 mod chart;
 
 use super::{Report, words};
 use crate::blame::{Effect, Ends};
 use crate::outcome::Spread;
+use crate::page::{escape, page};
 use std::fmt::Write as _;
 
 /// Pairs shown at most.
@@ -38,32 +38,7 @@ pub fn to_html(report: &Report, command: &str) -> String {
     }
     write_divergence(&mut body, report);
     write_changes(&mut body, report);
-    let _ = write!(body, "<h2>How this was made</h2>\n<pre>{}</pre>\n", escape(command));
-    let title = escape(&report.title);
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
-         name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Blame: \
-         {title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n\
-         </html>\n"
-    )
-}
-
-const STYLE: &str = include_str!("html/style.css");
-
-/// Text as it may stand in a page.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            letter if letter.is_control() && letter != '\n' => out.push('\u{fffd}'),
-            letter => out.push(letter),
-        }
-    }
-    out
+    page(&format!("Blame: {}", report.title), body, command)
 }
 
 fn write_ends(body: &mut String, report: &Report, ends: &Ends) {

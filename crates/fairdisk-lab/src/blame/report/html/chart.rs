@@ -1,8 +1,9 @@
 //! Charts as SVG.
 
-use super::{escape, words};
+use super::words;
 use crate::blame::{Bisection, Ends};
 use crate::outcome::Spread;
+use crate::page::{WIDTH, escape, open_svg, shortened};
 use std::fmt::Write as _;
 
 /// One bar.
@@ -15,7 +16,6 @@ pub(super) struct Row {
     pub(super) note: String,
 }
 
-const WIDTH: f64 = 900.0;
 /// Where names end and bars begin.
 const LEFT: f64 = 300.0;
 /// Where bars end and numbers begin.
@@ -32,7 +32,7 @@ pub(super) fn bars(title: &str, rows: &[Row], whole: f64) -> String {
     let (low, high) = range(rows.iter().flat_map(reach));
     let x = |value: f64| LEFT + (value - low) / (high - low) * (RIGHT - LEFT);
     let height = ROW * rows.len() as f64 + 8.0;
-    let mut out = open(title, height);
+    let mut out = open_svg(title, "", height);
     for (at, row) in rows.iter().enumerate() {
         let (top, mean, sd) = (ROW * at as f64 + 4.0, row.spread.mean, row.spread.sd);
         let (from, to) = (x(mean.min(0.0)), x(mean.max(0.0)));
@@ -48,7 +48,7 @@ pub(super) fn bars(title: &str, rows: &[Row], whole: f64) -> String {
             "<text x=\"{:.1}\" y=\"{base:.1}\" text-anchor=\"end\">{}</text>\n<rect class=\"{class}\" \
              x=\"{from:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{thin:.1}\" rx=\"2\"/>\n",
             LEFT - 12.0,
-            escape(&shortened(&row.name)),
+            escape(&shortened(&row.name, NAME_MAX)),
             top + 5.0,
         );
         if sd > 0.0 {
@@ -85,7 +85,7 @@ pub(super) fn ways(bisection: &Bisection, ends: &Ends, changes: usize) -> String
     let (low, high) = range(values.chain([good, bad]));
     let x = |made: usize| 60.0 + made as f64 / changes as f64 * (WIDTH - 120.0);
     let y = |value: f64| 20.0 + (high - value) / (high - low) * (HEIGHT - 60.0);
-    let mut out = open("The runs of the bisections", HEIGHT);
+    let mut out = open_svg("The runs of the bisections", "", HEIGHT);
     let middle = y(f64::midpoint(good, bad));
     let (right, bottom) = (WIDTH - 60.0, HEIGHT - 30.0);
     let _ = write!(
@@ -123,26 +123,9 @@ pub(super) fn ways(bisection: &Bisection, ends: &Ends, changes: usize) -> String
     out
 }
 
-fn open(title: &str, height: f64) -> String {
-    let title = escape(title);
-    format!(
-        "<svg viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"img\" aria-label=\"{title}\">\n\
-         <title>{title}</title>\n"
-    )
-}
-
 /// The smallest and the largest, not equal.
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let start = (f64::INFINITY, f64::NEG_INFINITY);
     let (low, high) = values.fold(start, |(low, high), value| (low.min(value), high.max(value)));
     if low < high { (low, high) } else { (low - 1.0, low + 1.0) }
-}
-
-/// A name that finds room.
-fn shortened(name: &str) -> String {
-    if name.chars().count() <= NAME_MAX {
-        return name.to_owned();
-    }
-    let kept: String = name.chars().take(NAME_MAX - 1).collect();
-    format!("{kept}…")
 }

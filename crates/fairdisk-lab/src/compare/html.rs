@@ -1,0 +1,93 @@
+//! A comparison as a page.
+
+mod chart;
+
+use super::table::{ms, promises_text, quantile_ms};
+use super::{Cell, Comparison};
+use crate::page::{escape, page};
+use std::fmt::Write as _;
+
+/// The comparison as a page. `command` is what made it.
+#[must_use]
+pub fn to_html(comparison: &Comparison, command: &str) -> String {
+    let mut body = String::new();
+    let runs = match comparison.seeds {
+        1 => "1 run".to_owned(),
+        seeds => format!("mean of {seeds} runs"),
+    };
+    let _ = write!(
+        body,
+        "<h1>{}: {}</h1>\n<p class=\"dim\">In the lab, {runs}. Coloured: the parts of the disk's work \
+         that groups got; strokes: where they would end if all got what they are entitled to. Bytes a \
+         second beside those of noop. Latencies: from the median, a large dot, past 99 of 100, a small \
+         one, to 999 of 1000.</p>\n",
+        escape(&comparison.experiment),
+        escape(&comparison.title),
+    );
+    for cells in comparison.blocks() {
+        let first = &cells[0];
+        let _ = writeln!(body, "<h2>{}, {}</h2>", escape(&first.device), escape(&first.row));
+        body.push_str(&chart::block(cells));
+        write_cells(&mut body, cells);
+    }
+    write_summary(&mut body, comparison);
+    page(&format!("Compare: {}", comparison.title), body, command)
+}
+
+/// The figures of a picture.
+fn write_cells(body: &mut String, cells: &[Cell]) {
+    body.push_str(
+        "<details>\n<summary>Figures</summary>\n<table>\n<tr><th>scheduler</th><th>I/Os/s</th>\
+         <th>of noop</th><th>work</th><th>group</th><th>asked</th><th>got</th><th>p50 ms</th>\
+         <th>p99 ms</th><th>p99.9 ms</th><th>wait ms</th><th>promised</th></tr>\n",
+    );
+    for cell in cells {
+        for (at, group) in cell.groups.iter().enumerate() {
+            let of_noop = cell.of_noop.map_or_else(|| "-".to_owned(), |part| format!("{part:.2}"));
+            let shared = [
+                escape(&cell.label()),
+                format!("{:.0}", cell.ios_per_s),
+                of_noop,
+                format!("{:.1} %", cell.work * 100.0),
+            ];
+            body.push_str("<tr>");
+            for text in shared {
+                let text = if at == 0 { text } else { String::new() };
+                let _ = write!(body, "<td class=\"n\">{text}</td>");
+            }
+            let outcome = &group.outcome;
+            let quantile = |per_mille| quantile_ms(&outcome.latency, per_mille);
+            let _ = writeln!(
+                body,
+                "<td>{}</td><td class=\"n\">{:.1} %</td><td class=\"n\">{:.1} %</td><td \
+                 class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td \
+                 class=\"n\">{}</td><td>{}</td></tr>",
+                escape(&outcome.name),
+                group.asked * 100.0,
+                group.got * 100.0,
+                quantile(500),
+                quantile(990),
+                quantile(999),
+                ms(outcome.wait_max_ms),
+                promises_text(&group.promises),
+            );
+        }
+    }
+    body.push_str("</table>\n</details>\n");
+}
+
+/// Each arm over all devices and rows.
+fn write_summary(body: &mut String, comparison: &Comparison) {
+    body.push_str(
+        "<h2>Over all of them</h2>\n<table>\n<tr><th>scheduler</th><th>cells</th><th>error mean, \
+         points</th><th>most</th><th>of noop, mean</th><th>least</th><th>promises kept</th></tr>\n",
+    );
+    for sum in comparison.summary() {
+        let _ = write!(body, "<tr><td>{}</td>", escape(&sum.arm));
+        for text in sum.columns() {
+            let _ = write!(body, "<td class=\"n\">{text}</td>");
+        }
+        body.push_str("</tr>\n");
+    }
+    body.push_str("</table>\n");
+}

@@ -1,0 +1,189 @@
+//! One device and row as a picture: parts got and asked for, throughput, latencies.
+
+use crate::compare::table::{ms, quantile_ms};
+use crate::compare::{Cell, CellGroup};
+use crate::page::{escape, open_svg, shortened};
+use fairdisk_core::Histogram;
+use std::fmt::Write as _;
+
+/// Where the three columns begin and end.
+const PARTS: [f64; 2] = [175.0, 455.0];
+const RATES: [f64; 2] = [480.0, 600.0];
+const TIMES: [f64; 2] = [670.0, 885.0];
+const HEAD: f64 = 44.0;
+const ROW: f64 = 26.0;
+/// Between the lines of two groups.
+const LINE: f64 = 6.0;
+/// Letters of a scheduler's name, and of a group's, that find room.
+const NAME_MAX: usize = 24;
+const GROUP_MAX: usize = 16;
+/// Colours there are.
+const COLOURS: usize = 6;
+
+/// The picture of `cells`, which are one device and row under each scheduler.
+pub(super) fn block(cells: &[Cell]) -> String {
+    let groups = cells.iter().map(|cell| cell.groups.len()).max().unwrap_or(0);
+    let row = ROW.max(LINE * groups as f64 + 8.0);
+    let first = &cells[0];
+    let title = format!("{}, {}: who got what", first.device, first.row);
+    let height = HEAD + row * cells.len() as f64 + 22.0;
+    let mut out = open_svg(&title, &in_words(cells), height);
+    write_legend(&mut out, first);
+    let axis = Axis::of(cells);
+    let bottom = HEAD + row * cells.len() as f64;
+    axis.write(&mut out, bottom);
+    let most = cells.iter().filter_map(|cell| cell.of_noop).fold(1.0, f64::max);
+    for (at, cell) in cells.iter().enumerate() {
+        let top = HEAD + row * at as f64;
+        let _ = writeln!(
+            out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            PARTS[0] - 10.0,
+            top + row / 2.0 + 4.0,
+            escape(&shortened(&cell.label(), NAME_MAX)),
+        );
+        write_parts(&mut out, cell, top, row);
+        write_rate(&mut out, cell, top, row, most);
+        write_times(&mut out, cell, top, row, &axis);
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// What the picture shows, for those who do not see it.
+fn in_words(cells: &[Cell]) -> String {
+    let group = |group: &CellGroup| {
+        format!(
+            "{} got {:.1} of {:.1} %, p99 {} ms",
+            group.outcome.name,
+            group.got * 100.0,
+            group.asked * 100.0,
+            quantile_ms(&group.outcome.latency, 990),
+        )
+    };
+    let cell = |cell: &Cell| {
+        let groups: Vec<String> = cell.groups.iter().map(group).collect();
+        let rate = cell.of_noop.map_or_else(String::new, |part| format!(", {part:.2} of noop"));
+        format!("{}: {}{rate}.", cell.label(), groups.join("; "))
+    };
+    cells.iter().map(cell).collect::<Vec<_>>().join("\n")
+}
+
+fn write_legend(out: &mut String, cell: &Cell) {
+    let step = (PARTS[1] - PARTS[0] + 20.0) / cell.groups.len().clamp(1, COLOURS) as f64;
+    for (at, group) in cell.groups.iter().enumerate().take(COLOURS) {
+        let x = PARTS[0] + step * at as f64;
+        let letters = GROUP_MAX.min((step / 7.5) as usize).max(2);
+        let _ = writeln!(
+            out,
+            "<rect class=\"g{at}\" x=\"{x:.1}\" y=\"22\" width=\"10\" height=\"10\"/><text \
+             x=\"{:.1}\" y=\"32\">{}</text>",
+            x + 14.0,
+            escape(&shortened(&group.outcome.name, letters)),
+        );
+    }
+    let heads = [(PARTS[0], "part of the work"), (RATES[0], "of noop"), (TIMES[0], "latency, ms")];
+    for (x, text) in heads {
+        let _ = writeln!(out, "<text class=\"dim\" x=\"{x:.1}\" y=\"13\">{text}</text>");
+    }
+}
+
+/// What groups got, end to end, and strokes where each would end.
+fn write_parts(out: &mut String, cell: &Cell, top: f64, row: f64) {
+    let wide = PARTS[1] - PARTS[0];
+    let (mut got, mut asked) = (0.0, 0.0);
+    for (at, group) in cell.groups.iter().enumerate() {
+        let _ = writeln!(
+            out,
+            "<rect class=\"g{}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
+            at % COLOURS,
+            PARTS[0] + wide * got,
+            top + 5.0,
+            wide * group.got,
+            row - 10.0,
+        );
+        got += group.got;
+    }
+    for group in cell.groups.iter().rev().skip(1).rev() {
+        asked += group.asked;
+        let x = PARTS[0] + wide * asked;
+        let (from, to) = (top + 1.0, top + row - 1.0);
+        let _ = writeln!(out, "<path class=\"asked\" d=\"M{x:.1} {from:.1}V{to:.1}\"/>");
+    }
+}
+
+fn write_rate(out: &mut String, cell: &Cell, top: f64, row: f64, most: f64) {
+    let Some(part) = cell.of_noop else { return };
+    let width = (RATES[1] - RATES[0]) * part / most;
+    let _ = writeln!(
+        out,
+        "<rect class=\"neutral\" x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{:.1}\"/>\n<text \
+         x=\"{:.1}\" y=\"{:.1}\">{part:.2}</text>",
+        RATES[0],
+        top + 5.0,
+        row - 10.0,
+        RATES[0] + width + 6.0,
+        top + row / 2.0 + 4.0,
+    );
+}
+
+/// The scale of latencies: powers of ten are equally far from each other.
+struct Axis {
+    low: f64,
+    high: f64,
+}
+
+/// Half of the median, 99 and 99.9 of 100 in milliseconds, if there were any.
+fn quantiles(latency: &Histogram) -> Option<[f64; 3]> {
+    let at = |per_mille| latency.quantile(per_mille).as_ns().max(1) as f64 / 1e6;
+    (latency.count() > 0).then(|| [500, 990, 999].map(at))
+}
+
+impl Axis {
+    fn of(cells: &[Cell]) -> Self {
+        let groups = cells.iter().flat_map(|cell| &cell.groups);
+        let all = groups.filter_map(|group| quantiles(&group.outcome.latency));
+        let (low, high) = all.fold((f64::INFINITY, 0.0_f64), |(low, high), [p50, _, p999]| {
+            (low.min(p50), high.max(p999))
+        });
+        let floor = if low.is_finite() { low.log10().floor() } else { 0.0 };
+        Self { low: floor, high: high.max(1e-6).log10().ceil().max(floor + 1.0) }
+    }
+
+    fn x(&self, ms: f64) -> f64 {
+        TIMES[0] + (ms.log10() - self.low) / (self.high - self.low) * (TIMES[1] - TIMES[0])
+    }
+
+    fn write(&self, out: &mut String, bottom: f64) {
+        for power in self.low as i32..=self.high as i32 {
+            let value = 10_f64.powi(power);
+            let x = self.x(value);
+            let _ = writeln!(
+                out,
+                "<path class=\"line\" d=\"M{x:.1} {HEAD:.0}V{bottom:.1}\"/><text class=\"dim\" \
+                 x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>",
+                bottom + 15.0,
+            );
+        }
+    }
+}
+
+fn write_times(out: &mut String, cell: &Cell, top: f64, row: f64, axis: &Axis) {
+    let count = cell.groups.len() as f64;
+    for (at, group) in cell.groups.iter().enumerate() {
+        let Some(times) = quantiles(&group.outcome.latency) else { continue };
+        let y = top + row / 2.0 + (at as f64 - (count - 1.0) / 2.0) * LINE;
+        let [p50, p99, p999] = times.map(|ms| axis.x(ms));
+        let colour = at % COLOURS;
+        let _ = writeln!(
+            out,
+            "<g class=\"g{colour}\"><path class=\"thin\" d=\"M{p50:.1} {y:.1}H{p999:.1}\"/><circle \
+             cx=\"{p50:.1}\" cy=\"{y:.1}\" r=\"3.2\"/><circle cx=\"{p99:.1}\" cy=\"{y:.1}\" \
+             r=\"1.8\"/><title>{}: p50 {} ms, p99 {} ms, p99.9 {} ms</title></g>",
+            escape(&group.outcome.name),
+            ms(times[0]),
+            ms(times[1]),
+            ms(times[2]),
+        );
+    }
+}

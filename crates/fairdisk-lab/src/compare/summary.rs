@@ -1,0 +1,78 @@
+//! Each arm over all devices and rows.
+
+use super::{Cell, Comparison};
+
+/// What an arm came to over all cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// What the arm is called.
+    pub arm: String,
+    /// Its cells.
+    pub cells: usize,
+    /// The mean over its cells of their mean errors, in percentage points.
+    pub error_mean: f64,
+    /// The largest error of a group.
+    pub error_most: f64,
+    /// The mean and the least of its throughput as part of that of `noop`.
+    pub of_noop: Option<[f64; 2]>,
+    /// Groups that were promised something and got all of it, and groups that were.
+    pub promises: [usize; 2],
+}
+
+impl Summary {
+    /// Its figures as text: cells, errors, throughput, promises.
+    pub(super) fn columns(&self) -> [String; 6] {
+        let rate = |at: usize| self.of_noop.map_or("-".to_owned(), |one| format!("{:.2}", one[at]));
+        let [kept, all] = self.promises;
+        let promises = if all == 0 { "-".to_owned() } else { format!("{kept}/{all}") };
+        [
+            self.cells.to_string(),
+            format!("{:.1}", self.error_mean),
+            format!("{:.1}", self.error_most),
+            rate(0),
+            rate(1),
+            promises,
+        ]
+    }
+}
+
+impl Comparison {
+    /// Each arm over all devices and rows, in the order of their first cells.
+    #[must_use]
+    pub fn summary(&self) -> Vec<Summary> {
+        let mut arms: Vec<String> = Vec::new();
+        for cell in &self.cells {
+            let label = cell.label();
+            if !arms.contains(&label) {
+                arms.push(label);
+            }
+        }
+        let of = |arm: String| {
+            let cells = self.cells.iter().filter(|cell| cell.label() == arm).collect::<Vec<_>>();
+            sum_up(arm, &cells)
+        };
+        arms.into_iter().map(of).collect()
+    }
+}
+
+fn sum_up(arm: String, cells: &[&Cell]) -> Summary {
+    let errors = cells.iter().map(|cell| cell.error_points());
+    let rates: Vec<f64> = cells.iter().filter_map(|cell| cell.of_noop).collect();
+    let least = rates.iter().copied().reduce(f64::min);
+    let promised = cells
+        .iter()
+        .flat_map(|cell| &cell.groups)
+        .map(|group| &group.promises)
+        .filter(|promises| !promises.are_none());
+    Summary {
+        arm,
+        cells: cells.len(),
+        error_mean: errors.clone().map(|(mean, _)| mean).sum::<f64>() / cells.len() as f64,
+        error_most: errors.map(|(_, most)| most).fold(0.0, f64::max),
+        of_noop: least.map(|least| [rates.iter().sum::<f64>() / rates.len() as f64, least]),
+        promises: [
+            promised.clone().filter(|promises| promises.are_kept()).count(),
+            promised.count(),
+        ],
+    }
+}
