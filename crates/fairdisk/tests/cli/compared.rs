@@ -1,7 +1,7 @@
 //! Schedulers and devices side by side.
 
 use crate::bad_input::demand_one_line;
-use crate::program::fairdisk;
+use crate::program::{Place, fairdisk};
 
 const SHORT: &[&str] = &["compare", "two-groups", "--duration", "10s", "--seeds", "1"];
 
@@ -45,6 +45,25 @@ fn the_table_ends_with_each_scheduler_over_all_devices() {
     assert!(summary.contains("noop") && summary.contains("deadline"), "{table}");
     let one = fairdisk(&short(&["--scheduler", "deadline"])).quiet();
     assert!(!one.contains("over all of them"), "{one}");
+}
+
+#[test]
+fn the_page_shows_and_tells_every_device() {
+    let place = Place::new();
+    let path = place.path().join("page.html");
+    let report = ["--report", path.to_str().unwrap()];
+    let more = ["--scheduler", "two-layer-cfq", "--device", "fixed-8ms,nvme"];
+    fairdisk(&short(&[&more[..], &report[..]].concat())).quiet();
+    let page = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(page.matches("<svg").count(), 2);
+    assert_eq!(page.matches("<desc>noop: backup got").count(), 2, "told in words");
+    assert!(page.contains("fairdisk compare two-groups"), "the command that made it");
+    for outside in ["http:", "https:", "src=", "<script", "@import"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    let nowhere = place.path().join("none/page.html");
+    let refused = fairdisk(&short(&["--report", nowhere.to_str().unwrap()]));
+    assert_eq!(refused.code, Some(1), "{}", refused.err);
 }
 
 #[test]
