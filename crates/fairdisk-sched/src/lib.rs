@@ -10,10 +10,13 @@ pub mod deadline;
 pub mod fair;
 mod groups;
 pub mod honours;
+pub mod iocost;
+pub mod iolatency;
 pub mod mclock;
 pub mod noop;
 pub mod registry;
 pub mod revised;
+pub mod shares;
 pub mod token_bucket;
 pub mod two_layer;
 

@@ -4,9 +4,12 @@ use crate::cfq::{Cfq, CfqParams, Switches};
 use crate::deadline::{Deadline, DeadlineParams};
 use crate::fair::{Fair, FairParams};
 use crate::honours::Honours;
+use crate::iocost::{Iocost, IocostParams};
+use crate::iolatency::{Iolatency, IolatencyParams};
 use crate::mclock::{Mclock, MclockParams};
 use crate::noop::Noop;
 use crate::revised::RevisedCfq;
+use crate::shares::{Shares, SharesParams};
 use crate::token_bucket::{TokenBucket, TokenBucketParams};
 use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
 use fairdisk_core::{
@@ -31,6 +34,12 @@ pub enum SchedulerSpec {
     Mclock(MclockParams),
     /// Groups in groups with weights and ceilings, on devices of any depth.
     Fair(FairParams),
+    /// Shares of what the device gets done, by the cost of requests.
+    Iocost(IocostParams),
+    /// Shares of what the device can do within a latency goal.
+    Shares(SharesParams),
+    /// Latency targets of groups; otherwise first come, first served.
+    Iolatency(IolatencyParams),
 }
 
 impl SchedulerSpec {
@@ -49,6 +58,9 @@ impl SchedulerSpec {
             "token-bucket" => Some(Self::TokenBucket(TokenBucketParams::default())),
             "mclock" => Some(Self::Mclock(MclockParams::default())),
             "fair" => Some(Self::Fair(FairParams::default())),
+            "iocost" => Some(Self::Iocost(IocostParams::default())),
+            "shares" => Some(Self::Shares(SharesParams::default())),
+            "iolatency" => Some(Self::Iolatency(IolatencyParams::default())),
             _ => None,
         }
     }
@@ -64,6 +76,9 @@ impl SchedulerSpec {
             Self::TokenBucket(_) => "token-bucket",
             Self::Mclock(_) => "mclock",
             Self::Fair(_) => "fair",
+            Self::Iocost(_) => "iocost",
+            Self::Shares(_) => "shares",
+            Self::Iolatency(_) => "iolatency",
         }
     }
 
@@ -87,6 +102,13 @@ impl SchedulerSpec {
             Self::Mclock(_) => {
                 Honours { shares: true, floors: true, ceilings: true, ..Honours::NONE }
             }
+            Self::Iocost(_) => {
+                Honours { shares: true, nesting: true, costs: true, ..Honours::NONE }
+            }
+            Self::Shares(_) => {
+                Honours { shares: true, nesting: true, costs: true, ..Honours::NONE }
+            }
+            Self::Iolatency(_) => Honours { latency_targets: true, ..Honours::NONE },
         }
     }
 
@@ -104,6 +126,9 @@ impl SchedulerSpec {
             Self::TokenBucket(params) => Scheduler::TokenBucket(TokenBucket::new(params)),
             Self::Mclock(params) => Scheduler::Mclock(Mclock::new(params)),
             Self::Fair(params) => Scheduler::Fair(Fair::new(&params)),
+            Self::Iocost(params) => Scheduler::Iocost(Iocost::new(params)),
+            Self::Shares(params) => Scheduler::Shares(Shares::new(params)),
+            Self::Iolatency(params) => Scheduler::Iolatency(Iolatency::new(params)),
         }
     }
 }
@@ -128,6 +153,12 @@ pub enum Scheduler {
     Mclock(Mclock),
     /// Fairdisk's own.
     Fair(Fair),
+    /// In the manner of Linux's io.cost.
+    Iocost(Iocost),
+    /// In Seastar's manner.
+    Shares(Shares),
+    /// In the manner of Linux's io.latency.
+    Iolatency(Iolatency),
 }
 
 /// Calls a method of whichever scheduler it is.
@@ -142,6 +173,9 @@ macro_rules! each {
             Scheduler::TokenBucket($inner) => $call,
             Scheduler::Mclock($inner) => $call,
             Scheduler::Fair($inner) => $call,
+            Scheduler::Iocost($inner) => $call,
+            Scheduler::Shares($inner) => $call,
+            Scheduler::Iolatency($inner) => $call,
         }
     };
 }

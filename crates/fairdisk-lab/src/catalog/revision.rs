@@ -4,7 +4,10 @@
 mod cfq;
 mod deadline;
 mod fair;
+mod iocost;
+mod iolatency;
 mod mclock;
+mod shares;
 mod token_bucket;
 mod two_layer;
 
@@ -53,6 +56,9 @@ struct File {
     switches: BTreeMap<String, bool>,
     groups: Option<two_layer::GroupsFile>,
     defects: Option<two_layer::DefectsFile>,
+    iocost: Option<iocost::IocostFile>,
+    iolatency: Option<iolatency::IolatencyFile>,
+    shares: Option<shares::SharesFile>,
     mclock: Option<mclock::MclockFile>,
     token_bucket: Option<token_bucket::TokenBucketFile>,
     #[serde(default)]
@@ -110,6 +116,9 @@ impl Revision {
             "deadline" => SchedulerSpec::Deadline(file.deadline(source)?),
             "cfq" => SchedulerSpec::Cfq(file.cfq(source)?),
             "two-layer-cfq" => SchedulerSpec::TwoLayerCfq(file.two_layer(source, &defects)?),
+            "iocost" => SchedulerSpec::Iocost(file.iocost(source)?),
+            "iolatency" => SchedulerSpec::Iolatency(file.iolatency(source)?),
+            "shares" => SchedulerSpec::Shares(file.shares(source)?),
             "mclock" => SchedulerSpec::Mclock(file.mclock(source)?),
             "token-bucket" => SchedulerSpec::TokenBucket(file.token_bucket(source)?),
             "fair" => SchedulerSpec::Fair(file.fair(source)?),

@@ -3,24 +3,29 @@
 
 use alloc::vec::Vec;
 use fairdisk_core::list::{List, Lists};
-use fairdisk_core::{Decision, Request, RequestId, Why};
+use fairdisk_core::{Decision, Flags, Lba, Request, RequestId, Why};
 
 #[derive(Clone, Debug, Default)]
 struct Queue {
+    /// Requests that go before the others.
+    urgent: List,
     list: List,
     queued: u32,
     in_flight: u32,
+    /// Where the request of the group that was taken last ends.
+    end: Lba,
 }
 
 /// The queues of all groups.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct GroupQueues {
     links: Lists<()>,
     groups: Vec<Queue>,
     /// By slot; holds what was there once, too.
     requests: Vec<Request>,
-    queued: u32,
     in_flight: u32,
+    /// Requests with this hint go before the others of their group.
+    urgent: Option<Flags>,
 }
 
 impl GroupQueues {
@@ -30,26 +35,35 @@ impl GroupQueues {
             links: Lists::new(),
             groups: Vec::new(),
             requests: Vec::new(),
-            queued: 0,
             in_flight: 0,
+            urgent: None,
         }
     }
 
-    /// Makes sure that the group exists.
-    pub(crate) fn make(&mut self, group: u32) {
-        if group as usize >= self.groups.len() {
-            self.groups.resize(group as usize + 1, Queue::default());
-        }
+    /// No group; requests with this hint will go before the others of their group.
+    pub(crate) const fn with_urgent(hint: Flags) -> Self {
+        let mut queues = Self::new();
+        queues.urgent = Some(hint);
+        queues
+    }
+
+    /// Whether the request goes before the others of its group.
+    pub(crate) fn is_urgent(&self, request: &Request) -> bool {
+        self.urgent.is_some_and(|hint| request.flags.contains(hint))
     }
 
     /// A request that arrived, at the end of its group's queue.
     pub(crate) fn push(&mut self, request: &Request) {
-        self.make(request.group.0);
+        let index = request.group.0 as usize;
+        if index >= self.groups.len() {
+            self.groups.resize(index + 1, Queue::default());
+        }
         self.know(request);
-        let queue = &mut self.groups[request.group.0 as usize];
-        self.links.insert(&mut queue.list, request.id.0, ());
+        let is_urgent = self.is_urgent(request);
+        let queue = &mut self.groups[index];
+        let list = if is_urgent { &mut queue.urgent } else { &mut queue.list };
+        self.links.insert(list, request.id.0, ());
         queue.queued += 1;
-        self.queued += 1;
     }
 
     /// A queued request grew.
@@ -60,10 +74,22 @@ impl GroupQueues {
         }
     }
 
+    /// The request in slot `id`, queued or in flight.
+    #[cfg(test)]
+    pub(crate) fn request(&self, id: RequestId) -> &Request {
+        &self.requests[id.0 as usize]
+    }
+
     /// The first request of the group.
     pub(crate) fn first(&self, group: u32) -> Option<&Request> {
-        let first = self.groups.get(group as usize)?.list.first()?;
+        let queue = self.groups.get(group as usize)?;
+        let first = queue.urgent.first().or_else(|| queue.list.first())?;
         Some(&self.requests[first as usize])
+    }
+
+    /// Whether the request begins where the one before it ended.
+    pub(crate) fn is_sequential(&self, request: &Request) -> bool {
+        self.groups[request.group.0 as usize].end == request.start
     }
 
     /// Takes the group's first request, which goes to the device.
@@ -71,6 +97,7 @@ impl GroupQueues {
         let request = self.first(group).copied()?;
         self.remove(request.id);
         let queue = &mut self.groups[group as usize];
+        queue.end = request.end();
         queue.in_flight += 1;
         self.in_flight += 1;
         Some(request)
@@ -79,10 +106,11 @@ impl GroupQueues {
     /// Takes a queued request out; the device does not get it from here.
     pub(crate) fn remove(&mut self, id: RequestId) -> Request {
         let request = self.requests[id.0 as usize];
+        let is_urgent = self.is_urgent(&request);
         let queue = &mut self.groups[request.group.0 as usize];
-        self.links.remove(&mut queue.list, id.0);
+        let list = if is_urgent { &mut queue.urgent } else { &mut queue.list };
+        self.links.remove(list, id.0);
         queue.queued -= 1;
-        self.queued -= 1;
         request
     }
 
@@ -93,6 +121,16 @@ impl GroupQueues {
         self.groups[request.group.0 as usize].in_flight -= 1;
         self.in_flight -= 1;
         request
+    }
+
+    /// Requests of the group that are queued or in flight.
+    pub(crate) fn outstanding(&self, group: u32) -> u32 {
+        self.groups.get(group as usize).map_or(0, |queue| queue.queued + queue.in_flight)
+    }
+
+    /// Requests of the group in flight.
+    pub(crate) fn in_flight(&self, group: u32) -> u32 {
+        self.groups.get(group as usize).map_or(0, |queue| queue.in_flight)
     }
 
     /// The decision where nothing is queued.

@@ -1,0 +1,177 @@
+//! Weights of groups that lie in groups: which part of the disk a group may have, by the weights of
+//! those that want it. A group that has tasks of its own and holds others serves its own tasks like
+//! one more group inside, of the weight that every group has by default.
+
+use alloc::vec::Vec;
+use fairdisk_core::{GroupId, Weight};
+
+/// All of the disk; parts are fractions of it.
+pub(crate) const WHOLE: u64 = 1 << 24;
+
+/// What the own tasks of a group weigh among the groups inside it.
+const OWN: u64 = Weight::DEFAULT.get() as u64;
+
+/// Deeper, groups are taken to lie beside each other; a circle ends there.
+const DEPTH_MAX: u32 = 32;
+
+#[derive(Clone, Debug)]
+struct Node {
+    weight: u64,
+    parent: Option<u32>,
+    /// Its own tasks want the disk.
+    wants: bool,
+    /// Weights of the groups directly inside that want the disk, or hold one that does.
+    inside: u64,
+}
+
+impl Node {
+    const fn is_active(&self) -> bool {
+        self.wants || self.inside > 0
+    }
+}
+
+/// The weights of all groups, and which of them count.
+#[derive(Debug, Default)]
+pub(crate) struct Weights {
+    nodes: Vec<Node>,
+    /// Weights of the outermost groups that count.
+    outermost: u64,
+}
+
+impl Weights {
+    /// No group.
+    pub(crate) const fn new() -> Self {
+        Self { nodes: Vec::new(), outermost: 0 }
+    }
+
+    /// Makes sure that the group exists.
+    pub(crate) fn make(&mut self, group: u32) {
+        if group as usize >= self.nodes.len() {
+            let node = Node { weight: OWN, parent: None, wants: false, inside: 0 };
+            self.nodes.resize(group as usize + 1, node);
+        }
+    }
+
+    /// Gives the group a weight.
+    pub(crate) fn set_weight(&mut self, group: u32, weight: Weight) {
+        self.make(group);
+        self.change(group, |node| node.weight = u64::from(weight.get()));
+    }
+
+    /// Puts the group into another, or beside all others.
+    pub(crate) fn set_parent(&mut self, group: u32, parent: Option<GroupId>) {
+        self.make(group);
+        if let Some(parent) = parent {
+            self.make(parent.0);
+        }
+        self.change(group, |node| node.parent = parent.map(|parent| parent.0));
+    }
+
+    /// The group's own tasks want the disk from now on, or do not any more.
+    pub(crate) fn set_wants(&mut self, group: u32, wants: bool) {
+        self.make(group);
+        self.change(group, |node| node.wants = wants);
+    }
+
+    /// Changes a node, and what the nodes above it count.
+    fn change(&mut self, group: u32, change: impl FnOnce(&mut Node)) {
+        let before = self.nodes[group as usize].clone();
+        change(&mut self.nodes[group as usize]);
+        let after = self.nodes[group as usize].clone();
+        if before.is_active() {
+            self.count(before.parent, before.weight, 0);
+        }
+        if after.is_active() {
+            self.count(after.parent, 0, after.weight);
+        }
+    }
+
+    /// Among the groups inside `outer` one weighs `more` and no longer `less`.
+    fn count(&mut self, outer: Option<u32>, less: u64, more: u64) {
+        let (mut outer, mut less, mut more) = (outer, less, more);
+        for _ in 0..DEPTH_MAX {
+            let Some(group) = outer else { break };
+            let node = &mut self.nodes[group as usize];
+            let was_active = node.is_active();
+            node.inside = (node.inside + more).saturating_sub(less);
+            if node.is_active() == was_active {
+                return;
+            }
+            (less, more) = if was_active { (node.weight, 0) } else { (0, node.weight) };
+            outer = node.parent;
+        }
+        self.outermost = (self.outermost + more).saturating_sub(less);
+    }
+
+    /// The part of the disk that the group's own tasks may have, at least the smallest there is.
+    pub(crate) fn part(&self, group: u32) -> u64 {
+        let Some(mut node) = self.nodes.get(group as usize) else { return WHOLE };
+        let mut part = WHOLE;
+        if node.inside > 0 {
+            part = part * OWN / (OWN + node.inside);
+        }
+        for _ in 0..DEPTH_MAX {
+            let outer = node.parent.map(|outer| &self.nodes[outer as usize]);
+            let all = match outer {
+                Some(outer) => outer.inside + if outer.wants { OWN } else { 0 },
+                None => self.outermost,
+            };
+            part = part * node.weight / all.max(node.weight);
+            match outer {
+                Some(outer) => node = outer,
+                None => break,
+            }
+        }
+        part.max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn weight(value: u32) -> Weight {
+        Weight::new(value).expect("1 to 10000")
+    }
+
+    fn percent(weights: &Weights, group: u32) -> u64 {
+        (weights.part(group) * 1000 / WHOLE).div_ceil(10)
+    }
+
+    #[test]
+    fn those_who_want_nothing_do_not_count() {
+        let mut weights = Weights::new();
+        for (group, value) in [(1, 100), (2, 300), (3, 600)] {
+            weights.set_weight(group, weight(value));
+            weights.set_wants(group, true);
+        }
+        assert_eq!([1, 2, 3].map(|group| percent(&weights, group)), [10, 30, 60]);
+        weights.set_wants(3, false);
+        assert_eq!([1, 2].map(|group| percent(&weights, group)), [25, 75]);
+        weights.set_weight(2, weight(100));
+        assert_eq!([1, 2].map(|group| percent(&weights, group)), [50, 50]);
+    }
+
+    #[test]
+    fn inside_a_group_its_part_is_shared() {
+        let mut weights = Weights::new();
+        for (group, value) in [(1, 100), (2, 300), (3, 300), (4, 100)] {
+            weights.set_weight(group, weight(value));
+        }
+        weights.set_parent(3, Some(GroupId(2)));
+        weights.set_parent(4, Some(GroupId(2)));
+        [1, 3, 4].into_iter().for_each(|group| weights.set_wants(group, true));
+        // A quarter for group 1; three quarters for 3 and 4, 3:1.
+        assert_eq!([1, 3, 4].map(|group| percent(&weights, group)), [25, 57, 19]);
+        // Tasks of group 2 itself are one more inside, of weight 100.
+        weights.set_wants(2, true);
+        assert_eq!([1, 2, 3, 4].map(|group| percent(&weights, group)), [25, 15, 45, 15]);
+        // Nobody is left in it: group 1 has all.
+        [2, 3, 4].into_iter().for_each(|group| weights.set_wants(group, false));
+        assert_eq!(percent(&weights, 1), 100);
+        // A group that wants the disk moves out.
+        weights.set_wants(3, true);
+        weights.set_parent(3, None);
+        assert_eq!([1, 3].map(|group| percent(&weights, group)), [25, 75]);
+    }
+}

@@ -1,0 +1,211 @@
+//! Classes of requests and what each has been served, by its shares; one level of classes inside a
+//! class.
+
+use alloc::vec::Vec;
+use fairdisk_core::tree::{Forest, Tree};
+use fairdisk_core::{Span, Weight};
+
+/// A nanosecond of service to a class with one share.
+const UNIT: u64 = 1 << 10;
+
+/// Deeper, groups are not looked for an outer one; a circle ends there.
+const DEPTH_MAX: u32 = 32;
+
+#[derive(Clone, Debug)]
+struct Class {
+    shares: u64,
+    outer: Option<u32>,
+    /// Service received divided by shares, among the classes inside the same outermost one.
+    inside: u64,
+    /// The same as an outermost class, among the others.
+    among: u64,
+    /// The outermost class it stands in line in, if it has requests queued.
+    stands_in: Option<u32>,
+    /// Those of its inner classes, and itself, that have requests queued.
+    line: Tree,
+    /// The sum of the inner class that was served last.
+    last: u64,
+}
+
+/// All classes.
+#[derive(Debug)]
+pub(super) struct Classes {
+    classes: Vec<Class>,
+    inner: Forest<u64>,
+    outer: Forest<u64>,
+    line: Tree,
+    /// The sum of the outermost class that was served last.
+    last: u64,
+    forgiven: Span,
+}
+
+const fn served(cost: Span, shares: u64) -> u64 {
+    cost.as_ns().saturating_mul(UNIT) / if shares == 0 { 1 } else { shares }
+}
+
+impl Classes {
+    pub(super) const fn new(forgiven: Span) -> Self {
+        Self {
+            classes: Vec::new(),
+            inner: Forest::new(),
+            outer: Forest::new(),
+            line: Tree::new(),
+            last: 0,
+            forgiven,
+        }
+    }
+
+    fn make(&mut self, group: u32) -> &mut Class {
+        if group as usize >= self.classes.len() {
+            let class = Class {
+                shares: u64::from(Weight::DEFAULT.get()),
+                outer: None,
+                inside: 0,
+                among: 0,
+                stands_in: None,
+                line: Tree::new(),
+                last: 0,
+            };
+            self.classes.resize(group as usize + 1, class);
+        }
+        &mut self.classes[group as usize]
+    }
+
+    fn class(&mut self, group: u32) -> &mut Class {
+        &mut self.classes[group as usize]
+    }
+
+    fn outermost(&self, group: u32) -> u32 {
+        let mut at = group;
+        for _ in 0..DEPTH_MAX {
+            let outer = self.classes.get(at as usize).and_then(|class| class.outer);
+            let Some(outer) = outer else { break };
+            at = outer;
+        }
+        at
+    }
+
+    /// Its shares among the classes inside `outermost`. An outermost class that holds others is
+    /// there, too, with the shares that every group has by default.
+    fn inner_shares(&self, group: u32, outermost: u32) -> u64 {
+        if group == outermost {
+            u64::from(Weight::DEFAULT.get())
+        } else {
+            self.classes[group as usize].shares
+        }
+    }
+
+    /// A class has requests queued again. For the time it had none it may claim a little.
+    pub(super) fn join(&mut self, group: u32) {
+        self.make(group);
+        let outermost = self.outermost(group);
+        self.make(outermost);
+        let forgiven = self.forgiven;
+        let inner_shares = self.inner_shares(group, outermost);
+        let Class { last, ref line, shares, .. } = self.classes[outermost as usize];
+        let is_alone = line.is_empty();
+        let least = last.saturating_sub(served(forgiven, inner_shares));
+        let class = self.class(group);
+        class.inside = class.inside.max(least);
+        if is_alone {
+            let least = self.last.saturating_sub(served(forgiven, shares));
+            let among = &mut self.class(outermost).among;
+            *among = (*among).max(least);
+        }
+        self.stand(group, outermost);
+    }
+
+    fn stand(&mut self, group: u32, outermost: u32) {
+        let sum = self.classes[group as usize].inside;
+        self.class(group).stands_in = Some(outermost);
+        let Self { classes, inner, outer, line, .. } = self;
+        let class = &mut classes[outermost as usize];
+        inner.insert(&mut class.line, group, sum);
+        if !outer.contains(outermost) {
+            outer.insert(line, outermost, class.among);
+        }
+    }
+
+    /// A class has no requests queued any more.
+    pub(super) fn leave(&mut self, group: u32) {
+        let Some(outermost) = self.class(group).stands_in.take() else { return };
+        let Self { classes, inner, outer, line, .. } = self;
+        let class = &mut classes[outermost as usize];
+        inner.remove(&mut class.line, group);
+        if class.line.is_empty() {
+            outer.remove(line, outermost);
+        }
+    }
+
+    /// Whose request is next.
+    pub(super) fn next(&self) -> Option<u32> {
+        let outermost = self.outer.first(&self.line)?;
+        self.inner.first(&self.classes[outermost as usize].line)
+    }
+
+    /// A request of the class goes to the device; whether it has more.
+    pub(super) fn served(&mut self, group: u32, cost: Span, has_more: bool) {
+        let outermost = self.class(group).stands_in.unwrap_or(group);
+        self.leave(group);
+        if self.outer.contains(outermost) {
+            self.outer.remove(&mut self.line, outermost);
+        }
+        let inner = served(cost, self.inner_shares(group, outermost));
+        let class = self.class(group);
+        let sum = class.inside;
+        class.inside = sum.saturating_add(inner);
+        let class = self.class(outermost);
+        class.last = sum;
+        let sum = class.among;
+        class.among = sum.saturating_add(served(cost, class.shares));
+        self.last = sum;
+        if has_more {
+            self.stand(group, outermost);
+        } else {
+            self.stand_outermost(outermost);
+        }
+    }
+
+    /// Puts the outermost class in line, if it or one inside has requests queued.
+    fn stand_outermost(&mut self, outermost: u32) {
+        let Self { classes, outer, line, .. } = self;
+        let class = &classes[outermost as usize];
+        if !class.line.is_empty() && !outer.contains(outermost) {
+            outer.insert(line, outermost, class.among);
+        }
+    }
+
+    pub(super) fn set_shares(&mut self, group: u32, weight: Weight) {
+        self.make(group).shares = u64::from(weight.get());
+    }
+
+    /// Puts the class, and all inside it, into another.
+    pub(super) fn set_outer(&mut self, group: u32, outer: Option<u32>) {
+        self.make(group).outer = outer;
+        if let Some(outer) = outer {
+            self.make(outer);
+        }
+        for class in 0..self.classes.len() as u32 {
+            let stands_in = self.class(class).stands_in;
+            if stands_in.is_some_and(|stands_in| stands_in != self.outermost(class)) {
+                self.leave(class);
+                self.join(class);
+            }
+        }
+    }
+
+    /// The class starts anew, at what the others have.
+    pub(super) fn forget(&mut self, group: u32) {
+        let stands = self.make(group).stands_in.is_some();
+        if stands {
+            self.leave(group);
+        }
+        let last = self.last;
+        let class = self.class(group);
+        class.inside = class.last;
+        class.among = last;
+        if stands {
+            self.join(group);
+        }
+    }
+}
