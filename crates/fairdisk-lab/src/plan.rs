@@ -56,6 +56,8 @@ pub struct PlannedArm {
     pub name: String,
     /// Whether tasks have their `ionice` levels.
     pub ionice: bool,
+    /// The priorities of a row's groups, instead of their own.
+    pub priorities: Option<Vec<u8>>,
     /// The scheduler.
     pub revision: Revision,
 }
@@ -220,7 +222,7 @@ fn with(scheduler: &str, arms: &[Arm]) -> Vec<Arm> {
     }
     let ionice = arms.iter().all(|arm| arm.ionice);
     let (name, scheduler) = (scheduler.to_owned(), scheduler.to_owned());
-    vec![Arm { name, scheduler, ionice, set: Vec::new() }]
+    vec![Arm { name, scheduler, ionice, priorities: None, set: Vec::new() }]
 }
 
 fn plan_arms(arms: &[Arm], options: &Options) -> Result<Vec<PlannedArm>, CatalogError> {
@@ -235,7 +237,8 @@ fn plan_arms(arms: &[Arm], options: &Options) -> Result<Vec<PlannedArm>, Catalog
         .zip(&overrides)
         .map(|(arm, overrides)| {
             let revision = load_revision(&arm.scheduler, overrides)?;
-            Ok(PlannedArm { name: arm.name.clone(), ionice: arm.ionice, revision })
+            let (name, priorities) = (arm.name.clone(), arm.priorities.clone());
+            Ok(PlannedArm { name, ionice: arm.ionice, priorities, revision })
         })
         .collect()
 }

@@ -8,6 +8,7 @@ extern crate alloc;
 pub mod cfq;
 pub mod deadline;
 pub mod fair;
+pub mod group_cfq;
 mod groups;
 pub mod honours;
 pub mod iocost;

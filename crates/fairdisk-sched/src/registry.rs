@@ -3,6 +3,7 @@
 use crate::cfq::{Cfq, CfqParams, Switches};
 use crate::deadline::{Deadline, DeadlineParams};
 use crate::fair::{Fair, FairParams};
+use crate::group_cfq::{GroupCfq, GroupCfqParams};
 use crate::honours::Honours;
 use crate::iocost::{Iocost, IocostParams};
 use crate::iolatency::{Iolatency, IolatencyParams};
@@ -28,6 +29,8 @@ pub enum SchedulerSpec {
     Cfq(CfqParams),
     /// Groups take turns; inside its turn each group is a whole CFQ.
     TwoLayerCfq(TwoLayerParams),
+    /// Groups take turns of CFQ's scheduler, high priorities longer ones.
+    GroupCfq(GroupCfqParams),
     /// Ceilings; otherwise first come, first served.
     TokenBucket(TokenBucketParams),
     /// A floor, a ceiling and a weight for each group, by tags.
@@ -44,8 +47,16 @@ pub enum SchedulerSpec {
 
 impl SchedulerSpec {
     /// The names of all families.
-    pub const NAMES: &[&str] =
-        &["noop", "deadline", "cfq", "two-layer-cfq", "fair", "token-bucket", "mclock"];
+    pub const NAMES: &[&str] = &[
+        "noop",
+        "deadline",
+        "cfq",
+        "two-layer-cfq",
+        "group-cfq",
+        "fair",
+        "token-bucket",
+        "mclock",
+    ];
 
     /// The family called `name` with its default settings.
     #[must_use]
@@ -55,6 +66,7 @@ impl SchedulerSpec {
             "deadline" => Some(Self::Deadline(DeadlineParams::default())),
             "cfq" => Some(Self::Cfq(CfqParams::default())),
             "two-layer-cfq" => Some(Self::TwoLayerCfq(TwoLayerParams::default())),
+            "group-cfq" => Some(Self::GroupCfq(GroupCfqParams::default())),
             "token-bucket" => Some(Self::TokenBucket(TokenBucketParams::default())),
             "mclock" => Some(Self::Mclock(MclockParams::default())),
             "fair" => Some(Self::Fair(FairParams::default())),
@@ -73,6 +85,7 @@ impl SchedulerSpec {
             Self::Deadline(_) => "deadline",
             Self::Cfq(_) => "cfq",
             Self::TwoLayerCfq(_) => "two-layer-cfq",
+            Self::GroupCfq(_) => "group-cfq",
             Self::TokenBucket(_) => "token-bucket",
             Self::Mclock(_) => "mclock",
             Self::Fair(_) => "fair",
@@ -91,7 +104,9 @@ impl SchedulerSpec {
                 let shares = params.switches.effective().cgroup_groups;
                 Honours { shares, priorities: true, ..Honours::NONE }
             }
-            Self::TwoLayerCfq(_) => Honours { shares: true, priorities: true, ..Honours::NONE },
+            Self::TwoLayerCfq(_) | Self::GroupCfq(_) => {
+                Honours { shares: true, priorities: true, ..Honours::NONE }
+            }
             Self::Fair(_) => {
                 let (floors, latency_targets) = (false, false);
                 let (shares, nesting, priorities) = (true, true, true);
@@ -123,6 +138,7 @@ impl SchedulerSpec {
             }
             Self::Cfq(params) => Scheduler::RevisedCfq(RevisedCfq::new(&params)),
             Self::TwoLayerCfq(params) => Scheduler::TwoLayerCfq(TwoLayerCfq::new(&params)),
+            Self::GroupCfq(params) => Scheduler::GroupCfq(GroupCfq::new(&params)),
             Self::TokenBucket(params) => Scheduler::TokenBucket(TokenBucket::new(params)),
             Self::Mclock(params) => Scheduler::Mclock(Mclock::new(params)),
             Self::Fair(params) => Scheduler::Fair(Fair::new(&params)),
@@ -147,6 +163,8 @@ pub enum Scheduler {
     RevisedCfq(RevisedCfq),
     /// Two-layer CFQ.
     TwoLayerCfq(TwoLayerCfq),
+    /// A layer of groups inside CFQ.
+    GroupCfq(GroupCfq),
     /// Ceilings as leaky buckets.
     TokenBucket(TokenBucket),
     /// mClock.
@@ -170,6 +188,7 @@ macro_rules! each {
             Scheduler::Cfq($inner) => $call,
             Scheduler::RevisedCfq($inner) => $call,
             Scheduler::TwoLayerCfq($inner) => $call,
+            Scheduler::GroupCfq($inner) => $call,
             Scheduler::TokenBucket($inner) => $call,
             Scheduler::Mclock($inner) => $call,
             Scheduler::Fair($inner) => $call,

@@ -266,6 +266,9 @@ pub struct Arm {
     /// Whether tasks have their `ionice` levels.
     #[serde(default)]
     pub ionice: bool,
+    /// The priorities of the row's groups under this arm, in their order, instead of their own:
+    /// for a scheduler that counts them otherwise.
+    pub priorities: Option<Vec<u8>>,
     /// What it changes about the scheduler, each as `KEY=VALUE`.
     #[serde(default)]
     pub set: Vec<String>,

@@ -4,6 +4,7 @@
 mod cfq;
 mod deadline;
 mod fair;
+mod group_cfq;
 mod iocost;
 mod iolatency;
 mod mclock;
@@ -19,6 +20,7 @@ use super::source::Source;
 use super::text::check_line;
 use fairdisk_core::{PoolLayout, Span, WeightMap};
 use fairdisk_sched::SchedulerSpec;
+use fairdisk_sched::group_cfq::GroupCfqParams;
 use fairdisk_sched::two_layer::TwoLayerParams;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -55,6 +57,7 @@ struct File {
     #[serde(default)]
     switches: BTreeMap<String, bool>,
     groups: Option<two_layer::GroupsFile>,
+    group_layer: Option<group_cfq::GroupLayerFile>,
     defects: Option<two_layer::DefectsFile>,
     iocost: Option<iocost::IocostFile>,
     iolatency: Option<iolatency::IolatencyFile>,
@@ -116,6 +119,7 @@ impl Revision {
             "deadline" => SchedulerSpec::Deadline(file.deadline(source)?),
             "cfq" => SchedulerSpec::Cfq(file.cfq(source)?),
             "two-layer-cfq" => SchedulerSpec::TwoLayerCfq(file.two_layer(source, &defects)?),
+            "group-cfq" => SchedulerSpec::GroupCfq(file.group_cfq(source, &defects)?),
             "iocost" => SchedulerSpec::Iocost(file.iocost(source)?),
             "iolatency" => SchedulerSpec::Iolatency(file.iolatency(source)?),
             "shares" => SchedulerSpec::Shares(file.shares(source)?),
@@ -153,8 +157,9 @@ impl Revision {
     #[must_use]
     pub const fn on_host(&self, hz: u32, phase: Span) -> SchedulerSpec {
         let mut spec = self.spec;
-        if let SchedulerSpec::Cfq(cfq) | SchedulerSpec::TwoLayerCfq(TwoLayerParams { cfq, .. }) =
-            &mut spec
+        if let SchedulerSpec::Cfq(cfq)
+        | SchedulerSpec::TwoLayerCfq(TwoLayerParams { cfq, .. })
+        | SchedulerSpec::GroupCfq(GroupCfqParams { cfq, .. }) = &mut spec
         {
             cfq.hz = hz;
             cfq.tick_phase = phase;

@@ -74,6 +74,7 @@ impl Plan {
         let arm = PlannedArm {
             name: scheduler.to_owned(),
             ionice: false,
+            priorities: None,
             revision: load_revision(scheduler, &[])?,
         };
         Ok((Self { arms: vec![arm], rows, seeds: 1, ..self.clone() }, singles))

@@ -96,6 +96,7 @@ fn arms(resolved: &Resolved, options: &Options) -> Result<Vec<PlannedArm>, Catal
         name: name.clone(),
         scheduler: name.clone(),
         ionice: true,
+        priorities: None,
         set: Vec::new(),
     };
     let arms: Vec<Arm> = schedulers.iter().map(arm).collect();

@@ -3,7 +3,7 @@
 use super::{Plan, PlannedArm, PlannedRow};
 use crate::catalog::device::Array;
 use crate::catalog::host::Host;
-use fairdisk_core::{EngineConfig, Instant, PoolConfig, PoolLayout, Prng, Span};
+use fairdisk_core::{EngineConfig, Instant, PoolConfig, PoolLayout, Prng, Share, Span};
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceModel, DeviceSpec};
 use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeSpec};
@@ -96,6 +96,9 @@ impl Plan {
         let root = root(seed, disk);
         let mut prng = root.fork(1);
         let (mut loaded, sectors_needed) = self.load_partitions(arm, row, &mut prng)?;
+        for (group, priority) in loaded.groups.iter_mut().zip(arm.priorities.iter().flatten()) {
+            group.spec.share = Share::Priority(*priority);
+        }
         for volume in &mut loaded.volumes {
             if let Some(journal) = &mut volume.journal {
                 journal.second_phase = Span::from_ns(prng.below(1_000_000_000));

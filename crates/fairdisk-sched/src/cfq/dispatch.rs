@@ -81,7 +81,7 @@ impl Cfq {
 
     /// The next request of the round under way, if it is not over.
     #[inline]
-    fn continue_round(&mut self, now: Jiffies) -> Option<Step> {
+    pub(crate) fn continue_round(&mut self, now: Jiffies) -> Option<Step> {
         let (queue, moved) = self.round?;
         if moved < self.round_limit(queue) && !self.queues[queue as usize].is_empty() {
             let (index, why) = self.next_request(now, queue);

@@ -37,6 +37,10 @@ pub(crate) struct Cfq {
     pub(crate) service: Forest<ServiceKey>,
     /// Requests in the queues of all layers.
     pub(crate) queued: u32,
+    /// Queues of all layers with a pending request.
+    pub(crate) busy: u32,
+    /// Whether a queue is placed behind all that are busy, or those of its layer.
+    pub(crate) device_wide_busy_count: bool,
     /// A dispatch round under way: its queue and how many requests it has moved.
     pub(crate) round: Option<(u32, u32)>,
     /// The request withdrawn last, if it was the next one of its queue.
@@ -65,6 +69,8 @@ impl Cfq {
             requests: Requests::new(),
             service: Forest::new(),
             queued: 0,
+            busy: 0,
+            device_wide_busy_count: false,
             round: None,
             withdrawn_next: None,
             standing: None,

@@ -15,6 +15,7 @@ impl Cfq {
         let layer = self.queues[queue as usize].layer;
         self.queues[queue as usize].on_tree = true;
         self.layers[layer as usize].busy += 1;
+        self.busy += 1;
         let key = self.service_key(now, queue);
         self.service.insert(&mut self.layers[layer as usize].tree, queue, key);
         self.count(queue);
@@ -25,6 +26,7 @@ impl Cfq {
         let layer = self.queues[queue as usize].layer as usize;
         self.queues[queue as usize].on_tree = false;
         self.layers[layer].busy -= 1;
+        self.busy -= 1;
         self.service.remove(&mut self.layers[layer].tree, queue);
         self.count(queue);
     }
@@ -54,7 +56,8 @@ impl Cfq {
             let last = self.service.last(&layer.tree).filter(|last| *last != queue);
             last.map_or(now, |last| self.service.key(last).key()) + self.tunables.idle_delay
         } else {
-            let offset = self.tunables.key_offset(layer.busy, q.sync, q.priority.level);
+            let busy = if self.device_wide_busy_count { self.busy } else { layer.busy };
+            let offset = self.tunables.key_offset(busy, q.sync, q.priority.level);
             now + offset + q.take_residual(quirks)
         };
         ServiceKey::new(class, if quirks.q2_unsigned_keys { wrap(key) } else { key })
@@ -156,13 +159,27 @@ impl Cfq {
                 self.kick();
             }
         } else if active != NIL && self.should_preempt(now, active, queue, request) {
-            self.expire(now, active, true);
-            self.put_first(now, queue);
-            self.queues[queue as usize].slice_end = 0;
-            self.queues[queue as usize].slice_new = true;
+            self.preempt(now, active, queue);
             self.queues[queue as usize].turn = Some(Why::Preempted);
-            self.kick();
         }
+    }
+
+    /// A request arrived outside the layer that has the disk. It may end the turn of the queue
+    /// being served there all the same, and be the first of its own layer when that has its turn.
+    pub(crate) fn arrived_outside(&mut self, now: Jiffies, layer: u32, request: &Request) {
+        let active = self.layers[layer as usize].active;
+        let queue = self.requests[request.id.0].queue;
+        if active != NIL && self.should_preempt(now, active, queue, request) {
+            self.preempt(now, active, queue);
+        }
+    }
+
+    fn preempt(&mut self, now: Jiffies, active: u32, queue: u32) {
+        self.expire(now, active, true);
+        self.put_first(now, queue);
+        self.queues[queue as usize].slice_end = 0;
+        self.queues[queue as usize].slice_new = true;
+        self.kick();
     }
 
     /// The first rule that applies decides (spec: cfq, section 2.12).

@@ -84,6 +84,12 @@ impl Cfq {
         }
     }
 
+    /// The disk is kept for the layer that has it and nothing queued.
+    pub(crate) const fn keep_for_layer(&mut self, layer: u32, until: Jiffies) {
+        self.waiting_layer = layer;
+        self.driver.idle_timer = Some(until);
+    }
+
     /// How long the disk waits for the task of an empty queue; zero for not at all. `own` is what
     /// that comes to where the layer has no wait of its own or something else queued.
     fn patience_with(&self, queue: u32, context: &Context, own: Jiffies) -> Jiffies {

@@ -5,8 +5,9 @@
 use crate::world::World;
 use fairdisk_core::{
     Auditor, Bio, BioId, Change, Elevator, EngineConfig, Flags, GroupId, Input, Instant, IoPrio,
-    Lba, Op, Sectors, Share, Span, TaskId,
+    Lba, Op, Sectors, Share, Span, TaskId, WeightMap,
 };
+use fairdisk_sched::group_cfq::GroupCfqParams;
 use fairdisk_sched::two_layer::{TwoLayerParams, WAIT_MAX};
 use fairdisk_sched::{Scheduler, SchedulerSpec};
 
@@ -30,6 +31,25 @@ pub(crate) fn as_mounted() -> SchedulerSpec {
         }
         other => other,
     }
+}
+
+/// group-cfq without what makes the effect of a priority weak, and with a bound on waiting.
+pub(crate) fn strong_group_cfq() -> SchedulerSpec {
+    SchedulerSpec::GroupCfq(GroupCfqParams {
+        weight_map: WeightMap::LinearHigh7,
+        group_slice_ms: 20,
+        turn_ends_when_empty: false,
+        device_wide_busy_count: false,
+        foreign_preemption: false,
+        d3_unbounded_wait: false,
+        ..GroupCfqParams::default()
+    })
+}
+
+/// group-cfq whose groups have no reads of their own.
+pub(crate) fn reads_of_the_root_group() -> SchedulerSpec {
+    let params = GroupCfqParams { reads_of_group: false, ..GroupCfqParams::default() };
+    SchedulerSpec::GroupCfq(params)
 }
 
 fn historical() -> SchedulerSpec {

@@ -38,7 +38,13 @@ fn weather(spec: SchedulerSpec, config: EngineConfig, seed: u64, switch: bool) -
 
 fn specs() -> impl Iterator<Item = SchedulerSpec> {
     let named = SchedulerSpec::NAMES.iter().filter_map(|name| SchedulerSpec::named(name));
-    named.chain([defects::without_defects(), defects::as_mounted()]).chain(revisions::all())
+    let set = [
+        defects::without_defects(),
+        defects::as_mounted(),
+        defects::strong_group_cfq(),
+        defects::reads_of_the_root_group(),
+    ];
+    named.chain(set).chain(revisions::all())
 }
 
 fn every_storm(switch: bool) {

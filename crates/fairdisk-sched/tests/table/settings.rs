@@ -3,10 +3,11 @@
 
 use fairdisk_core::{
     Cost, CostModel, EngineConfig, GroupId, IoClass, IoPrio, PoolConfig, PoolLayout, Qos, Share,
-    Span, TaskId, Weight,
+    Span, TaskId, Weight, WeightMap,
 };
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::cfq::{CfqParams, Switches};
+use fairdisk_sched::group_cfq::GroupCfqParams;
 use fairdisk_sched::mclock::AtLimit;
 use std::str::FromStr;
 
@@ -32,6 +33,7 @@ impl Settings {
         match self.spec {
             SchedulerSpec::Cfq(params) => u64::from(params.hz),
             SchedulerSpec::TwoLayerCfq(params) => u64::from(params.cfq.hz),
+            SchedulerSpec::GroupCfq(params) => u64::from(params.cfq.hz),
             _ => 1000,
         }
     }
@@ -168,6 +170,7 @@ fn set_scheduler(spec: &mut SchedulerSpec, key: &str, value: &str) -> Result<(),
             "d4_nominal_turns" => return put(&mut params.d4_nominal_turns, value),
             _ => return set_cfq(&mut params.cfq, key, value),
         },
+        SchedulerSpec::GroupCfq(params) => return set_group_cfq(params, key, value),
         SchedulerSpec::TokenBucket(params) => match key {
             "slice_ms" => params.slice = Some(Span::from_ms(number(value)?)),
             _ => return Err(format!("token-bucket has no {key}")),
@@ -200,6 +203,24 @@ fn set_scheduler(spec: &mut SchedulerSpec, key: &str, value: &str) -> Result<(),
         _ => return Err(format!("{} has nothing to set", spec.name())),
     }
     Ok(())
+}
+
+fn set_group_cfq(params: &mut GroupCfqParams, key: &str, value: &str) -> Result<(), String> {
+    match key {
+        "group_slice_ms" => put(&mut params.group_slice_ms, value),
+        "weight_map" => {
+            let map = WeightMap::named(value);
+            params.weight_map = map.ok_or_else(|| format!("no map is called {value}"))?;
+            Ok(())
+        }
+        "reads_of_group" => put(&mut params.reads_of_group, value),
+        "writes_of_group" => put(&mut params.writes_of_group, value),
+        "turn_ends_when_empty" => put(&mut params.turn_ends_when_empty, value),
+        "device_wide_busy_count" => put(&mut params.device_wide_busy_count, value),
+        "foreign_preemption" => put(&mut params.foreign_preemption, value),
+        "d3_unbounded_wait" => put(&mut params.d3_unbounded_wait, value),
+        _ => set_cfq(&mut params.cfq, key, value),
+    }
 }
 
 fn set_cfq(params: &mut CfqParams, key: &str, value: &str) -> Result<(), String> {

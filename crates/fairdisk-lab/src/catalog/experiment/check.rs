@@ -129,8 +129,24 @@ fn check_arms(experiment: &Experiment) -> Result<(), Wrong> {
     for (at, arm) in experiment.arms.iter().enumerate() {
         exists(Kind::Revision, format!("arm.{at}.scheduler"), &arm.scheduler)?;
         check_changes(&format!("arm.{at}.set"), arm)?;
+        check_priorities(experiment, &format!("arm.{at}.priorities"), arm)?;
     }
     Ok(())
+}
+
+/// The priorities an arm gives to the groups: one each, in every row.
+fn check_priorities(experiment: &Experiment, path: &str, arm: &Arm) -> Result<(), Wrong> {
+    let Some(priorities) = &arm.priorities else { return Ok(()) };
+    for row in &experiment.rows {
+        let (groups, label) = (experiment.groups_of(row).len(), &row.label);
+        if groups != priorities.len() {
+            let text =
+                format!("{} priorities; row `{label}` has {groups} groups", priorities.len());
+            return Err((path.to_owned(), text));
+        }
+    }
+    let mut each = priorities.iter().enumerate();
+    each.try_for_each(|(at, one)| demand_in(0..=7, &format!("{path}.{at}"), Some(*one), "0 to 7"))
 }
 
 /// What an arm changes about its scheduler.

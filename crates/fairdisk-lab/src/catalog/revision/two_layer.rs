@@ -20,9 +20,22 @@ pub(super) struct GroupsFile {
 pub(super) struct DefectsFile {
     d1_stale_group_records: bool,
     pub(super) d2_shared_request_slots: bool,
-    d3_unbounded_wait: bool,
+    pub(super) d3_unbounded_wait: bool,
     d4_nominal_turns: bool,
     pub(super) d5_async_of_submitter: bool,
+}
+
+impl DefectsFile {
+    /// Demands that no defect is on that only two-layer CFQ has.
+    pub(super) fn demand_none_of_two_layer(&self, source: Source<'_>) -> Result<(), CatalogError> {
+        let own = [
+            ("d1_stale_group_records", self.d1_stale_group_records),
+            ("d4_nominal_turns", self.d4_nominal_turns),
+        ];
+        let Some((name, _)) = own.iter().find(|(_, on)| *on) else { return Ok(()) };
+        let message = format!("`{name}` is a defect of the family two-layer-cfq, not of this one");
+        Err(source.error_at_key(&format!("defects.{name}"), message))
+    }
 }
 
 impl File {
@@ -32,14 +45,13 @@ impl File {
         defects: &DefectsFile,
     ) -> Result<TwoLayerParams, CatalogError> {
         let groups = need(self.groups.as_ref(), "groups", source)?;
-        let map = weight_map(source, "groups.weight_map", &groups.weight_map)?;
         demand(source, 1..=MOST, &[("groups.slice_ms", groups.slice_ms)])?;
         Ok(TwoLayerParams {
             cfq: self.cfq(source)?,
             group_slice_ms: groups.slice_ms,
             group_idle: groups.idle,
             inner_turn_resumes: groups.inner_turn_resumes,
-            weight_map: map,
+            weight_map: weight_map(source, "groups.weight_map", &groups.weight_map)?,
             d1_stale_group_records: defects.d1_stale_group_records,
             d3_unbounded_wait: defects.d3_unbounded_wait,
             wait_max: WAIT_MAX,

@@ -1,0 +1,137 @@
+//! group-cfq beside the published figures of its time, and what makes its priorities weak: each
+//! cause taken away, alone and together (spec: groups, section 2.4; docs/fidelity.md).
+
+use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell};
+use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::run_plan;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::{env, fs};
+
+const TEST1: &str = "satoshi-2008-05-27-test1";
+const PARTITIONS: &str = "ryo-2008-05-22";
+const FEW: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/group-cfq-few.toml");
+
+fn rows(experiment: &str, sets: &[&str]) -> Vec<RowOutcome> {
+    let set = |set: &&str| Override::parse(&format!("scheduler.{set}")).expect("well formed");
+    let overrides = sets.iter().map(set).collect();
+    let arm = Some("group-layer".to_owned());
+    let options = Options { arm, seeds: Some(5), overrides, ..Options::default() };
+    let plan = Plan::experiment(experiment, &options).unwrap_or_else(|error| panic!("{error}"));
+    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    Outcome::new(&plan, Shell::Lab, &ensembles).rows
+}
+
+fn shares(row: &RowOutcome) -> Vec<f64> {
+    row.groups.iter().take(3).map(|group| group.share.mean * 100.0).collect()
+}
+
+/// Points off, of each published share.
+fn errors(row: &RowOutcome) -> Vec<f64> {
+    let published = row.groups.iter().filter_map(|group| group.published);
+    let each = shares(row).into_iter().zip(published);
+    each.map(|(share, published)| (share - published.share * 100.0).abs()).collect()
+}
+
+fn mean<'a>(rows: impl Iterator<Item = &'a RowOutcome>) -> f64 {
+    let errors: Vec<f64> = rows.flat_map(errors).collect();
+    errors.iter().sum::<f64>() / errors.len() as f64
+}
+
+/// The goal of 2.5 points is missed for 27 May and reached for 22 May without #2, which is a miss
+/// of the disk (docs/fidelity.md). This holds what is reached, and where the miss lies: the group
+/// in the middle is too strong, in every row.
+#[test]
+fn how_far_the_published_shares_are() {
+    let test1 = rows(TEST1, &[]);
+    println!("27 May: {:.2} points", mean(test1.iter()));
+    assert!(mean(test1.iter()) <= 4.4);
+    for row in &test1 {
+        let middle = row.groups[1].share.mean - row.groups[1].published.expect("it is").share;
+        assert!((0.04..0.08).contains(&middle), "{}: {middle}", row.row);
+    }
+    let partitions = rows(PARTITIONS, &[]);
+    let without_2 = mean(partitions.iter().filter(|row| row.row != "#2"));
+    println!("22 May: {:.2} points, without #2 {without_2:.2}", mean(partitions.iter()));
+    assert!(mean(partitions.iter()) <= 2.9 && without_2 <= 2.0);
+}
+
+/// What is changed, and what it is called.
+const CHANGES: [(&str, &[&str]); 9] = [
+    ("nothing", &[]),
+    ("a group is waited for", &[WAITED_FOR]),
+    ("slots for each group", &[OWN_SLOTS]),
+    ("weights 8:5:1", &[STEEP]),
+    ("slots for each group, weights 8:5:1", &[OWN_SLOTS, STEEP]),
+    ("cgrp_slice of 10 ms", &["group_layer.slice_ms=10"]),
+    ("busy queues of the own group count", &["group_layer.device_wide_busy_count=false"]),
+    ("others do not end a queue's turn", &["group_layer.foreign_preemption=false"]),
+    ("waited for, weights 8:5:1", &[WAITED_FOR, STEEP]),
+];
+const WAITED_FOR: &str = "group_layer.turn_ends_when_empty=false";
+const OWN_SLOTS: &str = "defects.d2_shared_request_slots=false";
+const STEEP: &str = "group_layer.weight_map=linear-high7";
+
+/// The shares of the high group under each change, in percent.
+struct High {
+    test1: f64,
+    partitions: f64,
+    few: [f64; 3],
+}
+
+fn high(sets: &[&str]) -> High {
+    let of = |row: &RowOutcome| shares(row)[0];
+    let few: Vec<f64> = rows(FEW, sets).iter().map(of).collect();
+    High {
+        test1: of(&rows(TEST1, sets)[0]),
+        partitions: of(&rows(PARTITIONS, sets)[0]),
+        few: [few[0], few[1], few[2]],
+    }
+}
+
+#[test]
+fn each_cause_of_the_weak_effect_can_be_taken_away() {
+    let mut text = String::from(
+        "share of the high group, %             27 May  22 May   1 and 1   1 and 4  4 and 16\n",
+    );
+    let mut all = Vec::new();
+    for (name, sets) in CHANGES {
+        let high = high(sets);
+        let [one, four, many] = high.few;
+        let (test1, partitions) = (high.test1, high.partitions);
+        let line =
+            format!("{name:37} {test1:7.1} {partitions:7.1} {one:9.1} {four:9.1} {many:9.1}");
+        writeln!(text, "{line}").expect("writing to a string");
+        all.push(high);
+    }
+    println!("{text}");
+    let [nothing, waited, slots, steep, slots_steep, short, .., waited_steep] = &all[..] else {
+        unreachable!("nine changes")
+    };
+    // One task each: the turn ends with the task's, and the shares follow the numbers of tasks.
+    assert!((nothing.few[0] - 50.0).abs() < 3.0 && nothing.few[1] < 25.0, "{text}");
+    assert!(waited.few.iter().all(|share| (share - 66.7).abs() < 2.0), "{text}");
+    assert!(waited_steep.few.iter().all(|share| (share - 88.9).abs() < 2.0), "{text}");
+    // 300 tasks: neither weights nor waiting do anything while slots are shared.
+    assert!((nothing.partitions - 33.3).abs() < 2.0, "{text}");
+    assert!((waited.partitions - 33.3).abs() < 2.0, "{text}");
+    assert!((steep.partitions - 33.3).abs() < 2.0, "{text}");
+    assert!((slots.partitions - 43.8).abs() < 2.0, "{text}");
+    assert!((slots_steep.partitions - 57.1).abs() < 2.0, "{text}");
+    // A short slice binds, as the thread found.
+    assert!(short.partitions > nothing.partitions + 3.0, "{text}");
+    // 75 tasks: the slices bind, and their span of 1 to 2 is the cause.
+    assert!((nothing.test1 - 43.8).abs() < 3.0 && steep.test1 > 55.0, "{text}");
+    check_golden(&text);
+}
+
+fn check_golden(text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/group-layer.txt");
+    if env::var_os("UPDATE").is_some() {
+        fs::write(&path, text).expect("the golden folder can be written");
+    }
+    let golden = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, golden, "{} differs; UPDATE=1 rewrites it", path.display());
+}

@@ -1,0 +1,261 @@
+//! group-cfq: a layer of groups between the scheduler and the queues of CFQ, as Vasily Tarasov
+//! (OpenVZ) posted it in February and March 2008 (spec: groups, section 2).
+//!
+//! Groups that have a busy queue stand in a ring. The first gets the disk, for its slice or until
+//! it has nothing queued and nothing at the device; in its turn its queues are served as CFQ serves
+//! them. A group's slice is `cgrp_slice` x (1 + p / 7) for priority p: 7 is high, and has twice
+//! what 0 has. Nothing is charged, and a group is never waited for: the effect of a priority is
+//! weak, and each cause of that is a switch. The posting's own patches were not at hand; the rules
+//! are those of the same author's implementation for OpenVZ of that year.
+
+mod params;
+mod rota;
+
+pub use params::{GroupCfqParams, WAIT_MAX};
+
+use crate::cfq::dispatch::Step;
+use crate::cfq::engine::{self, Completed};
+use crate::cfq::jiffies::Jiffies;
+use crate::cfq::patience::Patience;
+use fairdisk_core::{
+    Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
+    Instant, MayQueue, Merge, Op, Request, RequestId, Share, Why,
+};
+use rota::{NIL, Rota};
+
+/// The scheduler.
+#[derive(Debug)]
+pub struct GroupCfq {
+    inner: engine::Cfq,
+    params: GroupCfqParams,
+    rota: Rota,
+    /// Until when the active group may keep the disk if it has nothing else.
+    kept_until: Jiffies,
+}
+
+impl GroupCfq {
+    /// group-cfq with the given tunables, quirks and switches.
+    #[must_use]
+    pub fn new(params: &GroupCfqParams) -> Self {
+        let mut inner = engine::Cfq::new(&params.cfq);
+        if !params.d3_unbounded_wait {
+            inner.patience = Some(Patience::new(params.wait_max, params.cfq.hz));
+        }
+        inner.device_wide_busy_count = params.device_wide_busy_count;
+        let mut scheduler =
+            Self { inner, params: *params, rota: Rota::new(*params), kept_until: 0 };
+        scheduler.make_group(GroupId::ROOT.0);
+        scheduler
+    }
+
+    /// The group a request is of: its own, or the root group if requests of its kind all are.
+    const fn owner(&self, group: GroupId, op: Op) -> u32 {
+        let own = match op {
+            Op::Read => self.params.reads_of_group,
+            _ => self.params.writes_of_group,
+        };
+        if own { group.0 } else { GroupId::ROOT.0 }
+    }
+
+    #[inline]
+    fn make_group(&mut self, group: u32) {
+        if group as usize >= self.inner.layers.len() {
+            self.inner.add_layer(group);
+            self.rota.make(group);
+        }
+    }
+
+    fn set_share(&mut self, group: GroupId, share: Share) {
+        self.make_group(group.0);
+        self.rota.set_share(group.0, share);
+    }
+
+    fn is_busy(&self, group: u32) -> bool {
+        self.inner.layers[group as usize].busy > 0
+    }
+
+    /// A group may have nothing queued any more.
+    fn leave_if_idle(&mut self, group: u32) {
+        if !self.is_busy(group) {
+            self.rota.leave(group);
+        }
+    }
+
+    fn begin_next_turn(&mut self, now: Jiffies) -> bool {
+        self.kept_until = now;
+        self.rota.begin_next_turn(now)
+    }
+
+    /// The active group loses the disk, and so does the queue being served in it.
+    fn end_turn(&mut self, now: Jiffies, why: Why) {
+        let group = self.rota.end_turn(why);
+        self.inner.end_layer_idle(group);
+        let queue = self.inner.layers[group as usize].active;
+        if queue != NIL {
+            self.inner.expire(now, queue, false);
+        }
+        if self.is_busy(group) {
+            self.rota.join(group);
+        }
+    }
+
+    /// The idle timer belongs to the active group.
+    #[inline]
+    fn tick(&mut self, now: Instant) -> Jiffies {
+        let now = self.inner.ticker.now(now);
+        if self.rota.active != NIL {
+            self.inner.fire_timer(now, self.rota.active);
+        }
+        now
+    }
+
+    /// A group is looked for only when a round is over: if the slice is used up, if there is no
+    /// active group, or if it is empty.
+    fn step(&mut self, now: Jiffies) -> Step {
+        if let Some((id, group)) = self.inner.dispatch_overdue(now) {
+            self.leave_if_idle(group);
+            return Step::Dispatch(id, Why::DeadlineExpired);
+        }
+        loop {
+            if let Some(step) = self.inner.continue_round(now) {
+                return self.told(step);
+            }
+            if self.inner.queued == 0 {
+                return Step::Nothing;
+            }
+            if self.rota.slice_used(now) {
+                self.end_turn(now, Why::GroupSliceExpired);
+            }
+            if self.rota.active == NIL && !self.begin_next_turn(now) {
+                return Step::Nothing;
+            }
+            let group = self.rota.active;
+            match self.inner.dispatch(now, group) {
+                Step::Nothing if self.inner.layers[group as usize].dispatched > 0 => {
+                    return Step::Refuse(Why::OwnRequestInFlight);
+                }
+                Step::Nothing if self.is_waited_for(now) => {
+                    self.inner.keep_for_layer(group, self.kept_until);
+                    return Step::Refuse(Why::IdleWait);
+                }
+                Step::Nothing => self.end_turn(now, Why::GroupEmptied),
+                step => return self.told(step),
+            }
+        }
+    }
+
+    /// The active group, which has nothing queued and nothing at the device, is waited for.
+    const fn is_waited_for(&self, now: Jiffies) -> bool {
+        !self.params.turn_ends_when_empty && now < self.kept_until
+    }
+
+    /// The first request of a turn says why the turn began.
+    const fn told(&mut self, step: Step) -> Step {
+        let Step::Dispatch(id, why) = step else { return step };
+        match self.rota.tell_turn() {
+            Some(turn) => Step::Dispatch(id, turn),
+            None => Step::Dispatch(id, why),
+        }
+    }
+}
+
+impl Elevator for GroupCfq {
+    fn admit(&mut self, now: Instant, request: &Request) -> Admission {
+        let now = self.tick(now);
+        let group = self.owner(request.group, request.op);
+        self.make_group(group);
+        let displaced = self.inner.admit(now, request, group);
+        let active = self.rota.active;
+        if group != active {
+            self.rota.join(group);
+            if self.params.foreign_preemption && active != NIL {
+                self.inner.arrived_outside(now, active, request);
+            }
+        }
+        displaced.map_or(Admission::Queued, Admission::Displaces)
+    }
+
+    fn decide(&mut self, now: Instant) -> Decision {
+        let now = self.tick(now);
+        if let Some(standing) = self.inner.standing(now) {
+            return standing;
+        }
+        match self.step(now) {
+            Step::Dispatch(id, why) => Decision::Dispatch(id, why),
+            Step::Refuse(why) => self.inner.wait(why),
+            Step::Nothing => self.inner.wait(Why::NothingQueued),
+        }
+    }
+
+    fn complete(&mut self, now: Instant, completion: &Completion) {
+        let now = self.tick(now);
+        let Completed { layer: group, wait } = self.inner.complete(now, completion);
+        if group == self.rota.active {
+            self.kept_until = now + wait;
+        }
+    }
+
+    fn withdraw(&mut self, now: Instant, id: RequestId) {
+        let now = self.inner.ticker.now(now);
+        let group = self.inner.layer_of(id);
+        self.inner.withdraw(now, id);
+        self.leave_if_idle(group);
+    }
+
+    fn configure(&mut self, now: Instant, change: &Change) {
+        let now = self.inner.ticker.now(now);
+        match *change {
+            Change::GroupAdded { group, share } | Change::GroupShare { group, share } => {
+                self.set_share(group, share);
+            }
+            Change::GroupRemoved { group } => {
+                self.set_share(group, Share::DEFAULT);
+                self.inner.layer_gone(now, group.0);
+            }
+            Change::TaskExited { task } => self.inner.task_exited(now, task),
+            _ => {}
+        }
+    }
+
+    fn describe(&self) -> Description {
+        Description {
+            name: "group-cfq",
+            handover: Handover::Batch,
+            wait_max: self.inner.patience.as_ref().map(Patience::bound),
+            overtaken_max: None,
+        }
+    }
+
+    fn activate(&mut self, _now: Instant, id: RequestId) {
+        self.inner.activate(id);
+    }
+
+    fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {
+        self.inner.may_queue(bio, self.owner(bio.group, bio.op))
+    }
+
+    fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
+        request.group == bio.group
+            && self.inner.may_merge(request, bio, self.owner(bio.group, bio.op))
+    }
+
+    fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
+        self.inner.merged(request, how);
+    }
+
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        let now = self.inner.ticker.now(now);
+        loop {
+            let group = match self.rota.active {
+                NIL => self.rota.first()?,
+                active => active,
+            };
+            let drained = self.inner.drain(now, group);
+            self.leave_if_idle(group);
+            if drained.is_some() {
+                return drained;
+            }
+            self.rota.end_turn(Why::GroupEmptied);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What a revision of group-cfq is made of.
+
+use crate::cfq::CfqParams;
+use fairdisk_core::{Share, Span, WeightMap};
+
+/// What `wait_max` is if nothing else is said.
+pub const WAIT_MAX: Span = Span::from_s(5);
+
+/// The tunables, and what makes the effect of a priority weak (spec: groups, section 2.4) as
+/// switches. `true` is the historical behaviour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupCfqParams {
+    /// The CFQ inside each group. All groups share these tunables.
+    pub cfq: CfqParams,
+    /// `cgrp_slice`: the slice of a group of priority 0.
+    pub group_slice_ms: u32,
+    /// What a group priority is worth. `openvz`: 1 + p / 7 slices, 7 is high.
+    pub weight_map: WeightMap,
+    /// Reads are of the group that asks; else all are of the root group.
+    pub reads_of_group: bool,
+    /// The same for everything that is not a read.
+    pub writes_of_group: bool,
+    /// A group with nothing queued and nothing at the device loses its turn at once, and what is
+    /// left of its slice. Off: the disk is kept for `slice_idle` for a task that will be back soon.
+    pub turn_ends_when_empty: bool,
+    /// A queue that becomes busy is placed the further back, the more queues of all groups are
+    /// busy. Off: those of its own group count.
+    pub device_wide_busy_count: bool,
+    /// A request may end the turn of another group's queue, although its own is not next then.
+    pub foreign_preemption: bool,
+    /// D3: nothing bounds how long a request may wait.
+    pub d3_unbounded_wait: bool,
+    /// Without D3 a request that has waited this long goes first.
+    pub wait_max: Span,
+}
+
+impl Default for GroupCfqParams {
+    fn default() -> Self {
+        Self {
+            cfq: CfqParams::default(),
+            group_slice_ms: 500,
+            weight_map: WeightMap::OpenVz,
+            reads_of_group: true,
+            writes_of_group: true,
+            turn_ends_when_empty: true,
+            device_wide_busy_count: true,
+            foreign_preemption: true,
+            d3_unbounded_wait: true,
+            wait_max: WAIT_MAX,
+        }
+    }
+}
+
+impl GroupCfqParams {
+    /// The slice of a group that asks for `share`, in milliseconds. The original knew priorities
+    /// only; a weight is in proportion to the default share, 100 is its slice.
+    pub(super) fn slice_ms(&self, share: Share) -> u64 {
+        let worth = |share: Share| u64::from(share.weight(self.weight_map).get());
+        let of_priority =
+            |share| u64::from(self.group_slice_ms) * worth(share) / worth(Share::Priority(0));
+        match share {
+            Share::Priority(_) => of_priority(share),
+            Share::Weight(weight) => of_priority(Share::DEFAULT) * u64::from(weight.get()) / 100,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairdisk_core::Weight;
+
+    /// Spec: groups, section 2.2: base x (1 + p / 7), so 7/4/0 have 43.8/34.4/21.9 %.
+    #[test]
+    fn golden_slices() {
+        let openvz = GroupCfqParams::default();
+        let slices = [0, 1, 4, 7].map(|priority| openvz.slice_ms(Share::Priority(priority)));
+        assert_eq!(slices, [500, 571, 785, 1000]);
+        let linear = GroupCfqParams { weight_map: WeightMap::LinearHigh7, ..openvz };
+        let slices = [0, 4, 7].map(|priority| linear.slice_ms(Share::Priority(priority)));
+        assert_eq!(slices, [500, 2500, 4000]);
+    }
+
+    #[test]
+    fn a_weight_is_in_proportion_to_the_default_share() {
+        let params = GroupCfqParams::default();
+        let slices = [50, 100, 800]
+            .map(|weight| params.slice_ms(Share::Weight(Weight::new(weight).unwrap())));
+        assert_eq!(slices, [392, 785, 6280]);
+        assert_eq!(slices[1], params.slice_ms(Share::DEFAULT));
+    }
+}
