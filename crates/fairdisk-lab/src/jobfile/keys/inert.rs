@@ -31,6 +31,7 @@ const CALLS: &str = "only changes the cost of a system call; CPU time is not mod
 const DEFAULT: &str = "is what Fairdisk does";
 const OWN_RANDOM: &str = "Fairdisk has its own generator; the distribution is the same";
 const USER: &str = "only changes who runs the job";
+const PROFILE: &str = "only means something with `profile=`; fio takes no notice of it without";
 
 const URING: &[&str] = &["io_uring", "io_uring_cmd"];
 const MAX: u64 = u32::MAX as u64;
@@ -166,4 +167,15 @@ pub(super) static KEYS: &[Key] = &[
     of(&["pvsync2"], inert("hipri_percentage", Number(0, 100), CALLS)),
     of(&["libaio"], inert("userspace_reap", Switch, CALLS)),
     of(&["mmap"], inert("thp", Number(0, MAX), MEMORY)),
+    inert("block", Number(0, MAX), PROFILE),
+    inert("numruns", Number(0, MAX), PROFILE),
+    inert("dir", Text, PROFILE),
+    inert("threads", Number(0, MAX), PROFILE),
+    inert("device-names", Text, PROFILE),
+    inert("load", Number(0, MAX), PROFILE),
+    inert("test-duration", Number(0, MAX), PROFILE),
+    inert("prep", Switch, PROFILE),
+    inert("threads-per-queue", Number(0, MAX), PROFILE),
+    inert("read-req-num-512-blocks", Number(0, MAX), PROFILE),
+    inert("large-block-op-kbytes", Number(0, MAX), PROFILE),
 ];
