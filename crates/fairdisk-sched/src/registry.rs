@@ -56,6 +56,9 @@ impl SchedulerSpec {
         "fair",
         "token-bucket",
         "mclock",
+        "iocost",
+        "iolatency",
+        "shares",
     ];
 
     /// The family called `name` with its default settings.
