@@ -163,11 +163,13 @@ pub enum Why {
     LatencyMissed,
     /// The device has as much to do as it gets done in time.
     DeviceBusy,
+    /// More requests at the device would slow a group down that is behind its share.
+    DepthLimited,
 }
 
 impl Why {
     /// Every reason.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::ArrivedFirst,
         Self::SectorOrder,
         Self::DeadlineExpired,
@@ -195,6 +197,7 @@ impl Why {
         Self::BudgetUsed,
         Self::LatencyMissed,
         Self::DeviceBusy,
+        Self::DepthLimited,
     ];
 
     /// The reason in words, as `fairdisk explain` prints it.
@@ -234,6 +237,9 @@ impl Why {
                 "groups that want the disk are held back: another misses its latency target"
             }
             Self::DeviceBusy => "the device has as much to do as it gets done in time",
+            Self::DepthLimited => {
+                "more requests at the device would slow a group down that is behind its share"
+            }
         }
     }
 }

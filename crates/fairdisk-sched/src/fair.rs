@@ -10,6 +10,7 @@
 //! docs/fair.md says what it promises.
 
 mod ceiling;
+mod depth;
 mod device;
 mod group;
 mod hierarchy;
@@ -25,6 +26,7 @@ pub use params::FairParams;
 
 use alloc::vec::Vec;
 use ceiling::{Barred, Capped, Ceiling};
+use depth::DepthRule;
 use device::Device;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
@@ -83,6 +85,7 @@ pub struct Fair {
     queues: Queues,
     requests: Requests,
     device: Device,
+    depth: DepthRule,
     turn: Option<Turn>,
     queued: u32,
     in_flight: u32,
@@ -100,6 +103,7 @@ impl Fair {
             queues: Queues::new(params.expire),
             requests: Requests::new(),
             device: Device::new(),
+            depth: DepthRule::new(),
             turn: None,
             queued: 0,
             in_flight: 0,
@@ -196,6 +200,7 @@ impl Fair {
         if !self.device.is_serial() {
             let cost = self.device.cost(rq, continues);
             rq.charged = cost;
+            self.depth.dispatched(group, cost, self.in_flight);
             self.charge(queue, group, cost);
         }
         Step::Dispatch(RequestId(at), why)
@@ -288,6 +293,9 @@ impl Elevator for Fair {
             if self.device.is_serial() { self.step_serial(now) } else { self.step_queueing(now) };
         match step {
             Step::Dispatch(id, why) => Decision::Dispatch(id, why),
+            Step::WaitCompletion(Why::DepthLimited) if let Some(at) = self.barred.first() => {
+                Decision::WaitUntil(at, Why::DepthLimited)
+            }
             Step::WaitCompletion(why) => Decision::WaitCompletion(why),
             Step::WaitUntil(at, why) => {
                 // Whoever may go on before that may be somebody not to wait for others with.
@@ -311,6 +319,10 @@ impl Elevator for Fair {
         entry.quiet_since = now;
         if rq.charged == Span::ZERO {
             self.measured(queue, group, rq.follows, completion.device_time);
+        } else {
+            let waiting = entry.waiting > 0;
+            self.depth.completed(group, &mut entry.seen, rq.charged, waiting);
+            self.watch_depth(now);
         }
         self.release_queue(queue);
     }

@@ -1,6 +1,7 @@
 //! What is known of a group beside its place among the others.
 
 use super::ceiling::Ceiling;
+use super::depth::Seen;
 use super::mean::Mean;
 use fairdisk_core::{Instant, Qos, Span};
 
@@ -18,6 +19,8 @@ pub(super) struct Group {
     pub(super) quiet_since: Instant,
     /// From then to its next synchronous request.
     pub(super) think: Mean,
+    /// What the rule for the depth has seen of it.
+    pub(super) seen: Seen,
 }
 
 impl Group {
@@ -30,6 +33,7 @@ impl Group {
             in_flight: 0,
             quiet_since: Instant::ZERO,
             think: Mean::default(),
+            seen: Seen::default(),
         }
     }
 

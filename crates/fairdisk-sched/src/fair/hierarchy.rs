@@ -15,6 +15,9 @@ use fairdisk_core::{Span, Weight};
 /// the smallest within months of a busy disk.
 const SCALE: u64 = 1 << 10;
 
+/// All of the disk, where parts of it are told.
+const WHOLE: u64 = 1 << 32;
+
 /// Service of a member of this weight in the time of its line.
 const fn virtual_time(service: Span, weight: u64) -> u64 {
     service.as_ns().saturating_mul(SCALE) / weight
@@ -27,10 +30,13 @@ struct Member {
     start: u64,
     weight: u64,
     in_line: bool,
+    /// The count of members it was last among ([`Hierarchy::begin_parts`]).
+    counted: u32,
 }
 
 impl Member {
-    const NEW: Self = Self { start: 0, weight: Weight::DEFAULT.get() as u64, in_line: false };
+    const NEW: Self =
+        Self { start: 0, weight: Weight::DEFAULT.get() as u64, in_line: false, counted: 0 };
 }
 
 /// Members that want the disk, by start.
@@ -41,6 +47,9 @@ struct Line {
     reached: u64,
     /// The sum of the members' weights.
     weight: u64,
+    /// The sum of the weights of those that were counted, and in which count.
+    counted_weight: u64,
+    counted: u32,
 }
 
 /// A group.
@@ -66,6 +75,7 @@ pub(super) struct Hierarchy {
     lines: Vec<Line>,
     order: Forest<u64>,
     credit: Span,
+    counts: u32,
 }
 
 /// The member that is group `group`.
@@ -82,7 +92,8 @@ impl Hierarchy {
     /// No group; whoever was away may catch up on `credit`.
     pub(super) fn new(credit: Span) -> Self {
         let lines = alloc::vec![Line::default()];
-        Self { nodes: Vec::new(), members: Vec::new(), lines, order: Forest::new(), credit }
+        let (nodes, members, order) = (Vec::new(), Vec::new(), Forest::new());
+        Self { nodes, members, lines, order, credit, counts: 0 }
     }
 
     /// Makes sure that the group exists.
@@ -240,10 +251,9 @@ impl Hierarchy {
         }
     }
 
-    /// The part of the disk that is the group's while all that now want it do, as `(part, whole)`.
-    pub(super) fn part(&self, group: u32) -> (u64, u64) {
-        const FINE: u64 = 1 << 32;
-        let (mut part, mut at) = (FINE, self.innermost(group));
+    /// The part of the disk, in 2^32ths, that is the group's while all that now want it do.
+    pub(super) fn part(&self, group: u32) -> u64 {
+        let (mut part, mut at) = (WHOLE, self.innermost(group));
         loop {
             let line = self.line_of(at);
             let Member { weight, in_line, .. } = *self.member(at);
@@ -251,7 +261,7 @@ impl Hierarchy {
             part = (u128::from(part) * u128::from(weight) / u128::from(all)) as u64;
             match outer_of(line) {
                 Some(outer) => at = outer,
-                None => return (part.max(1), FINE),
+                None => return part.max(1),
             }
         }
     }
@@ -268,6 +278,44 @@ impl Hierarchy {
             match outer_of(line) {
                 Some(outer) => at = outer,
                 None => return false,
+            }
+        }
+    }
+
+    /// Counts the groups among which the device is to be shared out; see [`Self::part_among`].
+    pub(super) fn begin_parts(&mut self, groups: &[u32]) -> u32 {
+        self.counts = self.counts.wrapping_add(1);
+        for group in groups {
+            let mut at = self.innermost(*group);
+            while self.member(at).counted != self.counts {
+                let (line, count) = (self.line_of(at), self.counts);
+                let member = self.member_mut(at);
+                member.counted = count;
+                let weight = member.weight;
+                let line_entry = &mut self.lines[line];
+                if line_entry.counted != count {
+                    (line_entry.counted, line_entry.counted_weight) = (count, 0);
+                }
+                line_entry.counted_weight += weight;
+                let Some(outer) = outer_of(line) else { break };
+                at = outer;
+            }
+        }
+        self.counts
+    }
+
+    /// The part of the disk, in 2^32ths, that is the group's if just those want it that were
+    /// counted.
+    pub(super) fn part_among(&self, count: u32, group: u32) -> u64 {
+        debug_assert!(count == self.counts, "others were counted since");
+        let (mut part, mut at) = (WHOLE, self.innermost(group));
+        loop {
+            let line = self.line_of(at);
+            let (weight, all) = (self.member(at).weight, self.lines[line].counted_weight);
+            part = (u128::from(part) * u128::from(weight) / u128::from(all.max(weight))) as u64;
+            match outer_of(line) {
+                Some(outer) => at = outer,
+                None => return part.max(1),
             }
         }
     }
@@ -397,7 +445,7 @@ mod tests {
         assert_eq!(served(&mut tree, 2400), [600, 300, 300, 1200]);
         tree.set_wants(1, false);
         tree.set_wants(3, false);
-        assert_eq!(tree.part(2), (3 << 30, 1 << 32), "it is alone in there");
+        assert_eq!(tree.part(2), 3 << 30, "it is alone in there");
     }
 
     #[test]

@@ -4,28 +4,37 @@
 
 use super::turn::Turn;
 use super::{Fair, Step};
-use fairdisk_core::{Instant, Span, Why};
+use fairdisk_core::{Instant, Why};
 
 impl Fair {
     /// What to do on a device that serves several requests at once.
     pub(super) fn step_queueing(&mut self, now: Instant) -> Step {
         loop {
-            let Some(group) = self.tree.first() else { return self.wait_for_ceilings() };
+            let Some(first) = self.tree.first() else { return self.wait_for_ceilings() };
+            let group = match self.admitted_by_depth(first) {
+                Some(group) => group,
+                None => return Step::WaitCompletion(Why::DepthLimited),
+            };
             let queue = self.queues.first_of(now, group);
             let at = self.next_of(now, queue);
             if self.is_at_ceiling(now, at) {
                 continue;
             }
-            self.turn = Some(Turn::of_one(group, queue));
+            self.turn = Some(Turn::new(group, queue));
             return self.dispatch(now, at, Why::LeastServed);
         }
     }
-}
 
-impl Turn {
-    /// A turn of one request.
-    const fn of_one(group: u32, queue: u32) -> Self {
-        let none = Span::ZERO;
-        Self { group, queue, length: none, used: none, used_by_queue: none }
+    /// The group that may have a request at the device: the first, or one that the first is to
+    /// make room for.
+    fn admitted_by_depth(&self, first: u32) -> Option<u32> {
+        let rule = &self.depth;
+        if !rule.is_limiting() || rule.makes_room_for(first) {
+            return Some(first);
+        }
+        if rule.may_go(&self.groups, self.in_flight) {
+            return Some(first);
+        }
+        rule.first_behind(&self.groups).filter(|group| !self.tree.is_barred(*group))
     }
 }

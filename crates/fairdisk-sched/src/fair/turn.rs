@@ -20,11 +20,16 @@ pub(super) struct Turn {
     pub(super) group: u32,
     /// The queue that is served inside, or `NIL` if that is gone.
     pub(super) queue: u32,
-    /// How long the group keeps the disk if others want it, and what it has used.
-    pub(super) length: Span,
+    /// What the group has used.
     pub(super) used: Span,
     /// How much of that the queue has used.
     pub(super) used_by_queue: Span,
+}
+
+impl Turn {
+    pub(super) const fn new(group: u32, queue: u32) -> Self {
+        Self { group, queue, used: Span::ZERO, used_by_queue: Span::ZERO }
+    }
 }
 
 /// Whether to keep the disk for somebody.
@@ -71,14 +76,14 @@ impl Fair {
 
     /// What to do in the turn, or why it has ended.
     fn go_on(&mut self, now: Instant, turn: Turn) -> Result<Step, Why> {
-        let Turn { group, queue, length, used, .. } = turn;
+        let Turn { group, queue, .. } = turn;
         if self.groups[group as usize].waiting == 0 {
             return match self.patience_with_group(now, turn) {
                 Patience::Until(at) => Ok(Step::WaitUntil(at, Why::GroupIdleWait)),
                 other => Err(other.why(Why::GroupEmptied)),
             };
         }
-        if used >= length && self.tree.others_want(group) {
+        if self.is_used_up(turn) && self.tree.others_want(group) {
             return Err(Why::GroupSliceExpired);
         }
         let first = self.queues.first_of(now, group);
@@ -126,21 +131,22 @@ impl Fair {
             }
             let same = before.is_some_and(|turn| turn.group == group);
             let why = if same || !self.device.rotational { Why::LeastServed } else { ended };
-            let (length, used) = (self.length_of_turn(group), Span::ZERO);
-            self.turn = Some(Turn { group, queue, length, used, used_by_queue: Span::ZERO });
+            self.turn = Some(Turn::new(group, queue));
             return self.dispatch(now, at, why);
         }
     }
 
-    /// The group's part of a round.
-    fn length_of_turn(&self, group: u32) -> Span {
+    /// Whether the group has had its part of a round.
+    fn is_used_up(&self, turn: Turn) -> bool {
         if !self.device.rotational {
-            return Span::ZERO;
+            return true;
         }
-        let round = self.params.round.as_ns();
-        let (part, whole) = self.tree.part(group);
-        let length = u128::from(round) * u128::from(part) / u128::from(whole);
-        Span::from_ns((length as u64).max(round / SHORTEST))
+        let (round, used) = (self.params.round.as_ns(), turn.used.as_ns());
+        if used < round / SHORTEST {
+            return false;
+        }
+        let length = u128::from(round) * u128::from(self.tree.part(turn.group)) >> 32;
+        u128::from(used) >= length
     }
 
     /// How long a task keeps the disk while others of its group want it.
@@ -156,7 +162,7 @@ impl Fair {
         }
         let isolation = self.tree.is_behind(turn.group);
         let mut gain = if isolation { self.device.service.or_zero() } else { Span::ZERO };
-        if turn.used < turn.length {
+        if !self.is_used_up(turn) {
             gain += self.nearness(turn.queue);
         }
         let most = group.idle.unwrap_or(self.params.idle_max);
