@@ -83,7 +83,8 @@ impl Elevator for TokenBucket {
             return Decision::WaitUntil(at, Why::AtCeiling);
         }
         let Some(request) = self.queues.dispatch(group) else { return self.queues.rest() };
-        self.meter(group).pass(now, request.sectors.bytes());
+        // It was let go at that time, and has been in line since.
+        self.meter(group).pass(at, request.sectors.bytes());
         self.place(group);
         Decision::Dispatch(request.id, Why::ArrivedFirst)
     }

@@ -13,6 +13,8 @@ pub(super) struct Budget {
     pub(super) used: u64,
     /// In this period it had requests and no budget for them.
     pub(super) ran_short: bool,
+    /// For so many periods it has wanted nothing.
+    pub(super) idle_periods: u32,
     /// What it lends.
     pub(super) loan: Option<Loan>,
 }
@@ -22,6 +24,15 @@ pub(super) struct Budget {
 pub(super) struct Loan {
     pub(super) part: u64,
     pub(super) keeps: u64,
+}
+
+impl Loan {
+    /// A smaller loan, with which something that costs so much goes at once if so much virtual time
+    /// was saved; `None` if nothing can be lent then.
+    pub(super) fn keep_for(self, cost_ns: u64, saved: u64) -> Option<Self> {
+        let needs = relative(cost_ns, WHOLE).saturating_mul(WHOLE).checked_div(saved)? + 1;
+        (needs < self.part).then_some(Self { keeps: needs.max(self.keeps), ..self })
+    }
 }
 
 /// All that is lent.

@@ -28,9 +28,8 @@ impl Side {
 pub(super) struct Load {
     reads: Side,
     writes: Side,
-    /// For so long somebody had budget and the device no room.
-    full: Span,
-    last_dispatch: Instant,
+    /// The longest that a request with budget waited for room at the device.
+    wait_max: Span,
 }
 
 /// What to do about it.
@@ -44,9 +43,9 @@ pub(super) enum Verdict {
 
 impl Load {
     /// A new period.
-    pub(super) const fn begin(now: Instant) -> Self {
+    pub(super) const fn new() -> Self {
         let none = Side { done: 0, late: 0 };
-        Self { reads: none, writes: none, full: Span::ZERO, last_dispatch: now }
+        Self { reads: none, writes: none, wait_max: Span::ZERO }
     }
 
     pub(super) fn completed(&mut self, op: Op, took: Span, params: &IocostParams) {
@@ -59,15 +58,14 @@ impl Load {
 
     /// A request goes to the device that could have gone at `ready` already.
     pub(super) fn dispatched(&mut self, now: Instant, ready: Instant) {
-        self.full += now - ready.max(self.last_dispatch);
-        self.last_dispatch = now;
+        self.wait_max = self.wait_max.max(now - ready);
     }
 
-    pub(super) fn verdict(&self, period: Span, params: &IocostParams) -> Verdict {
-        let full_percent = self.full.as_ns() * 100 / period.as_ns().max(1);
+    pub(super) fn verdict(&self, params: &IocostParams) -> Verdict {
+        let wait_percent = self.wait_max.as_ns() * 100 / params.period.as_ns().max(1);
         let saturated = self.reads.misses(&params.reads)
             || self.writes.misses(&params.writes)
-            || full_percent > u64::from(params.full_percent);
+            || wait_percent > u64::from(params.wait_percent);
         if saturated { Verdict::Saturated } else { Verdict::Copes }
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct IocostFile {
     rate_min_percent: u32,
     rate_max_percent: u32,
     rate_step_percent: u32,
-    full_percent: u32,
+    wait_percent: u32,
     period_ms: u32,
     saved_percent: u32,
     weight_map: String,
@@ -29,7 +29,7 @@ impl File {
         let parts = [
             ("iocost.read_percent", file.read_percent),
             ("iocost.write_percent", file.write_percent),
-            ("iocost.full_percent", file.full_percent),
+            ("iocost.wait_percent", file.wait_percent),
             ("iocost.saved_percent", file.saved_percent),
             ("iocost.rate_step_percent", file.rate_step_percent),
         ];
@@ -54,7 +54,7 @@ impl File {
             rate_min_percent: file.rate_min_percent,
             rate_max_percent: file.rate_max_percent,
             rate_step_percent: file.rate_step_percent,
-            full_percent: file.full_percent,
+            wait_percent: file.wait_percent,
             period: Span::from_ms(file.period_ms.into()),
             saved_percent: file.saved_percent,
             weight_map: weight_map(source, "iocost.weight_map", &file.weight_map)?,

@@ -1,0 +1,141 @@
+//! Each rival does what it is for, on a disk that serves one request at a time and on flash: shares,
+//! whatever the size of requests; floors, ceilings, latency targets; and what idle groups leave
+//! over. The golden table is what all of them do on the serial disk; `UPDATE=1` rewrites it.
+
+use fairdisk_core::Span;
+use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::compare::{Cell, compare};
+use fairdisk_lab::plan::{Options, Plan};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::{env, fs};
+
+const RIVALS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/rivals.toml");
+const DEVICES: [&str; 3] = ["fixed-8ms", "sata-ssd", "nvme"];
+
+/// Runs a row under these schedulers. Groups have more request slots than flash takes requests.
+fn cells(device: &str, row: &str, schedulers: &[&str]) -> Vec<Cell> {
+    let seconds = if device == "fixed-8ms" { 10 } else { 2 };
+    let slots = Override::parse("host.queue.requests=1024").expect("well formed");
+    let options = Options {
+        schedulers: schedulers.iter().map(|name| (*name).to_owned()).collect(),
+        device: Some(device.to_owned()),
+        row: Some(row.to_owned()),
+        duration: Some(Span::from_s(seconds)),
+        overrides: vec![slots],
+        ..Options::default()
+    };
+    let plan = Plan::experiment(RIVALS, &options).unwrap_or_else(|error| panic!("{error}"));
+    compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect("it fits").cells
+}
+
+/// What the groups got, in percent, in words for a failure.
+fn told(cell: &Cell) -> String {
+    let mut text = format!("{}, {}, {}:", cell.device, cell.row, cell.scheduler);
+    for group in &cell.groups {
+        let (asked, got) = (group.asked * 100.0, group.got * 100.0);
+        let _ = write!(text, " {} {got:.1} of {asked:.1} %", group.outcome.name);
+    }
+    text
+}
+
+fn demand_shares(row: &str, schedulers: &[&str], most_points: f64) {
+    for cell in DEVICES.iter().flat_map(|device| cells(device, row, schedulers)) {
+        let (_, most) = cell.error_points();
+        assert!(most <= most_points, "{}", told(&cell));
+    }
+}
+
+#[test]
+fn who_knows_shares_keeps_them() {
+    demand_shares("weights", &["mclock", "iocost", "shares"], 1.0);
+}
+
+#[test]
+fn who_charges_by_cost_keeps_shares_with_unequal_sizes() {
+    demand_shares("sizes", &["iocost", "shares"], 1.5);
+}
+
+#[test]
+fn who_knows_groups_in_groups_keeps_their_shares() {
+    demand_shares("nested", &["iocost", "shares"], 1.0);
+}
+
+/// A group of weight 900 that is there for a moment ten times a second leaves the disk to one of
+/// weight 100. The first period of `iocost` is over before anybody lends, 0.1 s of 2 s.
+#[test]
+fn what_is_left_over_is_used() {
+    for device in DEVICES {
+        let cells = cells(device, "left over", &["noop", "mclock", "iocost", "shares"]);
+        for cell in &cells {
+            let of_noop = cell.of_noop.expect("noop is run");
+            let least = if cell.scheduler == "iocost" { 0.95 } else { 0.98 };
+            assert!(of_noop >= least, "{}: {of_noop:.2} of noop", told(cell));
+        }
+    }
+}
+
+#[test]
+fn a_floor_is_met_whatever_the_weights() {
+    for device in DEVICES {
+        let cells = cells(device, &format!("floor, {device}"), &["mclock", "shares"]);
+        let kept = |cell: &Cell| {
+            let floor = cell.groups[0].promises.floor.expect("it has one");
+            // The first second of a run begins with nothing done.
+            floor.usable && floor.below <= 1
+        };
+        assert!(kept(&cells[0]), "{}", told(&cells[0]));
+        assert!(!kept(&cells[1]), "without a floor it is not met: {}", told(&cells[1]));
+    }
+}
+
+#[test]
+fn a_ceiling_is_exceeded_by_no_more_than_a_burst() {
+    for device in DEVICES {
+        let row = format!("ceiling, {device}");
+        for cell in cells(device, &row, &["noop", "token-bucket", "mclock"]) {
+            let ceiling = cell.groups[0].promises.ceiling.expect("it has one");
+            let kept = ceiling.is_kept();
+            assert_eq!(kept, cell.scheduler != "noop", "{}: {ceiling:?}", told(&cell));
+            // What the capped group may not have, the other has.
+            assert!(cell.of_noop.is_none_or(|part| part > 0.98), "{}", told(&cell));
+        }
+    }
+}
+
+/// The target is one of the mean, or of nine in ten; noop misses it for the median.
+#[test]
+fn a_target_is_met_by_holding_others_back() {
+    for device in DEVICES {
+        let cells = cells(device, &format!("target, {device}"), &["noop", "iolatency"]);
+        let (noop, held) = (&cells[0].groups[0], &cells[1].groups[0]);
+        let target = held.promises.latency.expect("it has one").asked_ms;
+        let median = |group: &fairdisk_lab::compare::CellGroup| {
+            group.outcome.latency.quantile(500).as_ns() as f64 / 1e6
+        };
+        let medians = (median(noop), median(held));
+        assert!(medians.0 > target && medians.1 <= target, "{device}: {medians:?} {target}");
+        let of_noop = cells[1].of_noop.expect("noop is run");
+        assert!(of_noop > 0.98, "{}: {of_noop:.2}", told(&cells[1]));
+    }
+}
+
+#[test]
+fn all_of_them_do_what_they_did() {
+    let rows = ["weights", "sizes", "nested", "left over"].map(str::to_owned);
+    let promised = ["floor", "ceiling", "target"].map(|what| format!("{what}, fixed-8ms"));
+    let schedulers = ["token-bucket", "mclock", "iocost", "iolatency", "shares"];
+    let mut text = String::new();
+    for row in rows.iter().chain(&promised) {
+        for cell in cells("fixed-8ms", row, &schedulers) {
+            let _ = writeln!(text, "{} {:.1} I/Os a second", told(&cell), cell.ios_per_s);
+        }
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/rivals.txt");
+    if env::var_os("UPDATE").is_some() {
+        fs::write(&path, &text).expect("the golden folder can be written");
+    }
+    let golden = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, golden, "{} differs; UPDATE=1 rewrites it", path.display());
+}
