@@ -1,6 +1,6 @@
-//! Each rival does what it is for, on a disk that serves one request at a time and on flash: shares,
-//! whatever the size of requests; floors, ceilings, latency targets; and what idle groups leave
-//! over. The golden table is what all of them do on the serial disk; `UPDATE=1` rewrites it.
+//! Each rival does what it is for, on a disk that serves one request at a time and on flash:
+//! shares, whatever the size of requests; floors, ceilings, latency targets; and what idle groups
+//! leave over. The golden table is what all of them do on the serial disk; `UPDATE=1` rewrites it.
 
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::overrides::Override;

@@ -80,6 +80,10 @@ impl Default for IocostParams {
 /// A group that wanted nothing for so many periods does not count.
 const IDLE_PERIODS: u32 = 10;
 
+/// Steps and bounds of the clock's pace, in percent, where nobody told what requests cost: the
+/// bounds of the documentation, and steps large enough to get there.
+const UNTOLD: (u32, u32, u32) = (25, 1, 10_000);
+
 /// The elevator.
 #[derive(Debug)]
 pub struct Iocost {
@@ -219,17 +223,21 @@ impl Iocost {
     }
 
     fn change_pace(&mut self, now: Instant, short: bool) {
+        let IocostParams { rate_step_percent, rate_min_percent, rate_max_percent, .. } =
+            self.params;
+        let (step_percent, least, most) = match self.costs.are_told() {
+            true => (rate_step_percent, rate_min_percent, rate_max_percent),
+            false => UNTOLD,
+        };
         let rate = self.clock.rate();
-        let step = rate * u64::from(self.params.rate_step_percent) / 100;
+        let step = rate * u64::from(step_percent) / 100;
         let wanted = match self.load.verdict(&self.params) {
             Verdict::Saturated => rate - step,
             Verdict::Copes if short => rate + step,
             Verdict::Copes => rate,
         };
         let percent = |percent: u32| AS_TIME * u64::from(percent) / 100;
-        let least = percent(self.params.rate_min_percent);
-        let most = percent(self.params.rate_max_percent);
-        self.clock.set_rate(now, wanted.min(most).max(least));
+        self.clock.set_rate(now, wanted.min(percent(most)).max(percent(least)));
     }
 
     /// Groups that wanted nothing for a while count no longer. Until then they lend what they have:

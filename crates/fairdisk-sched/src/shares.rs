@@ -75,8 +75,12 @@ impl Shares {
         }
     }
 
-    /// Why the device gets nothing at this moment, if it does not.
+    /// Why the device gets nothing at this moment, if it does not. Where nobody knows what it can
+    /// do, it gets all it takes.
     fn brake(&self, now: Instant) -> Option<Decision> {
+        if !self.costs.are_told() {
+            return None;
+        }
         let goal = self.params.latency_goal;
         if self.in_flight >= goal && self.in_flight > Span::ZERO {
             return Some(Decision::WaitCompletion(Why::DeviceBusy));

@@ -31,6 +31,11 @@ impl Costs {
         self.told = Some(model);
     }
 
+    /// Whether it is of this device, and not of a common one.
+    pub(crate) const fn are_told(&self) -> bool {
+        self.told.is_some()
+    }
+
     pub(crate) const fn set_rotational(&mut self, rotational: bool) {
         self.rotational = rotational;
     }

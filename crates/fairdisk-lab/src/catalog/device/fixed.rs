@@ -18,7 +18,8 @@ device_file! {
 }
 
 impl FixedFile {
-    /// The parameters the file gives. A write costs what a read costs unless the file says otherwise.
+    /// The parameters the file gives. A write costs what a read costs unless the file says
+    /// otherwise.
     pub(super) fn params(self) -> FixedParams {
         let read = FixedCost { latency_us: self.latency_us, mb_per_s: self.mb_per_s };
         let write = FixedCost {

@@ -1,0 +1,213 @@
+//! What a scheduler honours it honours whenever it is told: before there are requests, under load,
+//! or when it takes over a device whose groups are what they are.
+
+use fairdisk_core::{
+    Bio, BioId, Change, Cost, CostModel, Effect, Effects, Engine, EngineConfig, Flags, GroupId,
+    Input, Instant, IoPrio, Journal, Lba, Op, Prng, Qos, Rates, RequestId, Sectors, Share, Span,
+    TaskId, Weight,
+};
+use fairdisk_sched::{Honours, Scheduler, SchedulerSpec};
+use std::collections::VecDeque;
+use std::num::NonZeroU64;
+
+const GROUPS: u32 = 3;
+const TASKS_PER_GROUP: u32 = 8;
+const SERVICE: Span = Span::from_us(500);
+
+/// Three groups of tasks that read one block after the other, on a disk that takes half a
+/// millisecond for each.
+struct Disk {
+    engine: Engine<Scheduler>,
+    effects: Effects,
+    now: Instant,
+    prng: Prng,
+    at_disk: Option<RequestId>,
+    ready: VecDeque<TaskId>,
+    submitted: u64,
+    /// Finished, by group.
+    finished: [u32; 1 + GROUPS as usize],
+}
+
+const fn group_of(task: TaskId) -> GroupId {
+    GroupId(1 + task.0 / TASKS_PER_GROUP)
+}
+
+impl Disk {
+    fn new(spec: SchedulerSpec) -> Self {
+        let engine = Engine::new(spec.build(), EngineConfig::default(), Journal::hashing());
+        let mut disk = Self {
+            engine,
+            effects: Effects::new(),
+            now: Instant::ZERO,
+            prng: Prng::new(3),
+            at_disk: None,
+            ready: (0..GROUPS * TASKS_PER_GROUP).map(TaskId).collect(),
+            submitted: 0,
+            finished: [0; 1 + GROUPS as usize],
+        };
+        let cost = Cost { sequential: SERVICE, random: SERVICE, byte_ps: 0 };
+        disk.tell(&[Change::Costs(CostModel { depth: 1, read: cost, write: cost })]);
+        for group in (1..=GROUPS).map(GroupId) {
+            disk.tell(&[Change::GroupAdded { group, share: Share::DEFAULT }]);
+        }
+        disk
+    }
+
+    fn tell(&mut self, changes: &[Change]) {
+        changes.iter().for_each(|change| self.handle(Input::Configure(*change)));
+    }
+
+    fn run(&mut self, span: Span) {
+        let end = self.now + span;
+        while self.now < end {
+            if let Some(task) = self.ready.pop_front() {
+                let bio = self.next_bio(task);
+                self.handle(Input::Submit(bio));
+            } else if let Some(request) = self.at_disk.take() {
+                self.now += SERVICE;
+                self.handle(Input::Completed { request, ok: true });
+            } else {
+                self.now = self.effects.wake_at.expect("everybody waits for ever");
+                self.handle(Input::Tick);
+            }
+        }
+    }
+
+    fn next_bio(&mut self, task: TaskId) -> Bio {
+        self.submitted += 1;
+        Bio {
+            id: BioId(self.submitted),
+            task,
+            group: group_of(task),
+            op: Op::Read,
+            start: Lba(64 * self.prng.below(1 << 24)),
+            sectors: Sectors(8),
+            sync: true,
+            flags: Flags::NONE,
+            ioprio: IoPrio::UNSET,
+        }
+    }
+
+    fn handle(&mut self, input: Input<Scheduler>) {
+        self.engine.handle(self.now, input, &mut self.effects);
+        for effect in self.effects.as_slice() {
+            match *effect {
+                Effect::Issue(request) => self.at_disk = Some(request.id),
+                Effect::Finish { task, .. } => {
+                    self.finished[group_of(task).0 as usize] += 1;
+                    self.ready.push_back(task);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// I/Os of each group in 24 s.
+    fn measure(&mut self) -> [u32; 3] {
+        // What went before is over by then.
+        self.run(Span::from_s(3));
+        self.finished = Default::default();
+        self.run(Span::from_s(24));
+        [self.finished[1], self.finished[2], self.finished[3]]
+    }
+}
+
+/// What groups get when the scheduler is told `changes` at once, under load, and before it takes
+/// over.
+fn whenever(spec: SchedulerSpec, changes: &[Change]) -> [[u32; 3]; 3] {
+    let mut at_once = Disk::new(spec);
+    at_once.tell(changes);
+    let mut under_load = Disk::new(spec);
+    under_load.run(Span::from_ms(1234));
+    under_load.tell(changes);
+    let mut before = Disk::new(SchedulerSpec::Noop);
+    before.run(Span::from_ms(321));
+    before.tell(changes);
+    before.run(Span::from_ms(321));
+    before.handle(Input::Switch(Box::new(spec.build())));
+    [at_once.measure(), under_load.measure(), before.measure()]
+}
+
+/// What it is told, which of it counts, and what group 1 of three that ask alike gets in percent.
+struct Told {
+    what: &'static str,
+    honoured: fn(&Honours) -> bool,
+    changes: Vec<Change>,
+    first_percent: std::ops::RangeInclusive<u32>,
+}
+
+fn qos(floor: u64, ceiling: u64) -> Qos {
+    let rates = |iops: u64| Rates { iops: NonZeroU64::new(iops), ..Rates::NONE };
+    Qos { floor: rates(floor), ceiling: rates(ceiling), ..Qos::NONE }
+}
+
+fn all_told() -> [Told; 4] {
+    let group = GroupId(1);
+    let weight = |weight: u32| Share::Weight(Weight::new(weight).expect("1 to 10000"));
+    let inside = |group: u32, outer: u32| Change::GroupParent {
+        group: GroupId(group),
+        parent: Some(GroupId(outer)),
+    };
+    [
+        Told {
+            what: "a share",
+            honoured: |honours| honours.shares,
+            changes: vec![Change::GroupShare { group, share: weight(200) }],
+            // Turns of whole slices come only near it.
+            first_percent: 44..=56,
+        },
+        Told {
+            // Group 2 serves its own tasks and group 3 from one half.
+            what: "a group in a group",
+            honoured: |honours| honours.nesting,
+            changes: vec![inside(3, 2)],
+            first_percent: 47..=53,
+        },
+        Told {
+            what: "a floor",
+            honoured: |honours| honours.floors,
+            changes: vec![Change::GroupQos { group, qos: qos(1_400, 0) }],
+            first_percent: 68..=72,
+        },
+        Told {
+            what: "a ceiling",
+            honoured: |honours| honours.ceilings,
+            changes: vec![Change::GroupQos { group, qos: qos(0, 200) }],
+            first_percent: 8..=11,
+        },
+    ]
+}
+
+#[test]
+fn what_is_honoured_is_honoured_whenever_it_is_told() {
+    for name in SchedulerSpec::NAMES {
+        let spec = SchedulerSpec::named(name).expect("it is listed");
+        for told in all_told() {
+            if !(told.honoured)(&spec.honours()) {
+                continue;
+            }
+            let ways = whenever(spec, &told.changes);
+            for (way, got) in ["at once", "under load", "before"].iter().zip(ways) {
+                let percent = got[0] * 100 / got.iter().sum::<u32>();
+                let what = told.what;
+                assert!(told.first_percent.contains(&percent), "{name}, {what} {way}: {got:?}");
+            }
+        }
+    }
+}
+
+/// What is not honoured changes nothing.
+#[test]
+fn what_is_not_honoured_is_not_looked_at() {
+    for name in SchedulerSpec::NAMES {
+        let spec = SchedulerSpec::named(name).expect("it is listed");
+        for told in all_told() {
+            if (told.honoured)(&spec.honours()) {
+                continue;
+            }
+            let (mut told_of, mut other) = (Disk::new(spec), Disk::new(spec));
+            told_of.tell(&told.changes);
+            assert_eq!(told_of.measure(), other.measure(), "{name} looks at {}", told.what);
+        }
+    }
+}
