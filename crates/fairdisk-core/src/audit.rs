@@ -5,6 +5,7 @@ use crate::attach::{AttachError, Leftovers};
 use crate::elevator::{
     Admission, Change, Completion, Decision, Description, Elevator, MayQueue, Merge,
 };
+use crate::refusal::Refusal;
 use crate::request::{Bio, GroupId, Request, RequestId};
 use crate::time::Instant;
 use alloc::collections::BTreeMap;
@@ -188,6 +189,10 @@ impl<E: Elevator> Elevator for Auditor<E> {
     fn configure(&mut self, now: Instant, change: &Change) {
         self.changed(now);
         self.inner.configure(now, change);
+    }
+
+    fn accepts(&self, change: &Change) -> Result<(), Refusal> {
+        self.inner.accepts(change)
     }
 
     fn describe(&self) -> Description {

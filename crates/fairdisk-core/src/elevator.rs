@@ -4,6 +4,7 @@
 use crate::attach::{AttachError, Leftovers};
 use crate::cost::CostModel;
 use crate::qos::Qos;
+use crate::refusal::Refusal;
 use crate::request::{Bio, GroupId, IoPrio, Request, RequestId, TaskId};
 use crate::share::Share;
 use crate::time::{Instant, Span};
@@ -43,6 +44,15 @@ pub trait Elevator {
 
     /// Groups and tasks changed.
     fn configure(&mut self, now: Instant, change: &Change);
+
+    /// Whether it will do what `change` asks for. It is asked before it is told; one that was not
+    /// asked (groups that a new elevator finds) is done as well as it can be.
+    ///
+    /// # Errors
+    /// Why it will not; nothing changes then.
+    fn accepts(&self, _change: &Change) -> Result<(), Refusal> {
+        Ok(())
+    }
 
     /// Name, habits and promises.
     fn describe(&self) -> Description;

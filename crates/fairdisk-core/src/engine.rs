@@ -144,14 +144,17 @@ impl<E: Elevator> Engine<E> {
         self.now = now;
         out.list.clear();
         out.wake_at = None;
-        out.switch_refused = None;
+        (out.switch_refused, out.change_refused) = (None, None);
         match input {
             Input::Submit(ref bio) => self.submit(bio, out),
             Input::Retry(sleeper) => self.retry(sleeper, out),
             Input::Completed { request, ok } => self.completed(request, ok, out),
             Input::Cancel(bio) => self.cancel(bio, out),
             Input::Tick => {}
-            Input::Configure(change) => self.change(now, &change),
+            Input::Configure(change) => match self.elevator.accepts(&change) {
+                Ok(()) => self.change(now, &change),
+                Err(refusal) => out.change_refused = Some(refusal),
+            },
             Input::Switch(elevator) => self.switch(*elevator, out),
         }
         self.pump(out);

@@ -26,6 +26,7 @@ pub mod journal;
 pub mod list;
 pub mod prng;
 pub mod qos;
+mod refusal;
 pub mod request;
 pub mod share;
 pub mod time;
@@ -43,6 +44,7 @@ pub use histogram::Histogram;
 pub use journal::{Entry, Journal, Record};
 pub use prng::Prng;
 pub use qos::{Qos, Rates};
+pub use refusal::Refusal;
 pub use request::{
     Bio, BioId, Flags, GroupId, IoClass, IoPrio, Lba, Op, Request, RequestId, SECTOR_BYTES,
     Sectors, TaskId,

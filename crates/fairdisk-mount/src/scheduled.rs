@@ -3,7 +3,8 @@
 use crate::gate::{Gate, Job, Piece};
 use crate::identity::{Asks, FileId, Hierarchy, Identity, Setting, SettingError, Who};
 use fairdisk_core::{
-    Accounts, AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Span, WeightMap,
+    Accounts, AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Refusal, Span,
+    WeightMap,
 };
 use fairdisk_plane::disk::{Disk, Order, Served, Thread};
 use fairdisk_sched::cfq::{CfqParams, Quirks};
@@ -181,7 +182,10 @@ impl ScheduledGate {
 
     fn tell(&self, changes: Vec<Change>) {
         for change in changes {
-            self.disk.configure(change);
+            if let Err(Refusal::Floor { group, takes, left }) = self.disk.configure(change) {
+                let (group, takes, left) = (group.0, takes.as_ms(), left.as_ms());
+                tracing::warn!(group, takes, left, "a floor is refused: it could not be kept");
+            }
         }
     }
 

@@ -19,8 +19,8 @@ pub use start::{Served, StartError};
 
 use crate::clock::{Clock, MonotonicClock, Stance};
 use fairdisk_core::{
-    Accounts, AttachError, Change, Flags, GroupId, GroupLoad, Instant, IoPrio, Lba, Op, Sectors,
-    TaskId,
+    Accounts, AttachError, Change, Flags, GroupId, GroupLoad, Instant, IoPrio, Lba, Op, Refusal,
+    Sectors, TaskId,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::DeviceModel;
@@ -183,9 +183,14 @@ impl Disk {
 
     /// Groups or tasks changed. Finishes no job in this thread, which may hold a lock that the job
     /// wants: changes are told in the order in which they happened.
-    pub fn configure(&self, change: Change) {
-        let todo = self.shared.with(|state, now| state.configure(now, change));
+    ///
+    /// # Errors
+    /// The scheduler will not do it, and nothing has changed.
+    pub fn configure(&self, change: Change) -> Result<(), Refusal> {
+        let mut result = Ok(());
+        let todo = self.shared.with(|state, now| result = state.configure(now, change));
         self.shared.leave_to_pool(todo);
+        result
     }
 
     /// Another scheduler takes over what is queued; what is at the device finishes as it is.

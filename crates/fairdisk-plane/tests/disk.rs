@@ -25,7 +25,8 @@ fn disk(scheduler: &str, model: Option<DeviceModel>) -> Disk {
     let device = model.map_or(Device::Fixed, |model| Device::Modelled(Box::new(model)));
     let disk = Disk::start(spec.build(), CONFIG, device, 4, Preference::Auto).expect("threads");
     for group in 1..4 {
-        disk.configure(Change::GroupAdded { group: GroupId(group), share: Share::DEFAULT });
+        disk.configure(Change::GroupAdded { group: GroupId(group), share: Share::DEFAULT })
+            .expect("nothing is promised");
     }
     disk
 }
@@ -185,7 +186,8 @@ fn shares(tasks: u32, weights: [u32; 2]) -> Accounts {
     let (tell, over) = channel();
     for (group, weight) in (1..).zip(weights) {
         let share = Share::Weight(Weight::new(weight).expect("a weight"));
-        disk.configure(Change::GroupShare { group: GroupId(group), share });
+        disk.configure(Change::GroupShare { group: GroupId(group), share })
+            .expect("nothing is promised");
     }
     for task in 0..2 * tasks {
         let (disk, left, over) = (Arc::clone(&disk), Arc::clone(&left), tell.clone());
@@ -227,10 +229,10 @@ fn what_waits_is_seen_and_a_group_of_the_same_number_begins_with_nothing() {
     let ios = || disk.accounts().group(GroupId(1)).map_or(0, GroupAccount::ios);
     assert_eq!(ios(), 3);
     let (group, share) = (GroupId(1), Share::DEFAULT);
-    disk.configure(Change::GroupShare { group, share });
+    disk.configure(Change::GroupShare { group, share }).expect("nothing is promised");
     assert_eq!(ios(), 3);
-    disk.configure(Change::GroupRemoved { group });
-    disk.configure(Change::GroupAdded { group, share });
+    disk.configure(Change::GroupRemoved { group }).expect("nothing is promised");
+    disk.configure(Change::GroupAdded { group, share }).expect("nothing is promised");
     assert_eq!(ios(), 0);
 }
 
@@ -263,7 +265,7 @@ fn whoever_tells_of_a_change_finishes_no_job_of_others() {
         let held = lock.lock().expect("nobody panicked");
         // Now and then it is the change that finds the request done.
         while disk.accounts().in_flight() > 0 {
-            disk.configure(Change::GroupShare { group, share });
+            disk.configure(Change::GroupShare { group, share }).expect("nothing is promised");
         }
         drop(held);
         told.recv().expect("it is finished");

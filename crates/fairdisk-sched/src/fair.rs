@@ -1,17 +1,19 @@
-//! Fairdisk's own scheduler: groups in groups, each with a weight and a ceiling; tasks with their
+//! Fairdisk's own scheduler: groups in groups, each with a weight, a floor and a ceiling; tasks with their
 //! `ionice` inside. What is shared is the time of the device.
 //!
 //! - Who is next among the groups: `hierarchy`. Among the tasks of one: `queues`.
 //! - On a device that serves one request at a time the time each took is measured and charged, and
 //!   whoever has the disk may keep it: `turn`.
 //! - On a device that serves several, requests are charged what they cost it: `queueing`, `device`.
-//! - Groups that may have no more than so much: `ceiling`.
+//! - Groups that may have no more than so much: `ceiling`. That have so much at least: `floor`.
+//! - Who makes room for whom on a device that queues: `depth`.
 //!
 //! docs/fair.md says what it promises.
 
 mod ceiling;
 mod depth;
 mod device;
+mod floor;
 mod group;
 mod hierarchy;
 mod mean;
@@ -30,8 +32,9 @@ use depth::DepthRule;
 use device::Device;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
-    Instant, MayQueue, Merge, Qos, Request, RequestId, Share, Span, WeightMap, Why,
+    Instant, MayQueue, Merge, Qos, Refusal, Request, RequestId, Share, Span, WeightMap, Why,
 };
+use floor::{DEBT_MOST, Floors};
 use group::Group;
 use hierarchy::Hierarchy;
 use queues::Queues;
@@ -82,6 +85,7 @@ pub struct Fair {
     tree: Hierarchy,
     groups: Groups,
     barred: Barred,
+    floors: Floors,
     queues: Queues,
     requests: Requests,
     device: Device,
@@ -97,9 +101,10 @@ impl Fair {
     pub fn new(params: &FairParams) -> Self {
         let mut scheduler = Self {
             params: *params,
-            tree: Hierarchy::new(params.credit),
+            tree: Hierarchy::new(params.credit, params.round + params.round),
             groups: Groups::default(),
             barred: Barred::new(),
+            floors: Floors::new(),
             queues: Queues::new(params.expire),
             requests: Requests::new(),
             device: Device::new(),
@@ -130,6 +135,8 @@ impl Fair {
         let entry = &mut self.groups[group.0 as usize];
         (entry.qos, entry.ceiling) = (qos, Ceiling::default());
         self.barred.release(group.0, &mut self.tree);
+        self.set_floor(group.0, &qos);
+        self.all_floors_want();
     }
 
     /// What the group still has queued is served; whoever gets its number starts afresh.
@@ -179,6 +186,12 @@ impl Fair {
         Step::WaitUntil(at, Why::AtCeiling)
     }
 
+    /// When somebody is no longer at a ceiling, or due by a floor.
+    fn next_claim(&mut self) -> Option<Instant> {
+        let (released, due) = (self.barred.first(), self.floor_due());
+        released.into_iter().chain(due).min()
+    }
+
     /// Hands a request over.
     #[inline]
     fn dispatch(&mut self, now: Instant, at: u32, why: Why) -> Step {
@@ -194,7 +207,9 @@ impl Fair {
         q.in_flight += 1;
         self.groups[group as usize].in_flight += 1;
         self.in_flight += 1;
-        Barred::use_up(now, group, (rq.bios, rq.bytes()), &self.tree, &mut self.groups);
+        let amount = (rq.bios, rq.bytes());
+        Barred::use_up(now, group, amount, &self.tree, &mut self.groups);
+        self.pay_floors(now, group, amount);
         let rq = &mut self.requests[at];
         rq.follows = why == Why::SliceContinues;
         if !self.device.is_serial() {
@@ -210,6 +225,10 @@ impl Fair {
     fn charge(&mut self, queue: u32, group: u32, service: Span) {
         self.tree.charge(group, service);
         self.queues.charge(queue, service);
+        if !self.floors.is_empty() {
+            // What a floor gives beyond the share is not to be given back.
+            self.tree.forgive(group, DEBT_MOST);
+        }
     }
 
     /// Takes a queued request out of its queue.
@@ -252,6 +271,7 @@ impl Elevator for Fair {
     #[inline]
     fn admit(&mut self, now: Instant, request: &Request) -> Admission {
         self.make_group(request.group);
+        self.tree.pass(now);
         let group = request.group.0;
         let queue = if request.sync {
             self.queues.of_task(now, request.task, group, request.ioprio)
@@ -276,6 +296,7 @@ impl Elevator for Fair {
         }
         if entry.waiting == 1 {
             self.tree.set_wants(group, true);
+            self.floors_want(group);
         }
         Admission::Queued
     }
@@ -288,20 +309,23 @@ impl Elevator for Fair {
                 _ => Decision::WaitCompletion(Why::NothingQueued),
             };
         }
-        self.barred.release_due(now, &mut self.tree);
+        self.tree.pass(now);
+        if self.barred.release_due(now, &mut self.tree) {
+            self.all_floors_want();
+        }
         let step =
             if self.device.is_serial() { self.step_serial(now) } else { self.step_queueing(now) };
         match step {
             Step::Dispatch(id, why) => Decision::Dispatch(id, why),
-            Step::WaitCompletion(Why::DepthLimited) if let Some(at) = self.barred.first() => {
-                Decision::WaitUntil(at, Why::DepthLimited)
-            }
-            Step::WaitCompletion(why) => Decision::WaitCompletion(why),
+            // Whoever may go on, or is due, before that may be somebody not to wait with.
             Step::WaitUntil(at, why) => {
-                // Whoever may go on before that may be somebody not to wait for others with.
-                let sooner = self.barred.first().filter(|first| *first < at);
-                Decision::WaitUntil(sooner.unwrap_or(at), why)
+                Decision::WaitUntil(self.next_claim().unwrap_or(at).min(at), why)
             }
+            Step::WaitCompletion(why) if why == Why::DepthLimited => match self.next_claim() {
+                Some(at) => Decision::WaitUntil(at, why),
+                None => Decision::WaitCompletion(why),
+            },
+            Step::WaitCompletion(why) => Decision::WaitCompletion(why),
         }
     }
 
@@ -350,6 +374,7 @@ impl Elevator for Fair {
                     self.make_group(parent);
                 }
                 self.tree.set_parent(group.0, parent.map(|parent| parent.0));
+                self.all_floors_want();
             }
             Change::GroupQos { group, qos } => {
                 self.make_group(group);
@@ -372,6 +397,13 @@ impl Elevator for Fair {
             Change::Depth { depth } => self.device.depth = depth.max(1),
             Change::Rotational { rotational } => self.device.rotational = rotational,
             Change::Costs(costs) => self.device.learn(costs),
+        }
+    }
+
+    fn accepts(&self, change: &Change) -> Result<(), Refusal> {
+        match *change {
+            Change::GroupQos { group, qos } => self.admits(group, &qos),
+            _ => Ok(()),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::token_bucket::{TokenBucket, TokenBucketParams};
 use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
 use fairdisk_core::{
     Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
-    Instant, Leftovers, MayQueue, Merge, Request, RequestId,
+    Instant, Leftovers, MayQueue, Merge, Refusal, Request, RequestId,
 };
 
 /// Which scheduler, and how it is set.
@@ -111,8 +111,8 @@ impl SchedulerSpec {
                 Honours { shares: true, priorities: true, ..Honours::NONE }
             }
             Self::Fair(_) => {
-                let (floors, latency_targets) = (false, false);
-                let (shares, nesting, priorities) = (true, true, true);
+                let latency_targets = false;
+                let (shares, nesting, priorities, floors) = (true, true, true, true);
                 let (ceilings, costs) = (true, true);
                 Honours { shares, nesting, priorities, floors, ceilings, latency_targets, costs }
             }
@@ -228,6 +228,10 @@ impl Elevator for Scheduler {
 
     fn configure(&mut self, now: Instant, change: &Change) {
         each!(self, inner => inner.configure(now, change));
+    }
+
+    fn accepts(&self, change: &Change) -> Result<(), Refusal> {
+        each!(self, inner => inner.accepts(change))
     }
 
     fn describe(&self) -> Description {

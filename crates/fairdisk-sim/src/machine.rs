@@ -22,8 +22,8 @@ use crate::workload::TaskSpec;
 use fairdisk_core::Instant;
 use fairdisk_core::{
     Bio, BioId, Change, CostModel, Effect, Effects, Elevator, Engine, EngineConfig, Entry, Flags,
-    GroupId, Input, IoPrio, Journal as Log, Lba, Op, Prng, Request, RequestId, Sectors, Sleeper,
-    TaskId,
+    GroupId, Input, IoPrio, Journal as Log, Lba, Op, Prng, Refusal, Request, RequestId, Sectors,
+    Sleeper, TaskId,
 };
 use faulting::PageWaiter;
 pub use group::GroupSpec;
@@ -102,6 +102,8 @@ pub struct Machine<E> {
     events: Events<Event>,
     tick_at: Option<Instant>,
     effects: Effects,
+    /// What the elevator was the first time not willing to do.
+    refused: Option<Refusal>,
     finished: Vec<(BioId, bool)>,
     groups: Vec<GroupTally>,
     /// Tasks that have not ended, or whose data is still to be written back.
@@ -132,6 +134,7 @@ impl<E: Elevator> Machine<E> {
             events: Events::new(),
             tick_at: None,
             effects: Effects::new(),
+            refused: None,
             finished: Vec::new(),
             groups: vec![GroupTally::default(); config.groups.len().max(1)],
             left: config.tasks.len(),
@@ -218,6 +221,11 @@ impl<E: Elevator> Machine<E> {
         self.settle(now, issue);
     }
 
+    /// What the elevator refused first, if it refused anything.
+    pub const fn refused(&self) -> Option<&Refusal> {
+        self.refused.as_ref()
+    }
+
     /// Another elevator takes over.
     pub fn switch(&mut self, now: Instant, elevator: E, issue: &mut Vec<Request>) {
         self.feed(now, Input::Switch(Box::new(elevator)), issue);
@@ -286,6 +294,9 @@ impl<E: Elevator> Machine<E> {
     fn feed(&mut self, now: Instant, input: Input<E>, issue: &mut Vec<Request>) {
         self.engine.handle(now, input, &mut self.effects);
         self.tick_at = self.effects.wake_at;
+        if let Some(refusal) = self.effects.change_refused {
+            self.refused.get_or_insert(refusal);
+        }
         for effect in self.effects.as_slice() {
             match *effect {
                 Effect::Issue(request) => issue.push(request),

@@ -2,6 +2,7 @@
 
 use crate::attach::AttachError;
 use crate::elevator::Change;
+use crate::refusal::Refusal;
 use crate::request::{Bio, BioId, Request, RequestId, TaskId};
 use crate::time::Instant;
 use alloc::boxed::Box;
@@ -25,7 +26,8 @@ pub enum Input<E> {
     Cancel(BioId),
     /// The time asked for with [`Effects::wake_at`] has come.
     Tick,
-    /// Groups or tasks changed.
+    /// Groups or tasks changed. If the elevator refuses, nothing changes and
+    /// [`Effects::change_refused`] says why.
     Configure(Change),
     /// Another elevator takes over; what is queued is carried over. If it refuses, the elevator in
     /// charge stays and [`Effects::switch_refused`] says why.
@@ -74,13 +76,15 @@ pub struct Effects {
     pub wake_at: Option<Instant>,
     /// Why the elevator of an [`Input::Switch`] did not take over.
     pub switch_refused: Option<AttachError>,
+    /// Why the elevator did not do what was asked for.
+    pub change_refused: Option<Refusal>,
 }
 
 impl Effects {
     /// No effects yet.
     #[must_use]
     pub const fn new() -> Self {
-        Self { list: Vec::new(), wake_at: None, switch_refused: None }
+        Self { list: Vec::new(), wake_at: None, switch_refused: None, change_refused: None }
     }
 
     /// The effects in order.

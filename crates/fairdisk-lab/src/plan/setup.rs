@@ -3,7 +3,7 @@
 use super::{Plan, PlannedArm, PlannedRow};
 use crate::catalog::device::Array;
 use crate::catalog::host::Host;
-use fairdisk_core::{EngineConfig, Instant, PoolConfig, PoolLayout, Prng, Share, Span};
+use fairdisk_core::{EngineConfig, Instant, PoolConfig, PoolLayout, Prng, Refusal, Share, Span};
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceModel, DeviceSpec};
 use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeSpec};
@@ -129,14 +129,30 @@ impl Plan {
             tasks: loaded.tasks,
             keep_journal: self.keep_journal,
         };
+        let machine = Machine::new(scheduler, config);
+        if let Some(refusal) = machine.refused() {
+            return Err(self.refused(arm, refusal, &loaded.groups));
+        }
         Ok(Setup {
-            machine: Machine::new(scheduler, config),
+            machine,
             disk: device,
             groups: loaded.groups,
             named: loaded.named,
             root: loaded.root,
             sectors_needed,
         })
+    }
+
+    /// What a scheduler will not do for a group.
+    fn refused(&self, arm: &PlannedArm, refusal: &Refusal, groups: &[GroupLabel]) -> String {
+        let Refusal::Floor { group, .. } = refusal;
+        let label = (group.0 as usize).checked_sub(1).and_then(|at| groups.get(at));
+        let name = label.map_or("/", |label| &label.name);
+        format!(
+            "`{}` refuses group `{name}` on device `{}`: {refusal}; ask for less, or choose a \
+             faster --device",
+            arm.revision.id, self.device_id
+        )
     }
 
     /// The load on every partition of a disk, and how many sectors it reaches to.

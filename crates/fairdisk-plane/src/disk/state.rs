@@ -5,7 +5,7 @@ use super::depth::{DepthMeter, Witness};
 use super::{Device, Job, Order};
 use fairdisk_core::{
     Accounts, AttachError, Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig,
-    GroupId, GroupLoad, Input, Instant, Journal, Lba, Request, RequestId, Sleeper,
+    GroupId, GroupLoad, Input, Instant, Journal, Lba, Refusal, Request, RequestId, Sleeper,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceIo, DeviceModel, Done};
@@ -173,9 +173,12 @@ impl State {
         }
     }
 
-    pub(super) fn configure(&mut self, now: Instant, change: Change) {
+    pub(super) fn configure(&mut self, now: Instant, change: Change) -> Result<(), Refusal> {
         self.advance(now);
-        self.feed(now, Input::Configure(change));
+        self.handle(now, Input::Configure(change));
+        let refused = self.effects.change_refused.take();
+        self.retry_woken(now);
+        refused.map_or(Ok(()), Err)
     }
 
     /// Another scheduler takes over.

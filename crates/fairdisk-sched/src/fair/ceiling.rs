@@ -69,14 +69,17 @@ impl Barred {
         }
     }
 
-    /// Those whose time has come may go on.
+    /// Those whose time has come may go on; whether there were any.
     #[inline]
-    pub(super) fn release_due(&mut self, now: Instant, tree: &mut Hierarchy) {
+    pub(super) fn release_due(&mut self, now: Instant, tree: &mut Hierarchy) -> bool {
+        let mut any = false;
         while let Some(group) = self.until.first(&self.tree)
             && self.until.key(group) <= now
         {
             self.release(group, tree);
+            any = true;
         }
+        any
     }
 
     /// Bars the first around `group` that would be above its ceiling with so much more; whether

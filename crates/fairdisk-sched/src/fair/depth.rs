@@ -258,7 +258,7 @@ impl Fair {
                 continue;
             }
             let part = self.tree.part_among(count, *group);
-            let entitled = (u128::from(whole) * u128::from(part) >> 32) as u64;
+            let entitled = ((u128::from(whole) * u128::from(part)) >> 32) as u64;
             let lacks = entitled.saturating_sub(seen.used);
             // Who was made room for needs it to stay where it is.
             let made_room = self.depth.limit.is_some()

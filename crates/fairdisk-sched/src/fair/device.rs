@@ -55,6 +55,15 @@ impl Device {
         cost.max(Span::from_ns(100))
     }
 
+    /// What a request of so many bytes costs wherever it lies and whatever it does, as far as that
+    /// is known.
+    pub(super) fn cost_of_any(&self, bytes: u64) -> Span {
+        match &self.costs {
+            Some(costs) => costs.read.of(false, bytes).max(costs.write.of(false, bytes)),
+            None => self.service.or_zero(),
+        }
+    }
+
     /// A request, alone at the device, took so long.
     pub(super) const fn measured(&mut self, follows: bool, service: Span) {
         self.service.add(service);

@@ -2,6 +2,7 @@
 
 use super::ceiling::Ceiling;
 use super::depth::Seen;
+use super::floor::PaidUntil;
 use super::mean::Mean;
 use fairdisk_core::{Instant, Qos, Span};
 
@@ -10,6 +11,7 @@ use fairdisk_core::{Instant, Qos, Span};
 pub(super) struct Group {
     pub(super) qos: Qos,
     pub(super) ceiling: Ceiling,
+    pub(super) floor_paid: PaidUntil,
     /// How long the disk is kept for it at most, if not as long as for every group.
     pub(super) idle: Option<Span>,
     /// Requests of its own tasks, queued and at the device.
@@ -28,6 +30,7 @@ impl Group {
         Self {
             qos: Qos::NONE,
             ceiling: Ceiling::default(),
+            floor_paid: PaidUntil::default(),
             idle: None,
             waiting: 0,
             in_flight: 0,

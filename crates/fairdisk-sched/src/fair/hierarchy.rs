@@ -9,7 +9,7 @@
 use super::NIL;
 use alloc::vec::Vec;
 use fairdisk_core::tree::{Forest, Tree};
-use fairdisk_core::{Span, Weight};
+use fairdisk_core::{Instant, Span, Weight};
 
 /// Parts of a nanosecond: rounding must not show at the largest weight, nor a count overflow at
 /// the smallest within months of a busy disk.
@@ -30,13 +30,20 @@ struct Member {
     start: u64,
     weight: u64,
     in_line: bool,
+    /// When it last left its line.
+    left: Instant,
     /// The count of members it was last among ([`Hierarchy::begin_parts`]).
     counted: u32,
 }
 
 impl Member {
-    const NEW: Self =
-        Self { start: 0, weight: Weight::DEFAULT.get() as u64, in_line: false, counted: 0 };
+    const NEW: Self = Self {
+        start: 0,
+        weight: Weight::DEFAULT.get() as u64,
+        in_line: false,
+        left: Instant::ZERO,
+        counted: 0,
+    };
 }
 
 /// Members that want the disk, by start.
@@ -75,7 +82,9 @@ pub(super) struct Hierarchy {
     lines: Vec<Line>,
     order: Forest<u64>,
     credit: Span,
+    lag: Span,
     counts: u32,
+    now: Instant,
 }
 
 /// The member that is group `group`.
@@ -89,11 +98,18 @@ const fn of_tasks(group: u32) -> u32 {
 }
 
 impl Hierarchy {
-    /// No group; whoever was away may catch up on `credit`.
-    pub(super) fn new(credit: Span) -> Self {
+    /// No group. Whoever was away for no longer than `credit` may catch up on its part of `lag`, of
+    /// what all had; whoever was away for longer, on `credit` of its own.
+    pub(super) fn new(credit: Span, lag: Span) -> Self {
         let lines = alloc::vec![Line::default()];
         let (nodes, members, order) = (Vec::new(), Vec::new(), Forest::new());
-        Self { nodes, members, lines, order, credit, counts: 0 }
+        let (counts, now) = (0, Instant::ZERO);
+        Self { nodes, members, lines, order, credit, lag, counts, now }
+    }
+
+    /// It is this late now.
+    pub(super) const fn pass(&mut self, now: Instant) {
+        self.now = now;
     }
 
     /// Makes sure that the group exists.
@@ -154,6 +170,17 @@ impl Hierarchy {
         self.path(group).any(|one| one == outer)
     }
 
+    /// The group it lies in.
+    #[inline]
+    pub(super) fn parent(&self, group: u32) -> Option<u32> {
+        Some(self.nodes[group as usize].parent).filter(|parent| *parent != NIL)
+    }
+
+    /// Whether the group lies in `outer`, however deep.
+    pub(super) fn is_inside(&self, group: u32, outer: u32) -> bool {
+        group != outer && self.lies_in(group, outer)
+    }
+
     /// The group and those it lies in, from the inside.
     pub(super) fn path(&self, group: u32) -> impl Iterator<Item = u32> + '_ {
         let known = |group: u32| (group != NIL).then_some(group);
@@ -188,6 +215,39 @@ impl Hierarchy {
     #[inline]
     pub(super) fn first(&self) -> Option<u32> {
         self.first_in(0)
+    }
+
+    /// The group whose own tasks are next of those in `group`, itself included, if nothing around
+    /// them is barred.
+    pub(super) fn first_inside(&self, group: u32) -> Option<u32> {
+        let node = &self.nodes[group as usize];
+        if self.is_barred(group) {
+            return None;
+        }
+        if node.inner == 0 {
+            node.wants.then_some(group)
+        } else {
+            self.first_in(group as usize + 1)
+        }
+    }
+
+    /// The group and those around it owe no more than `most` to others.
+    pub(super) fn forgive(&mut self, group: u32, most: Span) {
+        let mut at = self.innermost(group);
+        loop {
+            let line = self.line_of(at);
+            let Member { start, weight, in_line, .. } = *self.member(at);
+            let bound = self.lines[line].reached.saturating_add(virtual_time(most, weight));
+            if start > bound {
+                self.member_mut(at).start = bound;
+                if in_line {
+                    self.order.remove(&mut self.lines[line].tree, at);
+                    self.order.insert(&mut self.lines[line].tree, at, bound);
+                }
+            }
+            let Some(outer) = outer_of(line) else { return };
+            at = outer;
+        }
     }
 
     fn first_in(&self, mut line: usize) -> Option<u32> {
@@ -381,9 +441,12 @@ impl Hierarchy {
 
     /// One that was away may catch up on a little, no more, and still owes what it owed.
     fn join(&mut self, at: u32, line: usize) {
-        let Member { start, weight, .. } = *self.member(at);
+        let Member { start, weight, left, .. } = *self.member(at);
         let line = &mut self.lines[line];
-        let least = line.reached.saturating_sub(virtual_time(self.credit, weight));
+        let credit = virtual_time(self.credit, weight);
+        let lag = virtual_time(self.lag, line.weight + weight);
+        let brief = self.now.since(left) <= self.credit;
+        let least = line.reached.saturating_sub(if brief { credit.max(lag) } else { credit });
         let start = start.max(least);
         line.weight += weight;
         self.order.insert(&mut line.tree, at, start);
@@ -395,7 +458,9 @@ impl Hierarchy {
         let weight = self.member(at).weight;
         self.lines[line].weight -= weight;
         self.order.remove(&mut self.lines[line].tree, at);
-        self.member_mut(at).in_line = false;
+        let now = self.now;
+        let member = self.member_mut(at);
+        (member.in_line, member.left) = (false, now);
     }
 }
 
@@ -409,7 +474,7 @@ mod tests {
     use super::*;
 
     fn tree(groups: &[(u32, Option<u32>)]) -> Hierarchy {
-        let mut tree = Hierarchy::new(Span::from_ms(10));
+        let mut tree = Hierarchy::new(Span::from_ms(10), Span::ZERO);
         for (group, (weight, parent)) in (0..).zip(groups) {
             tree.make(group);
             tree.set_weight(group, Weight::new(*weight).unwrap());

@@ -11,8 +11,8 @@ pub struct FairParams {
     pub round: Span,
     /// The longest that the disk is kept free for whoever will be back soon.
     pub idle_max: Span,
-    /// How much service a group that was away may catch up on: it neither gains more than this
-    /// nor loses more than what is beyond.
+    /// How long a group may be away without losing its place, and how much service it may catch up
+    /// on if it was away for longer.
     pub credit: Span,
     /// Past this time a request goes before others of its task that lie better, and tasks of a
     /// lower `ionice` class have one of their requests served.

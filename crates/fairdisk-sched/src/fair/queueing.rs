@@ -10,10 +10,16 @@ impl Fair {
     /// What to do on a device that serves several requests at once.
     pub(super) fn step_queueing(&mut self, now: Instant) -> Step {
         loop {
+            if let Some(group) = self.below_floor(now) {
+                let at = self.next_of(now, self.queues.first_of(now, group));
+                if !self.is_at_ceiling(now, at) {
+                    return self.dispatch(now, at, Why::BelowFloor);
+                }
+                continue;
+            }
             let Some(first) = self.tree.first() else { return self.wait_for_ceilings() };
-            let group = match self.admitted_by_depth(first) {
-                Some(group) => group,
-                None => return Step::WaitCompletion(Why::DepthLimited),
+            let Some(group) = self.admitted_by_depth(first) else {
+                return Step::WaitCompletion(Why::DepthLimited);
             };
             let queue = self.queues.first_of(now, group);
             let at = self.next_of(now, queue);

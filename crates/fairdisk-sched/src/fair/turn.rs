@@ -64,6 +64,16 @@ impl Fair {
         if self.in_flight > 0 {
             return Step::WaitCompletion(Why::OwnRequestInFlight);
         }
+        while let Some(group) = self.below_floor(now) {
+            let queue = self.queues.first_of(now, group);
+            let at = self.next_of(now, queue);
+            if !self.is_at_ceiling(now, at) {
+                if self.turn.is_none_or(|turn| turn.group != group) {
+                    self.turn = Some(Turn::new(group, queue));
+                }
+                return self.dispatch(now, at, Why::BelowFloor);
+            }
+        }
         let why = match self.turn {
             None => Why::GroupEmptied,
             Some(turn) => match self.go_on(now, turn) {
@@ -145,7 +155,7 @@ impl Fair {
         if used < round / SHORTEST {
             return false;
         }
-        let length = u128::from(round) * u128::from(self.tree.part(turn.group)) >> 32;
+        let length = (u128::from(round) * u128::from(self.tree.part(turn.group))) >> 32;
         u128::from(used) >= length
     }
 

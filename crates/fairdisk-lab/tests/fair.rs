@@ -1,0 +1,96 @@
+//! What `fair` promises (docs/fair.md), in the lab: shares of time, floors that are kept or
+//! refused, ceilings, groups in groups, and nothing given away where nobody needs it.
+
+use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::{RunResult, run_once};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+fn run(device: &str, arm: &str, row: &str) -> Result<RunResult, String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/experiments/fair.toml");
+    let options = Options { seeds: Some(1), device: Some(device.into()), ..Options::default() };
+    let plan = Plan::experiment(&path.to_string_lossy(), &options).expect("it is well formed");
+    let arm = plan.arms.iter().find(|one| one.name == arm).expect("there is such an arm");
+    let row = plan.rows.iter().find(|one| one.label == row).expect("there is such a row");
+    run_once(&plan, arm, row, 0, &AtomicBool::new(false))
+}
+
+/// Percent of the work the device did, group by group.
+fn shares(result: &RunResult) -> Vec<f64> {
+    let work = || result.groups.iter().map(|group| group.work.as_ns() as f64);
+    let all: f64 = work().sum();
+    work().map(|work| work / all * 100.0).collect()
+}
+
+fn rate(result: &RunResult, group: usize) -> f64 {
+    result.groups[group].ios as f64 / (result.elapsed.as_ns() as f64 / 1e9)
+}
+
+/// One at a time: time is measured, and a group is waited for.
+#[test]
+fn shares_hold_on_disks_that_serve_one_at_a_time() {
+    for device in ["fixed-8ms", "wd2500js"] {
+        for (row, asked) in [
+            ("readers", &[11.1, 88.9][..]),
+            ("deep against one", &[11.1, 88.9]),
+            ("1 task against 1000", &[50.0, 50.0]),
+            ("sizes", &[50.0, 50.0]),
+            ("nested", &[0.0, 18.75, 56.25, 25.0]),
+        ] {
+            let result = run(device, "fair", row).expect("it runs");
+            let shares = shares(&result);
+            println!("{device}, {row}: {shares:.1?}");
+            for (got, asked) in shares.iter().zip(asked) {
+                assert!((got - asked).abs() <= 1.0, "{device}, {row}: {shares:.1?}");
+            }
+        }
+    }
+}
+
+/// Several at a time: requests are charged what they cost, and others make room.
+#[test]
+fn shares_hold_on_a_solid_state_disk() {
+    for (row, asked) in [("1 task against 1000", &[9.5, 90.5][..]), ("sizes", &[50.0, 50.0])] {
+        let result = run("sata-ssd", "fair", row).expect("it runs");
+        let shares = shares(&result);
+        println!("{row}: {shares:.1?}");
+        for (got, asked) in shares.iter().zip(asked) {
+            assert!((got - asked).abs() <= 3.0, "{row}: {shares:.1?}");
+        }
+    }
+}
+
+#[test]
+fn a_floor_is_kept_or_refused() {
+    let result = run("fixed-8ms", "fair", "floor").expect("it can be kept");
+    assert!(rate(&result, 0) >= 60.0, "{} a second", rate(&result, 0));
+    assert!(rate(&result, 1) >= 60.0, "the rest is not lost: {}", rate(&result, 1));
+    let refused = run("fixed-8ms", "fair", "too much").unwrap_err();
+    for part in ["`fair` refuses group `greedy`", "`fixed-8ms`", "481.", "418."] {
+        assert!(refused.contains(part), "`{part}` is not in: {refused}");
+    }
+    assert!(run("sata-ssd", "fair", "too much").is_ok(), "a faster disk keeps both");
+    assert!(run("fixed-8ms", "noop", "too much").is_ok(), "noop promises nothing");
+}
+
+#[test]
+fn a_ceiling_is_not_exceeded_by_more_than_a_burst() {
+    for device in ["fixed-8ms", "sata-ssd"] {
+        let result = run(device, "fair", "ceiling").expect("it runs");
+        let seconds = result.elapsed.as_ns() as f64 / 1e9;
+        let most = 40.0 * (seconds + 0.1) + 1.0;
+        let ios = result.groups[1].ios as f64;
+        assert!(ios <= most, "{device}: {ios} of {most}");
+        assert!(ios >= 40.0 * seconds * 0.97, "{device}: it has what it may: {ios}");
+    }
+}
+
+#[test]
+fn a_group_alone_has_the_whole_disk() {
+    for device in ["fixed-8ms", "wd2500js", "hdd-ncq", "raid5-4", "sata-ssd", "nvme"] {
+        let [fair, noop] = ["fair", "noop"].map(|arm| run(device, arm, "alone").expect("it runs"));
+        let part = fair.groups[0].bytes as f64 / noop.groups[0].bytes as f64;
+        println!("{device}: {part:.3}");
+        assert!(part >= 0.99, "{device}: {part:.3} of noop");
+    }
+}

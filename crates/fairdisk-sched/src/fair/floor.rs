@@ -1,0 +1,161 @@
+//! Floors: what a group gets before anybody else, whenever it wants that much.
+//!
+//! As in mClock (Gulati, Merchant, Varman, 2010) what a group has had of its floor is paid for up to
+//! some instant. Once that is past and it has something queued, it goes first.
+
+use super::Fair;
+use super::device::Device;
+use alloc::vec::Vec;
+use fairdisk_core::tree::{Forest, Tree};
+use fairdisk_core::{GroupId, Instant, Qos, Rates, Refusal, Span};
+
+/// Floors may take so much of a second of the device; the rest is for what is not foreseen.
+const PROMISED_MOST: Span = Span::from_ms(900);
+/// A floor in bytes is promised for requests of this size, at random places.
+const LARGE_BYTES: u64 = 128 << 10;
+/// The size of a request of a floor in I/Os.
+const SMALL_BYTES: u64 = 4 << 10;
+/// A group that was kept below its floor may catch up on so much of it.
+const CATCH_UP: Span = Span::from_ms(100);
+/// How far service beyond its share may put a group behind the others.
+pub(super) const DEBT_MOST: Span = Span::from_ms(100);
+
+/// Groups with floors, by when they are due.
+#[derive(Debug)]
+pub(super) struct Floors {
+    due: Forest<Instant>,
+    waiting: Tree,
+    /// All that have a floor.
+    groups: Vec<u32>,
+}
+
+impl Floors {
+    pub(super) const fn new() -> Self {
+        Self { due: Forest::new(), waiting: Tree::new(), groups: Vec::new() }
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    fn remove(&mut self, group: u32) {
+        if self.due.contains(group) {
+            self.due.remove(&mut self.waiting, group);
+        }
+    }
+}
+
+/// What a group has had of its floor is paid for until then.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PaidUntil(Instant);
+
+impl Fair {
+    /// The group has this floor from now on, or none.
+    pub(super) fn set_floor(&mut self, group: u32, qos: &Qos) {
+        self.floors.remove(group);
+        self.floors.groups.retain(|one| *one != group);
+        if !qos.floor.is_none() {
+            self.floors.groups.push(group);
+            self.floor_wants(group);
+        }
+    }
+
+    /// Those with floors around the group may want what they are promised.
+    #[inline]
+    pub(super) fn floors_want(&mut self, group: u32) {
+        if self.floors.is_empty() {
+            return;
+        }
+        let mut at = Some(group);
+        while let Some(one) = at {
+            self.floor_wants(one);
+            at = self.tree.parent(one);
+        }
+    }
+
+    /// All with floors may want what they are promised.
+    pub(super) fn all_floors_want(&mut self) {
+        for at in 0..self.floors.groups.len() {
+            self.floor_wants(self.floors.groups[at]);
+        }
+    }
+
+    fn floor_wants(&mut self, group: u32) {
+        let entry = &self.groups[group as usize];
+        let wants = !entry.qos.floor.is_none() && !self.floors.due.contains(group);
+        if wants && self.tree.first_inside(group).is_some() {
+            let due = entry.floor_paid.0;
+            self.floors.due.insert(&mut self.floors.waiting, group, due);
+        }
+    }
+
+    /// When the first floor is due of those that want it.
+    pub(super) fn floor_due(&mut self) -> Option<Instant> {
+        loop {
+            let group = self.floors.due.first(&self.floors.waiting)?;
+            if self.tree.first_inside(group).is_some() {
+                return Some(self.floors.due.key(group));
+            }
+            self.floors.remove(group);
+        }
+    }
+
+    /// The group whose own tasks are next where a floor is due.
+    pub(super) fn below_floor(&mut self, now: Instant) -> Option<u32> {
+        if self.floors.is_empty() || self.floor_due()? > now {
+            return None;
+        }
+        let group = self.floors.due.first(&self.floors.waiting)?;
+        self.tree.first_inside(group)
+    }
+
+    /// The group has had so many bios and bytes, and so have those around it.
+    #[inline]
+    pub(super) fn pay_floors(&mut self, now: Instant, group: u32, (bios, bytes): (u32, u64)) {
+        if self.floors.is_empty() {
+            return;
+        }
+        let mut at = Some(group);
+        while let Some(one) = at {
+            at = self.tree.parent(one);
+            let entry = &mut self.groups[one as usize];
+            if entry.qos.floor.is_none() {
+                continue;
+            }
+            let least = Instant::from_ns(now.as_ns().saturating_sub(CATCH_UP.as_ns()));
+            let of_bios = entry.qos.floor.time_of(0).as_ns().saturating_mul(bios.into());
+            let time = entry.qos.floor.time_of(bytes).max(Span::from_ns(of_bios));
+            entry.floor_paid = PaidUntil(entry.floor_paid.0.max(least) + time);
+            self.floors.remove(one);
+            self.floor_wants(one);
+        }
+    }
+
+    /// Whether the floor can be kept beside those there are.
+    pub(super) fn admits(&self, group: GroupId, qos: &Qos) -> Result<(), Refusal> {
+        let takes = floor_cost(&self.device, &qos.floor);
+        let others = self.floors.groups.iter().filter(|one| {
+            // What lies in the group, or around it, is a part of the same promise.
+            **one != group.0
+                && !self.tree.path(**one).any(|outer| outer == group.0)
+                && !self.tree.is_inside(group.0, **one)
+        });
+        let promised = others.fold(Span::ZERO, |sum, one| {
+            sum + floor_cost(&self.device, &self.groups[*one as usize].qos.floor)
+        });
+        let left = PROMISED_MOST - promised;
+        if takes <= left { Ok(()) } else { Err(Refusal::Floor { group, takes, left }) }
+    }
+}
+
+/// How much of a second of the device a floor takes, as far as that is known.
+fn floor_cost(device: &Device, floor: &Rates) -> Span {
+    let cost = |rate: u64, bytes: u64| {
+        Span::from_ns(rate.saturating_mul(device.cost_of_any(bytes).as_ns()))
+    };
+    let of_ios = floor.iops.map_or(Span::ZERO, |iops| cost(iops.get(), SMALL_BYTES));
+    let of_bytes = floor
+        .bytes_per_s
+        .map_or(Span::ZERO, |rate| cost(rate.get().div_ceil(LARGE_BYTES), LARGE_BYTES));
+    of_ios.max(of_bytes)
+}
