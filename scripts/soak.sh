@@ -35,6 +35,10 @@ export FAIRDISK_ABLATION_SEEDS=$((10 * scale))
 step "causes and their effects, $FAIRDISK_ABLATION_SEEDS seeds" \
   cargo test --release --locked --quiet -p fairdisk-lab --test experiments causes_have -- --nocapture
 
+export FAIRDISK_FAIR_STORMS=$((10000 * scale))
+step "waits of groups under fair, $FAIRDISK_FAIR_STORMS storms" \
+  cargo test --release --locked --quiet -p fairdisk-sched --test fair_wait
+
 # Values that are assumed or calibrated, and what the score is with others.
 other_values() {
   local program=${CARGO_TARGET_DIR:-target}/release/fairdisk change label score

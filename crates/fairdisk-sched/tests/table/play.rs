@@ -102,9 +102,10 @@ impl Player {
         self.told += records.len();
         self.note_woken(&records);
         let told = tell(&records, &mut self.cast);
-        Ok(match self.effects.switch_refused {
-            Some(error) => format!("refused: {error:?}"),
-            None => told,
+        Ok(match (self.effects.switch_refused, self.effects.change_refused) {
+            (Some(error), _) => format!("refused: {error:?}"),
+            (None, Some(refusal)) => format!("refused: {refusal}"),
+            (None, None) => told,
         })
     }
 

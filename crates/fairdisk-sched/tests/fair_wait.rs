@@ -1,0 +1,113 @@
+//! No group waits longer for its turn than docs/fair.md says, in storms of groups that want the
+//! disk: `FAIRDISK_FAIR_STORMS` of them, or a few.
+
+use fairdisk_core::{
+    Change, Completion, Decision, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, Prng,
+    Request, RequestId, Sectors, Share, Span, TaskId, Weight,
+};
+use fairdisk_sched::fair::{Fair, FairParams};
+use std::env;
+
+/// Groups whose tasks have a request queued again as soon as one is done.
+struct Storm {
+    elevator: Fair,
+    prng: Prng,
+    now: Instant,
+    weights: Vec<u64>,
+    tasks: u32,
+    service_max: Span,
+    rotational: bool,
+    /// Since when each group has waited.
+    since: Vec<Instant>,
+}
+
+impl Storm {
+    fn new(seed: u64) -> Self {
+        let mut prng = Prng::new(seed);
+        let groups = prng.between(2, 7);
+        let weights: Vec<u64> = (0..groups).map(|_| prng.between(1, 1000)).collect();
+        let mut elevator = Fair::new(&FairParams::default());
+        let rotational = prng.chance(1, 2);
+        elevator.configure(Instant::ZERO, &Change::Rotational { rotational });
+        for (at, weight) in weights.iter().enumerate() {
+            let share = Share::Weight(Weight::new(*weight as u32).expect("in range"));
+            let change = Change::GroupAdded { group: GroupId(1 + at as u32), share };
+            elevator.configure(Instant::ZERO, &change);
+        }
+        // Two at least, so that a group always wants the disk.
+        let tasks = prng.between(2, 6) as u32;
+        let service_max = Span::from_us(prng.between(100, 12_000));
+        let since = vec![Instant::ZERO; weights.len()];
+        let now = Instant::ZERO;
+        let mut storm =
+            Self { elevator, prng, now, weights, tasks, service_max, rotational, since };
+        (0..groups as u32 * tasks).for_each(|task| storm.submit(task));
+        storm
+    }
+
+    fn submit(&mut self, task: u32) {
+        let request = Request {
+            id: RequestId(task),
+            task: TaskId(task),
+            group: GroupId(1 + task / self.tasks),
+            op: if self.prng.chance(1, 3) { Op::Write } else { Op::Read },
+            start: Lba(8 * self.prng.below(1 << 28)),
+            sectors: Sectors(8),
+            sync: true,
+            flags: Flags::NONE,
+            ioprio: IoPrio::UNSET,
+            arrived: self.now,
+        };
+        self.elevator.admit(self.now, &request);
+    }
+
+    /// The longest wait of a group for its next request: its turn and those of the others.
+    fn bound(&self, group: usize) -> Span {
+        let round = FairParams::default().round.as_ns();
+        let all: u64 = self.weights.iter().sum();
+        let turn = |weight: u64| {
+            let turn = if self.rotational { (round * weight / all).max(round / 8) } else { 0 };
+            turn + self.service_max.as_ns()
+        };
+        let own = self.weights[group];
+        let turns: u64 = self.weights.iter().map(|weight| turn(*weight)).sum();
+        Span::from_ns(turn(own) * all / own + turns)
+    }
+
+    fn serve_one(&mut self) {
+        let request = loop {
+            match self.elevator.decide(self.now) {
+                Decision::Dispatch(request, _) => break request,
+                Decision::WaitUntil(at, _) => self.now = at,
+                other => panic!("{other:?} with requests queued and none in flight"),
+            }
+        };
+        let group = (request.0 / self.tasks) as usize;
+        let waited = self.now - self.since[group];
+        assert!(
+            waited <= self.bound(group),
+            "group {group} of {:?} waited {waited}, at most {}",
+            self.weights,
+            self.bound(group)
+        );
+        let us = self.prng.between(50, self.service_max.as_us());
+        let device_time = Span::from_us(us);
+        self.now += device_time;
+        self.elevator.complete(self.now, &Completion { request, device_time, ok: true });
+        self.since[group] = self.now;
+        self.submit(request.0);
+    }
+}
+
+#[test]
+fn no_group_waits_longer_than_stated() {
+    let storms =
+        env::var("FAIRDISK_FAIR_STORMS").ok().and_then(|text| text.parse().ok()).unwrap_or(300);
+    for seed in 0..storms {
+        let run = || {
+            let mut storm = Storm::new(seed);
+            (0..600).for_each(|_| storm.serve_one());
+        };
+        std::panic::catch_unwind(run).unwrap_or_else(|_| panic!("seed {seed}"));
+    }
+}
