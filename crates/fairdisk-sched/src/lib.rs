@@ -5,6 +5,7 @@
 
 extern crate alloc;
 
+pub mod bfq;
 pub mod cfq;
 pub mod deadline;
 pub mod fair;

@@ -1,5 +1,6 @@
 //! Every scheduler by name. Adding one is its module and a line in each list below.
 
+use crate::bfq::{Bfq, BfqParams};
 use crate::cfq::{Cfq, CfqParams, Switches};
 use crate::deadline::{Deadline, DeadlineParams};
 use crate::fair::{Fair, FairParams};
@@ -31,6 +32,8 @@ pub enum SchedulerSpec {
     TwoLayerCfq(TwoLayerParams),
     /// Groups take turns of CFQ's scheduler, high priorities longer ones.
     GroupCfq(GroupCfqParams),
+    /// A queue for every task, budgets of sectors, groups in groups by weight.
+    Bfq(BfqParams),
     /// Ceilings; otherwise first come, first served.
     TokenBucket(TokenBucketParams),
     /// A floor, a ceiling and a weight for each group, by tags.
@@ -53,6 +56,7 @@ impl SchedulerSpec {
         "cfq",
         "two-layer-cfq",
         "group-cfq",
+        "bfq",
         "fair",
         "token-bucket",
         "mclock",
@@ -70,6 +74,7 @@ impl SchedulerSpec {
             "cfq" => Some(Self::Cfq(CfqParams::default())),
             "two-layer-cfq" => Some(Self::TwoLayerCfq(TwoLayerParams::default())),
             "group-cfq" => Some(Self::GroupCfq(GroupCfqParams::default())),
+            "bfq" => Some(Self::Bfq(BfqParams::default())),
             "token-bucket" => Some(Self::TokenBucket(TokenBucketParams::default())),
             "mclock" => Some(Self::Mclock(MclockParams::default())),
             "fair" => Some(Self::Fair(FairParams::default())),
@@ -89,6 +94,7 @@ impl SchedulerSpec {
             Self::Cfq(_) => "cfq",
             Self::TwoLayerCfq(_) => "two-layer-cfq",
             Self::GroupCfq(_) => "group-cfq",
+            Self::Bfq(_) => "bfq",
             Self::TokenBucket(_) => "token-bucket",
             Self::Mclock(_) => "mclock",
             Self::Fair(_) => "fair",
@@ -116,6 +122,9 @@ impl SchedulerSpec {
                 let (ceilings, costs) = (true, true);
                 Honours { shares, nesting, priorities, floors, ceilings, latency_targets, costs }
             }
+            Self::Bfq(_) => {
+                Honours { shares: true, nesting: true, priorities: true, ..Honours::NONE }
+            }
             Self::TokenBucket(_) => Honours { ceilings: true, ..Honours::NONE },
             Self::Mclock(_) => {
                 Honours { shares: true, floors: true, ceilings: true, ..Honours::NONE }
@@ -142,6 +151,7 @@ impl SchedulerSpec {
             Self::Cfq(params) => Scheduler::RevisedCfq(RevisedCfq::new(&params)),
             Self::TwoLayerCfq(params) => Scheduler::TwoLayerCfq(TwoLayerCfq::new(&params)),
             Self::GroupCfq(params) => Scheduler::GroupCfq(GroupCfq::new(&params)),
+            Self::Bfq(params) => Scheduler::Bfq(Bfq::new(&params)),
             Self::TokenBucket(params) => Scheduler::TokenBucket(TokenBucket::new(params)),
             Self::Mclock(params) => Scheduler::Mclock(Mclock::new(params)),
             Self::Fair(params) => Scheduler::Fair(Fair::new(&params)),
@@ -168,6 +178,8 @@ pub enum Scheduler {
     TwoLayerCfq(TwoLayerCfq),
     /// A layer of groups inside CFQ.
     GroupCfq(GroupCfq),
+    /// BFQ.
+    Bfq(Bfq),
     /// Ceilings as leaky buckets.
     TokenBucket(TokenBucket),
     /// mClock.
@@ -192,6 +204,7 @@ macro_rules! each {
             Scheduler::RevisedCfq($inner) => $call,
             Scheduler::TwoLayerCfq($inner) => $call,
             Scheduler::GroupCfq($inner) => $call,
+            Scheduler::Bfq($inner) => $call,
             Scheduler::TokenBucket($inner) => $call,
             Scheduler::Mclock($inner) => $call,
             Scheduler::Fair($inner) => $call,

@@ -7,6 +7,7 @@ use fairdisk_core::{
     Auditor, Bio, BioId, Change, Elevator, EngineConfig, Flags, GroupId, Input, Instant, IoPrio,
     Lba, Op, Sectors, Share, Span, TaskId, WeightMap,
 };
+use fairdisk_sched::bfq::BfqParams;
 use fairdisk_sched::group_cfq::GroupCfqParams;
 use fairdisk_sched::two_layer::{TwoLayerParams, WAIT_MAX};
 use fairdisk_sched::{Scheduler, SchedulerSpec};
@@ -50,6 +51,25 @@ pub(crate) fn strong_group_cfq() -> SchedulerSpec {
 pub(crate) fn reads_of_the_root_group() -> SchedulerSpec {
     let params = GroupCfqParams { reads_of_group: false, ..GroupCfqParams::default() };
     SchedulerSpec::GroupCfq(params)
+}
+
+/// BFQ as who wants exact shares sets it.
+pub(crate) fn strict_bfq() -> SchedulerSpec {
+    SchedulerSpec::Bfq(BfqParams {
+        strict_guarantees: true,
+        low_latency: false,
+        ..BfqParams::default()
+    })
+}
+
+/// BFQ with turns that all kinds of ends come to, short and of few sectors.
+pub(crate) fn hasty_bfq() -> SchedulerSpec {
+    SchedulerSpec::Bfq(BfqParams {
+        timeout: Span::from_ms(3),
+        slice_idle: Span::from_ms(1),
+        max_budget_sectors: 64,
+        ..BfqParams::default()
+    })
 }
 
 fn historical() -> SchedulerSpec {

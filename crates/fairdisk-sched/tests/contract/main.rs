@@ -43,6 +43,8 @@ fn specs() -> impl Iterator<Item = SchedulerSpec> {
         defects::as_mounted(),
         defects::strong_group_cfq(),
         defects::reads_of_the_root_group(),
+        defects::strict_bfq(),
+        defects::hasty_bfq(),
     ];
     named.chain(set).chain(revisions::all())
 }

@@ -1,0 +1,465 @@
+//! BFQ, "budget fair queueing": every task has a queue, queues get the disk for a budget of sectors,
+//! and B-WF2Q+ says whose turn it is, in a hierarchy of groups.
+//!
+//! From its papers and its documentation alone: P. Valente, F. Checconi, "High Throughput Disk
+//! Scheduling with Fair Bandwidth Distribution", IEEE Transactions on Computers, 2010; P. Valente,
+//! M. Andreolini, "Improving Application Responsiveness with the BFQ Disk I/O Scheduler", SYSTOR
+//! 2012; P. Valente, A. Avanzini, "Evolution of the BFQ Storage-I/O Scheduler", MST 2015;
+//! Documentation/block/bfq-iosched.rst. What is left out is in docs/rivals.md.
+
+mod pace;
+mod params;
+mod queue;
+mod schedule;
+mod timeline;
+mod turn;
+
+pub use params::{BfqParams, RaisingParams};
+
+use crate::cfq::CfqParams;
+use crate::cfq::params::{Quirks, Tunables};
+use crate::cfq::pending::Choice;
+use crate::cfq::priority::AsyncQueues;
+use crate::cfq::requests::Requests;
+use crate::cfq::tasks::{Tasks, put};
+use alloc::vec::Vec;
+use fairdisk_core::{
+    Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
+    Instant, IoPrio, Lba, Merge, Request, RequestId, Share, WeightMap, Why,
+};
+use pace::Pace;
+use queue::Queue;
+use schedule::{NIL, ROOT, Schedule};
+use turn::{End, Turn};
+
+/// The scheduler.
+#[derive(Debug)]
+pub struct Bfq {
+    params: BfqParams,
+    /// What the order of requests inside a queue is chosen by.
+    order: Tunables,
+    schedule: Schedule,
+    queues: Vec<Queue>,
+    free_queues: Vec<u32>,
+    queue_of_entity: Vec<u32>,
+    contexts: Vec<u32>,
+    async_queues: Vec<AsyncQueues>,
+    tasks: Tasks,
+    requests: Requests,
+    queued: u32,
+    outstanding: u32,
+    /// The end of the last request handed over.
+    head: Lba,
+    turn: Option<Turn>,
+    turn_ended: Why,
+    pace: Pace,
+    depth: u32,
+    rotational: bool,
+    withdrawn_next: Option<RequestId>,
+}
+
+/// The weight a group asks for, on BFQ's scale of 1 to 1000.
+fn group_weight(share: Share) -> u32 {
+    share.weight(WeightMap::LinearHigh0).get().min(1000)
+}
+
+/// Tasks are remembered in microseconds.
+const fn us(now: Instant) -> i64 {
+    (now.as_ns() / 1000) as i64
+}
+
+impl Bfq {
+    /// BFQ set this way.
+    #[must_use]
+    pub fn new(params: &BfqParams) -> Self {
+        let order = Tunables::new(&CfqParams {
+            back_seek_max_kib: params.back_seek_max_kib,
+            back_seek_penalty: params.back_seek_penalty,
+            quirks: Quirks::default(),
+            ..CfqParams::default()
+        });
+        let mut scheduler = Self {
+            params: *params,
+            order,
+            schedule: Schedule::new(),
+            queues: Vec::new(),
+            free_queues: Vec::new(),
+            queue_of_entity: Vec::new(),
+            contexts: Vec::new(),
+            async_queues: Vec::new(),
+            tasks: Tasks::new(),
+            requests: Requests::new(),
+            queued: 0,
+            outstanding: 0,
+            head: Lba(0),
+            turn: None,
+            turn_ended: Why::QueueEmptied,
+            pace: Pace::new(params.max_budget_sectors, params.timeout),
+            depth: 1,
+            rotational: true,
+            withdrawn_next: None,
+        };
+        scheduler.make_group(GroupId::ROOT);
+        scheduler
+    }
+
+    fn make_group(&mut self, group: GroupId) {
+        self.schedule.make_group(group.0, group_weight(Share::DEFAULT));
+        let known = self.async_queues.len().max(group.0 as usize + 1);
+        self.async_queues.resize(known, AsyncQueues::new(NIL));
+    }
+
+    fn set_share(&mut self, group: GroupId, share: Share) {
+        self.make_group(group);
+        let entity = self.schedule.of_group(group.0);
+        self.schedule.set_weight(entity, group_weight(share));
+    }
+
+    /// The context whose queue this is; none if it is an asynchronous one.
+    fn context_of(&self, queue: u32) -> u32 {
+        self.contexts[queue as usize]
+    }
+
+    // ---- queues ----------------------------------------------------------------------------
+
+    fn queue_of(&mut self, context: u32, request: &Request) -> u32 {
+        let group = request.group.0;
+        if request.sync {
+            if self.tasks[context].sync_queue == NIL {
+                let queue = self.make_queue(group, true, request.ioprio, context);
+                self.tasks[context].sync_queue = queue;
+            }
+            return self.tasks[context].sync_queue;
+        }
+        let place = *self.async_queues[group as usize].place(request.ioprio);
+        if place != NIL {
+            return place;
+        }
+        let queue = self.make_queue(group, false, request.ioprio, NIL);
+        *self.async_queues[group as usize].place(request.ioprio) = queue;
+        queue
+    }
+
+    fn make_queue(&mut self, group: u32, sync: bool, ioprio: IoPrio, context: u32) -> u32 {
+        let weight = params::weight_of_level(4);
+        let entity = self.schedule.make_queue(group, fairdisk_core::IoClass::BestEffort, weight);
+        // A new task is served soon, and gets more when it is seen to use it.
+        let budget = (self.pace.budget_max() / 4).max(self.pace.budget_min());
+        let queue = Queue::new(group, sync, ioprio, entity, budget);
+        let at = put(&mut self.queues, &mut self.free_queues, queue);
+        let known = self.contexts.len().max(at as usize + 1);
+        self.contexts.resize(known, NIL);
+        self.contexts[at as usize] = context;
+        let known = self.queue_of_entity.len().max(entity as usize + 1);
+        self.queue_of_entity.resize(known, NIL);
+        self.queue_of_entity[entity as usize] = at;
+        at
+    }
+
+    /// A queue that has the first request again stands in the schedule.
+    fn wake(&mut self, queue: u32) {
+        let q = &mut self.queues[queue as usize];
+        if q.active {
+            return;
+        }
+        q.active = true;
+        let (entity, class, weight, budget) = (q.entity, q.priority.class, q.weight(), q.budget);
+        self.schedule.set_class(entity, class);
+        self.schedule.set_weight(entity, weight);
+        self.schedule.set_budget(entity, budget);
+        self.schedule.activate(entity);
+    }
+
+    /// A queue that neither has a request nor the disk leaves the schedule; one that nobody uses any
+    /// more goes when nothing of it is left.
+    fn settle(&mut self, queue: u32) {
+        let in_service = self.turn.is_some_and(|turn| turn.queue == queue);
+        let q = &mut self.queues[queue as usize];
+        if !q.pending.is_empty() || in_service {
+            return;
+        }
+        if core::mem::take(&mut q.active) {
+            self.schedule.deactivate(q.entity);
+        }
+        if q.orphan && q.dispatched == 0 {
+            self.schedule.free_queue(q.entity);
+            self.free_queues.push(queue);
+        }
+    }
+
+    fn orphan_queue(&mut self, now: Instant, queue: u32) {
+        let Some(q) = self.queues.get_mut(queue as usize) else { return };
+        q.orphan = true;
+        self.contexts[queue as usize] = NIL;
+        match self.turn {
+            Some(turn) if turn.queue == queue && q.pending.is_empty() => {
+                self.end_turn(now, End::Emptied);
+            }
+            _ => self.settle(queue),
+        }
+    }
+
+    fn orphan(&mut self, now: Instant, context: u32) {
+        self.tasks.orphan(context);
+        let queue = self.tasks[context].sync_queue;
+        self.orphan_queue(now, queue);
+        if self.tasks[context].requests == 0 {
+            self.tasks.release(context);
+        }
+    }
+
+    /// What the group still has queued is served; whoever gets its number starts afresh.
+    fn remove_group(&mut self, now: Instant, group: GroupId) {
+        self.set_share(group, Share::DEFAULT);
+        self.schedule.set_parent(group.0, ROOT);
+        let mut from = 0;
+        while let Some(context) = self.tasks.next_of_layer(group.0, from) {
+            self.orphan(now, context);
+            from = context + 1;
+        }
+        let none = AsyncQueues::new(NIL);
+        let queues = core::mem::replace(&mut self.async_queues[group.0 as usize], none);
+        for queue in queues.all() {
+            self.orphan_queue(now, queue);
+        }
+    }
+
+    // ---- requests --------------------------------------------------------------------------
+
+    /// Takes a request out of its queue, which it names.
+    fn remove(&mut self, index: u32) -> u32 {
+        let queue = self.requests[index].queue;
+        let by = Choice { head: self.head, tunables: &self.order };
+        self.requests.dequeue(&mut self.queues[queue as usize].pending, index, by);
+        self.queued -= 1;
+        queue
+    }
+
+    /// A request is gone: its context may be done with.
+    fn let_go(&mut self, context: u32) {
+        let owner = &mut self.tasks[context];
+        owner.requests -= 1;
+        if owner.requests == 0 && !owner.alive {
+            self.tasks.release(context);
+        }
+    }
+
+    fn hand_over(&mut self, index: u32) {
+        let (end, sectors) = (self.requests[index].end, self.sectors(index));
+        let queue = self.remove(index);
+        self.queues[queue as usize].dispatched += 1;
+        self.outstanding += 1;
+        self.head = end;
+        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.queue == queue) {
+            turn.served += sectors;
+            turn.idle_until = None;
+        }
+    }
+
+    fn sectors(&self, index: u32) -> u64 {
+        let rq = &self.requests[index];
+        rq.end.0 - rq.start.0
+    }
+
+    /// The next request of the queue that has the disk: the oldest if it has waited for long, looked
+    /// at once a turn; else the best by position.
+    fn next_request(&mut self, now: Instant, turn: Turn) -> (u32, Why) {
+        let why = turn.why.unwrap_or(Why::SliceContinues);
+        let q = &self.queues[turn.queue as usize];
+        let (oldest, next) = (q.pending.oldest(), q.pending.next);
+        let limit =
+            if q.sync { self.params.fifo_expire_sync } else { self.params.fifo_expire_async };
+        let waited = now.since(self.requests[oldest].arrived);
+        if !turn.fifo_checked && waited >= limit && oldest != next {
+            (oldest, Why::DeadlineExpired)
+        } else {
+            (next, why)
+        }
+    }
+
+    /// What the queue that has the disk does now; `None` if its turn is over.
+    fn continue_turn(&mut self, now: Instant, turn: Turn) -> Option<Decision> {
+        let q = &self.queues[turn.queue as usize];
+        if q.pending.is_empty() {
+            let in_flight = q.dispatched > 0;
+            return match turn.idle_until {
+                Some(until) if now < until => Some(Decision::WaitUntil(until, Why::IdleWait)),
+                None if in_flight && self.is_waited_for(turn.queue) => {
+                    Some(Decision::WaitCompletion(Why::OwnRequestInFlight))
+                }
+                _ => {
+                    self.end_turn(now, End::Emptied);
+                    None
+                }
+            };
+        }
+        if turn.is_over(now, self.params.timeout) {
+            self.end_turn(now, End::TimedOut);
+            return None;
+        }
+        let (index, why) = self.next_request(now, turn);
+        if !turn.has_room(self.sectors(index)) {
+            self.end_turn(now, End::Exhausted);
+            return None;
+        }
+        if let Some(turn) = &mut self.turn {
+            (turn.fifo_checked, turn.why) = (true, None);
+        }
+        self.hand_over(index);
+        Some(Decision::Dispatch(RequestId(index), why))
+    }
+
+    /// A queue of a better class of the same group does not let the one in service finish.
+    fn preempt(&mut self, now: Instant, queue: u32) {
+        let Some(turn) = self.turn else { return };
+        let (new, old) = (&self.queues[queue as usize], &self.queues[turn.queue as usize]);
+        let better = new.priority.is_real_time() && !old.priority.is_real_time()
+            || old.priority.is_idle() && !new.priority.is_idle();
+        if better && new.group == old.group {
+            self.end_turn(now, End::Preempted);
+        }
+    }
+}
+
+impl Elevator for Bfq {
+    fn admit(&mut self, now: Instant, request: &Request) -> Admission {
+        self.make_group(request.group);
+        let group = request.group.0;
+        let context = self.tasks.find_or_make(us(now), request.task, group, request.ioprio);
+        let queue = self.queue_of(context, request);
+        let q = &mut self.queues[queue as usize];
+        if !q.active {
+            q.priority = crate::cfq::priority::Priority::of(request.ioprio);
+        }
+        let heuristics =
+            self.params.low_latency.then_some((&self.params.raising, self.params.slice_idle));
+        q.arrives(now, u64::from(request.sectors.0), heuristics);
+        if request.sync {
+            let longest = 2 * self.params.slice_idle.as_us() as i64;
+            let context = &mut self.tasks[context];
+            context.observe_think(us(now), longest);
+            context.seek.observe(request.start, request.end(), false);
+        }
+        self.tasks[context].requests += 1;
+        self.requests.insert(request, queue, context);
+        let by = Choice { head: self.head, tunables: &self.order };
+        self.requests.enqueue(&mut self.queues[queue as usize].pending, request.id.0, by);
+        self.queued += 1;
+        self.wake(queue);
+        match &mut self.turn {
+            Some(turn) if turn.queue == queue => turn.idle_until = None,
+            _ => self.preempt(now, queue),
+        }
+        Admission::Queued
+    }
+
+    fn decide(&mut self, now: Instant) -> Decision {
+        if self.queued == 0 {
+            return match self.outstanding {
+                0 => Decision::Idle,
+                _ => Decision::WaitCompletion(Why::NothingQueued),
+            };
+        }
+        if self.params.strict_guarantees && self.outstanding > 0 {
+            return Decision::WaitCompletion(Why::OwnRequestInFlight);
+        }
+        loop {
+            let turn = self.turn.or_else(|| self.begin_turn(now));
+            let turn = turn.expect("whatever is queued is in the schedule");
+            if let Some(decision) = self.continue_turn(now, turn) {
+                return decision;
+            }
+        }
+    }
+
+    fn complete(&mut self, now: Instant, completion: &Completion) {
+        let rq = self.requests.take(completion.request.0);
+        self.outstanding -= 1;
+        let q = &mut self.queues[rq.queue as usize];
+        q.dispatched -= 1;
+        if q.is_idle() {
+            q.idle_since = Some(now);
+        }
+        let idle = q.is_idle();
+        if rq.sync {
+            self.tasks[rq.context].completed_sync(us(now));
+        }
+        let in_service = self.turn.is_some_and(|turn| turn.queue == rq.queue);
+        if in_service && idle && self.is_waited_for(rq.queue) {
+            let until = now + self.params.slice_idle;
+            self.turn.as_mut().expect("it is in service").idle_until = Some(until);
+        }
+        self.settle(rq.queue);
+        self.let_go(rq.context);
+    }
+
+    fn withdraw(&mut self, _now: Instant, id: RequestId) {
+        let queue = self.requests[id.0].queue;
+        let was_next = self.queues[queue as usize].pending.next == id.0;
+        self.withdrawn_next = was_next.then_some(id);
+        self.remove(id.0);
+        let context = self.requests.take(id.0).context;
+        self.settle(queue);
+        self.let_go(context);
+    }
+
+    fn configure(&mut self, now: Instant, change: &Change) {
+        match *change {
+            Change::GroupAdded { group, share } | Change::GroupShare { group, share } => {
+                self.set_share(group, share);
+            }
+            Change::GroupParent { group, parent } => {
+                let parent = parent.unwrap_or(GroupId::ROOT);
+                self.make_group(group);
+                self.make_group(parent);
+                self.schedule.set_parent(group.0, parent.0);
+            }
+            Change::GroupRemoved { group } => self.remove_group(now, group),
+            Change::TaskExited { task } => {
+                while let Some(context) = self.tasks.any_of_task(task) {
+                    self.orphan(now, context);
+                }
+            }
+            Change::Depth { depth } => self.depth = depth,
+            Change::Rotational { rotational } => self.rotational = rotational,
+            Change::Costs(costs) => self.depth = self.depth.max(costs.depth),
+            _ => {}
+        }
+    }
+
+    fn describe(&self) -> Description {
+        Description { name: "bfq", handover: Handover::Single, wait_max: None, overtaken_max: None }
+    }
+
+    fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
+        request.sync == bio.sync && request.group == bio.group && request.task == bio.task
+    }
+
+    fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
+        let index = request.id.0;
+        let queue = self.requests[index].queue;
+        self.requests.update(request);
+        let by = Choice { head: self.head, tunables: &self.order };
+        let pending = &mut self.queues[queue as usize].pending;
+        match how {
+            Merge::Back => {}
+            Merge::Front => self.requests.moved(pending, index, by),
+            Merge::Absorbed { absorbed, arrived } => {
+                let was_next = self.withdrawn_next == Some(absorbed);
+                self.requests.absorbed(pending, index, arrived, was_next, Quirks::default());
+            }
+        }
+    }
+
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        self.end_turn(now, End::Preempted);
+        let entity = self.schedule.next(now)?;
+        let queue = self.queue_of_entity[entity as usize];
+        let index = self.queues[queue as usize].pending.next;
+        self.remove(index);
+        let context = self.requests.take(index).context;
+        self.settle(queue);
+        self.let_go(context);
+        Some(RequestId(index))
+    }
+}

@@ -1,0 +1,82 @@
+//! How much the device does in the longest turn: the largest budget
+//! (Documentation/block/bfq-iosched.rst, max_budget).
+
+use fairdisk_core::Span;
+
+/// What a budget is at most before the device is known.
+const UNKNOWN: u64 = 16 * 1024;
+/// Turns after which the device is known.
+const TURNS: u32 = 32;
+/// A shorter turn says little about the device.
+const SHORT: Span = Span::from_ms(5);
+const LEAST: u64 = 32;
+
+/// The highest rate the device was seen to reach over a turn.
+#[derive(Debug)]
+pub(super) struct Pace {
+    fixed: u64,
+    timeout: Span,
+    peak_per_s: u64,
+    turns: u32,
+}
+
+impl Pace {
+    /// Budgets of at most `fixed` sectors; 0: what the device does in `timeout`.
+    pub(super) const fn new(fixed: u32, timeout: Span) -> Self {
+        Self { fixed: fixed as u64, timeout, peak_per_s: 0, turns: 0 }
+    }
+
+    /// A turn is over.
+    pub(super) const fn observe(&mut self, sectors: u64, span: Span) {
+        if sectors == 0 || span.as_ns() < SHORT.as_ns() {
+            return;
+        }
+        let rate = sectors.saturating_mul(1_000_000_000) / span.as_ns();
+        self.turns = self.turns.saturating_add(1);
+        if rate > self.peak_per_s {
+            self.peak_per_s = rate;
+        } else if rate > self.peak_per_s / 3 * 2 {
+            self.peak_per_s = (7 * self.peak_per_s + rate) / 8;
+        }
+    }
+
+    /// The largest budget, in sectors.
+    pub(super) fn budget_max(&self) -> u64 {
+        match self.fixed {
+            0 if self.turns < TURNS => UNKNOWN,
+            0 => (self.peak_per_s * self.timeout.as_ms() / 1000).max(LEAST),
+            fixed => fixed,
+        }
+    }
+
+    /// The smallest.
+    pub(super) fn budget_min(&self) -> u64 {
+        (self.budget_max() / 32).max(8)
+    }
+
+    /// What `span` of the device is worth, at its highest rate.
+    pub(super) fn worth(&self, span: Span) -> u64 {
+        let span = span.min(self.timeout).as_us();
+        self.budget_max() * span / self.timeout.as_us().max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_budget_is_what_the_device_does_in_the_longest_turn() {
+        let mut pace = Pace::new(0, Span::from_ms(125));
+        for _ in 0..TURNS {
+            assert_eq!(pace.budget_max(), UNKNOWN);
+            pace.observe(16_000, Span::from_ms(100));
+        }
+        assert_eq!(pace.budget_max(), 20_000);
+        pace.observe(8_000, Span::from_ms(100));
+        assert_eq!(pace.budget_max(), 20_000, "a slow task says nothing about the device");
+        assert_eq!(pace.worth(Span::from_ms(50)), 8_000);
+        assert_eq!(pace.worth(Span::from_s(1)), 20_000);
+        assert_eq!(Pace::new(500, Span::from_ms(125)).budget_max(), 500);
+    }
+}

@@ -1,0 +1,117 @@
+//! A queue: a task's synchronous requests in a group, or the asynchronous ones of a level there.
+
+use super::params::{RaisingParams, weight_of_level};
+use crate::cfq::pending::Pending;
+use crate::cfq::priority::Priority;
+use fairdisk_core::{Instant, IoPrio};
+
+#[derive(Clone, Debug)]
+pub(super) struct Queue {
+    pub(super) group: u32,
+    pub(super) sync: bool,
+    pub(super) priority: Priority,
+    pub(super) pending: Pending,
+    /// Handed over and not completed.
+    pub(super) dispatched: u32,
+    /// Its entity in the schedule.
+    pub(super) entity: u32,
+    /// It stands in the schedule.
+    pub(super) active: bool,
+    /// Sectors of its next turn.
+    pub(super) budget: u64,
+    /// Since when it has had nothing; `None` before its first request.
+    pub(super) idle_since: Option<Instant>,
+    /// When the batch of requests began that it last had, and how long that is.
+    batch_began: Instant,
+    batch_sectors: u64,
+    raised: Option<Raised>,
+    /// Nobody puts requests into it any more.
+    pub(super) orphan: bool,
+}
+
+/// A weight that is raised for a while.
+#[derive(Clone, Copy, Debug)]
+struct Raised {
+    factor: u32,
+    until: Instant,
+}
+
+impl Queue {
+    pub(super) fn new(group: u32, sync: bool, ioprio: IoPrio, entity: u32, budget: u64) -> Self {
+        Self {
+            group,
+            sync,
+            priority: Priority::of(ioprio),
+            pending: Pending::new(),
+            dispatched: 0,
+            entity,
+            active: false,
+            budget,
+            idle_since: None,
+            batch_began: Instant::ZERO,
+            batch_sectors: 0,
+            raised: None,
+            orphan: false,
+        }
+    }
+
+    /// Nothing is queued and nothing is at the device.
+    pub(super) fn is_idle(&self) -> bool {
+        self.pending.is_empty() && self.dispatched == 0
+    }
+
+    pub(super) const fn is_raised(&self) -> bool {
+        self.raised.is_some()
+    }
+
+    /// Its weight in its group.
+    pub(super) fn weight(&self) -> u32 {
+        let factor = self.raised.map_or(1, |raised| raised.factor);
+        weight_of_level(self.priority.level) * factor
+    }
+
+    /// A request comes. Of one that comes to an idle queue it is asked what the task seems to be
+    /// (Valente and Avanzini 2015: interactive tasks are new, or were idle for long; soft real-time
+    /// tasks ask for little, and not as soon as they have got what they asked for).
+    pub(super) fn arrives(
+        &mut self,
+        now: Instant,
+        sectors: u64,
+        heuristics: Option<(&RaisingParams, fairdisk_core::Span)>,
+    ) {
+        if self.is_idle() {
+            if let Some((params, slice_idle)) = heuristics.filter(|_| self.sync) {
+                self.raise(now, params, slice_idle);
+            }
+            self.batch_began = now;
+            self.batch_sectors = 0;
+        }
+        self.batch_sectors += sectors;
+    }
+
+    fn raise(&mut self, now: Instant, params: &RaisingParams, slice_idle: fairdisk_core::Span) {
+        let idle = self.idle_since.map(|since| now.since(since));
+        let spent = now.since(self.batch_began).as_ns();
+        let rate_max = u64::from(params.soft_real_time_rate_max);
+        let little = self.batch_sectors * 1_000_000_000 <= spent.saturating_mul(rate_max);
+        let raised = match idle {
+            Some(idle) if idle < params.idle_min && idle > slice_idle && little => Some(Raised {
+                factor: params.interactive_factor * params.soft_real_time_factor,
+                until: now + params.soft_real_time_span,
+            }),
+            Some(idle) if idle < params.idle_min => None,
+            _ => Some(Raised {
+                factor: params.interactive_factor,
+                until: now + params.interactive_span,
+            }),
+        };
+        if raised.is_some() {
+            self.raised = raised;
+        }
+    }
+
+    /// The weight falls back if it has been raised for long enough.
+    pub(super) fn lower(&mut self, now: Instant) {
+        self.raised = self.raised.filter(|raised| now < raised.until);
+    }
+}

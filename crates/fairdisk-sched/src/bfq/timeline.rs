@@ -1,0 +1,155 @@
+//! B-WF2Q+ for the entities of one node and class: who is served next
+//! (Valente and Checconi 2010, section 3; Valente and Andreolini 2012, section 3.3).
+//!
+//! An entity that wants `budget` sectors has a virtual start S and a virtual finish F = S + budget /
+//! weight. It is eligible once virtual time has reached S; of the eligible ones the smallest F goes
+//! first. BFQ keeps one tree ordered by F and augmented with the smallest S below each node. Here
+//! those that are not yet eligible stand in a tree by S, and move to the one by F when virtual time
+//! gets there, once in each service: the choice is the same, and so is O(log n), on average.
+
+use fairdisk_core::tree::{Forest, Tree};
+
+/// A point in virtual time: sectors per weight, as fixed point.
+pub(super) type Virtual = u64;
+
+/// Fractional bits of virtual time: a sector at the highest weight still counts, and at the lowest
+/// a century of a fast disk fits.
+const FRACTION: u32 = 20;
+
+/// What `sectors` are worth to an entity of this weight.
+pub(super) const fn worth(sectors: u64, weight: u64) -> Virtual {
+    (sectors << FRACTION) / weight
+}
+
+/// The trees all timelines share.
+#[derive(Debug)]
+pub(super) struct Trees {
+    by_start: Forest<Virtual>,
+    by_finish: Forest<Virtual>,
+}
+
+impl Trees {
+    pub(super) const fn new() -> Self {
+        Self { by_start: Forest::new(), by_finish: Forest::new() }
+    }
+}
+
+/// The entities that compete with each other.
+#[derive(Clone, Debug)]
+pub(super) struct Timeline {
+    /// Virtual time: what an ideal server would have given to each unit of weight.
+    pub(super) now: Virtual,
+    weights: u64,
+    waiting: Tree,
+    eligible: Tree,
+}
+
+impl Timeline {
+    pub(super) const fn new() -> Self {
+        Self { now: 0, weights: 0, waiting: Tree::new(), eligible: Tree::new() }
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.eligible.is_empty()
+    }
+
+    /// An entity wants to be served from `start` to `finish`.
+    pub(super) fn insert(
+        &mut self,
+        trees: &mut Trees,
+        entity: u32,
+        (start, finish): (Virtual, Virtual),
+        weight: u64,
+    ) {
+        self.weights += weight;
+        if start <= self.now {
+            trees.by_finish.insert(&mut self.eligible, entity, finish);
+        } else {
+            trees.by_start.insert(&mut self.waiting, entity, start);
+        }
+    }
+
+    /// An entity of this weight wants nothing more.
+    pub(super) fn remove(&mut self, trees: &mut Trees, entity: u32, weight: u64) {
+        self.weights -= weight;
+        if trees.by_finish.contains(entity) {
+            trees.by_finish.remove(&mut self.eligible, entity);
+        } else {
+            trees.by_start.remove(&mut self.waiting, entity);
+        }
+    }
+
+    /// One of the entities was served.
+    pub(super) const fn advance(&mut self, sectors: u64) {
+        if self.weights > 0 {
+            self.now += worth(sectors, self.weights);
+        }
+    }
+
+    /// Of the eligible entities the one that finishes first. If none is eligible, virtual time goes
+    /// on to the first start. `finish` tells when an entity finishes.
+    pub(super) fn next(
+        &mut self,
+        trees: &mut Trees,
+        finish: impl Fn(u32) -> Virtual,
+    ) -> Option<u32> {
+        let first = trees.by_start.first(&self.waiting);
+        if self.eligible.is_empty() {
+            self.now = self.now.max(trees.by_start.key(first?));
+        }
+        while let Some(entity) = trees.by_start.first(&self.waiting)
+            && trees.by_start.key(entity) <= self.now
+        {
+            trees.by_start.remove(&mut self.waiting, entity);
+            trees.by_finish.insert(&mut self.eligible, entity, finish(entity));
+        }
+        trees.by_finish.first(&self.eligible)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    /// Serves entities of these weights and budgets, all always backlogged, and counts sectors.
+    fn serve(entities: &[(u64, u64)], turns: usize) -> Vec<u64> {
+        let (mut trees, mut line) = (Trees::new(), Timeline::new());
+        let mut finish: Vec<Virtual> = Vec::new();
+        for (at, (weight, budget)) in entities.iter().enumerate() {
+            finish.push(worth(*budget, *weight));
+            line.insert(&mut trees, at as u32, (0, finish[at]), *weight);
+        }
+        let mut served = alloc::vec![0; entities.len()];
+        for _ in 0..turns {
+            let at = line.next(&mut trees, |entity| finish[entity as usize]).unwrap();
+            let (weight, budget) = entities[at as usize];
+            served[at as usize] += budget;
+            line.advance(budget);
+            line.remove(&mut trees, at, weight);
+            let start = finish[at as usize];
+            finish[at as usize] = start + worth(budget, weight);
+            line.insert(&mut trees, at, (start, finish[at as usize]), weight);
+        }
+        served
+    }
+
+    #[test]
+    fn service_is_in_proportion_to_weights_whatever_the_budgets() {
+        let served = serve(&[(100, 64), (100, 512), (200, 32), (400, 256)], 20_000);
+        let whole: u64 = served.iter().sum();
+        for (served, weight) in served.iter().zip([100, 100, 200, 400]) {
+            let expected = whole * weight / 800;
+            assert!(served.abs_diff(expected) <= 1024, "{served} instead of {expected}");
+        }
+    }
+
+    /// The worst case of a scheduler by finish times alone: one heavy entity, many light ones.
+    #[test]
+    fn nobody_is_served_before_its_start() {
+        let mut entities = alloc::vec![(10, 8)];
+        entities.resize(11, (1, 8));
+        let served = serve(&entities, 11);
+        assert!((5..=6).contains(&(served[0] / 8)), "not all at once: {served:?}");
+    }
+}
