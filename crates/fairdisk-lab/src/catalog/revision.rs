@@ -1,6 +1,7 @@
 //! Scheduler revisions: `catalog/revisions/<id>.toml`. A revision may inherit from another and say
 //! only what differs.
 
+mod bfq;
 mod cfq;
 mod deadline;
 mod fair;
@@ -59,6 +60,8 @@ struct File {
     groups: Option<two_layer::GroupsFile>,
     group_layer: Option<group_cfq::GroupLayerFile>,
     defects: Option<two_layer::DefectsFile>,
+    bfq: Option<bfq::BfqFile>,
+    raising: Option<bfq::RaisingFile>,
     iocost: Option<iocost::IocostFile>,
     iolatency: Option<iolatency::IolatencyFile>,
     shares: Option<shares::SharesFile>,
@@ -120,6 +123,7 @@ impl Revision {
             "cfq" => SchedulerSpec::Cfq(file.cfq(source)?),
             "two-layer-cfq" => SchedulerSpec::TwoLayerCfq(file.two_layer(source, &defects)?),
             "group-cfq" => SchedulerSpec::GroupCfq(file.group_cfq(source, &defects)?),
+            "bfq" => SchedulerSpec::Bfq(file.bfq(source)?),
             "iocost" => SchedulerSpec::Iocost(file.iocost(source)?),
             "iolatency" => SchedulerSpec::Iolatency(file.iolatency(source)?),
             "shares" => SchedulerSpec::Shares(file.shares(source)?),

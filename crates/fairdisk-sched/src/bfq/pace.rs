@@ -54,10 +54,9 @@ impl Pace {
         (self.budget_max() / 32).max(8)
     }
 
-    /// What `span` of the device is worth, at its highest rate.
+    /// What the device does in `span`, or in the longest turn, at the highest rate seen.
     pub(super) fn worth(&self, span: Span) -> u64 {
-        let span = span.min(self.timeout).as_us();
-        self.budget_max() * span / self.timeout.as_us().max(1)
+        self.peak_per_s * span.min(self.timeout).as_us() / 1_000_000
     }
 }
 
