@@ -1,5 +1,5 @@
-//! BFQ beside what was measured of the kernel's on a disk that serves each request in 8 ms, with groups
-//! of weights 100 and 800 (docs/rivals.md), and what its heuristics are for.
+//! BFQ beside what was measured of the kernel's on a disk that serves each request in 8 ms, with
+//! groups of weights 100 and 800 (docs/rivals.md), and what its budgets are for.
 
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell};

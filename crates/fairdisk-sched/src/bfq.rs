@@ -1,5 +1,5 @@
-//! BFQ, "budget fair queueing": every task has a queue, queues get the disk for a budget of sectors,
-//! and B-WF2Q+ says whose turn it is, in a hierarchy of groups.
+//! BFQ, "budget fair queueing": every task has a queue, queues get the disk for a budget of
+//! sectors, and B-WF2Q+ says whose turn it is, in a hierarchy of groups.
 //!
 //! From its papers and its documentation alone: P. Valente, F. Checconi, "High Throughput Disk
 //! Scheduling with Fair Bandwidth Distribution", IEEE Transactions on Computers, 2010; P. Valente,
@@ -29,7 +29,7 @@ use fairdisk_core::{
 };
 use pace::Pace;
 use queue::Queue;
-use schedule::{NIL, ROOT, Schedule};
+use schedule::{GROUP_WEIGHT_MAX, NIL, ROOT, Schedule};
 use turn::{End, Turn};
 
 /// The scheduler.
@@ -60,7 +60,7 @@ pub struct Bfq {
 
 /// The weight a group asks for, on BFQ's scale of 1 to 1000.
 fn group_weight(share: Share) -> u32 {
-    share.weight(WeightMap::LinearHigh0).get().min(1000)
+    share.weight(WeightMap::LinearHigh0).get().min(GROUP_WEIGHT_MAX as u32)
 }
 
 /// Tasks are remembered in microseconds.
@@ -170,8 +170,8 @@ impl Bfq {
         self.schedule.activate(entity);
     }
 
-    /// A queue that neither has a request nor the disk leaves the schedule; one that nobody uses any
-    /// more goes when nothing of it is left.
+    /// A queue that neither has a request nor the disk leaves the schedule; one that nobody uses
+    /// any more goes when nothing of it is left.
     fn settle(&mut self, queue: u32) {
         let in_service = self.turn.is_some_and(|turn| turn.queue == queue);
         let q = &mut self.queues[queue as usize];
@@ -261,8 +261,8 @@ impl Bfq {
         rq.end.0 - rq.start.0
     }
 
-    /// The next request of the queue that has the disk: the oldest if it has waited for long, looked
-    /// at once a turn; else the best by position.
+    /// The next request of the queue that has the disk: the oldest if it has waited for long,
+    /// looked at once a turn; else the best by position.
     fn next_request(&mut self, now: Instant, turn: Turn) -> (u32, Why) {
         let why = turn.why.unwrap_or(Why::SliceContinues);
         let q = &self.queues[turn.queue as usize];

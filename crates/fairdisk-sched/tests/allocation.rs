@@ -18,7 +18,8 @@ fn steady(spec: SchedulerSpec, layout: PoolLayout) -> u64 {
     // Small enough that tasks sleep for slots.
     let pool = PoolConfig { layout, requests: 24, batch_requests: 8 };
     let mut run = ClosedLoop::new(spec.build(), crowd, pool);
-    run.run(50_000);
+    // Long enough that as many tasks have slept at once as ever will.
+    run.run(150_000);
     let before = allocations();
     run.run(100_000);
     allocations() - before

@@ -11,6 +11,13 @@ pub(super) const NIL: u32 = u32::MAX;
 /// The node of the root group; what lies in no group lies there.
 pub(super) const ROOT: u32 = 0;
 const CLASSES: usize = 3;
+/// What a level is worth, and how many weights of queues are told apart: none, those of eight
+/// levels, raised ones.
+const LEVEL_WEIGHT: usize = 10;
+const QUEUE_WEIGHTS: usize = 10;
+const QUEUE_KINDS: usize = QUEUE_WEIGHTS * CLASSES;
+/// The largest weight of a group.
+pub(super) const GROUP_WEIGHT_MAX: usize = 1000;
 const ORDINARY: usize = 1;
 const IDLE: usize = 2;
 /// The idle class is served once in a while, so that it does not starve. (That it is so is in the
@@ -42,7 +49,7 @@ struct Entity {
     start: Virtual,
     finish: Virtual,
     active: bool,
-    /// What it is counted under while it wants the disk: a class and weight, as a small number.
+    /// The weight it had when it began to want the disk.
     counted: u32,
 }
 
@@ -88,15 +95,13 @@ struct Variety {
 }
 
 impl Variety {
-    const fn new() -> Self {
-        Self { counts: [Vec::new(), Vec::new()], different: [0; 2], in_root: 0 }
+    fn new() -> Self {
+        let counts = [QUEUE_KINDS, GROUP_WEIGHT_MAX + 1].map(|kinds| alloc::vec![0; kinds]);
+        Self { counts, different: [0; 2], in_root: 0 }
     }
 
     fn enter(&mut self, entity: &Entity) {
         let (kind, at) = entity.variety();
-        if at >= self.counts[kind].len() {
-            self.counts[kind].resize(at + 1, 0);
-        }
         self.counts[kind][at] += 1;
         self.different[kind] += u32::from(self.counts[kind][at] == 1);
         self.in_root += u32::from(kind == 0 && entity.parent == ROOT);
@@ -128,7 +133,9 @@ impl Schedule {
     }
 
     fn make(&mut self, entity: Entity) -> u32 {
-        crate::cfq::tasks::put(&mut self.entities, &mut self.free, entity)
+        let at = crate::cfq::tasks::put(&mut self.entities, &mut self.free, entity);
+        self.trees.make_room(at);
+        at
     }
 
     /// Makes sure that the node of this group exists. It lies in the root group's.
@@ -200,7 +207,7 @@ impl Schedule {
         let start = self.nodes[parent as usize].lines[class].now.max(finish);
         self.enter(entity, start);
         let it = &mut self.entities[entity as usize];
-        it.counted = it.weight as u32 / 10 * CLASSES as u32 + it.class as u32;
+        it.counted = it.weight as u32;
         self.variety.enter(&self.entities[entity as usize]);
         let node = &mut self.nodes[parent as usize];
         node.active += 1;
@@ -297,10 +304,14 @@ impl Schedule {
 }
 
 impl Entity {
-    /// What it is counted under: a queue or a group, of a class and weight.
-    const fn variety(&self) -> (usize, usize) {
-        let of_group = self.node != NIL;
-        (of_group as usize, self.counted as usize)
+    /// What it is counted under while it wants the disk: a group of a weight, or a queue of a class
+    /// and level or a raised weight, whichever.
+    fn variety(&self) -> (usize, usize) {
+        if self.node != NIL {
+            return (1, self.counted as usize);
+        }
+        let level = (self.counted as usize / LEVEL_WEIGHT).min(QUEUE_WEIGHTS - 1);
+        (0, level * CLASSES + self.class)
     }
 
     fn new(parent: u32, node: u32, class: usize, weight: u32) -> Self {

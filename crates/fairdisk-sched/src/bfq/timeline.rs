@@ -1,11 +1,12 @@
 //! B-WF2Q+ for the entities of one node and class: who is served next
 //! (Valente and Checconi 2010, section 3; Valente and Andreolini 2012, section 3.3).
 //!
-//! An entity that wants `budget` sectors has a virtual start S and a virtual finish F = S + budget /
-//! weight. It is eligible once virtual time has reached S; of the eligible ones the smallest F goes
-//! first. BFQ keeps one tree ordered by F and augmented with the smallest S below each node. Here
-//! those that are not yet eligible stand in a tree by S, and move to the one by F when virtual time
-//! gets there, once in each service: the choice is the same, and so is O(log n), on average.
+//! An entity that wants `budget` sectors has a virtual start S and a virtual finish
+//! F = S + budget / weight. It is eligible once virtual time has reached S; of the eligible ones
+//! the smallest F goes first. BFQ keeps one tree ordered by F and augmented with the smallest S
+//! below each node. Here those that are not yet eligible stand in a tree by S, and move to the one
+//! by F when virtual time gets there, once in each service: the choice is the same, and so is
+//! O(log n), on average.
 
 use fairdisk_core::tree::{Forest, Tree};
 
@@ -31,6 +32,15 @@ pub(super) struct Trees {
 impl Trees {
     pub(super) const fn new() -> Self {
         Self { by_start: Forest::new(), by_finish: Forest::new() }
+    }
+
+    /// Makes room for an entity, wherever it will stand.
+    pub(super) fn make_room(&mut self, entity: u32) {
+        let mut tree = Tree::new();
+        for forest in [&mut self.by_start, &mut self.by_finish] {
+            forest.insert(&mut tree, entity, 0);
+            forest.remove(&mut tree, entity);
+        }
     }
 }
 
