@@ -18,8 +18,11 @@ fn steady(spec: SchedulerSpec, layout: PoolLayout) -> u64 {
     // Small enough that tasks sleep for slots.
     let pool = PoolConfig { layout, requests: 24, batch_requests: 8 };
     let mut run = ClosedLoop::new(spec.build(), crowd, pool);
-    // Long enough that as many tasks have slept at once as ever will.
-    run.run(150_000);
+    // All tasks write, then all read: as many sleep at once as ever will.
+    for writes_percent in [100, 0, crowd.writes_percent] {
+        run.crowd.writes_percent = writes_percent;
+        run.run(50_000);
+    }
     let before = allocations();
     run.run(100_000);
     allocations() - before

@@ -38,7 +38,7 @@ impl Crowd {
 
 pub(crate) struct ClosedLoop<E> {
     engine: Engine<E>,
-    crowd: Crowd,
+    pub(crate) crowd: Crowd,
     now: Instant,
     prng: Prng,
     effects: Effects,
