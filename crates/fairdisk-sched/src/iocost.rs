@@ -162,6 +162,13 @@ impl Iocost {
 
     /// The group's first request, or what it may spend, is another than before.
     fn place(&mut self, now: Instant, group: u32) {
+        let ready_at = self.look(now, group);
+        self.order.place(group, ready_at);
+    }
+
+    /// When the group's first request may go; notes if that is not now, and takes back what is
+    /// lent.
+    fn look(&mut self, now: Instant, group: u32) -> Option<u64> {
         let vnow = self.clock.at(now);
         let mut ready_at = self.ready_at(group);
         if ready_at.is_some_and(|at| at > vnow) {
@@ -171,7 +178,7 @@ impl Iocost {
                 self.budget(group).ran_short = true;
             }
         }
-        self.order.place(group, ready_at);
+        ready_at
     }
 
     /// A group that lends and runs short has back at once what its first request needs: as much
@@ -218,7 +225,10 @@ impl Iocost {
             let group = self.active[at];
             let budget = &mut self.budgets[group as usize];
             (budget.used, budget.ran_short) = (0, false);
-            self.place(now, group);
+            let ready_at = self.look(now, group);
+            if ready_at != self.order.key(group) {
+                self.order.place(group, ready_at);
+            }
         }
     }
 
