@@ -1,5 +1,5 @@
-//! Fairdisk's own scheduler: groups in groups, each with a weight, a floor and a ceiling; tasks with their
-//! `ionice` inside. What is shared is the time of the device.
+//! Fairdisk's own scheduler: groups in groups, each with a weight, a floor and a ceiling; tasks
+//! with their `ionice` inside. What is shared is the time of the device.
 //!
 //! - Who is next among the groups: `hierarchy`. Among the tasks of one: `queues`.
 //! - On a device that serves one request at a time the time each took is measured and charged, and

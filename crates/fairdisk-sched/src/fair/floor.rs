@@ -1,7 +1,7 @@
 //! Floors: what a group gets before anybody else, whenever it wants that much.
 //!
-//! As in mClock (Gulati, Merchant, Varman, 2010) what a group has had of its floor is paid for up to
-//! some instant. Once that is past and it has something queued, it goes first.
+//! As in mClock (Gulati, Merchant, Varman, 2010) what a group has had of its floor is paid for up
+//! to some instant. Once that is past and it has something queued, it goes first.
 
 use super::Fair;
 use super::device::Device;
