@@ -1,4 +1,5 @@
-//! The tunables of BFQ, with the names and values of its documentation where it gives them.
+//! The tunables of BFQ, with the names and values of its documentation where it gives them; the
+//! catalogue says which values are assumed.
 
 use fairdisk_core::Span;
 

@@ -1,5 +1,5 @@
 //! B-WF2Q+ for the entities of one node and class: who is served next
-//! (Valente and Checconi 2010, section 3; Valente and Andreolini 2012, section 3.3).
+//! (Valente and Checconi 2010; Valente and Andreolini 2012).
 //!
 //! An entity that wants `budget` sectors has a virtual start S and a virtual finish
 //! F = S + budget / weight. It is eligible once virtual time has reached S; of the eligible ones

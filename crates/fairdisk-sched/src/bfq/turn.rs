@@ -77,8 +77,8 @@ impl Bfq {
         let charge = self.charge(&turn, span, end);
         let (least, most) = (self.pace.budget_min(), self.pace.budget_max());
         let q = &mut self.queues[turn.queue as usize];
-        // Those who use their budgets up get larger ones, others what they need (Valente and
-        // Checconi 2010: budget assignment).
+        // Those who use their budgets up get larger ones, others what they need: which way is the
+        // documentation's (bfq-iosched.rst, section 2), by how much is chosen here.
         let budget = match end {
             End::Exhausted => 2 * q.budget,
             End::Emptied => turn.served,
