@@ -39,7 +39,7 @@ fn a_run_in_the_lab_says_what_is_complete() {
     let ended = Ended::of(child.wait_with_output().unwrap());
     assert_eq!(ended.code, Some(130), "{}", ended.err);
     assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
-    assert!(ended.err.contains("partial: 0 of 9 rows"), "{}", ended.err);
+    assert!(ended.err.contains("partial: 0 of 12 rows"), "{}", ended.err);
     let value: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(value["partial"], true);
 }
@@ -50,7 +50,7 @@ const LONG: &[&str] = &["run", "satoshi-2008-05-27-test1", "--seeds", "10000"];
 fn demand_partial(child: Child) {
     let ended = Ended::of(child.wait_with_output().unwrap());
     assert_eq!(ended.code, Some(130), "{}", ended.err);
-    assert!(ended.err.contains("partial: 0 of 9 rows"), "{}", ended.err);
+    assert!(ended.err.contains("partial: 0 of 12 rows"), "{}", ended.err);
 }
 
 #[test]
