@@ -74,6 +74,13 @@ else
   echo "skipped: valgrind is not installed, no instruction counts"
 fi
 
+echo
+echo "== who gets what beside whom: fairdisk compare isolation, and what fair misses of its goals"
+"$program" compare isolation --quiet --device fixed-8ms,hdd-7200-2007,hdd-ncq,raid5-4,sata-ssd,nvme |
+  sed -n '/^over all of them/,$p'
+FAIRDISK_ISOLATION=long cargo test --release --locked --quiet -p fairdisk-lab --test isolation -- \
+  --nocapture || failed=1
+
 # A mount and what it is compared with; the short forms are tests.
 for compared in cost against-kernel database; do
   echo
