@@ -24,7 +24,7 @@ pub use table::to_table;
 use crate::outcome::{Outcome, Shell};
 use crate::plan::Plan;
 use crate::run::{Ensemble, Progress, run_plans};
-use demand::{Demands, Singles};
+pub(crate) use demand::{Demands, Rate, Singles};
 use std::sync::atomic::AtomicBool;
 
 /// The scheduler that others are measured by.
@@ -71,7 +71,7 @@ pub fn compare(
 
 impl Comparison {
     /// Adds what the ensembles of `plan` came to.
-    fn add(&mut self, plan: &Plan, ensembles: &[Ensemble], demands: &Demands) {
+    pub(crate) fn add(&mut self, plan: &Plan, ensembles: &[Ensemble], demands: &Demands) {
         self.experiment.clone_from(&plan.id);
         self.title.clone_from(&plan.title);
         self.seeds = plan.seeds;
@@ -87,7 +87,7 @@ impl Comparison {
     }
 
     /// Puts the cells in order and measures each by [`BASE`].
-    fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         let place = |list: &mut Vec<String>, name: &String| {
             list.iter().position(|one| one == name).unwrap_or_else(|| {
                 list.push(name.clone());

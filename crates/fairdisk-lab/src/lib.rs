@@ -1,6 +1,7 @@
 //! The lab: catalogue, experiments and job files in, results and reports out.
 #![forbid(unsafe_code)]
 
+pub mod advise;
 pub mod blame;
 pub mod calibrate;
 pub mod catalog;

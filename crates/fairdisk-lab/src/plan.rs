@@ -1,6 +1,7 @@
 //! What will be run: every name of an experiment resolved, ready to be built seed by seed.
 
 mod alone;
+mod configured;
 mod experiment_load;
 mod jobfile_files;
 mod jobfile_load;

@@ -1,7 +1,7 @@
 //! The command line. Help, completions and man pages are generated from this one definition.
 
 use crate::commands::{
-    blame, catalog, cgroup, compare, completions, ctl, demo, explain, man, mount, run, top,
+    advise, blame, catalog, cgroup, compare, completions, ctl, demo, explain, man, mount, run, top,
 };
 use clap::{Parser, Subcommand};
 
@@ -25,6 +25,7 @@ pub(crate) enum Command {
     Demo(demo::Args),
     Run(run::Args),
     Compare(compare::Args),
+    Advise(advise::Args),
     Mount(mount::Args),
     Ctl(ctl::Args),
     Top(top::Args),

@@ -41,6 +41,8 @@ pub struct Cell {
 /// One group of a cell.
 #[derive(Clone, Debug)]
 pub struct CellGroup {
+    /// Its place among the groups of the load.
+    pub at: usize,
     /// The part it is entitled to of the work that the groups got.
     pub asked: f64,
     /// The part of that work it got.
@@ -103,6 +105,7 @@ impl Cell {
         let groups = row.groups.into_iter().take(rates.len()).enumerate();
         let groups =
             groups.filter(|(at, _)| loaded.has_tasks(*at)).map(|(at, outcome)| CellGroup {
+                at,
                 asked: part(asked[at], asked_sum),
                 got: part(rates[at].work, amount),
                 promises: Promises::new(&loaded.groups[at].spec.qos, &ensemble.runs, at, alone(at)),
@@ -196,5 +199,6 @@ fn sum(rates: impl Iterator<Item = Rate>) -> Rate {
         ios: sum.ios + rate.ios,
         bytes: sum.bytes + rate.bytes,
         work: sum.work + rate.work,
+        p99_ms: None,
     })
 }

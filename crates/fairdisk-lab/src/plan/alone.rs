@@ -98,6 +98,7 @@ impl Plan {
         };
         // What it can do at most is to be known where it was promised something.
         qos.floor.is_none()
+            && qos.latency_p99.is_none()
             && self.device.build().depth() == 1
             && loaded.tasks.iter().any(|task| task.group == group && never_pauses(task))
     }

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod advise;
 pub(crate) mod blame;
 pub(crate) mod catalog;
 pub(crate) mod cgroup;
@@ -26,6 +27,7 @@ pub(crate) fn execute(command: Command) -> Result<(), Failure> {
         Command::Demo(args) => demo::execute(&args),
         Command::Run(args) => run::execute(&args),
         Command::Compare(args) => compare::execute(&args),
+        Command::Advise(args) => advise::execute(&args),
         Command::Mount(args) => mount::execute(&args),
         Command::Ctl(args) => ctl::execute(&args),
         Command::Top(args) => top::execute(&args),

@@ -1,6 +1,7 @@
 //! The program as its users meet it: what it prints, where, and how it exits.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+mod advised;
 mod bad_files;
 mod bad_input;
 mod blamed;

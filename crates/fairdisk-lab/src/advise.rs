@@ -1,0 +1,349 @@
+//! From a load and wishes, who must have what, to a configuration: schedulers and settings are
+//! tried in the lab, and the best of them is proposed with the evidence.
+
+mod json;
+mod search;
+mod settings;
+mod table;
+mod verdict;
+mod wish;
+
+pub use json::to_json;
+pub use table::to_table;
+pub use verdict::Verdict;
+pub use wish::{Kind, Setting, Want, Wish};
+
+use crate::compare::{BASE, Cell, Comparison, Demands, Rate, Singles};
+use crate::plan::{Plan, PlannedArm};
+use crate::run::{Progress, run_plans};
+use fairdisk_core::Prng;
+use fairdisk_sched::Honours;
+use fairdisk_sim::GroupSpec;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How often a configuration that did not do is changed and tried again.
+const ROUNDS: u32 = 4;
+/// Throughputs are the same up to this part.
+const SAME: f64 = 0.98;
+
+/// A configuration that was tried.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// What the arm is called, with the number of the try from the second on.
+    pub name: String,
+    /// Its scheduler.
+    pub scheduler: String,
+    /// What that honours.
+    pub honours: Honours,
+    /// What the groups were given, by their places.
+    pub groups: Vec<GroupSpec>,
+    /// What changed since the first try.
+    pub round: u32,
+    /// What it came to.
+    pub cell: Cell,
+    /// What became of each wish.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl Tried {
+    /// How many wishes came true.
+    #[must_use]
+    pub fn met(&self) -> usize {
+        self.verdicts.iter().filter(|verdict| verdict.met).count()
+    }
+
+    /// How far those that did not are from it, all together.
+    fn off(&self) -> f64 {
+        self.verdicts.iter().map(|verdict| verdict.off).sum()
+    }
+}
+
+/// What is proposed, and why.
+#[derive(Clone, Debug)]
+pub struct Advice {
+    /// The load's id.
+    pub experiment: String,
+    /// One line about it.
+    pub title: String,
+    /// The names of the groups, by their places.
+    pub names: Vec<String>,
+    /// What is wished.
+    pub wishes: Vec<Wish>,
+    /// Why a wish cannot come true; by wish, `None` if it did or nobody knows.
+    pub limits: Vec<Option<String>>,
+    /// What was tried, in the order of schedulers, then tries.
+    pub tried: Vec<Tried>,
+    /// Tries that a scheduler refused: their names, and why.
+    pub refused: Vec<(String, String)>,
+    /// Which of them is proposed; `None` if nothing was tried to its end.
+    pub best: Option<usize>,
+    /// The same as a comparison, for a page.
+    pub comparison: Comparison,
+}
+
+impl Advice {
+    /// What is proposed.
+    #[must_use]
+    pub fn proposed(&self) -> Option<&Tried> {
+        self.tried.get(self.best?)
+    }
+
+    /// Whether all wishes come true.
+    #[must_use]
+    pub fn is_granted(&self) -> bool {
+        self.proposed().is_some_and(|best| best.met() == self.wishes.len())
+    }
+}
+
+/// Tries every arm of `plan` on its row with what the load and `wants` wish. `stop` ends early with
+/// what is known by then.
+///
+/// # Errors
+/// More rows than one, wishes that make no sense or are none, or a load that does not fit its disk.
+pub fn advise(
+    plan: &Plan,
+    wants: &[Want],
+    progress: Progress<'_>,
+    stop: &AtomicBool,
+) -> Result<Advice, String> {
+    let [row] = plan.rows.as_slice() else {
+        let rows: Vec<String> = plan.rows.iter().map(|row| format!("`{}`", row.label)).collect();
+        return Err(format!(
+            "{} has several rows; choose one with --row: {}",
+            plan.id,
+            rows.join(", ")
+        ));
+    };
+    let loaded = row.load.build(&plan.host, false, &mut Prng::new(0));
+    let (specs, wishes) = wish::wished(&loaded, wants)?;
+    if wishes.is_empty() {
+        return Err(format!(
+            "nobody wishes anything in {}; say who must have what, as in --want '{}: share=50'",
+            plan.id,
+            loaded.groups.first().map_or("GROUP", |group| &group.name),
+        ));
+    }
+    let search = Search { plan, specs, wishes };
+    let Found { tried, refused, comparison, demands } = search.run(progress, stop)?;
+    let best = best(&tried);
+    let limits = search.limits(&tried, best, &demands);
+    let names = loaded.groups.into_iter().map(|group| group.name).collect();
+    let (experiment, title) = (plan.id.clone(), plan.title.clone());
+    Ok(Advice {
+        experiment,
+        title,
+        names,
+        wishes: search.wishes,
+        limits,
+        tried,
+        refused,
+        best,
+        comparison,
+    })
+}
+
+/// What is looked for.
+struct Search<'a> {
+    plan: &'a Plan,
+    /// What the groups are to have.
+    specs: Vec<GroupSpec>,
+    wishes: Vec<Wish>,
+}
+
+/// What was found.
+struct Found {
+    tried: Vec<Tried>,
+    refused: Vec<(String, String)>,
+    comparison: Comparison,
+    demands: Demands,
+}
+
+/// What is to be tried.
+struct Candidate {
+    arm: PlannedArm,
+    groups: Vec<GroupSpec>,
+}
+
+impl Search<'_> {
+    /// The plan with the groups as wished, under `arm`.
+    fn wished(&self, arm: PlannedArm) -> Plan {
+        self.plan.configured(&self.plan.rows[0], arm, &self.specs)
+    }
+
+    fn run(&self, progress: Progress<'_>, stop: &AtomicBool) -> Result<Found, String> {
+        let arms = &self.plan.arms;
+        let singles = Singles::of(&self.wished(arms[0].clone())).map_err(|it| it.to_string())?;
+        let alone = run_plans(&[&singles.plan], progress, stop)?;
+        let demands = singles.demands(&alone[0]);
+        let mut comparison = Comparison::default();
+        let (mut tried, mut refused) = (Vec::<Tried>::new(), Vec::new());
+        let as_wished =
+            |arm: &PlannedArm| Candidate { arm: arm.clone(), groups: self.specs.clone() };
+        let mut open: Vec<Candidate> = arms.iter().map(as_wished).collect();
+        for round in 0..ROUNDS {
+            self.refuse(&mut open, &mut refused)?;
+            let plans: Vec<Plan> = open
+                .iter()
+                .map(|one| self.plan.configured(&self.plan.rows[0], one.arm.clone(), &one.groups))
+                .collect();
+            let ensembles = run_plans(&plans.iter().collect::<Vec<_>>(), progress, stop)?;
+            let mut again = Vec::new();
+            for (candidate, ensembles) in open.into_iter().zip(&ensembles) {
+                // What a group asks for is what was wished, whatever it was given.
+                comparison.add(&self.wished(candidate.arm.clone()), ensembles, &demands);
+                if ensembles.is_empty() {
+                    continue;
+                }
+                let Some(cell) = comparison.cells.last() else { continue };
+                let one = self.judged(candidate.arm, candidate.groups, round, cell);
+                again.extend(self.again(&one.0, one.1));
+                tried.push(one.0);
+            }
+            open = again;
+            if open.is_empty() || stop.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        comparison.finish();
+        for one in &mut tried {
+            let known = comparison.cells.iter().find(|cell| cell.arm == one.name);
+            one.cell.of_noop = known.and_then(|cell| cell.of_noop);
+        }
+        let place = |name: &str| arms.iter().position(|arm| name.starts_with(&arm.name));
+        tried.sort_by_key(|one| (place(&one.name), one.round));
+        Ok(Found { tried, refused, comparison, demands })
+    }
+
+    /// Takes out what schedulers refuse, with their reasons. What does not even fit the disk under
+    /// [`BASE`] is an error.
+    fn refuse(
+        &self,
+        open: &mut Vec<Candidate>,
+        refused: &mut Vec<(String, String)>,
+    ) -> Result<(), String> {
+        for one in std::mem::take(open) {
+            let row = &self.plan.rows[0];
+            let plan = self.plan.configured(row, one.arm.clone(), &one.groups);
+            match plan.setup(&plan.arms[0], &plan.rows[0], 0) {
+                Ok(_) => open.push(one),
+                Err(reason) if one.arm.revision.id == BASE => return Err(reason),
+                Err(reason) => refused.push((one.arm.name, reason)),
+            }
+        }
+        Ok(())
+    }
+
+    fn judged(
+        &self,
+        arm: PlannedArm,
+        groups: Vec<GroupSpec>,
+        round: u32,
+        cell: &Cell,
+    ) -> (Tried, PlannedArm) {
+        let verdicts = self.wishes.iter().map(|wish| verdict::verdict(wish, cell)).collect();
+        let tried = Tried {
+            name: cell.arm.clone(),
+            scheduler: cell.scheduler.clone(),
+            honours: arm.revision.spec.honours(),
+            groups,
+            round,
+            cell: cell.clone(),
+            verdicts,
+        };
+        (tried, arm)
+    }
+
+    /// What to try next, if there is something.
+    fn again(&self, one: &Tried, arm: PlannedArm) -> Option<Candidate> {
+        let groups = search::next(
+            one.round,
+            &one.honours,
+            &one.groups,
+            &self.wishes,
+            &one.verdicts,
+            &one.cell,
+        )?;
+        let base = arm.name.split(" #").next().unwrap_or_default();
+        let name = format!("{base} #{}", one.round + 2);
+        Some(Candidate { arm: PlannedArm { name, ..arm }, groups })
+    }
+
+    /// Why wishes that did not come true cannot.
+    fn limits(
+        &self,
+        tried: &[Tried],
+        best: Option<usize>,
+        demands: &Demands,
+    ) -> Vec<Option<String>> {
+        let Some(best) = best.and_then(|at| tried.get(at)) else {
+            return vec![None; self.wishes.len()];
+        };
+        let limit = |(at, wish): (usize, &Wish)| {
+            if best.verdicts[at].met {
+                return None;
+            }
+            let alone = demands.of(0, wish.group);
+            if let Some(reason) = alone.and_then(|alone| self.impossible(wish, &alone)) {
+                return Some(reason);
+            }
+            Some(match tried.iter().find(|one| one.verdicts[at].met) {
+                Some(one) => format!("only with others unmet, as under {}", one.name),
+                None => {
+                    let nearest = tried.iter().min_by(|one, other| {
+                        one.verdicts[at].off.total_cmp(&other.verdicts[at].off)
+                    });
+                    let nearest = nearest.map_or_else(String::new, |one| {
+                        format!("; nearest: {} under {}", one.verdicts[at].got, one.name)
+                    });
+                    format!("none of {} tries does it{nearest}", tried.len())
+                }
+            })
+        };
+        self.wishes.iter().enumerate().map(limit).collect()
+    }
+
+    /// Why a wish does not even come true for a group that has the disk to itself.
+    fn impossible(&self, wish: &Wish, alone: &Rate) -> Option<String> {
+        let qos = &self.specs[wish.group].qos;
+        match wish.kind {
+            Kind::Floor => {
+                let too_few = qos.floor.iops.is_some_and(|rate| alone.ios < rate.get() as f64)
+                    || qos.floor.bytes_per_s.is_some_and(|rate| alone.bytes < rate.get() as f64);
+                too_few.then(|| {
+                    format!(
+                        "alone on the disk it does {:.0} I/Os/s, {:.0} bytes/s",
+                        alone.ios, alone.bytes
+                    )
+                })
+            }
+            Kind::Latency => {
+                let (target, p99) = (qos.latency_p99?.as_ns() as f64 / 1e6, alone.p99_ms?);
+                (p99 > target).then(|| format!("alone on the disk its p99 is {p99:.2} ms"))
+            }
+            Kind::Share | Kind::Ceiling => None,
+        }
+    }
+}
+
+/// The best: most wishes come true, or are nearest to it; then throughput; then the fewest changes
+/// to what was wished.
+fn best(tried: &[Tried]) -> Option<usize> {
+    let met = tried.iter().map(Tried::met).max()?;
+    let mut left: Vec<usize> = (0..tried.len()).filter(|at| tried[*at].met() == met).collect();
+    let wishes = tried[0].verdicts.len();
+    if met < wishes {
+        left.sort_by(|one, other| tried[*one].off().total_cmp(&tried[*other].off()));
+        return left.first().copied();
+    }
+    let most = left.iter().map(|at| tried[*at].cell.mb_per_s).fold(0.0, f64::max);
+    left.retain(|at| tried[*at].cell.mb_per_s >= most * SAME);
+    left.sort_by(|one, other| {
+        let (one, other) = (&tried[*one], &tried[*other]);
+        let error = |tried: &Tried| tried.cell.error_points().0;
+        let base = |tried: &Tried| tried.scheduler != BASE;
+        (one.round, base(one))
+            .cmp(&(other.round, base(other)))
+            .then(error(one).total_cmp(&error(other)))
+    });
+    left.first().copied()
+}

@@ -1,0 +1,52 @@
+//! Which configuration is tried after one that did not do.
+
+use super::verdict::Verdict;
+use super::wish::{Kind, Wish, weight};
+use crate::compare::Cell;
+use fairdisk_core::{Share, Weight};
+use fairdisk_sched::Honours;
+use fairdisk_sim::GroupSpec;
+use std::num::NonZeroU64;
+
+/// Rounds in which weights grow before ceilings are tried.
+const WEIGHT_ROUNDS: u32 = 2;
+/// By what a weight grows in a round.
+const GROWTH: u32 = 3;
+/// What is left to those without wishes in a round of ceilings.
+const LEFT: f64 = 0.6;
+
+/// What to try after `specs` came to `cell` and `verdicts`; `None` if nothing is left to try.
+///
+/// Weights of groups whose wishes did not come true grow first. After that the others get ceilings
+/// if a latency target is missed, for on a disk with a queue weights do not shorten it.
+pub(super) fn next(
+    round: u32,
+    honours: &Honours,
+    specs: &[GroupSpec],
+    wishes: &[Wish],
+    verdicts: &[Verdict],
+    cell: &Cell,
+) -> Option<Vec<GroupSpec>> {
+    let missed = || wishes.iter().zip(verdicts).filter(|(_, verdict)| !verdict.met);
+    let mut changed = specs.to_vec();
+    if round < WEIGHT_ROUNDS && honours.shares {
+        for (wish, _) in missed().filter(|(wish, _)| wish.kind != Kind::Ceiling) {
+            let grown = (weight(&specs[wish.group]) * GROWTH).min(Weight::MAX);
+            changed[wish.group].share = Weight::new(grown).map_or(Share::DEFAULT, Share::Weight);
+        }
+    } else if honours.ceilings && missed().any(|(wish, _)| wish.kind == Kind::Latency) {
+        let wishes_much =
+            |at: usize| wishes.iter().any(|wish| wish.group == at && wish.kind != Kind::Share);
+        for (at, spec) in changed.iter_mut().enumerate().filter(|(at, _)| !wishes_much(*at)) {
+            let Some(rate) = rate(cell, at) else { continue };
+            spec.qos.ceiling.iops = NonZeroU64::new((rate * LEFT) as u64).or(NonZeroU64::new(1));
+        }
+    }
+    (changed != specs).then_some(changed)
+}
+
+/// I/Os a second of the group at `at`, if it has tasks. Cells leave out groups without.
+fn rate(cell: &Cell, at: usize) -> Option<f64> {
+    let group = cell.groups.iter().find(|group| group.at == at)?;
+    Some(group.outcome.ios / cell.duration_s.max(1e-9))
+}

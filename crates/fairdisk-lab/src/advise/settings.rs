@@ -1,0 +1,72 @@
+//! A configuration as lines to use.
+
+use super::Tried;
+use super::wish::weight;
+use fairdisk_core::{Qos, Share, Span};
+use fairdisk_sched::Honours;
+use fairdisk_sim::GroupSpec;
+
+/// The settings of a group that a scheduler honours, as keys of an experiment's group and of
+/// `fairdisk ctl set` with their values.
+pub(super) fn settings(spec: &GroupSpec, honours: &Honours) -> Vec<(&'static str, String)> {
+    let Qos { floor, ceiling, burst, latency_p99 } = spec.qos;
+    let ms = |span: Span| format!("{}", span.as_ns() as f64 / 1e6);
+    let has_share = honours.shares && spec.share != Share::DEFAULT;
+    let has_burst = !ceiling.is_none() && burst != Qos::NONE.burst;
+    let all = [
+        ("weight", has_share.then(|| weight(spec).to_string())),
+        ("min_iops", floor.iops.filter(|_| honours.floors).map(|rate| rate.to_string())),
+        ("min_bps", floor.bytes_per_s.filter(|_| honours.floors).map(|rate| rate.to_string())),
+        ("max_iops", ceiling.iops.filter(|_| honours.ceilings).map(|rate| rate.to_string())),
+        ("max_bps", ceiling.bytes_per_s.filter(|_| honours.ceilings).map(|rate| rate.to_string())),
+        ("burst_ms", (has_burst && honours.ceilings).then(|| ms(burst))),
+        ("latency_p99_ms", latency_p99.filter(|_| honours.latency_targets).map(ms)),
+    ];
+    all.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+/// The settings of all groups in a line.
+pub(super) fn in_a_line(tried: &Tried, names: &[String]) -> String {
+    let group = |(name, spec): (&String, &GroupSpec)| {
+        let settings = settings(spec, &tried.honours);
+        let words: Vec<String> =
+            settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        (!words.is_empty()).then(|| format!("{name}: {}", words.join(" ")))
+    };
+    let groups: Vec<String> = names.iter().zip(&tried.groups).filter_map(group).collect();
+    if groups.is_empty() { "no settings".to_owned() } else { groups.join("; ") }
+}
+
+/// As keys of an experiment.
+pub(super) fn experiment(tried: &Tried, names: &[String]) -> String {
+    let quoted = |text: &str| toml::Value::from(text).to_string();
+    let mut out =
+        format!("[[arm]]\nname = \"proposed\"\nscheduler = {}\n", quoted(&tried.scheduler));
+    for (at, (name, spec)) in names.iter().zip(&tried.groups).enumerate() {
+        out.push_str(&format!("\n[[group]]\nname = {}\n", quoted(name)));
+        let parent = spec.parent.and_then(|group| names.get((group.0 as usize).checked_sub(1)?));
+        if let Some(parent) = parent.filter(|parent| **parent != names[at]) {
+            out.push_str(&format!("parent = {}\n", quoted(parent)));
+        }
+        for (key, value) in settings(spec, &tried.honours) {
+            out.push_str(&format!("{key} = {value}\n"));
+        }
+    }
+    out
+}
+
+/// As commands for a running mount whose cgroups have the groups' names.
+pub(super) fn commands(tried: &Tried, names: &[String]) -> Vec<String> {
+    let mut lines = vec![format!("fairdisk ctl scheduler {}", tried.scheduler)];
+    for (name, spec) in names.iter().zip(&tried.groups) {
+        let settings = settings(spec, &tried.honours);
+        if settings.is_empty() {
+            continue;
+        }
+        let words: Vec<String> =
+            settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let name = name.trim_start_matches('/').replace('\'', "'\\''");
+        lines.push(format!("fairdisk ctl set '/{name}' {}", words.join(" ")));
+    }
+    lines
+}

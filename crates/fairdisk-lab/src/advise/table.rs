@@ -1,0 +1,91 @@
+//! Advice as text for people.
+
+use super::settings::{commands, experiment, in_a_line};
+use super::{Advice, Tried};
+use crate::outcome::Style;
+use std::fmt::Write as _;
+
+/// The advice as text.
+#[must_use]
+pub fn to_table(advice: &Advice, style: Style) -> String {
+    let mut out = String::new();
+    let heading = format!("{}: {}", advice.experiment, advice.title);
+    let _ = writeln!(out, "{}", style.bold(&heading));
+    let Some(best) = advice.proposed() else { return out };
+    let cell = &best.cell;
+    let runs = match cell.seeds {
+        1 => "1 run".to_owned(),
+        seeds => format!("mean of {seeds} runs"),
+    };
+    let place = format!("on {}, {}, {:.0} s, {runs}", cell.device, cell.row, cell.duration_s);
+    let _ = writeln!(out, "{}", style.dim(&place));
+    write_wishes(&mut out, advice, best, style);
+    write_tried(&mut out, advice, style);
+    write_refused(&mut out, advice);
+    write_proposal(&mut out, advice, best, style);
+    out
+}
+
+/// What is wished, and what the proposal makes of it.
+fn write_wishes(out: &mut String, advice: &Advice, best: &Tried, style: Style) {
+    let _ = writeln!(out, "\n{}", style.bold("wishes, and what comes of them as proposed"));
+    let groups = advice.wishes.iter().map(|wish| wish.name.len()).max().unwrap_or(0);
+    let texts = advice.wishes.iter().map(|wish| wish.text.len()).max().unwrap_or(0);
+    for (at, wish) in advice.wishes.iter().enumerate() {
+        let verdict = &best.verdicts[at];
+        let word = if verdict.met { "yes" } else { "no" };
+        let limit = advice.limits[at].as_ref().map_or_else(String::new, |it| format!(" ({it})"));
+        let _ = writeln!(
+            out,
+            "  {:groups$}  {:texts$}  {word:3}  {}{limit}",
+            wish.name, wish.text, verdict.got
+        );
+    }
+}
+
+/// The evidence.
+fn write_tried(out: &mut String, advice: &Advice, style: Style) {
+    let names = advice.tried.iter().map(|one| one.name.len()).max().unwrap_or(0).max(9);
+    let head = format!(
+        "  {:names$}  {:>6}  {:>8}  {:>7}  what the wishes came to",
+        "scheduler", "wishes", "MB/s", "of noop"
+    );
+    let _ = writeln!(out, "\n{}\n{}", style.bold("what was tried"), style.dim(&head));
+    for one in &advice.tried {
+        let rate = one.cell.of_noop.map_or_else(|| "-".to_owned(), |part| format!("{part:.2}"));
+        let got: Vec<&str> = one.verdicts.iter().map(|verdict| verdict.got.as_str()).collect();
+        let met = format!("{}/{}", one.met(), one.verdicts.len());
+        let _ = writeln!(
+            out,
+            "  {:names$}  {met:>6}  {:>8.2}  {rate:>7}  {}",
+            one.name,
+            one.cell.mb_per_s,
+            got.join("; "),
+        );
+        if one.round > 0 {
+            let _ = writeln!(out, "  {:names$}  {}", "", in_a_line(one, &advice.names));
+        }
+    }
+}
+
+fn write_refused(out: &mut String, advice: &Advice) {
+    for (name, reason) in &advice.refused {
+        let _ = writeln!(out, "  {name}: {reason}");
+    }
+}
+
+fn write_proposal(out: &mut String, advice: &Advice, best: &Tried, style: Style) {
+    let heading = match advice.is_granted() {
+        true => format!("proposed: {}", best.scheduler),
+        false => format!("proposed, the nearest to the wishes: {}", best.scheduler),
+    };
+    let _ = writeln!(out, "\n{}", style.bold(&heading));
+    let _ = writeln!(out, "{}", style.dim("  in an experiment:"));
+    for line in experiment(best, &advice.names).lines() {
+        let _ = writeln!(out, "{}", format!("    {line}").trim_end());
+    }
+    let _ = writeln!(out, "{}", style.dim("  on a mount, for cgroups of these names:"));
+    for line in commands(best, &advice.names) {
+        let _ = writeln!(out, "    {line}");
+    }
+}

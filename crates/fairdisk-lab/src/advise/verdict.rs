@@ -1,0 +1,62 @@
+//! Whether a wish came true in a run.
+
+use super::wish::{Kind, Wish};
+use crate::compare::Cell;
+
+/// What became of a wish.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// Whether it came true.
+    pub met: bool,
+    /// What the group had, in words.
+    pub got: String,
+    /// How far it is from what was wished, as a part of it; 0 if it came true.
+    pub off: f64,
+}
+
+/// Percentage points of a share that count as nothing.
+const SHARE_POINTS: f64 = 3.0;
+
+/// What became of `wish` in `cell`.
+pub(super) fn verdict(wish: &Wish, cell: &Cell) -> Verdict {
+    let Some(group) = cell.groups.iter().find(|group| group.outcome.name == wish.name) else {
+        return Verdict { met: false, got: "-".to_owned(), off: f64::INFINITY };
+    };
+    let (outcome, promises) = (&group.outcome, &group.promises);
+    let (met, got, off) = match wish.kind {
+        Kind::Share => {
+            let missing = -group.error_points();
+            let got = format!("{:.1} of {:.1} %", group.got * 100.0, group.asked * 100.0);
+            (missing <= SHARE_POINTS, got, missing / (group.asked * 100.0).max(1e-9))
+        }
+        Kind::Floor => {
+            let floor = promises.floor;
+            let below = floor.map_or(0, |floor| floor.below);
+            let seconds = floor.map_or(0, |floor| floor.seconds);
+            let rate = outcome.ios / cell.duration_s.max(1e-9);
+            let got = match below {
+                0 => format!("{rate:.0} I/Os/s"),
+                _ => format!("{rate:.0} I/Os/s, below in {below} of {seconds} s"),
+            };
+            (below == 0, got, f64::from(below) / f64::from(seconds.max(1)))
+        }
+        Kind::Ceiling => {
+            let over = promises.ceiling.map_or(0.0, |ceiling| ceiling.over_ms);
+            let got = if over > 0.0 { format!("over by {over:.0} ms") } else { "kept".to_owned() };
+            (over <= 0.0, got, over / 1000.0)
+        }
+        Kind::Latency => match promises.latency {
+            Some(target) => {
+                let got = match target.p99_ms {
+                    Some(p99) if p99 < 10.0 => format!("p99 {p99:.2} ms"),
+                    Some(p99) => format!("p99 {p99:.1} ms"),
+                    None => "no I/Os".to_owned(),
+                };
+                let off = target.p99_ms.map_or(f64::INFINITY, |p99| p99 / target.asked_ms - 1.0);
+                (target.is_met(), got, off)
+            }
+            None => (true, "-".to_owned(), 0.0),
+        },
+    };
+    Verdict { met, got, off: if met { 0.0 } else { off.max(0.0) } }
+}

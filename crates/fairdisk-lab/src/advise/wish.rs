@@ -1,0 +1,294 @@
+//! Wishes: who must have what.
+
+use crate::catalog::error::unknown;
+use crate::plan::Loaded;
+use fairdisk_core::{Qos, Rates, Share, Span, Weight, WeightMap};
+use fairdisk_sim::GroupSpec;
+use std::num::NonZeroU64;
+
+/// What is wished for a group, as on the command line: `GROUP: KEY=VALUE, KEY=VALUE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Want {
+    /// The group's name.
+    pub group: String,
+    /// What it is to have.
+    pub settings: Vec<Setting>,
+}
+
+/// One thing a group is to have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Setting {
+    /// A weight among the groups beside it.
+    Weight(Weight),
+    /// A part of the disk in percent.
+    Percent(f64),
+    /// I/Os a second at least.
+    MinIops(NonZeroU64),
+    /// Bytes a second at least.
+    MinBps(NonZeroU64),
+    /// I/Os a second at most.
+    MaxIops(NonZeroU64),
+    /// Bytes a second at most.
+    MaxBps(NonZeroU64),
+    /// How much of its ceiling may go at once.
+    Burst(Span),
+    /// Within this time 99 of 100 I/Os.
+    LatencyP99(Span),
+}
+
+/// What can be wished.
+const KEYS: &[&str] = &[
+    "weight",
+    "share",
+    "min_iops",
+    "min_bps",
+    "max_iops",
+    "max_bps",
+    "burst_ms",
+    "latency_p99_ms",
+];
+
+impl Want {
+    /// Reads a wish.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what was expected.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (group, settings) = text
+            .split_once(':')
+            .ok_or_else(|| format!("`{text}`: expected GROUP: KEY=VALUE, KEY=VALUE"))?;
+        let settings = settings.split(',').map(|setting| Setting::parse(setting.trim()));
+        let settings =
+            settings.collect::<Result<_, _>>().map_err(|error| format!("`{text}`: {error}"))?;
+        Ok(Self { group: group.trim().to_owned(), settings })
+    }
+}
+
+impl Setting {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (key, value) =
+            text.split_once('=').ok_or_else(|| format!("expected KEY=VALUE, not `{text}`"))?;
+        let (key, value) = (key.trim(), value.trim());
+        let wrong = |allowed: &str| format!("`{key}` is {value}; allowed: {allowed}");
+        let count = || {
+            let allowed = "a number from 1 on, which may end in K, M or G";
+            number(value).and_then(NonZeroU64::new).ok_or_else(|| wrong(allowed))
+        };
+        let within = |low: f64, high: f64, value: &str, allowed: &str| {
+            let number = value.parse::<f64>().ok();
+            number.filter(|number| (low..=high).contains(number)).ok_or_else(|| wrong(allowed))
+        };
+        let span = |ms: f64| Span::from_ns((ms * 1e6) as u64);
+        Ok(match key {
+            "weight" => {
+                let weight = value.parse().ok().and_then(Weight::new);
+                Self::Weight(weight.ok_or_else(|| wrong("1 to 10000"))?)
+            }
+            "share" => {
+                let value = value.trim_end_matches('%').trim_end();
+                Self::Percent(within(0.1, 99.9, value, "0.1 % to 99.9 %")?)
+            }
+            "min_iops" => Self::MinIops(count()?),
+            "min_bps" => Self::MinBps(count()?),
+            "max_iops" => Self::MaxIops(count()?),
+            "max_bps" => Self::MaxBps(count()?),
+            "burst_ms" => Self::Burst(span(within(1.0, 60_000.0, value, "1 to 60000")?)),
+            "latency_p99_ms" => {
+                Self::LatencyP99(span(within(0.001, 60_000.0, value, "0.001 to 60000")?))
+            }
+            _ => return Err(unknown("wish", key, KEYS)),
+        })
+    }
+}
+
+/// A number that may end in K, M or G.
+fn number(text: &str) -> Option<u64> {
+    let factors = [('K', 1_000), ('M', 1_000_000), ('G', 1_000_000_000)];
+    let known = factors.iter().find(|(letter, _)| text.to_uppercase().ends_with(*letter));
+    let (digits, factor) =
+        known.map_or((text, 1), |(_, factor)| (&text[..text.len() - 1], *factor));
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// What a wish is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Its part of the disk.
+    Share,
+    /// What it gets at least.
+    Floor,
+    /// What it gets at most.
+    Ceiling,
+    /// How long 99 of 100 of its I/Os take at most.
+    Latency,
+}
+
+/// One wish of one group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wish {
+    /// The group, by its place.
+    pub group: usize,
+    /// Its name.
+    pub name: String,
+    /// What it is about.
+    pub kind: Kind,
+    /// What is wished, in words.
+    pub text: String,
+}
+
+/// What the groups of a load are to have: as the load says, and `wants` on top of it.
+///
+/// # Errors
+/// A group that is not there, or parts that do not fit into a disk.
+pub(super) fn wished(
+    loaded: &Loaded,
+    wants: &[Want],
+) -> Result<(Vec<GroupSpec>, Vec<Wish>), String> {
+    let mut specs: Vec<GroupSpec> = loaded.groups.iter().map(|label| label.spec).collect();
+    let mut percents: Vec<Option<f64>> = vec![None; specs.len()];
+    let names: Vec<&str> = loaded.groups.iter().map(|label| label.name.as_str()).collect();
+    for want in wants {
+        let at = names.iter().position(|name| *name == want.group);
+        let at = at.ok_or_else(|| format!("--want: {}", unknown("group", &want.group, &names)))?;
+        for setting in &want.settings {
+            match *setting {
+                Setting::Percent(percent) => percents[at] = Some(percent),
+                setting => apply(&mut specs[at], setting),
+            }
+        }
+    }
+    let said: Vec<bool> = specs
+        .iter()
+        .zip(&percents)
+        .map(|(spec, part)| part.is_some() || says_share(spec))
+        .collect();
+    share_percents(&mut specs, &mut percents, &names)?;
+    let wishes = (0..specs.len())
+        .filter(|at| loaded.has_tasks(*at))
+        .flat_map(|at| wishes_of(at, names[at], &specs[at], said[at].then_some(percents[at])))
+        .collect();
+    Ok((specs, wishes))
+}
+
+fn apply(spec: &mut GroupSpec, setting: Setting) {
+    let qos = &mut spec.qos;
+    match setting {
+        Setting::Weight(weight) => spec.share = Share::Weight(weight),
+        Setting::Percent(_) => {}
+        Setting::MinIops(rate) => qos.floor.iops = Some(rate),
+        Setting::MinBps(rate) => qos.floor.bytes_per_s = Some(rate),
+        Setting::MaxIops(rate) => qos.ceiling.iops = Some(rate),
+        Setting::MaxBps(rate) => qos.ceiling.bytes_per_s = Some(rate),
+        Setting::Burst(burst) => qos.burst = burst,
+        Setting::LatencyP99(target) => qos.latency_p99 = Some(target),
+    }
+}
+
+/// A group's weight.
+pub(super) fn weight(spec: &GroupSpec) -> u32 {
+    spec.share.weight(WeightMap::LinearHigh0).get()
+}
+
+/// The least weight that a part in percent becomes: smaller ones are too coarse.
+const LEAST_WEIGHT: f64 = 10.0;
+
+/// Whether a group asks for a share of its own accord.
+fn says_share(spec: &GroupSpec) -> bool {
+    spec.share != Share::DEFAULT
+}
+
+/// Turns parts in percent into weights: those who gave none share the rest as they did before.
+fn share_percents(
+    specs: &mut [GroupSpec],
+    percents: &mut [Option<f64>],
+    names: &[&str],
+) -> Result<(), String> {
+    if percents.iter().all(Option::is_none) {
+        return Ok(());
+    }
+    let inner = specs
+        .iter()
+        .zip(percents.iter())
+        .position(|(spec, part)| spec.parent.is_some() && part.is_some());
+    if let Some(at) = inner {
+        let name = names[at];
+        return Err(format!("--want: group `{name}` lies in another one; give it a weight there"));
+    }
+    let sum: f64 = percents.iter().flatten().sum();
+    let outer: Vec<usize> = (0..specs.len()).filter(|at| specs[*at].parent.is_none()).collect();
+    let others = || outer.iter().copied().filter(|at| percents[*at].is_none());
+    let room = 100.0 - sum;
+    if room < 0.0 || (room <= 0.0 && others().count() > 0) {
+        return Err(format!("--want: shares add up to {sum} %; leave something for the others"));
+    }
+    let before: f64 = others().map(|at| f64::from(weight(&specs[at]))).sum();
+    for at in others().collect::<Vec<_>>() {
+        percents[at] = Some(room * f64::from(weight(&specs[at])) / before);
+    }
+    let least = outer.iter().filter_map(|at| percents[*at]).fold(f64::INFINITY, f64::min);
+    // Near the usual weight, 100, where no part is too small for that.
+    let scale = (outer.len() as f64).max(LEAST_WEIGHT / least);
+    for at in outer {
+        let scaled = percents[at].unwrap_or_default() * scale;
+        let scaled = scaled.round().clamp(1.0, f64::from(Weight::MAX)) as u32;
+        specs[at].share = Weight::new(scaled).map_or(Share::DEFAULT, Share::Weight);
+    }
+    Ok(())
+}
+
+/// The wishes of a group; `share`: whether it has one about its share, and the part in percent.
+fn wishes_of(at: usize, name: &str, spec: &GroupSpec, share: Option<Option<f64>>) -> Vec<Wish> {
+    let Qos { floor, ceiling, latency_p99, .. } = spec.qos;
+    let share = share.map(|percent| match percent {
+        Some(percent) => format!("{percent:.1} % of the disk"),
+        None => format!("weight {}", weight(spec)),
+    });
+    let least = (!floor.is_none()).then(|| format!("at least {}", rates(&floor)));
+    let most = (!ceiling.is_none()).then(|| format!("at most {}", rates(&ceiling)));
+    let target = latency_p99.map(|span| format!("p99 within {} ms", span.as_ns() as f64 / 1e6));
+    [(Kind::Share, share), (Kind::Floor, least), (Kind::Ceiling, most), (Kind::Latency, target)]
+        .into_iter()
+        .filter_map(|(kind, text)| Some((kind, text?)))
+        .map(|(kind, text)| Wish { group: at, name: name.to_owned(), kind, text })
+        .collect()
+}
+
+/// Rates in words.
+fn rates(rates: &Rates) -> String {
+    let ios = rates.iops.map(|rate| format!("{rate} I/Os/s"));
+    let bytes = rates.bytes_per_s.map(|rate| format!("{rate} bytes/s"));
+    let all: Vec<String> = ios.into_iter().chain(bytes).collect();
+    all.join(" and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wishes_are_read() {
+        let want = Want::parse("database: share=70 %, min_iops=2K,latency_p99_ms=2.5").unwrap();
+        assert_eq!(want.group, "database");
+        let iops = NonZeroU64::new(2000).unwrap();
+        let target = Span::from_us(2500);
+        let expected =
+            [Setting::Percent(70.0), Setting::MinIops(iops), Setting::LatencyP99(target)];
+        assert_eq!(want.settings, expected);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (text, word) in [
+            ("database", "expected GROUP: KEY=VALUE"),
+            ("database: fast", "expected KEY=VALUE, not `fast`"),
+            ("database: min_iop=3", "did you mean `min_iops`?"),
+            ("database: min_iops=0", "`min_iops` is 0"),
+            ("database: weight=0", "allowed: 1 to 10000"),
+            ("database: share=100", "0.1 % to 99.9 %"),
+            ("database: max_bps=20000000000G", "allowed: a number"),
+        ] {
+            let error = Want::parse(text).unwrap_err();
+            assert!(error.contains(word), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Advice: what is proposed for wishes, and what is said of those that cannot come true.
+
+use fairdisk_lab::advise::{Advice, Kind, Want, advise, to_json, to_table};
+use fairdisk_lab::catalog::experiment::Experiment;
+use fairdisk_lab::catalog::library::Document;
+use fairdisk_lab::outcome::Style;
+use fairdisk_lab::plan::{Options, Plan};
+use std::sync::atomic::AtomicBool;
+
+const PROMISES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/promises.toml");
+const SCHEDULERS: &[&str] = &["noop", "deadline", "two-layer-cfq", "mclock"];
+
+fn plan(row: Option<&str>) -> Plan {
+    let options = Options {
+        row: row.map(str::to_owned),
+        schedulers: SCHEDULERS.iter().map(|&name| name.to_owned()).collect(),
+        seeds: Some(1),
+        ..Options::default()
+    };
+    Plan::experiment(PROMISES, &options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn asked(row: Option<&str>, wants: &[&str]) -> Result<Advice, String> {
+    let wants: Vec<Want> = wants.iter().map(|want| Want::parse(want).expect(want)).collect();
+    advise(&plan(row), &wants, &|_, _| {}, &AtomicBool::new(false))
+}
+
+#[test]
+fn wishes_that_can_come_true_do_and_the_lines_are_an_experiment() {
+    let advice = asked(Some("nested"), &["beside: min_iops=20"]).expect("it makes sense");
+    assert!(advice.is_granted(), "{}", to_table(&advice, Style::default()));
+    let best = advice.proposed().expect("something is proposed");
+    // With 3:1 for the others the group beside them has 31 of 125 I/Os a second, in whatever way.
+    assert_ne!(best.scheduler, "noop");
+    let value = to_json(&advice);
+    let lines = value["proposed"]["experiment"].as_str().expect("there are lines");
+    let whole = format!(
+        "id = \"proposed\"\ntitle = \"As proposed\"\ndevice = \"fixed-8ms\"\nhost = \"plain\"\n\
+         duration_s = 1\n\n{lines}\n[[volume]]\nname = \"disk\"\nkind = \"raw\"\nsize_gib = 1\n\n\
+         [[row]]\nlabel = \"row\"\ntasks = [{{ group = \"beside\", volume = \"disk\" }}]\n"
+    );
+    let document = Document {
+        id: "proposed".to_owned(),
+        path: "proposed.toml".to_owned(),
+        text: whole.clone().into(),
+        written: None,
+    };
+    Experiment::parse(&document).unwrap_or_else(|error| panic!("{error}\n{whole}"));
+}
+
+#[test]
+fn a_wish_no_disk_can_grant_is_refused_with_what_can_be_had() {
+    let advice = asked(Some("kept"), &["latency: latency_p99_ms=5"]).expect("it makes sense");
+    assert!(!advice.is_granted());
+    let at = advice.wishes.iter().position(|wish| wish.kind == Kind::Latency).expect("it is there");
+    let limit = advice.limits[at].as_deref().expect("there is a reason");
+    assert!(limit.starts_with("alone on the disk its p99 is 8."), "{limit}");
+    let text = to_table(&advice, Style::default());
+    assert!(text.contains("proposed, the nearest to the wishes"), "{text}");
+}
+
+#[test]
+fn what_none_of_them_can_do_is_said_with_the_nearest() {
+    let advice = asked(Some("kept"), &["floor: min_iops=119"]).expect("it makes sense");
+    let limit = advice.limits[0].as_deref();
+    let floor = advice.wishes.iter().find(|wish| wish.kind == Kind::Floor).expect("it is there");
+    assert_eq!(floor.text, "at least 119 I/Os/s");
+    assert!(!advice.is_granted(), "{limit:?}");
+    assert!(advice.tried.iter().any(|one| one.round > 0), "weights were tried");
+}
+
+#[test]
+fn a_floor_that_a_scheduler_refuses_is_no_end_of_the_search() {
+    let options = Options {
+        row: Some("kept".to_owned()),
+        schedulers: vec!["noop".to_owned(), "fair".to_owned()],
+        seeds: Some(1),
+        ..Options::default()
+    };
+    let plan = Plan::experiment(PROMISES, &options).unwrap_or_else(|error| panic!("{error}"));
+    let wants = [Want::parse("floor: min_iops=500").expect("it is a wish")];
+    let advice = advise(&plan, &wants, &|_, _| {}, &AtomicBool::new(false)).expect("it is tried");
+    assert!(!advice.is_granted());
+    assert!(advice.refused.iter().any(|(name, why)| name == "fair" && why.contains("floor")));
+}
+
+#[test]
+fn noop_is_enough_for_who_wishes_what_it_gives() {
+    let advice = asked(Some("kept"), &[]).expect("it makes sense");
+    assert!(advice.is_granted());
+    assert_eq!(advice.proposed().expect("it is there").scheduler, "noop");
+    assert_eq!(advice.tried.iter().filter(|one| one.scheduler == "noop").count(), 1);
+}
+
+#[test]
+fn wishes_that_make_no_sense_are_refused() {
+    for (row, wants, word) in [
+        (None, &[][..], "choose one with --row: `not kept`, `kept`"),
+        (Some("kept"), &["flor: share=10"][..], "did you mean `floor`?"),
+        (Some("kept"), &["floor: share=60", "ceiling: share=50"][..], "add up to 110 %"),
+        (Some("nested"), &["one: share=10"][..], "lies in another one"),
+    ] {
+        let error = asked(row, wants).unwrap_err();
+        assert!(error.contains(word), "{error}");
+    }
+}
