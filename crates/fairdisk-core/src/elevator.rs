@@ -175,11 +175,13 @@ pub enum Why {
     DeviceBusy,
     /// More requests at the device would slow a group down that is behind its share.
     DepthLimited,
+    /// Its group would miss its latency target otherwise.
+    NearTarget,
 }
 
 impl Why {
     /// Every reason.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::ArrivedFirst,
         Self::SectorOrder,
         Self::DeadlineExpired,
@@ -208,6 +210,7 @@ impl Why {
         Self::LatencyMissed,
         Self::DeviceBusy,
         Self::DepthLimited,
+        Self::NearTarget,
     ];
 
     /// The reason in words, as `fairdisk explain` prints it.
@@ -250,6 +253,7 @@ impl Why {
             Self::DepthLimited => {
                 "more requests at the device would slow a group down that is behind its share"
             }
+            Self::NearTarget => "its group would miss its latency target otherwise",
         }
     }
 }

@@ -86,6 +86,30 @@ fn a_ceiling_is_not_exceeded_by_more_than_a_burst() {
 }
 
 #[test]
+fn a_latency_target_is_kept_on_disks_that_serve_one_at_a_time() {
+    for device in ["fixed-8ms", "wd2500js"] {
+        let p99 = |arm| {
+            let result = run(device, arm, "latency target").expect("it runs");
+            result.groups[0].latency.quantile(990).as_us() as f64 / 1e3
+        };
+        assert!(p99("fair") <= 40.0, "{device}: {} ms", p99("fair"));
+        assert!(p99("noop") > 400.0, "{device}: it is no matter of course: {} ms", p99("noop"));
+    }
+}
+
+/// A task with one request in flight has as much of its group's time as tasks with several.
+#[test]
+fn a_stream_keeps_its_place_among_the_tasks_of_its_group() {
+    let result = run("wd2500js", "fair", "a stream beside readers").expect("it runs");
+    let seconds = result.elapsed.as_ns() as f64 / 1e9;
+    let rate = |task: usize| result.tasks[task].bytes as f64 / seconds;
+    // A fifth of the disk's time: 64 KiB take 1 ms, and the task comes back after 0.3 ms.
+    let alone_per_s = 64.0 * 1024.0 / 1.4e-3;
+    println!("stream {:.0}, reader {:.0} bytes/s", rate(0), rate(1));
+    assert!(rate(0) >= alone_per_s / 5.0 * 0.9, "{} of {alone_per_s}", rate(0));
+}
+
+#[test]
 fn a_group_alone_has_the_whole_disk() {
     for device in ["fixed-8ms", "wd2500js", "hdd-ncq", "raid5-4", "sata-ssd", "nvme"] {
         let [fair, noop] = ["fair", "noop"].map(|arm| run(device, arm, "alone").expect("it runs"));

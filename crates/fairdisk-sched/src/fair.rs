@@ -6,6 +6,7 @@
 //!   whoever has the disk may keep it: `turn`.
 //! - On a device that serves several, requests are charged what they cost it: `queueing`, `device`.
 //! - Groups that may have no more than so much: `ceiling`. That have so much at least: `floor`.
+//!   Whose requests are to be done in time: `target`.
 //! - Who makes room for whom on a device that queues: `depth`.
 //!
 //! docs/fair.md says what it promises.
@@ -22,6 +23,7 @@ mod queue;
 mod queueing;
 mod queues;
 mod requests;
+mod target;
 mod turn;
 
 pub use params::FairParams;
@@ -39,6 +41,7 @@ use group::Group;
 use hierarchy::Hierarchy;
 use queues::Queues;
 use requests::Requests;
+use target::Targets;
 use turn::Turn;
 
 /// No group, no queue.
@@ -86,6 +89,7 @@ pub struct Fair {
     groups: Groups,
     barred: Barred,
     floors: Floors,
+    targets: Targets,
     queues: Queues,
     requests: Requests,
     device: Device,
@@ -105,6 +109,7 @@ impl Fair {
             groups: Groups::default(),
             barred: Barred::new(),
             floors: Floors::new(),
+            targets: Targets::new(),
             queues: Queues::new(params.expire),
             requests: Requests::new(),
             device: Device::new(),
@@ -131,18 +136,19 @@ impl Fair {
         self.tree.set_weight(group.0, share.weight(WeightMap::LinearHigh0));
     }
 
-    fn set_qos(&mut self, group: GroupId, qos: Qos) {
+    fn set_qos(&mut self, now: Instant, group: GroupId, qos: Qos) {
         let entry = &mut self.groups[group.0 as usize];
         (entry.qos, entry.ceiling) = (qos, Ceiling::default());
         self.barred.release(group.0, &mut self.tree);
         self.set_floor(group.0, &qos);
         self.all_floors_want();
+        self.set_target(now, group.0, &qos);
     }
 
     /// What the group still has queued is served; whoever gets its number starts afresh.
-    fn remove_group(&mut self, group: GroupId) {
+    fn remove_group(&mut self, now: Instant, group: GroupId) {
         self.set_share(group, Share::DEFAULT);
-        self.set_qos(group, Qos::NONE);
+        self.set_qos(now, group, Qos::NONE);
         self.groups[group.0 as usize].idle = None;
         self.tree.set_parent(group.0, None);
         self.tree.forget(group.0);
@@ -186,10 +192,10 @@ impl Fair {
         Step::WaitUntil(at, Why::AtCeiling)
     }
 
-    /// When somebody is no longer at a ceiling, or due by a floor.
+    /// When somebody is no longer at a ceiling, or due by a floor or a target.
     fn next_claim(&mut self) -> Option<Instant> {
-        let (released, due) = (self.barred.first(), self.floor_due());
-        released.into_iter().chain(due).min()
+        let claims = [self.barred.first(), self.floor_due(), self.targets.first_due()];
+        claims.into_iter().flatten().min()
     }
 
     /// Hands a request over.
@@ -210,6 +216,7 @@ impl Fair {
         let amount = (rq.bios, rq.bytes());
         Barred::use_up(now, group, amount, &self.tree, &mut self.groups);
         self.pay_floors(now, group, amount);
+        self.target_wants(now, group);
         let rq = &mut self.requests[at];
         rq.follows = why == Why::SliceContinues;
         if !self.device.is_serial() {
@@ -297,6 +304,7 @@ impl Elevator for Fair {
         if entry.waiting == 1 {
             self.tree.set_wants(group, true);
             self.floors_want(group);
+            self.target_wants(now, group);
         }
         Admission::Queued
     }
@@ -356,8 +364,10 @@ impl Elevator for Fair {
         self.groups[group.0 as usize].quiet_since = now;
     }
 
-    fn withdraw(&mut self, _now: Instant, id: RequestId) {
+    fn withdraw(&mut self, now: Instant, id: RequestId) {
         self.take_out(id.0);
+        let group = self.queues[self.requests[id.0].queue].group;
+        self.target_wants(now, group);
         let rq = self.requests.forget(id.0);
         self.release_queue(rq.queue);
     }
@@ -378,7 +388,7 @@ impl Elevator for Fair {
             }
             Change::GroupQos { group, qos } => {
                 self.make_group(group);
-                self.set_qos(group, qos);
+                self.set_qos(now, group, qos);
             }
             Change::GroupIdle { group, idle } => {
                 self.make_group(group);
@@ -386,7 +396,7 @@ impl Elevator for Fair {
             }
             Change::GroupRemoved { group } => {
                 self.make_group(group);
-                self.remove_group(group);
+                self.remove_group(now, group);
             }
             Change::TaskMoved { .. } => {}
             Change::TaskPriority { task, ioprio } => self.queues.reprioritise(now, task, ioprio),

@@ -117,9 +117,8 @@ impl SchedulerSpec {
                 Honours { shares: true, priorities: true, ..Honours::NONE }
             }
             Self::Fair(_) => {
-                let latency_targets = false;
                 let (shares, nesting, priorities, floors) = (true, true, true, true);
-                let (ceilings, costs) = (true, true);
+                let (ceilings, latency_targets, costs) = (true, true, true);
                 Honours { shares, nesting, priorities, floors, ceilings, latency_targets, costs }
             }
             Self::Bfq(_) => {

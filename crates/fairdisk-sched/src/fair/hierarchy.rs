@@ -250,6 +250,21 @@ impl Hierarchy {
         }
     }
 
+    /// Whether the group, or one around it, has had more than its share by `most`.
+    pub(super) fn is_ahead(&self, group: u32, most: Span) -> bool {
+        let mut at = self.innermost(group);
+        loop {
+            let line = self.line_of(at);
+            let Member { start, weight, .. } = *self.member(at);
+            let bound = self.lines[line].reached.saturating_add(virtual_time(most, weight));
+            if start > bound {
+                return true;
+            }
+            let Some(outer) = outer_of(line) else { return false };
+            at = outer;
+        }
+    }
+
     fn first_in(&self, mut line: usize) -> Option<u32> {
         loop {
             let first = self.order.first(&self.lines[line].tree)?;

@@ -17,6 +17,9 @@ impl Fair {
                 }
                 continue;
             }
+            if let Some(step) = self.serve_target(now) {
+                return step;
+            }
             let Some(first) = self.tree.first() else { return self.wait_for_ceilings() };
             let Some(group) = self.admitted_by_depth(first) else {
                 return Step::WaitCompletion(Why::DepthLimited);

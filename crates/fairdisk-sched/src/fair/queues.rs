@@ -14,7 +14,7 @@ use fairdisk_core::{Instant, IoPrio, Span, TaskId};
 #[derive(Clone, Debug)]
 struct Class {
     tree: Tree,
-    /// The start of whoever was served last.
+    /// The least start of those in line when one was served last.
     reached: u64,
     /// Since when it wants the disk and is not served.
     passed_since: Instant,
@@ -266,13 +266,14 @@ impl Queues {
         !better && first.is_none_or(|first| first == at || queue.start < self[first].start)
     }
 
-    /// The queue is about to be served.
+    /// The queue, which is in line, is about to be served. One that keeps the disk runs ahead of
+    /// the others; whoever comes then comes beside those, not beside it.
     #[inline]
     pub(super) fn reach(&mut self, now: Instant, at: u32) {
-        let Queue { start, group, .. } = self[at];
-        let class = self[at].class();
+        let (group, class) = (self[at].group, self[at].class());
         let class = &mut self.leaves[group as usize].classes[class];
-        class.reached = class.reached.max(start);
+        let least = self.order.first(&class.tree).map_or(0, |first| self.order.key(first));
+        class.reached = class.reached.max(least);
         class.passed_since = now;
     }
 }

@@ -93,13 +93,20 @@ impl Requests {
         self.slots.get(at as usize).filter(|rq| rq.queue != NIL)
     }
 
+    /// The request of the queue, which has some, that came first, and when.
+    #[inline]
+    pub(super) fn oldest(&self, queue: &Queue) -> (u32, Instant) {
+        let oldest = queue.by_age.first().expect("it has requests");
+        (oldest, self.ages.key(oldest))
+    }
+
     /// The request of the queue, which has some, that is next: the oldest, or on a disk with a head
     /// the one ahead of it, unless the oldest has waited for `expire`.
     #[inline]
     pub(super) fn next(&self, now: Instant, queue: &Queue, expire: Option<Span>) -> u32 {
-        let oldest = queue.by_age.first().expect("it has requests");
+        let (oldest, arrived) = self.oldest(queue);
         match expire {
-            Some(expire) if now.since(self.ages.key(oldest)) < expire => {
+            Some(expire) if now.since(arrived) < expire => {
                 let ahead = self.positions.lower_bound(&queue.by_position, queue.position.0);
                 ahead.or_else(|| self.positions.first(&queue.by_position)).unwrap_or(oldest)
             }

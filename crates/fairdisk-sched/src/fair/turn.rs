@@ -74,6 +74,9 @@ impl Fair {
                 return self.dispatch(now, at, Why::BelowFloor);
             }
         }
+        if let Some(step) = self.serve_target(now) {
+            return step;
+        }
         let why = match self.turn {
             None => Why::GroupEmptied,
             Some(turn) => match self.go_on(now, turn) {
