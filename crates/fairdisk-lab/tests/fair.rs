@@ -97,6 +97,16 @@ fn a_latency_target_is_kept_on_disks_that_serve_one_at_a_time() {
     }
 }
 
+/// A ceiling holds whatever else is asked for.
+#[test]
+fn a_floor_and_a_target_do_not_lift_a_ceiling() {
+    for device in ["fixed-8ms", "wd2500js", "sata-ssd"] {
+        let result = run(device, "fair", "everything at once").expect("it runs");
+        let rate = rate(&result, 0);
+        assert!((19.0..=21.0).contains(&rate), "{device}: {rate} of 512 KiB a second");
+    }
+}
+
 /// A task with one request in flight has as much of its group's time as tasks with several.
 #[test]
 fn a_stream_keeps_its_place_among_the_tasks_of_its_group() {

@@ -98,8 +98,11 @@ impl Barred {
             (at > now).then_some((one, at))
         });
         let Some((one, at)) = over else { return false };
-        self.until.insert(&mut self.tree, one, at);
-        tree.set_barred(one, true);
+        // A floor or a target may have asked before.
+        if !self.until.contains(one) {
+            self.until.insert(&mut self.tree, one, at);
+            tree.set_barred(one, true);
+        }
         true
     }
 
