@@ -179,11 +179,13 @@ impl Fair {
         self.requests.next(now, &self.queues[queue], expire)
     }
 
-    /// Whether some group around the request is at its ceiling with it; that gets nothing for now.
+    /// Whether some group around the request is at its ceiling, or would be with it; that gets
+    /// nothing for now.
     fn is_at_ceiling(&mut self, now: Instant, at: u32) -> bool {
         let rq = &self.requests[at];
         let (group, amount) = (self.queues[rq.queue].group, (rq.bios, rq.bytes()));
-        self.barred.bar(now, group, amount, &mut self.tree, &mut self.groups)
+        self.tree.is_barred(group)
+            || self.barred.bar(now, group, amount, &mut self.tree, &mut self.groups)
     }
 
     /// All that is queued is above some ceiling.

@@ -4,7 +4,7 @@
 //! group has had so far is paid for up to some instant. It may be ahead of that by its burst.
 
 use super::hierarchy::Hierarchy;
-use fairdisk_core::tree::{Forest, Tree};
+use crate::groups::Order;
 use fairdisk_core::{Instant, Qos, Span};
 
 /// How far a group has used its ceiling up.
@@ -47,24 +47,23 @@ pub(super) trait Capped {
 /// Groups that are at their ceiling, until when.
 #[derive(Debug)]
 pub(super) struct Barred {
-    until: Forest<Instant>,
-    tree: Tree,
+    until: Order<Instant>,
 }
 
 impl Barred {
     pub(super) const fn new() -> Self {
-        Self { until: Forest::new(), tree: Tree::new() }
+        Self { until: Order::new() }
     }
 
     /// When the first of them may go on.
     pub(super) fn first(&self) -> Option<Instant> {
-        self.until.first(&self.tree).map(|group| self.until.key(group))
+        self.until.first().map(|(_, at)| at)
     }
 
     /// The group may go on at once.
     pub(super) fn release(&mut self, group: u32, tree: &mut Hierarchy) {
-        if self.until.contains(group) {
-            self.until.remove(&mut self.tree, group);
+        if self.until.key(group).is_some() {
+            self.until.place(group, None);
             tree.set_barred(group, false);
         }
     }
@@ -73,9 +72,7 @@ impl Barred {
     #[inline]
     pub(super) fn release_due(&mut self, now: Instant, tree: &mut Hierarchy) -> bool {
         let mut any = false;
-        while let Some(group) = self.until.first(&self.tree)
-            && self.until.key(group) <= now
-        {
+        while let Some((group, _)) = self.until.first().filter(|(_, at)| *at <= now) {
             self.release(group, tree);
             any = true;
         }
@@ -98,11 +95,8 @@ impl Barred {
             (at > now).then_some((one, at))
         });
         let Some((one, at)) = over else { return false };
-        // A floor or a target may have asked before.
-        if !self.until.contains(one) {
-            self.until.insert(&mut self.tree, one, at);
-            tree.set_barred(one, true);
-        }
+        self.until.place(one, Some(at));
+        tree.set_barred(one, true);
         true
     }
 

@@ -5,8 +5,8 @@
 
 use super::Fair;
 use super::device::Device;
+use crate::groups::Order;
 use alloc::vec::Vec;
-use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{GroupId, Instant, Qos, Rates, Refusal, Span};
 
 /// Floors may take so much of a second of the device; the rest is for what is not foreseen.
@@ -23,25 +23,18 @@ pub(super) const DEBT_MOST: Span = Span::from_ms(100);
 /// Groups with floors, by when they are due.
 #[derive(Debug)]
 pub(super) struct Floors {
-    due: Forest<Instant>,
-    waiting: Tree,
+    due: Order<Instant>,
     /// All that have a floor.
     groups: Vec<u32>,
 }
 
 impl Floors {
     pub(super) const fn new() -> Self {
-        Self { due: Forest::new(), waiting: Tree::new(), groups: Vec::new() }
+        Self { due: Order::new(), groups: Vec::new() }
     }
 
     pub(super) const fn is_empty(&self) -> bool {
         self.groups.is_empty()
-    }
-
-    fn remove(&mut self, group: u32) {
-        if self.due.contains(group) {
-            self.due.remove(&mut self.waiting, group);
-        }
     }
 }
 
@@ -52,7 +45,7 @@ pub(super) struct PaidUntil(Instant);
 impl Fair {
     /// The group has this floor from now on, or none.
     pub(super) fn set_floor(&mut self, group: u32, qos: &Qos) {
-        self.floors.remove(group);
+        self.floors.due.place(group, None);
         self.floors.groups.retain(|one| *one != group);
         if !qos.floor.is_none() {
             self.floors.groups.push(group);
@@ -82,21 +75,21 @@ impl Fair {
 
     fn floor_wants(&mut self, group: u32) {
         let entry = &self.groups[group as usize];
-        let wants = !entry.qos.floor.is_none() && !self.floors.due.contains(group);
+        let wants = !entry.qos.floor.is_none() && self.floors.due.key(group).is_none();
         if wants && self.tree.first_inside(group).is_some() {
             let due = entry.floor_paid.0;
-            self.floors.due.insert(&mut self.floors.waiting, group, due);
+            self.floors.due.place(group, Some(due));
         }
     }
 
     /// When the first floor is due of those that want it.
     pub(super) fn floor_due(&mut self) -> Option<Instant> {
         loop {
-            let group = self.floors.due.first(&self.floors.waiting)?;
+            let (group, due) = self.floors.due.first()?;
             if self.tree.first_inside(group).is_some() {
-                return Some(self.floors.due.key(group));
+                return Some(due);
             }
-            self.floors.remove(group);
+            self.floors.due.place(group, None);
         }
     }
 
@@ -105,7 +98,7 @@ impl Fair {
         if self.floors.is_empty() || self.floor_due()? > now {
             return None;
         }
-        let group = self.floors.due.first(&self.floors.waiting)?;
+        let (group, _) = self.floors.due.first()?;
         self.tree.first_inside(group)
     }
 
@@ -126,7 +119,7 @@ impl Fair {
             let of_bios = entry.qos.floor.time_of(0).as_ns().saturating_mul(bios.into());
             let time = entry.qos.floor.time_of(bytes).max(Span::from_ns(of_bios));
             entry.floor_paid = PaidUntil(entry.floor_paid.0.max(least) + time);
-            self.floors.remove(one);
+            self.floors.due.place(one, None);
             self.floor_wants(one);
         }
     }

@@ -7,32 +7,25 @@
 use super::floor::DEBT_MOST;
 use super::turn::Turn;
 use super::{Fair, Step};
-use fairdisk_core::tree::{Forest, Tree};
+use crate::groups::Order;
 use fairdisk_core::{Instant, Qos, Span, Why};
 
 /// Groups with targets that have something queued, by when that should go.
 #[derive(Debug)]
 pub(super) struct Targets {
-    due: Forest<Instant>,
-    waiting: Tree,
+    due: Order<Instant>,
     /// Some group has, or had, a target.
     any: bool,
 }
 
 impl Targets {
     pub(super) const fn new() -> Self {
-        Self { due: Forest::new(), waiting: Tree::new(), any: false }
-    }
-
-    fn remove(&mut self, group: u32) {
-        if self.due.contains(group) {
-            self.due.remove(&mut self.waiting, group);
-        }
+        Self { due: Order::new(), any: false }
     }
 
     /// When the first of them should go.
     pub(super) fn first_due(&self) -> Option<Instant> {
-        self.due.first(&self.waiting).map(|group| self.due.key(group))
+        self.due.first().map(|(_, at)| at)
     }
 }
 
@@ -51,7 +44,7 @@ impl Fair {
         if !self.targets.any {
             return;
         }
-        self.targets.remove(group);
+        self.targets.due.place(group, None);
         let entry = &self.groups[group as usize];
         let Some(target) = entry.qos.latency_p99.filter(|_| entry.waiting > 0) else { return };
         let queue = self.queues.first_of(now, group);
@@ -59,21 +52,18 @@ impl Fair {
         let service = self.device.service.or_zero();
         let half = Span::from_ns(target.as_ns() / 2);
         let due = arrived + half.min(target - (service + service));
-        self.targets.due.insert(&mut self.targets.waiting, group, due);
+        self.targets.due.place(group, Some(due));
     }
 
     /// A group that would miss its target, and does not ask for too much.
     fn near_target(&mut self, now: Instant) -> Option<u32> {
         loop {
-            let group = self.targets.due.first(&self.targets.waiting)?;
-            if self.targets.due.key(group) > now {
-                return None;
-            }
+            let (group, _) = self.targets.due.first().filter(|(_, at)| *at <= now)?;
             let waits = self.groups[group as usize].waiting > 0 && !self.tree.is_barred(group);
             if waits && !self.tree.is_ahead(group, DEBT_MOST) {
                 return Some(group);
             }
-            self.targets.remove(group);
+            self.targets.due.place(group, None);
         }
     }
 
