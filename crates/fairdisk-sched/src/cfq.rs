@@ -8,6 +8,7 @@ mod driver;
 pub(crate) mod engine;
 pub(crate) mod jiffies;
 pub(crate) mod layer;
+pub(crate) mod layer_turn;
 mod owners;
 pub(crate) mod params;
 pub(crate) mod patience;
@@ -25,7 +26,6 @@ mod waits;
 pub use params::{CfqParams, Quirks};
 pub use switches::{SWITCHES, Switch, Switches};
 
-use dispatch::Step;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, Handover, Instant,
     MayQueue, Merge, Request, RequestId,
@@ -66,11 +66,7 @@ impl Elevator for Cfq {
         if let Some(standing) = self.inner.standing(now) {
             return standing;
         }
-        match self.inner.dispatch(now, LAYER) {
-            Step::Dispatch(id, why) => Decision::Dispatch(id, why),
-            Step::Refuse(why) => self.inner.wait(why),
-            Step::Nothing => self.inner.wait(fairdisk_core::Why::NothingQueued),
-        }
+        self.inner.dispatch(now, LAYER).or_wait(|why| self.inner.wait(why))
     }
 
     fn complete(&mut self, now: Instant, completion: &Completion) {

@@ -17,11 +17,12 @@ use crate::cfq::dispatch::Step;
 use crate::cfq::engine::{self, Completed};
 use crate::cfq::jiffies::Jiffies;
 use crate::cfq::patience::Patience;
+use crate::cfq::queue::NIL;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
     Instant, MayQueue, Merge, Op, Request, RequestId, Share, Why,
 };
-use rota::{NIL, Rota};
+use rota::Rota;
 
 /// The scheduler.
 #[derive(Debug)]
@@ -88,7 +89,7 @@ impl GroupCfq {
 
     /// The active group loses the disk, and so does the queue being served in it.
     fn end_turn(&mut self, now: Jiffies, why: Why) {
-        let group = self.rota.end_turn(why);
+        let group = self.rota.turn.end(why);
         self.inner.end_layer_idle(group);
         let queue = self.inner.layers[group as usize].active;
         if queue != NIL {
@@ -103,8 +104,8 @@ impl GroupCfq {
     #[inline]
     fn tick(&mut self, now: Instant) -> Jiffies {
         let now = self.inner.ticker.now(now);
-        if self.rota.active != NIL {
-            self.inner.fire_timer(now, self.rota.active);
+        if self.rota.turn.active != NIL {
+            self.inner.fire_timer(now, self.rota.turn.active);
         }
         now
     }
@@ -126,10 +127,10 @@ impl GroupCfq {
             if self.rota.slice_used(now) {
                 self.end_turn(now, Why::GroupSliceExpired);
             }
-            if self.rota.active == NIL && !self.begin_next_turn(now) {
+            if self.rota.turn.active == NIL && !self.begin_next_turn(now) {
                 return Step::Nothing;
             }
-            let group = self.rota.active;
+            let group = self.rota.turn.active;
             match self.inner.dispatch(now, group) {
                 Step::Nothing if self.inner.layers[group as usize].dispatched > 0 => {
                     return Step::Refuse(Why::OwnRequestInFlight);
@@ -152,7 +153,7 @@ impl GroupCfq {
     /// The first request of a turn says why the turn began.
     const fn told(&mut self, step: Step) -> Step {
         let Step::Dispatch(id, why) = step else { return step };
-        match self.rota.tell_turn() {
+        match self.rota.turn.tell() {
             Some(turn) => Step::Dispatch(id, turn),
             None => Step::Dispatch(id, why),
         }
@@ -165,7 +166,7 @@ impl Elevator for GroupCfq {
         let group = self.owner(request.group, request.op);
         self.make_group(group);
         let displaced = self.inner.admit(now, request, group);
-        let active = self.rota.active;
+        let active = self.rota.turn.active;
         if group != active {
             self.rota.join(group);
             if self.params.foreign_preemption && active != NIL {
@@ -180,17 +181,13 @@ impl Elevator for GroupCfq {
         if let Some(standing) = self.inner.standing(now) {
             return standing;
         }
-        match self.step(now) {
-            Step::Dispatch(id, why) => Decision::Dispatch(id, why),
-            Step::Refuse(why) => self.inner.wait(why),
-            Step::Nothing => self.inner.wait(Why::NothingQueued),
-        }
+        self.step(now).or_wait(|why| self.inner.wait(why))
     }
 
     fn complete(&mut self, now: Instant, completion: &Completion) {
         let now = self.tick(now);
         let Completed { layer: group, wait } = self.inner.complete(now, completion);
-        if group == self.rota.active {
+        if group == self.rota.turn.active {
             self.kept_until = now + wait;
         }
     }
@@ -246,7 +243,7 @@ impl Elevator for GroupCfq {
     fn drain(&mut self, now: Instant) -> Option<RequestId> {
         let now = self.inner.ticker.now(now);
         loop {
-            let group = match self.rota.active {
+            let group = match self.rota.turn.active {
                 NIL => self.rota.first()?,
                 active => active,
             };
@@ -255,7 +252,7 @@ impl Elevator for GroupCfq {
             if drained.is_some() {
                 return drained;
             }
-            self.rota.end_turn(Why::GroupEmptied);
+            self.rota.turn.end(Why::GroupEmptied);
         }
     }
 }

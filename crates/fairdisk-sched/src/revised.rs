@@ -24,10 +24,9 @@ mod window;
 mod workload;
 
 use crate::cfq::CfqParams;
-use crate::cfq::dispatch::Step;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, Handover, Instant,
-    MayQueue, Merge, Request, RequestId, Why,
+    MayQueue, Merge, Request, RequestId,
 };
 use state::State;
 
@@ -61,11 +60,7 @@ impl Elevator for RevisedCfq {
         if let Some(standing) = self.state.standing {
             return standing;
         }
-        match self.state.dispatch(now) {
-            Step::Dispatch(id, why) => Decision::Dispatch(id, why),
-            Step::Refuse(why) => self.state.wait(why),
-            Step::Nothing => self.state.wait(Why::NothingQueued),
-        }
+        self.state.dispatch(now).or_wait(|why| self.state.wait(why))
     }
 
     fn complete(&mut self, now: Instant, completion: &Completion) {

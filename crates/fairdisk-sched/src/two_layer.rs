@@ -16,11 +16,12 @@ use crate::cfq::dispatch::Step;
 use crate::cfq::engine::{self, Completed};
 use crate::cfq::jiffies::Jiffies;
 use crate::cfq::patience::Patience;
+use crate::cfq::queue::NIL;
 use fairdisk_core::{
     Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
     Handover, Instant, Leftovers, MayQueue, Merge, Request, RequestId, Share, Span, Why,
 };
-use line::{Line, NIL};
+use line::Line;
 use records::Records;
 
 /// The scheduler.
@@ -95,7 +96,7 @@ impl TwoLayerCfq {
 
     /// The active group loses the disk, and so does the queue being served inside it.
     fn expire(&mut self, now: Jiffies, why: Why) {
-        let group = self.line.end_turn(why);
+        let group = self.line.turn.end(why);
         self.inner.end_layer_idle(group);
         let inner = self.inner.layers[group as usize].active;
         if self.inner_turn_resumes {
@@ -113,8 +114,8 @@ impl TwoLayerCfq {
     #[inline]
     fn tick(&mut self, now: Instant) -> Jiffies {
         let now = self.inner.ticker.now(now);
-        if self.line.active != NIL {
-            self.inner.fire_timer(now, self.line.active);
+        if self.line.turn.active != NIL {
+            self.inner.fire_timer(now, self.line.turn.active);
         }
         now
     }
@@ -131,7 +132,7 @@ impl TwoLayerCfq {
     fn begin_next_turn(&mut self, now: Jiffies) -> bool {
         let begun = self.line.begin_next_turn();
         if begun {
-            self.inner.resume_turn(now, self.line.active);
+            self.inner.resume_turn(now, self.line.turn.active);
         }
         begun
     }
@@ -146,13 +147,13 @@ impl TwoLayerCfq {
             if over && !self.line.lengthen(now) {
                 self.end_slice(now);
             }
-            if self.line.active == NIL && !self.begin_next_turn(now) {
+            if self.line.turn.active == NIL && !self.begin_next_turn(now) {
                 return Step::Nothing;
             }
-            let group = self.line.active;
+            let group = self.line.turn.active;
             match self.inner.dispatch(now, group) {
                 Step::Dispatch(id, why) => {
-                    return Step::Dispatch(id, self.line.tell_turn().unwrap_or(why));
+                    return Step::Dispatch(id, self.line.turn.tell().unwrap_or(why));
                 }
                 Step::Refuse(why) => return Step::Refuse(why),
                 Step::Nothing if self.inner.queued == 0 => return Step::Nothing,
@@ -171,7 +172,7 @@ impl Elevator for TwoLayerCfq {
         let group = request.group;
         self.make_group(group);
         let displaced = self.inner.admit(now, request, group.0);
-        if group.0 != self.line.active {
+        if group.0 != self.line.turn.active {
             self.line.join(group.0);
             // Both layers run the same algorithm: a used-up slice does not keep others waiting.
             if self.line.slice_used(now) {
@@ -186,18 +187,14 @@ impl Elevator for TwoLayerCfq {
         if let Some(standing) = self.inner.standing(now) {
             return standing;
         }
-        match self.step(now) {
-            Step::Dispatch(id, why) => Decision::Dispatch(id, why),
-            Step::Refuse(why) => self.inner.wait(why),
-            Step::Nothing => self.inner.wait(Why::NothingQueued),
-        }
+        self.step(now).or_wait(|why| self.inner.wait(why))
     }
 
     fn complete(&mut self, now: Instant, completion: &Completion) {
         let now = self.tick(now);
         let Completed { layer: group, wait } = self.inner.complete(now, completion);
         self.line.completed(now, group, completion.device_time);
-        if group == self.line.active {
+        if group == self.line.turn.active {
             self.inner.wait_for_layer(now, group, wait);
         }
     }
@@ -205,7 +202,7 @@ impl Elevator for TwoLayerCfq {
     fn flushed(&mut self, now: Instant, group: GroupId) {
         let now = self.tick(now);
         self.make_group(group);
-        self.inner.flushed(now, group.0, group.0 == self.line.active);
+        self.inner.flushed(now, group.0, group.0 == self.line.turn.active);
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {
@@ -263,7 +260,7 @@ impl Elevator for TwoLayerCfq {
     fn drain(&mut self, now: Instant) -> Option<RequestId> {
         let now = self.inner.ticker.now(now);
         loop {
-            let group = match self.line.active {
+            let group = match self.line.turn.active {
                 NIL => self.line.first()?,
                 active => active,
             };
@@ -272,7 +269,7 @@ impl Elevator for TwoLayerCfq {
             if drained.is_some() {
                 return drained;
             }
-            self.line.end_turn(Why::GroupEmptied);
+            self.line.turn.end(Why::GroupEmptied);
         }
     }
 

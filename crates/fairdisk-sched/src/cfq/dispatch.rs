@@ -3,7 +3,7 @@
 use super::engine::Cfq;
 use super::jiffies::Jiffies;
 use super::queue::NIL;
-use fairdisk_core::{RequestId, Why};
+use fairdisk_core::{Decision, RequestId, Why};
 
 /// What a layer answers when asked for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,18 @@ pub(crate) enum Step {
     Refuse(Why),
     /// None at all: no queue has the disk or wants it.
     Nothing,
+}
+
+impl Step {
+    /// As a decision; `wait` says for what is waited.
+    #[inline]
+    pub(crate) fn or_wait(self, wait: impl FnOnce(Why) -> Decision) -> Decision {
+        match self {
+            Self::Dispatch(id, why) => Decision::Dispatch(id, why),
+            Self::Refuse(why) => wait(why),
+            Self::Nothing => wait(Why::NothingQueued),
+        }
+    }
 }
 
 impl Cfq {

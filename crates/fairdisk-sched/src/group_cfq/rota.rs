@@ -3,12 +3,11 @@
 
 use super::GroupCfqParams;
 use crate::cfq::jiffies::Jiffies;
+use crate::cfq::layer_turn::LayerTurn;
+use crate::cfq::queue::NIL;
 use alloc::vec::Vec;
+use fairdisk_core::Share;
 use fairdisk_core::list::{List, Lists};
-use fairdisk_core::{Share, Why};
-
-/// No group.
-pub(super) const NIL: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 struct Group {
@@ -27,12 +26,9 @@ pub(super) struct Rota {
     places: Lists<u64>,
     /// The place of the last one that waits.
     end: u64,
-    /// The group that has the disk.
-    pub(super) active: u32,
+    /// Whose turn it is.
+    pub(super) turn: LayerTurn,
     slice_end: Jiffies,
-    turn_ended: Why,
-    /// A turn has just begun, for this reason.
-    new_turn: Option<Why>,
 }
 
 impl Rota {
@@ -43,10 +39,8 @@ impl Rota {
             waiting: List::new(),
             places: Lists::new(),
             end: 0,
-            active: NIL,
+            turn: LayerTurn::NOBODYS,
             slice_end: 0,
-            turn_ended: Why::GroupEmptied,
-            new_turn: None,
         }
     }
 
@@ -71,7 +65,7 @@ impl Rota {
     /// The group wants the disk. One that was away goes to the end.
     pub(super) fn join(&mut self, group: u32) {
         let entry = &mut self.groups[group as usize];
-        if group == self.active || entry.waits {
+        if group == self.turn.active || entry.waits {
             return;
         }
         entry.waits = true;
@@ -92,27 +86,15 @@ impl Rota {
 
     /// The active group has used its slice up.
     pub(super) const fn slice_used(&self, now: Jiffies) -> bool {
-        self.active != NIL && now >= self.slice_end
+        self.turn.active != NIL && now >= self.slice_end
     }
 
     /// The first of those that wait gets the disk, and its clock starts.
     pub(super) fn begin_next_turn(&mut self, now: Jiffies) -> bool {
         let Some(group) = self.first() else { return false };
         self.leave(group);
-        self.active = group;
         self.slice_end = now + self.groups[group as usize].slice;
-        self.new_turn = Some(self.turn_ended);
+        self.turn.begin(group);
         true
-    }
-
-    /// The active group loses the disk.
-    pub(super) const fn end_turn(&mut self, why: Why) -> u32 {
-        self.turn_ended = why;
-        core::mem::replace(&mut self.active, NIL)
-    }
-
-    /// Why the turn began, told once.
-    pub(super) const fn tell_turn(&mut self) -> Option<Why> {
-        self.new_turn.take()
     }
 }

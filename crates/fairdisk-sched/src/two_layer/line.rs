@@ -3,12 +3,10 @@
 
 use super::TwoLayerParams;
 use crate::cfq::jiffies::Jiffies;
+use crate::cfq::layer_turn::LayerTurn;
 use alloc::vec::Vec;
 use fairdisk_core::tree::{Forest, Tree};
-use fairdisk_core::{Share, Span, Why};
-
-/// No group.
-pub(super) const NIL: u32 = u32::MAX;
+use fairdisk_core::{Share, Span};
 
 #[derive(Clone, Debug)]
 struct Group {
@@ -36,11 +34,8 @@ pub(super) struct Line {
     /// The most any group had been charged when its turn began: what a group that was away must
     /// have been charged at least.
     reached: u64,
-    /// The group that has the disk; it is not in line.
-    pub(super) active: u32,
-    turn_ended: Why,
-    /// A turn has just begun, for this reason.
-    new_turn: Option<Why>,
+    /// Whose turn it is; that group is not in line.
+    pub(super) turn: LayerTurn,
 }
 
 impl Line {
@@ -52,9 +47,7 @@ impl Line {
             tree: Tree::new(),
             end: 0,
             reached: 0,
-            active: NIL,
-            turn_ended: Why::GroupEmptied,
-            new_turn: None,
+            turn: LayerTurn::NOBODYS,
         }
     }
 
@@ -97,7 +90,7 @@ impl Line {
 
     /// A group that was away wants the disk. It gets no credit for the time it did not ask.
     pub(super) fn join(&mut self, group: u32) {
-        if group == self.active || self.groups[group as usize].in_line {
+        if group == self.turn.active || self.groups[group as usize].in_line {
             return;
         }
         let charged = &mut self.groups[group as usize].charged;
@@ -134,13 +127,13 @@ impl Line {
 
     /// The active group has used its slice up. Its clock starts at its first completion.
     pub(super) fn slice_used(&self, now: Jiffies) -> bool {
-        let Some(group) = self.groups.get(self.active as usize) else { return false };
+        let Some(group) = self.groups.get(self.turn.active as usize) else { return false };
         !group.slice_new && now >= group.slice_end
     }
 
     /// Nobody else wants the disk: the active group has another turn at once.
     pub(super) fn renew_turn(&mut self) {
-        let entry = &mut self.groups[self.active as usize];
+        let entry = &mut self.groups[self.turn.active as usize];
         entry.slice_new = true;
         entry.lengthened = false;
     }
@@ -153,7 +146,7 @@ impl Line {
             return false;
         };
         let ahead = self.groups[first as usize].charged;
-        let entry = &mut self.groups[self.active as usize];
+        let entry = &mut self.groups[self.turn.active as usize];
         let owed_ns = ahead.saturating_sub(entry.charged) * entry.weight / 100;
         let owed = (owed_ns / 1000 * u64::from(self.params.cfq.hz) / 1_000_000) as Jiffies;
         if entry.lengthened || owed == 0 {
@@ -168,31 +161,19 @@ impl Line {
     pub(super) fn begin_next_turn(&mut self) -> bool {
         let Some(group) = self.first() else { return false };
         self.leave(group);
-        self.active = group;
         let entry = &mut self.groups[group as usize];
         entry.slice_new = true;
         entry.lengthened = false;
         self.reached = self.reached.max(entry.charged);
-        self.new_turn = Some(self.turn_ended);
+        self.turn.begin(group);
         true
-    }
-
-    /// The active group loses the disk.
-    pub(super) const fn end_turn(&mut self, why: Why) -> u32 {
-        self.turn_ended = why;
-        core::mem::replace(&mut self.active, NIL)
-    }
-
-    /// Why the turn began, told once.
-    pub(super) const fn tell_turn(&mut self) -> Option<Why> {
-        self.new_turn.take()
     }
 
     /// A request of `group` is done.
     pub(super) fn completed(&mut self, now: Jiffies, group: u32, device_time: Span) {
         let entry = &mut self.groups[group as usize];
         entry.charged += device_time.as_ns() * 100 / entry.weight;
-        if group == self.active && entry.slice_new {
+        if group == self.turn.active && entry.slice_new {
             entry.slice_new = false;
             entry.slice_end = now + entry.slice;
         }
