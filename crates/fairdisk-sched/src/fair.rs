@@ -154,6 +154,11 @@ impl Fair {
         self.tree.forget(group.0);
         self.queues.group_removed(group.0);
         self.forget_free_queue();
+        if let Some(turn) = &mut self.turn
+            && turn.group == group.0
+        {
+            turn.kept_since = None;
+        }
     }
 
     /// The queue being served may have gone.
@@ -291,10 +296,11 @@ impl Elevator for Fair {
         let q = &mut self.queues[queue];
         if request.sync {
             if q.is_quiet() {
-                q.think.add(self.params.thought(now, q.quiet_since));
+                q.think.add(FairParams::thought(now, q.quiet_since, self.params.idle_max));
             }
             if entry.is_quiet() {
-                entry.think.add(self.params.thought(now, entry.quiet_since));
+                let most = entry.idle.unwrap_or(Span::ZERO).max(self.params.idle_max);
+                entry.think.add(FairParams::thought(now, entry.quiet_since, most));
             }
         }
         self.requests.insert(request, queue, q);
@@ -313,6 +319,7 @@ impl Elevator for Fair {
 
     #[inline]
     fn decide(&mut self, now: Instant) -> Decision {
+        self.end_keeping_if_over(now);
         if self.queued == 0 {
             return match self.in_flight {
                 0 => Decision::Idle,

@@ -9,6 +9,8 @@ pub struct Honours {
     pub nesting: bool,
     /// I/O priorities of tasks.
     pub priorities: bool,
+    /// How long the disk is kept for a group that has nothing queued.
+    pub idle: bool,
     /// `Qos::floor`.
     pub floors: bool,
     /// `Qos::ceiling`.
@@ -25,6 +27,7 @@ impl Honours {
         shares: false,
         nesting: false,
         priorities: false,
+        idle: false,
         floors: false,
         ceilings: false,
         latency_targets: false,
@@ -37,6 +40,7 @@ impl Honours {
             (self.shares, "shares"),
             (self.nesting, "groups in groups"),
             (self.priorities, "I/O priorities"),
+            (self.idle, "idle waits"),
             (self.floors, "floors"),
             (self.ceilings, "ceilings"),
             (self.latency_targets, "latency targets"),

@@ -113,14 +113,20 @@ impl SchedulerSpec {
                 let shares = params.switches.effective().cgroup_groups;
                 Honours { shares, priorities: true, ..Honours::NONE }
             }
-            Self::TwoLayerCfq(_) | Self::GroupCfq(_) => {
-                Honours { shares: true, priorities: true, ..Honours::NONE }
+            Self::TwoLayerCfq(_) => {
+                Honours { shares: true, priorities: true, idle: true, ..Honours::NONE }
             }
-            Self::Fair(_) => {
-                let (shares, nesting, priorities, floors) = (true, true, true, true);
-                let (ceilings, latency_targets, costs) = (true, true, true);
-                Honours { shares, nesting, priorities, floors, ceilings, latency_targets, costs }
-            }
+            Self::GroupCfq(_) => Honours { shares: true, priorities: true, ..Honours::NONE },
+            Self::Fair(_) => Honours {
+                shares: true,
+                nesting: true,
+                priorities: true,
+                idle: true,
+                floors: true,
+                ceilings: true,
+                latency_targets: true,
+                costs: true,
+            },
             Self::Bfq(_) => {
                 Honours { shares: true, nesting: true, priorities: true, ..Honours::NONE }
             }

@@ -141,7 +141,7 @@ fn qos(floor: u64, ceiling: u64) -> Qos {
     Qos { floor: rates(floor), ceiling: rates(ceiling), ..Qos::NONE }
 }
 
-fn all_told() -> [Told; 4] {
+fn all_told() -> [Told; 5] {
     let group = GroupId(1);
     let weight = |weight: u32| Share::Weight(Weight::new(weight).expect("1 to 10000"));
     let inside = |group: u32, outer: u32| Change::GroupParent {
@@ -162,6 +162,13 @@ fn all_told() -> [Told; 4] {
             honoured: |honours| honours.nesting,
             changes: vec![inside(3, 2)],
             first_percent: 47..=53,
+        },
+        Told {
+            // Its tasks never rest, so that it gains nothing by it and loses nothing.
+            what: "an idle wait",
+            honoured: |honours| honours.idle,
+            changes: vec![Change::GroupIdle { group, idle: Some(Span::from_ms(30)) }],
+            first_percent: 32..=34,
         },
         Told {
             what: "a floor",

@@ -307,21 +307,21 @@ impl Hierarchy {
         }
     }
 
-    /// Whether the group, if it had something queued, would be next, and was not just because
-    /// it came first.
-    pub(super) fn is_behind(&self, group: u32) -> bool {
-        let mut at = self.innermost(group);
+    /// How much less than its share the group has had, if it would be next with something queued,
+    /// and not just because it came first.
+    pub(super) fn behind_by(&self, group: u32) -> Option<Span> {
+        let (mut at, mut least) = (self.innermost(group), u64::MAX);
         loop {
             let line = self.line_of(at);
             if let Some(first) = self.order.first(&self.lines[line].tree)
                 && first != at
             {
                 // Where the paths part, the outer levels tell.
-                if self.member(at).start >= self.member(first).start {
-                    return false;
-                }
+                let Member { start, weight, .. } = *self.member(at);
+                let gap = self.member(first).start.checked_sub(start).filter(|gap| *gap > 0)?;
+                least = least.min(gap.saturating_mul(weight) / SCALE);
             }
-            let Some(outer) = outer_of(line) else { return true };
+            let Some(outer) = outer_of(line) else { return Some(Span::from_ns(least)) };
             at = outer;
         }
     }
@@ -537,6 +537,23 @@ mod tests {
         let first = served(&mut tree, 12);
         assert!((10..=12).contains(&first[1]), "{first:?}");
         assert_eq!(served(&mut tree, 100)[1] / 5, 10, "and from then on its share");
+    }
+
+    #[test]
+    fn who_is_behind_knows_by_how_much() {
+        let mut tree = tree(&[(100, None), (300, None), (100, Some(1)), (200, Some(1))]);
+        (0..4).for_each(|group| tree.set_wants(group, true));
+        tree.charge(0, Span::from_ms(2));
+        assert_eq!(tree.behind_by(0), None);
+        tree.set_wants(2, false);
+        tree.set_wants(3, false);
+        assert_eq!(tree.behind_by(2), None, "the tasks of group 1 are no further");
+        tree.charge(1, Span::from_ms(1));
+        // 1 ms beside the tasks of group 1; group 1 could have 5 ms before it is where group 0 is.
+        assert_eq!(tree.behind_by(2), Some(Span::from_ms(1)));
+        assert_eq!(tree.behind_by(3), Some(Span::from_ms(2)));
+        tree.charge(1, Span::from_ms(6));
+        assert_eq!(tree.behind_by(2), None, "group 1 has had more than its share");
     }
 
     #[test]

@@ -31,9 +31,10 @@ impl Default for FairParams {
 }
 
 impl FairParams {
-    /// How long somebody thought who was last heard of at `since`. Beyond what anybody is waited
-    /// for it does not matter how long: one long pause must not hide many short ones.
-    pub(super) fn thought(&self, now: Instant, since: Instant) -> Span {
-        now.since(since).min(self.idle_max + self.idle_max)
+    /// How long somebody thought who was last heard of at `since` and is waited for no longer than
+    /// `most`. Beyond that it does not matter how long: one long pause must not hide many short
+    /// ones.
+    pub(super) fn thought(now: Instant, since: Instant, most: Span) -> Span {
+        now.since(since).min(most + most)
     }
 }

@@ -2,7 +2,6 @@
 //! the device as it takes (Jin, Chase, Kaur, "Interposed proportional sharing for a storage service
 //! utility", 2004: SFQ(D)). What a request costs is charged when it is dispatched.
 
-use super::turn::Turn;
 use super::{Fair, Step};
 use fairdisk_core::{Instant, Why};
 
@@ -29,7 +28,7 @@ impl Fair {
             if self.is_at_ceiling(now, at) {
                 continue;
             }
-            self.turn = Some(Turn::new(group, queue));
+            self.give_turn(now, group, queue);
             return self.dispatch(now, at, Why::LeastServed);
         }
     }

@@ -5,7 +5,6 @@
 //! it.
 
 use super::floor::DEBT_MOST;
-use super::turn::Turn;
 use super::{Fair, Step};
 use crate::groups::Order;
 use fairdisk_core::{Instant, Qos, Span, Why};
@@ -77,7 +76,7 @@ impl Fair {
                 continue;
             }
             if self.turn.is_none_or(|turn| turn.group != group) {
-                self.turn = Some(Turn::new(group, queue));
+                self.give_turn(now, group, queue);
             }
             return Some(self.dispatch(now, at, Why::NearTarget));
         }

@@ -10,7 +10,11 @@
 //! else's request each time, whatever its weight. It buys time on a disk with a head where the next
 //! request is near. Either is compared with what waiting costs: how long the task, or the group,
 //! was seen to think.
+//!
+//! Where it is said how long a group is waited for, that holds although it costs more than it buys.
+//! Then the group pays: the time the disk is kept beyond what the rule says is charged to it.
 
+use super::group::Group;
 use super::{Fair, Step};
 use fairdisk_core::{Instant, Span, Why};
 
@@ -24,11 +28,13 @@ pub(super) struct Turn {
     pub(super) used: Span,
     /// How much of that the queue has used.
     pub(super) used_by_queue: Span,
+    /// Since when the disk is kept for the group because that was asked for.
+    pub(super) kept_since: Option<Instant>,
 }
 
 impl Turn {
     pub(super) const fn new(group: u32, queue: u32) -> Self {
-        Self { group, queue, used: Span::ZERO, used_by_queue: Span::ZERO }
+        Self { group, queue, used: Span::ZERO, used_by_queue: Span::ZERO, kept_since: None }
     }
 }
 
@@ -37,6 +43,8 @@ impl Turn {
 enum Patience {
     /// Until then.
     Until(Instant),
+    /// Until then, as was asked for; the group pays.
+    AskedFor(Instant),
     /// It has not come back in time.
     Over,
     /// It would cost more than it buys.
@@ -47,7 +55,7 @@ impl Patience {
     /// Why somebody else has the disk then.
     const fn why(self, otherwise: Why) -> Why {
         match self {
-            Self::Until(_) | Self::Over => Why::IdleWaitFailed,
+            Self::Until(_) | Self::AskedFor(_) | Self::Over => Why::IdleWaitFailed,
             Self::NotWorthIt => otherwise,
         }
     }
@@ -69,7 +77,7 @@ impl Fair {
             let at = self.next_of(now, queue);
             if !self.is_at_ceiling(now, at) {
                 if self.turn.is_none_or(|turn| turn.group != group) {
-                    self.turn = Some(Turn::new(group, queue));
+                    self.give_turn(now, group, queue);
                 }
                 return self.dispatch(now, at, Why::BelowFloor);
             }
@@ -93,6 +101,11 @@ impl Fair {
         if self.groups[group as usize].waiting == 0 {
             return match self.patience_with_group(now, turn) {
                 Patience::Until(at) => Ok(Step::WaitUntil(at, Why::GroupIdleWait)),
+                Patience::AskedFor(at) => {
+                    let kept_since = turn.kept_since.or(Some(now));
+                    self.turn = Some(Turn { kept_since, ..turn });
+                    Ok(Step::WaitUntil(at, Why::GroupIdleWait))
+                }
                 other => Err(other.why(Why::GroupEmptied)),
             };
         }
@@ -107,6 +120,35 @@ impl Fair {
             Patience::Until(at) => Ok(Step::WaitUntil(at, Why::IdleWait)),
             other => self.serve(now, first, other.why(Why::QueueEmptied)),
         }
+    }
+
+    /// The disk is kept for nobody any more: its group pays for the time it was, if that was asked
+    /// for.
+    #[inline]
+    pub(super) fn end_keeping(&mut self, now: Instant) {
+        if let Some(turn) = &mut self.turn
+            && let Some(since) = turn.kept_since.take()
+        {
+            let kept = now.since(since);
+            turn.used += kept;
+            self.tree.charge(turn.group, kept);
+        }
+    }
+
+    /// Whoever the disk was kept for has come, or nobody else wants it now.
+    #[inline]
+    pub(super) fn end_keeping_if_over(&mut self, now: Instant) {
+        if let Some(Turn { group, kept_since: Some(_), .. }) = self.turn
+            && (self.queued == 0 || self.groups[group as usize].waiting > 0)
+        {
+            self.end_keeping(now);
+        }
+    }
+
+    /// Another turn begins.
+    pub(super) fn give_turn(&mut self, now: Instant, group: u32, queue: u32) {
+        self.end_keeping(now);
+        self.turn = Some(Turn::new(group, queue));
     }
 
     /// Whether the queue that is served in the turn goes on before the one that is `first` in line.
@@ -134,6 +176,7 @@ impl Fair {
 
     /// Gives the disk to the group that has had the least; the turn before ended for this reason.
     fn begin_turn(&mut self, now: Instant, ended: Why) -> Step {
+        self.end_keeping(now);
         let before = self.turn.take();
         loop {
             let Some(group) = self.tree.first() else { return self.wait_for_ceilings() };
@@ -144,7 +187,7 @@ impl Fair {
             }
             let same = before.is_some_and(|turn| turn.group == group);
             let why = if same || !self.device.rotational { Why::LeastServed } else { ended };
-            self.turn = Some(Turn::new(group, queue));
+            self.give_turn(now, group, queue);
             return self.dispatch(now, at, why);
         }
     }
@@ -154,12 +197,17 @@ impl Fair {
         if !self.device.rotational {
             return true;
         }
-        let (round, used) = (self.params.round.as_ns(), turn.used.as_ns());
-        if used < round / SHORTEST {
-            return false;
-        }
-        let length = (u128::from(round) * u128::from(self.tree.part(turn.group))) >> 32;
-        u128::from(used) >= length
+        turn.used >= self.shortest() && turn.used >= self.length(turn)
+    }
+
+    /// How long the turn is on a disk with a head.
+    fn length(&self, turn: Turn) -> Span {
+        let (round, part) = (self.params.round.as_ns(), self.tree.part(turn.group));
+        Span::from_ns(((u128::from(round) * u128::from(part)) >> 32) as u64).max(self.shortest())
+    }
+
+    fn shortest(&self) -> Span {
+        Span::from_ns(self.params.round.as_ns() / SHORTEST)
     }
 
     /// How long a task keeps the disk while others of its group want it.
@@ -173,13 +221,29 @@ impl Fair {
         if !self.tree.others_want(turn.group) || self.tree.is_barred(turn.group) {
             return Patience::NotWorthIt;
         }
-        let isolation = self.tree.is_behind(turn.group);
-        let mut gain = if isolation { self.device.service.or_zero() } else { Span::ZERO };
-        if !self.is_used_up(turn) {
+        let (behind, used_up) = (self.tree.behind_by(turn.group), self.is_used_up(turn));
+        let mut gain = if behind.is_some() { self.device.service.or_zero() } else { Span::ZERO };
+        if !used_up {
             gain += self.nearness(turn.queue);
         }
-        let most = group.idle.unwrap_or(self.params.idle_max);
-        patience(now, group.quiet_since, group.think.get(), gain, most)
+        let think = group.think.get();
+        let by_rule = patience(now, group.quiet_since, think, gain, self.idle_most(group));
+        match group.idle {
+            Some(idle)
+                if !matches!(by_rule, Patience::Until(_)) && (behind.is_some() || !used_up) =>
+            {
+                let rest = if used_up { Span::ZERO } else { self.length(turn) - turn.used };
+                let own = rest.max(behind.unwrap_or(Span::ZERO));
+                let paid_until = turn.kept_since.unwrap_or(now) + own;
+                asked_for(now, group.quiet_since, think, idle, paid_until)
+            }
+            _ => by_rule,
+        }
+    }
+
+    /// The longest that somebody of the group is waited for by rule.
+    fn idle_most(&self, group: &Group) -> Span {
+        group.idle.map_or(self.params.idle_max, |idle| idle.min(self.params.idle_max))
     }
 
     /// The queue that is served has nothing queued, but others of its group have.
@@ -195,7 +259,7 @@ impl Fair {
         if turn.used_by_queue < self.task_turn() {
             gain += self.nearness(turn.queue);
         }
-        let most = self.groups[turn.group as usize].idle.unwrap_or(self.params.idle_max);
+        let most = self.idle_most(&self.groups[turn.group as usize]);
         patience(now, queue.quiet_since, queue.think.get(), gain, most)
     }
 
@@ -228,4 +292,23 @@ fn patience(now: Instant, since: Instant, think: Option<Span>, gain: Span, most:
     // As long again, and a little more: thinking takes sometimes longer than usual.
     let until = since + (think + think + worth).min(most);
     if until > now { Patience::Until(until) } else { Patience::Over }
+}
+
+/// Whether to wait for a group for `idle`, as was asked for, as long as it can pay for that. One that
+/// usually takes longer would pay for nothing.
+fn asked_for(
+    now: Instant,
+    since: Instant,
+    think: Option<Span>,
+    idle: Span,
+    paid_until: Instant,
+) -> Patience {
+    let until = (since + idle).min(paid_until);
+    if think.is_some_and(|think| think > idle) {
+        Patience::NotWorthIt
+    } else if until > now {
+        Patience::AskedFor(until)
+    } else {
+        Patience::Over
+    }
 }
