@@ -18,6 +18,7 @@ mod output;
 mod page;
 mod progress;
 mod real;
+mod results;
 mod selection;
 mod time_arg;
 

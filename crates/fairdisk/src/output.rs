@@ -27,6 +27,17 @@ pub(crate) fn print_json(value: &Value) -> io::Result<()> {
     print(&format!("{value:#}\n"))
 }
 
+/// Writes results as JSON. Those of a command that was interrupted say that they are partial.
+///
+/// # Errors
+/// They cannot be written.
+pub(crate) fn print_results(mut value: Value, is_partial: bool) -> io::Result<()> {
+    if is_partial {
+        value["partial"] = true.into();
+    }
+    print_json(&value)
+}
+
 /// Tells the user something that is no result. Nobody to tell it to is no failure.
 pub(crate) fn diagnose(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");

@@ -1,6 +1,7 @@
 //! A progress bar on standard error; silent unless that is a terminal that can redraw it.
 
 use crate::output;
+use fairdisk_lab::run::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::env;
 use std::io::{self, IsTerminal as _};
@@ -15,4 +16,19 @@ pub(crate) fn bar(length: u64, quiet: bool) -> ProgressBar {
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style.progress_chars("=> "));
     bar
+}
+
+/// So many steps of so many are done.
+pub(crate) fn show(bar: &ProgressBar, done: u64, all: u64) {
+    bar.set_length(all);
+    bar.set_position(done);
+}
+
+/// Does what consists of runs, with a bar as long as there are.
+pub(crate) fn of_runs<T>(quiet: bool, work: impl FnOnce(Progress<'_>) -> T) -> T {
+    let bar = bar(0, quiet);
+    bar.set_message("runs");
+    let done = work(&|done, all| show(&bar, done as u64, all as u64));
+    bar.finish_and_clear();
+    done
 }

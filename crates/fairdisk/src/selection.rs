@@ -4,8 +4,11 @@ use crate::failure::Failure;
 use crate::{job, time_arg};
 use clap::ValueHint;
 use fairdisk_core::Span;
+use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::catalog::overrides::Override;
+use fairdisk_lab::compare::BASE;
 use fairdisk_lab::plan::{Options, Plan};
+use std::iter;
 
 /// The changes that every command about a run accepts.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -35,6 +38,26 @@ pub(crate) struct Rows {
         value_hint = ValueHint::Other
     )]
     pub(crate) seeds: Option<u32>,
+}
+
+/// Which schedulers, where several are compared.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Schedulers {
+    /// Schedulers to try: names of `fairdisk catalog schedulers`, or paths of .toml files [default:
+    /// all that are built in]. noop is always tried, as what the others' throughput is measured by
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    scheduler: Vec<String>,
+}
+
+impl Schedulers {
+    /// Their names, [`BASE`] the first.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let built_in = || Kind::Revision.ids().map(str::to_owned).collect();
+        let wanted: Vec<String> =
+            if self.scheduler.is_empty() { built_in() } else { self.scheduler.clone() };
+        let others = wanted.into_iter().filter(|name| name != BASE);
+        iter::once(BASE.to_owned()).chain(others).collect()
+    }
 }
 
 /// Reads a number of runs.

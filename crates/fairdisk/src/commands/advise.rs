@@ -1,14 +1,14 @@
 //! `fairdisk advise`: from a load and wishes to a configuration.
 
 use crate::failure::Failure;
-use crate::selection::{self, Rows, Values};
-use crate::{interrupt, output, page, progress};
+use crate::results::Results;
+use crate::selection::{self, Rows, Schedulers, Values};
+use crate::{interrupt, output, progress};
 use clap::ValueHint;
 use fairdisk_lab::advise::{Want, advise, to_json, to_table};
-use fairdisk_lab::catalog::library::Kind;
-use fairdisk_lab::compare::{BASE, to_html};
+use fairdisk_lab::compare::to_html;
 use fairdisk_lab::plan::{Options, Plan};
-use std::path::PathBuf;
+use fairdisk_lab::run::Progress;
 use std::sync::atomic::Ordering;
 
 /// Propose a scheduler and settings for a load and wishes about it, checked in the lab
@@ -27,10 +27,8 @@ pub(crate) struct Args {
         value_hint = ValueHint::Other
     )]
     want: Vec<Want>,
-    /// Schedulers to try: names of `fairdisk catalog schedulers`, or paths of .toml files [default:
-    /// all that are built in]. noop is always tried, as what the others' throughput is measured by
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    scheduler: Vec<String>,
+    #[command(flatten)]
+    schedulers: Schedulers,
     /// The disk: a name of `fairdisk catalog devices`, or the path of a .toml file [default: the
     /// experiment's; of a job file, its own or hdd-7200-2007]
     #[arg(long, value_name = "NAME")]
@@ -39,41 +37,19 @@ pub(crate) struct Args {
     values: Values,
     #[command(flatten)]
     rows: Rows,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-    /// Write a page of plots: one file that any browser shows
-    #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
-    report: Option<PathBuf>,
-    /// No progress, no remarks
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    results: Results,
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let plan = plan(args)?;
     let stop = interrupt::stop_flag()?;
-    let bar = progress::bar(0, args.quiet);
-    bar.set_message("runs");
-    let tell = |done: usize, all: usize| {
-        bar.set_length(all as u64);
-        bar.set_position(done as u64);
-    };
-    let advice = advise(&plan, &args.want, &tell, &stop).map_err(Failure::BadInput)?;
-    bar.finish_and_clear();
+    let advise = |tell: Progress<'_>| advise(&plan, &args.want, tell, &stop);
+    let advice = progress::of_runs(args.results.quiet, advise).map_err(Failure::BadInput)?;
     let is_partial = stop.load(Ordering::Relaxed);
-    if let Some(path) = &args.report {
-        page::write(path, |command| to_html(&advice.comparison, command))?;
-    }
-    if args.json {
-        let mut value = to_json(&advice);
-        if is_partial {
-            value["partial"] = true.into();
-        }
-        output::print_json(&value)?;
-    } else if advice.best.is_some() {
-        output::print(&to_table(&advice, output::style()))?;
-    }
+    args.results.write_page(|command| to_html(&advice.comparison, command))?;
+    let table = || advice.best.is_some().then(|| to_table(&advice, output::style()));
+    args.results.print(is_partial, || to_json(&advice), table)?;
     if is_partial {
         let tried = advice.tried.len();
         return Err(Failure::Interrupted(format!("advice is partial: {tried} tries are done")));
@@ -81,15 +57,10 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The plan with [`BASE`] as the first of its schedulers.
+/// The plan with all schedulers to try.
 fn plan(args: &Args) -> Result<Plan, Failure> {
-    let built_in = || Kind::Revision.ids().map(str::to_owned).collect();
-    let wanted: Vec<String> =
-        if args.scheduler.is_empty() { built_in() } else { args.scheduler.clone() };
-    let mut schedulers = vec![BASE.to_owned()];
-    schedulers.extend(wanted.into_iter().filter(|name| name != BASE));
     let options = Options {
-        schedulers,
+        schedulers: args.schedulers.names(),
         device: args.device.clone(),
         row: args.rows.row.clone(),
         seeds: args.rows.seeds,

@@ -6,8 +6,8 @@ mod state;
 mod watch;
 
 use crate::failure::Failure;
-use crate::time_arg;
-use crate::{output, page};
+use crate::results::Results;
+use crate::{output, time_arg};
 use clap::ValueHint;
 use command::Switch;
 use fairdisk_core::Span;
@@ -112,15 +112,8 @@ pub(crate) struct Args {
     /// Keep finished runs in this file, and do not repeat those it has
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     resume: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-    /// Write a page about it: one file that any browser shows
-    #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
-    report: Option<PathBuf>,
-    /// No progress
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    results: Results,
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
@@ -167,7 +160,7 @@ impl Args {
             prior = known;
             state = Some(file);
         }
-        let watch = watch::Progress::new(design.runs, self.quiet, state);
+        let watch = watch::Progress::new(design.runs, self.results.quiet, state);
         let found = blame(measure, design, prior, &watch, stop).map_err(Failure::Run);
         watch.finish()?;
         found
@@ -175,14 +168,9 @@ impl Args {
 
     /// Prints what there is, and says how it ended.
     fn show(&self, report: &Report) -> Result<(), Failure> {
-        if let Some(path) = &self.report {
-            page::write(path, |command| to_html(report, command))?;
-        }
-        if self.json {
-            output::print_json(&to_json(report))?;
-        } else {
-            output::print(&to_table(report, output::style()))?;
-        }
+        self.results.write_page(|command| to_html(report, command))?;
+        let table = || Some(to_table(report, output::style()));
+        self.results.print(false, || to_json(report), table)?;
         match report.findings.halt {
             Some(Halt::Interrupted) => {
                 let runs = report.findings.runs;

@@ -1,13 +1,12 @@
 //! `fairdisk compare`: one load under several schedulers and on several devices.
 
 use crate::failure::Failure;
-use crate::selection::{self, Rows, Values};
-use crate::{interrupt, output, page, progress};
-use clap::ValueHint;
-use fairdisk_lab::catalog::library::Kind;
-use fairdisk_lab::compare::{BASE, compare, to_html, to_json, to_table};
+use crate::results::Results;
+use crate::selection::{self, Rows, Schedulers, Values};
+use crate::{interrupt, output, progress};
+use fairdisk_lab::compare::{compare, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
-use std::path::PathBuf;
+use fairdisk_lab::run::Progress;
 
 /// Run an experiment or a fio job file under several schedulers and on several devices, in the lab
 #[derive(Debug, clap::Args)]
@@ -18,10 +17,8 @@ pub(crate) struct Args {
     /// An experiment of `fairdisk catalog experiments`, or the path of a .toml file or of a fio job
     /// file
     spec: String,
-    /// Schedulers: names of `fairdisk catalog schedulers`, or paths of .toml files [default: all
-    /// that are built in]. noop is always run, as what the others' throughput is measured by
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    scheduler: Vec<String>,
+    #[command(flatten)]
+    schedulers: Schedulers,
     /// Disks: names of `fairdisk catalog devices`, or paths of .toml files [default: the
     /// experiment's; of a job file, its own or hdd-7200-2007]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -30,43 +27,21 @@ pub(crate) struct Args {
     values: Values,
     #[command(flatten)]
     rows: Rows,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-    /// Write a page of plots: one file that any browser shows
-    #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
-    report: Option<PathBuf>,
-    /// No progress, no remarks
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    results: Results,
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let plans = plans(args)?;
     let stop = interrupt::stop_flag()?;
-    let bar = progress::bar(0, args.quiet);
-    bar.set_message("runs");
-    let tell = |done: usize, all: usize| {
-        bar.set_length(all as u64);
-        bar.set_position(done as u64);
-    };
-    let comparison = compare(&plans, &tell, &stop).map_err(Failure::BadInput)?;
-    bar.finish_and_clear();
+    let compare = |tell: Progress<'_>| compare(&plans, tell, &stop);
+    let comparison = progress::of_runs(args.results.quiet, compare).map_err(Failure::BadInput)?;
     let asked = plans.iter().map(|plan| plan.arms.len() * plan.rows.len()).sum::<usize>();
     let known = comparison.cells.iter().filter(|cell| !cell.partial).count();
     let is_partial = known < asked;
-    if let Some(path) = &args.report {
-        page::write(path, |command| to_html(&comparison, command))?;
-    }
-    if args.json {
-        let mut value = to_json(&comparison);
-        if is_partial {
-            value["partial"] = true.into();
-        }
-        output::print_json(&value)?;
-    } else if !comparison.cells.is_empty() {
-        output::print(&to_table(&comparison, output::style()))?;
-    }
+    args.results.write_page(|command| to_html(&comparison, command))?;
+    let table = || (!comparison.cells.is_empty()).then(|| to_table(&comparison, output::style()));
+    args.results.print(is_partial, || to_json(&comparison), table)?;
     if is_partial {
         let message = format!("results are partial: {known} of {asked} cells are complete");
         return Err(Failure::Interrupted(message));
@@ -74,19 +49,14 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A plan for each device, [`BASE`] as the first of its schedulers.
+/// A plan for each device.
 fn plans(args: &Args) -> Result<Vec<Plan>, Failure> {
-    let built_in = || Kind::Revision.ids().map(str::to_owned).collect();
-    let wanted: Vec<String> =
-        if args.scheduler.is_empty() { built_in() } else { args.scheduler.clone() };
-    let mut schedulers = vec![BASE.to_owned()];
-    schedulers.extend(wanted.into_iter().filter(|name| name != BASE));
     let devices: Vec<Option<String>> = match args.device.is_empty() {
         true => vec![None],
         false => args.device.iter().cloned().map(Some).collect(),
     };
     let options = Options {
-        schedulers,
+        schedulers: args.schedulers.names(),
         row: args.rows.row.clone(),
         seeds: args.rows.seeds,
         ..args.values.options()?

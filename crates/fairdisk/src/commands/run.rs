@@ -110,20 +110,12 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     }
     let plan = selection::load(&args.spec, &options(args)?)?;
     let stop = interrupt::stop_flag()?;
-    let runs = plan.arms.len() * plan.rows.len() * plan.seeds as usize;
-    let bar = progress::bar(runs as u64, args.quiet);
-    bar.set_message("runs");
-    let tell = |done: usize, _| bar.set_position(done as u64);
-    let ensembles = run_plan(&plan, &tell, &stop).map_err(Failure::BadInput)?;
-    bar.finish_and_clear();
+    let ensembles = progress::of_runs(args.quiet, |tell| run_plan(&plan, tell, &stop));
+    let ensembles = ensembles.map_err(Failure::BadInput)?;
     let outcome = Outcome::new(&plan, Shell::Lab, &ensembles);
     let interrupted = stop.load(Ordering::Relaxed) && is_partial(&plan, &ensembles);
     if args.json {
-        let mut value = to_json(&outcome);
-        if interrupted {
-            value["partial"] = true.into();
-        }
-        output::print_json(&value)?;
+        output::print_results(to_json(&outcome), interrupted)?;
     } else if !ensembles.is_empty() {
         output::print(&to_table(&outcome, output::style()))?;
     }
@@ -197,10 +189,7 @@ fn print_runs(args: &Args, plan: &Plan, runs: &[real::Run]) -> Result<(), Failur
         for (row, run) in runs.iter().enumerate() {
             value["rows"][row]["backend"] = real::to_json(&run.report);
         }
-        if is_partial(plan, &ensembles) {
-            value["partial"] = true.into();
-        }
-        return Ok(output::print_json(&value)?);
+        return Ok(output::print_results(value, is_partial(plan, &ensembles))?);
     }
     if !runs.is_empty() {
         output::print(&to_table(&outcome, output::style()))?;

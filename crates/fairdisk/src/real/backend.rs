@@ -104,8 +104,7 @@ pub(super) fn open(
     } else {
         let bar = progress::bar(0, quiet);
         let go_on = |written: Allocated| {
-            bar.set_length(written.total >> 20);
-            bar.set_position(written.done >> 20);
+            progress::show(&bar, written.done >> 20, written.total >> 20);
             bar.set_message("MiB written out");
             !stop.load(Ordering::Relaxed)
         };

@@ -45,8 +45,7 @@ impl Watch for Progress {
     }
 
     fn progress(&self, done: usize, expected: usize, what: &str) {
-        self.bar.set_length(expected as u64);
-        self.bar.set_position(done as u64);
+        progress::show(&self.bar, done as u64, expected as u64);
         let left = HumanDuration(self.bar.eta());
         self.bar.set_message(format!("runs at most: {what}, {left:#} left"));
     }
