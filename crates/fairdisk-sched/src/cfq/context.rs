@@ -99,7 +99,7 @@ pub(crate) struct Context {
     /// The task's priority at its last request.
     pub(crate) ioprio: IoPrio,
     /// The priority has changed since its own queue was last used.
-    pub(crate) priority_due: bool,
+    priority_due: bool,
     /// Its own queue.
     pub(crate) sync_queue: u32,
     /// The shared queue its asynchronous requests go to.
@@ -129,6 +129,27 @@ impl Context {
             think: DecayingMean::new(),
             seek: Seeks { last: Lba(0), distance: DecayingMean::new() },
         }
+    }
+
+    /// The queue its synchronous requests, or its asynchronous ones, go to, or [`NIL`].
+    pub(crate) const fn queue(&self, sync: bool) -> u32 {
+        if sync { self.sync_queue } else { self.async_queue }
+    }
+
+    /// A changed priority takes effect with the task's next request: at once for the choice of the
+    /// asynchronous queue, on its own queue when that is used next (spec: cfq, section 2.3).
+    pub(crate) fn reprioritise(&mut self, ioprio: IoPrio) {
+        if self.ioprio != ioprio {
+            self.ioprio = ioprio;
+            self.async_queue = NIL;
+            self.priority_due = true;
+        }
+    }
+
+    /// Its own queue is used: which has to take on the task's priority, as that changed before.
+    pub(crate) fn take_priority_due(&mut self) -> Option<u32> {
+        let due = core::mem::take(&mut self.priority_due);
+        (due && self.sync_queue != NIL).then_some(self.sync_queue)
     }
 
     pub(crate) const fn completed_sync(&mut self, now: Jiffies) {

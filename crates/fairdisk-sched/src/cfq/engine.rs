@@ -95,7 +95,7 @@ impl Cfq {
         layer: u32,
     ) -> Option<RequestId> {
         let context = self.tasks.find_or_make(now, request.task, layer, request.ioprio);
-        self.reprioritise(context, request.ioprio);
+        self.tasks[context].reprioritise(request.ioprio);
         let queue = self.queue_of(context, request.sync);
         if request.sync {
             self.catch_up_priority(context);

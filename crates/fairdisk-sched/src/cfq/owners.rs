@@ -16,8 +16,7 @@ impl Cfq {
         if bio.sync {
             self.catch_up_priority(context);
         }
-        let Context { sync_queue, async_queue, .. } = self.tasks[context];
-        let queue = if bio.sync { sync_queue } else { async_queue };
+        let queue = self.tasks[context].queue(bio.sync);
         let Some(queue) = self.queues.get_mut(queue as usize) else { return MayQueue::May };
         queue.priority.boost(bio.flags.contains(Flags::EXCLUSIVE));
         if queue.waits && !queue.passed_full_pool {
@@ -38,36 +37,24 @@ impl Cfq {
         else {
             return false;
         };
-        let Context { sync_queue, async_queue, .. } = self.tasks[context];
-        rq.queue == if bio.sync { sync_queue } else { async_queue }
-    }
-
-    /// A changed priority takes effect with the task's next request: at once for the choice of the
-    /// asynchronous queue, on its own queue when that is used next (spec: cfq, section 2.3).
-    pub(crate) fn reprioritise(&mut self, context: u32, ioprio: IoPrio) {
-        let context = &mut self.tasks[context];
-        if context.ioprio != ioprio {
-            context.ioprio = ioprio;
-            context.async_queue = NIL;
-            context.priority_due = true;
-        }
+        rq.queue == self.tasks[context].queue(bio.sync)
     }
 
     /// The task's own queue is used: it takes on a priority that changed before.
     pub(crate) fn catch_up_priority(&mut self, context: u32) {
         let context = &mut self.tasks[context];
-        if core::mem::take(&mut context.priority_due) && context.sync_queue != NIL {
-            self.queues[context.sync_queue as usize].set_priority(context.ioprio);
+        if let Some(queue) = context.take_priority_due() {
+            self.queues[queue as usize].set_priority(context.ioprio);
         }
     }
 
     /// The queue the task's requests go to.
     pub(crate) fn queue_of(&mut self, context: u32, sync: bool) -> u32 {
-        let Context { layer, ioprio, sync_queue, async_queue, .. } = self.tasks[context];
-        let known = if sync { sync_queue } else { async_queue };
+        let known = self.tasks[context].queue(sync);
         if known != NIL {
             return known;
         }
+        let Context { layer, ioprio, .. } = self.tasks[context];
         if sync {
             let queue = self.make_queue(layer, true, ioprio);
             self.tasks[context].sync_queue = queue;

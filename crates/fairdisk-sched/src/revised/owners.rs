@@ -4,7 +4,6 @@
 use super::groups::ROOT;
 use super::queue::Queue;
 use super::state::State;
-use crate::cfq::context::Context;
 use crate::cfq::jiffies::Jiffies;
 use crate::cfq::queue::NIL;
 use crate::cfq::tasks::put;
@@ -17,7 +16,7 @@ impl State {
         if bio.sync {
             self.catch_up_priority(context);
         }
-        let queue = self.queue_known(context, bio.sync);
+        let queue = self.tasks[context].queue(bio.sync);
         let Some(queue) = self.queues.get_mut(queue as usize) else { return MayQueue::May };
         queue.priority.boost(bio.flags.contains(Flags::EXCLUSIVE));
         if queue.waits && !queue.passed_full_pool {
@@ -41,30 +40,14 @@ impl State {
         let checks = self.on.group_isolate_ops && !self.on.merge_across_groups;
         let group = self.queue(rq.queue).place.group;
         (!checks || self.groups.find(bio.group) == Some(group))
-            && rq.queue == self.queue_known(context, bio.sync)
-    }
-
-    fn queue_known(&self, context: u32, sync: bool) -> u32 {
-        let Context { sync_queue, async_queue, .. } = self.tasks[context];
-        if sync { sync_queue } else { async_queue }
-    }
-
-    /// A changed priority takes effect with the task's next request: at once for the choice of the
-    /// asynchronous queue, on its own queue when that is used next (spec: cfq, section 2.3).
-    pub(super) fn reprioritise(&mut self, context: u32, ioprio: IoPrio) {
-        let context = &mut self.tasks[context];
-        if context.ioprio != ioprio {
-            context.ioprio = ioprio;
-            context.async_queue = NIL;
-            context.priority_due = true;
-        }
+            && rq.queue == self.tasks[context].queue(bio.sync)
     }
 
     /// The task's own queue is used: it takes on a priority that changed before.
     pub(super) fn catch_up_priority(&mut self, context: u32) {
         let context = &mut self.tasks[context];
-        if core::mem::take(&mut context.priority_due) && context.sync_queue != NIL {
-            self.queues[context.sync_queue as usize].set_priority(context.ioprio);
+        if let Some(queue) = context.take_priority_due() {
+            self.queues[queue as usize].set_priority(context.ioprio);
         }
     }
 
@@ -80,7 +63,7 @@ impl State {
             self.split_if_due(now, context);
             self.follow_merge(now, context);
         }
-        let known = self.queue_known(context, request.sync);
+        let known = self.tasks[context].queue(request.sync);
         if known != NIL {
             return known;
         }

@@ -159,7 +159,7 @@ impl State {
     pub(super) fn admit(&mut self, now: Jiffies, request: &Request) -> Option<RequestId> {
         self.start_clocks(now);
         let context = self.tasks.find_or_make(now, request.task, 0, request.ioprio);
-        self.reprioritise(context, request.ioprio);
+        self.tasks[context].reprioritise(request.ioprio);
         let queue = self.queue_for(now, context, request);
         if request.sync {
             self.catch_up_priority(context);
