@@ -55,28 +55,9 @@ enum Step {
     WaitCompletion(Why),
 }
 
-/// The groups by number.
-#[derive(Debug, Default)]
-struct Groups(Vec<Group>);
-
-impl core::ops::Index<usize> for Groups {
-    type Output = Group;
-    #[inline]
-    fn index(&self, at: usize) -> &Group {
-        &self.0[at]
-    }
-}
-
-impl core::ops::IndexMut<usize> for Groups {
-    #[inline]
-    fn index_mut(&mut self, at: usize) -> &mut Group {
-        &mut self.0[at]
-    }
-}
-
-impl Capped for Groups {
+impl Capped for Vec<Group> {
     fn capped(&mut self, group: u32) -> (&Qos, &mut Ceiling) {
-        let group = &mut self.0[group as usize];
+        let group = &mut self[group as usize];
         (&group.qos, &mut group.ceiling)
     }
 }
@@ -86,7 +67,8 @@ impl Capped for Groups {
 pub struct Fair {
     params: FairParams,
     tree: Hierarchy,
-    groups: Groups,
+    /// By number.
+    groups: Vec<Group>,
     barred: Barred,
     floors: Floors,
     targets: Targets,
@@ -106,7 +88,7 @@ impl Fair {
         let mut scheduler = Self {
             params: *params,
             tree: Hierarchy::new(params.credit, params.round + params.round),
-            groups: Groups::default(),
+            groups: Vec::new(),
             barred: Barred::new(),
             floors: Floors::new(),
             targets: Targets::new(),
@@ -124,9 +106,9 @@ impl Fair {
 
     #[inline]
     fn make_group(&mut self, group: GroupId) {
-        while self.groups.0.len() <= group.0 as usize {
-            let at = self.groups.0.len() as u32;
-            self.groups.0.push(Group::new());
+        while self.groups.len() <= group.0 as usize {
+            let at = self.groups.len() as u32;
+            self.groups.push(Group::new());
             self.tree.make(at);
             self.queues.make_group(at);
         }

@@ -10,7 +10,8 @@
 //! [`MISSING_LOW`] is missing it rises. At last the others have one request at a time, and not even
 //! that before those behind have had a part of what they had.
 
-use super::{Fair, Groups};
+use super::Fair;
+use super::group::Group;
 use alloc::vec::Vec;
 use fairdisk_core::{Instant, Span};
 
@@ -128,7 +129,7 @@ impl DepthRule {
     }
 
     /// Whether one who has its share may have another request at the device, where so many are.
-    pub(super) fn may_go(&self, groups: &Groups, in_flight: u32) -> bool {
+    pub(super) fn may_go(&self, groups: &[Group], in_flight: u32) -> bool {
         let Some(limit) = self.limit else { return true };
         let of = |group: &u32| groups[*group as usize].in_flight;
         let others = in_flight.saturating_sub(self.behind.iter().map(of).sum());
@@ -136,7 +137,7 @@ impl DepthRule {
     }
 
     /// One of those for whom there is room, with something queued.
-    pub(super) fn first_behind(&self, groups: &Groups) -> Option<u32> {
+    pub(super) fn first_behind(&self, groups: &[Group]) -> Option<u32> {
         self.behind.iter().copied().find(|group| groups[*group as usize].waiting > 0)
     }
 
