@@ -105,14 +105,26 @@ impl Mclock {
         firsts.map(|(_, proportion)| proportion).min().unwrap_or(self.served)
     }
 
-    /// The group's first request is another than before: it gets tags.
+    /// The group's first request is another than before: it gets tags, its proportion tag not
+    /// before that of the one it follows.
     fn tag_first(&mut self, group: u32, was_away: bool) {
         if let Some(arrived) = self.queues.first(group).map(|first| first.arrived) {
-            let least = if was_away { self.smallest_proportion() } else { 0 };
+            let before = self.client(group).tags.proportion;
+            let least = if was_away { self.smallest_proportion() } else { before };
             let anticipation = self.params.anticipation;
             self.client(group).tag(arrived, least, anticipation);
         }
         self.place(group);
+    }
+
+    /// Takes a queued request out. Only the first of a group has tags to hand on.
+    fn take_out(&mut self, id: RequestId) {
+        let group = self.queues.request(id).group.0;
+        let was_first = self.queues.first(group).is_some_and(|first| first.id == id);
+        self.queues.remove(id);
+        if was_first {
+            self.tag_first(group, false);
+        }
     }
 
     /// Puts the group where its tags say, or nowhere if it has nothing queued.
@@ -211,8 +223,7 @@ impl Elevator for Mclock {
     }
 
     fn withdraw(&mut self, _now: Instant, id: RequestId) {
-        let group = self.queues.remove(id).group.0;
-        self.tag_first(group, false);
+        self.take_out(id);
     }
 
     fn configure(&mut self, now: Instant, change: &Change) {
@@ -243,8 +254,7 @@ impl Elevator for Mclock {
         let by_limit = || self.limits.first().map(|(group, _)| group);
         let group = self.choose(now).map(|(group, _)| group).or_else(by_limit)?;
         let id = self.queues.first(group)?.id;
-        self.queues.remove(id);
-        self.tag_first(group, false);
+        self.take_out(id);
         Some(id)
     }
 }

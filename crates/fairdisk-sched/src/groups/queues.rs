@@ -75,7 +75,6 @@ impl GroupQueues {
     }
 
     /// The request in slot `id`, queued or in flight.
-    #[cfg(test)]
     pub(crate) fn request(&self, id: RequestId) -> &Request {
         &self.requests[id.0 as usize]
     }
