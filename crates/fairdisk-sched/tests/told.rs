@@ -141,13 +141,13 @@ fn qos(floor: u64, ceiling: u64) -> Qos {
     Qos { floor: rates(floor), ceiling: rates(ceiling), ..Qos::NONE }
 }
 
+const fn inside(group: u32, outer: u32) -> Change {
+    Change::GroupParent { group: GroupId(group), parent: Some(GroupId(outer)) }
+}
+
 fn all_told() -> [Told; 5] {
     let group = GroupId(1);
     let weight = |weight: u32| Share::Weight(Weight::new(weight).expect("1 to 10000"));
-    let inside = |group: u32, outer: u32| Change::GroupParent {
-        group: GroupId(group),
-        parent: Some(GroupId(outer)),
-    };
     [
         Told {
             what: "a share",
@@ -216,5 +216,20 @@ fn what_is_not_honoured_is_not_looked_at() {
             told_of.tell(&told.changes);
             assert_eq!(told_of.measure(), other.measure(), "{name} looks at {}", told.what);
         }
+    }
+}
+
+/// A group that is put into one that lies in it goes beside all others.
+#[test]
+fn groups_never_lie_in_a_circle() {
+    for name in SchedulerSpec::NAMES {
+        let spec = SchedulerSpec::named(name).expect("it is listed");
+        let (mut circle, mut line) = (Disk::new(spec), Disk::new(spec));
+        for disk in [&mut circle, &mut line] {
+            disk.tell(&[inside(2, 3)]);
+            disk.run(Span::from_ms(1234));
+        }
+        circle.tell(&[inside(3, 2), inside(1, 1)]);
+        assert_eq!(circle.measure(), line.measure(), "{name}");
     }
 }

@@ -177,9 +177,10 @@ impl Schedule {
         entity.class = rank(class);
     }
 
-    /// Puts a group into another.
+    /// Puts a group into another. What would be a circle is not done: it lies in the root group.
     pub(super) fn set_parent(&mut self, group: u32, parent: u32) {
         let entity = self.of_group(group);
+        let parent = if self.lies_in(parent, group) { ROOT } else { parent };
         if entity == NIL || self.entities[entity as usize].parent == parent {
             return;
         }
@@ -192,6 +193,14 @@ impl Schedule {
         if active {
             self.activate(entity);
         }
+    }
+
+    /// Whether the node is that of `group` or lies in it, however deep.
+    fn lies_in(&self, mut node: u32, group: u32) -> bool {
+        while node != group && node != ROOT {
+            node = self.entities[self.of_group(node) as usize].parent;
+        }
+        node == group
     }
 
     /// The most a queue wants in its next turn.

@@ -3,6 +3,7 @@
 //! one more group inside, of the weight that every group has by default.
 
 use alloc::vec::Vec;
+use core::iter;
 use fairdisk_core::{GroupId, Weight};
 
 /// All of the disk; parts are fractions of it.
@@ -10,9 +11,6 @@ pub(crate) const WHOLE: u64 = 1 << 24;
 
 /// What the own tasks of a group weigh among the groups inside it.
 const OWN: u64 = Weight::DEFAULT.get() as u64;
-
-/// Deeper, groups are taken to lie beside each other; a circle ends there.
-const DEPTH_MAX: u32 = 32;
 
 #[derive(Clone, Debug)]
 struct Node {
@@ -58,13 +56,20 @@ impl Weights {
         self.change(group, |node| node.weight = u64::from(weight.get()));
     }
 
-    /// Puts the group into another, or beside all others.
+    /// Puts the group into another, or beside all others. What would be a circle is not done.
     pub(crate) fn set_parent(&mut self, group: u32, parent: Option<GroupId>) {
         self.make(group);
         if let Some(parent) = parent {
             self.make(parent.0);
         }
-        self.change(group, |node| node.parent = parent.map(|parent| parent.0));
+        let parent = parent.map(|parent| parent.0).filter(|parent| !self.lies_in(*parent, group));
+        self.change(group, |node| node.parent = parent);
+    }
+
+    /// Whether `group` is `outer` or lies in it, however deep.
+    fn lies_in(&self, group: u32, outer: u32) -> bool {
+        let mut path = iter::successors(Some(group), |at| self.nodes[*at as usize].parent);
+        path.any(|at| at == outer)
     }
 
     /// The group's own tasks want the disk from now on, or do not any more.
@@ -89,8 +94,7 @@ impl Weights {
     /// Among the groups inside `outer` one weighs `more` and no longer `less`.
     fn count(&mut self, outer: Option<u32>, less: u64, more: u64) {
         let (mut outer, mut less, mut more) = (outer, less, more);
-        for _ in 0..DEPTH_MAX {
-            let Some(group) = outer else { break };
+        while let Some(group) = outer {
             let node = &mut self.nodes[group as usize];
             let was_active = node.is_active();
             node.inside = (node.inside + more).saturating_sub(less);
@@ -110,7 +114,7 @@ impl Weights {
         if node.inside > 0 {
             part = part * OWN / (OWN + node.inside);
         }
-        for _ in 0..DEPTH_MAX {
+        loop {
             let outer = node.parent.map(|outer| &self.nodes[outer as usize]);
             let all = match outer {
                 Some(outer) => outer.inside + if outer.wants { OWN } else { 0 },
@@ -119,10 +123,9 @@ impl Weights {
             part = part * node.weight / all.max(node.weight);
             match outer {
                 Some(outer) => node = outer,
-                None => break,
+                None => return part.max(1),
             }
         }
-        part.max(1)
     }
 }
 
@@ -173,5 +176,33 @@ mod tests {
         weights.set_wants(3, true);
         weights.set_parent(3, None);
         assert_eq!([1, 3].map(|group| percent(&weights, group)), [25, 75]);
+    }
+
+    #[test]
+    fn however_deep_groups_lie_they_are_counted_once() {
+        let mut weights = Weights::new();
+        for group in 1..100 {
+            weights.set_weight(group, weight(100));
+            weights.set_parent(group, Some(GroupId(group - 1)));
+        }
+        weights.set_weight(0, weight(100));
+        weights.set_weight(100, weight(900));
+        weights.set_wants(100, true);
+        weights.set_wants(99, true);
+        assert_eq!([99, 100].map(|group| percent(&weights, group)), [10, 90]);
+        weights.set_wants(50, true);
+        weights.set_wants(99, false);
+        weights.set_wants(50, false);
+        assert_eq!(percent(&weights, 100), 100, "nobody else wants the disk");
+    }
+
+    #[test]
+    fn a_group_is_not_put_into_one_that_lies_in_it() {
+        let mut weights = Weights::new();
+        weights.set_parent(2, Some(GroupId(1)));
+        [1, 2, 3].into_iter().for_each(|group| weights.set_wants(group, true));
+        weights.set_parent(1, Some(GroupId(2)));
+        weights.set_parent(3, Some(GroupId(3)));
+        assert_eq!([1, 2, 3].map(|group| percent(&weights, group)), [25, 25, 50]);
     }
 }

@@ -2,14 +2,12 @@
 //! class.
 
 use alloc::vec::Vec;
+use core::iter;
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{Span, Weight};
 
 /// A nanosecond of service to a class with one share.
 const UNIT: u64 = 1 << 10;
-
-/// Deeper, groups are not looked for an outer one; a circle ends there.
-const DEPTH_MAX: u32 = 32;
 
 #[derive(Clone, Debug)]
 struct Class {
@@ -75,14 +73,13 @@ impl Classes {
         &mut self.classes[group as usize]
     }
 
+    /// The class and those it lies in, from the inside.
+    fn path(&self, group: u32) -> impl Iterator<Item = u32> + '_ {
+        iter::successors(Some(group), |at| self.classes.get(*at as usize)?.outer)
+    }
+
     fn outermost(&self, group: u32) -> u32 {
-        let mut at = group;
-        for _ in 0..DEPTH_MAX {
-            let outer = self.classes.get(at as usize).and_then(|class| class.outer);
-            let Some(outer) = outer else { break };
-            at = outer;
-        }
-        at
+        self.path(group).last().unwrap_or(group)
     }
 
     /// Its shares among the classes inside `outermost`. An outermost class that holds others is
@@ -179,8 +176,9 @@ impl Classes {
         self.make(group).shares = u64::from(weight.get());
     }
 
-    /// Puts the class, and all inside it, into another.
+    /// Puts the class, and all inside it, into another. What would be a circle is not done.
     pub(super) fn set_outer(&mut self, group: u32, outer: Option<u32>) {
+        let outer = outer.filter(|outer| self.path(*outer).all(|at| at != group));
         self.make(group).outer = outer;
         if let Some(outer) = outer {
             self.make(outer);
