@@ -44,19 +44,20 @@ impl Pace {
     pub(super) fn budget_max(&self) -> u64 {
         match self.fixed {
             0 if self.turns < TURNS => UNKNOWN,
-            0 => (self.peak_per_s * self.timeout.as_ms() / 1000).max(LEAST),
+            0 => (self.peak_per_s.saturating_mul(self.timeout.as_ms()) / 1000).max(LEAST),
             fixed => fixed,
         }
     }
 
     /// The smallest.
     pub(super) fn budget_min(&self) -> u64 {
-        (self.budget_max() / 32).max(8)
+        let most = self.budget_max();
+        (most / 32).max(8).min(most)
     }
 
     /// What the device does in `span`, or in the longest turn, at the highest rate seen.
     pub(super) fn worth(&self, span: Span) -> u64 {
-        self.peak_per_s * span.min(self.timeout).as_us() / 1_000_000
+        self.peak_per_s.saturating_mul(span.min(self.timeout).as_us()) / 1_000_000
     }
 }
 
@@ -77,5 +78,12 @@ mod tests {
         assert_eq!(pace.worth(Span::from_ms(50)), 8_000);
         assert_eq!(pace.worth(Span::from_s(1)), 20_000);
         assert_eq!(Pace::new(500, Span::from_ms(125)).budget_max(), 500);
+    }
+    #[test]
+    fn the_smallest_budget_is_no_larger_than_the_largest() {
+        for fixed in [1, 7, 8, 9, 1000] {
+            let pace = Pace::new(fixed, Span::from_ms(125));
+            assert!((1..=pace.budget_max()).contains(&pace.budget_min()), "{fixed}");
+        }
     }
 }

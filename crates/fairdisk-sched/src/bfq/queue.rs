@@ -91,9 +91,9 @@ impl Queue {
 
     fn raise(&mut self, now: Instant, params: &RaisingParams, slice_idle: fairdisk_core::Span) {
         let idle = self.idle_since.map(|since| now.since(since));
-        let spent = now.since(self.batch_began).as_ns();
-        let rate_max = u64::from(params.soft_real_time_rate_max);
-        let little = self.batch_sectors * 1_000_000_000 <= spent.saturating_mul(rate_max);
+        let spent = u128::from(now.since(self.batch_began).as_ns());
+        let rate_max = u128::from(params.soft_real_time_rate_max);
+        let little = u128::from(self.batch_sectors) * 1_000_000_000 <= spent * rate_max;
         let raised = match idle {
             Some(idle) if idle < params.idle_min && idle > slice_idle && little => Some(Raised {
                 factor: params.interactive_factor * params.soft_real_time_factor,
@@ -113,5 +113,24 @@ impl Queue {
     /// The weight falls back if it has been raised for long enough.
     pub(super) fn lower(&mut self, now: Instant) {
         self.raised = self.raised.filter(|raised| now < raised.until);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairdisk_core::Span;
+
+    #[test]
+    fn a_queue_that_is_never_idle_may_ask_for_as_much_as_it_likes() {
+        let (params, slice_idle) = (RaisingParams::default(), Span::from_ms(8));
+        let begun = Instant::ZERO + Span::from_s(10);
+        let mut queue = Queue::new(0, true, IoPrio::UNSET, 0, 8);
+        queue.arrives(begun, 1 << 50, Some((&params, slice_idle)));
+        queue.lower(begun + params.interactive_span);
+        let done = begun + Span::from_s(1 << 20);
+        queue.idle_since = Some(done);
+        queue.arrives(done + Span::from_ms(20), 8, Some((&params, slice_idle)));
+        assert!(!queue.is_raised(), "it asked for more than the soft real-time rate");
     }
 }
