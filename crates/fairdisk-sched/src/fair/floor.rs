@@ -6,7 +6,9 @@
 use super::Fair;
 use super::device::Device;
 use crate::groups::Order;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use fairdisk_core::{GroupId, Instant, Qos, Rates, Refusal, Span};
 
 /// Floors may take so much of a second of the device; the rest is for what is not foreseen.
@@ -82,6 +84,10 @@ impl Fair {
         }
     }
 
+    fn has_floor(&self, group: u32) -> bool {
+        !self.groups[group as usize].qos.floor.is_none()
+    }
+
     /// When the first floor is due of those that want it.
     pub(super) fn floor_due(&mut self) -> Option<Instant> {
         loop {
@@ -127,17 +133,28 @@ impl Fair {
     /// Whether the floor can be kept beside those there are.
     pub(super) fn admits(&self, group: GroupId, qos: &Qos) -> Result<(), Refusal> {
         let takes = floor_cost(&self.device, &qos.floor);
-        let others = self.floors.groups.iter().filter(|one| {
-            // What lies in the group, or around it, is a part of the same promise.
-            **one != group.0
-                && !self.tree.path(**one).any(|outer| outer == group.0)
-                && !self.tree.is_inside(group.0, **one)
-        });
-        let promised = others.fold(Span::ZERO, |sum, one| {
-            sum + floor_cost(&self.device, &self.groups[*one as usize].qos.floor)
-        });
-        let left = PROMISED_MOST - promised;
+        let left = PROMISED_MOST - self.promised_beside(group.0);
         if takes <= left { Ok(()) } else { Err(Refusal::Floor { group, takes, left }) }
+    }
+
+    /// How much of a second of the device other floors take. Those in a group are part of its
+    /// promise; if they come to more, so is it of theirs.
+    fn promised_beside(&self, group: u32) -> Span {
+        let around = |one: &u32| self.tree.path(group).any(|outer| outer == *one);
+        let beside = |one: &u32| !around(one) && !self.tree.is_inside(*one, group);
+        let mut others: Vec<u32> = self.floors.groups.iter().copied().filter(beside).collect();
+        others.sort_by_key(|one| Reverse(self.tree.path(*one).count()));
+        let (mut all, mut inside) = (Span::ZERO, BTreeMap::new());
+        for one in others {
+            let own = floor_cost(&self.device, &self.groups[one as usize].qos.floor);
+            let takes = own.max(inside.remove(&one).unwrap_or_default());
+            let outer = self.tree.path(one).skip(1).find(|outer| self.has_floor(*outer));
+            match outer.filter(|outer| !around(outer)) {
+                Some(outer) => *inside.entry(outer).or_default() += takes,
+                None => all += takes,
+            }
+        }
+        all
     }
 }
 
