@@ -60,6 +60,11 @@ impl Barred {
         self.until.first().map(|(_, at)| at)
     }
 
+    /// When all of `groups` may go on, if one of them may not yet.
+    pub(super) fn until(&self, groups: impl Iterator<Item = u32>) -> Option<Instant> {
+        groups.filter_map(|group| self.until.key(group)).max()
+    }
+
     /// The group may go on at once.
     pub(super) fn release(&mut self, group: u32, tree: &mut Hierarchy) {
         if self.until.key(group).is_some() {

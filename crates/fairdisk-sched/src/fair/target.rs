@@ -54,15 +54,21 @@ impl Fair {
         self.targets.due.place(group, Some(due));
     }
 
-    /// A group that would miss its target, and does not ask for too much.
+    /// A group that would miss its target, and does not ask for too much. One that is at a ceiling
+    /// is due once it may go on.
     fn near_target(&mut self, now: Instant) -> Option<u32> {
         loop {
             let (group, _) = self.targets.due.first().filter(|(_, at)| *at <= now)?;
-            let waits = self.groups[group as usize].waiting > 0 && !self.tree.is_barred(group);
-            if waits && !self.tree.is_ahead(group, DEBT_MOST) {
+            let waits = self.groups[group as usize].waiting > 0;
+            if !waits || self.tree.is_ahead(group, DEBT_MOST) {
+                self.targets.due.place(group, None);
+                continue;
+            }
+            let until = self.barred.until(self.tree.path(group));
+            if until.is_none() {
                 return Some(group);
             }
-            self.targets.due.place(group, None);
+            self.targets.due.place(group, until);
         }
     }
 
