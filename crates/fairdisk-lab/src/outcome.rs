@@ -9,6 +9,7 @@ pub use change::ChangeOutcome;
 pub(crate) use json::latency_ms;
 pub use json::to_json;
 pub use score::Score;
+pub(crate) use table::widest;
 pub use table::{Style, to_table};
 
 use crate::catalog::experiment::Published;

@@ -191,20 +191,27 @@ pub fn run_once(
     seed: u32,
     stop: &AtomicBool,
 ) -> Result<RunResult, String> {
-    let mut result = run_disk(plan, plan.setup(arm, row, seed)?, stop);
+    let mut result = run_disk(plan, plan.setup(arm, row, seed)?, stop)?;
     for disk in 1..plan.array.disks {
-        result.add(&run_disk(plan, plan.setup_disk(arm, row, seed, disk)?, stop));
+        result.add(&run_disk(plan, plan.setup_disk(arm, row, seed, disk)?, stop)?);
     }
     result.gather_lines(row.load.task_names().len());
     Ok(result)
 }
 
-fn run_disk(plan: &Plan, setup: Setup, stop: &AtomicBool) -> RunResult {
+fn run_disk(plan: &Plan, setup: Setup, stop: &AtomicBool) -> Result<RunResult, String> {
     let Setup { named, root, .. } = setup;
     let mut world = World::new(setup.machine, setup.disk);
     let end = Instant::ZERO + plan.duration.unwrap_or(RUN_MAX);
     if plan.ramp > Span::ZERO {
         world.run_until(Instant::ZERO + plan.ramp);
+        if world.machine().is_done() {
+            let seconds = plan.ramp.as_ns() as f64 / 1e9;
+            return Err(format!(
+                "all tasks were done within the {seconds} s of `ramp_s`, which are not measured; \
+                 lower it, or give them more to do"
+            ));
+        }
         world.machine_mut().restart_tallies();
     }
     let before = work(&world);
@@ -226,7 +233,7 @@ fn run_disk(plan: &Plan, setup: Setup, stop: &AtomicBool) -> RunResult {
     if plan.duration.is_none() && !world.machine().is_done() {
         result.end = RunEnd::GivenUp;
     }
-    result
+    Ok(result)
 }
 
 /// What the disk has done for each group of the machine.

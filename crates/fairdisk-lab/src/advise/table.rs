@@ -2,7 +2,7 @@
 
 use super::settings::{commands, experiment, in_a_line};
 use super::{Advice, Tried};
-use crate::outcome::Style;
+use crate::outcome::{Style, widest};
 use std::fmt::Write as _;
 
 /// The advice as text.
@@ -29,8 +29,8 @@ pub fn to_table(advice: &Advice, style: Style) -> String {
 /// What is wished, and what the proposal makes of it.
 fn write_wishes(out: &mut String, advice: &Advice, best: &Tried, style: Style) {
     let _ = writeln!(out, "\n{}", style.bold("wishes, and what comes of them as proposed"));
-    let groups = advice.wishes.iter().map(|wish| wish.name.len()).max().unwrap_or(0);
-    let texts = advice.wishes.iter().map(|wish| wish.text.len()).max().unwrap_or(0);
+    let groups = widest(advice.wishes.iter().map(|wish| &wish.name), "");
+    let texts = widest(advice.wishes.iter().map(|wish| &wish.text), "");
     for (at, wish) in advice.wishes.iter().enumerate() {
         let verdict = &best.verdicts[at];
         let word = if verdict.met { "yes" } else { "no" };
@@ -45,7 +45,7 @@ fn write_wishes(out: &mut String, advice: &Advice, best: &Tried, style: Style) {
 
 /// The evidence.
 fn write_tried(out: &mut String, advice: &Advice, style: Style) {
-    let names = advice.tried.iter().map(|one| one.name.len()).max().unwrap_or(0).max(9);
+    let names = widest(advice.tried.iter().map(|one| &one.name), "scheduler");
     let head = format!(
         "  {:names$}  {:>6}  {:>8}  {:>7}  what the wishes came to",
         "scheduler", "wishes", "MB/s", "of noop"

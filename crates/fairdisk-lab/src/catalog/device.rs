@@ -6,11 +6,13 @@ mod null;
 mod raid5;
 mod ssd;
 
+use super::allowed::{Wrong, demand_within};
 use super::error::{CatalogError, unknown};
 use super::inherit;
-use super::library::{Document, Kind, find};
+use super::library::{Document, Kind, check_id, find};
 use super::overrides::{Override, read};
 use super::source::Source;
+use super::text::check_line;
 use fairdisk_sim::device::{Check, Checked, DeviceSpec};
 use fixed::FixedFile;
 use hdd::HddFile;
@@ -57,19 +59,19 @@ pub fn parse_device(id: &str, text: &str, path: &str) -> Result<DeviceSpec, Cata
 /// # Errors
 /// A name that stands for nothing, or the first thing wrong with the file or a change.
 pub fn load(name: &str, overrides: &[Override]) -> Result<DeviceEntry, CatalogError> {
-    let document = inherit::flatten(Kind::Device, find(Kind::Device, name)?)?;
+    let document = find_flat(name)?;
     let parse = |document: &Document| parse_entry(&document.id, Source::of(document));
     read(&document, &["device"], overrides, parse)
 }
 
+/// The file of the device `name` with what it inherits.
+fn find_flat(name: &str) -> Result<Document, CatalogError> {
+    inherit::flatten(Kind::Device, find(Kind::Device, name)?)
+}
+
 fn parse_entry(id: &str, source: Source<'_>) -> Result<DeviceEntry, CatalogError> {
     let head: Head = source.parse()?;
-    if head.id != id {
-        return Err(source.error_at_key(
-            "id",
-            format!("`id` is `{}`; allowed: `{id}`, as the file is named", head.id),
-        ));
-    }
+    head.check(id).map_err(|wrong| source.wrong(wrong))?;
     let spec = match head.kind.as_str() {
         "hdd" => DeviceSpec::Hdd(checked(source, source.parse::<HddFile>()?.params(source)?)?),
         "fixed" => DeviceSpec::Fixed(checked(source, source.parse::<FixedFile>()?.params())?),
@@ -84,12 +86,6 @@ fn parse_entry(id: &str, source: Source<'_>) -> Result<DeviceEntry, CatalogError
         }
     };
     let array = Array { disks: head.jbod, partitions: head.partitions };
-    for (key, value, most) in [("jbod", array.disks, 1024), ("partitions", array.partitions, 128)] {
-        if !(1..=most).contains(&value) {
-            let message = format!("`{key}` is {value}; allowed: 1 to {most}");
-            return Err(source.error_at_key(key, message));
-        }
-    }
     Ok(DeviceEntry { title: head.title, spec, array })
 }
 
@@ -107,6 +103,16 @@ struct Head {
     jbod: u32,
     #[serde(default = "one")]
     partitions: u32,
+}
+
+impl Head {
+    /// Demands that it is called `id`, and values that can be run.
+    fn check(&self, id: &str) -> Result<(), Wrong> {
+        check_id(&self.id, id)?;
+        check_line("title", &self.title)?;
+        demand_within(1..=1024, "jbod", self.jbod)?;
+        demand_within(1..=128, "partitions", self.partitions)
+    }
 }
 
 const fn one() -> u32 {
@@ -180,7 +186,7 @@ mod tests {
         let array = "id = \"f\"\ntitle = \"t\"\nkind = \"raid5\"\ndisk = \"null\"\ndisks = 4\nchunk_kib = 64\ndepth = 8\n";
         assert_eq!(
             refusal(array),
-            "f.toml:4: `disk`: `null` is of kind `null`; allowed: one of kind `hdd`"
+            "f.toml:4: `disk`: `null` is of kind `null`; allowed: a single one of kind `hdd`"
         );
         assert!(
             refusal(&array.replace("\"null\"", "\"nul\""))

@@ -103,15 +103,9 @@ pub struct Volume {
     /// How large they are.
     pub file_mib: Option<u64>,
     /// Whether the indirect blocks are in memory when a run begins.
-    #[serde(default)]
-    pub cached: bool,
-    /// ext3 without its journal, to see what it does.
-    #[serde(default = "yes")]
-    pub journal: bool,
-}
-
-const fn yes() -> bool {
-    true
+    pub cached: Option<bool>,
+    /// Whether ext3 has its journal, if it is to be without to see what that does.
+    pub journal: Option<bool>,
 }
 
 /// Reads, writes, or both.
@@ -375,7 +369,7 @@ impl Experiment {
         let source = Source::of(document);
         let experiment: Self = source.parse()?;
         let checked = check::check(&experiment, &document.id);
-        checked.map_err(|(key, message)| source.error_at_key(&key, message))?;
+        checked.map_err(|wrong| source.wrong(wrong))?;
         Ok(experiment)
     }
 

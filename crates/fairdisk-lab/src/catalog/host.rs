@@ -1,11 +1,11 @@
 //! Host files: `catalog/hosts/<id>.toml`.
 
+use super::allowed::{Wrong, demand, demand_within};
 use super::error::CatalogError;
 use super::library::{Document, check_id};
 use super::source::Source;
 use super::text::check_line;
 use serde::Deserialize;
-use std::fmt::Debug;
 
 /// A machine, as its file describes it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
@@ -91,30 +91,42 @@ impl Host {
     pub fn parse(document: &Document) -> Result<Self, CatalogError> {
         let source = Source::of(document);
         let host: Self = source.parse()?;
-        check_id(&host.id, &document.id)
-            .and_then(|()| check_line("title", &host.title))
-            .map_err(|(key, message)| source.error_at_key(&key, message))?;
-        let check = |key: &str, good: bool, value: &dyn Debug, allowed: &str| {
-            let name = key.rsplit('.').next().unwrap_or(key);
-            let message = || format!("`{name}` is {value:?}; allowed: {allowed}");
-            if good { Ok(()) } else { Err(source.error_at_key(key, message())) }
-        };
-        let (hz, [least, most]) = (host.hz, host.turnaround_us);
-        check("hz", [100, 250, 300, 1000].contains(&hz), &hz, "100, 250, 300 or 1000")?;
-        check("cpus", (1..=1024).contains(&host.cpus), &host.cpus, "1 to 1024")?;
-        let allowed = "two numbers, the smaller first";
-        check("turnaround_us", least <= most, &host.turnaround_us, allowed)?;
-        let requests = host.queue.requests;
-        check("queue.requests", (4..=1_000_000).contains(&requests), &requests, "4 to 1000000")?;
-        check("read_ahead_kib", host.read_ahead_kib >= 4, &host.read_ahead_kib, "4 or more")?;
-        let mib = host.memory.mib;
-        check("memory.mib", (16..=1 << 24).contains(&mib), &mib, "16 to 16777216")?;
-        let inodes = host.journal.inodes_per_block;
-        check("journal.inodes_per_block", inodes > 0, &inodes, "1 or more")?;
-        let blocks = host.journal.blocks;
-        check("journal.blocks", blocks >= 1024, &blocks, "1024 or more")?;
-        let interval = host.journal.commit_interval_ms;
-        check("journal.commit_interval_ms", interval > 0, &interval, "1 or more")?;
+        host.check(&document.id).map_err(|wrong| source.wrong(wrong))?;
         Ok(host)
     }
+
+    /// Demands that it is called `id` and that its values can be run: times and sizes that no
+    /// machine has would overflow.
+    fn check(&self, id: &str) -> Result<(), Wrong> {
+        check_id(&self.id, id)?;
+        check_line("title", &self.title)?;
+        demand([100, 250, 300, 1000].contains(&self.hz), "hz", self.hz, "100, 250, 300 or 1000")?;
+        let [least, most] = self.turnaround_us;
+        let allowed = "two numbers up to 1000000, the smaller first";
+        let text = format!("[{least}, {most}]");
+        demand(least <= most && most <= SECOND_US, "turnaround_us", text, allowed)?;
+        let Self { queue, journal, memory, .. } = self;
+        let values = [
+            ("cpus", self.cpus.into(), 1..=1024),
+            ("slot_wake_us", self.slot_wake_us, 0..=SECOND_US),
+            ("page_copy_ns", self.page_copy_ns, 0..=1_000_000_000),
+            ("read_ahead_kib", self.read_ahead_kib, 4..=GIB_KIB),
+            ("write_behind_kib", self.write_behind_kib, 0..=1024 * GIB_KIB),
+            ("memory.mib", memory.mib, 16..=1 << 24),
+            ("memory.fault_ns", memory.fault_ns, 0..=1_000_000_000),
+            ("queue.requests", queue.requests.into(), 4..=1_000_000),
+            ("queue.batch_requests", queue.batch_requests.into(), 0..=1_000_000),
+            ("queue.merge_kib_max", queue.merge_kib_max.into(), 0..=GIB_KIB),
+            ("journal.commit_interval_ms", journal.commit_interval_ms, 1..=3_600_000),
+            ("journal.inodes_per_block", journal.inodes_per_block.into(), 1..=65_536),
+            ("journal.blocks", journal.blocks.into(), 1024..=GIB_KIB),
+        ];
+        let mut values = values.into_iter();
+        values.try_for_each(|(path, value, range)| demand_within(range, path, value))
+    }
 }
+
+/// A second in microseconds.
+const SECOND_US: u64 = 1_000_000;
+/// A GiB in KiB.
+const GIB_KIB: u64 = 1 << 20;

@@ -1,5 +1,6 @@
 //! Where catalogue files come from: the ones built in, and any path that names a `.toml` file.
 
+use super::allowed::Wrong;
 use super::error::{CatalogError, unknown};
 use crate::text_file;
 use std::borrow::Cow;
@@ -70,7 +71,7 @@ impl Document {
 }
 
 /// Demands that a file calls itself what it is called. The error is the key and what is wrong.
-pub(super) fn check_id(id: &str, file: &str) -> Result<(), (String, String)> {
+pub(super) fn check_id(id: &str, file: &str) -> Result<(), Wrong> {
     super::text::check_line("id", id)?;
     if id == file {
         return Ok(());

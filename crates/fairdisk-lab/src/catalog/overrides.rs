@@ -1,7 +1,7 @@
 //! `--set KEY=VALUE`: one value of a catalogue file changed for one run.
 //!
 //! The first part of the key says which file: `scheduler.cfq.slice_idle_ms`, `host.hz`,
-//! `device.write_cache.depth`, `volume.cached` (every volume of the experiment), or
+//! `device.write_cache.depth`, `volume.cached` (every volume that has such a key), or
 //! `experiment.duration_s`.
 
 use super::error::{CatalogError, unknown};
@@ -69,8 +69,23 @@ impl Override {
             return self.apply_to(file);
         }
         let volumes = file.get_mut("volume").and_then(Value::as_array_mut);
-        let mut volumes = volumes.into_iter().flatten().filter_map(Value::as_table_mut);
-        volumes.try_for_each(|volume| self.apply_to(volume))
+        let mut volumes: Vec<&mut Table> =
+            volumes.into_iter().flatten().filter_map(Value::as_table_mut).collect();
+        // If none has such a key, the reader of the result says so.
+        let some_have_it = volumes.iter().any(|volume| self.is_about(volume));
+        volumes.retain(|volume| !some_have_it || self.is_about(volume));
+        volumes.into_iter().try_for_each(|volume| self.apply_to(volume))
+    }
+
+    /// Whether a volume of this kind can have the key.
+    fn is_about(&self, volume: &Table) -> bool {
+        let kind = volume.get("kind").and_then(Value::as_str).unwrap_or_default();
+        match self.keys.first().map_or("", String::as_str) {
+            "size_gib" => kind == "raw",
+            "files" | "file_mib" | "cached" => kind != "raw",
+            "journal" => kind == "ext3",
+            _ => true,
+        }
     }
 
     fn apply_to(&self, table: &mut Table) -> Result<(), String> {

@@ -13,6 +13,7 @@ mod shares;
 mod token_bucket;
 mod two_layer;
 
+use super::allowed::demand_within;
 use super::error::{CatalogError, unknown};
 use super::inherit;
 use super::library::{Document, Kind, check_id, find};
@@ -115,7 +116,7 @@ impl Revision {
         let file: File = source.parse()?;
         check_id(&file.id, &document.id)
             .and_then(|()| check_line("title", &file.title))
-            .map_err(|(key, message)| source.error_at_key(&key, message))?;
+            .map_err(|wrong| source.wrong(wrong))?;
         let defects = file.defects.unwrap_or_default();
         let spec = match file.family.as_str() {
             "noop" => SchedulerSpec::Noop,
@@ -182,13 +183,9 @@ fn demand(
     range: RangeInclusive<u32>,
     values: &[(&str, u32)],
 ) -> Result<(), CatalogError> {
-    let Some((path, value)) = values.iter().find(|(_, value)| !range.contains(value)) else {
-        return Ok(());
-    };
-    let key = path.rsplit('.').next().unwrap_or(path);
-    let (least, most) = (range.start(), range.end());
-    let message = format!("`{key}` is {value}; allowed: {least} to {most}");
-    Err(source.error_at_key(path, message))
+    let mut values = values.iter();
+    let demanded = values.try_for_each(|(path, value)| demand_within(range.clone(), path, *value));
+    demanded.map_err(|wrong| source.wrong(wrong))
 }
 
 /// The weight map called `name`, which stands at `path`.

@@ -1,5 +1,6 @@
 //! The text of a catalogue file, with the means to say where in it something is wrong.
 
+use super::allowed::Wrong;
 use super::error::{CatalogError, reword};
 use super::library::Document;
 use serde::de::DeserializeOwned;
@@ -52,6 +53,11 @@ impl<'a> Source<'a> {
         // What the file does not say itself it has from where it inherits, or from `--set`.
         let at = find(written, key).or_else(|| find(written, "inherits"));
         self.error_at_line(at.map_or(0, |at| line(written, at)), message)
+    }
+
+    /// An error about the value of a key.
+    pub(super) fn wrong(&self, (key, message): Wrong) -> CatalogError {
+        self.error_at_key(&key, message)
     }
 
     fn error_at_byte(&self, at: usize, message: impl Into<String>) -> CatalogError {

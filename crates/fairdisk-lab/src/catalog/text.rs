@@ -1,29 +1,35 @@
 //! Text of a file that goes to terminals and into reports.
 
+use super::allowed::{Wrong, key_of};
+
+/// The longest line, in letters: names make columns of tables.
+const LETTERS_MAX: usize = 1000;
+
 /// Demands a line: something, and nothing that moves a cursor or changes a colour. The error is the
 /// key and what is wrong.
-pub(super) fn check_line(key: &str, text: &str) -> Result<(), (String, String)> {
+pub(super) fn check_line(key: &str, text: &str) -> Result<(), Wrong> {
     if text.trim().is_empty() {
-        let name = name(key);
+        let name = key_of(key);
         return Err((key.to_owned(), format!("`{name}` is empty; allowed: a line of text")));
+    }
+    let letters = text.chars().count();
+    if letters > LETTERS_MAX {
+        let name = key_of(key);
+        let message = format!("`{name}` has {letters} letters; allowed: up to {LETTERS_MAX}");
+        return Err((key.to_owned(), message));
     }
     check(key, text, char::is_control)
 }
 
 /// As [`check_line`], for what may have several lines or none.
-pub(super) fn check_text(key: &str, text: &str) -> Result<(), (String, String)> {
+pub(super) fn check_text(key: &str, text: &str) -> Result<(), Wrong> {
     check(key, text, |letter| letter.is_control() && !matches!(letter, '\n' | '\t'))
 }
 
-fn check(key: &str, text: &str, bad: impl Fn(char) -> bool) -> Result<(), (String, String)> {
+fn check(key: &str, text: &str, bad: impl Fn(char) -> bool) -> Result<(), Wrong> {
     if text.contains(bad) {
         let allowed = "allowed: text without control characters";
-        return Err((key.to_owned(), format!("`{}` is {text:?}; {allowed}", name(key))));
+        return Err((key.to_owned(), format!("`{}` is {text:?}; {allowed}", key_of(key))));
     }
     Ok(())
-}
-
-fn name(key: &str) -> &str {
-    let mut parts = key.rsplit('.');
-    parts.find(|part| part.parse::<usize>().is_err()).unwrap_or(key)
 }

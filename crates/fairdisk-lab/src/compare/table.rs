@@ -1,7 +1,7 @@
 //! A comparison as a table for people.
 
 use super::{Cell, CellGroup, Comparison, Promises};
-use crate::outcome::Style;
+use crate::outcome::{Style, widest};
 use fairdisk_core::Histogram;
 use std::fmt::Write as _;
 
@@ -28,9 +28,9 @@ fn write_block(out: &mut String, cells: &[Cell], style: Style) {
     let first = &cells[0];
     let heading = format!("{}, {}, {:.0} s", first.device, first.row, first.duration_s);
     let _ = writeln!(out, "\n{}", style.bold(&heading));
-    let arms = widest(cells.iter().map(|cell| cell.label().len()), "scheduler");
+    let arms = widest(cells.iter().map(Cell::label), "scheduler");
     let groups = || cells.iter().flat_map(|cell| &cell.groups);
-    let names = widest(groups().map(|group| group.outcome.name.len()), "group");
+    let names = widest(groups().map(|group| &group.outcome.name), "group");
     let promised = groups().any(|group| !group.promises.are_none());
     let head = format!(
         "  {:arms$}  {:>8}  {:>7}  {:>6}  {:names$}  {:>7}  {:>6}  {:>6}  {:>8}  {:>8}  {:>8}  \
@@ -62,10 +62,6 @@ fn write_block(out: &mut String, cells: &[Cell], style: Style) {
             let _ = writeln!(out, "{}", line.trim_end());
         }
     }
-}
-
-pub(super) fn widest(lengths: impl Iterator<Item = usize>, heading: &str) -> usize {
-    lengths.max().unwrap_or(0).max(heading.len())
 }
 
 fn group_text(group: &CellGroup, names: usize) -> String {
@@ -120,7 +116,7 @@ pub(super) fn promises_text(promises: &Promises) -> String {
 /// Each arm over all devices and rows.
 fn write_summary(out: &mut String, comparison: &Comparison, style: Style) {
     let sums = comparison.summary();
-    let width = widest(sums.iter().map(|sum| sum.arm.len()), "scheduler");
+    let width = widest(sums.iter().map(|sum| &sum.arm), "scheduler");
     let heads = ["cells", "error mean", "error most", "of noop mean", "of noop least", "promises"];
     let line = |name: &str, texts: &[&str]| {
         let texts = texts.iter().zip(heads);

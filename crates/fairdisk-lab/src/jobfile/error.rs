@@ -128,6 +128,11 @@ pub enum ErrorKind {
         /// The path that closes the circle.
         path: String,
     },
+    /// Files include each other deeper, or in all more often or more text, than anybody can mean.
+    TooManyIncludes {
+        /// The file that was too much.
+        path: String,
+    },
     /// A section starts inside an included file.
     IncludedSection {
         /// The line.
@@ -212,6 +217,11 @@ impl fmt::Display for ErrorKind {
             Self::IncludeCycle { path } => {
                 write!(f, "`{path}` includes itself; remove one of the includes")
             }
+            Self::TooManyIncludes { path } => write!(
+                f,
+                "`{path}` is one too many; files are included up to 15 deep, 1000 times and \
+                 16 MiB in all"
+            ),
             Self::IncludedSection { line } => write!(
                 f,
                 "`{line}`: an included file holds settings only; move the section to the job file"

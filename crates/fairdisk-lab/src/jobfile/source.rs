@@ -13,6 +13,10 @@ use super::variables::{self, Context};
 
 /// Includes nested deeper than this are a mistake long before they are a limit.
 const INCLUDE_DEPTH_MAX: usize = 16;
+/// So often files may be included in all: each may include several.
+const INCLUDES_MAX: usize = 1000;
+/// The text of all included files, in bytes.
+const INCLUDED_BYTES_MAX: usize = 16 << 20;
 
 /// A job file as written, variables expanded, meaning not yet looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +66,14 @@ impl JobFile {
     /// # Errors
     /// Every line that cannot be read.
     pub fn parse(name: &str, text: &str, context: &Context<'_>) -> Result<Self, Problems> {
-        let mut reader =
-            Reader { context, sections: vec![], notes: Notes::default(), wrong: vec![] };
+        let mut reader = Reader {
+            context,
+            sections: vec![],
+            notes: Notes::default(),
+            wrong: vec![],
+            includes: 0,
+            included_bytes: 0,
+        };
         reader.file(&Source { name: name.into(), chain: vec![PathBuf::from(name)] }, text);
         match Problems::from_list(reader.wrong) {
             Some(problems) => Err(problems),
@@ -99,6 +109,9 @@ struct Reader<'a> {
     sections: Vec<Section>,
     notes: Notes,
     wrong: Vec<Error>,
+    /// How often a file was included, and how much text that was.
+    includes: usize,
+    included_bytes: usize,
 }
 
 impl Reader<'_> {
@@ -113,8 +126,11 @@ impl Reader<'_> {
                 None => self.line(source, line, &place),
             };
             if let Err(kind) = read {
-                let every =
-                    matches!(kind, ErrorKind::OutsideSection { .. }) || begins_with_mark(raw);
+                let every = begins_with_mark(raw)
+                    || matches!(
+                        kind,
+                        ErrorKind::OutsideSection { .. } | ErrorKind::TooManyIncludes { .. }
+                    );
                 self.wrong.push(Error { place, kind });
                 if every {
                     return; // every further line would only say it again
@@ -166,10 +182,19 @@ impl Reader<'_> {
             return Err(ErrorKind::OutsideSection { line: format!("include {written}") });
         }
         let path = source.path_of(written);
-        if source.chain.contains(&path) || source.chain.len() >= INCLUDE_DEPTH_MAX {
-            return Err(ErrorKind::IncludeCycle { path: path.display().to_string() });
+        let shown = || path.display().to_string();
+        if source.chain.contains(&path) {
+            return Err(ErrorKind::IncludeCycle { path: shown() });
+        }
+        self.includes += 1;
+        if source.chain.len() >= INCLUDE_DEPTH_MAX || self.includes > INCLUDES_MAX {
+            return Err(ErrorKind::TooManyIncludes { path: shown() });
         }
         let text = self.read(&path)?;
+        self.included_bytes += text.len();
+        if self.included_bytes > INCLUDED_BYTES_MAX {
+            return Err(ErrorKind::TooManyIncludes { path: shown() });
+        }
         let mut chain = source.chain.clone();
         chain.push(path);
         let name =

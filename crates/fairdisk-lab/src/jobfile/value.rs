@@ -49,6 +49,9 @@ pub(super) enum TimeUnit {
 /// fio keeps numbers in signed 64 bits.
 const NUMBER_MAX: u64 = i64::MAX as u64;
 
+/// 100 years: sums of several times stay far from the 584 years of 64 bits.
+const TIME_MAX_NS: u64 = 100 * 366 * 86_400_000_000_000;
+
 const A_NUMBER: &str = "a number, such as 16, 4k or 1g";
 const A_TIME: &str = "a time, such as 10, 500ms or 2m";
 
@@ -97,10 +100,8 @@ pub(super) fn time_ns(text: &str, bare: TimeUnit) -> Read<u64> {
         _ => return misread_time(digits.value, &unit),
     };
     match digits.value.checked_mul(factor) {
-        Some(value) => Ok(value),
-        None => {
-            ValueError::unsupported("the time does not fit in 64 bits of nanoseconds (584 years)")
-        }
+        Some(value) if value <= TIME_MAX_NS => Ok(value),
+        _ => ValueError::unsupported("longer than 100 years; write less"),
     }
 }
 

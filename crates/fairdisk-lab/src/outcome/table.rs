@@ -61,10 +61,19 @@ fn line(out: &mut String, text: &str) {
     out.push('\n');
 }
 
+/// Names longer than this push the rest of their line aside.
+const WIDTH_MAX: usize = 100;
+
+/// How wide a column of these texts below that heading is, in letters.
+pub(crate) fn widest(texts: impl Iterator<Item = impl AsRef<str>>, heading: &str) -> usize {
+    let letters = texts.map(|text| text.as_ref().chars().count());
+    letters.max().unwrap_or(0).max(heading.len()).min(WIDTH_MAX)
+}
+
 fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style) {
     out.push('\n');
     line(out, &style.bold(&title(outcome, row)));
-    let width = row.groups.iter().map(|group| group.name.len()).max().unwrap_or(0).max(5);
+    let width = widest(row.groups.iter().map(|group| group.name.as_str()), "total");
     let columns = Columns::of(outcome, width);
     line(out, &style.dim(&columns.head()));
     for group in &row.groups {

@@ -179,14 +179,15 @@ fn lay_out(volume: &Volume, host: &Host, loaded: &mut Loaded, prng: &mut Prng) -
         VolumeType::Ext2 => VolumeKind::Ext2,
         VolumeType::Ext3 => VolumeKind::Ext3,
     };
-    let journal = (kind == VolumeKind::Ext3 && volume.journal).then_some(JournalSpec {
-        start,
-        blocks: host.journal.blocks,
-        commit_interval: Span::from_ms(host.journal.commit_interval_ms),
-        inodes_per_block: host.journal.inodes_per_block,
-        second_phase: Span::ZERO,
-    });
-    loaded.volumes.push(VolumeSpec { kind, start, warm: volume.cached, journal });
+    let journal =
+        (kind == VolumeKind::Ext3 && volume.journal.unwrap_or(true)).then_some(JournalSpec {
+            start,
+            blocks: host.journal.blocks,
+            commit_interval: Span::from_ms(host.journal.commit_interval_ms),
+            inodes_per_block: host.journal.inodes_per_block,
+            second_phase: Span::ZERO,
+        });
+    loaded.volumes.push(VolumeSpec { kind, start, warm: volume.cached.unwrap_or(false), journal });
     let first = loaded.files.len() as u32;
     let (count, bytes, stride) = match kind {
         VolumeKind::Raw => {

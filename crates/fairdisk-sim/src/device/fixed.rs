@@ -4,7 +4,7 @@
 //! server has the full rate.
 
 use super::rate::Rate;
-use super::spec::{SpecError, within};
+use super::spec::{CAPACITY_MAX, SpecError, within};
 use super::work::Work;
 use super::{Check, Checked, Device, DeviceIo, Done};
 use fairdisk_core::GroupId;
@@ -45,7 +45,7 @@ const PARALLEL_MAX: u64 = 65_536;
 
 impl Check for FixedParams {
     fn check(&self) -> Result<(), SpecError> {
-        within("capacity_sectors", self.capacity_sectors, 1, u64::MAX)?;
+        within("capacity_sectors", self.capacity_sectors, 1, CAPACITY_MAX)?;
         within("parallel", self.parallel, 1, PARALLEL_MAX)?;
         let rate = |field, cost: &FixedCost| match cost.mb_per_s {
             Some(mb_per_s) => within(field, mb_per_s, 1, u64::from(u32::MAX)),

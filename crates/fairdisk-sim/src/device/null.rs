@@ -1,6 +1,6 @@
 //! A device that takes no time: what is left is the cost of everything around it.
 
-use super::spec::{SpecError, within};
+use super::spec::{CAPACITY_MAX, SpecError, within};
 use super::{Check, Checked, Device, DeviceIo, Done};
 use fairdisk_core::GroupId;
 use fairdisk_core::time::{Instant, Span};
@@ -19,8 +19,8 @@ pub type NullSpec = Checked<NullParams>;
 
 impl Check for NullParams {
     fn check(&self) -> Result<(), SpecError> {
-        within("capacity_sectors", self.capacity_sectors, 1, u64::MAX)?;
-        within("depth", self.depth, 1, u64::from(u32::MAX))
+        within("capacity_sectors", self.capacity_sectors, 1, CAPACITY_MAX)?;
+        within("depth", self.depth, 1, 65_536)
     }
 }
 

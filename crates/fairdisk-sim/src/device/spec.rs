@@ -36,6 +36,9 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
+/// The largest device, in sectors: an exbibyte. Sums of bytes stay far from overflowing.
+pub(super) const CAPACITY_MAX: u64 = 1 << 51;
+
 /// Fails unless `low <= value <= high`.
 pub(super) fn within(
     field: &'static str,

@@ -111,6 +111,142 @@ fn sizes_that_cannot_be() {
     refused("duration_s = 30", "duration_s = 0", &["`duration_s` is 0", "more than 0"]);
 }
 
+#[test]
+fn volumes_that_cannot_be() {
+    let size = "size_gib = 4";
+    let about = |key: &str| format!("`{key}` is about volumes of kind");
+    let more = |line: &str| format!("{size}\n{line}");
+    refused_at("files =", size, &more("files = 0"), &[&about("files")]);
+    refused_at("file_mib =", size, &more("file_mib = 7"), &[&about("file_mib")]);
+    refused_at("cached =", size, &more("cached = true"), &[&about("cached")]);
+    refused_at("journal =", size, &more("journal = false"), &[&about("journal")]);
+    let files = |text: &str| ["files = ", text, "\nfile_mib = 1"].concat();
+    let ext = |from: &str, to: &str, at: &str, parts: &[&str]| {
+        let raw = format!("kind = \"raw\"\n{size}");
+        refused_at(at, &raw, &format!("kind = \"ext2\"\n{}", files("4").replace(from, to)), parts);
+    };
+    let allowed = "allowed: 1 to 1000000";
+    ext("files = 4", "files = 4294967295", "files =", &["`files` is 4294967295", allowed]);
+    ext("files = 4", "size_gib = 1\nfiles = 4", "size_gib = 1", &[&about("size_gib")]);
+    ext("files = 4", "journal = true\nfiles = 4", "journal =", &[&about("journal")]);
+    let all = ["run", "two-groups", "--set", "volume.files=0"];
+    demand_one_line(&fairdisk(&all), &["--set volume.files=0", &about("files")]);
+}
+
+/// What nothing uses was not meant so.
+#[test]
+fn values_that_nothing_uses() {
+    let mix = "`read_percent` is about a mix";
+    refused("count = 4", "count = 4, read_percent = 20", &[mix]);
+    let block = "block_kib = 4";
+    let defaults = |line: &str| format!("{block}\n{line}");
+    let unused = "no task reads and writes";
+    refused_at("read_percent", block, &defaults("read_percent = 20"), &[unused]);
+    let percent = defaults("read_percent = 200");
+    refused_at("read_percent", block, &percent, &["`read_percent` is 200; allowed: 0 to 100"]);
+    refused_at("advice", block, &defaults("advice = \"random\""), &["no task has a mapping"]);
+    let burst = "weight = 400\nburst_ms = 5";
+    refused_at("burst_ms", "weight = 400", burst, &["`burst_ms` is about a ceiling"]);
+}
+
+#[test]
+fn names_that_are_too_long() {
+    let name = "x".repeat(70_000);
+    let group = format!("name = \"{name}\"");
+    let at = format!("name = \"{}", &name[..100]);
+    refused_at(
+        &at,
+        "name = \"backup\"",
+        &group,
+        &["`name` has 70000 letters; allowed: up to 1000"],
+    );
+}
+
+/// Groups inside each other, of which the last lies in the first if `closed`.
+fn chain(levels: usize, closed: bool) -> String {
+    let group = |at: usize| match at {
+        0 if !closed => "\n[[group]]\nname = \"0\"\n".to_owned(),
+        _ => {
+            let outer = at.checked_sub(1).unwrap_or(levels - 1);
+            format!("\n[[group]]\nname = \"{at}\"\nparent = \"{outer}\"\n")
+        }
+    };
+    (0..levels).map(group).collect::<String>() + "\n[[row]]\n"
+}
+
+#[test]
+fn groups_in_each_other() {
+    let at = |name: usize| format!("parent = \"{name}\"");
+    let deep = chain(20_000, false);
+    refused_at(&at(100), "\n[[row]]\n", &deep, &["group `101` lies in more than 100 groups"]);
+    refused_at(&at(2), "\n[[row]]\n", &chain(3, true), &["group `0` would lie in itself"]);
+    let place = Place::new();
+    place.write("mine.toml", mine("\n[[row]]\n", &chain(100, false)));
+    let run = ["run", "mine.toml", "--duration", "10ms", "--seeds", "1"];
+    assert_eq!(place.run(&run).code, Some(0));
+}
+
+#[test]
+fn a_run_that_ends_before_it_is_measured() {
+    let place = Place::new();
+    let text = mine("duration_s = 30", "until = \"done\"\nramp_s = 500");
+    place.write("mine.toml", text.replace("block_kib = 4", "block_kib = 4\nbytes_mib = 1"));
+    demand_one_line(&place.run(&["run", "mine.toml"]), &["500 s of `ramp_s`", "lower it"]);
+}
+
+#[test]
+fn published_figures_nobody_can_compare_with() {
+    let published = |line: &str| {
+        let text = "\n[[published]]\narm = \"flat\"\nrow = \"readers\"\n";
+        format!("{text}{line}\n\n[[arm]]\n")
+    };
+    for (line, parts) in [
+        ("total = 0", &["`total` is 0; allowed: more than 0"][..]),
+        ("total = nan", &["`total` is NaN"]),
+        ("total = 1e300", &["`total` is 1000"]),
+        ("ios = [0, 0]", &["`ios` is 0 for all groups"]),
+        ("ios = [-1, 5]", &["`ios` is -1; allowed: 0 to"]),
+        ("read_percent = [101, 5]", &["`read_percent` is 101; allowed: 0 to 100"]),
+    ] {
+        refused_at(line, "\n[[arm]]\n", &published(line), parts);
+    }
+}
+
+#[test]
+fn hosts_that_no_machine_is() {
+    for (set, parts) in [
+        ("turnaround_us=[0,9223372036854775807]", &["is [0, 9223372036854775807]"][..]),
+        ("turnaround_us=[2,1]", &["is [2, 1]; allowed: two numbers"]),
+        ("slot_wake_us=9223372036854775807", &["allowed: 0 to 1000000"]),
+        ("page_copy_ns=9223372036854775807", &["allowed: 0 to 1000000000"]),
+        ("read_ahead_kib=9223372036854775807", &["allowed: 4 to 1048576"]),
+        ("write_behind_kib=9223372036854775807", &["allowed: 0 to 1073741824"]),
+        ("memory.fault_ns=9223372036854775807", &["allowed: 0 to 1000000000"]),
+        ("queue.batch_requests=4294967295", &["allowed: 0 to 1000000"]),
+        ("queue.merge_kib_max=4294967295", &["allowed: 0 to 1048576"]),
+        ("journal.commit_interval_ms=9223372036854775807", &["allowed: 1 to 3600000"]),
+        ("journal.inodes_per_block=4294967295", &["allowed: 1 to 65536"]),
+        ("journal.blocks=4294967295", &["allowed: 1024 to 1048576"]),
+    ] {
+        let set = format!("host.{set}");
+        let key = set.split('=').next().and_then(|key| key.rsplit('.').next()).unwrap();
+        let ended = fairdisk(&["run", "two-groups", "--set", &set]);
+        demand_one_line(&ended, &[&[&format!("--set {set}: `{key}`")[..]], parts].concat());
+    }
+}
+
+#[test]
+fn devices_that_nobody_can_build() {
+    let depth = ["run", "two-groups", "--device", "null", "--set", "device.depth=4294967295"];
+    demand_one_line(&fairdisk(&depth), &["`depth` is 4294967295; allowed: 1 to 65536"]);
+    let place = Place::new();
+    let raid = "id = \"own\"\ntitle = \"t\"\nkind = \"raid5\"\ndisk = \"own.toml\"\ndisks = 4\n\
+                chunk_kib = 64\ndepth = 4\n";
+    place.write("own.toml", raid);
+    let ended = place.run(&["run", "two-groups", "--device", "own.toml"]);
+    demand_one_line(&ended, &["own.toml:4: `disk`: `own.toml` is of kind `raid5`"]);
+}
+
 /// The scheduler file refused at its line `line`.
 #[track_caller]
 fn scheduler_refused(text: &str, line: usize, parts: &[&str]) {

@@ -1,6 +1,6 @@
 //! fio job files.
 
-use crate::bad_input::demand_one_line;
+use crate::bad_input::{demand_one_line, demand_refused};
 use crate::program::{Ended, Place, fairdisk};
 use std::fs;
 
@@ -100,6 +100,7 @@ const MALFORMED: &[(&str, &[&str])] = &[
     ("[a]\n--rw=read\nsize=1m\n", &[":2", "--rw", "did you mean `rw`"]),
     ("[a]\nsize=1mm\n", &[":2", "size=1mm", "k m g t p"]),
     ("[a]\nsize=1m\nruntime=10sec\n", &[":3", "runtime=10sec", "us ms s m h d"]),
+    ("[a]\nsize=1m\nstartdelay=10000000000\nramp_time=1\n", &[":3", "100 years"]),
     ("[a]\nsize=-1m\n", &[":2", "size=-1m", "a positive number"]),
     ("[a]\nsize=99999999999999999999\n", &[":2", "size=9", "below 2 to the power of 63"]),
     ("[a]\nsize=1m\nnumjobs=4294967297\n", &[":3", "numjobs=", "to 4294967295"]),
@@ -129,6 +130,14 @@ fn malformed_job_files_are_refused_with_their_line() {
         place.write("x.fio", text);
         demand_one_line(&place.run(&["run", "x.fio"]), parts);
     }
+    // Each of these includes the next eight times: the last one, were all read, 8 to the 14 times.
+    for level in 0..14 {
+        let next = format!("include {}.inc\n", level + 1);
+        place.write(&format!("{level}.inc"), next.repeat(8));
+    }
+    place.write("14.inc", "bs=4k\n");
+    place.write("x.fio", "[a]\nsize=1m\ninclude 0.inc\n");
+    demand_refused(&place.run(&["run", "x.fio"]), &[".inc:", "one too many", "1000 times"]);
     place.write("x.fio", b"[a]\nsize=1m\ndescription=\xff\n");
     demand_one_line(&place.run(&["run", "x.fio"]), &["x.fio", "line 3 is not UTF-8"]);
     place.write("x.fio", "[a]\r\nsize=1m\r\n");

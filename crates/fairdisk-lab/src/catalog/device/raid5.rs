@@ -1,6 +1,6 @@
 //! Files of disks with parity.
 
-use super::{Array, DeviceEntry, device_file, load};
+use super::{Array, DeviceEntry, Head, device_file, find_flat, parse_entry};
 use crate::catalog::error::CatalogError;
 use crate::catalog::library::{Kind, find};
 use crate::catalog::source::Source;
@@ -21,15 +21,17 @@ impl Raid5File {
     pub(super) fn params(self, source: Source<'_>) -> Result<Raid5Params, CatalogError> {
         let refuse = |message: String| source.error_at_key("disk", message);
         find(Kind::Device, &self.disk).map_err(|error| refuse(error.message))?;
-        let disk = match load(&self.disk, &[])? {
-            DeviceEntry { spec: DeviceSpec::Hdd(disk), array: Array::SINGLE, .. } => disk,
-            other => {
-                let kind = other.spec.kind();
-                return Err(refuse(format!(
-                    "`disk`: `{}` is of kind `{kind}`; allowed: one of kind `hdd`",
-                    self.disk
-                )));
-            }
+        let document = find_flat(&self.disk)?;
+        // Of another kind it is not read: it may be this file.
+        let Head { kind, .. } = Source::of(&document).parse()?;
+        let entry = (kind == "hdd").then(|| parse_entry(&document.id, Source::of(&document)));
+        let Some(DeviceEntry { spec: DeviceSpec::Hdd(disk), array: Array::SINGLE, .. }) =
+            entry.transpose()?
+        else {
+            return Err(refuse(format!(
+                "`disk`: `{}` is of kind `{kind}`; allowed: a single one of kind `hdd`",
+                self.disk
+            )));
         };
         let Self { disks, chunk_kib, depth, .. } = self;
         Ok(Raid5Params { disk, disks, chunk_kib, depth })

@@ -1,6 +1,6 @@
 //! What a solid-state disk is built from.
 
-use crate::device::spec::{SpecError, within};
+use crate::device::spec::{CAPACITY_MAX, SpecError, within};
 use crate::device::{Check, Checked};
 
 /// When cells that hold old data are made ready for new data.
@@ -50,7 +50,7 @@ const YEAR_US: u64 = 31_536_000_000_000;
 
 impl Check for SsdParams {
     fn check(&self) -> Result<(), SpecError> {
-        within("capacity_sectors", self.capacity_sectors, 1, u64::MAX)?;
+        within("capacity_sectors", self.capacity_sectors, 1, CAPACITY_MAX)?;
         within("depth", self.depth, 1, 65_536)?;
         within("units", self.units, 1, 4_096)?;
         within("page_kib", self.page_kib, 1, 65_536)?;

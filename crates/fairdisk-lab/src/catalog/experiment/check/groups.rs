@@ -1,0 +1,83 @@
+//! Groups that can be there.
+
+use super::check_names;
+use crate::catalog::allowed::{Wrong, demand, demand_in};
+use crate::catalog::error::unknown;
+use crate::catalog::experiment::Group;
+use fairdisk_core::Weight;
+use std::collections::BTreeMap;
+
+/// Checks the groups that stand at `path`.
+pub(super) fn check_groups(path: &str, groups: &[Group]) -> Result<(), Wrong> {
+    check_names("group", groups.iter().map(|group| &group.name), |at| format!("{path}.{at}.name"))?;
+    for (at, group) in groups.iter().enumerate() {
+        let key = |key: &str| format!("{path}.{at}.{key}");
+        if group.priority.is_some() && group.weight.is_some() {
+            let text = "`priority` and `weight` exclude each other; drop one of them";
+            return Err((key("weight"), format!("group `{}`: {text}", group.name)));
+        }
+        demand_in(0..=7, &key("priority"), group.priority, "0 (high) to 7 (low)")?;
+        let weight = group.weight.unwrap_or(1);
+        demand(Weight::new(weight).is_some(), &key("weight"), weight, "1 to 10000")?;
+        demand_in(0..=7, &key("ionice"), group.ionice, "0 (high) to 7 (low)")?;
+        check_qos(&key, group)?;
+    }
+    check_parents(path, groups)
+}
+
+/// Groups that lie in each other deeper than this are a mistake.
+const DEPTH_MAX: usize = 100;
+
+/// Every group lies in another of the list, and none in itself, however far out.
+fn check_parents(path: &str, groups: &[Group]) -> Result<(), Wrong> {
+    let places: BTreeMap<&str, usize> =
+        groups.iter().enumerate().map(|(at, group)| (group.name.as_str(), at)).collect();
+    // How many groups each lies in, where that is known.
+    let mut depths: Vec<Option<usize>> = vec![None; groups.len()];
+    for at in 0..groups.len() {
+        let path = format!("{path}.{at}.parent");
+        let mut chain = vec![at];
+        let mut inner = at;
+        while let (None, Some(parent)) = (depths[inner], &groups[inner].parent) {
+            let Some(outer) = places.get(parent.as_str()) else {
+                let names: Vec<&str> = groups.iter().map(|one| one.name.as_str()).collect();
+                return Err((path, unknown("group", parent, &names)));
+            };
+            if chain.contains(outer) {
+                return Err((path, format!("group `{}` would lie in itself", groups[at].name)));
+            }
+            inner = *outer;
+            chain.push(inner);
+            let depth = chain.len() - 1 + depths[inner].unwrap_or(0);
+            if depth > DEPTH_MAX {
+                let name = &groups[at].name;
+                let message = format!("group `{name}` lies in more than {DEPTH_MAX} groups");
+                return Err((path, message));
+            }
+        }
+        let outermost = depths[inner].unwrap_or(0);
+        for (above, member) in chain.iter().rev().enumerate() {
+            depths[*member] = Some(outermost + above);
+        }
+    }
+    Ok(())
+}
+
+fn check_qos(key: &impl Fn(&str) -> String, group: &Group) -> Result<(), Wrong> {
+    let pairs =
+        [("max_iops", group.min_iops, group.max_iops), ("max_bps", group.min_bps, group.max_bps)];
+    for (name, floor, ceiling) in pairs {
+        if let (Some(floor), Some(ceiling)) = (floor, ceiling) {
+            let expected = format!("{floor} or more, which the group is to get at least");
+            demand(ceiling >= floor, &key(name), ceiling, &expected)?;
+        }
+    }
+    if group.burst_ms.is_some() && group.max_iops.is_none() && group.max_bps.is_none() {
+        let text = "`burst_ms` is about a ceiling; add `max_iops` or `max_bps`, or drop it";
+        return Err((key("burst_ms"), format!("group `{}`: {text}", group.name)));
+    }
+    demand_in(1..=60_000, &key("burst_ms"), group.burst_ms, "1 to 60000")?;
+    let target = group.latency_p99_ms.unwrap_or(1.0);
+    let fits = (0.001..=60_000.0).contains(&target);
+    demand(fits, &key("latency_p99_ms"), target, "0.001 to 60000")
+}

@@ -1,0 +1,109 @@
+//! Published figures that belong to the experiment and can be compared with.
+
+use crate::catalog::allowed::{Wrong, demand, demand_in};
+use crate::catalog::error::unknown;
+use crate::catalog::experiment::{Experiment, Published, PublishedChange};
+
+/// No source prints a larger figure.
+const FIGURE_MAX: f64 = 1e15;
+
+/// Checks what the source prints about one arm beside another.
+pub(super) fn check_published_change(
+    experiment: &Experiment,
+    path: &str,
+    change: &PublishedChange,
+) -> Result<(), Wrong> {
+    let key = |key: &str| format!("{path}.{key}");
+    let rows: Vec<&str> = experiment.rows.iter().map(|row| row.label.as_str()).collect();
+    let arms: Vec<&str> = experiment.arms.iter().map(|arm| arm.name.as_str()).collect();
+    let names = [
+        ("row", "row", &change.row, &rows),
+        ("from", "arm", &change.from, &arms),
+        ("to", "arm", &change.to, &arms),
+    ];
+    for (name, what, value, known) in names {
+        if !known.contains(&value.as_str()) {
+            return Err((key(name), unknown(what, value, known)));
+        }
+    }
+    let wrong = |name: &str, text: &str| Err((key(name), text.to_owned()));
+    match (change.percent, change.range, change.bound) {
+        (None, None, _) => return wrong("row", "missing key `percent` (or `range`)"),
+        (Some(_), Some(_), _) => {
+            return wrong("range", "`percent` and `range` exclude each other; drop one of them");
+        }
+        (None, Some(_), Some(_)) => {
+            return wrong("bound", "`bound` belongs to `percent`; drop it");
+        }
+        _ => {}
+    }
+    let figures = change.percent.into_iter().chain(change.range.into_iter().flatten());
+    let name = if change.range.is_some() { "range" } else { "percent" };
+    for figure in figures {
+        let fine = (-100.0..=1e6).contains(&figure);
+        demand(fine, &key(name), figure, "-100 (nothing is left) to 1000000")?;
+    }
+    Ok(())
+}
+
+/// Checks what the source prints for one row under one arm.
+pub(super) fn check_published(
+    experiment: &Experiment,
+    at: usize,
+    published: &Published,
+) -> Result<(), Wrong> {
+    let key = |key: &str| format!("published.{at}.{key}");
+    let rows: Vec<&str> = experiment.rows.iter().map(|row| row.label.as_str()).collect();
+    let arms: Vec<&str> = experiment.arms.iter().map(|arm| arm.name.as_str()).collect();
+    if !arms.contains(&published.arm.as_str()) {
+        return Err((key("arm"), unknown("arm", &published.arm, &arms)));
+    }
+    let Some(row) = experiment.rows.iter().find(|row| row.label == published.row) else {
+        return Err((key("row"), unknown("row", &published.row, &rows)));
+    };
+    let same = |other: &&Published| other.arm == published.arm && other.row == published.row;
+    if experiment.published[..at].iter().any(|other| same(&other)) {
+        let (arm, row) = (&published.arm, &published.row);
+        let text = format!("arm `{arm}`, row `{row}` is published above; drop one of the two");
+        return Err((key("row"), text));
+    }
+    let groups = experiment.groups_of(row).len();
+    let named = row.tasks.iter().filter(|tasks| tasks.name.is_some()).count();
+    let lists = [
+        ("ios", &published.ios, groups, "groups"),
+        ("read_percent", &published.read_percent, groups, "groups"),
+        ("seconds", &published.seconds, named, "named tasks"),
+        ("mb_per_s", &published.mb_per_s, named, "named tasks"),
+    ];
+    for (name, list, count, what) in lists {
+        if let Some(list) = list.as_ref().filter(|list| list.len() != count) {
+            let (row, len) = (&published.row, list.len());
+            let text = format!("`{name}` has {len} figures; row `{row}` has {count} {what}");
+            return Err((key(name), text));
+        }
+    }
+    check_figures(&key, published)
+}
+
+/// Figures that others can be compared with.
+fn check_figures(key: &impl Fn(&str) -> String, published: &Published) -> Result<(), Wrong> {
+    let Published { total, ios, read_percent, seconds, mb_per_s, .. } = published;
+    let above = f64::MIN_POSITIVE..=FIGURE_MAX;
+    let words = "more than 0, up to 1e15";
+    demand_in(above.clone(), &key("total"), *total, words)?;
+    for (name, list) in [("seconds", seconds), ("mb_per_s", mb_per_s)] {
+        for figure in list.iter().flatten() {
+            demand_in(above.clone(), &key(name), Some(*figure), words)?;
+        }
+    }
+    for figure in ios.iter().flatten() {
+        demand_in(0.0..=FIGURE_MAX, &key("ios"), Some(*figure), "0 to 1e15")?;
+    }
+    let sum = ios.as_ref().map(|list| list.iter().sum::<f64>());
+    let text = "at least one figure above 0, for shares are compared";
+    demand(sum.is_none_or(|sum| sum > 0.0), &key("ios"), "0 for all groups", text)?;
+    for figure in read_percent.iter().flatten() {
+        demand_in(0.0..=100.0, &key("read_percent"), Some(*figure), "0 to 100")?;
+    }
+    Ok(())
+}
