@@ -36,8 +36,8 @@ step "causes and their effects, $FAIRDISK_ABLATION_SEEDS seeds" \
   cargo test --release --locked --quiet -p fairdisk-lab --test experiments causes_have -- --nocapture
 
 export FAIRDISK_FAIR_STORMS=$((10000 * scale))
-step "waits of groups under fair, $FAIRDISK_FAIR_STORMS storms" \
-  cargo test --release --locked --quiet -p fairdisk-sched --test fair_wait
+step "waits and order of groups under fair, $FAIRDISK_FAIR_STORMS storms" \
+  cargo test --release --locked --quiet -p fairdisk-sched --test fair_wait --test fair_order
 
 # Values that are assumed or calibrated, and what the score is with others.
 other_values() {

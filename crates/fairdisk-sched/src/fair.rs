@@ -356,6 +356,7 @@ impl Elevator for Fair {
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {
+        self.tree.pass(now);
         self.take_out(id.0);
         let group = self.queues[self.requests[id.0].queue].group;
         self.target_wants(now, group);
@@ -364,6 +365,7 @@ impl Elevator for Fair {
     }
 
     fn configure(&mut self, now: Instant, change: &Change) {
+        self.tree.pass(now);
         match *change {
             Change::GroupAdded { group, share } | Change::GroupShare { group, share } => {
                 self.make_group(group);

@@ -1,0 +1,300 @@
+//! Start-time fair queueing of groups in groups, with ceilings, as docs/fair.md has it, spelt out:
+//! nothing is kept in order, everything is looked at each time.
+
+use fairdisk_core::{Instant, Qos, Span, Weight};
+use fairdisk_sched::fair::FairParams;
+
+/// Parts of a nanosecond in which a start is kept.
+const PARTS: u64 = 1 << 10;
+
+fn worth(service: Span, weight: u64) -> u64 {
+    service.as_ns() * PARTS / weight
+}
+
+/// Who stands in a line: a group, or the own tasks of a group that holds others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Member {
+    Group(usize),
+    Tasks(usize),
+}
+
+/// The line of the groups that lie in no other, or of what is in a group.
+type Line = Option<usize>;
+
+#[derive(Clone, Debug)]
+struct Place {
+    weight: u64,
+    start: u64,
+    /// When it came to where it stands, as a count; of equal starts the earlier goes first.
+    came: Option<u64>,
+    left: Instant,
+}
+
+impl Place {
+    const NEW: Self =
+        Self { weight: Weight::DEFAULT.get() as u64, start: 0, came: None, left: Instant::ZERO };
+}
+
+#[derive(Clone, Debug)]
+struct Group {
+    parent: Line,
+    wants: bool,
+    /// It is on its way to another line.
+    moves: bool,
+    /// Until when it is at its ceiling, and since when, as a count.
+    barred: Option<(Instant, u64)>,
+    qos: Qos,
+    /// Until then what it has had is paid for at its ceiling.
+    used_until: Instant,
+    itself: Place,
+    tasks: Place,
+    /// The least start of whoever comes to its insides.
+    reached: u64,
+}
+
+/// The model.
+#[derive(Clone, Debug)]
+pub(crate) struct Naive {
+    groups: Vec<Group>,
+    reached: u64,
+    now: Instant,
+    count: u64,
+    credit: Span,
+    lag: Span,
+}
+
+impl Naive {
+    pub(crate) fn new(groups: usize, params: &FairParams) -> Self {
+        let group = Group {
+            parent: None,
+            wants: false,
+            moves: false,
+            barred: None,
+            qos: Qos::NONE,
+            used_until: Instant::ZERO,
+            itself: Place::NEW,
+            tasks: Place::NEW,
+            reached: 0,
+        };
+        let lag = params.round + params.round;
+        let (reached, now, count) = (0, Instant::ZERO, 0);
+        Self { groups: vec![group; groups], reached, now, count, credit: params.credit, lag }
+    }
+
+    // ---- what is told --------------------------------------------------------------------
+
+    /// It is this late.
+    pub(crate) fn pass(&mut self, now: Instant) {
+        self.now = now;
+    }
+
+    pub(crate) fn set_weight(&mut self, group: usize, weight: u64) {
+        self.groups[group].itself.weight = weight;
+    }
+
+    pub(crate) fn set_wants(&mut self, group: usize, wants: bool) {
+        self.groups[group].wants = wants;
+        self.settle();
+    }
+
+    pub(crate) fn set_parent(&mut self, group: usize, parent: Line) {
+        if self.groups[group].parent == parent {
+            return;
+        }
+        self.groups[group].moves = true;
+        self.settle();
+        self.groups[group].parent = parent;
+        self.groups[group].moves = false;
+        self.groups[group].itself.start = *self.reached(parent);
+        self.settle();
+    }
+
+    pub(crate) fn set_qos(&mut self, group: usize, qos: Qos) {
+        let entry = &mut self.groups[group];
+        (entry.qos, entry.used_until, entry.barred) = (qos, Instant::ZERO, None);
+        self.settle();
+    }
+
+    /// The group is gone; another may get its number.
+    pub(crate) fn remove(&mut self, group: usize) {
+        self.set_weight(group, Place::NEW.weight);
+        self.set_qos(group, Qos::NONE);
+        self.set_parent(group, None);
+        for member in [Member::Group(group), Member::Tasks(group)] {
+            let reached = *self.reached(self.line_of(member));
+            let place = self.place(member);
+            if place.came.is_none() {
+                place.start = reached;
+            }
+        }
+    }
+
+    // ---- who is next ---------------------------------------------------------------------
+
+    /// Whoever may go on again after being at a ceiling.
+    pub(crate) fn release(&mut self) {
+        let due = |group: &Group| group.barred.filter(|(until, _)| *until <= self.now);
+        let first = (0..self.groups.len()).filter(|at| due(&self.groups[*at]).is_some());
+        let Some(first) = first.min_by_key(|at| self.groups[*at].barred) else { return };
+        self.groups[first].barred = None;
+        self.settle();
+        self.release();
+    }
+
+    /// The group whose own tasks are next with a request of so many bytes. Those that would be
+    /// above their ceiling with it stand aside.
+    pub(crate) fn next(&mut self, bytes: u64) -> Option<usize> {
+        loop {
+            let first = self.first()?;
+            let over = |group: &usize| self.allowed_at(*group, bytes) > self.now;
+            let Some(over) = self.path(first).into_iter().find(over) else { return Some(first) };
+            self.count += 1;
+            self.groups[over].barred = Some((self.allowed_at(over, bytes), self.count));
+            self.settle();
+        }
+    }
+
+    fn allowed_at(&self, group: usize, bytes: u64) -> Instant {
+        let Group { qos, used_until, .. } = &self.groups[group];
+        if qos.ceiling.is_none() {
+            return Instant::ZERO;
+        }
+        let early = qos.burst - qos.ceiling.time_of(bytes);
+        Instant::from_ns(used_until.as_ns().saturating_sub(early.as_ns()))
+    }
+
+    fn first(&self) -> Option<usize> {
+        let mut line = None;
+        loop {
+            let standing = self.members(line).into_iter().filter(|one| self.stands(*one));
+            let key = |one: &Member| (self.place_of(*one).start, self.place_of(*one).came);
+            match standing.min_by_key(key)? {
+                Member::Group(group) if self.holds_groups(group) => line = Some(group),
+                Member::Group(group) | Member::Tasks(group) => return Some(group),
+            }
+        }
+    }
+
+    /// The group's own tasks have a request of so many bytes served.
+    pub(crate) fn serve(&mut self, group: usize, bytes: u64) {
+        for member in self.members_around(group) {
+            let start = self.place_of(member).start;
+            let reached = self.reached(self.line_of(member));
+            *reached = start.max(*reached);
+        }
+        for group in self.path(group) {
+            let now = self.now;
+            let Group { qos, used_until, .. } = &mut self.groups[group];
+            if !qos.ceiling.is_none() {
+                *used_until = now.max(*used_until) + qos.ceiling.time_of(bytes);
+            }
+        }
+    }
+
+    /// It took so long.
+    pub(crate) fn charge(&mut self, group: usize, service: Span) {
+        for member in self.members_around(group) {
+            self.count += 1;
+            let count = self.count;
+            let place = self.place(member);
+            place.start += worth(service, place.weight);
+            place.came = place.came.map(|_| count);
+        }
+    }
+
+    // ---- lines ---------------------------------------------------------------------------
+
+    fn path(&self, group: usize) -> Vec<usize> {
+        std::iter::successors(Some(group), |at| self.groups[*at].parent).collect()
+    }
+
+    fn holds_groups(&self, group: usize) -> bool {
+        self.groups.iter().any(|one| one.parent == Some(group))
+    }
+
+    fn line_of(&self, member: Member) -> Line {
+        match member {
+            Member::Group(group) => self.groups[group].parent,
+            Member::Tasks(group) => Some(group),
+        }
+    }
+
+    fn members(&self, line: Line) -> Vec<Member> {
+        let groups = (0..self.groups.len()).filter(|at| self.groups[*at].parent == line);
+        line.map(Member::Tasks).into_iter().chain(groups.map(Member::Group)).collect()
+    }
+
+    /// The member for the group's own tasks and those for the groups around them.
+    fn members_around(&self, group: usize) -> Vec<Member> {
+        let tasks = self.holds_groups(group).then_some(Member::Tasks(group));
+        tasks.into_iter().chain(self.path(group).into_iter().map(Member::Group)).collect()
+    }
+
+    fn place_of(&self, member: Member) -> &Place {
+        match member {
+            Member::Group(group) => &self.groups[group].itself,
+            Member::Tasks(group) => &self.groups[group].tasks,
+        }
+    }
+
+    fn place(&mut self, member: Member) -> &mut Place {
+        match member {
+            Member::Group(group) => &mut self.groups[group].itself,
+            Member::Tasks(group) => &mut self.groups[group].tasks,
+        }
+    }
+
+    fn reached(&mut self, line: Line) -> &mut u64 {
+        match line {
+            Some(group) => &mut self.groups[group].reached,
+            None => &mut self.reached,
+        }
+    }
+
+    fn stands(&self, member: Member) -> bool {
+        self.place_of(member).came.is_some()
+    }
+
+    fn should_stand(&self, member: Member) -> bool {
+        match member {
+            Member::Tasks(at) => self.holds_groups(at) && self.groups[at].wants,
+            Member::Group(at) => {
+                let group = &self.groups[at];
+                let inside = || self.members(Some(at)).iter().any(|one| self.stands(*one));
+                let wants = if self.holds_groups(at) { inside() } else { group.wants };
+                wants && !group.moves && group.barred.is_none()
+            }
+        }
+    }
+
+    /// Lets all come to their lines, or leave them, who should.
+    fn settle(&mut self) {
+        let all = || (0..self.groups.len()).map(Member::Tasks);
+        let all = all().chain((0..self.groups.len()).map(Member::Group));
+        let wrong = all.into_iter().find(|one| self.stands(*one) != self.should_stand(*one));
+        let Some(wrong) = wrong else { return };
+        if self.stands(wrong) {
+            let now = self.now;
+            let place = self.place(wrong);
+            (place.came, place.left) = (None, now);
+        } else {
+            self.join(wrong);
+        }
+        self.settle();
+    }
+
+    /// One that was away for a moment may catch up on its part of what all had, others on a little.
+    fn join(&mut self, member: Member) {
+        let line = self.line_of(member);
+        let Place { weight, start, left, .. } = *self.place_of(member);
+        let others = self.members(line).into_iter().filter(|one| self.stands(*one));
+        let all = weight + others.map(|one| self.place_of(one).weight).sum::<u64>();
+        let (credit, lag) = (worth(self.credit, weight), worth(self.lag, all));
+        let catches_up = if self.now.since(left) <= self.credit { credit.max(lag) } else { credit };
+        let least = self.reached(line).saturating_sub(catches_up);
+        self.count += 1;
+        let count = self.count;
+        let place = self.place(member);
+        (place.start, place.came) = (start.max(least), Some(count));
+    }
+}
