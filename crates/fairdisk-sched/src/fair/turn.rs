@@ -294,8 +294,8 @@ fn patience(now: Instant, since: Instant, think: Option<Span>, gain: Span, most:
     if until > now { Patience::Until(until) } else { Patience::Over }
 }
 
-/// Whether to wait for a group for `idle`, as was asked for, as long as it can pay for that. One that
-/// usually takes longer would pay for nothing.
+/// Whether to wait for a group for `idle`, as was asked for, as long as it can pay for that. One
+/// that usually takes longer would pay for nothing.
 fn asked_for(
     now: Instant,
     since: Instant,
