@@ -1,5 +1,5 @@
-//! Floors, ceilings and latency targets that were set and taken back leave nothing behind: from then
-//! on `fair` shares by weight, in groups in groups, on disks of any kind.
+//! Floors, ceilings and latency targets that were set and taken back leave nothing behind: from
+//! then on `fair` shares by weight, in groups in groups, on disks of any kind.
 
 use fairdisk_core::{
     Change, Completion, Cost, CostModel, Decision, Elevator, Flags, GroupId, Instant, IoPrio, Lba,
