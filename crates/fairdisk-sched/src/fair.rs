@@ -120,7 +120,8 @@ impl Fair {
 
     fn set_qos(&mut self, now: Instant, group: GroupId, qos: Qos) {
         let entry = &mut self.groups[group.0 as usize];
-        (entry.qos, entry.ceiling) = (qos, Ceiling::default());
+        entry.ceiling.change(now, &entry.qos.ceiling, &qos.ceiling);
+        entry.qos = qos;
         self.barred.release(group.0, &mut self.tree);
         self.set_floor(group.0, &qos);
         self.all_floors_want();

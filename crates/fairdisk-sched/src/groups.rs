@@ -1,13 +1,13 @@
 //! What schedulers share that keep a queue for each group.
 
+mod ceiling;
 mod costs;
-mod meter;
 mod order;
 mod queues;
 mod weights;
 
+pub(crate) use ceiling::{Amount, Ceiling};
 pub(crate) use costs::Costs;
-pub(crate) use meter::Meter;
 pub(crate) use order::Order;
 pub(crate) use queues::GroupQueues;
 pub(crate) use weights::{WHOLE, Weights};

@@ -10,11 +10,11 @@
 //! Shares, floors, latency targets, priorities and what requests cost are not looked at, and groups
 //! in groups are groups beside each other: none of the originals knows them.
 
-use crate::groups::{GroupQueues, Meter, Order};
+use crate::groups::{Amount, Ceiling, GroupQueues, Order};
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, GroupId, Handover, Instant,
-    Merge, Qos, Request, RequestId, Span, Why,
+    Merge, Qos, Rates, Request, RequestId, Span, Why,
 };
 
 /// How ceilings are kept.
@@ -25,12 +25,20 @@ pub struct TokenBucketParams {
     pub slice: Option<Span>,
 }
 
+/// A group's ceiling, and how far it has used it up.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    rates: Rates,
+    burst: Span,
+    used: Ceiling,
+}
+
 /// Groups that may do so much and no more.
 #[derive(Debug)]
 pub struct TokenBucket {
     params: TokenBucketParams,
     queues: GroupQueues,
-    meters: Vec<Meter>,
+    limits: Vec<Limit>,
     /// The groups with requests queued, by when their first one came or may pass.
     order: Order<Instant>,
 }
@@ -39,33 +47,60 @@ impl TokenBucket {
     /// An empty elevator.
     #[must_use]
     pub const fn new(params: TokenBucketParams) -> Self {
-        Self { params, queues: GroupQueues::new(), meters: Vec::new(), order: Order::new() }
+        Self { params, queues: GroupQueues::new(), limits: Vec::new(), order: Order::new() }
     }
 
-    fn meter(&mut self, group: u32) -> &mut Meter {
-        if group as usize >= self.meters.len() {
-            self.meters.resize(group as usize + 1, Meter::new(self.params.slice));
+    fn limit(&mut self, group: u32) -> &mut Limit {
+        if group as usize >= self.limits.len() {
+            self.limits.resize(group as usize + 1, Limit::NONE);
         }
-        &mut self.meters[group as usize]
+        &mut self.limits[group as usize]
     }
 
     /// The group's first request, or what holds it, is another than before.
     fn place(&mut self, group: u32) {
+        let slice = self.params.slice;
         let arrived = self.queues.first(group).map(|first| first.arrived);
-        let at = arrived.map(|arrived| self.meter(group).ready_at().max(arrived));
+        let at = arrived.map(|arrived| self.limit(group).ready_at(slice).max(arrived));
         self.order.place(group, at);
     }
 
-    fn limit(&mut self, now: Instant, group: GroupId, qos: Qos) {
-        self.meter(group.0).set(now, qos.ceiling, qos.burst);
+    fn set_limit(&mut self, now: Instant, group: GroupId, qos: Qos) {
+        self.limit(group.0).set(now, qos.ceiling, qos.burst);
         self.place(group.0);
     }
 
     /// Another group may have had this number.
     fn begin(&mut self, group: GroupId) {
-        *self.meter(group.0) = Meter::new(self.params.slice);
+        *self.limit(group.0) = Limit::NONE;
         self.place(group.0);
     }
+}
+
+impl Limit {
+    const NONE: Self = Self { rates: Rates::NONE, burst: Span::ZERO, used: Ceiling::EMPTY };
+
+    fn set(&mut self, now: Instant, rates: Rates, burst: Span) {
+        self.used.change(now, &self.rates, &rates);
+        (self.rates, self.burst) = (rates, burst);
+    }
+
+    /// The first instant at which a request may pass, of whatever size: one that begins within the
+    /// ceiling may end above it.
+    fn ready_at(&self, slice: Option<Span>) -> Instant {
+        let burst = if slice.is_some() { Span::ZERO } else { self.burst };
+        start_of_slice(self.used.ready_at(&self.rates, burst, Amount::NONE), slice)
+    }
+
+    /// A request of `bytes` passes. It counts from the start of its slice.
+    fn pass(&mut self, now: Instant, slice: Option<Span>, bytes: u64) {
+        self.used.pass(start_of_slice(now, slice), &self.rates, Amount { ios: 1, bytes });
+    }
+}
+
+fn start_of_slice(at: Instant, slice: Option<Span>) -> Instant {
+    let Some(slice) = slice else { return at };
+    Instant::from_ns(at.as_ns() - at.as_ns() % slice.as_ns().max(1))
 }
 
 impl Elevator for TokenBucket {
@@ -84,7 +119,8 @@ impl Elevator for TokenBucket {
         }
         let Some(request) = self.queues.dispatch(group) else { return self.queues.rest() };
         // It was let go at that time, and has been in line since.
-        self.meter(group).pass(at, request.sectors.bytes());
+        let slice = self.params.slice;
+        self.limit(group).pass(at, slice, request.sectors.bytes());
         self.place(group);
         Decision::Dispatch(request.id, Why::ArrivedFirst)
     }
@@ -101,7 +137,7 @@ impl Elevator for TokenBucket {
     fn configure(&mut self, now: Instant, change: &Change) {
         match *change {
             Change::GroupAdded { group, .. } | Change::GroupRemoved { group } => self.begin(group),
-            Change::GroupQos { group, qos } => self.limit(now, group, qos),
+            Change::GroupQos { group, qos } => self.set_limit(now, group, qos),
             _ => {}
         }
     }
@@ -126,5 +162,32 @@ impl Elevator for TokenBucket {
         self.queues.remove(id);
         self.place(group);
         Some(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::num::NonZeroU64;
+
+    #[test]
+    fn a_slice_saves_nothing_and_owes_what_was_too_much() {
+        let (mut limit, slice) = (Limit::NONE, Some(Span::from_ms(10)));
+        let rates = Rates { iops: NonZeroU64::new(250), ..Rates::NONE };
+        limit.set(Instant::ZERO, rates, Span::from_s(1));
+        let mut passes = |from: u64, to: u64| {
+            let mut passed = Vec::new();
+            for ms in from..to {
+                let now = Instant::ZERO + Span::from_ms(ms);
+                while limit.ready_at(slice) <= now {
+                    limit.pass(now, slice, 4096);
+                    passed.push(ms);
+                }
+            }
+            passed
+        };
+        // 2.5 a slice: a third begins within it, and is missing in the next.
+        assert_eq!(passes(0, 40), [0, 0, 0, 10, 10, 20, 20, 20, 30, 30]);
+        assert_eq!(passes(105, 120), [105, 105, 105, 110, 110]);
     }
 }

@@ -1,42 +1,10 @@
-//! Ceilings: how much a group may have at most.
-//!
-//! A leaky bucket in the form of time (the generic cell rate algorithm of ITU-T I.371): what a
-//! group has had so far is paid for up to some instant. It may be ahead of that by its burst.
+//! Ceilings: groups that may have no more for now.
 
 use super::hierarchy::Hierarchy;
-use crate::groups::Order;
-use fairdisk_core::{Instant, Qos, Span};
+use crate::groups::{Amount, Order};
+use fairdisk_core::{Instant, Qos};
 
-/// How far a group has used its ceiling up.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ceiling {
-    /// Until then what it has had is paid for.
-    used_until: Instant,
-}
-
-impl Ceiling {
-    /// When a group may have something that takes `time` at its ceiling. What is longer than its
-    /// burst may go once all before is paid for.
-    fn allows_at(&self, time: Span, burst: Span) -> Instant {
-        let early = burst - time;
-        Instant::from_ns(self.used_until.as_ns().saturating_sub(early.as_ns()))
-    }
-
-    /// The group has something that takes `time` at its ceiling.
-    fn use_up(&mut self, now: Instant, time: Span) {
-        self.used_until = self.used_until.max(now) + time;
-    }
-}
-
-/// What a number of bios and bytes take at the group's ceiling; `None` without one.
-fn time_of(qos: &Qos, bios: u32, bytes: u64) -> Option<Span> {
-    if qos.ceiling.is_none() {
-        return None;
-    }
-    let of_bytes = qos.ceiling.time_of(bytes);
-    let of_bios = qos.ceiling.time_of(0).as_ns().saturating_mul(bios.into());
-    Some(of_bytes.max(Span::from_ns(of_bios)))
-}
+pub(super) use crate::groups::Ceiling;
 
 /// A group with its ceiling.
 pub(super) trait Capped {
@@ -96,7 +64,7 @@ impl Barred {
     ) -> bool {
         let over = tree.path(group).find_map(|one| {
             let (qos, ceiling) = groups.capped(one);
-            let at = ceiling.allows_at(time_of(qos, bios, bytes)?, qos.burst);
+            let at = ceiling.ready_at(&qos.ceiling, qos.burst, amount(bios, bytes));
             (at > now).then_some((one, at))
         });
         let Some((one, at)) = over else { return false };
@@ -115,9 +83,11 @@ impl Barred {
     ) {
         for one in tree.path(group) {
             let (qos, ceiling) = groups.capped(one);
-            if let Some(time) = time_of(qos, bios, bytes) {
-                ceiling.use_up(now, time);
-            }
+            ceiling.pass(now, &qos.ceiling, amount(bios, bytes));
         }
     }
+}
+
+const fn amount(bios: u32, bytes: u64) -> Amount {
+    Amount { ios: bios as u64, bytes }
 }

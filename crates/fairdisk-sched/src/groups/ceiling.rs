@@ -1,0 +1,184 @@
+//! Ceilings as leaky buckets: what a group does pours in, and leaks out at its rate. There is one
+//! for I/Os and one for bytes, and both must have room. (Turner, "New directions in
+//! communications", 1986; in this form, by the time at which a bucket will be empty, the generic
+//! cell rate algorithm of ITU-T I.371.)
+
+use core::num::NonZeroU64;
+use fairdisk_core::{Instant, Rates, Span};
+
+const SECOND: u128 = 1_000_000_000;
+
+/// How full the buckets of a group are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ceiling {
+    ios: Bucket,
+    bytes: Bucket,
+}
+
+/// How full it is, as time: when it will be empty.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bucket {
+    empty_at: Instant,
+}
+
+/// What goes through: I/Os and bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Amount {
+    pub(crate) ios: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Amount {
+    /// Nothing: there is room for it as long as a bucket does not overflow already.
+    pub(crate) const NONE: Self = Self { ios: 0, bytes: 0 };
+}
+
+impl Ceiling {
+    /// Empty ones.
+    pub(crate) const EMPTY: Self = {
+        let empty = Bucket { empty_at: Instant::ZERO };
+        Self { ios: empty, bytes: empty }
+    };
+
+    /// When there is room for so much more, in buckets that hold what leaks out in `burst`. What is
+    /// larger than an empty one has room there.
+    pub(crate) fn ready_at(&self, rates: &Rates, burst: Span, amount: Amount) -> Instant {
+        let ios = rates.iops.map(|rate| self.ios.ready_at(rate, burst, amount.ios));
+        let bytes = rates.bytes_per_s.map(|rate| self.bytes.ready_at(rate, burst, amount.bytes));
+        ios.max(bytes).unwrap_or(Instant::ZERO)
+    }
+
+    /// So much goes through at `now`.
+    pub(crate) fn pass(&mut self, now: Instant, rates: &Rates, amount: Amount) {
+        if let Some(rate) = rates.iops {
+            self.ios.pour(now, rate, amount.ios);
+        }
+        if let Some(rate) = rates.bytes_per_s {
+            self.bytes.pour(now, rate, amount.bytes);
+        }
+    }
+
+    /// The rates are others from now on. What was done is not forgotten.
+    pub(crate) fn change(&mut self, now: Instant, old: &Rates, new: &Rates) {
+        self.ios.change(now, old.iops, new.iops);
+        self.bytes.change(now, old.bytes_per_s, new.bytes_per_s);
+    }
+}
+
+impl Bucket {
+    fn ready_at(&self, rate: NonZeroU64, burst: Span, units: u64) -> Instant {
+        let early = burst - time_of(units, rate);
+        Instant::from_ns(self.empty_at.as_ns().saturating_sub(early.as_ns()))
+    }
+
+    fn pour(&mut self, now: Instant, rate: NonZeroU64, units: u64) {
+        self.empty_at = self.empty_at.max(now) + time_of(units, rate);
+    }
+
+    fn change(&mut self, now: Instant, old: Option<NonZeroU64>, new: Option<NonZeroU64>) {
+        let left = u128::from(self.empty_at.since(now).as_ns());
+        self.empty_at = match (old, new) {
+            (Some(old), Some(new)) => {
+                now + span((left * u128::from(old.get())).div_ceil(u128::from(new.get())))
+            }
+            _ => now,
+        };
+    }
+}
+
+/// How long so many units take at the rate.
+fn time_of(units: u64, rate: NonZeroU64) -> Span {
+    span((u128::from(units) * SECOND).div_ceil(u128::from(rate.get())))
+}
+
+fn span(ns: u128) -> Span {
+    Span::from_ns(u64::try_from(ns).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    const fn at(ms: u64) -> Instant {
+        Instant::from_ns(ms * 1_000_000)
+    }
+
+    fn iops(rate: u64) -> Rates {
+        Rates { iops: NonZeroU64::new(rate), ..Rates::NONE }
+    }
+
+    const IO: Amount = Amount { ios: 1, bytes: 4096 };
+
+    /// When I/Os pass, if each needs so much room.
+    fn passes(
+        ceiling: &mut Ceiling,
+        (rates, burst_ms): (&Rates, u64),
+        room: Amount,
+        (from, to): (u64, u64),
+    ) -> Vec<u64> {
+        let mut passed = Vec::new();
+        for ms in from..to {
+            while ceiling.ready_at(rates, Span::from_ms(burst_ms), room) <= at(ms) {
+                ceiling.pass(at(ms), rates, IO);
+                passed.push(ms);
+            }
+        }
+        passed
+    }
+
+    #[test]
+    fn a_burst_passes_at_once_and_then_the_rate() {
+        // Three fill the burst. Where none needs room, a fourth makes it overflow.
+        for (room, fills) in [(IO, 3), (Amount::NONE, 4)] {
+            let (mut ceiling, rates) = (Ceiling::default(), iops(100));
+            let first = passes(&mut ceiling, (&rates, 30), room, (0, 35));
+            assert_eq!(first[..fills], [0, 0, 0, 0][..fills]);
+            assert_eq!(first[fills..], [10, 20, 30]);
+            // Away for a while: no more than the burst was saved.
+            let later = passes(&mut ceiling, (&rates, 30), room, (500, 511));
+            assert_eq!(later[..fills], [500, 500, 500, 500][..fills]);
+            assert_eq!(later[fills..], [510]);
+        }
+    }
+
+    #[test]
+    fn what_is_longer_than_the_burst_passes_when_all_before_has_leaked_out() {
+        let (mut ceiling, rates) = (Ceiling::default(), iops(100));
+        assert_eq!(passes(&mut ceiling, (&rates, 3), IO, (0, 25)), [0, 10, 20]);
+    }
+
+    #[test]
+    fn the_stricter_rate_decides() {
+        let mut ceiling = Ceiling::default();
+        let rates = Rates { bytes_per_s: NonZeroU64::new(4096 * 50), ..iops(100) };
+        assert_eq!(passes(&mut ceiling, (&rates, 0), IO, (0, 50)), [0, 20, 40]);
+    }
+
+    #[test]
+    fn each_rate_counts_what_it_limits() {
+        // A small I/O takes 10 ms by I/Os and 1 ms by bytes, a large one 10 and 19: together 20.
+        let rates = Rates { bytes_per_s: NonZeroU64::new(1_000_000), ..iops(100) };
+        let (mut ceiling, mut now) = (Ceiling::default(), Instant::ZERO);
+        for round in 0..10 {
+            for bytes in [1_000, 19_000] {
+                let amount = Amount { ios: 1, bytes };
+                now = now.max(ceiling.ready_at(&rates, Span::from_ms(20), amount));
+                assert!(now <= at(20 * round), "{round}: {now}");
+                ceiling.pass(now, &rates, amount);
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_done_counts_at_the_new_rate() {
+        let (mut ceiling, slow, fast) = (Ceiling::default(), iops(1), iops(50));
+        ceiling.pass(at(0), &slow, IO);
+        assert_eq!(ceiling.ready_at(&slow, Span::ZERO, IO), at(1000));
+        ceiling.change(at(500), &slow, &fast);
+        // Half a request was left, at 50 a second.
+        assert_eq!(ceiling.ready_at(&fast, Span::ZERO, IO), at(510));
+        ceiling.change(at(500), &fast, &Rates::NONE);
+        assert_eq!(ceiling.ready_at(&Rates::NONE, Span::ZERO, IO), Instant::ZERO);
+    }
+}
