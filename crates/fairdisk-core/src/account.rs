@@ -20,7 +20,9 @@ pub struct GroupAccount {
     pub written_bytes: u64,
     /// Requests the device finished; fewer than bios when bios were merged.
     pub device_requests: u64,
-    /// How long the device was busy for this group.
+    /// How long the device was busy for this group, as [`Completion::device_time`] says.
+    ///
+    /// [`Completion::device_time`]: crate::elevator::Completion::device_time
     pub device_time: Span,
     /// From submission to completion.
     pub latency: Histogram,

@@ -263,7 +263,9 @@ impl Why {
 pub struct Completion {
     /// Which.
     pub request: RequestId,
-    /// How long the device was busy with it. These add up to the device's busy time.
+    /// How long the device was busy with it: since the completion before, or, where several are
+    /// known to be served at once ([`Change::Depth`]), its part of the time they were there
+    /// together. These add up to the device's busy time.
     pub device_time: Span,
     /// Whether it succeeded.
     pub ok: bool,

@@ -6,6 +6,7 @@
 //! elevator, as a request or part of one → on the dispatch list → *staged* (the driver has looked
 //! at it) → in flight → finished.
 
+mod at_device;
 mod bios;
 mod changes;
 mod dispatch;
@@ -30,6 +31,7 @@ use crate::share::Share;
 use crate::time::{Instant, Span};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use at_device::AtDevice;
 use bios::{BioIndex, Bios};
 use dispatch::DispatchList;
 use merge::MergeIndex;
@@ -92,10 +94,7 @@ pub struct Engine<E> {
     order: OrderGuard,
     list: DispatchList,
     staged: Option<RequestId>,
-    in_flight: u32,
-    /// When the device last went from idle to busy.
-    busy_since: Instant,
-    last_completion: Instant,
+    at_device: AtDevice,
     last_wait: Option<Decision>,
     groups: Vec<Option<Asked>>,
     leftovers: Leftovers,
@@ -122,9 +121,7 @@ impl<E: Elevator> Engine<E> {
             order: OrderGuard::new(),
             list: DispatchList::new(),
             staged: None,
-            in_flight: 0,
-            busy_since: Instant::ZERO,
-            last_completion: Instant::ZERO,
+            at_device: AtDevice::default(),
             last_wait: None,
             groups: Vec::new(),
             leftovers: Leftovers::new(),
@@ -317,7 +314,7 @@ impl<E: Elevator> Engine<E> {
         let mut told_to_wait = false;
         loop {
             if self.staged.is_none() {
-                if self.in_flight >= self.config.depth && !self.config.peek {
+                if self.at_device.count() >= self.config.depth && !self.config.peek {
                     return;
                 }
                 if self.list.is_empty() && !told_to_wait {
@@ -329,7 +326,7 @@ impl<E: Elevator> Engine<E> {
                 }
                 self.staged = Some(id);
             }
-            if self.in_flight >= self.config.depth {
+            if self.at_device.count() >= self.config.depth {
                 return;
             }
             if let Some(id) = self.staged.take() {
@@ -387,11 +384,7 @@ impl<E: Elevator> Engine<E> {
 
     fn issue(&mut self, id: RequestId, out: &mut Effects) {
         self.log(Record::Issued(id));
-        if self.in_flight == 0 {
-            self.busy_since = self.now;
-        }
-        self.in_flight += 1;
-        let request = self.requests.issued(id);
+        let request = self.requests.issued(id, self.at_device.issued(self.now));
         let wait = self.now - self.oldest_submission(id);
         let account = self.accounts.group_mut(request.group);
         account.wait_max = account.wait_max.max(wait);
@@ -414,10 +407,7 @@ impl<E: Elevator> Engine<E> {
         assert!(self.requests.is_in_flight(id), "{id:?} finished but is not in flight");
         self.log(Record::Completed(id, ok));
         let request = self.requests[id];
-        // Since the completion before, whichever request that was: requests overtake each other.
-        let device_time = self.now - self.busy_since.max(self.last_completion);
-        self.last_completion = self.now;
-        self.in_flight -= 1;
+        let device_time = self.at_device.completed(self.now, self.requests.stamp(id));
         let account = self.accounts.group_mut(request.group);
         account.device_requests += 1;
         account.device_time += device_time;
@@ -474,15 +464,9 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    /// How long the device has been without a request, at `now`.
-    #[must_use]
-    pub const fn idle_since(&self) -> Option<Instant> {
-        if self.in_flight == 0 { Some(self.last_completion) } else { None }
-    }
-
     /// Requests at the device.
     #[must_use]
     pub const fn in_flight(&self) -> u32 {
-        self.in_flight
+        self.at_device.count()
     }
 }

@@ -60,6 +60,7 @@ impl<E: Elevator> Engine<E> {
                 assert!(depth > 0, "a device takes at least one request at a time");
                 self.config.depth = depth;
                 self.depth_told = true;
+                self.at_device.together = depth > 1;
             }
             Change::Rotational { rotational } => self.rotational = rotational,
             Change::Costs(costs) => self.costs = Some(costs),

@@ -1,5 +1,6 @@
 //! The request slots of one engine and the bios each request carries.
 
+use super::at_device::Stamp;
 use super::bios::{BioIndex, Bios};
 use crate::account::GroupLoad;
 use crate::request::{Bio, GroupId, Request, RequestId};
@@ -30,6 +31,8 @@ struct Slot {
     last: BioIndex,
     /// Which elevator admitted it; 0 for none.
     elevator: u32,
+    /// When it was issued, by the clock of those at the device.
+    stamp: Stamp,
 }
 
 #[derive(Debug)]
@@ -92,6 +95,7 @@ impl Requests {
             first: index,
             last: index,
             elevator: self.elevator,
+            stamp: Stamp::default(),
         };
         match self.slots.get_mut(id.0 as usize) {
             Some(free) => *free = slot,
@@ -142,10 +146,14 @@ impl Requests {
         }
     }
 
-    pub(super) fn issued(&mut self, id: RequestId) -> Request {
+    pub(super) fn issued(&mut self, id: RequestId, stamp: Stamp) -> Request {
         let slot = &mut self.slots[id.0 as usize];
-        slot.state = State::InFlight;
+        (slot.state, slot.stamp) = (State::InFlight, stamp);
         slot.request
+    }
+
+    pub(super) fn stamp(&self, id: RequestId) -> Stamp {
+        self.slots[id.0 as usize].stamp
     }
 
     pub(super) fn is_in_flight(&self, id: RequestId) -> bool {
