@@ -12,12 +12,12 @@ cd "$(dirname "$0")/../.." || exit 1
 . scripts/mount/common.sh
 
 seconds=3 repeats=3 mib=1024 files=100000 memory_kib=30720
-arms="bare passthrough_ll passthrough_hp unscheduled noop threads two-layer"
+arms="bare passthrough_ll passthrough_hp unscheduled noop threads two-layer fair"
 if [ "${1:-}" = --short ]; then
-  seconds=1 repeats=1 mib=128 files=2000 arms="bare two-layer"
+  seconds=1 repeats=1 mib=128 files=2000 arms="bare fair"
 fi
 seconds=${FAIRDISK_SECONDS:-$seconds} repeats=${FAIRDISK_REPEATS:-$repeats}
-check_arms "${FAIRDISK_ARMS:-}" "bare passthrough_ll passthrough_hp unscheduled noop two-layer"
+check_arms "${FAIRDISK_ARMS:-}" "bare passthrough_ll passthrough_hp unscheduled noop threads two-layer fair"
 arms=${FAIRDISK_ARMS:-$arms} files=${FAIRDISK_FILES:-$files}
 rivals=${CARGO_TARGET_DIR:-target}/rivals
 
@@ -41,7 +41,8 @@ mount_arm() {
     unscheduled) mount_fairdisk disk --unscheduled; return ;;
     noop) mount_fairdisk disk --scheduler noop --depth 32; return ;;
     threads) mount_fairdisk disk --depth 32 --io threads; return ;;
-    two-layer) mount_fairdisk disk --depth 32; return ;;
+    two-layer) mount_fairdisk disk --scheduler two-layer-cfq --depth 32; return ;;
+    fair) mount_fairdisk disk --depth 32; return ;;
   esac
   mounts+=("$at")
   for _ in {1..50}; do mountpoint -q "$at" && return; sleep 0.1; done

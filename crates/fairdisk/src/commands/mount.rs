@@ -40,8 +40,8 @@ pub(crate) struct Args {
     source: PathBuf,
     /// An empty directory where its contents appear
     mountpoint: PathBuf,
-    /// Who decides: two-layer-cfq, cfq, deadline or noop [default: two-layer-cfq, or who decides on
-    /// that disk already]
+    /// Who decides: fair, two-layer-cfq, bfq or another; a wrong name lists them [default: fair, or
+    /// who decides on that disk already]
     #[arg(long, value_name = "NAME")]
     scheduler: Option<String>,
     /// The cgroup hierarchy groups come from: `v2`, or the name or a controller of a version 1

@@ -223,10 +223,7 @@ fn who_wants_other_settings_is_told_what_differs() {
     let Some(mut two) = two() else { return };
     let first = two.mount((1, 1), &["--device-model", "wd2500js"]);
     for (args, says) in [
-        (
-            &["--device-model", "wd2500js", "--scheduler", "noop"][..],
-            "--scheduler is two-layer-cfq",
-        ),
+        (&["--device-model", "wd2500js", "--scheduler", "noop"][..], "--scheduler is fair"),
         (&[], "--device-model is wd2500js, asked for is the disk's own pace"),
         (&["--device-model", "wd2500js", "--depth", "8"], "--depth is what suits the disk"),
     ] {

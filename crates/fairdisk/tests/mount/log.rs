@@ -51,7 +51,7 @@ fn a_mount_in_the_foreground_tells_what_happens_to_it() {
     assert_eq!(of(&mounted, "level"), Some("info"));
     assert_eq!(of(&mounted, "mountpoint").map(Path::new), Some(&*host.at()));
     assert_eq!(of(&mounted, "pid"), Some(&*daemon.id().to_string()));
-    assert_eq!(of(&mounted, "scheduler"), Some("two-layer-cfq"));
+    assert_eq!(of(&mounted, "scheduler"), Some("fair"));
     event(&mut lines, "metrics up");
     while !host.ctl(&["list"]).status.success() {}
     let group = host.group("tenant", "weight=200");
@@ -74,10 +74,7 @@ fn a_mount_in_the_foreground_tells_what_happens_to_it() {
     finish(status);
     assert!(host.ctl(&["scheduler", "deadline"]).status.success());
     let switched = event(&mut lines, "scheduler switched");
-    assert_eq!(
-        (of(&switched, "from"), of(&switched, "to")),
-        (Some("two-layer-cfq"), Some("deadline"))
-    );
+    assert_eq!((of(&switched, "from"), of(&switched, "to")), (Some("fair"), Some("deadline")));
     let script =
         format!("{} ctl --at {} scheduler noop", host.program_for_all(), host.at().display());
     let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", &script];

@@ -88,7 +88,7 @@ fn prometheus_is_told_what_groups_got() {
     assert_eq!(value(&page, &limit), Some(f64::from(32 << 20)));
     assert!(value(&page, "process_resident_memory_bytes") > Some(1e6), "{page}");
     for info in [
-        "fairdisk_scheduler_info{scheduler=\"two-layer-cfq\"} 1".to_owned(),
+        "fairdisk_scheduler_info{scheduler=\"fair\"} 1".to_owned(),
         format!("mountpoint=\"{}\",cgroups=\"", host.at().display()),
         format!("fairdisk_build_info{{version=\"{}\"}} 1", env!("CARGO_PKG_VERSION")),
     ] {

@@ -19,7 +19,7 @@ fn run(groups: &[(&str, &str)], readers: [Reader; 2]) -> [f64; 2] {
     for file in ["data1", "data2"] {
         host.make_file(file, MIB);
     }
-    host.mount_well(&["--device-model", "wd2500js"]);
+    host.mount_well(&["--device-model", "wd2500js", "--scheduler", "two-layer-cfq"]);
     let paths: Vec<String> =
         groups.iter().map(|(name, setting)| host.group(name, setting)).collect();
     let path = |name: &str| paths.iter().find(|path| path.ends_with(&format!("/{name}"))).unwrap();

@@ -109,7 +109,7 @@ fn a_disk_that_serves_many_at_once() {
         return;
     }
     let directory = together();
-    check_on(&["--device-model", &model(&directory)], 4, READERS, 8, 8.0);
+    check_on(&["--device-model", &model(&directory)], 8, READERS, 8, 8.0);
     let mut host = Host::new();
     host.mount_well(&["--device-model", &model(&directory)]);
     host.make_file("data", 64);

@@ -8,7 +8,7 @@ use std::env;
 use std::fs;
 use std::process::Child;
 
-const SCHEDULERS: [&str; 4] = ["noop", "deadline", "cfq", "two-layer-cfq"];
+const SCHEDULERS: [&str; 5] = ["noop", "deadline", "cfq", "two-layer-cfq", "fair"];
 const GROUPS: u64 = 6;
 const WANDERERS: usize = 4;
 /// Nobody waits longer, whatever changes meanwhile.

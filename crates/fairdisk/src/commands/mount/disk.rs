@@ -3,13 +3,14 @@
 use super::Args;
 use crate::failure::Failure;
 use clap::ValueEnum;
-use fairdisk_core::{EngineConfig, PoolConfig, PoolLayout};
+use fairdisk_core::{Change, EngineConfig, PoolConfig, PoolLayout};
+use fairdisk_lab::calibrate::calibrate;
 use fairdisk_lab::catalog::device::{self, Array, DeviceEntry};
 use fairdisk_mount::BlockDevice;
 use fairdisk_plane::backend::Preference;
 use fairdisk_plane::disk::{Device, Disk, StartError};
 use fairdisk_sched::SchedulerSpec;
-use fairdisk_sim::device::{Device as _, DeviceModel};
+use fairdisk_sim::device::{Device as _, DeviceSpec};
 
 /// Requests at once at a disk that does not turn.
 const DEEP: u32 = 32;
@@ -54,17 +55,18 @@ impl Io {
 pub(super) fn start(
     args: &Args,
     spec: &SchedulerSpec,
-    model: Option<DeviceModel>,
-    device: &BlockDevice,
+    model: Option<&DeviceSpec>,
+    block_device: &BlockDevice,
 ) -> Result<Disk, Failure> {
     let (device, depth, threads) = match (model, args.depth) {
         (Some(model), _) => {
+            let model = model.build();
             let depth = model.depth();
             (Device::Modelled(Box::new(model)), depth, MODEL_THREADS)
         }
         (None, Some(depth)) => (Device::Fixed, depth, depth.min(THREADS_MAX) as usize),
         // Many virtual disks are called rotating.
-        (None, None) if device.rotational == Some(true) => {
+        (None, None) if block_device.rotational == Some(true) => {
             (Device::Measured(DEEP), 1, DEEP as usize)
         }
         (None, None) => (Device::Fixed, DEEP, DEEP as usize),
@@ -75,19 +77,34 @@ pub(super) fn start(
         ..EngineConfig::default()
     };
     let disk = Disk::start(spec.build(), config, device, threads, args.io.preference());
-    disk.map_err(|error| match error {
+    let disk = disk.map_err(|error| match error {
         StartError::NoUring(refusal) => Failure::Run(format!(
             "--io uring: {refusal}; leave the choice to Fairdisk or ask for threads"
         )),
         error @ StartError::NoThreads(_) => Failure::Run(error.to_string()),
-    })
+    })?;
+    for change in known_of(model, block_device) {
+        disk.configure(change).expect("schedulers refuse nothing but what groups ask for");
+    }
+    Ok(disk)
 }
 
-pub(super) fn model(name: &str) -> Result<DeviceModel, Failure> {
+/// What schedulers are told of the disk: whether it has a head, and what its requests cost. Of a
+/// disk as it is the kernel knows the one, and nobody the other.
+fn known_of(model: Option<&DeviceSpec>, device: &BlockDevice) -> Vec<Change> {
+    let Some(model) = model else {
+        let rotational = Change::Rotational { rotational: false };
+        return (device.rotational == Some(false)).then_some(rotational).into_iter().collect();
+    };
+    let rotational = Change::Rotational { rotational: model.is_rotational() };
+    vec![rotational, Change::Costs(calibrate(model))]
+}
+
+pub(super) fn model(name: &str) -> Result<DeviceSpec, Failure> {
     let DeviceEntry { spec, array, .. } = device::load(name, &[])?;
     if array != Array::SINGLE {
         let text = format!("device `{name}` is {} disks, a mount has one", array.disks);
         return Err(Failure::BadInput(format!("{text}; choose another --device")));
     }
-    Ok(spec.build())
+    Ok(spec)
 }

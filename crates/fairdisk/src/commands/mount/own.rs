@@ -10,19 +10,19 @@ use fairdisk_mount::metrics::{Address, Listener, MetricsServer, Page};
 use fairdisk_mount::{BlockDevice, Mounts, ScheduledGate, scheduler};
 use fairdisk_plane::disk::Served;
 use fairdisk_sched::SchedulerSpec;
-use fairdisk_sim::device::DeviceModel;
+use fairdisk_sim::device::DeviceSpec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Who decides where nothing else is asked for.
-const SCHEDULER: &str = "two-layer-cfq";
+const SCHEDULER: &str = "fair";
 
 /// What a disk is to be run with.
 pub(super) struct Engine {
     name: String,
     spec: SchedulerSpec,
-    model: Option<DeviceModel>,
+    model: Option<DeviceSpec>,
     pub(super) hierarchy: Option<Hierarchy>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn run(
         args.remark("no cgroup hierarchy is mounted; everybody is in one group");
     }
     let cgroups = engine.hierarchy.as_ref().map(|it| it.name().to_owned());
-    let disk = disk::start(args, &engine.spec, engine.model, device)?;
+    let disk = disk::start(args, &engine.spec, engine.model.as_ref(), device)?;
     let (scheduler, io) = (Some(engine.name.clone()), Some(disk.served().name().to_owned()));
     let settings = Settings { scheduler, io, cgroups, ..args.settings(None) };
     let about = About { disk: device.name.clone(), settings };
