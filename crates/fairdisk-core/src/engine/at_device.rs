@@ -1,4 +1,4 @@
-//! Requests at the device, and how long it was busy with each. That adds up to the time it was busy.
+//! Requests at the device, and how long it was busy with each, which adds up to the time it was.
 //!
 //! A device that does one thing at a time, however many it is given, was busy with the one that is
 //! done since the one before was. Of a device that is known to serve several at once, requests that
