@@ -179,16 +179,30 @@ impl Classes {
     /// Puts the class, and all inside it, into another. What would be a circle is not done.
     pub(super) fn set_outer(&mut self, group: u32, outer: Option<u32>) {
         let outer = outer.filter(|outer| self.path(*outer).all(|at| at != group));
+        let before = self.outermost(group);
         self.make(group).outer = outer;
         if let Some(outer) = outer {
             self.make(outer);
         }
+        if self.outermost(group) == before {
+            return;
+        }
         for class in 0..self.classes.len() as u32 {
-            let stands_in = self.class(class).stands_in;
-            if stands_in.is_some_and(|stands_in| stands_in != self.outermost(class)) {
-                self.leave(class);
-                self.join(class);
+            if self.path(class).any(|at| at == group) {
+                self.move_over(class);
             }
+        }
+    }
+
+    /// The class lies in another outermost one than before. There it starts where the others are:
+    /// its own sum is of another line.
+    fn move_over(&mut self, class: u32) {
+        let outermost = self.outermost(class);
+        let stands = self.class(class).stands_in.is_some();
+        self.leave(class);
+        self.class(class).inside = self.class(outermost).last;
+        if stands {
+            self.join(class);
         }
     }
 
