@@ -1,12 +1,24 @@
 //! What of groups and tasks a scheduler looks at; the rest it is told and does not use.
 
+/// How deep groups may lie in groups.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Nesting {
+    /// All lie beside each other.
+    #[default]
+    None,
+    /// What lies deeper is taken to lie directly in the outermost group.
+    OneLevel,
+    /// As deep as they are told.
+    Deep,
+}
+
 /// What a scheduler honours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Honours {
     /// Weights and priorities of groups.
     pub shares: bool,
     /// That groups lie in groups.
-    pub nesting: bool,
+    pub nesting: Nesting,
     /// I/O priorities of tasks.
     pub priorities: bool,
     /// How long the disk is kept for a group that has nothing queued.
@@ -25,7 +37,7 @@ impl Honours {
     /// Nothing.
     pub const NONE: Self = Self {
         shares: false,
-        nesting: false,
+        nesting: Nesting::None,
         priorities: false,
         idle: false,
         floors: false,
@@ -38,7 +50,8 @@ impl Honours {
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         let all = [
             (self.shares, "shares"),
-            (self.nesting, "groups in groups"),
+            (self.nesting == Nesting::Deep, "groups in groups"),
+            (self.nesting == Nesting::OneLevel, "groups one level deep in groups"),
             (self.priorities, "I/O priorities"),
             (self.idle, "idle waits"),
             (self.floors, "floors"),

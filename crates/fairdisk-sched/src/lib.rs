@@ -22,5 +22,5 @@ pub mod shares;
 pub mod token_bucket;
 pub mod two_layer;
 
-pub use honours::Honours;
+pub use honours::{Honours, Nesting};
 pub use registry::{Scheduler, SchedulerSpec};

@@ -5,7 +5,7 @@ use crate::cfq::{Cfq, CfqParams, Switches};
 use crate::deadline::{Deadline, DeadlineParams};
 use crate::fair::{Fair, FairParams};
 use crate::group_cfq::{GroupCfq, GroupCfqParams};
-use crate::honours::Honours;
+use crate::honours::{Honours, Nesting};
 use crate::iocost::{Iocost, IocostParams};
 use crate::iolatency::{Iolatency, IolatencyParams};
 use crate::mclock::{Mclock, MclockParams};
@@ -119,7 +119,7 @@ impl SchedulerSpec {
             Self::GroupCfq(_) => Honours { shares: true, priorities: true, ..Honours::NONE },
             Self::Fair(_) => Honours {
                 shares: true,
-                nesting: true,
+                nesting: Nesting::Deep,
                 priorities: true,
                 idle: true,
                 floors: true,
@@ -128,17 +128,17 @@ impl SchedulerSpec {
                 costs: true,
             },
             Self::Bfq(_) => {
-                Honours { shares: true, nesting: true, priorities: true, ..Honours::NONE }
+                Honours { shares: true, nesting: Nesting::Deep, priorities: true, ..Honours::NONE }
             }
             Self::TokenBucket(_) => Honours { ceilings: true, ..Honours::NONE },
             Self::Mclock(_) => {
                 Honours { shares: true, floors: true, ceilings: true, ..Honours::NONE }
             }
             Self::Iocost(_) => {
-                Honours { shares: true, nesting: true, costs: true, ..Honours::NONE }
+                Honours { shares: true, nesting: Nesting::Deep, costs: true, ..Honours::NONE }
             }
             Self::Shares(_) => {
-                Honours { shares: true, nesting: true, costs: true, ..Honours::NONE }
+                Honours { shares: true, nesting: Nesting::OneLevel, costs: true, ..Honours::NONE }
             }
             Self::Iolatency(_) => Honours { latency_targets: true, ..Honours::NONE },
         }

@@ -6,7 +6,7 @@ use fairdisk_core::{
     Input, Instant, IoPrio, Journal, Lba, Op, Prng, Qos, Rates, RequestId, Sectors, Share, Span,
     TaskId, Weight,
 };
-use fairdisk_sched::{Honours, Scheduler, SchedulerSpec};
+use fairdisk_sched::{Honours, Nesting, Scheduler, SchedulerSpec};
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
@@ -159,7 +159,7 @@ fn all_told() -> [Told; 5] {
         Told {
             // Group 2 serves its own tasks and group 3 from one half.
             what: "a group in a group",
-            honoured: |honours| honours.nesting,
+            honoured: |honours| honours.nesting != Nesting::None,
             changes: vec![inside(3, 2)],
             first_percent: 47..=53,
         },
@@ -199,6 +199,29 @@ fn what_is_honoured_is_honoured_whenever_it_is_told() {
                 let what = told.what;
                 assert!(told.first_percent.contains(&percent), "{name}, {what} {way}: {got:?}");
             }
+        }
+    }
+}
+
+/// Beside group 1 there is group 4 with group 2 and, of three times its weight, group 5 with group 3.
+/// Where all count as directly in group 4, the weight of group 5 is not looked at.
+#[test]
+fn groups_lie_as_deep_as_is_said() {
+    let added = |group: u32, weight: u32| {
+        let share = Share::Weight(Weight::new(weight).expect("1 to 10000"));
+        Change::GroupAdded { group: GroupId(group), share }
+    };
+    let told = [added(4, 100), added(5, 300), inside(2, 4), inside(5, 4), inside(3, 5)];
+    for name in SchedulerSpec::NAMES {
+        let spec = SchedulerSpec::named(name).expect("it is listed");
+        let third_percent = match spec.honours().nesting {
+            Nesting::Deep => 36..=39,
+            Nesting::OneLevel => 24..=26,
+            Nesting::None => continue,
+        };
+        for got in whenever(spec, &told) {
+            let percent = got[2] * 100 / got.iter().sum::<u32>();
+            assert!(third_percent.contains(&percent), "{name}: {got:?}");
         }
     }
 }
