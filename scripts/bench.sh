@@ -46,7 +46,7 @@ line "start-up: one run of 1 ms, CPU time" \
   "$(for _ in 1 2 3; do cpu_seconds one_row 1 --duration 1ms; done | median)" "s"
 
 echo
-echo "== a decision: submit, admit, decide, complete; CPU time for each request"
+echo "== a decision: submit, admit, decide, complete; CPU time and instructions for each request"
 cargo bench --locked --quiet -p fairdisk-sched --bench decide 2>/dev/null
 
 # Example programs and benches of other crates, where there are any.

@@ -2,23 +2,145 @@
 //! from submission to the end. Run with `cargo bench --bench decide`; `-- NAME` runs one scheduler
 //! only, for a profiler.
 //!
-//! The ratio is the price of a thousand times as many tasks. It holds the caches' share too: the
-//! state of 100 000 tasks does not fit into them.
+//! First in CPU time, then, where valgrind is there, in instructions. Times hold the caches' share:
+//! the state of 100 000 tasks does not fit into them. Instructions are exact, and say how the work
+//! grows with tasks and groups.
 
 #[path = "../tests/support/bare_loop.rs"]
 mod bare_loop;
 #[path = "../tests/support/closed_loop.rs"]
 mod closed_loop;
+#[path = "decide/instructions.rs"]
+mod instructions;
 
 use bare_loop::BareLoop;
 use closed_loop::{ClosedLoop, Crowd};
 use fairdisk_core::{PoolConfig, PoolLayout};
-use fairdisk_sched::SchedulerSpec;
+use fairdisk_sched::cfq::CfqParams;
+use fairdisk_sched::two_layer::TwoLayerParams;
+use fairdisk_sched::{Scheduler, SchedulerSpec};
 use std::fs;
 
-const SMALL: Crowd = Crowd { groups: 10, tasks_per_group: 10, writes_percent: 0 };
-const LARGE: Crowd = Crowd { groups: 1000, tasks_per_group: 100, writes_percent: 0 };
+/// Groups, and tasks in each.
+const CROWDS: [(u32, u32); 5] = [(10, 10), (100, 10), (1000, 10), (1000, 100), (10_000, 10)];
+/// Of those, the ones whose time is measured.
+const TIMED: [(u32, u32); 3] = [CROWDS[0], CROWDS[3], CROWDS[4]];
 const ROUNDS: u32 = 3;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [word, rest @ ..] = words.as_slice()
+        && word == instructions::COUNT
+    {
+        return instructions::serve(rest);
+    }
+    // `cargo test --benches` only wants to see that it runs.
+    let in_full = words.iter().any(|word| word == "--bench");
+    let chosen = words.iter().find(|word| !word.starts_with('-'));
+    let chosen: Vec<Named> =
+        specs().into_iter().filter(|(name, _)| chosen.is_none_or(|word| word == name)).collect();
+    times(&chosen, if in_full { 1_000_000 } else { 1_000 });
+    if in_full {
+        println!();
+        instructions::count(&chosen);
+    }
+}
+
+type Named = (&'static str, SchedulerSpec);
+
+/// All schedulers, and two-layer CFQ once more that keeps the disk for nobody: it serves task after
+/// task, as most others do, and not one of them for a while.
+fn specs() -> Vec<Named> {
+    let params = TwoLayerParams::default();
+    let cfq = CfqParams { slice_idle_ms: 0, ..params.cfq };
+    let at_once = SchedulerSpec::TwoLayerCfq(TwoLayerParams { cfq, ..params });
+    let named = SchedulerSpec::NAMES.iter().map(|name| (*name, SchedulerSpec::named(name)));
+    let mut specs: Vec<Named> = named.filter_map(|(name, spec)| Some((name, spec?))).collect();
+    specs.push(("two-layer-0", at_once));
+    specs
+}
+
+fn crowd((groups, tasks_per_group): (u32, u32), writes_percent: u64) -> Crowd {
+    Crowd { groups, tasks_per_group, writes_percent }
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// The scheduler alone.
+    Alone,
+    /// The scheduler and the engine.
+    Whole,
+}
+
+impl Part {
+    const ALL: [Self; 2] = [Self::Alone, Self::Whole];
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Alone => "alone",
+            Self::Whole => "with engine",
+        }
+    }
+}
+
+/// A crowd that was served for a while.
+enum Loop {
+    Alone(Box<BareLoop<Scheduler>>),
+    Whole(Box<ClosedLoop<Scheduler>>),
+}
+
+impl Loop {
+    fn new(spec: SchedulerSpec, part: Part, crowd: Crowd) -> Self {
+        let mut this = match part {
+            Part::Alone => Self::Alone(BareLoop::new(spec.build(), crowd).into()),
+            Part::Whole => {
+                let pool = PoolConfig { layout: PoolLayout::Unlimited, ..PoolConfig::default() };
+                Self::Whole(ClosedLoop::new(spec.build(), crowd, pool).into())
+            }
+        };
+        this.serve(2 * u64::from(crowd.tasks()));
+        this
+    }
+
+    /// Serves so many more requests.
+    fn serve(&mut self, requests: u64) {
+        match self {
+            Self::Alone(bare) => bare.run(requests),
+            Self::Whole(whole) => whole.run(requests),
+        }
+    }
+}
+
+// ---- times -------------------------------------------------------------------------------------
+
+/// Prints a table of times.
+fn times(specs: &[Named], requests: u64) {
+    print!("{:<16}{:>8}  {:<12}", "scheduler", "writes", "measured");
+    TIMED.iter().for_each(|(groups, tasks)| print!("{:>15}", format!("{groups} x {tasks}")));
+    println!("{:>16}", "ratios");
+    for (name, spec) in specs {
+        for (writes, part) in [0, 30].into_iter().flat_map(|writes| Part::ALL.map(|p| (writes, p)))
+        {
+            let times = TIMED.map(|of| best(*spec, part, crowd(of, writes), requests));
+            print!("{name:<16}{writes:>6} %  {:<12}", part.words());
+            times.iter().for_each(|time| print!("{time:>12} ns"));
+            let ratio = |time: u64| time as f64 / times[0].max(1) as f64;
+            println!("{:>8.2}{:>8.2}", ratio(times[1]), ratio(times[2]));
+        }
+    }
+}
+
+/// Nanoseconds a request, the best of a few rounds.
+fn best(spec: SchedulerSpec, part: Part, crowd: Crowd, requests: u64) -> u64 {
+    let mut served = Loop::new(spec, part, crowd);
+    let mut round = |_| {
+        let began = cpu_ns();
+        served.serve(requests);
+        (cpu_ns() - began) / requests
+    };
+    (0..ROUNDS).map(&mut round).min().unwrap_or_default()
+}
 
 /// CPU time of this thread in nanoseconds: other programs on the machine do not count. It grows by
 /// ticks of a few milliseconds.
@@ -34,56 +156,4 @@ fn wall_ns() -> u64 {
     use std::sync::LazyLock;
     static START: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
     START.elapsed().as_nanos() as u64
-}
-
-/// Nanoseconds a request, the best of a few rounds.
-fn best(requests: u64, mut run: impl FnMut(u64)) -> u64 {
-    let round = |_| {
-        let began = cpu_ns();
-        run(requests);
-        (cpu_ns() - began) / requests
-    };
-    (0..ROUNDS).map(round).min().unwrap_or_default()
-}
-
-/// In the scheduler alone.
-fn alone(spec: SchedulerSpec, crowd: Crowd, requests: u64) -> u64 {
-    let mut bare = BareLoop::new(spec.build(), crowd);
-    bare.run(2 * u64::from(crowd.tasks()));
-    best(requests, |requests| bare.run(requests))
-}
-
-/// In the scheduler and the engine.
-fn whole(spec: SchedulerSpec, crowd: Crowd, requests: u64) -> u64 {
-    let pool = PoolConfig { layout: PoolLayout::Unlimited, ..PoolConfig::default() };
-    let mut run = ClosedLoop::new(spec.build(), crowd, pool);
-    run.run(2 * u64::from(crowd.tasks()));
-    best(requests, |requests| run.run(requests))
-}
-
-type Measure = fn(SchedulerSpec, Crowd, u64) -> u64;
-const MEASURES: [(&str, Measure); 2] = [("alone", alone), ("with engine", whole)];
-
-fn main() {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --benches` only wants to see that it runs.
-    let requests = if words.iter().any(|word| word == "--bench") { 1_000_000 } else { 1_000 };
-    let chosen = words.iter().find(|word| !word.starts_with('-'));
-    println!(
-        "{:<16}{:>8}  {:<12}{:>12}{:>14}{:>8}",
-        "scheduler", "writes", "measured", "10 x 10", "1000 x 100", "ratio"
-    );
-    for name in SchedulerSpec::NAMES.iter().filter(|name| chosen.is_none_or(|word| word == *name)) {
-        let Some(spec) = SchedulerSpec::named(name) else { continue };
-        for (writes_percent, (what, measure)) in
-            [0, 30].into_iter().flat_map(|writes| MEASURES.map(|measure| (writes, measure)))
-        {
-            let small = measure(spec, Crowd { writes_percent, ..SMALL }, requests);
-            let large = measure(spec, Crowd { writes_percent, ..LARGE }, requests);
-            let ratio = large as f64 / small.max(1) as f64;
-            println!(
-                "{name:<16}{writes_percent:>6} %  {what:<12}{small:>9} ns{large:>11} ns{ratio:>8.2}"
-            );
-        }
-    }
 }
