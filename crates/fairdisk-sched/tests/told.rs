@@ -203,7 +203,7 @@ fn what_is_honoured_is_honoured_whenever_it_is_told() {
     }
 }
 
-/// Beside group 1 there is group 4 with group 2 and, of three times its weight, group 5 with group 3.
+/// Beside group 1 lies group 4 with group 2 and group 5 of three times its weight, with group 3.
 /// Where all count as directly in group 4, the weight of group 5 is not looked at.
 #[test]
 fn groups_lie_as_deep_as_is_said() {
