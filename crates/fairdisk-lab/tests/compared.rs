@@ -47,6 +47,13 @@ fn what_was_kept_is_not_blamed() {
 }
 
 #[test]
+fn each_rate_of_a_ceiling_counts_what_it_limits() {
+    let cell = &compared("fixed-8ms", "two rates").cells[0];
+    let ceiling = cell.groups[0].promises.ceiling.expect("it has one");
+    assert!(ceiling.is_kept(), "{ceiling:?}");
+}
+
+#[test]
 fn what_a_group_leaves_over_is_for_the_others() {
     let cell = &compared("fixed-8ms", "pauses").cells[0];
     // 10 of 125 I/Os a second; the rest is shared 1:2.

@@ -82,6 +82,11 @@ impl Count {
     }
 }
 
+/// I/Os alone and bytes alone: what counts for one does not for the other.
+const fn apart(rates: &Rates) -> [Rates; 2] {
+    [Rates { bytes_per_s: None, ..*rates }, Rates { iops: None, ..*rates }]
+}
+
 /// A group that was promised something.
 #[derive(Debug)]
 struct Watched {
@@ -93,7 +98,8 @@ struct Watched {
     last: Count,
     window: Count,
     busy_looks: u32,
-    ahead_ns: f64,
+    /// How far it is ahead of either rate of its ceiling.
+    ahead_ns: [f64; 2],
     kept: Kept,
 }
 
@@ -134,7 +140,7 @@ impl Watch {
             last: Count::default(),
             window: Count::default(),
             busy_looks: 0,
-            ahead_ns: 0.0,
+            ahead_ns: [0.0; 2],
             kept: Kept::default(),
         });
         Self { groups: groups.collect(), last: began, looks: 0 }
@@ -156,10 +162,9 @@ impl Watch {
             let count = Count::of(accounts, &group.members);
             let more = count.since(group.last);
             group.last = count;
-            if !group.qos.ceiling.is_none() {
-                let ahead = group.ahead_ns + more.at(&group.qos.ceiling) - passed;
-                group.ahead_ns = ahead.max(0.0);
-                group.kept.ahead = group.kept.ahead.max(Span::from_ns(group.ahead_ns as u64));
+            for (ahead_ns, rate) in group.ahead_ns.iter_mut().zip(apart(&group.qos.ceiling)) {
+                *ahead_ns = (*ahead_ns + more.at(&rate) - passed).max(0.0);
+                group.kept.ahead = group.kept.ahead.max(Span::from_ns(*ahead_ns as u64));
             }
             let load = |id: &GroupId| loads.get(id).is_some_and(|it| it.queued + it.in_flight > 0);
             group.busy_looks += u32::from(group.members.iter().any(load));
