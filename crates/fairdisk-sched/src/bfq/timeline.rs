@@ -13,8 +13,8 @@ use fairdisk_core::tree::{Forest, Tree};
 /// A point in virtual time: sectors per weight, as fixed point.
 pub(super) type Virtual = u64;
 
-/// Fractional bits of virtual time: a sector at the highest weight still counts, and at the lowest
-/// a century of a fast disk fits.
+/// Fractional bits of virtual time: a sector at the highest weight still counts. 9 PB fit that are
+/// served at the lowest weight alone; beyond, all are alike.
 const FRACTION: u32 = 20;
 
 /// What `sectors` are worth to an entity of this weight.
@@ -92,7 +92,7 @@ impl Timeline {
     /// One of the entities was served.
     pub(super) const fn advance(&mut self, sectors: u64) {
         if self.weights > 0 {
-            self.now += worth(sectors, self.weights);
+            self.now = self.now.saturating_add(worth(sectors, self.weights));
         }
     }
 
@@ -152,6 +152,15 @@ mod tests {
             let expected = whole * weight / 800;
             assert!(served.abs_diff(expected) <= 1024, "{served} instead of {expected}");
         }
+    }
+
+    #[test]
+    fn a_line_that_has_served_all_that_fits_goes_on() {
+        let (mut trees, mut line) = (Trees::new(), Timeline::new());
+        line.insert(&mut trees, 0, (0, 1), 1);
+        (0..3).for_each(|_| line.advance(1 << 43));
+        line.insert(&mut trees, 1, (line.now, line.now), 1);
+        assert_eq!(line.next(&mut trees, |_| 0), Some(0));
     }
 
     /// The worst case of a scheduler by finish times alone: one heavy entity, many light ones.
