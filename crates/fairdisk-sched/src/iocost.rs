@@ -172,8 +172,9 @@ impl Iocost {
         let vnow = self.clock.at(now);
         let mut ready_at = self.ready_at(group);
         if ready_at.is_some_and(|at| at > vnow) {
-            self.take_back(vnow, group);
-            ready_at = self.ready_at(group);
+            if self.take_back(vnow, group) {
+                ready_at = self.ready_at(group);
+            }
             if ready_at.is_some_and(|at| at > vnow) {
                 self.budget(group).ran_short = true;
             }
@@ -182,17 +183,18 @@ impl Iocost {
     }
 
     /// A group that lends and runs short has back at once what its first request needs: as much
-    /// that it may go now, or all.
-    fn take_back(&mut self, vnow: u64, group: u32) {
-        let Some(first) = self.queues.first(group) else { return };
+    /// that it may go now, or all. Whether it lent anything.
+    fn take_back(&mut self, vnow: u64, group: u32) -> bool {
+        let Some(loan) = self.budgets[group as usize].loan else { return false };
+        let Some(first) = self.queues.first(group) else { return false };
         let cost = self.cost(first);
         let budget = &mut self.budgets[group as usize];
-        let Some(loan) = budget.loan.take() else { return };
         self.loans.take_back(loan);
         budget.loan = loan.keep_for(cost, vnow.saturating_sub(budget.vtime));
         if let Some(smaller) = budget.loan {
             self.loans.add(smaller);
         }
+        true
     }
 
     /// The group wants the disk. What it may have saved while it did not is bounded.
