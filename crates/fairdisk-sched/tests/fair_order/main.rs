@@ -6,7 +6,7 @@ mod naive;
 
 use fairdisk_core::{
     Change, Completion, Decision, Elevator, Flags, GroupId, Instant, IoClass, IoPrio, Lba, Op,
-    Prng, Qos, Rates, Request, RequestId, SECTOR_BYTES, Sectors, Share, Span, TaskId, Weight, Why,
+    Prng, Qos, Rates, Request, RequestId, Sectors, Share, Span, TaskId, Weight, Why,
 };
 use fairdisk_sched::fair::{Fair, FairParams};
 use naive::Naive;
@@ -16,7 +16,6 @@ use std::num::NonZeroU64;
 const GROUPS: usize = 8;
 const TASKS: usize = 16;
 const SECTORS: Sectors = Sectors(8);
-const BYTES: u64 = SECTORS.0 as u64 * SECTOR_BYTES;
 /// Few, as device times are, so that starts are often equal.
 const WEIGHTS: [u32; 6] = [7, 100, 100, 200, 400, 1000];
 const STEPS: u64 = 800;
@@ -136,7 +135,7 @@ impl Storm {
             Decision::Dispatch(id, why) => self.dispatch(id, why),
             Decision::WaitUntil(at, why) => {
                 if why == Why::AtCeiling {
-                    assert_eq!(self.naive.next(BYTES), None, "somebody is not at a ceiling");
+                    assert_eq!(self.naive.next(), None, "somebody is not at a ceiling");
                 }
                 // Somebody may come before that.
                 if self.prng.chance(1, 2) {
@@ -153,10 +152,10 @@ impl Storm {
         let group = self.tasks[who].queued.expect("it is queued");
         // On a disk with a head a group has the disk for a while.
         if !self.rotational || self.before != Some(group) {
-            assert_eq!(self.naive.next(BYTES), Some(group), "{why:?} at {}", self.now);
+            assert_eq!(self.naive.next(), Some(group), "{why:?} at {}", self.now);
         }
         self.before = Some(group);
-        self.naive.serve(group, BYTES);
+        self.naive.serve(group);
         self.take_out(who);
         let device_time = Span::from_us(500 * self.prng.between(1, 6));
         self.now += device_time;

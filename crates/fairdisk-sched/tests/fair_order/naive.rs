@@ -11,6 +11,11 @@ fn worth(service: Span, weight: u64) -> u64 {
     service.as_ns() * PARTS / weight
 }
 
+/// How long an I/O takes at the ceiling.
+fn time_of_one(qos: &Qos) -> Option<Span> {
+    Some(Span::from_ns(1_000_000_000_u64.div_ceil(qos.ceiling.iops?.get())))
+}
+
 /// Who stands in a line: a group, or the own tasks of a group that holds others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Member {
@@ -110,8 +115,18 @@ impl Naive {
     }
 
     pub(crate) fn set_qos(&mut self, group: usize, qos: Qos) {
+        let now = self.now;
         let entry = &mut self.groups[group];
-        (entry.qos, entry.used_until, entry.barred) = (qos, Instant::ZERO, None);
+        // What it has had and is not paid for counts for the new ceiling.
+        let left = u128::from((entry.used_until - now).as_ns());
+        entry.used_until = match (entry.qos.ceiling.iops, qos.ceiling.iops) {
+            (Some(old), Some(new)) => {
+                let left = left * u128::from(old.get());
+                now + Span::from_ns(left.div_ceil(u128::from(new.get())) as u64)
+            }
+            _ => now,
+        };
+        (entry.qos, entry.barred) = (qos, None);
         self.settle();
     }
 
@@ -141,25 +156,23 @@ impl Naive {
         self.release();
     }
 
-    /// The group whose own tasks are next with a request of so many bytes. Those that would be
-    /// above their ceiling with it stand aside.
-    pub(crate) fn next(&mut self, bytes: u64) -> Option<usize> {
+    /// The group whose own tasks are next. Those that would be above their ceiling with one
+    /// more I/O stand aside.
+    pub(crate) fn next(&mut self) -> Option<usize> {
         loop {
             let first = self.first()?;
-            let over = |group: &usize| self.allowed_at(*group, bytes) > self.now;
+            let over = |group: &usize| self.allowed_at(*group) > self.now;
             let Some(over) = self.path(first).into_iter().find(over) else { return Some(first) };
             self.count += 1;
-            self.groups[over].barred = Some((self.allowed_at(over, bytes), self.count));
+            self.groups[over].barred = Some((self.allowed_at(over), self.count));
             self.settle();
         }
     }
 
-    fn allowed_at(&self, group: usize, bytes: u64) -> Instant {
+    fn allowed_at(&self, group: usize) -> Instant {
         let Group { qos, used_until, .. } = &self.groups[group];
-        if qos.ceiling.is_none() {
-            return Instant::ZERO;
-        }
-        let early = qos.burst - qos.ceiling.time_of(bytes);
+        let Some(time) = time_of_one(qos) else { return Instant::ZERO };
+        let early = qos.burst - time;
         Instant::from_ns(used_until.as_ns().saturating_sub(early.as_ns()))
     }
 
@@ -175,8 +188,8 @@ impl Naive {
         }
     }
 
-    /// The group's own tasks have a request of so many bytes served.
-    pub(crate) fn serve(&mut self, group: usize, bytes: u64) {
+    /// The group's own tasks have an I/O served.
+    pub(crate) fn serve(&mut self, group: usize) {
         for member in self.members_around(group) {
             let start = self.place_of(member).start;
             let reached = self.reached(self.line_of(member));
@@ -185,8 +198,8 @@ impl Naive {
         for group in self.path(group) {
             let now = self.now;
             let Group { qos, used_until, .. } = &mut self.groups[group];
-            if !qos.ceiling.is_none() {
-                *used_until = now.max(*used_until) + qos.ceiling.time_of(bytes);
+            if let Some(time) = time_of_one(qos) {
+                *used_until = now.max(*used_until) + time;
             }
         }
     }
