@@ -46,11 +46,14 @@ device_time() {
 measure() {
   local before after
   rm -f "$scratch"/*.log
-  before="$(device_time light) $(device_time heavy)"
   job light "${2%:*}" "$1" 0 &
   job heavy "${2#*:}" "$1" 512M &
-  wait
+  # What is queued at the end is served when one of them asks for no more: that does not count.
+  sleep $((2 * lead))
+  before="$(device_time light) $(device_time heavy)"
+  sleep "$seconds"
   after="$(device_time light) $(device_time heavy)"
+  wait
   time=$(awk '{ l = $3 - $1; h = $4 - $2; printf "%.1f", l + h ? 100 * l / (l + h) : 0 }' \
     <<<"$before $after")
   measured=$(awk -F ', ' -v lead=$lead -v seconds="$seconds" -f scripts/mount/shares.awk \

@@ -11,13 +11,13 @@ cd "$(dirname "$0")/../.." || exit 1
 . scripts/mount/common.sh
 
 model=wd2500js seconds=30 scale=50 backup_mib=4096 keeps=80
-arms="fairdisk noop bfq mq-deadline"
+arms="fairdisk two-layer noop bfq mq-deadline"
 if [ "${1:-}" = --short ]; then
   # Few transactions: only roughly so much.
   seconds=4 scale=10 backup_mib=512 arms=fairdisk keeps=50
 fi
 model=${FAIRDISK_MODEL:-$model} seconds=${FAIRDISK_SECONDS:-$seconds}
-check_arms "${FAIRDISK_ARMS:-}" "fairdisk noop bfq mq-deadline none"
+check_arms "${FAIRDISK_ARMS:-}" "fairdisk two-layer noop bfq mq-deadline none"
 arms=${FAIRDISK_ARMS:-$arms} scale=${FAIRDISK_SCALE:-$scale}
 backup_mib=${FAIRDISK_BACKUP_MIB:-$backup_mib}
 weights=(800 100)
@@ -95,8 +95,10 @@ bench_beside_backup() {
 mount_arm() {
   at=$scratch/disk/tree
   case $1 in
-    fairdisk)
-      mount_fairdisk disk --device-model "$model" --cgroups "$controller"
+    fairdisk | two-layer)
+      local scheduler=fair
+      [ "$1" = fairdisk ] || scheduler=two-layer-cfq
+      mount_fairdisk disk --device-model "$model" --cgroups "$controller" --scheduler $scheduler
       weigh_fairdisk database "${weights[0]}" disk
       weigh_fairdisk backup "${weights[1]}" disk
       return ;;
