@@ -98,6 +98,12 @@ fn the_table_says_what_the_json_says() {
 }
 
 #[test]
+fn what_was_not_looked_for_is_not_said_to_be_noise() {
+    let ended = fairdisk(&with(&["--runs=6"]));
+    assert!(ended.out.contains("of 5 changes none is known to be to blame"), "{ended:?}");
+}
+
+#[test]
 fn finished_runs_are_kept_and_not_repeated() {
     let place = Place::new();
     let arguments = with(&["--json", "--resume=state"]);

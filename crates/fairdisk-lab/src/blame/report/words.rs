@@ -54,11 +54,14 @@ pub(super) fn effort(report: &Report) -> String {
     format!("{how}; {}, {} of each mixture", count(found.runs, "run"), found.seeds)
 }
 
-/// How many changes are to blame.
+/// How many changes are to blame, as far as that is known.
 pub(super) fn verdict(report: &Report) -> String {
-    let (culprits, all) = (report.findings.culprits().len(), report.changes.len());
+    let found = &report.findings;
+    let (culprits, all) = (found.culprits().len(), report.changes.len());
     let changes = count(all, "change");
+    let is_known = found.is_searched && found.rest.is_none_or(|rest| rest.is_noise);
     match culprits {
+        0 if !is_known => format!("of {changes} none is known to be to blame"),
         0 => format!("none of {changes} is to blame: all is within the noise"),
         1 => format!("1 of {changes} is to blame"),
         _ => format!("{culprits} of {changes} are to blame"),
