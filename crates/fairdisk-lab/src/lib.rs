@@ -7,6 +7,7 @@ pub mod calibrate;
 pub mod catalog;
 pub mod compare;
 pub mod jobfile;
+mod letter;
 pub mod nearest;
 pub mod outcome;
 mod page;

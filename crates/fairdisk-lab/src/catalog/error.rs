@@ -1,5 +1,6 @@
 //! What is wrong with a catalogue file, and where.
 
+use crate::letter::is_unseen;
 use crate::nearest::nearest;
 use std::fmt;
 
@@ -20,6 +21,14 @@ impl CatalogError {
     pub(crate) fn option(option: &str, message: impl Into<String>) -> Self {
         Self { path: option.to_owned(), line: 0, message: message.into() }
     }
+
+    /// The message about the file called `name`, which is named in it.
+    pub(super) fn naming(self, name: &str) -> String {
+        if self.message.contains(name) {
+            return self.message;
+        }
+        format!("{name}: {}", self.message)
+    }
 }
 
 impl fmt::Display for CatalogError {
@@ -35,7 +44,7 @@ impl std::error::Error for CatalogError {}
 
 /// A letter of a file in a message: nothing in it moves a cursor or changes a colour.
 fn visible(letter: char) -> String {
-    if letter.is_control() { letter.escape_default().collect() } else { letter.into() }
+    if is_unseen(letter) { letter.escape_default().collect() } else { letter.into() }
 }
 
 /// Says that `found` is no known `what` ("key", "kind"), what was probably meant, and what is known.

@@ -4,7 +4,7 @@
 mod check;
 
 use super::error::CatalogError;
-use super::library::Document;
+use super::library::{Document, beside};
 use super::overrides::Override;
 use super::source::Source;
 use fairdisk_core::{Qos, Rates, Span};
@@ -189,6 +189,25 @@ pub struct Group {
     pub latency_p99_ms: Option<f64>,
 }
 
+impl Volume {
+    /// The byte where it begins.
+    #[must_use]
+    pub fn start_bytes(&self) -> u64 {
+        (self.start_gib * GIB) as u64 / 4096 * 4096
+    }
+
+    /// Bytes of each of its files; a raw one is one file.
+    #[must_use]
+    pub fn file_bytes(&self) -> u64 {
+        match self.kind {
+            VolumeType::Raw => (self.size_gib.unwrap_or(0.0) * GIB) as u64 / 4096 * 4096,
+            VolumeType::Ext2 | VolumeType::Ext3 => self.file_mib.unwrap_or(0) << 20,
+        }
+    }
+}
+
+const GIB: f64 = (1u64 << 30) as f64;
+
 impl Group {
     /// Its floor, ceiling and latency target.
     #[must_use]
@@ -367,7 +386,11 @@ impl Experiment {
     /// The first thing wrong with it.
     pub fn parse(document: &Document) -> Result<Self, CatalogError> {
         let source = Source::of(document);
-        let experiment: Self = source.parse()?;
+        let mut experiment: Self = source.parse()?;
+        let schedulers = experiment.arms.iter_mut().map(|arm| &mut arm.scheduler);
+        for name in [&mut experiment.device, &mut experiment.host].into_iter().chain(schedulers) {
+            *name = beside(&document.path, name);
+        }
         let checked = check::check(&experiment, &document.id);
         checked.map_err(|wrong| source.wrong(wrong))?;
         Ok(experiment)

@@ -1,37 +1,45 @@
 //! Files that say only what differs from another one.
 
 use super::error::CatalogError;
-use super::library::{Document, Kind, find};
+use super::library::{Document, Kind, beside, find};
 use super::source::Source;
 use toml::{Table, Value};
 
-/// How deep files may inherit before it must be a circle.
-const DEPTH_MAX: u32 = 16;
+/// Through more files than that nobody finds their way.
+const FILES_MAX: usize = 100;
 
 /// A file's text with everything it inherits filled in.
 ///
 /// # Errors
-/// A parent that does not exist, or a circle.
+/// A parent that does not exist, a circle, or more files than 100.
 pub(super) fn flatten(kind: Kind, document: Document) -> Result<Document, CatalogError> {
     let source = Source::new(&document.path, &document.text);
+    let refuse = |message: String| source.error_at_key("inherits", message);
     let mut table: Table = source.parse()?;
-    for _ in 0..DEPTH_MAX {
-        let Some(parent) = table.remove("inherits") else {
-            let text = toml::to_string(&table)
-                .map_err(|error| source.error_at_key("id", error.to_string()))?;
-            return Ok(document.clone().derived(text));
-        };
-        let Value::String(parent) = parent else {
+    // The files so far; the last one says what comes next.
+    let mut paths = vec![document.path.clone()];
+    while let Some(parent) = table.remove("inherits") {
+        let Value::String(name) = parent else {
             let message = format!("`inherits`: expected the id of a {}", kind.noun());
-            return Err(source.error_at_key("inherits", message));
+            return Err(refuse(message));
         };
-        let parent =
-            find(kind, &parent).map_err(|error| source.error_at_key("inherits", error.message))?;
+        let name = beside(paths.last().map_or("", String::as_str), &name);
+        let parent = find(kind, &name).map_err(|error| refuse(error.naming(&name)))?;
+        if paths.contains(&parent.path) {
+            return Err(refuse(format!("`inherits` leads in a circle, back to `{name}`")));
+        }
+        if paths.len() > FILES_MAX {
+            let message = format!("`inherits` leads through more than {FILES_MAX} files");
+            return Err(refuse(message));
+        }
         let mut base: Table = Source::new(&parent.path, &parent.text).parse()?;
+        paths.push(parent.path);
         overlay(&mut base, table);
         table = base;
     }
-    Err(source.error_at_key("inherits", "`inherits` leads in a circle"))
+    let text =
+        toml::to_string(&table).map_err(|error| source.error_at_key("id", error.to_string()))?;
+    Ok(document.clone().derived(text))
 }
 
 /// Puts the values of `over` on top of those of `base`.

@@ -80,13 +80,26 @@ pub(super) fn check_id(id: &str, file: &str) -> Result<(), Wrong> {
     Err(("id".to_owned(), message))
 }
 
+/// Whether `name` is the path of a file, and no id of the catalogue.
+fn is_path(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
+}
+
+/// What a file at `path` calls `name`, as seen from here: a path in a file is relative to the file.
+pub(super) fn beside(path: &str, name: &str) -> String {
+    match Path::new(path).parent() {
+        Some(folder) if is_path(name) => folder.join(name).to_string_lossy().into_owned(),
+        _ => name.to_owned(),
+    }
+}
+
 /// Finds the file `name` stands for: an id of the catalogue, or a path ending in `.toml`.
 ///
 /// # Errors
 /// No such id, with the nearest one; or the file cannot be read.
 pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
     let file = Path::new(name);
-    if file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
+    if is_path(name) {
         let text = text_file::read(file).map_err(|error| CatalogError {
             path: name.to_owned(),
             line: 0,

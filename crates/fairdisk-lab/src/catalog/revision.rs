@@ -117,6 +117,7 @@ impl Revision {
         check_id(&file.id, &document.id)
             .and_then(|()| check_line("title", &file.title))
             .map_err(|wrong| source.wrong(wrong))?;
+        file.demand_own_tables(source)?;
         let defects = file.defects.unwrap_or_default();
         let spec = match file.family.as_str() {
             "noop" => SchedulerSpec::Noop,
@@ -170,6 +171,47 @@ impl Revision {
             cfq.tick_phase = phase;
         }
         spec
+    }
+}
+
+impl File {
+    /// Demands that every table is one that its family reads, and every defect one it can have.
+    fn demand_own_tables(&self, source: Source<'_>) -> Result<(), CatalogError> {
+        const CFQ: &[&str] = &["cfq", "quirks", "switches"];
+        let family = self.family.as_str();
+        let own = |table: &str| match family {
+            "two-layer-cfq" => table == "groups" || CFQ.contains(&table),
+            "group-cfq" => table == "group_layer" || CFQ.contains(&table),
+            "cfq" => CFQ.contains(&table),
+            "bfq" => matches!(table, "bfq" | "raising"),
+            _ => table == family.replace('-', "_"),
+        };
+        if !SchedulerSpec::NAMES.contains(&family) {
+            return Ok(());
+        }
+        if !matches!(family, "two-layer-cfq" | "group-cfq") {
+            self.defects.unwrap_or_default().demand_none_of_layers(source)?;
+        }
+        let tables = [
+            ("deadline", self.deadline.is_some()),
+            ("fair", self.fair.is_some()),
+            ("cfq", self.cfq.is_some()),
+            ("quirks", self.quirks.is_some()),
+            ("switches", !self.switches.is_empty()),
+            ("groups", self.groups.is_some()),
+            ("group_layer", self.group_layer.is_some()),
+            ("bfq", self.bfq.is_some()),
+            ("raising", self.raising.is_some()),
+            ("iocost", self.iocost.is_some()),
+            ("iolatency", self.iolatency.is_some()),
+            ("shares", self.shares.is_some()),
+            ("mclock", self.mclock.is_some()),
+            ("token_bucket", self.token_bucket.is_some()),
+        ];
+        let odd = tables.iter().find(|(table, is_there)| *is_there && !own(table));
+        let Some((table, _)) = odd else { return Ok(()) };
+        let message = format!("table `[{table}]` is of another family than `{family}`; drop it");
+        Err(source.error_at_key(table, message))
     }
 }
 

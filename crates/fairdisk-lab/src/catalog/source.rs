@@ -22,6 +22,11 @@ impl<'a> Source<'a> {
         Self { path, text, written: None }
     }
 
+    /// The file's name.
+    pub(super) const fn path(&self) -> &'a str {
+        self.path
+    }
+
     /// A file of the catalogue or outside it.
     #[must_use]
     pub fn of(document: &'a Document) -> Self {
@@ -56,7 +61,7 @@ impl<'a> Source<'a> {
     }
 
     /// An error about the value of a key.
-    pub(super) fn wrong(&self, (key, message): Wrong) -> CatalogError {
+    pub(crate) fn wrong(&self, (key, message): Wrong) -> CatalogError {
         self.error_at_key(&key, message)
     }
 

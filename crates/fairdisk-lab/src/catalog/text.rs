@@ -1,6 +1,7 @@
 //! Text of a file that goes to terminals and into reports.
 
 use super::allowed::{Wrong, key_of};
+use crate::letter::is_unseen;
 
 /// The longest line, in letters: names make columns of tables.
 const LETTERS_MAX: usize = 1000;
@@ -18,17 +19,17 @@ pub(super) fn check_line(key: &str, text: &str) -> Result<(), Wrong> {
         let message = format!("`{name}` has {letters} letters; allowed: up to {LETTERS_MAX}");
         return Err((key.to_owned(), message));
     }
-    check(key, text, char::is_control)
+    check(key, text, is_unseen)
 }
 
 /// As [`check_line`], for what may have several lines or none.
 pub(super) fn check_text(key: &str, text: &str) -> Result<(), Wrong> {
-    check(key, text, |letter| letter.is_control() && !matches!(letter, '\n' | '\t'))
+    check(key, text, |letter| is_unseen(letter) && !matches!(letter, '\n' | '\t'))
 }
 
 fn check(key: &str, text: &str, bad: impl Fn(char) -> bool) -> Result<(), Wrong> {
     if text.contains(bad) {
-        let allowed = "allowed: text without control characters";
+        let allowed = "allowed: text without control characters and others that are not seen";
         return Err((key.to_owned(), format!("`{}` is {text:?}; {allowed}", key_of(key))));
     }
     Ok(())

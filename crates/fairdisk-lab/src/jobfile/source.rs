@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::error::{Error, ErrorKind, Place, Problems};
 use super::note::Notes;
 use super::variables::{self, Context};
+use crate::letter::is_unseen;
 
 /// Includes nested deeper than this are a mistake long before they are a limit.
 const INCLUDE_DEPTH_MAX: usize = 16;
@@ -257,6 +258,7 @@ fn odd(raw: &str, line: &str) -> Option<&'static str> {
         _ if line.contains('\0') => "a NUL character, as UTF-16 has them; save the file as UTF-8",
         _ if line.contains('\t') => "a tab within the line; remove it",
         _ if line.contains(char::is_control) => "a control character; remove it",
+        _ if line.contains(is_unseen) => "a character that is not seen; remove it",
         _ if line.starts_with("//") => "a comment begins with `;` or `#`",
         _ if line == "include" || line.starts_with("include=") => {
             "write `include`, a blank and the name of the file"
@@ -272,5 +274,5 @@ fn begins_with_mark(line: &str) -> bool {
 
 fn printable(line: &str) -> String {
     let line = line.trim_start_matches('\u{feff}').trim();
-    line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    line.chars().map(|c| if is_unseen(c) { '\u{fffd}' } else { c }).collect()
 }

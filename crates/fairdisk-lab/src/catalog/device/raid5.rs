@@ -2,7 +2,7 @@
 
 use super::{Array, DeviceEntry, Head, device_file, find_flat, parse_entry};
 use crate::catalog::error::CatalogError;
-use crate::catalog::library::{Kind, find};
+use crate::catalog::library::{Kind, beside, find};
 use crate::catalog::source::Source;
 use fairdisk_sim::device::{DeviceSpec, Raid5Params};
 
@@ -20,8 +20,9 @@ impl Raid5File {
     /// The parameters the file and that of its disks give.
     pub(super) fn params(self, source: Source<'_>) -> Result<Raid5Params, CatalogError> {
         let refuse = |message: String| source.error_at_key("disk", message);
-        find(Kind::Device, &self.disk).map_err(|error| refuse(error.message))?;
-        let document = find_flat(&self.disk)?;
+        let name = beside(source.path(), &self.disk);
+        find(Kind::Device, &name).map_err(|error| refuse(error.naming(&name)))?;
+        let document = find_flat(&name)?;
         // Of another kind it is not read: it may be this file.
         let Head { kind, .. } = Source::of(&document).parse()?;
         let entry = (kind == "hdd").then(|| parse_entry(&document.id, Source::of(&document)));

@@ -14,7 +14,7 @@ use crate::catalog::text::{check_line, check_text};
 use groups::check_groups;
 use published::{check_published, check_published_change};
 use std::collections::BTreeSet;
-use volumes::{MIB_MAX, check_volumes, file_bytes};
+use volumes::{MIB_MAX, check_volumes};
 
 /// Demands that names can be printed and that none is given twice.
 fn check_names<'a>(
@@ -93,8 +93,7 @@ fn check_times(experiment: &Experiment) -> Result<(), Wrong> {
 fn check_arms(experiment: &Experiment) -> Result<(), Wrong> {
     let exists = |kind: Kind, path: String, name: &str| match find(kind, name) {
         Ok(_) => Ok(()),
-        Err(error) if error.message.contains(name) => Err((path, error.message)),
-        Err(error) => Err((path, format!("{name}: {}", error.message))),
+        Err(error) => Err((path, error.naming(name))),
     };
     exists(Kind::Device, "device".to_owned(), &experiment.device)?;
     exists(Kind::Host, "host".to_owned(), &experiment.host)?;
@@ -185,7 +184,7 @@ fn check_tasks(experiment: &Experiment, path: &str, tasks: &Tasks) -> Result<(),
     let allowed = format!("0 to {}", files - 1);
     demand_in(0..=files - 1, &format!("{path}.file"), tasks.file, &allowed)?;
     demand_in(1..=100_000, &format!("{path}.count"), Some(tasks.count), "1 to 100000")?;
-    let most = file_bytes(volume) / 1024;
+    let most = volume.file_bytes() / 1024;
     let allowed = format!("1 to {most}, the size of a file of volume `{}`", volume.name);
     let path_of = key("block_kib", tasks.block_kib.is_some(), defaults.block_kib.is_some());
     demand_in(1..=most, &path_of, Some(task.block_bytes / 1024), &allowed)?;

@@ -26,6 +26,17 @@ pub(super) struct DefectsFile {
 }
 
 impl DefectsFile {
+    /// Demands that no defect is on that only schedulers with a layer of groups above CFQ have.
+    pub(super) fn demand_none_of_layers(&self, source: Source<'_>) -> Result<(), CatalogError> {
+        self.demand_none_of_two_layer(source)?;
+        if !self.d3_unbounded_wait {
+            return Ok(());
+        }
+        let message = "`d3_unbounded_wait` is a defect of the families two-layer-cfq and \
+                       group-cfq, not of this one";
+        Err(source.error_at_key("defects.d3_unbounded_wait", message))
+    }
+
     /// Demands that no defect is on that only two-layer CFQ has.
     pub(super) fn demand_none_of_two_layer(&self, source: Source<'_>) -> Result<(), CatalogError> {
         let own = [

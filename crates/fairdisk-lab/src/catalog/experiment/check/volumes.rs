@@ -7,7 +7,6 @@ use crate::catalog::experiment::{Volume, VolumeType};
 /// No disk is larger; sums of these stay far from overflowing.
 const GIB_MAX: f64 = (1u64 << 30) as f64;
 pub(super) const MIB_MAX: u64 = 1 << 40;
-const GIB: f64 = (1u64 << 30) as f64;
 /// More files take more memory than a run is worth.
 const FILES_MAX: u64 = 1_000_000;
 
@@ -47,14 +46,6 @@ fn check_keys(path: &str, volume: &Volume) -> Result<(), Wrong> {
     Err((format!("{path}.{key}"), message))
 }
 
-/// Bytes of each of its files.
-pub(super) fn file_bytes(volume: &Volume) -> u64 {
-    match volume.kind {
-        VolumeType::Raw => (volume.size_gib.unwrap_or(0.0) * GIB) as u64 / 4096 * 4096,
-        VolumeType::Ext2 | VolumeType::Ext3 => volume.file_mib.unwrap_or(0) << 20,
-    }
-}
-
 fn check_volume(path: &str, volume: &Volume) -> Result<(), Wrong> {
     let key = |key: &str| format!("{path}.{key}");
     let needs = |name: &str| {
@@ -63,14 +54,14 @@ fn check_volume(path: &str, volume: &Volume) -> Result<(), Wrong> {
     demand((0.0..=GIB_MAX).contains(&volume.start_gib), &key("start_gib"), volume.start_gib, SIZE)?;
     if volume.kind == VolumeType::Raw {
         let Some(size) = volume.size_gib else { return needs("size_gib") };
-        let fits = size <= GIB_MAX && file_bytes(volume) > 0;
+        let fits = size <= GIB_MAX && volume.file_bytes() > 0;
         return demand(fits, &key("size_gib"), size, "a block of 4 KiB or more, up to 1073741824");
     }
     let Some(files) = volume.files else { return needs("files") };
     let Some(mib) = volume.file_mib else { return needs("file_mib") };
     demand((1..=FILES_MAX).contains(&files.into()), &key("files"), files, "1 to 1000000")?;
     let most = MIB_MAX / u64::from(files);
-    demand((1..=most).contains(&mib), &key("file_mib"), mib, &format!("1 to {most}"))
+    demand((1..=most).contains(&mib), &key("file_mib"), mib, format!("1 to {most}"))
 }
 
 const SIZE: &str = "0 to 1073741824";
