@@ -14,8 +14,8 @@ pub use verdict::Verdict;
 pub use wish::{Kind, Setting, Want, Wish};
 
 use crate::compare::{BASE, Cell, Comparison, Demands, Rate, Singles};
-use crate::plan::{Plan, PlannedArm};
-use crate::run::{Progress, run_plans};
+use crate::plan::{Obstacle, Plan, PlannedArm};
+use crate::run::{PlanRuns, Progress, run_plans};
 use fairdisk_core::Prng;
 use fairdisk_sched::Honours;
 use fairdisk_sim::GroupSpec;
@@ -31,6 +31,8 @@ const SAME: f64 = 0.98;
 pub struct Tried {
     /// What the arm is called, with the number of the try from the second on.
     pub name: String,
+    /// The arm, by its place in the plan.
+    pub arm: usize,
     /// Its scheduler.
     pub scheduler: String,
     /// What that honours.
@@ -160,7 +162,10 @@ struct Found {
 
 /// What is to be tried.
 struct Candidate {
+    /// The arm under the name of this try, and its place in the plan.
     arm: PlannedArm,
+    arm_at: usize,
+    round: u32,
     groups: Vec<GroupSpec>,
 }
 
@@ -174,30 +179,32 @@ impl Search<'_> {
         let arms = &self.plan.arms;
         let singles = Singles::of(&self.wished(arms[0].clone())).map_err(|it| it.to_string())?;
         let alone = run_plans(&[&singles.plan], progress, stop)?;
-        let demands = singles.demands(&alone[0]);
+        let demands = singles.demands(&alone[0].ensembles);
         let mut comparison = Comparison::default();
         let (mut tried, mut refused) = (Vec::<Tried>::new(), Vec::new());
-        let as_wished =
-            |arm: &PlannedArm| Candidate { arm: arm.clone(), groups: self.specs.clone() };
-        let mut open: Vec<Candidate> = arms.iter().map(as_wished).collect();
-        for round in 0..ROUNDS {
+        let as_wished = |(arm_at, arm): (usize, &PlannedArm)| {
+            let (arm, groups) = (arm.clone(), self.specs.clone());
+            Candidate { arm, arm_at, round: 0, groups }
+        };
+        let mut open: Vec<Candidate> = arms.iter().enumerate().map(as_wished).collect();
+        for _ in 0..ROUNDS {
             self.refuse(&mut open, &mut refused)?;
             let plans: Vec<Plan> = open
                 .iter()
                 .map(|one| self.plan.configured(&self.plan.rows[0], one.arm.clone(), &one.groups))
                 .collect();
-            let ensembles = run_plans(&plans.iter().collect::<Vec<_>>(), progress, stop)?;
+            let runs = run_plans(&plans.iter().collect::<Vec<_>>(), progress, stop)?;
             let mut again = Vec::new();
-            for (candidate, ensembles) in open.into_iter().zip(&ensembles) {
+            for (candidate, PlanRuns { ensembles, .. }) in open.into_iter().zip(&runs) {
                 // What a group asks for is what was wished, whatever it was given.
                 comparison.add(&self.wished(candidate.arm.clone()), ensembles, &demands);
                 if ensembles.is_empty() {
                     continue;
                 }
                 let Some(cell) = comparison.cells.last() else { continue };
-                let one = self.judged(candidate.arm, candidate.groups, round, cell);
-                again.extend(self.again(&one.0, one.1));
-                tried.push(one.0);
+                let one = self.judged(&candidate, cell);
+                again.extend(self.again(&one, candidate.arm));
+                tried.push(one);
             }
             open = again;
             if open.is_empty() || stop.load(Ordering::Relaxed) {
@@ -209,13 +216,14 @@ impl Search<'_> {
             let known = comparison.cells.iter().find(|cell| cell.arm == one.name);
             one.cell.of_noop = known.and_then(|cell| cell.of_noop);
         }
-        let place = |name: &str| arms.iter().position(|arm| name.starts_with(&arm.name));
-        tried.sort_by_key(|one| (place(&one.name), one.round));
+        tried.sort_by_key(|one| (one.arm, one.round));
         Ok(Found { tried, refused, comparison, demands })
     }
 
-    /// Takes out what schedulers refuse, with their reasons. What does not even fit the disk under
-    /// [`BASE`] is an error.
+    /// Takes out what schedulers refuse, with their reasons.
+    ///
+    /// # Errors
+    /// The load does not fit the disk.
     fn refuse(
         &self,
         open: &mut Vec<Candidate>,
@@ -226,31 +234,26 @@ impl Search<'_> {
             let plan = self.plan.configured(row, one.arm.clone(), &one.groups);
             match plan.setup(&plan.arms[0], &plan.rows[0], 0) {
                 Ok(_) => open.push(one),
-                Err(reason) if one.arm.revision.id == BASE => return Err(reason),
-                Err(reason) => refused.push((one.arm.name, reason)),
+                Err(Obstacle::Load(reason)) => return Err(reason),
+                Err(Obstacle::Refusal(reason)) => refused.push((one.arm.name, reason)),
             }
         }
         Ok(())
     }
 
-    fn judged(
-        &self,
-        arm: PlannedArm,
-        groups: Vec<GroupSpec>,
-        round: u32,
-        cell: &Cell,
-    ) -> (Tried, PlannedArm) {
+    fn judged(&self, candidate: &Candidate, cell: &Cell) -> Tried {
         let verdicts = self.wishes.iter().map(|wish| verdict::verdict(wish, cell)).collect();
-        let tried = Tried {
+        let Candidate { arm, arm_at, round, groups } = candidate;
+        Tried {
             name: cell.arm.clone(),
+            arm: *arm_at,
             scheduler: cell.scheduler.clone(),
             honours: arm.revision.spec.honours(),
-            groups,
-            round,
+            groups: groups.clone(),
+            round: *round,
             cell: cell.clone(),
             verdicts,
-        };
-        (tried, arm)
+        }
     }
 
     /// What to try next, if there is something.
@@ -263,9 +266,9 @@ impl Search<'_> {
             &one.verdicts,
             &one.cell,
         )?;
-        let base = arm.name.split(" #").next().unwrap_or_default();
-        let name = format!("{base} #{}", one.round + 2);
-        Some(Candidate { arm: PlannedArm { name, ..arm }, groups })
+        let round = one.round + 1;
+        let name = format!("{} #{}", self.plan.arms[one.arm].name, round + 1);
+        Some(Candidate { arm: PlannedArm { name, ..arm }, arm_at: one.arm, round, groups })
     }
 
     /// Why wishes that did not come true cannot.

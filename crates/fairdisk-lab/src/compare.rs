@@ -41,13 +41,29 @@ pub struct Comparison {
     pub seeds: u32,
     /// By device, then row, then scheduler.
     pub cells: Vec<Cell>,
+    /// What schedulers refused to run.
+    pub refused: Vec<RefusedCell>,
+}
+
+/// A row that the scheduler of an arm does not take on a device.
+#[derive(Clone, Debug)]
+pub struct RefusedCell {
+    /// The disk's id.
+    pub device: String,
+    /// The row.
+    pub row: String,
+    /// What the arm is called.
+    pub arm: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// Runs `plans`, which are one load on several devices, all of them at once, and each group alone
 /// where that is not known to fill the disk. `stop` ends early with what is known by then.
 ///
 /// # Errors
-/// A load that does not fit its disk.
+/// A load that cannot be run under any scheduler. What a single scheduler refuses is left out, and
+/// said.
 pub fn compare(
     plans: &[Plan],
     progress: Progress<'_>,
@@ -57,13 +73,19 @@ pub fn compare(
     let singles = singles.map_err(|error| error.to_string())?;
     // Single groups first: without them nobody knows what the others asked for.
     let all: Vec<&Plan> = singles.iter().map(|single| &single.plan).chain(plans).collect();
-    let ensembles = run_plans(&all, progress, stop)?;
-    let (alone, together) = ensembles.split_at(plans.len());
+    let runs = run_plans(&all, progress, stop)?;
+    let (alone, together) = runs.split_at(plans.len());
     let mut comparison = Comparison::default();
     for ((plan, singles), (alone, together)) in
         plans.iter().zip(&singles).zip(alone.iter().zip(together))
     {
-        comparison.add(plan, together, &singles.demands(alone));
+        comparison.add(plan, &together.ensembles, &singles.demands(&alone.ensembles));
+        comparison.refused.extend(together.refused.iter().map(|refused| RefusedCell {
+            device: plan.device_id.clone(),
+            row: plan.rows[refused.row].label.clone(),
+            arm: plan.arms[refused.arm].name.clone(),
+            reason: refused.reason.clone(),
+        }));
     }
     comparison.finish();
     Ok(comparison)

@@ -13,7 +13,7 @@ pub(crate) use table::widest;
 pub use table::{Style, to_table};
 
 use crate::catalog::experiment::Published;
-use crate::plan::Plan;
+use crate::plan::{Plan, ROOT_GROUP};
 use crate::run::{Ensemble, GroupRun, RunEnd, RunResult};
 use fairdisk_core::Histogram;
 
@@ -152,13 +152,39 @@ pub struct GroupOutcome {
     pub published: Option<PublishedGroup>,
 }
 
+impl GroupOutcome {
+    /// What several groups came to, under one name; `None` of no group. Spreads are not known.
+    pub(crate) fn together<'a>(name: &str, groups: impl Iterator<Item = &'a Self>) -> Option<Self> {
+        let add = |one: Self, other: Self| {
+            let reads = |group: &Self| group.read_share.map_or(0.0, |share| share * group.ios);
+            let ios = one.ios + other.ios;
+            let mut latency = one.latency.clone();
+            latency.merge(&other.latency);
+            Self {
+                share: Spread { mean: one.share.mean + other.share.mean, sd: 0.0 },
+                bytes: one.bytes + other.bytes,
+                time_share: one.time_share + other.time_share,
+                read_share: (ios > 0.0).then(|| (reads(&one) + reads(&other)) / ios),
+                latency,
+                slot_waits: one.slot_waits + other.slot_waits,
+                wait_max_ms: one.wait_max_ms.max(other.wait_max_ms),
+                name: one.name,
+                ios,
+                published: None,
+            }
+        };
+        let all = groups.cloned().reduce(add)?;
+        Some(Self { name: name.to_owned(), published: None, ..all })
+    }
+}
+
 /// What the source prints for a group.
 #[derive(Clone, Copy, Debug)]
 pub struct PublishedGroup {
     /// I/Os.
-    pub ios: f64,
+    pub ios: Option<f64>,
     /// Part of all I/Os.
-    pub share: f64,
+    pub share: Option<f64>,
     /// Reads as part of its I/Os.
     pub read_share: Option<f64>,
 }
@@ -180,6 +206,21 @@ pub struct TaskOutcome {
     pub published_mb_per_s: Option<f64>,
     /// The seconds the source prints.
     pub published_seconds: Option<f64>,
+}
+
+impl TaskOutcome {
+    /// How much faster it was than the source prints, as a part; from its seconds where no rate is
+    /// printed.
+    #[must_use]
+    pub fn rate_error(&self) -> Option<f64> {
+        match (self.published_mb_per_s, self.published_seconds) {
+            (Some(published), _) => Some(self.mb_per_s.mean / published - 1.0),
+            (None, Some(seconds)) => {
+                (self.seconds.mean > 0.0).then(|| seconds / self.seconds.mean - 1.0)
+            }
+            (None, None) => None,
+        }
+    }
 }
 
 impl Outcome {
@@ -234,12 +275,13 @@ fn total_ios(run: &RunResult) -> u64 {
     run.groups.iter().map(|group| group.ios).sum()
 }
 
-fn part(part: f64, whole: f64) -> f64 {
+/// A part of a whole, 0 of nothing.
+pub(crate) fn part(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
 /// What the root group is called, and what if tasks have a group of that name.
-const ROOT: [&str; 2] = ["/", "/ (root)"];
+const ROOT: [&str; 2] = [ROOT_GROUP, "/ (root)"];
 
 /// The smallest part of the disk's time that the table has a digit for. The commits of a journal
 /// are far less.
@@ -264,8 +306,12 @@ fn groups(plan: &Plan, ensemble: &Ensemble, published: Option<&Published>) -> Ve
 
 fn published_group(published: &Published, at: usize) -> Option<PublishedGroup> {
     let read_share = published.read_percent.as_ref().map(|list| list[at] / 100.0);
-    let ios = published.ios.as_ref()?.get(at).copied()?;
-    Some(PublishedGroup { ios, share: published.share(at)?, read_share })
+    let ios = published.ios.as_ref().map(|list| list[at]);
+    (ios.is_some() || read_share.is_some()).then(|| PublishedGroup {
+        ios,
+        share: published.share(at),
+        read_share,
+    })
 }
 
 /// How long the disk was busy, for whomever.

@@ -8,9 +8,11 @@ mod jobfile_load;
 mod jobfile_notes;
 mod jobfile_plan;
 mod jobfile_stream;
+mod numbers;
 mod setup;
 
-pub use setup::{GroupLabel, Load, Loaded, Setup};
+pub use numbers::{GroupNumbers, ROOT_GROUP};
+pub use setup::{GroupLabel, Load, Loaded, Obstacle, Setup, Written};
 
 use crate::calibrate::calibrate;
 use crate::catalog::device::{self, Array, DeviceEntry};
@@ -20,7 +22,8 @@ use crate::catalog::host::Host;
 use crate::catalog::library::{Kind, find};
 use crate::catalog::overrides::{Override, read};
 use crate::catalog::revision::{Revision, load as load_revision};
-use experiment_load::ExperimentLoad;
+use crate::catalog::source::Source;
+use experiment_load::{ExperimentLoad, demand_apart};
 use fairdisk_core::{CostModel, Span};
 use fairdisk_sim::device::DeviceSpec;
 use std::sync::Arc;
@@ -118,30 +121,45 @@ impl Plan {
     /// # Errors
     /// A name that stands for nothing, or the first thing wrong with a file.
     pub fn experiment(name: &str, options: &Options) -> Result<Self, CatalogError> {
-        let document = find(Kind::Experiment, name)?;
+        let document = Arc::new(find(Kind::Experiment, name)?);
         let scopes = ["experiment", "volume"];
         let experiment = read(&document, &scopes, &options.overrides, Experiment::parse)?;
         let device_id = options.device.clone().unwrap_or_else(|| experiment.device.clone());
         let rows = experiment.rows.iter().enumerate().map(|(row, entry)| PlannedRow {
             label: entry.label.clone(),
-            load: Arc::new(ExperimentLoad { experiment: experiment.clone(), row }),
+            load: Arc::new(ExperimentLoad {
+                experiment: experiment.clone(),
+                row,
+                document: Arc::clone(&document),
+            }),
         });
         let rows = choose("row", &options.row, rows.collect(), |row| &row.label)?;
         let whole = |seconds: f64| Span::from_ns((seconds * 1e9) as u64);
         let ramp = whole(experiment.ramp_s);
         demand_measured(options, ramp, "`ramp_s`")?;
         let DeviceEntry { spec, array, .. } = device::load(&device_id, &options.overrides)?;
+        let host = load_host(&experiment.host, &options.overrides)?;
+        demand_apart(&experiment.volumes, &host)
+            .map_err(|wrong| Source::of(&document).wrong(wrong))?;
+        let duration = match experiment.until {
+            Some(Until::Done) => options.duration,
+            None => options.duration.or_else(|| experiment.duration_s.map(whole)),
+        };
+        let is_as_long = {
+            let written = Experiment::parse(&document).ok();
+            written.is_some_and(|written| {
+                let ends = written.until.map_or(written.duration_s.map(whole), |_| None);
+                ends == duration && whole(written.ramp_s) == ramp
+            })
+        };
         Ok(Self {
             device: spec,
             array,
             device_id,
-            host: load_host(&experiment.host, &options.overrides)?,
+            host,
             arms: load_arms(&experiment.arms, options)?,
             rows,
-            duration: match experiment.until {
-                Some(Until::Done) => options.duration,
-                None => options.duration.or_else(|| experiment.duration_s.map(whole)),
-            },
+            duration,
             ramp,
             seeds: options.seeds.or(experiment.seeds).unwrap_or(DEFAULT_SEEDS),
             keep_journal: options.keep_journal,
@@ -151,7 +169,7 @@ impl Plan {
             source: experiment.source,
             caveats: experiment.caveats,
             published_changes: experiment.published_changes,
-            published: comparable(experiment.published, options),
+            published: comparable(experiment.published, is_as_long),
             costs: OnceLock::new(),
         })
     }
@@ -181,8 +199,8 @@ fn demand_measured(options: &Options, unmeasured: Span, why: &str) -> Result<(),
 }
 
 /// Counts of a run of another length compare with nothing; shares and rates still do.
-fn comparable(mut published: Vec<Published>, options: &Options) -> Vec<Published> {
-    if options.duration.is_some() {
+fn comparable(mut published: Vec<Published>, is_as_long: bool) -> Vec<Published> {
+    if !is_as_long {
         published.iter_mut().for_each(|published| published.total = None);
     }
     published
@@ -251,23 +269,48 @@ fn for_each_scheduler(
     mut taken: Vec<Vec<Override>>,
     overrides: &[Override],
 ) -> Result<Vec<Vec<Override>>, CatalogError> {
-    for change in overrides {
-        let mut refused = None;
-        let mut used = false;
-        for (scheduler, taken) in schedulers.iter().zip(&mut taken) {
-            match load_revision(scheduler, std::slice::from_ref(change)) {
-                Ok(_) => {
-                    used = true;
-                    taken.push(change.clone());
-                }
-                Err(error) => refused = Some(error),
-            }
-        }
-        if let Some(error) = refused.filter(|_| !used) {
-            return Err(error);
+    let mut refusals: Vec<Option<CatalogError>> = vec![None; overrides.len()];
+    let mut used = vec![false; overrides.len()];
+    for (scheduler, taken) in schedulers.iter().zip(&mut taken) {
+        let refused = take(scheduler, taken, overrides);
+        for (at, refusal) in refused.into_iter().enumerate() {
+            used[at] |= refusal.is_none();
+            refusals[at] = refusal.or(refusals[at].take());
         }
     }
-    Ok(taken)
+    let mut unused = refusals.into_iter().zip(used).filter(|(_, used)| !used);
+    unused.find_map(|(refusal, _)| refusal).map_or(Ok(taken), Err)
+}
+
+/// Gives a scheduler those of the changes that it can have, and answers why it cannot have the
+/// others. Values that are bound by each other, such as a least and a most, can be changed together
+/// whichever is written first.
+fn take(
+    scheduler: &str,
+    taken: &mut Vec<Override>,
+    overrides: &[Override],
+) -> Vec<Option<CatalogError>> {
+    let mut refusals: Vec<Option<CatalogError>> = vec![None; overrides.len()];
+    let mut open: Vec<usize> = (0..overrides.len()).collect();
+    let own = std::mem::take(taken);
+    loop {
+        let left = open.len();
+        open.retain(|&at| {
+            let with: Vec<Override> = own.iter().chain([&overrides[at]]).cloned().collect();
+            let all = [with.as_slice(), taken.as_slice()].concat();
+            refusals[at] = load_revision(scheduler, &all).err();
+            if refusals[at].is_none() {
+                taken.push(overrides[at].clone());
+            }
+            refusals[at].is_some()
+        });
+        if open.len() == left {
+            break;
+        }
+    }
+    let can = overrides.iter().zip(&refusals).filter(|(_, refusal)| refusal.is_none());
+    *taken = own.into_iter().chain(can.map(|(change, _)| change.clone())).collect();
+    refusals
 }
 
 pub(crate) fn load_host(name: &str, overrides: &[Override]) -> Result<Host, CatalogError> {

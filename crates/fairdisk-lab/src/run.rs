@@ -5,7 +5,7 @@ mod watch;
 
 pub use watch::Kept;
 
-use crate::plan::{Plan, PlannedArm, PlannedRow, Setup};
+use crate::plan::{GroupNumbers, Obstacle, Plan, PlannedArm, PlannedRow, Setup};
 use fairdisk_core::{GroupId, Histogram, Instant, Prng, Span};
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::Device as _;
@@ -103,7 +103,8 @@ pub struct RunResult {
     pub end: RunEnd,
     /// The groups, without the root group.
     pub groups: Vec<GroupRun>,
-    /// The root group: no task is in it, but journals are, and with D5 what is written back.
+    /// The root group: journals are in it, with D5 what is written back, and no task unless the
+    /// load has a group `/`, which then stands among the others.
     pub root: GroupRun,
     /// The lines of the report on tasks.
     pub tasks: Vec<TaskRun>,
@@ -183,14 +184,15 @@ const STOP_CHECK: Span = Span::from_s(10);
 /// would notice.
 ///
 /// # Errors
-/// The load does not fit the disk.
+/// The load does not fit the disk, the scheduler refuses a group's floor, or all tasks are done
+/// before anything is measured.
 pub fn run_once(
     plan: &Plan,
     arm: &PlannedArm,
     row: &PlannedRow,
     seed: u32,
     stop: &AtomicBool,
-) -> Result<RunResult, String> {
+) -> Result<RunResult, Obstacle> {
     let mut result = run_disk(plan, plan.setup(arm, row, seed)?, stop)?;
     for disk in 1..plan.array.disks {
         result.add(&run_disk(plan, plan.setup_disk(arm, row, seed, disk)?, stop)?);
@@ -199,7 +201,7 @@ pub fn run_once(
     Ok(result)
 }
 
-fn run_disk(plan: &Plan, setup: Setup, stop: &AtomicBool) -> Result<RunResult, String> {
+fn run_disk(plan: &Plan, setup: Setup, stop: &AtomicBool) -> Result<RunResult, Obstacle> {
     let Setup { named, root, .. } = setup;
     let mut world = World::new(setup.machine, setup.disk);
     let end = Instant::ZERO + plan.duration.unwrap_or(RUN_MAX);
@@ -207,16 +209,16 @@ fn run_disk(plan: &Plan, setup: Setup, stop: &AtomicBool) -> Result<RunResult, S
         world.run_until(Instant::ZERO + plan.ramp);
         if world.machine().is_done() {
             let seconds = plan.ramp.as_ns() as f64 / 1e9;
-            return Err(format!(
+            return Err(Obstacle::Load(format!(
                 "all tasks were done within the {seconds} s of `ramp_s`, which are not measured; \
                  lower it, or give them more to do"
-            ));
+            )));
         }
         world.machine_mut().restart_tallies();
     }
     let before = work(&world);
     let began = Instant::ZERO + plan.ramp;
-    let mut watch = Watch::new(&setup.groups, root, began);
+    let mut watch = Watch::new(&setup.groups, GroupNumbers { root }, began);
     let step = if watch.is_idle() { STOP_CHECK } else { watch::LOOK };
     let mut next = began;
     while next < end && !world.machine().is_done() && !stop.load(Ordering::Relaxed) {
@@ -325,14 +327,17 @@ pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 /// Runs the whole plan. `stop` ends early with the runs that are complete.
 ///
 /// # Errors
-/// The first load that does not fit the disk.
+/// The first load that cannot be run, or that a scheduler refuses.
 pub fn run_plan(
     plan: &Plan,
     progress: Progress<'_>,
     stop: &AtomicBool,
 ) -> Result<Vec<Ensemble>, String> {
-    let mut ensembles = run_plans(&[plan], progress, stop)?;
-    Ok(ensembles.pop().unwrap_or_default())
+    let runs = run_plans(&[plan], progress, stop)?.pop().unwrap_or_default();
+    match runs.refused.into_iter().next() {
+        Some(Refused { reason, .. }) => Err(reason),
+        None => Ok(runs.ensembles),
+    }
 }
 
 /// One run.
@@ -356,16 +361,36 @@ fn jobs(plans: &[&Plan]) -> Vec<Job> {
     jobs
 }
 
-/// Runs several plans at once, and answers the ensembles of each. `stop` ends early with the runs
-/// that are complete.
+/// The runs of a plan.
+#[derive(Debug, Default)]
+pub struct PlanRuns {
+    /// By arm, then row.
+    pub ensembles: Vec<Ensemble>,
+    /// What was not run.
+    pub refused: Vec<Refused>,
+}
+
+/// A row that the scheduler of an arm does not take.
+#[derive(Debug)]
+pub struct Refused {
+    /// The arm, by index in the plan.
+    pub arm: usize,
+    /// The row, by index in the plan.
+    pub row: usize,
+    /// Why.
+    pub reason: String,
+}
+
+/// Runs several plans at once, and answers the runs of each. `stop` ends early with the runs that
+/// are complete.
 ///
 /// # Errors
-/// The first load that does not fit the disk.
+/// The first load that cannot be run under any scheduler.
 pub fn run_plans(
     plans: &[&Plan],
     progress: Progress<'_>,
     stop: &AtomicBool,
-) -> Result<Vec<Vec<Ensemble>>, String> {
+) -> Result<Vec<PlanRuns>, String> {
     let jobs = jobs(plans);
     let results = Mutex::new(vec![None; jobs.len()]);
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -400,20 +425,26 @@ pub fn run_plans(
 fn gather(
     plans: usize,
     jobs: &[Job],
-    results: Vec<Option<Result<RunResult, String>>>,
-) -> Result<Vec<Vec<Ensemble>>, String> {
-    let mut gathered: Vec<Vec<Ensemble>> = vec![Vec::new(); plans];
+    results: Vec<Option<Result<RunResult, Obstacle>>>,
+) -> Result<Vec<PlanRuns>, String> {
+    let mut gathered: Vec<PlanRuns> = (0..plans).map(|_| PlanRuns::default()).collect();
     for (&Job { plan, arm, row, seed }, result) in jobs.iter().zip(results) {
-        let ensembles = &mut gathered[plan];
+        let PlanRuns { ensembles, refused } = &mut gathered[plan];
         if seed == 0 {
             ensembles.push(Ensemble { arm, row, runs: Vec::new() });
         }
-        if let (Some(result), Some(ensemble)) = (result, ensembles.last_mut()) {
-            ensemble.runs.push(result?);
+        match (result, ensembles.last_mut()) {
+            (Some(Ok(result)), Some(ensemble)) => ensemble.runs.push(result),
+            (Some(Err(Obstacle::Load(why))), _) => return Err(why),
+            // What a scheduler refuses it refuses with every seed.
+            (Some(Err(Obstacle::Refusal(reason))), _) if seed == 0 => {
+                refused.push(Refused { arm, row, reason });
+            }
+            _ => {}
         }
     }
-    for ensembles in &mut gathered {
-        ensembles.retain(|ensemble| !ensemble.runs.is_empty());
+    for runs in &mut gathered {
+        runs.ensembles.retain(|ensemble| !ensemble.runs.is_empty());
     }
     Ok(gathered)
 }

@@ -62,11 +62,27 @@ fn a_wish_no_disk_can_grant_is_refused_with_what_can_be_had() {
 #[test]
 fn what_none_of_them_can_do_is_said_with_the_nearest() {
     let advice = asked(Some("kept"), &["floor: min_iops=119"]).expect("it makes sense");
-    let limit = advice.limits[0].as_deref();
-    let floor = advice.wishes.iter().find(|wish| wish.kind == Kind::Floor).expect("it is there");
-    assert_eq!(floor.text, "at least 119 I/Os/s");
-    assert!(!advice.is_granted(), "{limit:?}");
+    let at = advice.wishes.iter().position(|wish| wish.kind == Kind::Floor).expect("it is there");
+    assert_eq!(advice.wishes[at].text, "at least 119 I/Os/s");
+    let limit = advice.limits[at].as_deref().expect("there is a reason");
+    let [tries, nearest] = [
+        format!("none of {} tries does it; nearest: ", advice.tried.len()),
+        " I/Os/s, below in ".to_owned(),
+    ];
+    assert!(limit.starts_with(&tries) && limit.contains(&nearest), "{limit}");
+    assert!(!advice.is_granted());
     assert!(advice.tried.iter().any(|one| one.round > 0), "weights were tried");
+}
+
+#[test]
+fn wishes_for_a_group_of_groups_are_for_those_in_it() {
+    let advice = asked(Some("nested"), &["outer: min_iops=80", "outer: share=75"]);
+    let advice = advice.expect("it makes sense");
+    let of_outer: Vec<usize> =
+        (0..advice.wishes.len()).filter(|at| advice.wishes[*at].name == "outer").collect();
+    assert_eq!(of_outer.len(), 2, "{:?}", advice.wishes);
+    let best = advice.proposed().expect("something is proposed");
+    assert!(of_outer.iter().all(|at| best.verdicts[*at].met), "{:?}", best.verdicts);
 }
 
 #[test]

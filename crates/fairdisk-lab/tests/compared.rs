@@ -1,5 +1,6 @@
 //! Comparisons: what groups are entitled to, and what becomes of what they were promised.
 
+use fairdisk_core::Span;
 use fairdisk_lab::compare::{Cell, Comparison, compare};
 use fairdisk_lab::plan::{Options, Plan};
 use std::sync::atomic::AtomicBool;
@@ -60,6 +61,33 @@ fn what_a_group_leaves_over_is_for_the_others() {
     assert_eq!(percents(cell), [("pauses", 8), ("small", 31), ("large", 61)]);
     let floor = cell.groups[0].promises.floor.expect("it has one");
     assert!(!floor.usable && floor.is_kept(), "{floor:?}");
+}
+
+/// A group without tasks of its own is promised something for those in it.
+#[test]
+fn what_a_group_of_groups_was_promised_is_looked_at() {
+    let cell = &compared("fixed-8ms", "promised together").cells[0];
+    assert_eq!(percents(cell), [("one", 45), ("two", 45), ("beside", 10)]);
+    let [outer] = cell.outer.as_slice() else { panic!("{:?}", cell.outer) };
+    assert_eq!((outer.outcome.name.as_str(), outer.at), ("outer", 0));
+    assert!((outer.asked - 0.9).abs() < 0.02 && (outer.got - 0.2).abs() < 0.02, "{outer:?}");
+    let floor = outer.promises.floor.expect("it has one");
+    assert!(floor.seconds >= 18 && floor.below == floor.seconds, "{floor:?}");
+    assert_eq!(cell.reported().count(), 4);
+}
+
+#[test]
+fn floors_of_a_run_shorter_than_a_second_are_judged() {
+    let options = Options {
+        row: Some("not kept".to_owned()),
+        duration: Some(Span::from_ms(900)),
+        ..Options::default()
+    };
+    let plan = Plan::experiment(PROMISES, &options).unwrap_or_else(|error| panic!("{error}"));
+    let compared = compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let floor = compared.cells[0].groups[0].promises.floor.expect("it has one");
+    assert_eq!((floor.seconds, floor.below), (2, 2), "one for each run");
+    assert!(!floor.is_kept());
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn run(device: &str, arm: &str, row: &str) -> Result<RunResult, String> {
     let plan = Plan::experiment(&path.to_string_lossy(), &options).expect("it is well formed");
     let arm = plan.arms.iter().find(|one| one.name == arm).expect("there is such an arm");
     let row = plan.rows.iter().find(|one| one.label == row).expect("there is such a row");
-    run_once(&plan, arm, row, 0, &AtomicBool::new(false))
+    Ok(run_once(&plan, arm, row, 0, &AtomicBool::new(false))?)
 }
 
 /// Percent of the work the device did, group by group.

@@ -38,7 +38,8 @@ pub enum SchedulerSpec {
     TokenBucket(TokenBucketParams),
     /// A floor, a ceiling and a weight for each group, by tags.
     Mclock(MclockParams),
-    /// Groups in groups with weights and ceilings, on devices of any depth.
+    /// Groups in groups with weights, floors, ceilings and latency targets, on devices of any
+    /// depth.
     Fair(FairParams),
     /// Shares of what the device gets done, by the cost of requests.
     Iocost(IocostParams),

@@ -207,7 +207,8 @@ fn end(plan: &Plan, report: &ShellReport) -> RunEnd {
 }
 
 fn setup(plan: &Plan, (arm, row): (usize, usize)) -> Result<Setup, Failure> {
-    plan.setup(&plan.arms[arm], &plan.rows[row], 0).map_err(Failure::BadInput)
+    let setup = plan.setup(&plan.arms[arm], &plan.rows[row], 0);
+    setup.map_err(|obstacle| Failure::BadInput(obstacle.into()))
 }
 
 const fn seconds(span: Span) -> u64 {

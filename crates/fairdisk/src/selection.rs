@@ -51,13 +51,25 @@ pub(crate) struct Schedulers {
 
 impl Schedulers {
     /// Their names, [`BASE`] the first.
-    pub(crate) fn names(&self) -> Vec<String> {
+    ///
+    /// # Errors
+    /// One is given twice.
+    pub(crate) fn names(&self) -> Result<Vec<String>, Failure> {
+        demand_once("--scheduler", &self.scheduler)?;
         let built_in = || Kind::Revision.ids().map(str::to_owned).collect();
         let wanted: Vec<String> =
             if self.scheduler.is_empty() { built_in() } else { self.scheduler.clone() };
         let others = wanted.into_iter().filter(|name| name != BASE);
-        iter::once(BASE.to_owned()).chain(others).collect()
+        Ok(iter::once(BASE.to_owned()).chain(others).collect())
     }
+}
+
+/// Demands that an option that takes several names has each once.
+pub(crate) fn demand_once(option: &str, names: &[String]) -> Result<(), Failure> {
+    let twice = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
+    twice.map_or(Ok(()), |(_, name)| {
+        Err(Failure::BadInput(format!("{option} {name}: given twice; drop one of them")))
+    })
 }
 
 /// Reads a number of runs.

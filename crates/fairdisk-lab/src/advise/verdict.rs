@@ -14,20 +14,22 @@ pub struct Verdict {
     pub off: f64,
 }
 
-/// Percentage points of a share that count as nothing.
+/// Percentage points of a share that count as nothing, and the part of a small one that does.
 const SHARE_POINTS: f64 = 3.0;
+const SHARE_PART: f64 = 0.25;
 
 /// What became of `wish` in `cell`.
 pub(super) fn verdict(wish: &Wish, cell: &Cell) -> Verdict {
-    let Some(group) = cell.groups.iter().find(|group| group.outcome.name == wish.name) else {
+    let Some(group) = cell.group(wish.group) else {
         return Verdict { met: false, got: "-".to_owned(), off: f64::INFINITY };
     };
     let (outcome, promises) = (&group.outcome, &group.promises);
     let (met, got, off) = match wish.kind {
         Kind::Share => {
             let missing = -group.error_points();
+            let least = SHARE_POINTS.min(group.asked * 100.0 * SHARE_PART);
             let got = format!("{:.1} of {:.1} %", group.got * 100.0, group.asked * 100.0);
-            (missing <= SHARE_POINTS, got, missing / (group.asked * 100.0).max(1e-9))
+            (missing <= least, got, missing / (group.asked * 100.0).max(1e-9))
         }
         Kind::Floor => {
             let floor = promises.floor;

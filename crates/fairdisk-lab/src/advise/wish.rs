@@ -65,6 +65,20 @@ impl Want {
 }
 
 impl Setting {
+    /// What it is called.
+    const fn key(&self) -> &'static str {
+        match self {
+            Self::Weight(_) => "weight",
+            Self::Percent(_) => "share",
+            Self::MinIops(_) => "min_iops",
+            Self::MinBps(_) => "min_bps",
+            Self::MaxIops(_) => "max_iops",
+            Self::MaxBps(_) => "max_bps",
+            Self::Burst(_) => "burst_ms",
+            Self::LatencyP99(_) => "latency_p99_ms",
+        }
+    }
+
     fn parse(text: &str) -> Result<Self, String> {
         let (key, value) =
             text.split_once('=').ok_or_else(|| format!("expected KEY=VALUE, not `{text}`"))?;
@@ -145,6 +159,11 @@ pub(super) fn wished(
     wants: &[Want],
 ) -> Result<(Vec<GroupSpec>, Vec<Wish>), String> {
     let mut specs: Vec<GroupSpec> = loaded.groups.iter().map(|label| label.spec).collect();
+    // What a priority is worth depends on the scheduler; what is wished does not.
+    for spec in specs.iter_mut().filter(|spec| says_share(spec)) {
+        spec.share = Weight::new(weight(spec)).map_or(Share::DEFAULT, Share::Weight);
+    }
+    demand_once(wants)?;
     let mut percents: Vec<Option<f64>> = vec![None; specs.len()];
     let names: Vec<&str> = loaded.groups.iter().map(|label| label.name.as_str()).collect();
     for want in wants {
@@ -156,6 +175,14 @@ pub(super) fn wished(
                 setting => apply(&mut specs[at], setting),
             }
         }
+        let bursts = want.settings.iter().any(|setting| matches!(setting, Setting::Burst(_)));
+        if bursts && specs[at].qos.ceiling.is_none() {
+            let group = &want.group;
+            return Err(format!(
+                "--want: `burst_ms` of group `{group}` is about a ceiling; add `max_iops` or \
+                 `max_bps` before it, or drop it"
+            ));
+        }
     }
     let said: Vec<bool> = specs
         .iter()
@@ -163,11 +190,37 @@ pub(super) fn wished(
         .map(|(spec, part)| part.is_some() || says_share(spec))
         .collect();
     share_percents(&mut specs, &mut percents, &names)?;
+    let members = loaded.numbers().members(&loaded.groups);
     let wishes = (0..specs.len())
-        .filter(|at| loaded.has_tasks(*at))
+        .filter(|at| members[*at].iter().any(|member| loaded.has_tasks(*member)))
         .flat_map(|at| wishes_of(at, names[at], &specs[at], said[at].then_some(percents[at])))
         .collect();
     Ok((specs, wishes))
+}
+
+/// Demands that nobody wishes two different things of one kind.
+fn demand_once(wants: &[Want]) -> Result<(), String> {
+    let mut known: Vec<(&str, &str)> = Vec::new();
+    for want in wants {
+        for setting in &want.settings {
+            // A weight is a share in other words.
+            let kind = match setting.key() {
+                "weight" => "share",
+                key => key,
+            };
+            if known.contains(&(&want.group, kind)) {
+                let (group, key) = (&want.group, setting.key());
+                return Err(match kind {
+                    "share" => format!(
+                        "--want: group `{group}` has two of `share` and `weight`; drop one of them"
+                    ),
+                    _ => format!("--want: group `{group}` has `{key}` twice; drop one of them"),
+                });
+            }
+            known.push((&want.group, kind));
+        }
+    }
+    Ok(())
 }
 
 fn apply(spec: &mut GroupSpec, setting: Setting) {

@@ -3,7 +3,7 @@
 use super::demand::{Demands, Rate};
 use super::entitled::{Claim, entitlements};
 use super::promise::Promises;
-use crate::outcome::{GroupOutcome, RowOutcome};
+use crate::outcome::{GroupOutcome, RowOutcome, part};
 use crate::plan::{GroupLabel, Loaded, Plan};
 use crate::run::{Ensemble, RunResult};
 use fairdisk_core::{Prng, Rates, WeightMap};
@@ -36,6 +36,8 @@ pub struct Cell {
     pub work: f64,
     /// What the groups that have tasks asked for and got; without the root group.
     pub groups: Vec<CellGroup>,
+    /// Groups without tasks of their own, and what those in them asked for and got together.
+    pub outer: Vec<CellGroup>,
 }
 
 /// One group of a cell.
@@ -62,6 +64,18 @@ impl CellGroup {
 }
 
 impl Cell {
+    /// The group at a place among those of the load, if there are tasks in it or in groups in it.
+    #[must_use]
+    pub fn group(&self, at: usize) -> Option<&CellGroup> {
+        self.groups.iter().chain(&self.outer).find(|group| group.at == at)
+    }
+
+    /// The groups with tasks, and those without that were promised something.
+    pub fn reported(&self) -> impl Iterator<Item = &CellGroup> {
+        let outer = self.outer.iter().filter(|group| !group.promises.are_none());
+        self.groups.iter().chain(outer)
+    }
+
     /// The arm, and its scheduler if that has another name.
     #[must_use]
     pub fn label(&self) -> String {
@@ -102,15 +116,31 @@ impl Cell {
             _ => entitlements(&claims, amount),
         };
         let asked_sum: f64 = asked.iter().sum();
-        let groups = row.groups.into_iter().take(rates.len()).enumerate();
-        let groups =
-            groups.filter(|(at, _)| loaded.has_tasks(*at)).map(|(at, outcome)| CellGroup {
+        let members = loaded.numbers().members(&loaded.groups);
+        let group = |at: usize, outcome: GroupOutcome, members: &[usize]| CellGroup {
+            at,
+            asked: part(members.iter().map(|member| asked[*member]).sum(), asked_sum),
+            got: part(members.iter().map(|member| rates[*member].work).sum(), amount),
+            promises: Promises::new(
+                &loaded.groups[at].spec.qos,
+                &ensemble.runs,
                 at,
-                asked: part(asked[at], asked_sum),
-                got: part(rates[at].work, amount),
-                promises: Promises::new(&loaded.groups[at].spec.qos, &ensemble.runs, at, alone(at)),
-                outcome,
-            });
+                &outcome.latency,
+                alone(at),
+            ),
+            outcome,
+        };
+        let outer = (0..rates.len()).filter(|at| !loaded.has_tasks(*at)).filter_map(|at| {
+            let inner = members[at].iter().copied().filter(|member| loaded.has_tasks(*member));
+            let inner: Vec<usize> = inner.collect();
+            let parts = inner.iter().map(|member| &row.groups[*member]);
+            let outcome = GroupOutcome::together(&loaded.groups[at].name, parts)?;
+            Some(group(at, outcome, &inner))
+        });
+        let outer = outer.collect();
+        let groups = row.groups.iter().take(rates.len()).cloned().enumerate();
+        let groups = groups.filter(|(at, _)| loaded.has_tasks(*at));
+        let groups = groups.map(|(at, outcome)| group(at, outcome, &[at])).collect();
         let per_second = |amount: f64| part(amount, row.duration_s);
         Self {
             device: plan.device_id.clone(),
@@ -124,13 +154,10 @@ impl Cell {
             mb_per_s: per_second(row.total_bytes) / 1e6,
             of_noop: None,
             work: all_work(&ensemble.runs) / f64::from(plan.array.disks),
-            groups: groups.collect(),
+            groups,
+            outer,
         }
     }
-}
-
-fn part(amount: f64, whole: f64) -> f64 {
-    if whole > 0.0 { amount / whole } else { 0.0 }
 }
 
 /// What the disk did in a second, the journals' work included.
@@ -144,10 +171,10 @@ fn all_work(runs: &[RunResult]) -> f64 {
 
 /// What the groups ask for, all of it as work in a second.
 fn claims(loaded: &Loaded, rates: &[Rate], alone: &dyn Fn(usize) -> Option<Rate>) -> Vec<Claim> {
-    let number = |at: usize| loaded.group_id(at);
+    let all_members = loaded.numbers().members(&loaded.groups);
     let claim = |(at, label): (usize, &GroupLabel)| {
         let spec = &label.spec;
-        let members = members(loaded, at);
+        let members = &all_members[at];
         // What its requests cost here; where none was served, what they cost alone.
         let here = sum(members.iter().map(|member| rates[*member]));
         let cost = match here.ios > 0.0 {
@@ -163,7 +190,7 @@ fn claims(loaded: &Loaded, rates: &[Rate], alone: &dyn Fn(usize) -> Option<Rate>
         let (floor, ceiling) = (worth(&spec.qos.floor), worth(&spec.qos.ceiling));
         Claim {
             weight: spec.share.weight(WeightMap::LinearHigh0).get().into(),
-            parent: spec.parent.and_then(|group| (0..rates.len()).find(|at| number(*at) == group)),
+            parent: spec.parent.and_then(|group| loaded.numbers().place(group)),
             demand,
             floor: floor.map_or(0.0, |[least, most]| least.max(most)),
             ceiling: ceiling.map_or(f64::INFINITY, |[least, _]| least),
@@ -179,19 +206,6 @@ fn rate_work(rates: &Rates, [of_io, of_byte]: [f64; 2]) -> Option<[f64; 2]> {
     let bytes = rates.bytes_per_s.map(|rate| rate.get() as f64 * of_byte);
     let (one, other) = (ios.or(bytes)?, bytes.or(ios)?);
     Some([one.min(other), one.max(other)])
-}
-
-/// A group and those in it.
-fn members(loaded: &Loaded, outer: usize) -> Vec<usize> {
-    let parent = |at: usize| loaded.groups[at].spec.parent;
-    let mut members = vec![outer];
-    let mut next = 0;
-    while let Some(member) = members.get(next).copied() {
-        let id = loaded.group_id(member);
-        members.extend((0..loaded.groups.len()).filter(|at| parent(*at) == Some(id)));
-        next += 1;
-    }
-    members
 }
 
 fn sum(rates: impl Iterator<Item = Rate>) -> Rate {

@@ -3,7 +3,7 @@
 mod chart;
 
 use super::table::{ms, promises_text, quantile_ms};
-use super::{Cell, Comparison};
+use super::{Cell, Comparison, RefusedCell};
 use crate::page::{escape, page};
 use std::fmt::Write as _;
 
@@ -31,6 +31,7 @@ pub fn to_html(comparison: &Comparison, command: &str) -> String {
         write_cells(&mut body, cells);
     }
     write_summary(&mut body, comparison);
+    write_refused(&mut body, comparison);
     page(&format!("Compare: {}", comparison.title), body, command)
 }
 
@@ -42,7 +43,7 @@ fn write_cells(body: &mut String, cells: &[Cell]) {
          <th>p99 ms</th><th>p99.9 ms</th><th>wait ms</th><th>promised</th></tr>\n",
     );
     for cell in cells {
-        for (at, group) in cell.groups.iter().enumerate() {
+        for (at, group) in cell.reported().enumerate() {
             let of_noop = cell.of_noop.map_or_else(|| "-".to_owned(), |part| format!("{part:.2}"));
             let shared = [
                 escape(&cell.label()),
@@ -74,6 +75,19 @@ fn write_cells(body: &mut String, cells: &[Cell]) {
         }
     }
     body.push_str("</table>\n</details>\n");
+}
+
+/// What was not run.
+fn write_refused(body: &mut String, comparison: &Comparison) {
+    if comparison.refused.is_empty() {
+        return;
+    }
+    body.push_str("<h2>Refused</h2>\n<ul>\n");
+    for RefusedCell { device, row, arm, reason } in &comparison.refused {
+        let [device, row, arm, reason] = [device, row, arm, reason].map(|text| escape(text));
+        let _ = writeln!(body, "<li>{arm} on {device}, {row}: {reason}</li>");
+    }
+    body.push_str("</ul>\n");
 }
 
 /// Each arm over all devices and rows.

@@ -1,6 +1,6 @@
 //! A comparison as JSON.
 
-use super::{Cell, CellGroup, Comparison, Floor, Target};
+use super::{Cell, CellGroup, Comparison, Floor, RefusedCell, Target};
 use crate::outcome::latency_ms;
 use serde_json::{Value, json};
 
@@ -12,7 +12,13 @@ pub fn to_json(comparison: &Comparison) -> Value {
         "experiment": comparison.experiment,
         "title": comparison.title,
         "cells": comparison.cells.iter().map(cell).collect::<Vec<_>>(),
+        "refused": comparison.refused.iter().map(refused).collect::<Vec<_>>(),
     })
+}
+
+fn refused(refused: &RefusedCell) -> Value {
+    let RefusedCell { device, row, arm, reason } = refused;
+    json!({ "device": device, "row": row, "arm": arm, "reason": reason })
 }
 
 fn cell(cell: &Cell) -> Value {
@@ -29,7 +35,7 @@ fn cell(cell: &Cell) -> Value {
         "of_noop": cell.of_noop,
         "work": cell.work,
         "error_points": { "mean": mean, "max": max },
-        "groups": cell.groups.iter().map(group).collect::<Vec<_>>(),
+        "groups": cell.reported().map(group).collect::<Vec<_>>(),
     });
     if cell.partial {
         value["partial"] = true.into();

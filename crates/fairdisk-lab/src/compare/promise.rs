@@ -81,8 +81,15 @@ impl Promises {
         self.floor.is_none() && self.ceiling.is_none() && self.latency.is_none()
     }
 
-    /// Of the group at `at`; `alone` is what it did when it had the disk to itself.
-    pub(super) fn new(qos: &Qos, runs: &[RunResult], at: usize, alone: Option<Rate>) -> Self {
+    /// Of the group at `at`, whose I/Os and those of groups in it had these latencies; `alone` is
+    /// what it did when it had the disk to itself.
+    pub(super) fn new(
+        qos: &Qos,
+        runs: &[RunResult],
+        at: usize,
+        latency: &Histogram,
+        alone: Option<Rate>,
+    ) -> Self {
         let kept: Vec<Kept> = runs.iter().filter_map(|run| run.groups[at].kept).collect();
         let floor = (!qos.floor.is_none()).then(|| Floor {
             seconds: kept.iter().map(|kept| kept.seconds).sum(),
@@ -93,8 +100,6 @@ impl Promises {
             over_ms: kept.iter().map(|kept| kept.over().as_ns()).max().unwrap_or(0) as f64 / 1e6,
         });
         let latency = qos.latency_p99.map(|target| {
-            let mut latency = Histogram::new();
-            runs.iter().for_each(|run| latency.merge(&run.groups[at].latency));
             let p99 = latency.quantile(990).as_ns() as f64 / 1e6;
             let p99_ms = (latency.count() > 0).then_some(p99);
             Target { asked_ms: target.as_ns() as f64 / 1e6, p99_ms }

@@ -61,18 +61,16 @@ fn sum_up(arm: String, cells: &[&Cell]) -> Summary {
     let least = rates.iter().copied().reduce(f64::min);
     let promised = cells
         .iter()
-        .flat_map(|cell| &cell.groups)
+        .flat_map(|cell| cell.reported())
         .map(|group| &group.promises)
-        .filter(|promises| !promises.are_none());
+        .filter(|promises| !promises.are_none())
+        .collect::<Vec<_>>();
     Summary {
         arm,
         cells: cells.len(),
         error_mean: errors.clone().map(|(mean, _)| mean).sum::<f64>() / cells.len() as f64,
         error_most: errors.map(|(_, most)| most).fold(0.0, f64::max),
         of_noop: least.map(|least| [rates.iter().sum::<f64>() / rates.len() as f64, least]),
-        promises: [
-            promised.clone().filter(|promises| promises.are_kept()).count(),
-            promised.count(),
-        ],
+        promises: [promised.iter().filter(|promises| promises.are_kept()).count(), promised.len()],
     }
 }

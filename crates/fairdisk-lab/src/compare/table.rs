@@ -1,6 +1,6 @@
 //! A comparison as a table for people.
 
-use super::{Cell, CellGroup, Comparison, Promises};
+use super::{Cell, CellGroup, Comparison, Promises, RefusedCell};
 use crate::outcome::{Style, widest};
 use fairdisk_core::Histogram;
 use std::fmt::Write as _;
@@ -20,6 +20,12 @@ pub fn to_table(comparison: &Comparison, style: Style) -> String {
     if blocks.len() > 1 {
         write_summary(&mut out, comparison, style);
     }
+    if !comparison.refused.is_empty() {
+        let _ = writeln!(out, "\n{}", style.bold("refused"));
+    }
+    for RefusedCell { device, row, arm, reason } in &comparison.refused {
+        let _ = writeln!(out, "  {arm} on {device}, {row}: {reason}");
+    }
     out
 }
 
@@ -29,7 +35,7 @@ fn write_block(out: &mut String, cells: &[Cell], style: Style) {
     let heading = format!("{}, {}, {:.0} s", first.device, first.row, first.duration_s);
     let _ = writeln!(out, "\n{}", style.bold(&heading));
     let arms = widest(cells.iter().map(Cell::label), "scheduler");
-    let groups = || cells.iter().flat_map(|cell| &cell.groups);
+    let groups = || cells.iter().flat_map(Cell::reported);
     let names = widest(groups().map(|group| &group.outcome.name), "group");
     let promised = groups().any(|group| !group.promises.are_none());
     let head = format!(
@@ -55,7 +61,7 @@ fn write_block(out: &mut String, cells: &[Cell], style: Style) {
         let work = cell.work * 100.0;
         let rates = format!("{:>8.0}  {of_noop:>7}  {work:>6.1}", cell.ios_per_s);
         let blank = " ".repeat(rates.len());
-        for (at, group) in cell.groups.iter().enumerate() {
+        for (at, group) in cell.reported().enumerate() {
             let (arm, rates) =
                 if at == 0 { (cell.label(), &rates) } else { (String::new(), &blank) };
             let line = format!("  {arm:arms$}  {rates}  {}", group_text(group, names));

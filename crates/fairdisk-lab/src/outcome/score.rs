@@ -70,7 +70,7 @@ impl Score {
     pub fn of(outcome: &Outcome) -> Option<Self> {
         let groups = outcome.rows.iter().flat_map(|row| &row.groups);
         let shares: Vec<f64> = groups
-            .filter_map(|group| Some((group.share.mean - group.published?.share).abs() * 100.0))
+            .filter_map(|group| Some((group.share.mean - group.published?.share?).abs() * 100.0))
             .collect();
         let totals: Vec<f64> = outcome
             .rows
@@ -96,9 +96,7 @@ impl Score {
 impl RateScore {
     fn of(outcome: &Outcome) -> Option<Self> {
         let tasks = outcome.rows.iter().flat_map(|row| &row.tasks);
-        let errors: Vec<f64> = tasks
-            .filter_map(|task| Some((task.mb_per_s.mean / task.published_mb_per_s? - 1.0).abs()))
-            .collect();
+        let errors: Vec<f64> = tasks.filter_map(|task| Some(task.rate_error()?.abs())).collect();
         if errors.is_empty() {
             return None;
         }

@@ -130,7 +130,8 @@ struct Columns {
 impl Columns {
     fn of(outcome: &Outcome, width: usize) -> Self {
         let mut groups = outcome.rows.iter().flat_map(|row| &row.groups);
-        let published = groups.any(|group| group.published.is_some());
+        let published =
+            groups.any(|group| group.published.is_some_and(|group| group.share.is_some()));
         Self { width, spread: outcome.seeds > 1, published }
     }
 
@@ -152,10 +153,10 @@ impl Columns {
             true => format!("{share:>6.1} ± {:>3.1}", percent(group.share.sd)),
             false => format!("{share:>7.1}"),
         };
-        let published = match group.published.filter(|_| self.published) {
-            Some(published) => {
-                let error = percent(group.share.mean - published.share);
-                format!("  {:>9.1}  {error:>+6.1}", percent(published.share))
+        let published = match group.published.and_then(|published| published.share) {
+            Some(share) => {
+                let error = percent(group.share.mean - share);
+                format!("  {:>9.1}  {error:>+6.1}", percent(share))
             }
             None if self.published => format!("  {:>9}  {:>6}", "-", "-"),
             None => String::new(),
@@ -214,6 +215,9 @@ fn task_line(task: &TaskOutcome, width: usize) -> String {
         let error = (task.mb_per_s.mean / published - 1.0) * 100.0;
         let published = rate(published);
         let _ = write!(text, ", published {} ({error:+.1} %)", published.trim_start());
+    } else if let Some(seconds) = task.published_seconds {
+        let error = (task.seconds.mean / seconds - 1.0) * 100.0;
+        let _ = write!(text, ", published {seconds:.1} s ({error:+.1} %)");
     }
     if !task.finished {
         text.push_str(", not finished");

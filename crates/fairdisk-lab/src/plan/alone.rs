@@ -1,7 +1,7 @@
 //! What a group does when it has the disk to itself.
 
 use super::setup::{Load, Loaded};
-use super::{Plan, PlannedRow};
+use super::{GroupNumbers, Plan, PlannedRow};
 use crate::catalog::error::CatalogError;
 use crate::catalog::host::Host;
 use crate::catalog::revision::load as load_revision;
@@ -39,7 +39,12 @@ impl Load for Alone {
 impl Loaded {
     /// The number in the machine of the group at `at`.
     pub(crate) fn group_id(&self, at: usize) -> GroupId {
-        if self.root == Some(at) { GroupId::ROOT } else { GroupId(at as u32 + 1) }
+        self.numbers().id(at)
+    }
+
+    /// The numbers of its groups in the machine.
+    pub(crate) const fn numbers(&self) -> GroupNumbers {
+        GroupNumbers { root: self.root }
     }
 
     /// Whether the group at `at` has tasks of its own, and not groups alone.

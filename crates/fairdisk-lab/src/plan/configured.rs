@@ -32,7 +32,7 @@ impl Load for Configured {
 }
 
 impl Plan {
-    /// The plan of `row` alone under `arm`, its groups asking for `groups`.
+    /// The plan of `row` alone under `arm`, its groups asking for `groups` and nothing else.
     pub(crate) fn configured(
         &self,
         row: &PlannedRow,
@@ -41,6 +41,7 @@ impl Plan {
     ) -> Self {
         let load = Arc::new(Configured { load: Arc::clone(&row.load), groups: groups.to_vec() });
         let rows = vec![PlannedRow { label: row.label.clone(), load }];
+        let arm = PlannedArm { priorities: None, ..arm };
         Self { arms: vec![arm], rows, ..self.clone() }
     }
 }

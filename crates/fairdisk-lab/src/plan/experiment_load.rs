@@ -1,22 +1,29 @@
 //! A row of an experiment, laid out on the disk.
 
-use super::setup::{GroupLabel, Load, Loaded, start};
+use super::setup::{GroupLabel, Load, Loaded, Written, start};
+use super::{GroupNumbers, ROOT_GROUP};
 use crate::catalog::experiment::{
     Experiment, Group, OpMix, Row, Task, TaskAdvice, TaskOrder, Tasks, Volume, VolumeType,
 };
 use crate::catalog::host::Host;
-use fairdisk_core::{GroupId, IoPrio, Lba, Prng, Share, Span, Weight};
+use crate::catalog::library::Document;
+use crate::catalog::source::Source;
+use fairdisk_core::{IoPrio, Lba, Prng, Share, Span, Weight};
 use fairdisk_sim::GroupSpec;
 use fairdisk_sim::host::{
     Advice, FileSpec, JournalSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk,
 };
 use fairdisk_sim::workload::{Blocks, Direction, IoOrder, Limits, Mapped, StreamSpec, TaskSpec};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// One row of an experiment.
 #[derive(Debug)]
 pub(super) struct ExperimentLoad {
     pub(super) experiment: Experiment,
     pub(super) row: usize,
+    /// The file, to say where in it something is.
+    pub(super) document: Arc<Document>,
 }
 
 /// A volume's files in the machine, and which of them are still unused.
@@ -35,12 +42,9 @@ impl Files {
     }
 }
 
-/// The group that is there without being made: of tasks that nobody put into another.
-const ROOT: &str = "/";
-
-/// The number of a group in the machine.
-fn group_id(groups: &[Group], at: usize) -> GroupId {
-    if groups[at].name == ROOT { GroupId::ROOT } else { GroupId(at as u32 + 1) }
+/// The numbers of groups in the machine.
+fn numbers(groups: &[Group]) -> GroupNumbers {
+    GroupNumbers { root: groups.iter().position(|group| group.name == ROOT_GROUP) }
 }
 
 /// Inode numbers below are the file system's own.
@@ -50,8 +54,9 @@ impl Load for ExperimentLoad {
     fn build(&self, host: &Host, ionice: bool, prng: &mut Prng) -> Loaded {
         let row = &self.experiment.rows[self.row];
         let groups = self.experiment.groups_of(row);
-        let root = groups.iter().position(|group| group.name == ROOT);
-        let labels = groups.iter().map(|group| label(groups, group)).collect();
+        let root = numbers(groups).root;
+        let labels =
+            groups.iter().map(|group| label(groups, GroupNumbers { root }, group)).collect();
         let mut loaded = Loaded { groups: labels, root, ..Loaded::default() };
         let mut files: Vec<Files> = self
             .experiment
@@ -61,6 +66,17 @@ impl Load for ExperimentLoad {
             .collect();
         self.add_tasks(row, groups, ionice, &mut files, &mut loaded, prng);
         loaded
+    }
+
+    fn place(&self, what: Written) -> Option<(String, usize)> {
+        let own_groups = !self.experiment.rows[self.row].groups.is_empty();
+        let key = match what {
+            Written::Volume(at) => format!("volume.{at}"),
+            Written::Group(at, key) if own_groups => format!("row.{}.groups.{at}.{key}", self.row),
+            Written::Group(at, key) => format!("group.{at}.{key}"),
+        };
+        let found = Source::of(&self.document).error_at_key(&key, "");
+        Some((found.path, found.line))
     }
 
     fn group_names(&self) -> Vec<String> {
@@ -87,6 +103,7 @@ impl ExperimentLoad {
         loaded: &mut Loaded,
         prng: &mut Prng,
     ) {
+        let numbers = numbers(groups);
         for tasks in &row.tasks {
             let task = self.experiment.task(tasks);
             let group = groups.iter().position(|group| group.name == tasks.group).unwrap_or(0);
@@ -101,7 +118,7 @@ impl ExperimentLoad {
                     loaded.named.push(loaded.tasks.len()..loaded.tasks.len() + 1);
                 }
                 loaded.tasks.push(TaskSpec {
-                    group: group_id(groups, group),
+                    group: numbers.id(group),
                     ioprio,
                     files: vec![file],
                     depth: task.depth,
@@ -154,7 +171,7 @@ const fn mapped(task: &Task) -> Mapped {
     Mapped { advice, file_advice: Advice::Normal }
 }
 
-fn label(groups: &[Group], group: &Group) -> GroupLabel {
+fn label(groups: &[Group], numbers: GroupNumbers, group: &Group) -> GroupLabel {
     let share = match (group.priority, group.weight.and_then(Weight::new)) {
         (Some(priority), _) => Share::Priority(priority),
         (None, Some(weight)) => Share::Weight(weight),
@@ -162,18 +179,65 @@ fn label(groups: &[Group], group: &Group) -> GroupLabel {
     };
     let outer = group.parent.as_ref().and_then(|parent| {
         let at = groups.iter().position(|one| one.name == *parent)?;
-        Some(group_id(groups, at))
+        Some(numbers.id(at))
     });
     let spec = GroupSpec { share, parent: outer, qos: group.qos() };
     GroupLabel { name: group.name.clone(), spec }
 }
 
-const GIB: f64 = (1u64 << 30) as f64;
+/// What a volume takes up, in sectors.
+struct Space {
+    /// Files.
+    count: u32,
+    /// Bytes of each.
+    bytes: u64,
+    /// Where the first one begins.
+    data: u64,
+    /// From one to the next.
+    stride: u64,
+    /// The whole volume.
+    all: Range<u64>,
+}
+
+impl Space {
+    fn of(volume: &Volume, host: &Host) -> Self {
+        let start = volume.start_bytes() / 512;
+        let bytes = volume.file_bytes();
+        let (count, data, stride) = match volume.kind {
+            VolumeType::Raw => (1, start, bytes / 512),
+            VolumeType::Ext2 | VolumeType::Ext3 => {
+                let data = start + u64::from(host.journal.blocks) * 8;
+                (volume.files.unwrap_or(0), data, ext_bytes_on_disk(bytes) / 512)
+            }
+        };
+        Self { count, bytes, data, stride, all: start..data + u64::from(count) * stride }
+    }
+}
+
+/// Demands that no volume of the experiment lies on another one. The error is the key and what is
+/// wrong.
+pub(super) fn demand_apart(volumes: &[Volume], host: &Host) -> Result<(), (String, String)> {
+    let mut spaces: Vec<(usize, Range<u64>)> =
+        volumes.iter().map(|volume| Space::of(volume, host).all).enumerate().collect();
+    spaces.sort_by_key(|(_, space)| space.start);
+    for pair in spaces.windows(2) {
+        let [(below, space), (above, next)] = pair else { continue };
+        if next.start < space.end {
+            let [one, other] = [*below, *above].map(|at| &volumes[at].name);
+            let end = space.end as f64 / f64::from(1 << 21);
+            let message = format!(
+                "volume `{other}` begins within `{one}`, which takes up the disk to {end:.3} GiB"
+            );
+            return Err((format!("volume.{above}.start_gib"), message));
+        }
+    }
+    Ok(())
+}
 
 /// Puts a volume and its files on the disk.
 fn lay_out(volume: &Volume, host: &Host, loaded: &mut Loaded, prng: &mut Prng) -> Files {
     let index = loaded.volumes.len() as u32;
-    let start = Lba((volume.start_gib * GIB) as u64 / 4096 * 8);
+    let start = Lba(volume.start_bytes() / 512);
     let kind = match volume.kind {
         VolumeType::Raw => VolumeKind::Raw,
         VolumeType::Ext2 => VolumeKind::Ext2,
@@ -189,24 +253,11 @@ fn lay_out(volume: &Volume, host: &Host, loaded: &mut Loaded, prng: &mut Prng) -
         });
     loaded.volumes.push(VolumeSpec { kind, start, warm: volume.cached.unwrap_or(false), journal });
     let first = loaded.files.len() as u32;
-    let (count, bytes, stride) = match kind {
-        VolumeKind::Raw => {
-            let bytes = (volume.size_gib.unwrap_or(0.0) * GIB) as u64 / 4096 * 4096;
-            (1, bytes, bytes)
-        }
-        VolumeKind::Ext2 | VolumeKind::Ext3 => {
-            let bytes = volume.file_mib.unwrap_or(0) << 20;
-            (volume.files.unwrap_or(0), bytes, ext_bytes_on_disk(bytes))
-        }
-    };
-    let data = match kind {
-        VolumeKind::Raw => start.0,
-        VolumeKind::Ext2 | VolumeKind::Ext3 => start.0 + u64::from(host.journal.blocks) * 8,
-    };
+    let Space { count, bytes, data, stride, .. } = Space::of(volume, host);
     for file in 0..count {
         loaded.files.push(FileSpec {
             volume: index,
-            start: Lba(data + u64::from(file) * stride / 512),
+            start: Lba(data + u64::from(file) * stride),
             bytes,
             inode: FIRST_INODE + file,
         });

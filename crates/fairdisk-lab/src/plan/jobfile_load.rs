@@ -3,6 +3,7 @@
 //! Jobs without a group of their own share the group `/`, as tasks that nobody moved share the root
 //! group.
 
+use super::ROOT_GROUP;
 use super::jobfile_files::{Layout, Worker};
 use super::jobfile_stream::stream;
 use super::setup::{GroupLabel, Load, Loaded};
@@ -17,8 +18,6 @@ use fairdisk_sim::workload::{Mapped, TaskSpec, Think};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The group of jobs without one.
-const ROOT: &str = "/";
 const GIB: u64 = 1 << 30;
 
 /// The jobs of a file.
@@ -71,7 +70,7 @@ impl JobFileLoad {
         for job in &jobs {
             let (name, share) = match &job.group {
                 Some(group) => (group.path.as_str(), share(group.share)),
-                None => (ROOT, Share::DEFAULT),
+                None => (ROOT_GROUP, Share::DEFAULT),
             };
             let at = *index.entry(name).or_insert(groups.len());
             if at == groups.len() {

@@ -1,6 +1,6 @@
 //! From a plan to a machine: one arm, one row, one seed.
 
-use super::{Plan, PlannedArm, PlannedRow};
+use super::{GroupNumbers, Plan, PlannedArm, PlannedRow, ROOT_GROUP};
 use crate::catalog::device::Array;
 use crate::catalog::host::Host;
 use fairdisk_core::{EngineConfig, Instant, PoolConfig, PoolLayout, Prng, Refusal, Share, Span};
@@ -17,11 +17,48 @@ pub trait Load: fmt::Debug + Send + Sync {
     /// Lays the load out, with places and order drawn from `prng`.
     fn build(&self, host: &Host, ionice: bool, prng: &mut Prng) -> Loaded;
 
+    /// The file and the line where something of it is written, if it is in a file.
+    fn place(&self, _what: Written) -> Option<(String, usize)> {
+        None
+    }
+
     /// The names of its groups, without the root group.
     fn group_names(&self) -> Vec<String>;
 
     /// The names of the lines of the report on tasks.
     fn task_names(&self) -> Vec<String>;
+}
+
+/// Something of a load that a file says.
+#[derive(Clone, Copy, Debug)]
+pub enum Written {
+    /// The volume at a place.
+    Volume(usize),
+    /// A key of the group at a place.
+    Group(usize, &'static str),
+}
+
+/// Why a load cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// It does not fit the disk or the time, under whatever scheduler.
+    Load(String),
+    /// The scheduler does not promise a group what that asks for; others may.
+    Refusal(String),
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Load(why) | Self::Refusal(why)) = self;
+        f.write_str(why)
+    }
+}
+
+impl From<Obstacle> for String {
+    fn from(obstacle: Obstacle) -> Self {
+        let (Obstacle::Load(why) | Obstacle::Refusal(why)) = obstacle;
+        why
+    }
 }
 
 /// A load laid out on a disk.
@@ -76,8 +113,8 @@ impl Plan {
     /// the machine.
     ///
     /// # Errors
-    /// The load does not fit the disk.
-    pub fn setup(&self, arm: &PlannedArm, row: &PlannedRow, seed: u32) -> Result<Setup, String> {
+    /// The load does not fit the disk, or the scheduler refuses a group's floor.
+    pub fn setup(&self, arm: &PlannedArm, row: &PlannedRow, seed: u32) -> Result<Setup, Obstacle> {
         self.setup_disk(arm, row, seed, 0)
     }
 
@@ -85,14 +122,14 @@ impl Plan {
     /// nothing else.
     ///
     /// # Errors
-    /// The load does not fit the disk.
+    /// The load does not fit the disk, or the scheduler refuses a group's floor.
     pub fn setup_disk(
         &self,
         arm: &PlannedArm,
         row: &PlannedRow,
         seed: u32,
         disk: u32,
-    ) -> Result<Setup, String> {
+    ) -> Result<Setup, Obstacle> {
         let root = root(seed, disk);
         let mut prng = root.fork(1);
         let (mut loaded, sectors_needed) = self.load_partitions(arm, row, &mut prng)?;
@@ -131,7 +168,12 @@ impl Plan {
         };
         let machine = Machine::new(scheduler, config);
         if let Some(refusal) = machine.refused() {
-            return Err(self.refused(arm, refusal, &loaded.groups));
+            return Err(Obstacle::Refusal(self.refused(
+                arm,
+                row,
+                refusal,
+                (&loaded.groups, loaded.root),
+            )));
         }
         Ok(Setup {
             machine,
@@ -144,14 +186,27 @@ impl Plan {
     }
 
     /// What a scheduler will not do for a group.
-    fn refused(&self, arm: &PlannedArm, refusal: &Refusal, groups: &[GroupLabel]) -> String {
+    fn refused(
+        &self,
+        arm: &PlannedArm,
+        row: &PlannedRow,
+        refusal: &Refusal,
+        (groups, root): (&[GroupLabel], Option<usize>),
+    ) -> String {
         let Refusal::Floor { group, .. } = refusal;
-        let label = (group.0 as usize).checked_sub(1).and_then(|at| groups.get(at));
-        let name = label.map_or("/", |label| &label.name);
+        let at = GroupNumbers { root }.place(*group);
+        let label = at.and_then(|at| Some((at, groups.get(at)?)));
+        let name = label.map_or(ROOT_GROUP, |(_, label)| &label.name);
+        let place = label.and_then(|(at, label)| {
+            let is_ios = label.spec.qos.floor.iops.is_some();
+            row.load.place(Written::Group(at, if is_ios { "min_iops" } else { "min_bps" }))
+        });
         format!(
-            "`{}` refuses group `{name}` on device `{}`: {refusal}; ask for less, or choose a \
+            "{}`{}` refuses group `{name}` on device `{}`: {refusal}; ask for less, or choose a \
              faster --device",
-            arm.revision.id, self.device_id
+            prefix(place),
+            arm.revision.id,
+            self.device_id
         )
     }
 
@@ -161,15 +216,17 @@ impl Plan {
         arm: &PlannedArm,
         row: &PlannedRow,
         prng: &mut Prng,
-    ) -> Result<(Loaded, u64), String> {
+    ) -> Result<(Loaded, u64), Obstacle> {
         let partition = partition_sectors(&self.device, self.array);
         let mut loaded = Loaded::default();
         let mut reach = 0;
         for number in 0..u64::from(self.array.partitions) {
             let part = row.load.build(&self.host, arm.ionice, prng);
-            let needed = sectors_needed(&part);
+            let (needed, volume) = sectors_needed(&part);
             if needed > partition {
-                return Err(self.too_small(needed, partition));
+                let place = prefix(row.load.place(Written::Volume(volume)));
+                let message = format!("{place}{}", self.too_small(needed, partition));
+                return Err(Obstacle::Load(message));
             }
             let start = number * partition;
             reach = start + needed;
@@ -236,16 +293,23 @@ impl Loaded {
     }
 }
 
-fn sectors_needed(loaded: &Loaded) -> u64 {
+/// Where the place of a thing is known, a message about it begins with that.
+fn prefix(place: Option<(String, usize)>) -> String {
+    place.map_or_else(String::new, |(path, line)| format!("{path}:{line}: "))
+}
+
+/// How many sectors the load reaches to, and which of its volumes does.
+fn sectors_needed(loaded: &Loaded) -> (u64, usize) {
     let end = |file: &FileSpec| {
         file.start.0 + fairdisk_sim::host::ext_bytes_on_disk(file.bytes).div_ceil(512)
     };
     let raw_end = |file: &FileSpec| file.start.0 + file.bytes.div_ceil(512);
     let ends = loaded.files.iter().map(|file| {
         let volume = &loaded.volumes[file.volume as usize];
-        if volume.kind == fairdisk_sim::host::VolumeKind::Raw { raw_end(file) } else { end(file) }
+        let is_raw = volume.kind == fairdisk_sim::host::VolumeKind::Raw;
+        (if is_raw { raw_end(file) } else { end(file) }, file.volume as usize)
     });
-    ends.max().unwrap_or(0)
+    ends.max().unwrap_or_default()
 }
 
 fn engine_config(host: &Host, layout: PoolLayout, depth: u32) -> EngineConfig {

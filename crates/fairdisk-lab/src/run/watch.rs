@@ -1,9 +1,10 @@
 //! Whether groups got their floors and kept below their ceilings, looked at all through a run.
 
 use super::GroupRun;
-use crate::plan::GroupLabel;
+use crate::plan::{GroupLabel, GroupNumbers};
 use fairdisk_core::{Accounts, Elevator, GroupId, Instant, Qos, Rates, Span};
 use fairdisk_sim::Machine;
+use std::num::NonZeroU64;
 
 /// How often the accounts are looked at: a ceiling that is exceeded for less is not noticed.
 pub(super) const LOOK: Span = Span::from_ms(10);
@@ -16,6 +17,7 @@ const LOOKS: u32 = (WINDOW.as_ns() / LOOK.as_ns()) as u32;
 pub struct Kept {
     /// Seconds in which the group had requests at the disk or on their way to it in at least half
     /// of all looks, and so wanted its floor.
+    /// A run that is shorter than a second is taken as one.
     pub seconds: u32,
     /// Of these, seconds in which it got less than its floor, by more than one request.
     pub below: u32,
@@ -63,7 +65,7 @@ impl Count {
 
     /// How long this takes at `rates`, the longer of both; nothing without rates.
     fn at(self, rates: &Rates) -> f64 {
-        let of = |count: u64, rate: Option<std::num::NonZeroU64>| {
+        let of = |count: u64, rate: Option<NonZeroU64>| {
             rate.map_or(0.0, |rate| count as f64 * 1e9 / rate.get() as f64)
         };
         of(self.ios, rates.iops).max(of(self.bytes, rates.bytes_per_s))
@@ -74,11 +76,13 @@ impl Count {
         Self { ios: self.ios + 1, bytes: self.bytes + self.bytes / self.ios.max(1) }
     }
 
-    /// Whether it is all that `rates` promise in a window, one request more or less.
-    fn reaches(self, rates: &Rates) -> bool {
+    /// Whether it is all that `rates` promise in so many looks, one request more or less.
+    fn reaches(self, rates: &Rates, looks: u32) -> bool {
         let one_more = self.and_one();
-        rates.iops.is_none_or(|rate| one_more.ios >= rate.get())
-            && rates.bytes_per_s.is_none_or(|rate| one_more.bytes >= rate.get())
+        let promised =
+            |rate: NonZeroU64| u128::from(rate.get()) * u128::from(looks) / u128::from(LOOKS);
+        rates.iops.is_none_or(|rate| u128::from(one_more.ios) >= promised(rate))
+            && rates.bytes_per_s.is_none_or(|rate| u128::from(one_more.bytes) >= promised(rate))
     }
 }
 
@@ -112,30 +116,15 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Begins to watch those of the load's groups that have a floor or a ceiling. `ids` are their
-    /// numbers in the machine.
-    pub(super) fn new(labels: &[GroupLabel], root: Option<usize>, began: Instant) -> Self {
-        let id = |at: usize| if root == Some(at) { GroupId::ROOT } else { GroupId(at as u32 + 1) };
-        let lies_in = |inner: usize, outer: usize| {
-            let mut at = Some(inner);
-            for _ in labels {
-                match at {
-                    Some(one) if one == outer => return true,
-                    Some(one) => {
-                        let parent = labels[one].spec.parent;
-                        at = parent.and_then(|group| (0..labels.len()).find(|at| id(*at) == group));
-                    }
-                    None => return false,
-                }
-            }
-            false
-        };
+    /// Begins to watch those of the load's groups that have a floor or a ceiling.
+    pub(super) fn new(labels: &[GroupLabel], numbers: GroupNumbers, began: Instant) -> Self {
+        let members = numbers.members(labels);
         let promised = labels.iter().enumerate().filter(|(_, label)| {
             !label.spec.qos.floor.is_none() || !label.spec.qos.ceiling.is_none()
         });
         let groups = promised.map(|(at, label)| Watched {
             at,
-            members: (0..labels.len()).filter(|inner| lies_in(*inner, at)).map(id).collect(),
+            members: members[at].iter().map(|inner| numbers.id(*inner)).collect(),
             qos: label.spec.qos,
             last: Count::default(),
             window: Count::default(),
@@ -169,14 +158,17 @@ impl Watch {
             let load = |id: &GroupId| loads.get(id).is_some_and(|it| it.queued + it.in_flight > 0);
             group.busy_looks += u32::from(group.members.iter().any(load));
             if self.looks.is_multiple_of(LOOKS) {
-                group.end_window(count);
+                group.end_window(count, LOOKS);
             }
         }
     }
 
     /// Writes down what was seen.
     pub(super) fn finish(self, groups: &mut [GroupRun]) {
-        for group in self.groups {
+        for mut group in self.groups {
+            if self.looks < LOOKS {
+                group.end_window(group.last, self.looks);
+            }
             let one = Count { ios: 1, bytes: group.last.bytes / group.last.ios.max(1) };
             let allowed = group.qos.burst + Span::from_ns(one.at(&group.qos.ceiling) as u64);
             groups[group.at].kept = Some(Kept { allowed, ..group.kept });
@@ -185,12 +177,12 @@ impl Watch {
 }
 
 impl Watched {
-    fn end_window(&mut self, count: Count) {
+    fn end_window(&mut self, count: Count, looks: u32) {
         let got = count.since(self.window);
         self.window = count;
-        if self.busy_looks >= LOOKS / 2 && !self.qos.floor.is_none() {
+        if self.busy_looks >= looks.div_ceil(2) && !self.qos.floor.is_none() {
             self.kept.seconds += 1;
-            self.kept.below += u32::from(!got.reaches(&self.qos.floor));
+            self.kept.below += u32::from(!got.reaches(&self.qos.floor, looks));
         }
         self.busy_looks = 0;
     }

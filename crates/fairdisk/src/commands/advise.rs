@@ -60,7 +60,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 /// The plan with all schedulers to try.
 fn plan(args: &Args) -> Result<Plan, Failure> {
     let options = Options {
-        schedulers: args.schedulers.names(),
+        schedulers: args.schedulers.names()?,
         device: args.device.clone(),
         row: args.rows.row.clone(),
         seeds: args.rows.seeds,

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::results::Results;
-use crate::selection::{self, Rows, Schedulers, Values};
+use crate::selection::{self, Rows, Schedulers, Values, demand_once};
 use crate::{interrupt, output, progress};
 use fairdisk_lab::compare::{compare, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
@@ -38,6 +38,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let comparison = progress::of_runs(args.results.quiet, compare).map_err(Failure::BadInput)?;
     let asked = plans.iter().map(|plan| plan.arms.len() * plan.rows.len()).sum::<usize>();
     let known = comparison.cells.iter().filter(|cell| !cell.partial).count();
+    let asked = asked - comparison.refused.len();
     let is_partial = known < asked;
     args.results.write_page(|command| to_html(&comparison, command))?;
     let table = || (!comparison.cells.is_empty()).then(|| to_table(&comparison, output::style()));
@@ -56,11 +57,12 @@ fn plans(args: &Args) -> Result<Vec<Plan>, Failure> {
         false => args.device.iter().cloned().map(Some).collect(),
     };
     let options = Options {
-        schedulers: args.schedulers.names(),
+        schedulers: args.schedulers.names()?,
         row: args.rows.row.clone(),
         seeds: args.rows.seeds,
         ..args.values.options()?
     };
+    demand_once("--device", &args.device)?;
     let load = |device| selection::load(&args.spec, &Options { device, ..options.clone() });
     devices.into_iter().map(load).collect()
 }

@@ -134,7 +134,8 @@ fn retell(
             plan.device_id, plan.array.disks
         )));
     }
-    let setup = plan.setup(arm, row, seed).map_err(Failure::BadInput)?;
+    let setup = plan.setup(arm, row, seed);
+    let setup = setup.map_err(|obstacle| Failure::BadInput(obstacle.into()))?;
     let mut world = World::new(setup.machine, setup.disk);
     let length = plan.duration.unwrap_or(RUN_MAX);
     let bar =

@@ -32,6 +32,35 @@ fn what_groups_ask_for_is_wished_and_what_does_it_is_proposed() {
     assert_eq!(tried[0]["scheduler"], "noop");
 }
 
+/// Before, an arm's own priorities were put over what was tried and proposed.
+#[test]
+fn an_arm_with_priorities_is_tried_as_wished() {
+    let place = Place::new();
+    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
+    let text = text.replace("\"two-groups\"", "\"mine\"");
+    place.write("mine.toml", text + "priorities = [4, 4]\n");
+    let advise = ["advise", "mine.toml", "--duration", "10s", "--seeds", "1", "--json"];
+    let more = ["--device", "fixed-8ms", "--scheduler", "two-layer-cfq"];
+    let value = place.run(&[advise.as_slice(), &more].concat()).json();
+    let tried = value["tried"].as_array().unwrap().iter();
+    let first = tried.clone().find(|one| one["name"] == "two-layer").unwrap();
+    assert_eq!(first["wishes"][0]["met"], true, "{value:#}");
+}
+
+#[test]
+fn a_small_share_is_missed_by_less() {
+    let place = Place::new();
+    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
+    let text = text.replace("\"two-groups\"", "\"mine\"");
+    let text = text.replace("\"backup\", count = 4", "\"backup\", count = 1");
+    place.write("mine.toml", text.replace("\"database\", count = 4", "\"database\", count = 64"));
+    let advise = ["advise", "mine.toml", "--duration", "10s", "--seeds", "1", "--json"];
+    let more = ["--device", "fixed-8ms", "--scheduler", "noop", "--want", "backup: share=3"];
+    let value = place.run(&[advise.as_slice(), &more].concat()).json();
+    // One of 65 readers has half of that.
+    assert_eq!(value["wishes"][0]["met"], false, "{value:#}");
+}
+
 #[test]
 fn the_page_has_the_evidence() {
     let place = Place::new();
@@ -44,6 +73,19 @@ fn the_page_has_the_evidence() {
 fn wishes_that_make_no_sense_are_refused() {
     let nobody = fairdisk(&short(&["--want", "nobody: weight=3"]));
     demand_one_line(&nobody, &["unknown group `nobody`"]);
+    for (wants, why) in [
+        (["backup: share=10", "backup: share=90"], "has two of `share` and `weight`"),
+        (["backup: share=10, weight=9999", "database: weight=3"], "has two of"),
+        (["backup: min_iops=10", "backup: min_iops=20"], "has `min_iops` twice"),
+        (["backup: burst_ms=10", "database: weight=3"], "`burst_ms` of group `backup`"),
+    ] {
+        let ended = fairdisk(&short(&["--want", wants[0], "--want", wants[1]]));
+        demand_one_line(&ended, &["--want: ", why]);
+    }
+    let twice = fairdisk(&["advise", "two-groups", "--scheduler", "fair,fair"]);
+    demand_one_line(&twice, &["--scheduler fair: given twice"]);
+    let twice = fairdisk(&["compare", "two-groups", "--device", "nvme,null,nvme"]);
+    demand_one_line(&twice, &["--device nvme: given twice"]);
     let malformed = fairdisk(&short(&["--want", "backup: share=80,database"]));
     assert_eq!(malformed.code, Some(2));
     assert!(malformed.err.contains("expected KEY=VALUE"), "{}", malformed.err);

@@ -3,6 +3,7 @@
 
 use crate::bad_input::{demand_one_line, demand_refused};
 use crate::program::{Place, fairdisk};
+use std::fs;
 
 const EXPERIMENT: &str = include_str!("../../../../catalog/experiments/two-groups.toml");
 
@@ -162,6 +163,34 @@ fn names_that_are_too_long() {
     );
 }
 
+/// A letter that turns the text behind it around would show another name than the file has.
+#[test]
+fn names_with_letters_that_are_not_seen() {
+    let turned = "name = \"a\\u202eb\"";
+    let allowed = "others that are not seen";
+    refused("name = \"database\"", turned, &["`name` is \"a\\u{202e}b\"", allowed]);
+    let place = Place::new();
+    place.write("x.fio", "[a]\nsize=1m\ndescription=\u{202e}x\n");
+    demand_one_line(&place.run(&["run", "x.fio"]), &["x.fio:3", "a character that is not seen"]);
+    let disk =
+        "id = \"disk\"\ntitle = \"\\u202e\"\nkind = \"null\"\ncapacity_sectors = 8\ndepth = 1\n";
+    place.write("disk.toml", disk);
+    let ended = place.run(&["run", "two-groups", "--device", "disk.toml"]);
+    demand_one_line(&ended, &["disk.toml:2: `title`", allowed]);
+}
+
+#[test]
+fn volumes_on_top_of_each_other() {
+    let size = "size_gib = 4";
+    let other =
+        "\n[[volume]]\nname = \"other\"\nkind = \"ext3\"\nstart_gib = 3.5\nfiles = 2\nfile_mib = 8";
+    let within = "volume `other` begins within `scratch`, which takes up the disk to 4.000 GiB";
+    refused_at("start_gib = 3.5", size, &format!("{size}\n{other}"), &[within]);
+    let place = Place::new();
+    place.write("mine.toml", mine(size, &format!("{size}\n{}", other.replace("3.5", "4"))));
+    assert_eq!(place.run(&["run", "mine.toml", "--duration", "100ms"]).code, Some(0));
+}
+
 /// Groups inside each other, of which the last lies in the first if `closed`.
 fn chain(levels: usize, closed: bool) -> String {
     let group = |at: usize| match at {
@@ -210,6 +239,92 @@ fn published_figures_nobody_can_compare_with() {
     ] {
         refused_at(line, "\n[[arm]]\n", &published(line), parts);
     }
+}
+
+#[test]
+fn tables_of_other_schedulers() {
+    let head = "id = \"turns\"\ntitle = \"x\"\nfamily = \"noop\"\n";
+    let refused = |more: &str, parts: &[&str]| {
+        scheduler_refused(&format!("{head}{more}\n"), 4, parts);
+    };
+    let fair = "[fair]\nround_ms = 0\nidle_max_ms = 1\ncredit_ms = 1\nexpire_ms = 0";
+    refused(fair, &["table `[fair]` is of another family than `noop`"]);
+    refused("[switches]\nnonsense = true", &["table `[switches]` is of another family"]);
+    let defect = |name: &str| format!("defects.{name} = true");
+    refused(&defect("d4_nominal_turns"), &["`d4_nominal_turns` is a defect of the family"]);
+    refused(&defect("d3_unbounded_wait"), &["`d3_unbounded_wait` is a defect of the families"]);
+}
+
+#[test]
+fn files_that_inherit() {
+    let place = Place::new();
+    fs::create_dir(place.path().join("sub")).unwrap();
+    let link = |name: &str, parent: &str| {
+        let text = format!("id = \"{name}\"\ntitle = \"t\"\ninherits = \"{parent}\"\n");
+        place.write(&format!("sub/{name}.toml"), text);
+    };
+    let run = |name: &str| {
+        let device = format!("sub/{name}.toml");
+        place.run(&["run", "two-groups", "--duration", "10ms", "--device", &device])
+    };
+    // Twenty files are no circle, and each is found beside the one that names it.
+    (0..20).for_each(|at| link(&format!("c{at}"), &format!("c{}.toml", at + 1)));
+    link("c20", "fixed-8ms");
+    assert_eq!(run("c0").code, Some(0), "{}", run("c0").err);
+    link("a", "b.toml");
+    link("b", "a.toml");
+    demand_one_line(
+        &run("a"),
+        &["sub/a.toml:3: `inherits` leads in a circle, back to `sub/a.toml`"],
+    );
+    link("d", "none.toml");
+    demand_one_line(&run("d"), &["sub/d.toml:3: sub/none.toml: cannot be read"]);
+    let text = mine("\"hdd-7200-2007\"", "\"c0.toml\"");
+    place.write("sub/mine.toml", text);
+    assert_eq!(place.run(&["run", "sub/mine.toml", "--duration", "10ms"]).code, Some(0));
+}
+
+/// Each is refused beside the default of the other; together they are not.
+#[test]
+fn values_that_are_bound_by_each_other() {
+    let sets = ["iocost.rate_min_percent=200", "iocost.rate_max_percent=300"];
+    for order in [[0, 1], [1, 0]] {
+        let sets = order.map(|at| sets[at]);
+        let [one, other] = sets.map(|set| format!("scheduler.{set}"));
+        let run = ["run", "two-groups", "--duration", "10ms", "--scheduler", "iocost"];
+        let ended = fairdisk(&[&run[..], &["--set", &one, "--set", &other]].concat());
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        let arm = format!("\"iocost\"\nset = [\"{}\", \"{}\"]", sets[0], sets[1]);
+        let place = Place::new();
+        place.write("mine.toml", mine("\"two-layer-cfq\"", &arm));
+        let ended = place.run(&["run", "mine.toml", "--duration", "10ms"]);
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+    }
+    let alone = "\"iocost\"\nset = [\"iocost.rate_min_percent=200\"]";
+    refused_at("set = [", "\"two-layer-cfq\"", alone, &["rate_min_percent"]);
+}
+
+#[test]
+fn a_floor_that_is_refused_is_named_where_it_is_written() {
+    let floor = "weight = 400\nmin_iops = 50000";
+    let place = Place::new();
+    let text = mine("weight = 400", floor).replace("\"two-layer-cfq\"", "\"fair\"");
+    place.write("mine.toml", &text);
+    let line = format!("mine.toml:{}: `fair` refuses group `database`", line_of(&text, "min_iops"));
+    demand_one_line(&place.run(&["run", "mine.toml"]), &[&line, "ask for less"]);
+    let compare = ["compare", "mine.toml", "--scheduler", "deadline,fair", "--duration", "2s"];
+    let value = place.run(&[&compare[..], &["--json"]].concat()).json();
+    assert_eq!(value["cells"].as_array().unwrap().len(), 2, "{value:#}");
+    assert_eq!(value["refused"][0]["arm"], "two-layer");
+    let table = place.run(&compare).quiet();
+    assert!(
+        table.contains("refused\n  two-layer on hdd-7200-2007, readers: mine.toml:"),
+        "{table}"
+    );
+    let large = mine("size_gib = 4", "size_gib = 4000");
+    place.write("mine.toml", &large);
+    let line = format!("mine.toml:{}: the load needs 4000 GiB", line_of(&large, "[[volume]]"));
+    demand_one_line(&place.run(&["run", "mine.toml"]), &[&line]);
 }
 
 #[test]

@@ -17,6 +17,44 @@ fn demand(value: &Value, names: &[&str]) {
     }
 }
 
+/// Counts of a run of another length compare with nothing, however the length was changed.
+#[test]
+fn published_totals_are_for_runs_of_their_length() {
+    let run = |more: &[&str]| {
+        let run = ["run", "satoshi-2008-05-27-test1", "--arm", "two-layer", "--row", "#1"];
+        fairdisk(&[&run[..], &["--seeds", "1"], more].concat()).quiet()
+    };
+    for more in [["--duration", "2s"], ["--set", "experiment.duration_s=2"]] {
+        let table = run(&more);
+        assert!(table.contains("60.9") && !table.contains("published 14913"), "{table}");
+    }
+    assert!(run(&["--duration", "120s"]).contains("published 14913"));
+}
+
+/// Some sources print how long it took and no rate, or parts of reads and no counts.
+#[test]
+fn every_published_figure_is_shown() {
+    let place = Place::new();
+    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
+    let text =
+        text.replace("\"two-groups\"", "\"mine\"").replace("duration_s = 30", "until = \"done\"");
+    let text = text.replace(
+        "{ group = \"backup\", count = 4",
+        "{ name = \"copy\", group = \"backup\", bytes_mib = 1",
+    );
+    let text = text.replace("\"database\", count = 4", "\"database\", bytes_mib = 1");
+    let published = "\n[[published]]\narm = \"flat\"\nrow = \"readers\"\nseconds = [5.0]\nread_percent = [90, 80]\n";
+    place.write("mine.toml", text + published);
+    let run = ["run", "mine.toml", "--seeds", "1", "--arm", "flat"];
+    let table = place.run(&run).quiet();
+    for part in ["published 5.0 s (", "100/90", "100/80", "score: rates"] {
+        assert!(table.contains(part), "no `{part}` in {table}");
+    }
+    let value = place.run(&[&run[..], &["--json"]].concat()).json();
+    assert_eq!(value["rows"][0]["groups"][0]["published"]["read_share"], 0.9);
+    assert!(value["score"]["rate_error_mean"].as_f64().unwrap() > 0.0, "{value:#}");
+}
+
 #[test]
 fn json_has_the_agreed_names() {
     let value = fairdisk(&with(&["--seeds", "2", "--json"])).json();
