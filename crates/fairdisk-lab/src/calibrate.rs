@@ -20,15 +20,34 @@ const SEED: u64 = 0xCA11_B8A7;
 
 /// Measures what requests cost a device with fresh caches, kept at full depth.
 ///
-/// Six rates make the model, as in the documentation of cgroup v2's `io.cost.model`: large and
-/// small sequential and small random requests of either direction. Writes are measured once the
-/// device's cache is full.
+/// Eight rates make the model, as many of them as in the documentation of cgroup v2's
+/// `io.cost.model` and two more: large and small, sequential and random requests of either
+/// direction. Writes are measured once the device's cache is full.
 #[must_use]
 pub fn calibrate(device: &DeviceSpec) -> CostModel {
-    let read = Probe::new(device, Op::Read).cost();
-    let mut write = Probe::new(device, Op::Write);
+    let depth = device.build().depth().max(1);
+    let read = Probe::new(device, Op::Read, depth).cost();
+    let mut write = Probe::new(device, Op::Write, depth);
     write.run(Place::Sequential, LARGE, FILLING);
-    CostModel { depth: device.build().depth().max(1), read, write: write.cost() }
+    CostModel { depth, saturation: saturation(device, depth), read, write: write.cost() }
+}
+
+/// With how much to do all of the device is at work. Of `n` servers two requests find two different
+/// ones but once in `n` times: so much less than twice as many does the device do with two at a
+/// time. And it needs no more than those with which it would do as much as at full depth if none of
+/// them waited.
+fn saturation(device: &DeviceSpec, depth: u32) -> Span {
+    if depth == 1 {
+        return Span::ZERO;
+    }
+    let read = |depth: u32| {
+        let each = Probe::new(device, Op::Read, depth).each(Place::Random, SMALL);
+        each.max(1) as f64
+    };
+    let (alone, of_two, full) = (read(1), read(2), read(depth));
+    let servers = 1.0 / (2.0 - alone / of_two).max(1e-6);
+    let enough = servers.min(alone / full).clamp(1.0, f64::from(depth));
+    Span::from_ns((enough * full) as u64)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +68,9 @@ struct Probe {
 }
 
 impl Probe {
-    fn new(device: &DeviceSpec, op: Op) -> Self {
+    fn new(device: &DeviceSpec, op: Op, depth: u32) -> Self {
         let device = device.build();
-        let free = (0..device.depth().max(1)).map(RequestId).collect();
+        let free = (0..depth).map(RequestId).collect();
         Self { device, op, now: Instant::ZERO, prng: Prng::new(SEED), next: 0, free }
     }
 
@@ -59,11 +78,16 @@ impl Probe {
         let large = self.each(Place::Sequential, LARGE);
         let small = self.each(Place::Sequential, SMALL);
         let random = self.each(Place::Random, SMALL);
+        let large_random = self.each(Place::Random, LARGE);
         let more_bytes = LARGE.bytes() - SMALL.bytes();
-        let byte_ps = large.saturating_sub(small).saturating_mul(1000) / more_bytes;
-        let place =
-            |whole: u64| Span::from_ns(whole.saturating_sub(SMALL.bytes() * byte_ps / 1000));
-        Cost { sequential: place(small), random: place(random), byte_ps }
+        // The place of a request beside its bytes, and a byte.
+        let parts = |small: u64, large: u64| {
+            let byte_ps = large.saturating_sub(small).saturating_mul(1000) / more_bytes;
+            (Span::from_ns(small.saturating_sub(SMALL.bytes() * byte_ps / 1000)), byte_ps)
+        };
+        let ((sequential, byte_ps), (random, random_byte_ps)) =
+            (parts(small, large), parts(random, large_random));
+        Cost { sequential, random, byte_ps, random_byte_ps }
     }
 
     /// Nanoseconds a request takes up among others of its kind.

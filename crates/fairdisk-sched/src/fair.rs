@@ -7,13 +7,15 @@
 //! - On a device that serves several, requests are charged what they cost it: `queueing`, `device`.
 //! - Groups that may have no more than so much: `ceiling`. That have so much at least: `floor`.
 //!   Whose requests are to be done in time: `target`.
-//! - Who makes room for whom on a device that queues: `depth`.
+//! - Who makes room for whom on a device that queues: `expected`.
 //!
 //! docs/fair.md says what it promises.
 
+mod cache;
 mod ceiling;
-mod depth;
+mod charging;
 mod device;
+mod expected;
 mod floor;
 mod group;
 mod hierarchy;
@@ -29,14 +31,15 @@ mod turn;
 pub use params::FairParams;
 
 use alloc::vec::Vec;
+use cache::Cache;
 use ceiling::{Barred, Capped, Ceiling};
-use depth::DepthRule;
 use device::Device;
+use expected::Expected;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
     Instant, MayQueue, Merge, Qos, Refusal, Request, RequestId, Share, Span, WeightMap, Why,
 };
-use floor::{DEBT_MOST, Floors};
+use floor::Floors;
 use group::Group;
 use hierarchy::Hierarchy;
 use queues::Queues;
@@ -75,7 +78,12 @@ pub struct Fair {
     queues: Queues,
     requests: Requests,
     device: Device,
-    depth: DepthRule,
+    cache: Cache,
+    expected: Expected,
+    /// What those at the device cost, where that is charged by the model.
+    at_work: Span,
+    /// When the last request completed there, or one came where none was.
+    busy_since: Instant,
     turn: Option<Turn>,
     queued: u32,
     in_flight: u32,
@@ -95,7 +103,10 @@ impl Fair {
             queues: Queues::new(params.expire),
             requests: Requests::new(),
             device: Device::new(),
-            depth: DepthRule::new(),
+            cache: Cache::EMPTY,
+            expected: Expected::new(),
+            at_work: Span::ZERO,
+            busy_since: Instant::ZERO,
             turn: None,
             queued: 0,
             in_flight: 0,
@@ -198,7 +209,6 @@ impl Fair {
         self.take_out(at);
         let rq = self.requests[at];
         let q = &mut self.queues[queue];
-        let continues = q.position == rq.start;
         q.position = rq.end;
         q.in_flight += 1;
         self.groups[group as usize].in_flight += 1;
@@ -207,25 +217,10 @@ impl Fair {
         Barred::use_up(now, group, amount, &self.tree, &mut self.groups);
         self.pay_floors(now, group, amount);
         self.target_wants(now, group);
-        let rq = &mut self.requests[at];
-        rq.follows = why == Why::SliceContinues;
-        if !self.device.is_serial() {
-            let cost = self.device.cost(rq, continues);
-            rq.charged = cost;
-            self.depth.dispatched(group, cost, self.in_flight);
-            self.charge(queue, group, cost);
-        }
+        self.requests[at].follows = why == Why::SliceContinues;
+        self.charge_dispatched(now, at);
+        self.expect(now, group);
         Step::Dispatch(RequestId(at), why)
-    }
-
-    #[inline]
-    fn charge(&mut self, queue: u32, group: u32, service: Span) {
-        self.tree.charge(group, service);
-        self.queues.charge(queue, service);
-        if !self.floors.is_empty() {
-            // What a floor gives beyond the share is not to be given back.
-            self.tree.forgive(group, DEBT_MOST);
-        }
     }
 
     /// Takes a queued request out of its queue.
@@ -243,23 +238,6 @@ impl Fair {
         entry.waiting -= 1;
         if entry.waiting == 0 {
             self.tree.set_wants(group, false);
-        }
-    }
-
-    /// A request that was alone at the device took so long.
-    fn measured(&mut self, queue: u32, group: u32, follows: bool, service: Span) {
-        self.charge(queue, group, service);
-        self.device.measured(follows, service);
-        if follows {
-            self.queues[queue].following.add(service);
-        }
-        if let Some(turn) = &mut self.turn
-            && turn.group == group
-        {
-            turn.used += service;
-            if turn.queue == queue {
-                turn.used_by_queue += service;
-            }
         }
     }
 }
@@ -282,6 +260,7 @@ impl Elevator for Fair {
                 q.think.add(FairParams::thought(now, q.quiet_since, self.params.idle_max));
             }
             if entry.is_quiet() {
+                entry.burst = Span::ZERO;
                 let most = entry.idle.unwrap_or(Span::ZERO).max(self.params.idle_max);
                 entry.think.add(FairParams::thought(now, entry.quiet_since, most));
             }
@@ -321,10 +300,13 @@ impl Elevator for Fair {
             Step::WaitUntil(at, why) => {
                 Decision::WaitUntil(self.next_claim().unwrap_or(at).min(at), why)
             }
-            Step::WaitCompletion(why) if why == Why::DepthLimited => match self.next_claim() {
-                Some(at) => Decision::WaitUntil(at, why),
-                None => Decision::WaitCompletion(why),
-            },
+            Step::WaitCompletion(why) if why == Why::DepthLimited => {
+                let claims = [self.next_claim(), self.expected.first_until(), self.targets.look()];
+                match claims.into_iter().flatten().min() {
+                    Some(at) => Decision::WaitUntil(at, why),
+                    None => Decision::WaitCompletion(why),
+                }
+            }
             Step::WaitCompletion(why) => Decision::WaitCompletion(why),
         }
     }
@@ -341,13 +323,11 @@ impl Elevator for Fair {
         let entry = &mut self.groups[group as usize];
         entry.in_flight -= 1;
         entry.quiet_since = now;
-        if rq.charged == Span::ZERO {
-            self.measured(queue, group, rq.follows, completion.device_time);
-        } else {
-            let waiting = entry.waiting > 0;
-            self.depth.completed(group, &mut entry.seen, rq.charged, waiting);
-            self.watch_depth(now);
+        if let Some(target) = entry.qos.latency_p99 {
+            entry.room.completed(now.since(rq.arrived), target);
         }
+        self.charge_completed(now, &rq, completion.device_time);
+        self.expect(now, group);
         self.release_queue(queue);
     }
 
@@ -361,6 +341,7 @@ impl Elevator for Fair {
         self.take_out(id.0);
         let group = self.queues[self.requests[id.0].queue].group;
         self.target_wants(now, group);
+        self.expect(now, group);
         let rq = self.requests.forget(id.0);
         self.release_queue(rq.queue);
     }

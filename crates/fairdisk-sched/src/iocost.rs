@@ -439,8 +439,10 @@ mod tests {
                 ..IocostParams::default()
             };
             let mut elevator = Iocost::new(params);
-            let cost = Cost { sequential: Span::ZERO, random: Span::from_ms(5), byte_ps: 0 };
-            let costs = CostModel { depth: 1, read: cost, write: cost };
+            let (sequential, random) = (Span::ZERO, Span::from_ms(5));
+            let cost = Cost { sequential, random, byte_ps: 0, random_byte_ps: 0 };
+            let saturation = Span::ZERO;
+            let costs = CostModel { depth: 1, saturation, read: cost, write: cost };
             for group in [1, 2].map(GroupId) {
                 let share = Share::DEFAULT;
                 elevator.configure(Instant::ZERO, &Change::GroupAdded { group, share });

@@ -60,8 +60,10 @@ impl Storm {
         let rotational = self.prng.chance(1, 2);
         self.tell(Change::Rotational { rotational });
         if self.depth > 1 {
-            let cost = Cost { sequential: self.service, random: self.service, byte_ps: 0 };
-            self.tell(Change::Costs(CostModel { depth: self.depth, read: cost, write: cost }));
+            let (place, saturation) = (self.service, Span::ZERO);
+            let cost = Cost { sequential: place, random: place, byte_ps: 0, random_byte_ps: 0 };
+            let depth = self.depth;
+            self.tell(Change::Costs(CostModel { depth, saturation, read: cost, write: cost }));
         }
         for (at, Group { weight, parent }) in self.groups.clone().into_iter().enumerate() {
             let (group, parent) = (id_of(at), parent.map(id_of));

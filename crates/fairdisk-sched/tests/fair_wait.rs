@@ -19,6 +19,8 @@ struct Storm {
     rotational: bool,
     /// Since when each group has waited.
     since: Vec<Instant>,
+    /// What each task's request does.
+    is_write: Vec<bool>,
 }
 
 impl Storm {
@@ -38,19 +40,22 @@ impl Storm {
         let tasks = prng.between(2, 6) as u32;
         let service_max = Span::from_us(prng.between(100, 12_000));
         let since = vec![Instant::ZERO; weights.len()];
+        let is_write = vec![false; weights.len() * tasks as usize];
         let now = Instant::ZERO;
         let mut storm =
-            Self { elevator, prng, now, weights, tasks, service_max, rotational, since };
+            Self { elevator, prng, now, weights, tasks, service_max, rotational, since, is_write };
         (0..groups as u32 * tasks).for_each(|task| storm.submit(task));
         storm
     }
 
     fn submit(&mut self, task: u32) {
+        let is_write = self.prng.chance(1, 3);
+        self.is_write[task as usize] = is_write;
         let request = Request {
             id: RequestId(task),
             task: TaskId(task),
             group: GroupId(1 + task / self.tasks),
-            op: if self.prng.chance(1, 3) { Op::Write } else { Op::Read },
+            op: if is_write { Op::Write } else { Op::Read },
             start: Lba(8 * self.prng.below(1 << 28)),
             sectors: Sectors(8),
             sync: true,
@@ -90,7 +95,10 @@ impl Storm {
             self.weights,
             self.bound(group)
         );
-        let us = self.prng.between(50, self.service_max.as_us());
+        // No write is so fast that it looks like one that the disk has yet to do.
+        let most = self.service_max.as_us();
+        let least = if self.is_write[request.0 as usize] { most / 3 } else { 50 };
+        let us = self.prng.between(least, most);
         let device_time = Span::from_us(us);
         self.now += device_time;
         self.elevator.complete(self.now, &Completion { request, device_time, ok: true });

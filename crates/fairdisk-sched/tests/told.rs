@@ -45,8 +45,13 @@ impl Disk {
             submitted: 0,
             finished: [0; 1 + GROUPS as usize],
         };
-        let cost = Cost { sequential: SERVICE, random: SERVICE, byte_ps: 0 };
-        disk.tell(&[Change::Costs(CostModel { depth: 1, read: cost, write: cost })]);
+        let cost = Cost { sequential: SERVICE, random: SERVICE, byte_ps: 0, random_byte_ps: 0 };
+        disk.tell(&[Change::Costs(CostModel {
+            depth: 1,
+            saturation: Span::ZERO,
+            read: cost,
+            write: cost,
+        })]);
         for group in (1..=GROUPS).map(GroupId) {
             disk.tell(&[Change::GroupAdded { group, share: Share::DEFAULT }]);
         }

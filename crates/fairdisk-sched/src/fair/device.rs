@@ -2,7 +2,10 @@
 
 use super::mean::Mean;
 use super::requests::Rq;
-use fairdisk_core::{Cost, CostModel, Span};
+use fairdisk_core::{Cost, CostModel, Lba, Span};
+
+/// Bytes of a request in which the place counts.
+const SMALL: u64 = 4096;
 
 /// The device.
 #[derive(Debug)]
@@ -11,6 +14,8 @@ pub(super) struct Device {
     pub(super) rotational: bool,
     /// Requests it takes at once.
     pub(super) depth: u32,
+    /// Where the request ended that was dispatched last.
+    position: Lba,
     costs: Option<CostModel>,
     /// What requests took where they were served one at a time: all of them, and those that did
     /// not follow one of the same queue.
@@ -20,14 +25,19 @@ pub(super) struct Device {
 
 /// What requests cost relative to each other where nobody has said it: an access is worth 16 KiB,
 /// as about holds for solid-state disks of any speed.
-const UNTOLD: Cost =
-    Cost { sequential: Span::from_us(16), random: Span::from_us(16), byte_ps: 1_000_000 / 1024 };
+const UNTOLD: Cost = Cost {
+    sequential: Span::from_us(16),
+    random: Span::from_us(16),
+    byte_ps: 976,
+    random_byte_ps: 976,
+};
 
 impl Device {
     pub(super) fn new() -> Self {
         Self {
             rotational: true,
             depth: 1,
+            position: Lba(0),
             costs: None,
             service: Mean::default(),
             switching: Mean::default(),
@@ -40,13 +50,33 @@ impl Device {
         self.depth = if costs.depth > 1 { costs.depth } else { 1 };
     }
 
+    /// Whether all of it is at work with requests of such a cost, of which there is one at least.
+    pub(super) fn is_saturated(&self, at_work: Span) -> bool {
+        match &self.costs {
+            Some(costs) => at_work >= costs.saturation,
+            None => self.rotational,
+        }
+    }
+
     /// Whether requests are served one at a time, so that each can be measured.
     pub(super) const fn is_serial(&self) -> bool {
         self.depth == 1
     }
 
-    /// What the request is said to cost; `continues` one that ended where it begins.
-    pub(super) fn cost(&self, rq: &Rq, continues: bool) -> Span {
+    /// Whether requests are served one after the other, however many it takes, so that each can be
+    /// measured.
+    pub(super) fn is_measured(&self) -> bool {
+        self.is_serial()
+            || self.rotational
+                && self.costs.is_none_or(|costs| {
+                    let one = costs.read.of(false, SMALL);
+                    costs.saturation < one + one
+                })
+    }
+
+    /// What the request, which is the next at the device, is said to cost.
+    pub(super) fn cost_of_next(&mut self, rq: &Rq) -> Span {
+        let continues = core::mem::replace(&mut self.position, rq.end) == rq.start;
         let cost = match &self.costs {
             Some(costs) => costs.cost(rq.op, continues, rq.bytes()),
             None => UNTOLD.of(continues, rq.bytes()),

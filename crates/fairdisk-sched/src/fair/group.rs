@@ -1,9 +1,9 @@
 //! What is known of a group beside its place among the others.
 
 use super::ceiling::Ceiling;
-use super::depth::Seen;
 use super::floor::PaidUntil;
 use super::mean::Mean;
+use super::target::Room;
 use fairdisk_core::{Instant, Qos, Span};
 
 /// A group.
@@ -14,6 +14,8 @@ pub(super) struct Group {
     pub(super) floor_paid: PaidUntil,
     /// How long the disk is kept for it at most, if not as long as for every group.
     pub(super) idle: Option<Span>,
+    /// What it lets others have at the device, if it has a latency target.
+    pub(super) room: Room,
     /// Requests of its own tasks, queued and at the device.
     pub(super) waiting: u32,
     pub(super) in_flight: u32,
@@ -21,8 +23,11 @@ pub(super) struct Group {
     pub(super) quiet_since: Instant,
     /// From then to its next synchronous request.
     pub(super) think: Mean,
-    /// What the rule for the depth has seen of it.
-    pub(super) seen: Seen,
+    /// What was dispatched of it since it last had none at the device and none queued, as charged
+    /// then.
+    pub(super) burst: Span,
+    /// What its reads take while the device does nothing else.
+    pub(super) usual: Mean<64>,
 }
 
 impl Group {
@@ -32,11 +37,13 @@ impl Group {
             ceiling: Ceiling::default(),
             floor_paid: PaidUntil::default(),
             idle: None,
+            room: Room::default(),
             waiting: 0,
             in_flight: 0,
             quiet_since: Instant::ZERO,
             think: Mean::default(),
-            seen: Seen::default(),
+            burst: Span::ZERO,
+            usual: Mean::default(),
         }
     }
 

@@ -5,6 +5,9 @@
 //! one with the least is next. What a member uses is added to its start, and to those of the groups
 //! around it. A group that has both tasks of its own and groups inside has two kinds of members in
 //! its line: the groups, and its own tasks as one member of weight 100.
+//!
+//! One with nothing queued may be *expected* to be back soon. It does not stand in the line, but
+//! keeps its start, and it is known whether somebody who stands there had more.
 
 use super::NIL;
 use alloc::vec::Vec;
@@ -23,26 +26,33 @@ const fn virtual_time(service: Span, weight: u64) -> u64 {
     service.as_ns().saturating_mul(SCALE) / weight
 }
 
+/// What a member is to its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// It stands there.
+    InLine,
+    /// It has nothing queued, but will soon.
+    Expected,
+    Away,
+}
+
 /// One that stands in a line: a group among others, or the own tasks of a group among the groups
 /// inside it.
 #[derive(Clone, Copy, Debug)]
 struct Member {
     start: u64,
     weight: u64,
-    in_line: bool,
-    /// When it last left its line.
+    state: State,
+    /// When it was last known to its line.
     left: Instant,
-    /// The count of members it was last among ([`Hierarchy::begin_parts`]).
-    counted: u32,
 }
 
 impl Member {
     const NEW: Self = Self {
         start: 0,
         weight: Weight::DEFAULT.get() as u64,
-        in_line: false,
+        state: State::Away,
         left: Instant::ZERO,
-        counted: 0,
     };
 }
 
@@ -50,13 +60,22 @@ impl Member {
 #[derive(Clone, Debug, Default)]
 struct Line {
     tree: Tree,
+    /// Members that will want it soon, by start.
+    expected: Tree,
     /// The start of whoever was served last: what the others have at least, more or less.
     reached: u64,
-    /// The sum of the members' weights.
+    /// The sum of the weights of those that want it.
     weight: u64,
-    /// The sum of the weights of those that were counted, and in which count.
-    counted_weight: u64,
-    counted: u32,
+}
+
+impl Line {
+    const fn tree_of(&mut self, state: State) -> Option<&mut Tree> {
+        match state {
+            State::InLine => Some(&mut self.tree),
+            State::Expected => Some(&mut self.expected),
+            State::Away => None,
+        }
+    }
 }
 
 /// A group.
@@ -68,6 +87,8 @@ struct Node {
     inner: u32,
     /// Its own tasks have requests queued.
     wants: bool,
+    /// Its own tasks will have some soon.
+    expected: bool,
     /// It gets nothing for now.
     barred: bool,
 }
@@ -83,7 +104,6 @@ pub(super) struct Hierarchy {
     order: Forest<u64>,
     credit: Span,
     lag: Span,
-    counts: u32,
     now: Instant,
 }
 
@@ -103,8 +123,7 @@ impl Hierarchy {
     pub(super) fn new(credit: Span, lag: Span) -> Self {
         let lines = alloc::vec![Line::default()];
         let (nodes, members, order) = (Vec::new(), Vec::new(), Forest::new());
-        let (counts, now) = (0, Instant::ZERO);
-        Self { nodes, members, lines, order, credit, lag, counts, now }
+        Self { nodes, members, lines, order, credit, lag, now: Instant::ZERO }
     }
 
     /// It is this late now.
@@ -115,7 +134,13 @@ impl Hierarchy {
     /// Makes sure that the group exists.
     pub(super) fn make(&mut self, group: u32) {
         while self.nodes.len() <= group as usize {
-            self.nodes.push(Node { parent: NIL, inner: 0, wants: false, barred: false });
+            self.nodes.push(Node {
+                parent: NIL,
+                inner: 0,
+                wants: false,
+                expected: false,
+                barred: false,
+            });
             self.members.extend([Member::NEW; 2]);
             self.lines.push(Line::default());
         }
@@ -125,7 +150,7 @@ impl Hierarchy {
         let at = of_group(group);
         let (old, new) = (self.member(at).weight, u64::from(weight.get()));
         self.member_mut(at).weight = new;
-        if self.member(at).in_line {
+        if self.member(at).state == State::InLine {
             let line = self.line_of(at);
             self.lines[line].weight = self.lines[line].weight - old + new;
         }
@@ -158,7 +183,7 @@ impl Hierarchy {
     /// Another group that gets this number has had nothing yet.
     pub(super) fn forget(&mut self, group: u32) {
         for at in [of_group(group), of_tasks(group)] {
-            if !self.member(at).in_line {
+            if self.member(at).state == State::Away {
                 let line = self.line_of(at);
                 self.member_mut(at).start = self.lines[line].reached;
             }
@@ -195,7 +220,21 @@ impl Hierarchy {
             return;
         }
         node.wants = wants;
-        if node.inner > 0 {
+        self.refresh_group(group);
+    }
+
+    /// The group's own tasks, if they have nothing queued, will have some soon, or will not.
+    #[inline]
+    pub(super) fn set_expected(&mut self, group: u32, expected: bool) {
+        let node = &mut self.nodes[group as usize];
+        if node.expected != expected {
+            node.expected = expected;
+            self.refresh_group(group);
+        }
+    }
+
+    fn refresh_group(&mut self, group: u32) {
+        if self.nodes[group as usize].inner > 0 {
             self.refresh(of_tasks(group));
         }
         self.refresh(of_group(group));
@@ -236,14 +275,10 @@ impl Hierarchy {
         let mut at = self.innermost(group);
         loop {
             let line = self.line_of(at);
-            let Member { start, weight, in_line, .. } = *self.member(at);
+            let Member { start, weight, .. } = *self.member(at);
             let bound = self.lines[line].reached.saturating_add(virtual_time(most, weight));
             if start > bound {
-                self.member_mut(at).start = bound;
-                if in_line {
-                    self.order.remove(&mut self.lines[line].tree, at);
-                    self.order.insert(&mut self.lines[line].tree, at, bound);
-                }
+                self.set_start(at, line, bound);
             }
             let Some(outer) = outer_of(line) else { return };
             at = outer;
@@ -289,19 +324,15 @@ impl Hierarchy {
         }
     }
 
-    /// The group's own tasks have used `service`.
+    /// The group's own tasks, which were charged this before, have used so much.
     #[inline]
-    pub(super) fn charge(&mut self, group: u32, service: Span) {
+    pub(super) fn charge(&mut self, group: u32, charged: Span, cost: Span) {
         let mut at = self.innermost(group);
         loop {
             let line = self.line_of(at);
-            let member = &mut self.members[at as usize];
-            member.start = member.start.saturating_add(virtual_time(service, member.weight));
-            if member.in_line {
-                let start = member.start;
-                self.order.remove(&mut self.lines[line].tree, at);
-                self.order.insert(&mut self.lines[line].tree, at, start);
-            }
+            let Member { start, weight, .. } = *self.member(at);
+            let start = start.saturating_add(virtual_time(cost, weight));
+            self.set_start(at, line, start.saturating_sub(virtual_time(charged, weight)));
             let Some(outer) = outer_of(line) else { return };
             at = outer;
         }
@@ -326,13 +357,30 @@ impl Hierarchy {
         }
     }
 
+    /// Whether somebody is expected who had less than the group that is first in line, or than one
+    /// around that.
+    #[inline]
+    pub(super) fn has_passed_expected(&self, group: u32) -> bool {
+        let mut at = self.innermost(group);
+        loop {
+            let line = self.line_of(at);
+            if let Some(expected) = self.order.first(&self.lines[line].expected)
+                && self.member(expected).start < self.member(at).start
+            {
+                return true;
+            }
+            let Some(outer) = outer_of(line) else { return false };
+            at = outer;
+        }
+    }
+
     /// The part of the disk, in 2^32ths, that is the group's while all that now want it do.
     pub(super) fn part(&self, group: u32) -> u64 {
         let (mut part, mut at) = (WHOLE, self.innermost(group));
         loop {
             let line = self.line_of(at);
-            let Member { weight, in_line, .. } = *self.member(at);
-            let all = self.lines[line].weight + if in_line { 0 } else { weight };
+            let Member { weight, state, .. } = *self.member(at);
+            let all = self.lines[line].weight + if state == State::InLine { 0 } else { weight };
             part = (u128::from(part) * u128::from(weight) / u128::from(all)) as u64;
             match outer_of(line) {
                 Some(outer) => at = outer,
@@ -347,50 +395,12 @@ impl Hierarchy {
         loop {
             let line = self.line_of(at);
             let len = self.lines[line].tree.len();
-            if len > u32::from(self.member(at).in_line) {
+            if len > u32::from(self.member(at).state == State::InLine) {
                 return true;
             }
             match outer_of(line) {
                 Some(outer) => at = outer,
                 None => return false,
-            }
-        }
-    }
-
-    /// Counts the groups among which the device is to be shared out; see [`Self::part_among`].
-    pub(super) fn begin_parts(&mut self, groups: &[u32]) -> u32 {
-        self.counts = self.counts.wrapping_add(1);
-        for group in groups {
-            let mut at = self.innermost(*group);
-            while self.member(at).counted != self.counts {
-                let (line, count) = (self.line_of(at), self.counts);
-                let member = self.member_mut(at);
-                member.counted = count;
-                let weight = member.weight;
-                let line_entry = &mut self.lines[line];
-                if line_entry.counted != count {
-                    (line_entry.counted, line_entry.counted_weight) = (count, 0);
-                }
-                line_entry.counted_weight += weight;
-                let Some(outer) = outer_of(line) else { break };
-                at = outer;
-            }
-        }
-        self.counts
-    }
-
-    /// The part of the disk, in 2^32ths, that is the group's if just those want it that were
-    /// counted.
-    pub(super) fn part_among(&self, count: u32, group: u32) -> u64 {
-        debug_assert!(count == self.counts, "others were counted since");
-        let (mut part, mut at) = (WHOLE, self.innermost(group));
-        loop {
-            let line = self.line_of(at);
-            let (weight, all) = (self.member(at).weight, self.lines[line].counted_weight);
-            part = (u128::from(part) * u128::from(weight) / u128::from(all.max(weight))) as u64;
-            match outer_of(line) {
-                Some(outer) => at = outer,
-                None => return part.max(1),
             }
         }
     }
@@ -423,15 +433,21 @@ impl Hierarchy {
         }
     }
 
-    /// Whether the member has anything to stand in line for.
-    fn has_reason(&self, at: u32) -> bool {
+    /// What the member should be to its line.
+    fn due_state(&self, at: u32) -> State {
         let node = &self.nodes[at as usize / 2];
-        if node.inner == 0 {
-            at == of_group(at / 2) && node.wants && !node.barred
-        } else if at == of_tasks(at / 2) {
-            node.wants
-        } else {
-            !node.barred && !self.lines[at as usize / 2 + 1].tree.is_empty()
+        let inside = &self.lines[at as usize / 2 + 1];
+        let is_tasks = at == of_tasks(at / 2);
+        let (wants, expected) = match (is_tasks, node.inner > 0) {
+            (true, false) => (false, false),
+            (true, true) | (false, false) => (node.wants, node.expected),
+            (false, true) => (!inside.tree.is_empty(), !inside.expected.is_empty()),
+        };
+        match (wants, expected) {
+            _ if node.barred && !is_tasks => State::Away,
+            (true, _) => State::InLine,
+            (false, true) => State::Expected,
+            (false, false) => State::Away,
         }
     }
 
@@ -439,43 +455,55 @@ impl Hierarchy {
     #[inline]
     fn refresh(&mut self, mut at: u32) {
         loop {
-            let stands = self.has_reason(at);
-            if stands == self.member(at).in_line {
+            let state = self.due_state(at);
+            if state == self.member(at).state {
                 return;
             }
             let line = self.line_of(at);
-            if stands {
-                self.join(at, line);
-            } else {
-                self.leave(at, line);
-            }
+            self.enter(at, line, state);
             let Some(outer) = outer_of(line) else { return };
             at = outer;
         }
     }
 
+    /// The member is this to its line from now on.
+    fn enter(&mut self, at: u32, line: usize, state: State) {
+        let Member { state: old, weight, start, .. } = *self.member(at);
+        if let Some(tree) = self.lines[line].tree_of(old) {
+            self.order.remove(tree, at);
+            self.member_mut(at).left = self.now;
+        }
+        if old == State::InLine {
+            self.lines[line].weight -= weight;
+        }
+        let start = if state == State::InLine { self.start_on_return(at, line) } else { start };
+        if state == State::InLine {
+            self.lines[line].weight += weight;
+        }
+        if let Some(tree) = self.lines[line].tree_of(state) {
+            self.order.insert(tree, at, start);
+        }
+        let member = self.member_mut(at);
+        (member.start, member.state) = (start, state);
+    }
+
     /// One that was away may catch up on a little, no more, and still owes what it owed.
-    fn join(&mut self, at: u32, line: usize) {
+    fn start_on_return(&self, at: u32, line: usize) -> u64 {
         let Member { start, weight, left, .. } = *self.member(at);
-        let line = &mut self.lines[line];
+        let line = &self.lines[line];
         let credit = virtual_time(self.credit, weight);
         let lag = virtual_time(self.lag, line.weight + weight);
         let brief = self.now.since(left) <= self.credit;
-        let least = line.reached.saturating_sub(if brief { credit.max(lag) } else { credit });
-        let start = start.max(least);
-        line.weight += weight;
-        self.order.insert(&mut line.tree, at, start);
-        let member = self.member_mut(at);
-        (member.start, member.in_line) = (start, true);
+        start.max(line.reached.saturating_sub(if brief { credit.max(lag) } else { credit }))
     }
 
-    fn leave(&mut self, at: u32, line: usize) {
-        let weight = self.member(at).weight;
-        self.lines[line].weight -= weight;
-        self.order.remove(&mut self.lines[line].tree, at);
-        let now = self.now;
-        let member = self.member_mut(at);
-        (member.in_line, member.left) = (false, now);
+    fn set_start(&mut self, at: u32, line: usize, start: u64) {
+        let member = &mut self.members[at as usize];
+        member.start = start;
+        if let Some(tree) = self.lines[line].tree_of(member.state) {
+            self.order.remove(tree, at);
+            self.order.insert(tree, at, start);
+        }
     }
 }
 
@@ -504,7 +532,7 @@ mod tests {
         for _ in 0..rounds {
             let group = tree.first().unwrap();
             tree.reach(group);
-            tree.charge(group, Span::from_ms(1));
+            tree.charge(group, Span::ZERO, Span::from_ms(1));
             served[group as usize] += 1;
         }
         served
@@ -543,16 +571,16 @@ mod tests {
     fn who_is_behind_knows_by_how_much() {
         let mut tree = tree(&[(100, None), (300, None), (100, Some(1)), (200, Some(1))]);
         (0..4).for_each(|group| tree.set_wants(group, true));
-        tree.charge(0, Span::from_ms(2));
+        tree.charge(0, Span::ZERO, Span::from_ms(2));
         assert_eq!(tree.behind_by(0), None);
         tree.set_wants(2, false);
         tree.set_wants(3, false);
         assert_eq!(tree.behind_by(2), None, "the tasks of group 1 are no further");
-        tree.charge(1, Span::from_ms(1));
+        tree.charge(1, Span::ZERO, Span::from_ms(1));
         // 1 ms beside the tasks of group 1; group 1 could have 5 ms before it is where group 0 is.
         assert_eq!(tree.behind_by(2), Some(Span::from_ms(1)));
         assert_eq!(tree.behind_by(3), Some(Span::from_ms(2)));
-        tree.charge(1, Span::from_ms(6));
+        tree.charge(1, Span::ZERO, Span::from_ms(6));
         assert_eq!(tree.behind_by(2), None, "group 1 has had more than its share");
     }
 

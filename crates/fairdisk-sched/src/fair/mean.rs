@@ -2,20 +2,17 @@
 
 use fairdisk_core::Span;
 
-/// A decaying mean of spans; each sample has an eighth of the weight, once there were a few.
+/// A decaying mean of spans; the weight of a sample is one in `MEMORY`, once there were so many.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mean {
+pub(super) struct Mean<const MEMORY: u8 = 8> {
     ns: u64,
     samples: u8,
 }
 
-/// The weight of a sample is one in so many.
-const MEMORY: u64 = 8;
-
-impl Mean {
+impl<const MEMORY: u8> Mean<MEMORY> {
     /// Takes a sample in.
     pub(super) const fn add(&mut self, sample: Span) {
-        if (self.samples as u64) < MEMORY {
+        if self.samples < MEMORY {
             self.samples += 1;
         }
         let weight = self.samples as u64;
@@ -44,7 +41,7 @@ mod tests {
 
     #[test]
     fn it_is_the_mean_at_first_and_follows_what_is_new_later() {
-        let mut mean = Mean::default();
+        let mut mean = Mean::<8>::default();
         assert_eq!(mean.get(), None);
         for us in [10, 20, 30] {
             mean.add(Span::from_us(us));

@@ -29,6 +29,8 @@ pub(super) struct Queue {
     pub(super) quiet_since: Instant,
     /// From then to its next request.
     pub(super) think: Mean,
+    /// What a request takes.
+    pub(super) service: Mean,
     /// What a request takes that follows one of the same queue.
     pub(super) following: Mean,
     /// Nobody will add to it.
@@ -52,6 +54,7 @@ impl Queue {
             position: Lba(0),
             quiet_since: Instant::ZERO,
             think: Mean::default(),
+            service: Mean::default(),
             following: Mean::default(),
             orphan: false,
             next: NIL,
@@ -73,9 +76,10 @@ impl Queue {
         if level < 7 { 8 - level } else { 1 }
     }
 
-    /// Adds what it used to its start.
-    pub(super) const fn charge(&mut self, service: Span) {
-        self.start = self.start.saturating_add(service.as_ns() / self.weight());
+    /// Adds what it used to its start, for which it was charged something before.
+    pub(super) const fn charge(&mut self, charged: Span, cost: Span) {
+        let start = self.start.saturating_add(cost.as_ns() / self.weight());
+        self.start = start.saturating_sub(charged.as_ns() / self.weight());
     }
 
     /// Whether it has neither requests queued nor at the device.

@@ -8,6 +8,7 @@ use fairdisk_core::{Instant, Why};
 impl Fair {
     /// What to do on a device that serves several requests at once.
     pub(super) fn step_queueing(&mut self, now: Instant) -> Step {
+        self.expected.release_due(now, &mut self.tree);
         loop {
             if let Some(group) = self.below_floor(now) {
                 let at = self.next_of(now, self.queues.first_of(now, group));
@@ -19,30 +20,61 @@ impl Fair {
             if let Some(step) = self.serve_target(now) {
                 return step;
             }
-            let Some(first) = self.tree.first() else { return self.wait_for_ceilings() };
-            let Some(group) = self.admitted_by_depth(first) else {
+            if self.targets.leave_room(now, &self.groups).is_some_and(|most| self.at_work > most) {
                 return Step::WaitCompletion(Why::DepthLimited);
-            };
+            }
+            if self.device.is_measured()
+                && let Some(step) = self.go_on_at_depth(now)
+            {
+                return step;
+            }
+            let Some(group) = self.tree.first() else { return self.wait_for_ceilings() };
+            if self.makes_room(group) {
+                return Step::WaitCompletion(Why::DepthLimited);
+            }
             let queue = self.queues.first_of(now, group);
             let at = self.next_of(now, queue);
             if self.is_at_ceiling(now, at) {
                 continue;
             }
-            self.give_turn(now, group, queue);
+            if self.turn.is_none() || !self.device.is_measured() {
+                self.give_turn(now, group, queue);
+            }
             return self.dispatch(now, at, Why::LeastServed);
         }
     }
 
-    /// The group that may have a request at the device: the first, or one that the first is to
-    /// make room for.
-    fn admitted_by_depth(&self, first: u32) -> Option<u32> {
-        let rule = &self.depth;
-        if !rule.is_limiting() || rule.makes_room_for(first) {
-            return Some(first);
+    /// What to do in a turn on a disk with a head, if it goes on.
+    fn go_on_at_depth(&mut self, now: Instant) -> Option<Step> {
+        let turn = self.turn?;
+        let group = turn.group;
+        let waits = self.groups[group as usize].waiting > 0;
+        let others = self.tree.others_want(group) || self.tree.has_passed_expected(group);
+        if self.is_used_up(turn) && others && (waits || self.tree.behind_by(group).is_none()) {
+            self.end_turn(now);
+            return None;
         }
-        if rule.may_go(&self.groups, self.in_flight) {
-            return Some(first);
+        if waits {
+            let at = self.next_of(now, self.queues.first_of(now, group));
+            return (!self.is_at_ceiling(now, at))
+                .then(|| self.dispatch(now, at, Why::LeastServed));
         }
-        rule.first_behind(&self.groups).filter(|group| !self.tree.is_barred(*group))
+        let is_quiet = self.groups[group as usize].is_quiet();
+        if !is_quiet || self.in_flight > 0 && self.expected.contains(group) {
+            let saturated = self.device.is_saturated(self.at_work);
+            return saturated.then_some(Step::WaitCompletion(Why::DepthLimited));
+        }
+        let kept = if self.in_flight == 0 { self.keep_for_group(now, turn).ok() } else { None };
+        if kept.is_none() {
+            self.end_turn(now);
+        }
+        kept
+    }
+
+    /// Whether the group, which is first in line, waits for one that has had less and is expected,
+    /// as all of the device is at work.
+    fn makes_room(&self, group: u32) -> bool {
+        let saturated = self.in_flight > 0 && self.device.is_saturated(self.at_work);
+        saturated && self.tree.has_passed_expected(group)
     }
 }

@@ -66,6 +66,11 @@ impl Queues {
         self.queues.get(at as usize)
     }
 
+    /// Whether the queue still is one.
+    pub(super) fn is_used(&self, at: u32) -> bool {
+        self.get(at).is_some_and(|queue| queue.group != NIL)
+    }
+
     /// Of the task in the group, if there is one.
     #[inline]
     pub(super) fn find(&self, task: TaskId, group: u32) -> Option<u32> {
@@ -232,11 +237,11 @@ impl Queues {
         self[at].in_line = false;
     }
 
-    /// The queue used the device.
+    /// The queue, which was charged this before, used so much.
     #[inline]
-    pub(super) fn charge(&mut self, at: u32, service: Span) {
+    pub(super) fn charge(&mut self, at: u32, charged: Span, cost: Span) {
         let (group, class) = (self[at].group, self[at].class());
-        self[at].charge(service);
+        self[at].charge(charged, cost);
         if self[at].in_line {
             let start = self[at].start;
             let tree = &mut self.leaves[group as usize].classes[class].tree;

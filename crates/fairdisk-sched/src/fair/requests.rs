@@ -15,6 +15,7 @@ pub(super) struct Rq {
     pub(super) op: Op,
     pub(super) start: Lba,
     pub(super) end: Lba,
+    pub(super) arrived: Instant,
     /// How many bios it carries.
     pub(super) bios: u32,
     /// What it was charged when it was dispatched.
@@ -29,6 +30,7 @@ impl Rq {
         op: Op::Read,
         start: Lba(0),
         end: Lba(0),
+        arrived: Instant::ZERO,
         bios: 0,
         charged: Span::ZERO,
         follows: false,
@@ -64,6 +66,7 @@ impl Requests {
             op: request.op,
             start: request.start,
             end: request.end(),
+            arrived: request.arrived,
             bios: 1,
             ..Rq::FREE
         };

@@ -5,21 +5,97 @@
 //! it.
 
 use super::floor::DEBT_MOST;
+use super::group::Group;
 use super::{Fair, Step};
 use crate::groups::Order;
+use alloc::vec::Vec;
 use fairdisk_core::{Instant, Qos, Span, Why};
 
 /// Groups with targets that have something queued, by when that should go.
 #[derive(Debug)]
 pub(super) struct Targets {
     due: Order<Instant>,
-    /// Some group has, or had, a target.
-    any: bool,
+    /// All that have a target.
+    groups: Vec<u32>,
+    /// How much those with targets, as far as they are there, let others have at the device; and
+    /// until when that is true.
+    room: Option<Span>,
+    room_until: Instant,
+}
+
+/// A group with a target is there for so long after its last request.
+const THERE: Span = Span::from_s(1);
+/// How often is looked who is there.
+const LOOK: Span = Span::from_ms(50);
+
+/// How much others may have at a device that serves several requests at once, so that a group's
+/// target is kept. It begins with a quarter of the target and becomes less when requests are late,
+/// as long as that makes fewer of them late: others are not the cause of all that is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Room {
+    most: Span,
+    /// Requests since it was changed, and how many of them were late.
+    requests: u32,
+    late: u32,
+    /// In how many requests two were late before it became less, if that was the last change.
+    before: Option<u32>,
+    /// Requests that are not looked at, after becoming less was of no use.
+    rest: u32,
+}
+
+/// Two late ones in so many requests are too many for 99 of 100, by half; none is room for more.
+const JUDGED: u32 = 400;
+/// Requests of the rest after a change that was of no use.
+const REST: u32 = 10 * JUDGED;
+
+impl Room {
+    fn new(target: Span) -> Self {
+        Self { most: Span::from_ns(target.as_ns() / 4), ..Self::default() }
+    }
+
+    /// A request of the group is done.
+    pub(super) fn completed(&mut self, latency: Span, target: Span) {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return;
+        }
+        self.requests += 1;
+        self.late += u32::from(latency > target);
+        let most = self.most.as_ns();
+        let changed = |most: u64| Self { most: Span::from_ns(most).min(target), ..Self::default() };
+        if self.late == 2 {
+            *self = match self.before {
+                Some(before) if self.requests <= before + before / 4 => {
+                    Self { rest: REST, ..changed(most / 3 * 4) }
+                }
+                _ => Self { before: Some(self.requests), ..changed(most / 4 * 3) },
+            };
+        } else if self.requests == JUDGED {
+            *self = changed(most + if self.late == 0 { most / 8 } else { 0 });
+        }
+    }
 }
 
 impl Targets {
     pub(super) const fn new() -> Self {
-        Self { due: Order::new(), any: false }
+        Self { due: Order::new(), groups: Vec::new(), room: None, room_until: Instant::ZERO }
+    }
+
+    /// How much others may have at the device, where it serves several at once, so that the targets
+    /// can be met.
+    pub(super) fn leave_room(&mut self, now: Instant, groups: &[Group]) -> Option<Span> {
+        if !self.groups.is_empty() && now >= self.room_until {
+            let there = |group: &&Group| !group.is_quiet() || now.since(group.quiet_since) < THERE;
+            let groups = self.groups.iter().map(|group| &groups[*group as usize]);
+            self.room = groups.filter(there).map(|group| group.room.most).min();
+            self.room_until = now + LOOK;
+        }
+        self.room
+    }
+
+    /// When to look again who is there.
+    pub(super) fn look(&self) -> Option<Instant> {
+        self.room.map(|_| self.room_until)
     }
 
     /// When the first of them should go.
@@ -31,16 +107,24 @@ impl Targets {
 impl Fair {
     /// The group has this target from now on, or none.
     pub(super) fn set_target(&mut self, now: Instant, group: u32, qos: &Qos) {
-        self.targets.any |= qos.latency_p99.is_some();
+        let targets = &mut self.targets;
+        targets.groups.retain(|one| *one != group);
+        if let Some(target) = qos.latency_p99 {
+            targets.groups.push(group);
+            self.groups[group as usize].room = Room::new(target);
+        }
+        (targets.room, targets.room_until) = (None, Instant::ZERO);
+        targets.due.place(group, None);
         self.target_wants(now, group);
     }
 
-    /// What the group has queued has changed. Its next request should go after half of the target,
-    /// or sooner where two requests take longer than the other half: the one at the device by then
-    /// and its own.
+    /// What the group has queued has changed. If nothing of it is at the device, and it has no more
+    /// than its share, its next request should go at once; else after half of the target, or sooner
+    /// where two requests take longer than the other half: the one at the device by then and its
+    /// own.
     #[inline]
     pub(super) fn target_wants(&mut self, now: Instant, group: u32) {
-        if !self.targets.any {
+        if self.targets.groups.is_empty() {
             return;
         }
         self.targets.due.place(group, None);
@@ -50,7 +134,11 @@ impl Fair {
         let (_, arrived) = self.requests.oldest(&self.queues[queue]);
         let service = self.device.service.or_zero();
         let half = Span::from_ns(target.as_ns() / 2);
-        let due = arrived + half.min(target - (service + service));
+        let first_of_burst = entry.in_flight == 0 && !self.tree.is_ahead(group, Span::ZERO);
+        let due = match first_of_burst {
+            true => arrived,
+            false => arrived + half.min(target - (service + service)),
+        };
         self.targets.due.place(group, Some(due));
     }
 

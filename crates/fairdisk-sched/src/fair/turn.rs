@@ -99,15 +99,7 @@ impl Fair {
     fn go_on(&mut self, now: Instant, turn: Turn) -> Result<Step, Why> {
         let Turn { group, queue, .. } = turn;
         if self.groups[group as usize].waiting == 0 {
-            return match self.patience_with_group(now, turn) {
-                Patience::Until(at) => Ok(Step::WaitUntil(at, Why::GroupIdleWait)),
-                Patience::AskedFor(at) => {
-                    let kept_since = turn.kept_since.or(Some(now));
-                    self.turn = Some(Turn { kept_since, ..turn });
-                    Ok(Step::WaitUntil(at, Why::GroupIdleWait))
-                }
-                other => Err(other.why(Why::GroupEmptied)),
-            };
+            return self.keep_for_group(now, turn);
         }
         if self.is_used_up(turn) && self.tree.others_want(group) {
             return Err(Why::GroupSliceExpired);
@@ -122,6 +114,25 @@ impl Fair {
         }
     }
 
+    /// The group whose turn it is has nothing queued and nothing at the disk.
+    pub(super) fn keep_for_group(&mut self, now: Instant, turn: Turn) -> Result<Step, Why> {
+        match self.patience_with_group(now, turn) {
+            Patience::Until(at) => Ok(Step::WaitUntil(at, Why::GroupIdleWait)),
+            Patience::AskedFor(at) => {
+                let kept_since = turn.kept_since.or(Some(now));
+                self.turn = Some(Turn { kept_since, ..turn });
+                Ok(Step::WaitUntil(at, Why::GroupIdleWait))
+            }
+            other => Err(other.why(Why::GroupEmptied)),
+        }
+    }
+
+    /// The turn is over.
+    pub(super) fn end_turn(&mut self, now: Instant) {
+        self.end_keeping(now);
+        self.turn = None;
+    }
+
     /// The disk is kept for nobody any more: its group pays for the time it was, if that was asked
     /// for.
     #[inline]
@@ -131,7 +142,7 @@ impl Fair {
         {
             let kept = now.since(since);
             turn.used += kept;
-            self.tree.charge(turn.group, kept);
+            self.tree.charge(turn.group, Span::ZERO, kept);
         }
     }
 
@@ -193,7 +204,7 @@ impl Fair {
     }
 
     /// Whether the group has had its part of a round.
-    fn is_used_up(&self, turn: Turn) -> bool {
+    pub(super) fn is_used_up(&self, turn: Turn) -> bool {
         if !self.device.rotational {
             return true;
         }

@@ -4,14 +4,18 @@ use fairdisk_core::{Cost, CostModel, Request, Span};
 
 /// Where nobody told: a disk with a head, of 100 MB/s and 8 ms.
 const DISK: CostModel = {
-    let cost = Cost { sequential: Span::from_us(100), random: Span::from_ms(8), byte_ps: 10_000 };
-    CostModel { depth: 1, read: cost, write: cost }
+    let byte_ps = 10_000;
+    let (sequential, random) = (Span::from_us(100), Span::from_ms(8));
+    let cost = Cost { sequential, random, byte_ps, random_byte_ps: byte_ps };
+    CostModel { depth: 1, saturation: Span::ZERO, read: cost, write: cost }
 };
 
 /// And one without a head: 500 MB/s and 10 000 I/Os a second.
 const NO_HEAD: CostModel = {
-    let cost = Cost { sequential: Span::from_us(50), random: Span::from_us(100), byte_ps: 2_000 };
-    CostModel { depth: 1, read: cost, write: cost }
+    let byte_ps = 2_000;
+    let (sequential, random) = (Span::from_us(50), Span::from_us(100));
+    let cost = Cost { sequential, random, byte_ps, random_byte_ps: byte_ps };
+    CostModel { depth: 1, saturation: Span::ZERO, read: cost, write: cost }
 };
 
 /// The model that is charged by.
@@ -27,8 +31,9 @@ impl Costs {
         Self { told: None, rotational: true }
     }
 
+    /// Schedulers that charge by this know one cost of a byte.
     pub(crate) const fn tell(&mut self, model: CostModel) {
-        self.told = Some(model);
+        self.told = Some(model.linear());
     }
 
     /// Whether it is of this device, and not of a common one.

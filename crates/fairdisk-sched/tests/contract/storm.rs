@@ -244,10 +244,13 @@ impl Sea {
 
     fn change_costs(&mut self) {
         let mut us = |most: u64| Span::from_us(self.prng.below(most));
-        let read = Cost { sequential: us(100), random: us(200), byte_ps: 2_000 };
-        let write = Cost { sequential: us(300), random: us(300), byte_ps: 4_000 };
+        let read =
+            Cost { sequential: us(100), random: us(200), byte_ps: 2_000, random_byte_ps: 3_000 };
+        let write =
+            Cost { sequential: us(300), random: us(300), byte_ps: 4_000, random_byte_ps: 4_000 };
+        let saturation = us(500);
         let depth = self.world.depth as u32;
-        self.configure(Change::Costs(CostModel { depth, read, write }));
+        self.configure(Change::Costs(CostModel { depth, saturation, read, write }));
     }
 
     fn some_share(&mut self) -> Share {

@@ -97,7 +97,8 @@ impl Storm {
             id: RequestId(who as u32),
             task: TaskId(who as u32),
             group: GroupId(group as u32),
-            op: if sync { Op::Read } else { Op::Write },
+            // What a disk with a head takes for writes is charged later: the model knows no cache.
+            op: if sync || self.rotational { Op::Read } else { Op::Write },
             start: Lba(8 * self.prng.below(1 << 28)),
             sectors: SECTORS,
             sync,

@@ -133,8 +133,9 @@ pub(crate) fn qos(words: &[&str]) -> Result<Qos, String> {
 /// `US` each, sequential or not, and `PS` a byte, in both directions.
 pub(crate) fn costs(us: &str, ps: &str) -> Result<CostModel, String> {
     let fixed = Span::from_us(number(us)?);
-    let cost = Cost { sequential: fixed, random: fixed, byte_ps: number(ps)? };
-    Ok(CostModel { depth: 1, read: cost, write: cost })
+    let byte_ps = number(ps)?;
+    let cost = Cost { sequential: fixed, random: fixed, byte_ps, random_byte_ps: byte_ps };
+    Ok(CostModel { depth: 1, saturation: Span::ZERO, read: cost, write: cost })
 }
 
 /// `rt:0`, `be:4`, `idle`, or `none:4` as `nice` leaves it.

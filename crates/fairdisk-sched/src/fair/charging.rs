@@ -1,0 +1,91 @@
+//! What requests are charged, when, and to whom.
+//!
+//! Where one request is served at a time, the time each took is measured. If it has the device for
+//! itself it is charged when it completes. Several at a disk with one head are served one after
+//! the other, so the time from one completion to the next is what the second took; until then it
+//! is charged what its queue's requests took so far. A device that works on several is charged by
+//! its model.
+
+use super::Fair;
+use super::cache::Late;
+use super::floor::DEBT_MOST;
+use super::requests::Rq;
+use fairdisk_core::{Instant, Span};
+
+impl Fair {
+    /// Charges a request that is on its way to the device.
+    #[inline]
+    pub(super) fn charge_dispatched(&mut self, now: Instant, at: u32) {
+        if self.device.is_serial() {
+            return;
+        }
+        if self.in_flight == 1 {
+            self.busy_since = now;
+        }
+        let rq = &self.requests[at];
+        let (queue, told) = (rq.queue, self.device.cost_of_next(rq));
+        let cost = match self.device.is_measured() {
+            true => self.queues[queue].service.get().unwrap_or(told),
+            false => told,
+        };
+        self.requests[at].charged = cost;
+        self.at_work += cost;
+        let group = &mut self.groups[self.queues[queue].group as usize];
+        group.burst += cost;
+        self.charge(queue, Span::ZERO, cost);
+    }
+
+    /// Charges a request that completed; alone at the device it took `device_time`.
+    #[inline]
+    pub(super) fn charge_completed(&mut self, now: Instant, rq: &Rq, device_time: Span) {
+        self.at_work = self.at_work - rq.charged;
+        let before = core::mem::replace(&mut self.busy_since, now);
+        let service = if self.device.is_serial() { device_time } else { now.since(before) };
+        if !self.device.is_measured() {
+            return;
+        }
+        let queue = &self.queues[rq.queue];
+        let done_in = self.device.cost_of_any(rq.bytes());
+        let late = match self.device.rotational {
+            true => self.cache.whose(now, (rq, queue), (service, done_in), &mut self.groups),
+            false => Late::Nothing,
+        };
+        let own = match late {
+            Late::OfWriter(writer, part) if self.queues.is_used(writer) => {
+                self.charge(writer, Span::ZERO, part);
+                service - part
+            }
+            Late::OfReader(writer, part) if self.queues.is_used(writer) => {
+                self.charge(writer, part, Span::ZERO);
+                service + part
+            }
+            _ => service,
+        };
+        self.charge(rq.queue, rq.charged, own);
+        self.queues[rq.queue].service.add(own);
+        self.device.measured(rq.follows, own);
+        if rq.follows {
+            self.queues[rq.queue].following.add(own);
+        }
+    }
+
+    /// The queue, which was charged this before, used so much.
+    #[inline]
+    fn charge(&mut self, queue: u32, charged: Span, cost: Span) {
+        let group = self.queues[queue].group;
+        self.queues.charge(queue, charged, cost);
+        self.tree.charge(group, charged, cost);
+        if !self.floors.is_empty() {
+            // What a floor gives beyond the share is not to be given back.
+            self.tree.forgive(group, DEBT_MOST);
+        }
+        if let Some(turn) = &mut self.turn
+            && turn.group == group
+        {
+            turn.used = turn.used + cost - charged;
+            if turn.queue == queue {
+                turn.used_by_queue = turn.used_by_queue + cost - charged;
+            }
+        }
+    }
+}
