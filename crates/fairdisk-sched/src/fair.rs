@@ -19,6 +19,7 @@ mod expected;
 mod floor;
 mod group;
 mod hierarchy;
+mod knee;
 mod mean;
 mod params;
 mod queue;

@@ -28,7 +28,7 @@ impl Fair {
             true => self.queues[queue].service.get().unwrap_or(told),
             false => told,
         };
-        self.requests[at].charged = cost;
+        (self.requests[at].charged, self.requests[at].dispatched) = (cost, now);
         self.at_work += cost;
         let group = &mut self.groups[self.queues[queue].group as usize];
         group.burst += cost;
@@ -39,6 +39,9 @@ impl Fair {
     #[inline]
     pub(super) fn charge_completed(&mut self, now: Instant, rq: &Rq, device_time: Span) {
         self.at_work = self.at_work - rq.charged;
+        if !self.device.is_serial() && !self.device.is_told() {
+            self.device.knee.completed(now, rq.charged, now.since(rq.dispatched));
+        }
         let before = core::mem::replace(&mut self.busy_since, now);
         let service = if self.device.is_serial() { device_time } else { now.since(before) };
         if !self.device.is_measured() {

@@ -1,5 +1,6 @@
 //! What is known of the device: what it was said to be, and what requests were seen to take.
 
+use super::knee::Knee;
 use super::mean::Mean;
 use super::requests::Rq;
 use fairdisk_core::{Cost, CostModel, Lba, Span};
@@ -17,6 +18,8 @@ pub(super) struct Device {
     /// Where the request ended that was dispatched last.
     position: Lba,
     costs: Option<CostModel>,
+    /// Where costs are not known.
+    pub(super) knee: Knee,
     /// What requests took where they were served one at a time: all of them, and those that did
     /// not follow one of the same queue.
     pub(super) service: Mean,
@@ -39,9 +42,15 @@ impl Device {
             depth: 1,
             position: Lba(0),
             costs: None,
+            knee: Knee::default(),
             service: Mean::default(),
             switching: Mean::default(),
         }
+    }
+
+    /// Whether what requests cost is known.
+    pub(super) const fn is_told(&self) -> bool {
+        self.costs.is_some()
     }
 
     /// What requests cost is known.
@@ -54,7 +63,7 @@ impl Device {
     pub(super) fn is_saturated(&self, at_work: Span) -> bool {
         match &self.costs {
             Some(costs) => at_work >= costs.saturation,
-            None => self.rotational,
+            None => self.knee.is_passed(at_work),
         }
     }
 

@@ -16,6 +16,8 @@ pub(super) struct Rq {
     pub(super) start: Lba,
     pub(super) end: Lba,
     pub(super) arrived: Instant,
+    /// When it was handed over, where several are at the device at once.
+    pub(super) dispatched: Instant,
     /// How many bios it carries.
     pub(super) bios: u32,
     /// What it was charged when it was dispatched.
@@ -31,6 +33,7 @@ impl Rq {
         start: Lba(0),
         end: Lba(0),
         arrived: Instant::ZERO,
+        dispatched: Instant::ZERO,
         bios: 0,
         charged: Span::ZERO,
         follows: false,
