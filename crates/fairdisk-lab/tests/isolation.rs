@@ -1,7 +1,7 @@
 //! The matrix: `isolation` on several devices under every scheduler, and what `fair` has to show
-//! there. What it misses stands in `isolation-misses.txt`, each with by how much and its reason; the
-//! test fails when there is another miss, when one of them becomes larger or smaller, and when one
-//! is cured. `UPDATE=1` rewrites the list and leaves a `?` where a reason is to be given.
+//! there. What it misses stands in `isolation-misses.txt`, each with by how much and its reason;
+//! the test fails when there is another miss, when one of them becomes larger or smaller, and when
+//! one is cured. `UPDATE=1` rewrites the list and leaves a `?` where a reason is to be given.
 //!
 //! A short form, unless `FAIRDISK_ISOLATION` is `long`: that one prints what is missed on all
 //! devices, at the experiment's own length.

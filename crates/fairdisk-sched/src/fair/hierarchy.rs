@@ -9,74 +9,16 @@
 //! One with nothing queued may be *expected* to be back soon. It does not stand in the line, but
 //! keeps its start, and it is known whether somebody who stands there had more.
 
+mod line;
+
 use super::NIL;
 use alloc::vec::Vec;
-use fairdisk_core::tree::{Forest, Tree};
+use fairdisk_core::tree::Forest;
 use fairdisk_core::{Instant, Span, Weight};
-
-/// Parts of a nanosecond: rounding must not show at the largest weight, nor a count overflow at
-/// the smallest within months of a busy disk.
-const SCALE: u64 = 1 << 10;
+use line::{Line, Member, State, service, virtual_time};
 
 /// All of the disk, where parts of it are told.
 const WHOLE: u64 = 1 << 32;
-
-/// Service of a member of this weight in the time of its line.
-const fn virtual_time(service: Span, weight: u64) -> u64 {
-    service.as_ns().saturating_mul(SCALE) / weight
-}
-
-/// What a member is to its line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// It stands there.
-    InLine,
-    /// It has nothing queued, but will soon.
-    Expected,
-    Away,
-}
-
-/// One that stands in a line: a group among others, or the own tasks of a group among the groups
-/// inside it.
-#[derive(Clone, Copy, Debug)]
-struct Member {
-    start: u64,
-    weight: u64,
-    state: State,
-    /// When it was last known to its line.
-    left: Instant,
-}
-
-impl Member {
-    const NEW: Self = Self {
-        start: 0,
-        weight: Weight::DEFAULT.get() as u64,
-        state: State::Away,
-        left: Instant::ZERO,
-    };
-}
-
-/// Members that want the disk, by start.
-#[derive(Clone, Debug, Default)]
-struct Line {
-    tree: Tree,
-    /// Members that will want it soon, by start.
-    expected: Tree,
-    /// The start of whoever was served last: what the others have at least, more or less.
-    reached: u64,
-    /// The sum of the weights of those that want it.
-    weight: u64,
-}
-
-impl Line {
-    const fn tree_of(&mut self, state: State) -> Option<&mut Tree> {
-        match state {
-            State::InLine => Some(&mut self.tree),
-            State::Expected => Some(&mut self.expected),
-            State::Away => None,
-        }
-    }
-}
 
 /// A group.
 #[derive(Clone, Copy, Debug)]
@@ -350,7 +292,7 @@ impl Hierarchy {
                 // Where the paths part, the outer levels tell.
                 let Member { start, weight, .. } = *self.member(at);
                 let gap = self.member(first).start.checked_sub(start).filter(|gap| *gap > 0)?;
-                least = least.min(gap.saturating_mul(weight) / SCALE);
+                least = least.min(service(gap, weight).as_ns());
             }
             let Some(outer) = outer_of(line) else { return Some(Span::from_ns(least)) };
             at = outer;

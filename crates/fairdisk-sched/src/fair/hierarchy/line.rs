@@ -1,0 +1,71 @@
+//! A line: those that want the disk at one level of the tree, by what they have had.
+
+use fairdisk_core::tree::Tree;
+use fairdisk_core::{Instant, Span, Weight};
+
+/// Parts of a nanosecond: rounding must not show at the largest weight, nor a count overflow at
+/// the smallest within months of a busy disk.
+const SCALE: u64 = 1 << 10;
+
+/// Service of a member of this weight in the time of its line.
+pub(super) const fn virtual_time(service: Span, weight: u64) -> u64 {
+    service.as_ns().saturating_mul(SCALE) / weight
+}
+
+/// And back.
+pub(super) const fn service(virtual_time: u64, weight: u64) -> Span {
+    Span::from_ns(virtual_time.saturating_mul(weight) / SCALE)
+}
+
+/// What a member is to its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// It stands there.
+    InLine,
+    /// It has nothing queued, but will soon.
+    Expected,
+    Away,
+}
+
+/// One that stands in a line: a group among others, or the own tasks of a group among the groups
+/// inside it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    pub(super) start: u64,
+    pub(super) weight: u64,
+    pub(super) state: State,
+    /// When it was last known to its line.
+    pub(super) left: Instant,
+}
+
+impl Member {
+    pub(super) const NEW: Self = Self {
+        start: 0,
+        weight: Weight::DEFAULT.get() as u64,
+        state: State::Away,
+        left: Instant::ZERO,
+    };
+}
+
+/// Members that want the disk, by start.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Line {
+    pub(super) tree: Tree,
+    /// Members that will want it soon, by start.
+    pub(super) expected: Tree,
+    /// The start of whoever was served last: what the others have at least, more or less.
+    pub(super) reached: u64,
+    /// The sum of the weights of those that want it.
+    pub(super) weight: u64,
+}
+
+impl Line {
+    /// Where members of this state are.
+    pub(super) const fn tree_of(&mut self, state: State) -> Option<&mut Tree> {
+        match state {
+            State::InLine => Some(&mut self.tree),
+            State::Expected => Some(&mut self.expected),
+            State::Away => None,
+        }
+    }
+}
