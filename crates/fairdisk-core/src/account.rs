@@ -26,7 +26,10 @@ pub struct GroupAccount {
     pub device_time: Span,
     /// From submission to completion.
     pub latency: Histogram,
-    /// The longest time from submission to the device.
+    /// The longest time from submission to the device, or to when the submitter had it back. Of
+    /// those that still wait only [`Engine::accounts_at`] knows.
+    ///
+    /// [`Engine::accounts_at`]: crate::engine::Engine::accounts_at
     pub wait_max: Span,
     /// How often a task had to wait for a request slot.
     pub slot_waits: u64,
@@ -56,6 +59,12 @@ impl GroupAccount {
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.read_bytes + self.written_bytes
+    }
+
+    /// A bio has waited this long for the device.
+    #[inline]
+    pub(crate) fn waited(&mut self, wait: Span) {
+        self.wait_max = self.wait_max.max(wait);
     }
 
     #[inline]

@@ -16,20 +16,20 @@ mod merging;
 mod order;
 mod pool;
 mod requests;
+mod view;
 
 pub use effects::{Effect, Effects, Input, Sleeper};
 pub use pool::{PoolConfig, PoolLayout};
 
-use crate::account::{Accounts, GroupLoad};
+use crate::account::Accounts;
 use crate::attach::Leftovers;
 use crate::cost::CostModel;
 use crate::elevator::{Admission, Change, Completion, Decision, Elevator, Handover, MayQueue, Why};
 use crate::journal::{Entry, Journal, Record};
 use crate::qos::Qos;
-use crate::request::{Bio, BioId, GroupId, Op, Request, RequestId};
+use crate::request::{Bio, GroupId, Op, RequestId};
 use crate::share::Share;
 use crate::time::{Instant, Span};
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use at_device::AtDevice;
 use bios::{BioIndex, Bios};
@@ -172,12 +172,6 @@ impl<E: Elevator> Engine<E> {
         &self.accounts
     }
 
-    /// What groups have at the disk at this moment. For those who look now and then: it goes
-    /// through all requests.
-    pub fn loads(&self) -> BTreeMap<GroupId, GroupLoad> {
-        self.requests.loads()
-    }
-
     /// Starts the accounts anew (after a warm-up, say).
     pub fn restart_accounts(&mut self) {
         self.accounts.restart(self.now);
@@ -191,26 +185,6 @@ impl<E: Elevator> Engine<E> {
     /// Gives away what happened since the last call, if the journal keeps it.
     pub fn drain_journal(&mut self) -> impl Iterator<Item = Entry> {
         self.journal.drain()
-    }
-
-    /// The bio that the request in slot `id` was made of, if there is one: of several the first.
-    #[must_use]
-    pub fn first_bio(&self, id: RequestId) -> Option<&Bio> {
-        self.requests.get(id)?;
-        Some(self.bios.submitted(self.requests.first_bio(id)).0)
-    }
-
-    /// The request in slot `id`, if there is one.
-    #[must_use]
-    pub fn request(&self, id: RequestId) -> Option<&Request> {
-        self.requests.get(id)
-    }
-
-    /// The bios that the request in slot `id` carries.
-    pub fn bios_of(&self, id: RequestId) -> impl Iterator<Item = BioId> {
-        let first = self.requests.get(id).map(|_| self.requests.first_bio(id));
-        let next = |index: &BioIndex| self.bios.next_in_request(*index);
-        core::iter::successors(first, next).map(|index| self.bios.bio(index).id)
     }
 
     fn log(&mut self, record: Record) {
@@ -386,8 +360,7 @@ impl<E: Elevator> Engine<E> {
         self.log(Record::Issued(id));
         let request = self.requests.issued(id, self.at_device.issued(self.now));
         let wait = self.now - self.oldest_submission(id);
-        let account = self.accounts.group_mut(request.group);
-        account.wait_max = account.wait_max.max(wait);
+        self.accounts.group_mut(request.group).waited(wait);
         out.list.push(Effect::Issue(request));
     }
 

@@ -146,7 +146,7 @@ pub struct GroupOutcome {
     pub latency: Histogram,
     /// How often a task had to wait for a request slot.
     pub slot_waits: f64,
-    /// The longest a request waited before it went to the disk, in ms.
+    /// The longest a request waited for the disk, in ms; one that still waits at the end counts.
     pub wait_max_ms: f64,
     /// What the source prints.
     pub published: Option<PublishedGroup>,

@@ -32,7 +32,7 @@ pub struct GroupRun {
     pub device_time: Span,
     /// What the simulated disk did for the group, in time of the whole disk; zero on real files.
     pub work: Span,
-    /// The longest a request waited before it went to the disk.
+    /// The longest a request waited for the disk, those that still wait at the end included.
     pub wait_max: Span,
     /// How often a task had to wait for a request slot.
     pub slot_waits: u64,
@@ -253,7 +253,7 @@ pub fn collect<E: fairdisk_core::Elevator>(
     began: Instant,
     until: Instant,
 ) -> RunResult {
-    let accounts = machine.engine().accounts();
+    let accounts = machine.engine().accounts_at(until);
     let mut groups: Vec<GroupRun> = machine
         .groups()
         .iter()

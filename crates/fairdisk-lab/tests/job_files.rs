@@ -10,13 +10,19 @@ use fairdisk_lab::run::run_plan;
 use std::sync::atomic::AtomicBool;
 
 fn run(text: &str) -> RowOutcome {
-    let options = Options { seeds: Some(1), ..Options::default() };
+    let row = run_for(text, None);
+    assert_eq!(row.in_flight, 0, "a finished workload leaves nothing behind");
+    row
+}
+
+/// For this long, or until it is done.
+fn run_for(text: &str, duration: Option<Span>) -> RowOutcome {
+    let options = Options { seeds: Some(1), duration, ..Options::default() };
     let plan = plan(text, &options).expect("disk and scheduler exist");
     let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
     let mut outcome = Outcome::new(&plan, Shell::Lab, &ensembles);
     let row = outcome.rows.remove(0);
     assert_eq!(row.submitted, row.completed + row.in_flight, "requests are conserved");
-    assert_eq!(row.in_flight, 0, "a finished workload leaves nothing behind");
     row
 }
 
@@ -117,6 +123,18 @@ fn the_share_of_a_group_counts_wherever_it_is_said() {
     assert_eq!(names, ["/heavy", "/light"]);
     let heavy = row.groups[0].time_share * 100.0;
     assert!((heavy - 80.0).abs() < 4.0, "{heavy}");
+}
+
+#[test]
+fn whoever_was_not_served_before_the_end_has_waited_until_then() {
+    let text = "[global]\ndirect=1\nbs=4k\nsize=64m\nrw=randread\n\
+                device=fixed-8ms\nscheduler=noop\n\
+                [crowd]\ncgroup=crowd\nioengine=libaio\niodepth=64\n\
+                [late]\ncgroup=late\nstartdelay=100ms\n";
+    let row = run_for(text, Some(Span::from_ms(500)));
+    let [crowd, late] = &row.groups[..] else { panic!("two groups have tasks") };
+    assert_eq!((late.ios, late.wait_max_ms), (0.0, 400.0));
+    assert!(crowd.wait_max_ms > 490.0, "{} ms", crowd.wait_max_ms);
 }
 
 fn plan(text: &str, options: &Options) -> Result<Plan, CatalogError> {

@@ -204,10 +204,10 @@ impl Disk {
         result
     }
 
-    /// What every group got so far.
+    /// What every group got so far. The longest wait may be that of one who still waits.
     #[must_use]
     pub fn accounts(&self) -> Accounts {
-        self.shared.lock().state.accounts().clone()
+        self.shared.lock().state.accounts_at(self.shared.clock.now())
     }
 
     /// What groups have queued and at the device at this moment.

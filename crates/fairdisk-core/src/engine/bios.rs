@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 const NIL: u32 = u32::MAX;
 
 /// A bio's slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BioIndex(pub(super) u32);
 
 impl BioIndex {

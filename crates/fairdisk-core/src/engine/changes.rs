@@ -26,6 +26,8 @@ impl<E: Elevator> Engine<E> {
         if withdrawn {
             self.log(Record::Cancelled(id));
             self.accounts.cancelled += 1;
+            let waited = self.now - self.bios.submitted(index).1;
+            self.accounts.group_mut(bio.group).waited(waited);
             out.list.push(Effect::Cancelled(id));
             self.leave(index, out);
         }

@@ -72,6 +72,11 @@ impl Requests {
         loads
     }
 
+    /// The first bio of every request at the device. Linear, as [`loads`](Self::loads).
+    pub(super) fn in_flight(&self) -> impl Iterator<Item = BioIndex> {
+        self.slots.iter().filter(|slot| slot.state == State::InFlight).map(|slot| slot.first)
+    }
+
     /// A queued request that carries `bio`, to begin with. Its slot is written in place: reading a
     /// copy back right after it was put together costs the processor more than all the writing.
     #[inline(always)]

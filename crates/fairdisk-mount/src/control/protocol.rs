@@ -135,7 +135,7 @@ pub struct GroupEntry {
     pub written_bytes: u64,
     /// How long the disk was busy for it.
     pub device_time_ms: f64,
-    /// The longest anything of it waited for the disk.
+    /// The longest anything of it waited for the disk, or waits now.
     pub wait_max_ms: f64,
     /// I/Os that failed.
     pub errors: u64,

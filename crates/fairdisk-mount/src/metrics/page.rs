@@ -45,7 +45,7 @@ const FAMILIES: [Family; 6] = [
     (
         "fairdisk_group_longest_wait_seconds",
         Kind::Gauge,
-        "The longest any operation of the group waited for the disk since the mount.",
+        "The longest any operation of the group waited, or waits now, for the disk.",
         |account| seconds(account.wait_max),
     ),
     (

@@ -110,8 +110,8 @@ impl State {
         self.feed(now, Input::Configure(Change::Depth { depth }));
     }
 
-    pub(super) const fn accounts(&self) -> &Accounts {
-        self.engine.accounts()
+    pub(super) fn accounts_at(&self, now: Instant) -> Accounts {
+        self.engine.accounts_at(now)
     }
 
     pub(super) fn loads(&self) -> BTreeMap<GroupId, GroupLoad> {

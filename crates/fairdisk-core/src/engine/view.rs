@@ -1,0 +1,54 @@
+//! What can be seen of an engine beside its accounts and its journal.
+
+use super::Engine;
+use super::bios::BioIndex;
+use crate::account::{Accounts, GroupLoad};
+use crate::elevator::Elevator;
+use crate::request::{Bio, BioId, GroupId, Request, RequestId};
+use crate::time::Instant;
+use alloc::collections::{BTreeMap, BTreeSet};
+
+impl<E: Elevator> Engine<E> {
+    /// What every group got, as it is at `now`: the longest wait may be that of one who still
+    /// waits. For those who look now and then: it goes through all bios.
+    pub fn accounts_at(&self, now: Instant) -> Accounts {
+        let at_device = self.requests.in_flight().flat_map(|first| self.chain(first));
+        let served: BTreeSet<BioIndex> = at_device.collect();
+        let mut accounts = self.accounts.clone();
+        for index in self.bios.all().filter(|index| !served.contains(index)) {
+            let (bio, submitted) = self.bios.submitted(index);
+            accounts.group_mut(bio.group).waited(now - submitted);
+        }
+        accounts
+    }
+
+    /// What groups have at the disk at this moment. For those who look now and then: it goes
+    /// through all requests.
+    pub fn loads(&self) -> BTreeMap<GroupId, GroupLoad> {
+        self.requests.loads()
+    }
+
+    /// The bio that the request in slot `id` was made of, if there is one: of several the first.
+    #[must_use]
+    pub fn first_bio(&self, id: RequestId) -> Option<&Bio> {
+        self.requests.get(id)?;
+        Some(self.bios.submitted(self.requests.first_bio(id)).0)
+    }
+
+    /// The request in slot `id`, if there is one.
+    #[must_use]
+    pub fn request(&self, id: RequestId) -> Option<&Request> {
+        self.requests.get(id)
+    }
+
+    /// The bios that the request in slot `id` carries.
+    pub fn bios_of(&self, id: RequestId) -> impl Iterator<Item = BioId> {
+        let first = self.requests.get(id).map(|_| self.requests.first_bio(id));
+        first.into_iter().flat_map(|first| self.chain(first)).map(|it| self.bios.bio(it).id)
+    }
+
+    /// The bios of the request that begins with `first`.
+    fn chain(&self, first: BioIndex) -> impl Iterator<Item = BioIndex> {
+        core::iter::successors(Some(first), |index| self.bios.next_in_request(*index))
+    }
+}
