@@ -2,6 +2,7 @@
 
 use fairdisk_core::Span;
 use fairdisk_lab::compare::{Cell, Comparison, compare};
+use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::plan::{Options, Plan};
 use std::sync::atomic::AtomicBool;
 
@@ -103,4 +104,18 @@ fn on_a_disk_that_nobody_fills_all_get_what_they_can_use() {
     assert!(cell.work < 0.5, "{}", cell.work);
     let (mean, most) = cell.error_points();
     assert!(most < 3.0, "{mean}, {most}: {:?}", percents(cell));
+}
+
+/// One task reads whenever it can, the other begins after half of the time.
+#[test]
+fn who_starts_late_can_use_no_more_than_the_time_that_is_left() {
+    let text = "[global]\ndevice=fixed-8ms\nscheduler=noop\ndirect=1\nsize=64m\nrw=randread\n\
+        time_based\nruntime=4s\n[early]\ncgroup=early\ncgroup_weight=100\n\
+        [late]\ncgroup=late\ncgroup_weight=800\nstartdelay=2s\nruntime=2s\n";
+    let resolved = JobFile::parse("late.fio", text, &Context::closed())
+        .and_then(|file| file.resolve())
+        .unwrap_or_else(|problems| panic!("{problems}"));
+    let plan = Plan::job_file("late.fio", &resolved, &Options::default()).expect("it is whole");
+    let compared = compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    assert_eq!(percents(&compared.cells[0]), [("/early", 50), ("/late", 50)]);
 }

@@ -183,9 +183,8 @@ fn claims(loaded: &Loaded, rates: &[Rate], alone: &dyn Fn(usize) -> Option<Rate>
         };
         let worth = |rates: &Rates| rate_work(rates, cost);
         let demand = loaded.has_tasks(at).then(|| {
-            let cost = rates[at].cost()[0];
-            // As many I/Os as it did alone, at what they cost here.
-            alone(at).map_or(f64::INFINITY, |alone| alone.work.max(alone.ios * cost))
+            let alone = alone(at);
+            alone.map_or(f64::INFINITY, |alone| demand(&rates[at], &alone, loaded.pauses(at)))
         });
         let (floor, ceiling) = (worth(&spec.qos.floor), worth(&spec.qos.ceiling));
         Claim {
@@ -197,6 +196,16 @@ fn claims(loaded: &Loaded, rates: &[Rate], alone: &dyn Fn(usize) -> Option<Rate>
         }
     };
     loaded.groups.iter().enumerate().map(claim).collect()
+}
+
+/// What a group can use that got `here` and has `alone` where nobody else is: as many I/Os as
+/// there, at what they cost here. One that does not always pause may do more of them where they
+/// cost less; and what it used, it can use.
+fn demand(here: &Rate, alone: &Rate, pauses: bool) -> f64 {
+    let [cost, _] = if here.ios > 0.0 { here.cost() } else { alone.cost() };
+    let of_ios = alone.ios * cost;
+    let most = if pauses { of_ios } else { of_ios.max(alone.work) };
+    most.max(here.work)
 }
 
 /// What a rate of I/Os and a rate of bytes are worth as work, the smaller and the larger; `None`
@@ -215,4 +224,26 @@ fn sum(rates: impl Iterator<Item = Rate>) -> Rate {
         work: sum.work + rate.work,
         p99_ms: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_group_can_use_is_what_it_does_alone_at_what_that_costs_here() {
+        let rate = |ios: f64, work: f64| Rate { ios, work, ..Rate::default() };
+        let alone = rate(30.0, 0.3);
+        let used = |here: Rate| [false, true].map(|pauses| demand(&here, &alone, pauses));
+        let same = |[one, two]: [f64; 2], [other, last]: [f64; 2]| {
+            assert!((one - other).abs() < 1e-9 && (two - last).abs() < 1e-9, "{one} {two}");
+        };
+        // Half as dear: who pauses does no more of them for that.
+        same(used(rate(20.0, 0.1)), [0.3, 0.15]);
+        same(used(rate(20.0, 0.4)), [0.6, 0.6]);
+        // It got more than it does alone, so it can use that.
+        same(used(rate(90.0, 0.45)), [0.45, 0.45]);
+        // None was done here.
+        same(used(rate(0.0, 0.0)), [0.3, 0.3]);
+    }
 }

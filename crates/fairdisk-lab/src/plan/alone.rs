@@ -1,12 +1,12 @@
 //! What a group does when it has the disk to itself.
 
-use super::setup::{Load, Loaded};
+use super::setup::{Load, Loaded, START_SPREAD};
 use super::{GroupNumbers, Plan, PlannedRow};
 use crate::catalog::error::CatalogError;
 use crate::catalog::host::Host;
 use crate::catalog::revision::load as load_revision;
 use crate::plan::PlannedArm;
-use fairdisk_core::{GroupId, Prng};
+use fairdisk_core::{GroupId, Instant, Prng};
 use fairdisk_sim::device::Device as _;
 use fairdisk_sim::workload::{Rates, TaskSpec};
 use std::sync::Arc;
@@ -52,6 +52,20 @@ impl Loaded {
         let group = self.group_id(at);
         self.tasks.iter().any(|task| task.group == group)
     }
+
+    /// Whether the group at `at` has tasks and each of them pauses, however fast its I/Os are done.
+    pub(crate) fn pauses(&self, at: usize) -> bool {
+        let group = self.group_id(at);
+        let mut tasks = self.tasks.iter().filter(|task| task.group == group);
+        self.has_tasks(at) && tasks.all(pauses)
+    }
+}
+
+/// Whether the task starts late, thinks, or is held to a rate, however fast its I/Os are done.
+fn pauses(task: &TaskSpec) -> bool {
+    task.start > Instant::ZERO + START_SPREAD
+        || task.think.is_some()
+        || task.stream.rates != Rates::default()
 }
 
 /// Which group of which row a row of a plan of single groups is: both by their places.
@@ -91,11 +105,10 @@ impl Plan {
         let (group, qos) = (loaded.group_id(group), loaded.groups[group].spec.qos);
         let never_pauses = |task: &TaskSpec| {
             let limits = &task.stream.limits;
-            task.think.is_none()
+            !pauses(task)
                 && !task.buffered
                 && task.mapped.is_none()
                 && !task.nowhere
-                && task.stream.rates == Rates::default()
                 && limits.bytes.is_none()
                 && limits.ios.is_none()
                 && limits.runtime.is_none()
