@@ -5,6 +5,8 @@
 //! - On a device that serves one request at a time the time each took is measured and charged, and
 //!   whoever has the disk may keep it: `turn`.
 //! - On a device that serves several, requests are charged what they cost it: `queueing`, `device`.
+//!   On an array whose heads they move, a task that streams has it to itself for a while: `stream`,
+//!   `pace`.
 //! - Groups that may have no more than so much: `ceiling`. That have so much at least: `floor`.
 //!   Whose requests are to be done in time: `target`.
 //! - Who makes room for whom on a device that queues: `expected`.
@@ -21,11 +23,13 @@ mod group;
 mod hierarchy;
 mod knee;
 mod mean;
+mod pace;
 mod params;
 mod queue;
 mod queueing;
 mod queues;
 mod requests;
+mod stream;
 mod target;
 mod turn;
 
@@ -43,6 +47,7 @@ use fairdisk_core::{
 use floor::Floors;
 use group::Group;
 use hierarchy::Hierarchy;
+use pace::Pace;
 use queues::Queues;
 use requests::Requests;
 use target::Targets;
@@ -85,6 +90,7 @@ pub struct Fair {
     at_work: Span,
     /// When the last request completed there, or one came where none was.
     busy_since: Instant,
+    pace: Pace,
     turn: Option<Turn>,
     queued: u32,
     in_flight: u32,
@@ -108,6 +114,7 @@ impl Fair {
             expected: Expected::new(),
             at_work: Span::ZERO,
             busy_since: Instant::ZERO,
+            pace: Pace::new(),
             turn: None,
             queued: 0,
             in_flight: 0,
@@ -210,6 +217,7 @@ impl Fair {
         self.take_out(at);
         let rq = self.requests[at];
         let q = &mut self.queues[queue];
+        q.streak.add(rq.start == q.position && !rq.op.is_write());
         q.position = rq.end;
         q.in_flight += 1;
         self.groups[group as usize].in_flight += 1;

@@ -4,7 +4,7 @@
 //! itself it is charged when it completes. Several at a disk with one head are served one after
 //! the other, so the time from one completion to the next is what the second took; until then it
 //! is charged what its queue's requests took so far. A device that works on several is charged by
-//! its model.
+//! its model; if a task has it to itself, by the time that passes.
 
 use super::Fair;
 use super::cache::Late;
@@ -32,7 +32,12 @@ impl Fair {
         self.at_work += cost;
         let group = &mut self.groups[self.queues[queue].group as usize];
         group.burst += cost;
-        self.charge(queue, Span::ZERO, cost);
+        let time = match self.device.pays_alone() {
+            true if self.has_alone(queue) => Span::ZERO,
+            true => self.pace.time_of(now, cost),
+            false => cost,
+        };
+        self.charge(queue, Span::ZERO, time);
     }
 
     /// Charges a request that completed; alone at the device it took `device_time`.
@@ -45,6 +50,9 @@ impl Fair {
         let before = core::mem::replace(&mut self.busy_since, now);
         let service = if self.device.is_serial() { device_time } else { now.since(before) };
         if !self.device.is_measured() {
+            if self.device.pays_alone() && !self.charge_alone(rq.queue, service) {
+                self.pace.passed(now, service, rq.charged);
+            }
             return;
         }
         let queue = &self.queues[rq.queue];
@@ -74,7 +82,7 @@ impl Fair {
 
     /// The queue, which was charged this before, used so much.
     #[inline]
-    fn charge(&mut self, queue: u32, charged: Span, cost: Span) {
+    pub(super) fn charge(&mut self, queue: u32, charged: Span, cost: Span) {
         let group = self.queues[queue].group;
         self.queues.charge(queue, charged, cost);
         self.tree.charge(group, charged, cost);

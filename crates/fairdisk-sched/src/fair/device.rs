@@ -7,6 +7,8 @@ use fairdisk_core::{Cost, CostModel, Lba, Span};
 
 /// Bytes of a request in which the place counts.
 const SMALL: u64 = 4096;
+/// How much cheaper a request that continues another has to be to have the heads to itself.
+const ALONE: u64 = 4;
 
 /// The device.
 #[derive(Debug)]
@@ -81,6 +83,27 @@ impl Device {
                     let one = costs.read.of(false, SMALL);
                     costs.saturation < one + one
                 })
+    }
+
+    /// Whether requests that continue each other are done much sooner where nobody else moves the
+    /// heads, of which it has several.
+    pub(super) fn pays_alone(&self) -> bool {
+        let much = |costs: CostModel| {
+            let [next, elsewhere] = [true, false].map(|next| costs.read.of(next, SMALL).as_ns());
+            next.saturating_mul(ALONE) <= elsewhere
+        };
+        self.rotational && !self.is_measured() && self.costs.is_some_and(much)
+    }
+
+    /// Whether what is at the device may be as much as one request that continues no other.
+    pub(super) fn has_work_elsewhere(&self, at_work: Span) -> bool {
+        self.costs.is_none_or(|costs| at_work >= costs.read.of(false, SMALL))
+    }
+
+    /// What a request takes that finds nothing else at the device: so much does it cost to have
+    /// the heads elsewhere.
+    pub(super) fn alone(&self) -> Span {
+        self.costs.map_or(Span::ZERO, |costs| costs.saturation)
     }
 
     /// What the request, which is the next at the device, is said to cost.

@@ -2,6 +2,7 @@
 
 use super::NIL;
 use super::mean::Mean;
+use super::stream::Streak;
 use fairdisk_core::list::List;
 use fairdisk_core::tree::Tree;
 use fairdisk_core::{Instant, IoClass, IoPrio, Lba, Span, TaskId};
@@ -25,6 +26,8 @@ pub(super) struct Queue {
     pub(super) in_flight: u32,
     /// Where the request ended that was dispatched last.
     pub(super) position: Lba,
+    /// How far its reads continue each other.
+    pub(super) streak: Streak,
     /// When the last of its requests completed.
     pub(super) quiet_since: Instant,
     /// From then to its next request.
@@ -52,6 +55,7 @@ impl Queue {
             waiting: 0,
             in_flight: 0,
             position: Lba(0),
+            streak: Streak::default(),
             quiet_since: Instant::ZERO,
             think: Mean::default(),
             service: Mean::default(),

@@ -28,6 +28,9 @@ impl Fair {
             {
                 return step;
             }
+            if let Some(step) = self.go_on_alone(now) {
+                return step;
+            }
             let Some(group) = self.tree.first() else { return self.wait_for_ceilings() };
             if self.makes_room(group) {
                 return Step::WaitCompletion(Why::DepthLimited);
@@ -35,6 +38,10 @@ impl Fair {
             let queue = self.queues.first_of(now, group);
             let at = self.next_of(now, queue);
             if self.is_at_ceiling(now, at) {
+                continue;
+            }
+            if self.wants_alone(queue) {
+                self.begin_alone(now, group, queue);
                 continue;
             }
             if self.turn.is_none() || !self.device.is_measured() {

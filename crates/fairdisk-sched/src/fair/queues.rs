@@ -262,6 +262,12 @@ impl Queues {
         best.and_then(|class| self.order.first(&class.tree)).expect("it has requests")
     }
 
+    /// Whether other queues of its group are in line beside the queue, which is.
+    pub(super) fn others_in_line(&self, at: u32) -> bool {
+        let classes = &self.leaves[self[at].group as usize].classes;
+        classes.iter().map(|class| class.tree.len()).sum::<u32>() > 1
+    }
+
     /// Whether the queue, if it had a request, would be served before what its group has queued.
     pub(super) fn is_behind(&self, at: u32) -> bool {
         let (queue, class) = (&self[at], self[at].class());

@@ -28,19 +28,22 @@ pub(super) struct Turn {
     pub(super) used: Span,
     /// How much of that the queue has used.
     pub(super) used_by_queue: Span,
-    /// Since when the disk is kept for the group because that was asked for.
+    /// Since when the disk is kept for the group at its own cost.
     pub(super) kept_since: Option<Instant>,
+    /// Nobody else's requests are to be at a device that serves several.
+    pub(super) alone: bool,
 }
 
 impl Turn {
     pub(super) const fn new(group: u32, queue: u32) -> Self {
-        Self { group, queue, used: Span::ZERO, used_by_queue: Span::ZERO, kept_since: None }
+        let (used, used_by_queue) = (Span::ZERO, Span::ZERO);
+        Self { group, queue, used, used_by_queue, kept_since: None, alone: false }
     }
 }
 
 /// Whether to keep the disk for somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Patience {
+pub(super) enum Patience {
     /// Until then.
     Until(Instant),
     /// Until then, as was asked for; the group pays.
@@ -208,12 +211,12 @@ impl Fair {
         if !self.device.rotational {
             return true;
         }
-        turn.used >= self.shortest() && turn.used >= self.length(turn)
+        turn.used >= self.length(turn.group)
     }
 
     /// How long the turn is on a disk with a head.
-    fn length(&self, turn: Turn) -> Span {
-        let (round, part) = (self.params.round.as_ns(), self.tree.part(turn.group));
+    pub(super) fn length(&self, group: u32) -> Span {
+        let (round, part) = (self.params.round.as_ns(), self.tree.part(group));
         Span::from_ns(((u128::from(round) * u128::from(part)) >> 32) as u64).max(self.shortest())
     }
 
@@ -222,7 +225,7 @@ impl Fair {
     }
 
     /// How long a task keeps the disk while others of its group want it.
-    fn task_turn(&self) -> Span {
+    pub(super) fn task_turn(&self) -> Span {
         Span::from_ns(self.params.round.as_ns() / 2)
     }
 
@@ -243,7 +246,7 @@ impl Fair {
             Some(idle)
                 if !matches!(by_rule, Patience::Until(_)) && (behind.is_some() || !used_up) =>
             {
-                let rest = if used_up { Span::ZERO } else { self.length(turn) - turn.used };
+                let rest = if used_up { Span::ZERO } else { self.length(turn.group) - turn.used };
                 let own = rest.max(behind.unwrap_or(Span::ZERO));
                 let paid_until = turn.kept_since.unwrap_or(now) + own;
                 asked_for(now, group.quiet_since, think, idle, paid_until)
@@ -259,17 +262,20 @@ impl Fair {
 
     /// The queue that is served has nothing queued, but others of its group have.
     fn patience_with_queue(&self, now: Instant, turn: Turn) -> Patience {
-        let Some(queue) = self.queues.get(turn.queue).filter(|queue| queue.waiting == 0) else {
-            return Patience::NotWorthIt;
-        };
-        if queue.task.is_none() || queue.orphan {
-            return Patience::NotWorthIt;
-        }
-        let isolation = self.queues.is_behind(turn.queue);
+        let isolation = self.queues.is_used(turn.queue) && self.queues.is_behind(turn.queue);
         let mut gain = if isolation { self.device.service.or_zero() } else { Span::ZERO };
         if turn.used_by_queue < self.task_turn() {
             gain += self.nearness(turn.queue);
         }
+        self.patience_for(now, turn, gain)
+    }
+
+    /// Whether to wait for the queue that is served, if that buys `gain`.
+    pub(super) fn patience_for(&self, now: Instant, turn: Turn, gain: Span) -> Patience {
+        let queue = self.queues.get(turn.queue).filter(|queue| queue.waiting == 0);
+        let Some(queue) = queue.filter(|queue| queue.task.is_some() && !queue.orphan) else {
+            return Patience::NotWorthIt;
+        };
         let most = self.idle_most(&self.groups[turn.group as usize]);
         patience(now, queue.quiet_since, queue.think.get(), gain, most)
     }
@@ -288,7 +294,8 @@ impl Fair {
     /// Whether the disk may be kept for this task now, so that it may pass a full pool.
     pub(super) fn is_waited_for(&self, queue: u32) -> bool {
         let turn = self.turn.filter(|turn| turn.queue == queue);
-        turn.is_some() && self.device.is_serial() && self.queues[queue].waiting == 0
+        let may_be = turn.is_some_and(|turn| turn.alone || self.device.is_serial());
+        may_be && self.queues[queue].waiting == 0
     }
 }
 

@@ -142,7 +142,9 @@ impl Player {
             ["rotational", rotational] => {
                 Input::Configure(Change::Rotational { rotational: number(rotational)? })
             }
-            ["costs", us, ps] => Input::Configure(Change::Costs(costs(us, ps)?)),
+            ["costs", us, ps, ref more @ ..] => {
+                Input::Configure(Change::Costs(costs(us, ps, more)?))
+            }
             ["depth", depth] => Input::Configure(Change::Depth { depth: number(depth)? }),
             _ => Input::Configure(self.change(words)?),
         })

@@ -130,12 +130,21 @@ pub(crate) fn qos(words: &[&str]) -> Result<Qos, String> {
     Ok(qos)
 }
 
-/// `US` each, sequential or not, and `PS` a byte, in both directions.
-pub(crate) fn costs(us: &str, ps: &str) -> Result<CostModel, String> {
+/// `US` each, sequential or not, and `PS` a byte, in both directions. `more`: `sequential_us=` for
+/// sequential ones, and `saturation_us=`, with how much to do all of the device is at work.
+pub(crate) fn costs(us: &str, ps: &str, more: &[&str]) -> Result<CostModel, String> {
     let fixed = Span::from_us(number(us)?);
     let byte_ps = number(ps)?;
-    let cost = Cost { sequential: fixed, random: fixed, byte_ps, random_byte_ps: byte_ps };
-    Ok(CostModel { depth: 1, saturation: Span::ZERO, read: cost, write: cost })
+    let mut cost = Cost { sequential: fixed, random: fixed, byte_ps, random_byte_ps: byte_ps };
+    let mut saturation = Span::ZERO;
+    for word in more {
+        match word.split_once('=') {
+            Some(("sequential_us", value)) => cost.sequential = Span::from_us(number(value)?),
+            Some(("saturation_us", value)) => saturation = Span::from_us(number(value)?),
+            _ => return Err(format!("no device has {word}")),
+        }
+    }
+    Ok(CostModel { depth: 1, saturation, read: cost, write: cost })
 }
 
 /// `rt:0`, `be:4`, `idle`, or `none:4` as `nice` leaves it.

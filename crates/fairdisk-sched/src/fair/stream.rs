@@ -1,0 +1,105 @@
+//! Streams on a device with several heads: a task that reads one thing after the other has the
+//! device to itself for a while.
+//!
+//! Among requests at other places each piece of a stream costs a seek of each head it needs, as
+//! much as any other request; alone the heads stay where they are. No share of such a device makes
+//! up for that, so the task has a turn as on a disk with one head. Nobody else's request is issued
+//! in it, and what passes is charged to the task. Writes have no such turns: where they are
+//! acknowledged before they are done, what passes says nothing of what they cost.
+
+use super::turn::{Patience, Turn};
+use super::{Fair, Step};
+use fairdisk_core::{Instant, Span, Why};
+
+/// How far reads of a queue were seen to continue each other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Streak(u8);
+
+/// So many in a row are a stream, and so many more are remembered.
+const STREAM: u8 = 4;
+const MOST: u8 = 2 * STREAM;
+
+impl Streak {
+    /// A request was dispatched that reads on where the one before it ended, or does anything else.
+    /// A stream that jumps now and then is one all the same.
+    #[inline]
+    pub(super) fn add(&mut self, continues: bool) {
+        self.0 = if continues { (self.0 + 1).min(MOST) } else { self.0 / 2 };
+    }
+
+    const fn is_stream(self) -> bool {
+        self.0 >= STREAM
+    }
+}
+
+impl Fair {
+    /// Whether the queue, which is next, is to have the device to itself: it streams, that pays
+    /// here, and others want the device or have requests there.
+    pub(super) fn wants_alone(&self, queue: u32) -> bool {
+        let q = &self.queues[queue];
+        let others = || {
+            self.tree.others_want(q.group)
+                || self.queues.others_in_line(queue)
+                || self.in_flight > q.in_flight
+        };
+        self.device.pays_alone() && q.streak.is_stream() && others()
+    }
+
+    /// Nobody else's requests are issued in this turn.
+    pub(super) fn begin_alone(&mut self, now: Instant, group: u32, queue: u32) {
+        self.give_turn(now, group, queue);
+        self.turn = self.turn.map(|turn| Turn { alone: true, ..turn });
+        self.pace.matters(now);
+    }
+
+    /// What to do in a turn in which a queue has the device to itself, if it goes on.
+    pub(super) fn go_on_alone(&mut self, now: Instant) -> Option<Step> {
+        let turn = self.turn.filter(|turn| turn.alone)?;
+        let step = self.step_alone(now, turn);
+        if step.is_none() {
+            self.end_turn(now);
+        }
+        step
+    }
+
+    fn step_alone(&mut self, now: Instant, turn: Turn) -> Option<Step> {
+        let Turn { group, queue, used, .. } = turn;
+        let q = self.queues.get(queue)?;
+        let over = used >= self.length(group).min(self.task_turn());
+        if over || !q.streak.is_stream() {
+            return None;
+        }
+        if self.in_flight > q.in_flight && self.device.has_work_elsewhere(self.at_work) {
+            return Some(Step::WaitCompletion(Why::DepthLimited));
+        }
+        if q.waiting > 0 {
+            let at = self.next_of(now, queue);
+            return (!self.is_at_ceiling(now, at))
+                .then(|| self.dispatch(now, at, Why::SliceContinues));
+        }
+        if q.in_flight > 0 {
+            return Some(Step::WaitCompletion(Why::OwnRequestInFlight));
+        }
+        let Patience::Until(until) = self.patience_for(now, turn, self.device.alone()) else {
+            return None;
+        };
+        let kept_since = turn.kept_since.or(Some(now));
+        self.turn = Some(Turn { kept_since, ..turn });
+        Some(Step::WaitUntil(until, Why::IdleWait))
+    }
+
+    /// Charges what passed until a request completed to its queue, if nobody else's is at the
+    /// device in its turn. Whether that is so.
+    pub(super) fn charge_alone(&mut self, completed: u32, elapsed: Span) -> bool {
+        let alone = self.has_alone(completed) && self.in_flight == self.queues[completed].in_flight;
+        if alone {
+            self.charge(completed, Span::ZERO, elapsed);
+        }
+        alone
+    }
+
+    /// Whether the queue has the device to itself, or will once what is there is done.
+    pub(super) fn has_alone(&self, queue: u32) -> bool {
+        self.turn.is_some_and(|turn| turn.alone && turn.queue == queue)
+    }
+}
