@@ -80,10 +80,15 @@ impl Groups {
         node.attributes(number).inspect_err(|_| self.nodes.forget(number, 1))
     }
 
-    fn make(&self, user: User, parent: INodeNo, name: &OsStr, mode: u32) -> io::Result<FileAttr> {
+    fn make(
+        &self,
+        caller: Caller,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+    ) -> io::Result<FileAttr> {
         check_new(name)?;
         let node = self.nodes.get(parent.0)?;
-        let caller = Caller { uid: user.uid, gid: user.gid, umask: 0 };
         let acting = self.privileges.act_as(caller)?;
         mkdirat(node.directory()?, name, Mode::from_raw_mode(mode as RawMode))?;
         drop(acting);
@@ -123,6 +128,14 @@ impl Groups {
         node.attributes(number)
     }
 
+    fn open_file(&self, request: &Request, node: Arc<Node>, mode: OFlags) -> io::Result<OpenFile> {
+        let user = User::of(request);
+        if self.hierarchy.is_version2() && mode != OFlags::RDONLY && !user.sees_our_tree() {
+            return Err(Errno::PERM.into());
+        }
+        OpenFile::open(&self.proc_fd, node, user, mode)
+    }
+
     fn list(&self, node: &Node) -> io::Result<Vec<Name>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let open = OpenDirectory::new(openat(node.directory()?, ".", flags, Mode::empty())?);
@@ -149,10 +162,6 @@ fn check_new(name: &OsStr) -> io::Result<()> {
         return Err(Errno::INVAL.into());
     }
     if OwnFile::named(name).is_some() { Err(Errno::EXIST.into()) } else { Ok(()) }
-}
-
-fn user(request: &Request) -> User {
-    User { uid: request.uid(), gid: request.gid() }
 }
 
 fn answer_entry(reply: ReplyEntry, found: io::Result<FileAttr>) {
@@ -221,7 +230,8 @@ impl Filesystem for Groups {
         umask: u32,
         reply: ReplyEntry,
     ) {
-        answer_entry(reply, self.make(user(request), parent, name, mode & !umask));
+        let caller = Caller { uid: request.uid(), gid: request.gid(), umask };
+        answer_entry(reply, self.make(caller, parent, name, mode));
     }
 
     fn mknod(&self, _: &Request, _: INodeNo, _: &OsStr, _: u32, _: u32, _: u32, reply: ReplyEntry) {
@@ -263,8 +273,7 @@ impl Filesystem for Groups {
             OpenAccMode::O_WRONLY => OFlags::WRONLY,
             OpenAccMode::O_RDWR => OFlags::RDWR,
         };
-        let open = |node| OpenFile::open(&self.proc_fd, node, user(request), mode);
-        match self.nodes.get(node.0).and_then(open) {
+        match self.nodes.get(node.0).and_then(|node| self.open_file(request, node, mode)) {
             // Every read and write gets through to us, with its caller and its result.
             Ok(file) => reply.opened(self.keep(Handle::File(file)), FopenFlags::FOPEN_DIRECT_IO),
             Err(error) => reply.error(error.into()),

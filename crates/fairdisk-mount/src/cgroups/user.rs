@@ -1,51 +1,106 @@
 //! Being somebody else towards the kernel, for one thread and a moment.
 //!
-//! Whether a task may be moved is decided by the user who opened the file that says so. That has to
-//! be whoever opened it through the mount, not the one who serves it.
+//! Whether a task may be moved, or a group be changed, is decided by the rights of whoever opened
+//! the file that says so. That has to be whoever opened it through the mount, not the one who
+//! serves it: who owns a part of the tree may move what is in there and nothing else, which only
+//! the kernel can tell.
 
-use rustix::process::{Gid, Uid, getegid};
+use fuser::Request;
+use rustix::process::{Gid, Uid, getegid, getgroups};
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_thread_res_gid,
-    set_thread_res_uid,
+    CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_thread_groups,
+    set_thread_res_gid, set_thread_res_uid,
 };
+use std::fs;
 use std::io;
+use std::path::PathBuf;
 
 /// A user who opened something.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct User {
     pub(super) uid: u32,
     pub(super) gid: u32,
+    /// The other groups.
+    groups: Vec<Gid>,
+    /// The namespace of cgroups, as the kernel calls it; nothing if it does not say.
+    namespace: Option<PathBuf>,
 }
 
 /// While it lives, this thread is that user.
 pub(super) struct Being {
-    own: Option<(CapabilitySets, Gid)>,
+    own: Option<Own>,
+}
+
+/// What this thread is itself.
+struct Own {
+    sets: CapabilitySets,
+    gid: Gid,
+    groups: Vec<Gid>,
 }
 
 impl User {
-    /// This thread is the user until the guard is dropped. Permissions of files have been checked
-    /// by then, with all the groups of the user, and are not in the way.
-    pub(super) fn be(self) -> io::Result<Being> {
+    /// Whoever asks; its thread waits for our answer, so it is still what it was. One that we
+    /// cannot see has nothing but what the request says.
+    pub(super) fn of(request: &Request) -> Self {
+        let task = request.pid();
+        let status = fs::read_to_string(format!("/proc/{task}/status")).unwrap_or_default();
+        Self {
+            uid: request.uid(),
+            gid: request.gid(),
+            groups: groups_in(&status),
+            namespace: fs::read_link(format!("/proc/{task}/ns/cgroup")).ok(),
+        }
+    }
+
+    /// Whether the tree of version 2 ends for the user where it ends for us. A namespace is a
+    /// border: beyond it the kernel would not let the user change anything, and could not tell.
+    pub(super) fn sees_our_tree(&self) -> bool {
+        self.namespace.is_some() && self.namespace == fs::read_link("/proc/self/ns/cgroup").ok()
+    }
+
+    /// This thread is the user until the guard is dropped, with no more rights.
+    pub(super) fn be(&self) -> io::Result<Being> {
         if self.uid == 0 {
             return Ok(Being { own: None });
         }
         let sets = capabilities(None)?;
-        let being = Being { own: Some((sets, getegid())) };
+        let own = Own { sets, gid: getegid(), groups: getgroups()? };
+        set_thread_groups(&self.groups)?;
+        let being = Being { own: Some(own) };
         set_thread_res_gid(None, Gid::from_raw(self.gid), None)?;
         set_thread_res_uid(None, Uid::from_raw(self.uid), None)?;
-        let effective = CapabilitySet::DAC_OVERRIDE & sets.permitted;
-        set_capabilities(None, CapabilitySets { effective, ..sets })?;
+        set_capabilities(None, CapabilitySets { effective: CapabilitySet::empty(), ..sets })?;
         Ok(being)
     }
 }
 
+/// The supplementary groups in the text of a `/proc/TID/status`.
+fn groups_in(status: &str) -> Vec<Gid> {
+    let line = status.lines().find_map(|line| line.strip_prefix("Groups:")).unwrap_or_default();
+    line.split_whitespace().filter_map(|gid| gid.parse().ok()).map(Gid::from_raw).collect()
+}
+
 impl Drop for Being {
     fn drop(&mut self) {
-        let Some((sets, gid)) = self.own else { return };
+        let Some(Own { sets, gid, groups }) = self.own.take() else { return };
         let back = set_thread_res_uid(None, Uid::ROOT, None)
             .and_then(|()| set_capabilities(None, sets))
-            .and_then(|()| set_thread_res_gid(None, gid, None));
+            .and_then(|()| set_thread_res_gid(None, gid, None))
+            .and_then(|()| set_thread_groups(&groups));
         // Going on as somebody else would do root's work in the wrong name.
         back.expect("a thread can become itself again");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_those_of_the_line() {
+        let status = "Name:\ta\nGid:\t5\t5\t5\t5\nGroups:\t4 24 1000 \nNStgid:\t7\n";
+        assert_eq!(groups_in(status), [4, 24, 1000].map(Gid::from_raw));
+        assert_eq!(groups_in("Groups:\t \n"), []);
+        assert_eq!(groups_in(""), []);
     }
 }

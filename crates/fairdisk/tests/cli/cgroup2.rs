@@ -88,6 +88,55 @@ print(open(\"/proc/self/cgroup\").read().split(\"0::\")[1].strip() == \"/\" + os
     assert_eq!((well, said.as_str()), (true, "one\nTrue"));
 }
 
+/// The kernel asks for the right to the group above both: it has to ask it of whoever writes.
+#[test]
+fn who_owns_a_part_of_the_tree_moves_tasks_within_it_only() {
+    if lacks() {
+        return;
+    }
+    let script = "
+        mkdir own own/a own/b; chown 65534 own own/cgroup.procs own/*/ own/*/cgroup.procs
+        mkdir shared shared/a shared/b; chgrp 65533 shared{,/a,/b}/cgroup.procs
+        chmod g+w shared{,/a,/b}/cgroup.procs
+        as() { setpriv --reuid=65534 --regid=65534 $1 bash -c \"$2 || :\" 2>&1 |
+          sed 's/.*: //'; }
+        alone=--clear-groups group=--groups=65533
+        sleep 60 & child=$!
+        as $alone \"echo $child > own/a/tasks; echo $child > own/a/cgroup.procs\"
+        as $alone 'echo 0 > own/a/tasks'
+        as $alone 'echo 0 > shared/a/tasks'
+        as $group 'echo 0 > shared/a/tasks'
+        grep -c ^0::/$G/ /proc/$child/cgroup || kill $child
+        (echo $BASHPID > own/a/tasks
+         as $alone 'echo 0 > own/b/tasks; grep -o own/. /proc/self/cgroup'
+         as $alone 'echo 0 > tasks')
+        (echo $BASHPID > shared/a/tasks
+         as $group 'echo 0 > shared/b/tasks; grep -o shared/. /proc/self/cgroup'
+         as $alone 'echo 0 > shared/b/tasks')
+        (echo $BASHPID > own/a/tasks
+         unshare --cgroup setpriv --reuid=65534 --regid=65534 --clear-groups bash -c '
+           cat own/b/cfq.ioprio; echo $$ > own/b/tasks' 2>&1 | sed 's/.*: //')
+        wait; rmdir own/*/ shared/*/";
+    let (well, said) = groups(&[], "--hierarchy v2", script);
+    let denied = "Permission denied";
+    let expected = [
+        denied,
+        denied,
+        denied,
+        denied,
+        denied,
+        "0",
+        "own/b",
+        denied,
+        "shared/b",
+        denied,
+        "4",
+        "Operation not permitted",
+    ];
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!((well, lines), (true, expected.to_vec()), "{said}");
+}
+
 /// Root only among its own cannot mount hierarchies of version 1, as on a system that has none.
 #[test]
 fn without_version_1_the_tree_of_version_2_stands_in() {
