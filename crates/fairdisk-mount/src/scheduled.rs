@@ -3,8 +3,7 @@
 use crate::gate::{Gate, Job, Piece};
 use crate::identity::{Asks, FileId, Hierarchy, Identity, Setting, SettingError, Who};
 use fairdisk_core::{
-    Accounts, AttachError, Change, GroupAccount, GroupId, GroupLoad, Instant, Refusal, Span,
-    WeightMap,
+    Accounts, AttachError, GroupAccount, GroupId, GroupLoad, Instant, Refusal, Span, WeightMap,
 };
 use fairdisk_plane::disk::{Disk, Order, Served, Thread};
 use fairdisk_sched::cfq::{CfqParams, Quirks};
@@ -148,14 +147,31 @@ impl ScheduledGate {
         status.collect()
     }
 
-    /// Keeps a setting with a group. It takes effect the next time the group asks for something.
+    /// Makes settings of a group, all of them or none. They are in effect when this returns, and
+    /// kept with the group.
     ///
     /// # Errors
-    /// There is no such group, or the system refuses.
-    pub fn set(&self, group: &str, setting: Setting) -> Result<(), SettingError> {
-        match &self.hierarchy {
-            Some(hierarchy) => hierarchy.set(group, setting),
-            None => Err(SettingError::NoGroup(group.to_owned())),
+    /// There is no such group, the system refuses, or the scheduler.
+    pub fn set(&self, group: &str, settings: &[Setting]) -> Result<(), SettingError> {
+        let no_group = || SettingError::NoGroup(group.to_owned());
+        let hierarchy = self.hierarchy.as_ref().ok_or_else(no_group)?;
+        let mut identity = self.identity();
+        let changed = hierarchy.set(group, settings)?;
+        identity.settings_changed(&changed.group);
+        let Some(refusal) = self.tell(&mut identity) else { return Ok(()) };
+        let group = changed.group.clone();
+        changed.undo();
+        identity.settings_changed(&group);
+        self.tell(&mut identity);
+        Err(SettingError::NotKept { group, refusal })
+    }
+
+    /// Finds out what groups ask for that wait for the disk: settings may be changed by others.
+    pub fn look_again(&self) {
+        for group in self.disk.loads().into_keys() {
+            let mut identity = self.identity();
+            identity.look_again(group);
+            self.tell(&mut identity);
         }
     }
 
@@ -176,17 +192,23 @@ impl ScheduledGate {
         let mut identity = self.identity();
         let who = with(&mut identity, self.disk.now());
         // Told under the lock: in the order in which it happened.
-        self.tell(identity.take_changes());
+        self.tell(&mut identity);
         who
     }
 
-    fn tell(&self, changes: Vec<Change>) {
-        for change in changes {
-            if let Err(Refusal::Floor { group, takes, left }) = self.disk.configure(change) {
-                let (group, takes, left) = (group.0, takes.as_ms(), left.as_ms());
-                tracing::warn!(group, takes, left, "a floor is refused: it could not be kept");
-            }
+    /// Tells the scheduler what has changed; the first thing it refuses, if any.
+    fn tell(&self, identity: &mut Identity) -> Option<Refusal> {
+        let mut first = None;
+        for change in identity.take_changes() {
+            let Err(refusal) = self.disk.configure(change) else { continue };
+            let Refusal::Floor { group, takes, left } = refusal;
+            identity.refuse(group);
+            let path = identity.groups().find(|it| it.id == group).map(|it| it.path);
+            let (takes_ms, left_ms) = (takes.as_ms(), left.as_ms());
+            tracing::warn!(group = path, takes_ms, left_ms, "floor refused");
+            first = first.or(Some(refusal));
         }
+        first
     }
 
     /// The thread, or who used the file last if nobody asks.

@@ -73,10 +73,11 @@ impl OwnFile {
         let setting = text
             .and_then(|text| Setting::parse(&format!("{key}={}", text.trim())).ok())
             .ok_or(Errno::INVAL)?;
-        hierarchy.set(group, setting).map_err(|error| match error {
+        let set = hierarchy.set(group, &[setting]).map(drop);
+        set.map_err(|error| match error {
             SettingError::NoGroup(_) => Errno::NODEV.into(),
             SettingError::Key(_) | SettingError::Value { .. } => Errno::INVAL.into(),
-            SettingError::Refused { .. } => Errno::ACCESS.into(),
+            SettingError::Refused { .. } | SettingError::NotKept { .. } => Errno::ACCESS.into(),
         })
     }
 }

@@ -15,12 +15,12 @@ use std::num::NonZeroU64;
 pub enum Ask {
     /// How the mount and its groups are doing.
     List,
-    /// A setting of a group.
+    /// Settings of a group, all of them or none.
     Set {
         /// Its cgroup.
         group: String,
         /// `weight=200`, `max_iops=100` and so on.
-        setting: String,
+        settings: Vec<String>,
     },
     /// Another scheduler.
     Scheduler {
@@ -225,9 +225,10 @@ mod tests {
 
     #[test]
     fn questions_are_short_lines() {
-        let text = r#"{"do":"set","group":"/a","setting":"weight=7"}"#;
+        let text = r#"{"do":"set","group":"/a","settings":["weight=7"]}"#;
         let ask: Ask = serde_json::from_str(text).unwrap();
-        assert_eq!(ask, Ask::Set { group: "/a".to_owned(), setting: "weight=7".to_owned() });
+        let settings = vec!["weight=7".to_owned()];
+        assert_eq!(ask, Ask::Set { group: "/a".to_owned(), settings });
         assert_eq!(serde_json::to_string(&ask).unwrap(), text);
         assert!(ask.is_change());
         for garbage in ["", "{}", r#"{"do":"burn"}"#, "[1", "\u{0}"] {

@@ -10,6 +10,7 @@ use crate::trouble::Seldom;
 use fairdisk_sched::SchedulerSpec;
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Uid, geteuid};
+use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -164,8 +165,9 @@ impl Shared {
         }
         match ask {
             Ask::List => Answer::Status(self.status()),
-            Ask::Set { group, setting } => {
-                let set = Setting::parse(setting).and_then(|it| self.mounts.gate().set(group, it));
+            Ask::Set { group, settings } => {
+                let gate = self.mounts.gate();
+                let set = Setting::parse_all(settings).and_then(|all| gate.set(group, &all));
                 set.map_or_else(|error| Answer::Error(error.to_string()), |()| Answer::Done)
             }
             Ask::Scheduler { name } => self.switch(name),
@@ -240,7 +242,8 @@ impl Shared {
 /// How each group is doing.
 fn entries(gate: &ScheduledGate) -> Vec<GroupEntry> {
     let groups = gate.groups();
-    let path = |id| groups.iter().find(|group| group.id == id).map(|group| group.path.as_str());
+    let paths: BTreeMap<_, _> = groups.iter().map(|group| (group.id, &*group.path)).collect();
+    let path = |id| paths.get(&id).copied();
     let entry = |group: &GroupStatus| GroupEntry::of(group, group.parent.and_then(path), gate);
     groups.iter().map(entry).collect()
 }

@@ -20,8 +20,19 @@ pub struct GroupName<'a> {
 #[derive(Debug)]
 struct Group {
     path: String,
+    /// What it asks for, without what was refused.
     asks: Asks,
+    /// The floor, ceiling and target before the last change of them.
+    before: Qos,
+    /// Those that were refused last: they are not asked for again and again.
+    refused: Option<Qos>,
     parent: Option<GroupId>,
+}
+
+impl Group {
+    fn new(path: &str, asks: Asks) -> Self {
+        Self { path: path.to_owned(), asks, before: Qos::NONE, refused: None, parent: None }
+    }
 }
 
 /// The group that a cgroup's tasks belong to, and when that was found.
@@ -42,7 +53,7 @@ pub(super) struct Groups {
 
 impl Groups {
     pub(super) fn new() -> Self {
-        let root = Group { path: "/".to_owned(), asks: Asks::DEFAULT, parent: None };
+        let root = Group::new("/", Asks::DEFAULT);
         let numbers = BTreeMap::from([("/".to_owned(), GroupId::ROOT.0)]);
         Self { list: vec![Some(root)], numbers, found: BTreeMap::new() }
     }
@@ -67,6 +78,55 @@ impl Groups {
         GroupId(group)
     }
 
+    /// Finds out anew what a group asks for and where it lies, if it is still there.
+    pub(super) fn look_again(
+        &mut self,
+        hierarchy: &Hierarchy,
+        group: GroupId,
+        changes: &mut Vec<Change>,
+    ) {
+        let Some(path) = self.get(group.0).map(|known| known.path.clone()) else { return };
+        let asks = hierarchy.asks_of(&path).unwrap_or(Asks::DEFAULT);
+        self.ask(group.0, asks, changes);
+        self.nest(hierarchy, group.0, &path, changes);
+    }
+
+    /// The settings of `path` have changed, perhaps to what was refused before. It is a group now
+    /// if it was none; whoever lies in it is found anew.
+    pub(super) fn changed(&mut self, hierarchy: &Hierarchy, path: &str, changes: &mut Vec<Change>) {
+        let inside = |other: &str| {
+            other.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.found.retain(|cgroup, _| !inside(cgroup));
+        if let (owner, asks) = hierarchy.effective(path)
+            && owner == path
+        {
+            let group = self.number(path, asks, changes);
+            if let Some(group) = self.get_mut(group) {
+                group.refused = None;
+            }
+        }
+        let known = self.iter().filter(|group| inside(group.path)).map(|group| group.id);
+        for group in known.collect::<Vec<_>>() {
+            self.look_again(hierarchy, group, changes);
+        }
+    }
+
+    /// What the group asks for beside its share is refused: what it had stays.
+    pub(super) fn refuse(&mut self, group: GroupId) {
+        if let Some(known) = self.get_mut(group.0) {
+            known.refused = Some(std::mem::replace(&mut known.asks.qos, known.before));
+        }
+    }
+
+    fn get(&self, number: u32) -> Option<&Group> {
+        self.list.get(number as usize)?.as_ref()
+    }
+
+    fn get_mut(&mut self, number: u32) -> Option<&mut Group> {
+        self.list.get_mut(number as usize)?.as_mut()
+    }
+
     /// Puts a group, and those it lies in, where their directories are.
     fn nest(&mut self, hierarchy: &Hierarchy, group: u32, path: &str, changes: &mut Vec<Change>) {
         let (mut group, mut path) = (group, path);
@@ -80,7 +140,7 @@ impl Groups {
     }
 
     fn set_parent(&mut self, group: u32, parent: Option<GroupId>, changes: &mut Vec<Change>) {
-        let Some(known) = &mut self.list[group as usize] else { return };
+        let Some(known) = self.get_mut(group) else { return };
         if known.parent != parent {
             known.parent = parent;
             changes.push(Change::GroupParent { group: GroupId(group), parent });
@@ -98,7 +158,7 @@ impl Groups {
             self.list.push(None);
         }
         let Asks { share, idle, qos } = asks;
-        self.list[number] = Some(Group { path: path.to_owned(), asks, parent: None });
+        self.list[number] = Some(Group::new(path, asks));
         self.numbers.insert(path.to_owned(), number as u32);
         let group = GroupId(number as u32);
         changes.push(Change::GroupAdded { group, share });
@@ -113,9 +173,12 @@ impl Groups {
     }
 
     fn ask(&mut self, number: u32, asks: Asks, changes: &mut Vec<Change>) {
-        let Some(known) = &mut self.list[number as usize] else { return };
-        let before = std::mem::replace(&mut known.asks, asks);
-        let (group, Asks { share, idle, qos }) = (GroupId(number), asks);
+        let Some(known) = self.get_mut(number) else { return };
+        let before = known.asks;
+        let qos = if known.refused == Some(asks.qos) { before.qos } else { asks.qos };
+        let asks = Asks { qos, ..asks };
+        known.asks = asks;
+        let (group, Asks { share, idle, .. }) = (GroupId(number), asks);
         if asks != before {
             tracing::info!(group = known.path, old = %before, new = %asks, "setting changed");
         }
@@ -126,6 +189,7 @@ impl Groups {
             changes.push(Change::GroupIdle { group, idle });
         }
         if qos != before.qos {
+            (known.before, known.refused) = (before.qos, None);
             changes.push(Change::GroupQos { group, qos });
         }
     }
@@ -133,7 +197,7 @@ impl Groups {
     pub(super) fn iter(&self) -> impl Iterator<Item = GroupName<'_>> {
         self.list.iter().enumerate().filter_map(|(number, group)| {
             let id = GroupId(number as u32);
-            let Group { path, asks, parent } = group.as_ref()?;
+            let Group { path, asks, parent, .. } = group.as_ref()?;
             Some(GroupName { id, path, asks: *asks, parent: *parent })
         })
     }

@@ -1,8 +1,7 @@
 //! The tree of cgroups that groups are taken from, and the settings kept in its directories.
 
-use super::setting::{Asks, KEYS, Setting, SettingError};
-use rustix::fs::{XattrFlags, getxattr, removexattr, setxattr};
-use rustix::io::Errno;
+use super::kept::{self, Kept};
+use super::setting::{Asks, Setting, SettingError};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -126,26 +125,9 @@ impl Hierarchy {
         self.mount.join(group.trim_start_matches('/'))
     }
 
-    /// Version 1 has no user attributes.
-    fn attribute(&self, key: &str) -> String {
-        let space = if self.v1.is_some() { "trusted" } else { "user" };
-        format!("{space}.fairdisk.{key}")
-    }
-
-    /// What the group's directory says it asks for, if anything; a weight before a priority. What
-    /// makes no sense counts as unset.
-    fn asks_of(&self, group: &str) -> Option<Asks> {
-        let directory = self.directory(group);
-        let mut asks = None;
-        for (key, _) in KEYS {
-            let mut value = [0; 20];
-            let kept = getxattr(&directory, self.attribute(key), &mut value[..]).ok();
-            let text = kept.and_then(|length| std::str::from_utf8(&value[..length]).ok());
-            if let Some(setting) = text.and_then(|text| Setting::of(key, text.trim()).ok()) {
-                asks = Some(asks.unwrap_or(Asks::DEFAULT).with(setting));
-            }
-        }
-        asks
+    /// What the group's directory says it asks for, if anything.
+    pub(super) fn asks_of(&self, group: &str) -> Option<Asks> {
+        kept::read(&self.directory(group))
     }
 
     /// The group that tasks in `cgroup` belong to, and what it asks for. A cgroup without settings
@@ -162,33 +144,42 @@ impl Hierarchy {
         above(group).skip(1).find_map(|path| Some((path, self.asks_of(path)?)))
     }
 
-    /// Keeps a setting with the group's directory, instead of any other.
+    /// Keeps settings with the group's directory, instead of what they take the place of: all of
+    /// them or none.
     ///
     /// # Errors
     /// There is no such group, or the system refuses.
-    pub fn set(&self, group: &str, setting: Setting) -> Result<(), SettingError> {
-        let directory = self.directory(group);
-        if group.split('/').any(|part| part == "..") || !directory.is_dir() {
-            return Err(SettingError::NoGroup(group.to_owned()));
+    pub fn set(&self, group: &str, settings: &[Setting]) -> Result<Changed, SettingError> {
+        let no_group = || SettingError::NoGroup(group.to_owned());
+        let parts = group.split('/').filter(|part| !matches!(*part, "" | "."));
+        let path = format!("/{}", parts.collect::<Vec<_>>().join("/"));
+        let directory = self.directory(&path);
+        if path.split('/').any(|part| part == "..") || !directory.is_dir() {
+            return Err(no_group());
         }
-        let refused = |why: Errno| SettingError::Refused {
-            group: group.to_owned(),
-            why: std::io::Error::from(why).to_string(),
-        };
-        let (key, value) = setting.parts();
-        let mut gone = setting.instead_of();
-        match value {
-            Some(value) => {
-                let (name, value) = (self.attribute(key), value.to_string());
-                setxattr(&directory, name, value.as_bytes(), XattrFlags::empty())
-                    .map_err(refused)?;
-            }
-            None => gone = Some(key),
+        match kept::change(&directory, settings) {
+            Ok(before) => Ok(Changed { group: path, directory, before }),
+            Err(why) => Err(SettingError::Refused {
+                group: group.to_owned(),
+                why: std::io::Error::from(why).to_string(),
+            }),
         }
-        match gone.map(|gone| removexattr(&directory, self.attribute(gone))) {
-            None | Some(Ok(()) | Err(Errno::NODATA)) => Ok(()),
-            Some(Err(why)) => Err(refused(why)),
-        }
+    }
+}
+
+/// Settings of a group that have just been changed.
+#[derive(Debug)]
+pub struct Changed {
+    /// Its cgroup.
+    pub group: String,
+    directory: PathBuf,
+    before: Kept,
+}
+
+impl Changed {
+    /// Takes the change back.
+    pub fn undo(self) {
+        kept::put_back(&self.directory, &self.before);
     }
 }
 

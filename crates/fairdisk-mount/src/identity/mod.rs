@@ -3,11 +3,12 @@
 mod groups;
 mod hierarchy;
 pub(crate) mod ioprio;
+mod kept;
 mod setting;
 mod tasks;
 
 pub use groups::GroupName;
-pub use hierarchy::{Hierarchy, HierarchyError};
+pub use hierarchy::{Changed, Hierarchy, HierarchyError};
 pub(crate) use hierarchy::{OWN, VERSION2, unescape};
 pub use setting::{Asks, Setting, SettingError};
 
@@ -106,6 +107,28 @@ impl Identity {
         std::mem::take(&mut self.changes)
     }
 
+    /// The settings of the cgroup `path` have changed: what that means for groups is known at once,
+    /// and what it means for threads when they next ask for something.
+    pub fn settings_changed(&mut self, path: &str) {
+        if let Some(hierarchy) = &self.hierarchy {
+            self.groups.changed(hierarchy, path, &mut self.changes);
+            self.tasks.look_again();
+        }
+    }
+
+    /// Finds out anew what a group asks for: one that waits for the disk asks for nothing
+    /// meanwhile, and is not looked at.
+    pub fn look_again(&mut self, group: GroupId) {
+        if let Some(hierarchy) = &self.hierarchy {
+            self.groups.look_again(hierarchy, group, &mut self.changes);
+        }
+    }
+
+    /// What a group asks for beside its share is refused: what it had stays.
+    pub fn refuse(&mut self, group: GroupId) {
+        self.groups.refuse(group);
+    }
+
     /// The groups, by the numbers the scheduler knows them by.
     pub fn groups(&self) -> impl Iterator<Item = GroupName<'_>> {
         self.groups.iter()
@@ -127,8 +150,7 @@ impl Identity {
         self.users.remove(&file);
     }
 
-    /// Threads that have ended and groups that were removed are forgotten; settings of groups
-    /// nobody asks for just now are read again.
+    /// Threads that have ended and groups that were removed are forgotten.
     fn sweep(&mut self, now: Instant) {
         self.swept = now;
         self.tasks.sweep(now, &mut self.changes);

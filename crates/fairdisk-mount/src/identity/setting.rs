@@ -1,6 +1,6 @@
 //! What a group can be told, one setting at a time, and what it then asks for.
 
-use fairdisk_core::{Qos, Share, Span, Weight};
+use fairdisk_core::{Qos, Refusal, Share, Span, Weight};
 use std::fmt;
 use std::num::NonZeroU64;
 
@@ -112,6 +112,14 @@ const RATE: &str = "a rate is a whole number a second, at least 1, with K, M or 
                     1024, or none";
 
 impl Setting {
+    /// Reads several, as [`parse`](Self::parse) reads each.
+    ///
+    /// # Errors
+    /// One of them is none.
+    pub fn parse_all<T: AsRef<str>>(texts: &[T]) -> Result<Vec<Self>, SettingError> {
+        texts.iter().map(|text| Self::parse(text.as_ref())).collect()
+    }
+
     /// Reads `weight=200`, `ioprio=2`, `idle=20` (milliseconds), `max_bps=10M` and so on; `default`
     /// or `none` takes back what can be taken back.
     ///
@@ -223,6 +231,13 @@ pub enum SettingError {
         /// What it said.
         why: String,
     },
+    /// The scheduler refuses.
+    NotKept {
+        /// The group.
+        group: String,
+        /// Why.
+        refusal: Refusal,
+    },
 }
 
 impl fmt::Display for SettingError {
@@ -239,6 +254,9 @@ impl fmt::Display for SettingError {
             Self::NoGroup(group) => write!(f, "no group `{group}`: its directory does not exist"),
             Self::Refused { group, why } => {
                 write!(f, "the settings of group `{group}` cannot be changed: {why}")
+            }
+            Self::NotKept { group, refusal } => {
+                write!(f, "the settings of group `{group}` stay as they were: {refusal}")
             }
         }
     }

@@ -12,7 +12,8 @@ use std::os::unix::fs::FileExt;
 pub(super) struct Known {
     cgroup: File,
     pub(super) who: Who,
-    checked: Instant,
+    /// Until when what is known is believed.
+    believed: Instant,
     heard: Instant,
 }
 
@@ -47,7 +48,7 @@ impl Tasks {
         let mut last = Who::NOBODY;
         if let Some(known) = self.known.get_mut(&tid) {
             known.heard = now;
-            if now < known.checked + RECHECK {
+            if now < known.believed {
                 return Look::Known(known.who);
             }
             last = known.who;
@@ -59,12 +60,17 @@ impl Tasks {
             return Look::Known(Who { task: TaskId(0), ..last });
         }
         let Some(known) = self.known.get_mut(&tid) else { return Look::Known(last) };
-        known.checked = now;
+        known.believed = now + RECHECK;
         known.who.ioprio = ioprio::of(tid).unwrap_or_else(|| ioprio::from_nice(tid));
         match known.read() {
             Some(text) => Look::Read(known, text),
             None => Look::Known(known.who),
         }
+    }
+
+    /// Nothing is believed any longer: the groups have changed.
+    pub(super) fn look_again(&mut self) {
+        self.known.values_mut().for_each(|known| known.believed = Instant::ZERO);
     }
 
     /// Gets to know a thread; not if it is gone.
@@ -73,7 +79,7 @@ impl Tasks {
         let task = self.free.pop().unwrap_or(TaskId(self.next));
         self.next = self.next.max(task.0 + 1);
         let who = Who { task, ..Who::NOBODY };
-        self.known.insert(tid, Known { cgroup, who, checked: now, heard: now });
+        self.known.insert(tid, Known { cgroup, who, believed: now, heard: now });
         true
     }
 

@@ -7,7 +7,6 @@ use clap::Subcommand;
 use fairdisk_mount::control::{
     Ask, Client, ControlError, GroupEntry, Status, directory, running, socket_name,
 };
-use fairdisk_mount::identity::Setting;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -41,7 +40,7 @@ enum Action {
         /// Its cgroup, as `list` shows it
         group: String,
     },
-    /// Set what a group asks for; it takes effect within a second
+    /// Set what a group asks for: all of it or, if something cannot be, nothing
     Set {
         /// Its cgroup, as `list` shows it
         group: String,
@@ -80,24 +79,15 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
             };
             Ok(output::print(&format!("{}\n", asks(entry)))?)
         }
-        Action::Set { group, settings } => set(&mut client, group, settings),
+        Action::Set { group, settings } => {
+            client.ask(&Ask::Set { group: group.clone(), settings: settings.clone() })?;
+            Ok(())
+        }
         Action::Scheduler { name } => {
             client.ask(&Ask::Scheduler { name: name.clone() })?;
             Ok(())
         }
     }
-}
-
-/// All of the settings, or none if one is wrong.
-fn set(client: &mut Client, group: &str, settings: &[String]) -> Result<(), Failure> {
-    let wrong = settings.iter().find_map(|setting| Setting::parse(setting).err());
-    if let Some(error) = wrong {
-        return Err(Failure::BadInput(error.to_string()));
-    }
-    for setting in settings {
-        client.ask(&Ask::Set { group: group.to_owned(), setting: setting.clone() })?;
-    }
-    Ok(())
 }
 
 impl From<ControlError> for Failure {

@@ -114,8 +114,8 @@ fn act(screen: &mut Screen, client: &mut Client, rows: &[Row]) -> Result<bool, F
     match screen.key(key, rows) {
         Some(Wish::Quit) => return Ok(true),
         Some(Wish::Weight(group, weight)) => {
-            let setting = format!("weight={weight}");
-            screen.message = match client.ask(&Ask::Set { group: group.clone(), setting }) {
+            let settings = vec![format!("weight={weight}")];
+            screen.message = match client.ask(&Ask::Set { group: group.clone(), settings }) {
                 Ok(_) => format!("{group}: weight {weight}"),
                 Err(error) => error.to_string(),
             };

@@ -61,18 +61,12 @@ fn settings_take_effect_and_schedulers_change_under_load() {
          --runtime=6 --time_based --minimal"
     );
     let load = host.start(&group, &command);
-    let weight = |host: &Host| {
-        let status = host.status();
-        let entries = status["groups"].as_array().unwrap().clone();
-        let entry = entries.into_iter().find(|entry| entry["path"] == group);
-        entry.map(|entry| entry["weight"].as_u64().unwrap())
-    };
-    let wait_for = |wanted| while weight(&host) != Some(wanted) {};
-    wait_for(200);
-    assert!(host.ctl(&["set", &group, "ioprio=0"]).status.success());
-    wait_for(200);
-    assert!(host.ctl(&["set", &group, "weight=50"]).status.success());
-    wait_for(50);
+    assert_eq!(host.entry(&group)["weight"], 200);
+    for (setting, weight, ioprio) in [("ioprio=0", 200, Some(0)), ("weight=50", 50, None)] {
+        assert!(host.ctl(&["set", &group, setting]).status.success());
+        let entry = host.entry(&group);
+        assert_eq!((&entry["weight"], entry["ioprio"].as_u64()), (&weight.into(), ioprio));
+    }
     for scheduler in ["noop", "cfq", "deadline", "two-layer-cfq"] {
         let changed = host.ctl(&["scheduler", scheduler]);
         assert!(changed.status.success(), "{}", text(&changed));
@@ -114,12 +108,7 @@ fn floors_ceilings_and_inner_groups_are_told_and_shown() {
     assert!(set.status.success(), "{}", text(&set));
     let file = host.file("data");
     finish(host.start(&inner, &format!("cat {file}")));
-    let entry = |path: &str| {
-        let status = host.status();
-        let entries = status["groups"].as_array().unwrap();
-        entries.iter().find(|entry| entry["path"] == path).unwrap().clone()
-    };
-    let shown = entry(&inner);
+    let shown = host.entry(&inner);
     assert_eq!(shown["parent"], outer.as_str());
     for (key, value) in [
         ("min_iops", Some(50)),
@@ -131,18 +120,15 @@ fn floors_ceilings_and_inner_groups_are_told_and_shown() {
     ] {
         assert_eq!(shown[key].as_u64(), value, "{key}: {shown}");
     }
-    assert_eq!(entry(&outer)["parent"], serde_json::Value::Null);
+    assert_eq!(host.entry(&outer)["parent"], serde_json::Value::Null);
     let got = host.ctl(&["get", &inner]);
     let all = "min_iops=50 max_bps=10485760 burst_ms=20 latency_p99_ms=40";
     assert_eq!(text(&got), format!("ioprio=4 (weight 100) {all} in {outer}\n"));
     let wrong = host.ctl(&["set", &inner, "max_iops=7", "max_bps=0"]);
     assert_eq!(wrong.status.code(), Some(2), "{}", text(&wrong));
     assert!(host.ctl(&["set", &inner, "max_bps=none", "weight=7"]).status.success());
-    finish(host.start(&inner, &format!("cat {file}")));
-    while entry(&inner)["weight"] != 7 {
-        finish(host.start(&inner, &format!("dd if={file} iflag=direct of=/dev/null")));
-    }
-    let shown = entry(&inner);
+    let shown = host.entry(&inner);
+    assert_eq!(shown["weight"], 7, "{shown}");
     assert!(shown["max_bps"].is_null() && shown["max_iops"].is_null(), "{shown}");
     host.unmount();
 }
@@ -154,8 +140,7 @@ fn garbage_at_the_socket_harms_nobody_and_others_may_only_look() {
     }
     let mut host = Host::new();
     host.mount_well(&[]);
-    let name = fairdisk_mount::control::socket_name(&host.at());
-    let socket = fairdisk_mount::control::directory().join(name);
+    let socket = host.socket();
     for garbage in [&b"\0\xff\n"[..], b"{}\n", b"[[[[[[\n", &[b'x'; 200_000][..]] {
         let mut stream = UnixStream::connect(&socket).unwrap();
         // We may be hung up on in the middle.

@@ -1,5 +1,6 @@
 //! A mounted directory, groups, and programs in them.
 
+use fairdisk_mount::control::{directory, socket_name};
 use serde_json::Value;
 use std::env;
 use std::fs;
@@ -167,15 +168,21 @@ impl Host {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
+    /// How a group is doing; null if the mount does not know it.
+    pub(crate) fn entry(&self, group: &str) -> Value {
+        entry(&self.status(), group)
+    }
+
     /// Milliseconds of the disk each group has had.
     pub(crate) fn device_time(&self, groups: &[String]) -> Vec<f64> {
         let status = self.status();
-        let time = |group: &String| {
-            let entries = status["groups"].as_array().unwrap();
-            let entry = entries.iter().find(|entry| entry["path"] == *group);
-            entry.map_or(0.0, |entry| entry["device_time_ms"].as_f64().unwrap())
-        };
-        groups.iter().map(time).collect()
+        let time = |group: &String| entry(&status, group)["device_time_ms"].as_f64();
+        groups.iter().map(|group| time(group).unwrap_or(0.0)).collect()
+    }
+
+    /// Where the mount is asked after.
+    pub(crate) fn socket(&self) -> PathBuf {
+        directory().join(socket_name(&self.at()))
     }
 
     /// A program in a group, started by a shell that moves itself there first.
@@ -194,6 +201,11 @@ impl Host {
             .spawn()
             .unwrap()
     }
+}
+
+fn entry(status: &Value, group: &str) -> Value {
+    let entries = status["groups"].as_array().unwrap();
+    entries.iter().find(|entry| entry["path"] == group).cloned().unwrap_or_default()
 }
 
 /// What a program wrote on both ends; it must have ended well.

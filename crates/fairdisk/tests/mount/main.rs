@@ -13,6 +13,7 @@ mod metrics;
 mod posted;
 mod prediction;
 mod scripts;
+mod settings;
 mod shares;
 mod storm;
 mod stress;

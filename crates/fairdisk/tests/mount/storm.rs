@@ -3,7 +3,7 @@
 
 use crate::host::{Host, finish, lacks_something};
 use fairdisk_core::Prng;
-use fairdisk_mount::control::{Ask, Client, directory, socket_name};
+use fairdisk_mount::control::{Ask, Client};
 use std::env;
 use std::fs;
 use std::process::Child;
@@ -37,7 +37,6 @@ struct Storm<'a> {
 
 impl<'a> Storm<'a> {
     fn new(host: &'a Host) -> Self {
-        let socket = directory().join(socket_name(&host.at()));
         let home = host.group("home", "weight=100");
         let wanderers = (0..WANDERERS)
             .map(|at| {
@@ -53,7 +52,7 @@ impl<'a> Storm<'a> {
             .collect();
         Self {
             host,
-            control: Client::connect(&socket).unwrap(),
+            control: Client::connect(&host.socket()).unwrap(),
             prng: Prng::new(1),
             home,
             groups: Vec::new(),
@@ -80,8 +79,8 @@ impl<'a> Storm<'a> {
     fn make(&mut self, group: u64) {
         fs::create_dir(self.host.group_directory(&name(group))).unwrap();
         let path = self.home.replace("/home", &format!("/{}", name(group)));
-        let setting = format!("weight={}", 1 + self.prng.below(1000));
-        self.control.ask(&Ask::Set { group: path, setting }).unwrap();
+        let settings = vec![format!("weight={}", 1 + self.prng.below(1000))];
+        self.control.ask(&Ask::Set { group: path, settings }).unwrap();
         self.groups.push(group);
         self.made += 1;
     }

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 /// Rounds of the main loop between two looks: five seconds.
 const ROUNDS: u32 = 50;
 
+/// Rounds between two looks at the settings of groups that wait: half a second.
+const SETTINGS_ROUNDS: u32 = 5;
+
 /// What waits longer for the disk is worth a warning.
 const LONG_WAIT: Span = Span::from_s(5);
 
@@ -22,6 +25,9 @@ impl Observer {
     /// Called in every round of the main loop.
     pub(super) fn look_now_and_then(&mut self, mounts: &Mounts) {
         self.rounds += 1;
+        if self.rounds.is_multiple_of(SETTINGS_ROUNDS) {
+            mounts.gate().look_again();
+        }
         if self.rounds < ROUNDS {
             return;
         }

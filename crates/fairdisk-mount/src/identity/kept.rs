@@ -1,0 +1,149 @@
+//! Settings as a group's directory keeps them: extended attributes called `fairdisk.KEY`.
+//!
+//! Those called `trusted.` only root can change, and only root sees. Those called `user.` can be
+//! changed by whoever may write to the directory: who owns a part of the tree could give it any
+//! share. They count only where nobody but root and whoever runs us may.
+
+use super::setting::{Asks, KEYS, Setting};
+use rustix::fd::OwnedFd;
+use rustix::fs::{
+    Mode, OFlags, Stat, XattrFlags, fgetxattr, flistxattr, fstat, listxattr, open, removexattr,
+    setxattr,
+};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+use std::path::Path;
+
+const TRUSTED: &str = "trusted.fairdisk.";
+const USER: &str = "user.fairdisk.";
+
+/// The kernel's limit for the names of all attributes together.
+const NAMES_BYTES_MAX: usize = 64 << 10;
+
+/// A longer value is none of ours.
+const VALUE_BYTES_MAX: usize = 20;
+
+/// What is kept with a directory, word for word.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kept(Vec<(String, Vec<u8>)>);
+
+/// What the settings of a directory ask for, if there are any; a weight before a priority, root's
+/// before those of others. What makes no sense counts as unset.
+pub(super) fn read(directory: &Path) -> Option<Asks> {
+    // Most directories have none, and are not opened for that.
+    let mut some = [0; 256];
+    match listxattr(directory, &mut some[..]) {
+        Ok(length) if names(&some[..length]).next().is_none() => return None,
+        Ok(_) | Err(Errno::RANGE) => {}
+        Err(_) => return None,
+    }
+    let directory = open_directory(directory).ok()?;
+    let kept = all(&directory).ok()?;
+    let user_too = fstat(&directory).is_ok_and(|stat| is_safe(&stat));
+    let spaces = if user_too { &[USER, TRUSTED][..] } else { &[TRUSTED] };
+    let mut asks = None;
+    for (space, (key, _)) in spaces.iter().flat_map(|space| KEYS.map(|key| (space, key))) {
+        if let Some(setting) = kept.setting(space, key) {
+            asks = Some(asks.unwrap_or(Asks::DEFAULT).with(setting));
+        }
+    }
+    asks
+}
+
+/// Keeps settings with a directory, instead of what they take the place of. What was there before
+/// is told, for whoever wants it back; if not all of them can be kept it is back already.
+pub(super) fn change(directory: &Path, settings: &[Setting]) -> Result<Kept, Errno> {
+    let before = all(&open_directory(directory)?)?;
+    match settings.iter().try_for_each(|setting| keep(directory, *setting)) {
+        Ok(()) => Ok(before),
+        Err(error) => {
+            put_back(directory, &before);
+            Err(error)
+        }
+    }
+}
+
+/// Makes it what it was.
+pub(super) fn put_back(directory: &Path, before: &Kept) {
+    let now = open_directory(directory).and_then(|directory| all(&directory)).unwrap_or_default();
+    for (name, _) in now.0.iter().filter(|(name, _)| !before.0.iter().any(|(old, _)| old == name)) {
+        // Whatever cannot be put back has not been changed either, or the directory is gone.
+        let _ = removexattr(directory, name.as_str());
+    }
+    for (name, value) in before.0.iter().filter(|kept| !now.0.contains(kept)) {
+        let _ = setxattr(directory, name.as_str(), value, XattrFlags::empty());
+    }
+}
+
+impl Kept {
+    fn setting(&self, space: &str, key: &str) -> Option<Setting> {
+        let named = |name: &str| name.strip_prefix(space) == Some(key);
+        let (_, value) = self.0.iter().find(|(name, _)| named(name))?;
+        Setting::of(key, std::str::from_utf8(value).ok()?.trim()).ok()
+    }
+}
+
+/// Keeps one, where root alone can change it if we are root.
+fn keep(directory: &Path, setting: Setting) -> Result<(), Errno> {
+    let (key, value) = setting.parts();
+    let mut gone = vec![];
+    match value.map(|value| value.to_string()) {
+        Some(value) => {
+            let write = |space| {
+                let name = format!("{space}{key}");
+                setxattr(directory, name, value.as_bytes(), XattrFlags::empty())
+            };
+            match write(TRUSTED) {
+                Ok(()) => gone.push(format!("{USER}{key}")),
+                Err(Errno::PERM) => write(USER)?,
+                Err(error) => return Err(error),
+            }
+        }
+        None => gone.extend([format!("{USER}{key}"), format!("{TRUSTED}{key}")]),
+    }
+    if let Some(other) = setting.instead_of() {
+        gone.extend([format!("{USER}{other}"), format!("{TRUSTED}{other}")]);
+    }
+    gone.iter().try_for_each(|name| remove(directory, name))
+}
+
+fn remove(directory: &Path, name: &str) -> Result<(), Errno> {
+    match removexattr(directory, name) {
+        // Version 1 has none for users.
+        Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => Ok(()),
+        // Those of root are hidden from others, who have not asked for them to go.
+        Err(Errno::PERM) if name.starts_with(TRUSTED) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn open_directory(directory: &Path) -> Result<OwnedFd, Errno> {
+    open(directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
+fn all(directory: &OwnedFd) -> Result<Kept, Errno> {
+    let mut list = vec![0; NAMES_BYTES_MAX];
+    let length = flistxattr(directory, &mut list[..])?;
+    let mut kept = Kept::default();
+    for name in names(&list[..length]) {
+        let mut value = [0; VALUE_BYTES_MAX];
+        if let Ok(length) = fgetxattr(directory, name, &mut value[..]) {
+            kept.0.push((name.to_owned(), value[..length].to_vec()));
+        }
+    }
+    Ok(kept)
+}
+
+/// The names of ours in a list of them.
+fn names(list: &[u8]) -> impl Iterator<Item = &str> {
+    let texts = list.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
+    texts.filter(|name| name.starts_with(USER) || name.starts_with(TRUSTED))
+}
+
+/// Whether nobody but root and whoever runs us may change what is said in the name of users.
+fn is_safe(directory: &Stat) -> bool {
+    let mode = Mode::from_raw_mode(directory.st_mode);
+    let owner = directory.st_uid == 0 || directory.st_uid == geteuid().as_raw();
+    let group = directory.st_gid == 0 || !mode.contains(Mode::WGRP);
+    owner && group && !mode.contains(Mode::WOTH)
+}

@@ -1,0 +1,113 @@
+//! Settings: when they are in effect, which are refused, and whose count.
+
+use crate::host::{Host, fairdisk, finish, lacks_something, text};
+use rustix::fs::{XattrFlags, getxattr, setxattr};
+use rustix::io::Errno;
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::Path;
+use std::process::Child;
+
+/// A setting as others keep it with a group: users, or root without asking the mount.
+fn keep(directory: &Path, name: &str, value: &str) {
+    setxattr(directory, name, value.as_bytes(), XattrFlags::empty()).unwrap();
+}
+
+/// A group whose only program reads more than it may for an hour, and now waits.
+fn waits(host: &Host, name: &str) -> (String, Child) {
+    let group = host.group(name, "max_bps=1");
+    let file = host.file("data");
+    let read = format!("timeout 120 dd if={file} of=/dev/null bs=4k count=3 iflag=direct");
+    let child = host.start(&group, &read);
+    while host.entry(&group)["reads"] == 0 {}
+    (group, child)
+}
+
+#[test]
+fn settings_reach_a_group_that_waits() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.make_file("data", 1);
+    host.mount_well(&["--device-model", "hdd-7200-2007"]);
+    let (group, reader) = waits(&host, "tenant");
+    let set = host.ctl(&["set", &group, "max_bps=none", "weight=50"]);
+    assert!(set.status.success(), "{}", text(&set));
+    let shown = host.entry(&group);
+    assert_eq!((&shown["weight"], &shown["max_bps"]), (&50.into(), &Value::Null));
+    finish(reader);
+    // By somebody else, whom the mount does not hear of.
+    let (group, reader) = waits(&host, "other");
+    keep(&host.group_directory("other"), "trusted.fairdisk.max_bps", "1000000000");
+    finish(reader);
+    assert_eq!(host.entry(&group)["max_bps"], 1_000_000_000);
+    host.unmount();
+}
+
+#[test]
+fn a_floor_that_cannot_be_kept_is_refused_and_nothing_changes() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.mount_well(&["--device-model", "hdd-7200-2007"]);
+    let group = host.group("tenant", "min_iops=10");
+    let before = text(&host.ctl(&["get", &group]));
+    let set = host.ctl(&["set", &group, "weight=300", "min_iops=1000000"]);
+    assert_eq!(set.status.code(), Some(2), "{}", text(&set));
+    assert!(text(&set).contains("of each second of the disk"), "{}", text(&set));
+    assert_eq!(text(&host.ctl(&["get", &group])), before);
+    let at = host.at();
+    let again = fairdisk(&["ctl", "--at", at.to_str().unwrap(), "set", &group, "min_iops=1000000"]);
+    assert_eq!(again.status.code(), Some(2), "{}", text(&again));
+    // What is kept with the group is what it was, too.
+    let directory = host.group_directory("tenant");
+    let kept = |key: &str| {
+        let mut value = [0; 20];
+        let name = format!("trusted.fairdisk.{key}");
+        getxattr(&directory, name, &mut value[..]).map(|length| value[..length].to_vec())
+    };
+    assert_eq!((kept("min_iops"), kept("weight")), (Ok(b"10".to_vec()), Err(Errno::NODATA)));
+    let set = host.ctl(&["set", &group, "weight=300", "min_iops=11"]);
+    assert!(set.status.success(), "{}", text(&set));
+    assert_eq!(text(&host.ctl(&["get", &group])), "weight=300 min_iops=11\n");
+    host.unmount();
+}
+
+/// Who owns the directory of a group can change its attributes for users.
+#[test]
+fn a_tenant_does_not_give_itself_a_share() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.make_file("data", 1);
+    host.mount_well(&[]);
+    host.group("tenant", "weight=50");
+    let directory = host.group_directory("tenant");
+    let inner = directory.join("inner");
+    fs::create_dir(&inner).unwrap();
+    for directory in [&directory, &inner] {
+        chown(directory, Some(65534), None).unwrap();
+        keep(directory, "user.fairdisk.weight", "10000");
+        keep(directory, "user.fairdisk.min_iops", "10");
+    }
+    let outer = host.group("tenant", "idle=0");
+    let inner_group = format!("{outer}/inner");
+    let read = format!("dd if={} of=/dev/null iflag=direct bs=4k count=1", host.file("data"));
+    finish(host.start(&inner_group, &read));
+    assert_eq!(text(&host.ctl(&["get", &outer])), "weight=50 idle=0\n");
+    assert_eq!(host.entry(&inner_group), Value::Null, "it has no settings that count");
+    // What only root can change is root's, by whatever name.
+    chown(&inner, Some(0), None).unwrap();
+    fs::set_permissions(&inner, fs::Permissions::from_mode(0o755)).unwrap();
+    host.group("tenant/inner", "idle=0");
+    let got = text(&host.ctl(&["get", &inner_group]));
+    assert_eq!(got, format!("weight=10000 idle=0 min_iops=10 in {outer}\n"));
+    host.group("tenant/inner", "ioprio=7");
+    let got = text(&host.ctl(&["get", &inner_group]));
+    assert_eq!(got, format!("ioprio=7 (weight 25) idle=0 min_iops=10 in {outer}\n"));
+    host.unmount();
+}
