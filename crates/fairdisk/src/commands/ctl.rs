@@ -39,6 +39,9 @@ enum Action {
     Get {
         /// Its cgroup, as `list` shows it
         group: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Set what a group asks for: all of it or, if something cannot be, nothing
     Set {
@@ -64,20 +67,21 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         Action::List { json } => {
             let status = client.status()?;
             if *json {
-                let value = serde_json::to_value(&status)
-                    .map_err(|error| Failure::Run(error.to_string()))?;
-                return Ok(output::print_json(&value)?);
+                return print_json(serde_json::to_value(&status));
             }
             Ok(output::print(&table(&status))?)
         }
-        Action::Get { group } => {
+        Action::Get { group, json } => {
             let status = client.status()?;
             let Some(entry) = status.groups.iter().find(|entry| entry.path == *group) else {
                 let error =
                     format!("no group `{group}` has used the mount (see fairdisk ctl list)");
                 return Err(Failure::BadInput(error));
             };
-            Ok(output::print(&format!("{}\n", asks(entry)))?)
+            if *json {
+                return print_json(serde_json::to_value(entry));
+            }
+            Ok(output::print(&(asks(entry) + "\n"))?)
         }
         Action::Set { group, settings } => {
             client.ask(&Ask::Set { group: group.clone(), settings: settings.clone() })?;
@@ -88,6 +92,11 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
             Ok(())
         }
     }
+}
+
+fn print_json(value: serde_json::Result<serde_json::Value>) -> Result<(), Failure> {
+    let value = value.map_err(|error| Failure::Run(error.to_string()))?;
+    Ok(output::print_json(&value)?)
 }
 
 impl From<ControlError> for Failure {

@@ -1,5 +1,6 @@
 //! `fairdisk top`: who gets how much of the disk, now.
 
+mod asked;
 pub(super) mod rates;
 mod screen;
 
@@ -31,16 +32,30 @@ pub(crate) struct Args {
     /// Print tables instead of drawing a screen; without a terminal that is so anyway
     #[arg(long)]
     batch: bool,
-    /// Tables to print [default: until interrupted]
-    #[arg(long, value_name = "N", requires = "batch")]
+    /// Print JSON, an object in a line for each look, instead of drawing a screen
+    #[arg(long)]
+    json: bool,
+    /// Tables or objects to print [default: until interrupted]
+    #[arg(long, value_name = "N")]
     count: Option<u64>,
+    /// The same as --count 1
+    #[arg(long, conflicts_with = "count")]
+    once: bool,
+}
+
+impl Args {
+    /// How many looks are printed, if there is no end to it by itself.
+    const fn looks(&self) -> Option<u64> {
+        if self.once { Some(1) } else { self.count }
+    }
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let client = ctl::connect(&args.at)?;
     let interval = Duration::from_secs(args.interval);
-    if args.batch || !io::stdout().is_terminal() {
-        return print(client, interval, args.count);
+    let prints = args.batch || args.json || args.looks().is_some();
+    if prints || !io::stdout().is_terminal() {
+        return print(client, interval, args);
     }
     let mut terminal = ratatui::init();
     let ended = watch(&mut terminal, client, interval);
@@ -48,17 +63,22 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     ended
 }
 
-fn print(mut client: Client, interval: Duration, count: Option<u64>) -> Result<(), Failure> {
+fn print(mut client: Client, interval: Duration, args: &Args) -> Result<(), Failure> {
     let stop = interrupt::stop_flag()?;
     let mut before = client.status()?;
     let mut printed = 0;
-    while count.is_none_or(|count| printed < count) {
+    while args.looks().is_none_or(|count| printed < count) {
         if !pause(interval, &stop) {
             return Ok(());
         }
         let after = client.status()?;
         let rows = rates::rows(&before, &after, rates::SortBy::default());
-        output::print(&screen::lines(&after, &rows))?;
+        let text = if args.json {
+            format!("{}\n", rates::json(&before, &after, &rows))
+        } else {
+            screen::lines(&after, &rows)
+        };
+        output::print(&text)?;
         before = after;
         printed += 1;
     }

@@ -76,8 +76,19 @@ fn settings_take_effect_and_schedulers_change_under_load() {
     let top = fairdisk(&["top", "--at", at.to_str().unwrap(), "--batch", "--count", "1"]);
     let line = text(&top).lines().find(|line| line.starts_with(&group)).unwrap().to_owned();
     assert_eq!(line.split_whitespace().nth(3), Some("100.0"), "{}", text(&top));
+    let look = ["top", "--at", at.to_str().unwrap(), "--json", "--once"];
+    let said = text(&fairdisk(&look));
+    let object: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    let groups = object["groups"].as_array().unwrap();
+    let shown = groups.iter().find(|entry| entry["name"] == group.as_str()).unwrap();
+    assert_eq!((&shown["time_share"], &shown["asked_share"]), (&1.0.into(), &1.0.into()));
+    assert!(shown["latency_ms"]["p50"].as_f64() > Some(0.0), "{said}");
     let got = host.ctl(&["get", &group]);
     assert_eq!(text(&got), "weight=50\n");
+    let got: serde_json::Value =
+        serde_json::from_slice(&host.ctl(&["get", "--json", &group]).stdout).unwrap();
+    assert_eq!((&got["path"], &got["weight"]), (&group.as_str().into(), &50.into()));
     for (args, says) in [
         (&["set", &group, "weight=0"][..], "1 to 10000"),
         (&["set", &group, "colour=red"][..], "unknown setting"),

@@ -1,6 +1,9 @@
 //! What happened between two looks at a mount.
 
+use super::asked;
+use crate::output::SCHEMA;
 use fairdisk_mount::control::{GroupEntry, LatencyCount, Status};
+use serde_json::{Value, json};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -9,7 +12,7 @@ use std::collections::BTreeMap;
 pub(super) struct Row {
     pub(super) path: String,
     pub(super) weight: u32,
-    /// Its part of the weights of all groups that used the disk, in percent.
+    /// Its part by the weights of all groups that used the disk, in percent.
     pub(super) asked: f64,
     /// Its part of the disk's time, in percent.
     pub(super) got: f64,
@@ -78,10 +81,9 @@ pub(super) fn rows(before: &Status, after: &Status, sort: SortBy) -> Vec<Row> {
         .map(|group| row(older.get(group.path.as_str()).copied(), group, seconds))
         .collect();
     let whole: f64 = rows.iter().map(|row| row.got).sum();
-    let weights: f64 =
-        rows.iter().filter(|row| row.got > 0.0).map(|row| f64::from(row.weight)).sum();
-    for row in &mut rows {
-        row.asked = if row.got > 0.0 { 100.0 * f64::from(row.weight) / weights } else { 0.0 };
+    let uses: Vec<bool> = rows.iter().map(|row| row.got > 0.0).collect();
+    for (row, part) in rows.iter_mut().zip(asked::parts(after, &uses)) {
+        row.asked = 100.0 * part;
         row.got = if whole > 0.0 { 100.0 * row.got / whole } else { 0.0 };
     }
     rows.sort_by(|a, b| sort.order(a, b));
@@ -107,6 +109,32 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
         wait_max_ms: after.wait_max_ms,
         errors: after.errors,
     }
+}
+
+/// What happened, for programs: shares as parts of the whole.
+pub(super) fn json(before: &Status, after: &Status, rows: &[Row]) -> Value {
+    let group = |row: &Row| {
+        json!({
+            "name": row.path,
+            "weight": row.weight,
+            "asked_share": row.asked / 100.0,
+            "time_share": row.got / 100.0,
+            "ios_per_s": row.ios_per_s,
+            "bytes_per_s": row.mb_per_s * 1e6,
+            "latency_ms": {"p50": row.p50_ms, "p99": row.p99_ms},
+            "wait_max_ms": row.wait_max_ms,
+            "errors": row.errors,
+        })
+    };
+    json!({
+        "schema": SCHEMA,
+        "disk": after.disk,
+        "mounts": after.mounts,
+        "scheduler": after.scheduler,
+        "uptime_s": after.uptime_s,
+        "duration_s": after.uptime_s - before.uptime_s,
+        "groups": rows.iter().map(group).collect::<Vec<_>>(),
+    })
 }
 
 fn difference(before: &[LatencyCount], after: &[LatencyCount]) -> Vec<LatencyCount> {
@@ -143,7 +171,7 @@ mod tests {
             ioprio: None,
             idle_ms: None,
             asks: format!("weight={weight}"),
-            parent: None,
+            parent: path.rsplit_once('/').map(|(parent, _)| parent.to_owned()),
             qos: QosEntry::default(),
             reads,
             writes: 0,
@@ -162,7 +190,7 @@ mod tests {
             schema: 2,
             disk: String::new(),
             mounts: Vec::new(),
-            scheduler: String::new(),
+            scheduler: "fair".to_owned(),
             device_model: None,
             io: None,
             cgroups: None,
@@ -188,6 +216,53 @@ mod tests {
         assert_eq!((rows[0].asked, rows[0].got), (75.0, 75.0));
         assert_eq!((rows[1].ios_per_s, rows[1].p50_ms), (50.0, Some(2.0)));
         assert_eq!((rows[2].asked, rows[2].p99_ms), (0.0, None));
+    }
+
+    /// A weight counts among those beside it, not among all; schedulers without nested groups see
+    /// all of them beside each other.
+    #[test]
+    fn what_is_asked_for_goes_down_the_tree() {
+        let before = status(10.0, Vec::new());
+        let mut after = status(
+            12.0,
+            vec![
+                group("/a", 300, 1.0, 1),
+                group("/a/big", 800, 1.0, 1),
+                group("/a/small", 100, 1.0, 1),
+                group("/a/idle", 5000, 0.0, 0),
+                group("/b", 100, 1.0, 1),
+                group("/c", 600, 0.0, 0),
+                group("/c/d/e", 50, 1.0, 1),
+                group("/c/d", 7, 0.0, 0),
+            ],
+        );
+        let asked = |after: &Status| {
+            let rows = rows(&before, after, SortBy::Name);
+            rows.iter().map(|row| format!("{} {:.1}", row.path, row.asked)).collect::<Vec<_>>()
+        };
+        let deep = [
+            "/a 3.0",
+            "/a/big 24.0",
+            "/a/idle 0.0",
+            "/a/small 3.0",
+            "/b 10.0",
+            "/c 0.0",
+            "/c/d 0.0",
+            "/c/d/e 60.0",
+        ];
+        assert_eq!(asked(&after), deep);
+        after.scheduler = "two-layer-cfq".to_owned();
+        let flat = [
+            "/a 22.2",
+            "/a/big 59.3",
+            "/a/idle 0.0",
+            "/a/small 7.4",
+            "/b 7.4",
+            "/c 0.0",
+            "/c/d 0.0",
+            "/c/d/e 3.7",
+        ];
+        assert_eq!(asked(&after), flat);
     }
 
     #[test]
