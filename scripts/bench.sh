@@ -24,6 +24,17 @@ median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 one_row() { "$program" run "$experiment" --arm two-layer --row '#1' --json --seeds "$1" "${@:2}"; }
 
+# A bench of a crate. What cargo says is shown if it fails.
+bench() {
+  local said
+  said=$(mktemp)
+  cargo bench --locked --quiet -p "$1" --bench "$2" 2>"$said" || {
+    cat "$said" >&2
+    failed=1
+  }
+  rm -f "$said"
+}
+
 echo "machine: $(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"
 echo "rustc:   $(rustc --version)"
 echo
@@ -47,13 +58,13 @@ line "start-up: one run of 1 ms, CPU time" \
 
 echo
 echo "== a decision: submit, admit, decide, complete; CPU time and instructions for each request"
-cargo bench --locked --quiet -p fairdisk-sched --bench decide 2>/dev/null
+bench fairdisk-sched decide
 
 # Example programs and benches of other crates, where there are any.
 if [ -f crates/fairdisk-sim/benches/device.rs ]; then
   echo
   echo "== device models"
-  cargo bench --locked --quiet -p fairdisk-sim --bench device 2>/dev/null
+  bench fairdisk-sim device
 fi
 
 echo
@@ -77,7 +88,7 @@ fi
 echo
 echo "== who gets what beside whom: fairdisk compare isolation, and what fair misses of its goals"
 "$program" compare isolation --quiet --device fixed-8ms,hdd-7200-2007,hdd-ncq,raid5-4,sata-ssd,nvme |
-  sed -n '/^over all of them/,$p'
+  sed -n '/^over all of them/,$p' || failed=1
 FAIRDISK_ISOLATION=long cargo test --release --locked --quiet -p fairdisk-lab --test isolation -- \
   --nocapture || failed=1
 

@@ -1,22 +1,27 @@
 #!/usr/bin/env bash
 # Installs the program, its man pages and completions below PREFIX, and for root what mount(8) and
-# systemd need. DESTDIR is put before every path; FAIRDISK_PROGRAM is a program built already.
+# systemd need. DESTDIR is put before every path; FAIRDISK_PROGRAM is a program built already. Both
+# mean what they say where this is called.
 set -euo pipefail
 
-if [ "$(id -u)" -eq 0 ] || [ -n "${DESTDIR:-}" ]; then
+absolute() { case $1 in "" | /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac; }
+root=$(absolute "${DESTDIR:-}")
+program=$(absolute "${FAIRDISK_PROGRAM:-}")
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if [ "$(id -u)" -eq 0 ] || [ -n "$root" ]; then
   prefix=${PREFIX:-/usr/local}
   system=yes
 else
   prefix=${PREFIX:-$HOME/.local}
   system=
 fi
-root=${DESTDIR:-}
 # The only place where mount(8) looks.
 sbin=${SBINDIR:-/sbin}
 share=$root$prefix/share
 
-program=${FAIRDISK_PROGRAM:-}
 if [ -z "$program" ]; then
+  . scripts/toolchain.sh
   cargo build --release --locked -p fairdisk
   program=${CARGO_TARGET_DIR:-target}/release/fairdisk
 fi

@@ -34,13 +34,23 @@ fi
 echo "note: installing ${missing[*]}" >&2
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+# With the package of the database comes a cluster that runs from then on. The tests make their own.
+no_cluster() {
+  local policy=/etc/postgresql-common/createcluster.conf
+  [[ " ${missing[*]} " == *" postgresql "* ]] && [ ! -e "$policy" ] || return 0
+  "${sudo[@]}" mkdir -p "${policy%/*}" &&
+    echo 'create_main_cluster = false' | "${sudo[@]}" tee "$policy" >/dev/null
+}
 install() {
   local packages=() name
   for name in "${missing[@]}"; do
     [ "$name" = promtool ] || packages+=("$name")
   done
-  [ ${#packages[@]} -eq 0 ] || "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -qq -y --no-install-recommends "${packages[@]}" >"$log" 2>&1 || return
+  if [ ${#packages[@]} -gt 0 ]; then
+    no_cluster || return
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 \
+      apt-get install -qq -y --no-install-recommends "${packages[@]}" >"$log" 2>&1 || return
+  fi
   command -v promtool >/dev/null || install_promtool >"$log" 2>&1
 }
 # Its package is that of a server, which would run from now on. Only the tool is taken out of it.

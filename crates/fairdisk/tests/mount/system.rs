@@ -23,7 +23,7 @@ impl Installed {
     fn new() -> Self {
         let place = tempfile::tempdir().unwrap();
         let output = Command::new(repository().join("scripts/install.sh"))
-            .current_dir(repository())
+            .current_dir(place.path())
             .env("FAIRDISK_PROGRAM", env!("CARGO_BIN_EXE_fairdisk"))
             .env("PREFIX", place.path().join("usr"))
             .env("SBINDIR", place.path().join("sbin"))
