@@ -38,6 +38,7 @@ mod scheduled;
 mod sys;
 mod tree;
 mod trouble;
+mod visitors;
 
 pub use block_device::BlockDevice;
 pub use errors::{MountError, MountProblem};

@@ -7,6 +7,7 @@ use crate::identity::Setting;
 use crate::mounts::Mounts;
 use crate::scheduled::{GroupStatus, ScheduledGate, scheduler};
 use crate::trouble::Seldom;
+use crate::visitors::{Place, Visitors};
 use fairdisk_sched::SchedulerSpec;
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Uid, geteuid};
@@ -16,9 +17,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// The longest question. None of ours comes near it.
@@ -27,10 +26,9 @@ const ASK_BYTES_MAX: u64 = 64 << 10;
 /// Who says nothing for so long is hung up on.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Connections at once; more are hung up on.
+/// Connections at once; those that come then take the place of silent ones.
 const CONNECTIONS_MAX: usize = 128;
 
-static TOO_MANY: Seldom = Seldom::new();
 static NOT_ALLOWED: Seldom = Seldom::new();
 
 /// What a disk says about itself besides its mounts and groups.
@@ -46,21 +44,13 @@ pub struct About {
 #[derive(Debug)]
 pub struct Server {
     path: PathBuf,
-    shared: Arc<Shared>,
-    listener: Option<JoinHandle<()>>,
+    /// Those who are being answered when it is dropped are answered.
+    _visitors: Visitors<UnixListener>,
 }
 
-struct Shared {
+struct Disk {
     mounts: Arc<Mounts>,
     about: Mutex<About>,
-    connections: AtomicUsize,
-    closing: AtomicBool,
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").finish_non_exhaustive()
-    }
 }
 
 impl Server {
@@ -76,61 +66,25 @@ impl Server {
         let listener = UnixListener::bind(path)?;
         // Everybody may connect; what they may do is decided for each question.
         fs::set_permissions(path, Permissions::from_mode(0o666))?;
-        let shared = Arc::new(Shared {
-            mounts,
-            about: Mutex::new(about),
-            connections: AtomicUsize::new(0),
-            closing: AtomicBool::new(false),
-        });
-        let own = Arc::clone(&shared);
-        let builder = std::thread::Builder::new().name("fairdisk-control".to_owned());
-        let thread = builder.spawn(move || own.listen(&listener))?;
-        Ok(Self { path: path.to_owned(), shared, listener: Some(thread) })
+        let disk = Disk { mounts, about: Mutex::new(about) };
+        let talk = move |stream: &UnixStream, place: &Place<UnixListener>| {
+            // Somebody who hangs up in the middle is no concern of ours.
+            let _ = disk.converse(stream, place);
+        };
+        let visitors = Visitors::receive("control", listener, CONNECTIONS_MAX, talk)?;
+        Ok(Self { path: path.to_owned(), _visitors: visitors })
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.shared.closing.store(true, Ordering::Release);
-        // A last call wakes the listener.
-        let woken = UnixStream::connect(&self.path).is_ok();
         let _ = fs::remove_file(&self.path);
-        if let Some(listener) = self.listener.take().filter(|_| woken) {
-            let _ = listener.join();
-        }
     }
 }
 
-impl Shared {
-    fn listen(self: &Arc<Self>, listener: &UnixListener) {
-        for stream in listener.incoming() {
-            if self.closing.load(Ordering::Acquire) {
-                return;
-            }
-            let Ok(stream) = stream else { continue };
-            if self.connections.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS_MAX {
-                self.connections.fetch_sub(1, Ordering::AcqRel);
-                if let Some(unsaid) = TOO_MANY.pass() {
-                    let most = CONNECTIONS_MAX;
-                    tracing::warn!(most, unsaid, "connection refused: too many at once");
-                }
-                continue;
-            }
-            let own = Arc::clone(self);
-            let builder = std::thread::Builder::new().name("fairdisk-caller".to_owned());
-            let spawned = builder.spawn(move || {
-                // Somebody who hangs up in the middle is no concern of ours.
-                let _ = own.converse(&stream);
-                own.connections.fetch_sub(1, Ordering::AcqRel);
-            });
-            if spawned.is_err() {
-                self.connections.fetch_sub(1, Ordering::AcqRel);
-            }
-        }
-    }
-
+impl Disk {
     /// Answers line by line.
-    fn converse(&self, stream: &UnixStream) -> io::Result<()> {
+    fn converse(&self, stream: &UnixStream, place: &Place<UnixListener>) -> io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         let uid = socket_peercred(stream).ok().map(|peer| peer.uid);
@@ -143,7 +97,7 @@ impl Shared {
             }
             let whole = line.ends_with(b"\n");
             let answer = match serde_json::from_slice(&line) {
-                Ok(ask) => self.answer(&ask, uid),
+                Ok(ask) => place.answer(|| self.answer(&ask, uid)),
                 Err(error) => Answer::Error(format!("not a question: {error}")),
             };
             let mut text = serde_json::to_vec(&answer)?;

@@ -1,5 +1,7 @@
 //! Where metrics are asked for: a port of this machine, or a socket in the file system.
 
+use crate::visitors::{Door, Visitor};
+use rustix::net::shutdown;
 use std::fmt;
 use std::fs::{self, Permissions};
 use std::io::{self, Read, Write};
@@ -99,22 +101,23 @@ impl Listener {
             Socket::Unix(_, path) => Some(Address::Unix(path.clone())),
         }
     }
+}
 
-    pub(super) fn accept(&self) -> io::Result<Stream> {
+impl Door for Listener {
+    type Visitor = Stream;
+
+    fn accept(&self) -> io::Result<Stream> {
         match &self.0 {
             Socket::Tcp(listener) => listener.accept().map(|(stream, _)| Stream::Tcp(stream)),
             Socket::Unix(listener, _) => listener.accept().map(|(stream, _)| Stream::Unix(stream)),
         }
     }
 
-    /// Whoever waits in [`accept`](Self::accept) gets an error, now and from now on.
-    pub(super) fn close(&self) {
-        let _ = match &self.0 {
-            Socket::Tcp(listener) => rustix::net::shutdown(listener, rustix::net::Shutdown::Both),
-            Socket::Unix(listener, _) => {
-                rustix::net::shutdown(listener, rustix::net::Shutdown::Both)
-            }
-        };
+    fn close(&self) {
+        match &self.0 {
+            Socket::Tcp(listener) => drop(shutdown(listener, rustix::net::Shutdown::Both)),
+            Socket::Unix(listener, _) => listener.close(),
+        }
     }
 }
 
@@ -128,7 +131,7 @@ impl Drop for Listener {
 
 /// A connection.
 #[derive(Debug)]
-pub(super) enum Stream {
+pub(crate) enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
@@ -147,29 +150,38 @@ impl Stream {
             }
         }
     }
-
-    pub(super) fn end(&self) {
-        let _ = match self {
-            Self::Tcp(stream) => stream.shutdown(Shutdown::Write),
-            Self::Unix(stream) => stream.shutdown(Shutdown::Write),
-        };
-    }
 }
 
-impl Read for Stream {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl Visitor for Stream {
+    fn user(&self) -> Option<u32> {
         match self {
-            Self::Tcp(stream) => stream.read(buffer),
-            Self::Unix(stream) => stream.read(buffer),
+            Self::Tcp(_) => None,
+            Self::Unix(stream) => stream.user(),
+        }
+    }
+
+    fn hang_up(&self, how: Shutdown) {
+        match self {
+            Self::Tcp(stream) => drop(stream.shutdown(how)),
+            Self::Unix(stream) => stream.hang_up(how),
         }
     }
 }
 
-impl Write for Stream {
+impl Read for &Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => (&*stream).read(buffer),
+            Stream::Unix(stream) => (&*stream).read(buffer),
+        }
+    }
+}
+
+impl Write for &Stream {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Tcp(stream) => stream.write(data),
-            Self::Unix(stream) => stream.write(data),
+            Stream::Tcp(stream) => (&*stream).write(data),
+            Stream::Unix(stream) => (&*stream).write(data),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Mounting, asking, changing and unmounting.
 
 use crate::host::{Host, fairdisk, finish, lacks_something, text};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -177,4 +178,35 @@ fn garbage_at_the_socket_harms_nobody_and_others_may_only_look() {
     assert_eq!(change.status.code(), Some(2), "{}", text(&change));
     assert!(text(&change).contains("only root"), "{}", text(&change));
     host.unmount();
+}
+
+/// Whoever connects and says nothing keeps nobody out, nor the mount from ending.
+#[test]
+fn silent_connections_are_in_nobodys_way() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    let metrics = host.at().with_file_name("metrics.sock");
+    let mounted = host.mount(&["--metrics", &format!("unix:{}", metrics.display())]);
+    assert!(mounted.status.success(), "{}", text(&mounted));
+    let connect = |socket: &Path, count: usize| -> Vec<UnixStream> {
+        (0..count).map(|_| UnixStream::connect(socket).unwrap()).collect()
+    };
+    let silent = (connect(&host.socket(), 200), connect(&metrics, 40));
+    let look = host.ctl(&["list"]);
+    assert!(look.status.success(), "{}", text(&look));
+    let mut scrape = UnixStream::connect(&metrics).unwrap();
+    scrape.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+    let mut page = String::new();
+    scrape.read_to_string(&mut page).unwrap();
+    assert!(page.starts_with("HTTP/1.1 200 "), "{page}");
+    let pid = text(&mounted).trim_end().rsplit('=').next().unwrap().parse().unwrap();
+    kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
+    let process = format!("/proc/{pid}");
+    while Path::new(&process).exists() {
+        std::thread::yield_now();
+    }
+    assert!(!host.socket().exists() && !metrics.exists(), "it has ended well");
+    drop(silent);
 }
