@@ -12,9 +12,8 @@ step() {
   "${@:2}" || failed=$((failed + 1))
 }
 
-# Property tests read how many cases to try. The storms do not read their number of rounds yet: they
-# run here as long as in `make test`, with other optimisation.
-export FAIRDISK_STORM_ROUNDS=$((100 * scale))
+# How many storms instead of one, and how many cases of each property.
+export FAIRDISK_STORM_FACTOR=$((20 * scale))
 export PROPTEST_CASES=$((20000 * scale))
 step "storms through every scheduler" \
   cargo test --release --locked --quiet -p fairdisk-sched --test contract

@@ -21,6 +21,7 @@ use fairdisk_plane::{
 use fairdisk_sched::{Scheduler, SchedulerSpec};
 use fairdisk_sim::device::{DeviceModel, Fixed, FixedCost, FixedParams, FixedSpec};
 use std::cell::Cell;
+use std::env;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -93,10 +94,15 @@ fn completions(journal: &Journal) -> u64 {
     completed
 }
 
+/// So many times more storms: `FAIRDISK_STORM_FACTOR`, as `make soak` sets it.
+fn factor() -> u64 {
+    env::var("FAIRDISK_STORM_FACTOR").map_or(1, |factor| factor.parse().expect("a number"))
+}
+
 #[test]
 fn storms_over_memory_lose_nothing_and_repeat_exactly() {
     let mut checked = 0;
-    for seed in 0..200 {
+    for seed in 0..200 * factor() {
         let run = || storm(seed, |depth| Box::new(Memory::new(SECTORS, depth)));
         let (hash, sectors) = run();
         assert_eq!((hash, sectors), run(), "seed {seed} does not repeat");
@@ -107,7 +113,7 @@ fn storms_over_memory_lose_nothing_and_repeat_exactly() {
 
 #[test]
 fn storms_over_a_modelled_disk_lose_nothing() {
-    for seed in 0..100 {
+    for seed in 0..100 * factor() {
         storm(seed, |depth| {
             Box::new(Modelled::new(Memory::new(SECTORS, depth), device(depth, 300)))
         });
@@ -118,7 +124,7 @@ fn storms_over_a_modelled_disk_lose_nothing() {
 fn storms_over_real_files_lose_nothing() {
     let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     for preference in [Preference::Threads, Preference::Auto] {
-        for seed in 0..20 {
+        for seed in 0..20 * factor() {
             let path = place.path().join(format!("{preference:?}"));
             let needs = FileNeeds::scratch(SECTORS);
             storm(seed, |depth| {

@@ -10,6 +10,7 @@ mod world;
 
 use fairdisk_core::{EngineConfig, PoolConfig, PoolLayout};
 use fairdisk_sched::SchedulerSpec;
+use std::env;
 use storm::Storm;
 
 const SEEDS: u64 = 4;
@@ -49,10 +50,15 @@ fn specs() -> impl Iterator<Item = SchedulerSpec> {
     named.chain(set).chain(revisions::all())
 }
 
+/// So many times more storms: `FAIRDISK_STORM_FACTOR`, as `make soak` sets it.
+fn factor() -> u64 {
+    env::var("FAIRDISK_STORM_FACTOR").map_or(1, |factor| factor.parse().expect("a number"))
+}
+
 fn every_storm(switch: bool) {
     for spec in specs() {
         for config in configs() {
-            for seed in 0..SEEDS {
+            for seed in 0..SEEDS * factor() {
                 let once = weather(spec, config, seed, switch);
                 let again = weather(spec, config, seed, switch);
                 assert_eq!(once, again, "law 7: {} differs, seed {seed}", spec.name());
