@@ -10,7 +10,7 @@ const BUCKETS: usize = ((64 - SUB_BITS + 1) << SUB_BITS) as usize;
 /// Counts of spans by length.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    counts: Vec<u32>,
+    counts: Vec<u64>,
     total: u64,
     sum_ns: u64,
     max: Span,
@@ -56,19 +56,13 @@ impl Histogram {
         Span::from_ns(self.sum_ns)
     }
 
-    /// The mean, zero when empty.
-    #[must_use]
-    pub fn mean(&self) -> Span {
-        Span::from_ns(self.sum_ns.checked_div(self.total).unwrap_or(0))
-    }
-
     /// The span below which `per_mille` of 1000 lie, to the width of a bucket; zero when empty.
     #[must_use]
     pub fn quantile(&self, per_mille: u32) -> Span {
         let rank = (self.total * u64::from(per_mille)).div_ceil(1000).max(1);
         let mut seen = 0;
         for (index, count) in self.counts.iter().enumerate() {
-            seen += u64::from(*count);
+            seen += count;
             if seen >= rank {
                 return Span::from_ns(upper_edge(index)).min(self.max);
             }
@@ -79,7 +73,7 @@ impl Histogram {
     /// The buckets from short to long: the longest span each counts, and how many it has counted.
     pub fn buckets(&self) -> impl Iterator<Item = (Span, u64)> {
         let counts = self.counts.iter().enumerate();
-        counts.map(|(index, count)| (Span::from_ns(upper_edge(index)), u64::from(*count)))
+        counts.map(|(index, count)| (Span::from_ns(upper_edge(index)), *count))
     }
 
     /// Adds another histogram's counts.
@@ -120,6 +114,17 @@ mod tests {
             assert!(edge >= ns && edge - ns <= ns / 16, "{ns} -> {edge}");
         }
         assert_eq!(upper_edge(bucket(u64::MAX)), u64::MAX);
+    }
+
+    #[test]
+    fn counts_go_on_beyond_four_thousand_million() {
+        let mut histogram = Histogram::new();
+        histogram.record(Span::from_ms(7));
+        (0..33).for_each(|_| histogram.merge(&histogram.clone()));
+        histogram.record(Span::from_ms(9));
+        assert_eq!(histogram.count(), (1 << 33) + 1);
+        assert_eq!(histogram.buckets().map(|(_, count)| count).max(), Some(1 << 33));
+        assert!(histogram.quantile(999) < Span::from_ms(8));
     }
 
     #[test]
