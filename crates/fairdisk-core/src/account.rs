@@ -1,7 +1,7 @@
 //! What every group got: requests, bytes, device time, latency, waits.
 
 use crate::histogram::Histogram;
-use crate::request::{Bio, GroupId};
+use crate::request::{Bio, GroupId, Op};
 use crate::time::{Instant, Span};
 use alloc::vec::Vec;
 
@@ -10,14 +10,18 @@ use alloc::vec::Vec;
 pub struct GroupAccount {
     /// Finished reads, as the tasks count them (bios, not merged requests).
     pub reads: u64,
-    /// Finished writes, discards and zeroings.
+    /// Finished writes and zeroings.
     pub writes: u64,
+    /// Finished discards.
+    pub discards: u64,
     /// Finished flushes.
     pub flushes: u64,
-    /// Bytes read.
+    /// Bytes read. What failed moved nothing.
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
+    /// Bytes discarded.
+    pub discarded_bytes: u64,
     /// Requests the device finished; fewer than bios when bios were merged.
     pub device_requests: u64,
     /// How long the device was busy for this group, as [`Completion::device_time`] says.
@@ -52,13 +56,13 @@ impl GroupAccount {
     /// Finished bios of all kinds.
     #[must_use]
     pub const fn ios(&self) -> u64 {
-        self.reads + self.writes + self.flushes
+        self.reads + self.writes + self.discards + self.flushes
     }
 
-    /// Bytes moved both ways.
+    /// Bytes read, written and discarded.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
-        self.read_bytes + self.written_bytes
+        self.read_bytes + self.written_bytes + self.discarded_bytes
     }
 
     /// A bio has waited this long for the device.
@@ -69,17 +73,21 @@ impl GroupAccount {
 
     #[inline]
     pub(crate) fn finished(&mut self, bio: &Bio, latency: Span, ok: bool) {
-        use crate::request::Op;
+        let bytes = if ok { bio.sectors.bytes() } else { 0 };
         match bio.op {
             Op::Read => {
                 self.reads += 1;
-                self.read_bytes += bio.sectors.bytes();
+                self.read_bytes += bytes;
+            }
+            Op::Write | Op::WriteZeroes => {
+                self.writes += 1;
+                self.written_bytes += bytes;
+            }
+            Op::Discard => {
+                self.discards += 1;
+                self.discarded_bytes += bytes;
             }
             Op::Flush => self.flushes += 1,
-            Op::Write | Op::Discard | Op::WriteZeroes => {
-                self.writes += 1;
-                self.written_bytes += bio.sectors.bytes();
-            }
         }
         self.latency.record(latency);
         self.errors += u64::from(!ok);

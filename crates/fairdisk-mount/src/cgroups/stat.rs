@@ -44,13 +44,15 @@ fn block(text: &mut String, status: &Status, group: &str) {
     let count = |what: fn(&GroupEntry) -> u64| entry.map_or(0, what);
     let time = |what: fn(&GroupEntry) -> f64| entry.map_or(0.0, what);
     let requests = [
-        ("requests", count(|entry| entry.reads + entry.writes + entry.flushes)),
+        ("requests", count(GroupEntry::requests)),
         ("reads", count(|entry| entry.reads)),
         ("writes", count(|entry| entry.writes)),
+        ("discards", count(|entry| entry.discards)),
         ("flushes", count(|entry| entry.flushes)),
         ("errors", count(|entry| entry.errors)),
         ("read_bytes", count(|entry| entry.read_bytes)),
         ("written_bytes", count(|entry| entry.written_bytes)),
+        ("discarded_bytes", count(|entry| entry.discarded_bytes)),
     ];
     let latency = entry.map_or(&[][..], |entry| &entry.latency);
     let times = [

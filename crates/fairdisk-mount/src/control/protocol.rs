@@ -127,12 +127,18 @@ pub struct GroupEntry {
     pub reads: u64,
     /// Finished writes.
     pub writes: u64,
+    /// Finished discards.
+    #[serde(default)]
+    pub discards: u64,
     /// Finished flushes.
     pub flushes: u64,
     /// Bytes read.
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
+    /// Bytes discarded.
+    #[serde(default)]
+    pub discarded_bytes: u64,
     /// How long the disk was busy for it.
     pub device_time_ms: f64,
     /// The longest anything of it waited for the disk, or waits now.
@@ -184,6 +190,12 @@ pub struct LatencyCount {
 }
 
 impl GroupEntry {
+    /// Finished I/Os of all kinds.
+    #[must_use]
+    pub const fn requests(&self) -> u64 {
+        self.reads + self.writes + self.discards + self.flushes
+    }
+
     pub(super) fn of(group: &GroupStatus, parent: Option<&str>, gate: &ScheduledGate) -> Self {
         let account = &group.account;
         Self {
@@ -199,9 +211,11 @@ impl GroupEntry {
             qos: group.asks.qos.into(),
             reads: account.reads,
             writes: account.writes,
+            discards: account.discards,
             flushes: account.flushes,
             read_bytes: account.read_bytes,
             written_bytes: account.written_bytes,
+            discarded_bytes: account.discarded_bytes,
             device_time_ms: ms(account.device_time),
             wait_max_ms: ms(account.wait_max),
             errors: account.errors,

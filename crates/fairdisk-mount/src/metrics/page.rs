@@ -197,15 +197,25 @@ fn operations(text: &mut Text, groups: &[GroupStatus]) {
         "Operations of the group that finished.",
     );
     for GroupStatus { path, account, .. } in groups {
-        let kinds =
-            [("read", account.reads), ("write", account.writes), ("flush", account.flushes)];
+        let kinds = [
+            ("read", account.reads),
+            ("write", account.writes),
+            ("discard", account.discards),
+            ("flush", account.flushes),
+        ];
         for (op, count) in kinds {
             text.sample(&[("group", path), ("op", op)], count);
         }
     }
-    text.family("fairdisk_group_bytes_total", Kind::Counter, "Bytes the group read and wrote.");
+    let help = "Bytes the group read, wrote and discarded.";
+    text.family("fairdisk_group_bytes_total", Kind::Counter, help);
     for GroupStatus { path, account, .. } in groups {
-        for (op, bytes) in [("read", account.read_bytes), ("write", account.written_bytes)] {
+        let kinds = [
+            ("read", account.read_bytes),
+            ("write", account.written_bytes),
+            ("discard", account.discarded_bytes),
+        ];
+        for (op, bytes) in kinds {
             text.sample(&[("group", path), ("op", op)], bytes);
         }
     }

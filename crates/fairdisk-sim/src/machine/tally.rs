@@ -9,12 +9,16 @@ use fairdisk_core::{Histogram, Instant, Op, Span};
 pub struct GroupTally {
     /// Finished reads.
     pub reads: u64,
-    /// Finished writes and trims.
+    /// Finished writes.
     pub writes: u64,
-    /// Bytes read.
+    /// Finished trims.
+    pub trims: u64,
+    /// Bytes read. What failed moved nothing.
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
+    /// Bytes trimmed.
+    pub trimmed_bytes: u64,
     /// I/Os that failed.
     pub errors: u64,
     /// From the system call to its return.
@@ -25,24 +29,24 @@ impl GroupTally {
     /// Finished I/Os.
     #[must_use]
     pub const fn ios(&self) -> u64 {
-        self.reads + self.writes
+        self.reads + self.writes + self.trims
     }
 
-    /// Bytes both ways.
+    /// Bytes read, written and trimmed.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
-        self.read_bytes + self.written_bytes
+        self.read_bytes + self.written_bytes + self.trimmed_bytes
     }
 
     #[inline]
     pub(super) fn count(&mut self, op: Op, bytes: u64, latency: Span, failed: bool) {
-        if op == Op::Read {
-            self.reads += 1;
-            self.read_bytes += bytes;
-        } else {
-            self.writes += 1;
-            self.written_bytes += bytes;
-        }
+        let (ios, sum) = match op {
+            Op::Read => (&mut self.reads, &mut self.read_bytes),
+            Op::Discard => (&mut self.trims, &mut self.trimmed_bytes),
+            Op::Write | Op::WriteZeroes | Op::Flush => (&mut self.writes, &mut self.written_bytes),
+        };
+        *ios += 1;
+        *sum += if failed { 0 } else { bytes };
         self.errors += u64::from(failed);
         self.latency.record(latency);
     }
@@ -55,7 +59,7 @@ pub struct TaskReport {
     pub ios: u64,
     /// Of these, reads.
     pub reads: u64,
-    /// Bytes both ways; trims count as bytes written.
+    /// Bytes read, written and trimmed. What failed moved nothing.
     pub bytes: u64,
     /// By operation.
     pub per_op: PerOp<OpTally>,
@@ -86,7 +90,7 @@ impl TaskReport {
     pub(super) fn count(&mut self, op: Op, bytes: u64, latency: Span, failed: bool) {
         self.ios += 1;
         self.reads += u64::from(op == Op::Read);
-        self.bytes += bytes;
+        self.bytes += if failed { 0 } else { bytes };
         self.per_op.of_mut(op).count(bytes, latency, failed);
     }
 
@@ -114,8 +118,27 @@ impl OpTally {
     #[inline]
     pub(super) fn count(&mut self, bytes: u64, latency: Span, failed: bool) {
         self.ios += 1;
-        self.bytes += bytes;
+        self.bytes += if failed { 0 } else { bytes };
         self.errors += u64::from(failed);
         self.latency.get_or_insert_default().record(latency);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_failed_moved_nothing_and_trims_are_no_writes() {
+        let (mut group, mut task) = (GroupTally::default(), TaskReport::default());
+        let all = [Op::Read, Op::Write, Op::Discard];
+        for (op, failed) in all.map(|op| (op, false)).into_iter().chain([(Op::Write, true)]) {
+            group.count(op, 4096, Span::ZERO, failed);
+            task.count(op, 4096, Span::ZERO, failed);
+        }
+        assert_eq!((group.reads, group.writes, group.trims, group.errors), (1, 2, 1, 1));
+        assert_eq!((group.written_bytes, group.trimmed_bytes, group.bytes()), (4096, 4096, 12288));
+        assert_eq!((group.ios(), task.ios, task.bytes), (4, 4, 12288));
+        assert_eq!((task.per_op.write.bytes, task.per_op.trim.bytes), (4096, 4096));
     }
 }
