@@ -28,6 +28,8 @@ pub mod prng;
 pub mod qos;
 mod refusal;
 pub mod request;
+#[cfg(test)]
+mod samples;
 pub mod share;
 pub mod time;
 pub mod tree;

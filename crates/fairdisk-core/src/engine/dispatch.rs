@@ -77,23 +77,12 @@ impl DispatchList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{Flags, GroupId, IoPrio, Op, Sectors, TaskId};
-    use crate::time::Instant;
+    use crate::request::Op;
+    use crate::samples;
     use std::vec::Vec;
 
     fn request(op: Op, start: u64) -> Request {
-        Request {
-            id: RequestId(start as u32),
-            task: TaskId(0),
-            group: GroupId::ROOT,
-            op,
-            start: Lba(start),
-            sectors: Sectors(8),
-            sync: true,
-            flags: Flags::NONE,
-            ioprio: IoPrio::UNSET,
-            arrived: Instant::ZERO,
-        }
+        Request { id: RequestId(start as u32), start: Lba(start), ..samples::request(op) }
     }
 
     fn read(start: u64) -> Request {

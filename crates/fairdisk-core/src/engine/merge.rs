@@ -176,23 +176,18 @@ impl MergeIndex {
 mod tests {
     use super::*;
     use crate::prng::Prng;
-    use crate::request::{Flags, GroupId, IoPrio, Sectors, TaskId};
-    use crate::time::Instant;
+    use crate::request::Sectors;
+    use crate::samples;
     use std::vec::Vec;
 
     fn some_request(prng: &mut Prng, id: u32) -> Request {
         let longest = if prng.chance(1, 10) { 1024 } else { 16 };
+        let op = if prng.chance(1, 2) { Op::Read } else { Op::Write };
         Request {
             id: RequestId(id),
-            task: TaskId(0),
-            group: GroupId::ROOT,
-            op: if prng.chance(1, 2) { Op::Read } else { Op::Write },
             start: Lba(prng.below(5_000)),
             sectors: Sectors(prng.between(1, longest) as u32),
-            sync: true,
-            flags: Flags::NONE,
-            ioprio: IoPrio::UNSET,
-            arrived: Instant::ZERO,
+            ..samples::request(op)
         }
     }
 

@@ -228,7 +228,8 @@ const fn hash(piece: u64, write: bool) -> u32 {
 mod tests {
     use super::*;
     use crate::prng::Prng;
-    use crate::request::{BioId, Flags, GroupId, IoPrio, Lba, Sectors, TaskId};
+    use crate::request::{BioId, Lba, Sectors};
+    use crate::samples;
     use crate::time::Instant;
     use std::vec::Vec;
 
@@ -239,14 +240,9 @@ mod tests {
         let sectors = if op == Op::Flush { 0 } else { prng.between(1, longest) as u32 };
         Bio {
             id: BioId(id),
-            task: TaskId(0),
-            group: GroupId::ROOT,
-            op,
             start: Lba(prng.below(60_000)),
             sectors: Sectors(sectors),
-            sync: true,
-            flags: Flags::NONE,
-            ioprio: IoPrio::UNSET,
+            ..samples::bio(op)
         }
     }
 

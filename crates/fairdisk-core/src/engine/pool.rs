@@ -181,22 +181,12 @@ impl Pools {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{BioId, Flags, IoPrio, Lba, Sectors};
+    use crate::samples;
 
     const T0: Instant = Instant::ZERO;
 
     fn bio(task: u32, group: u32, op: Op) -> Bio {
-        Bio {
-            id: BioId(0),
-            task: TaskId(task),
-            group: GroupId(group),
-            op,
-            start: Lba(0),
-            sectors: Sectors(8),
-            sync: true,
-            flags: Flags::NONE,
-            ioprio: IoPrio::UNSET,
-        }
+        Bio { task: TaskId(task), group: GroupId(group), ..samples::bio(op) }
     }
 
     fn read(task: u32) -> Bio {
