@@ -68,6 +68,15 @@ fn rates_hold_and_a_ramp_does_not_count() {
     assert!((9.9..=10.1).contains(&row.tasks[0].seconds.mean), "{:?}", row.tasks[0].seconds);
 }
 
+/// fio 3.33 makes 35 I/Os in three seconds of such a job at 100 a second, and 1,257,472 bytes.
+#[test]
+fn a_rate_of_requests_is_one_of_bytes_at_the_smallest() {
+    let row = run("[a]\ndirect=1\nbsrange=4k-64k\nsize=64m\nrw=randread\nruntime=30\n\
+                   time_based\ndevice=fixed-8ms\nscheduler=noop\nrate_iops=100\n");
+    let bytes_per_s = row.total_bytes / row.duration_s;
+    assert!((bytes_per_s / (100.0 * 4096.0) - 1.0).abs() < 0.01, "{bytes_per_s} bytes/s");
+}
+
 #[test]
 fn mixes_and_splits_keep_their_parts() {
     let text = "[a]\ndirect=1\nrw=randrw\nrwmixread=70\nbssplit=4k/50:16k/50\nsize=64m\nnorandommap\n\

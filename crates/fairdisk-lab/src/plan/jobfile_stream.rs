@@ -103,26 +103,17 @@ fn limits(job: &Job, region: &Region) -> Limits {
     }
 }
 
-/// A rate in I/Os is one in bytes at the mean block.
+/// A rate in I/Os is one in bytes at the smallest block, as fio has it: where sizes differ there are
+/// fewer I/Os.
 fn rates(job: &Job) -> Rates {
     let rate = |bytes: Option<u64>, ios: Option<u64>, block: &JobBlock| {
-        NonZeroU64::new(bytes.or_else(|| Some(ios? * mean_bytes(block))).unwrap_or(0))
+        NonZeroU64::new(bytes.or_else(|| Some(ios? * block.min_bytes())).unwrap_or(0))
     };
     let (bytes, ios) = (&job.pace.bytes_per_s, &job.pace.ios_per_s);
     PerOp {
         read: rate(bytes.read, ios.read, &job.blocks.read),
         write: rate(bytes.write, ios.write, &job.blocks.write),
         trim: rate(bytes.trim, ios.trim, &job.blocks.trim),
-    }
-}
-
-fn mean_bytes(block: &JobBlock) -> u64 {
-    match block {
-        JobBlock::Fixed { bytes } => *bytes,
-        JobBlock::Range { min_bytes, max_bytes } => u64::midpoint(*min_bytes, *max_bytes),
-        JobBlock::Split(parts) => {
-            parts.iter().map(|part| part.bytes * u64::from(part.percent)).sum::<u64>() / 100
-        }
     }
 }
 
