@@ -1,4 +1,5 @@
-//! What a job that maps its files reads and writes (`ioengine=mmap`), request by request.
+//! What a job that maps its files (`ioengine=mmap`) or reads them through the page cache reads and
+//! writes, request by request.
 
 use fairdisk_core::{Entry, Instant, Op, Record, Span};
 use fairdisk_lab::catalog::overrides::Override;
@@ -97,6 +98,23 @@ fn a_sequential_job_reads_ahead_and_every_page_once() {
         assert_eq!(requests[0], read(0, first), "fadvise_hint={hint}");
         assert_eq!(pages_read(&requests), 2048, "fadvise_hint={hint}");
     }
+}
+
+#[test]
+fn reads_through_the_page_cache_go_by_what_is_said_of_the_file() {
+    for (hint, first) in [("1", 128), ("0", 64), ("random", 64), ("sequential", 128)] {
+        let job = format!("[a]\nioengine=psync\nrw=read\nbs=256k\nsize=8m\nfadvise_hint={hint}\n");
+        let requests = requests(&job, &[]);
+        assert_eq!(requests[0], read(0, first), "fadvise_hint={hint}");
+        assert_eq!(pages_read(&requests), 2048, "fadvise_hint={hint}");
+    }
+    let random = |hint| {
+        let job = "[a]\nioengine=psync\nrw=randread\nbs=4k\nsize=256k\nfadvise_hint";
+        requests(&format!("{job}={hint}\n"), &[])
+    };
+    let told = random("1");
+    assert!(told.len() == 64 && told.iter().all(|asked| asked.pages == 1), "{told:?}");
+    assert!(pages_read(&random("0")) > 64, "some follow others, and read ahead");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::per_direction::PerDirection;
 use super::setting::Placed;
 use super::source::Section;
 use super::span::{Extent, FileBytes};
-use super::submission::{self, EngineKind, Hint};
+use super::submission::{self, EngineKind};
 
 /// Everything that keeps a job from running.
 pub(super) fn conflicts(section: &Section, draft: &Draft) -> Vec<Error> {
@@ -26,7 +26,6 @@ pub(super) fn conflicts(section: &Section, draft: &Draft) -> Vec<Error> {
         identical_without_random(draft),
         flush_after_passes(draft),
         split_sectors(draft),
-        hint_without_mapping(draft),
     ];
     found.into_iter().flatten().collect()
 }
@@ -240,21 +239,6 @@ fn flush_after_passes(draft: &Draft) -> Option<Error> {
                       pass, without loops and an io_size above size";
         unsupported(flush, "1", remedy)
     })
-}
-
-/// How a file is read that nobody maps does not depend on what a job says about it.
-fn hint_without_mapping(draft: &Draft) -> Option<Error> {
-    let hint = draft.fadvise_hint.as_ref()?;
-    let said = match hint.value {
-        Hint::Pattern => return None,
-        Hint::Nothing => "0",
-        Hint::Random => "random",
-        Hint::Sequential => "sequential",
-    };
-    let engine = value(&draft.ioengine).unwrap_or(submission::DEFAULT).kind;
-    let mapped = matches!(engine, EngineKind::Mapped | EngineKind::Null);
-    let remedy = "it would change the result; only 1 can be run, or set ioengine=mmap";
-    (!mapped).then(|| unsupported(hint, said, remedy))
 }
 
 /// No disk has sectors smaller than this, and `direct=1` allows for whole ones only.

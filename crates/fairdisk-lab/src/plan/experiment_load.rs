@@ -13,7 +13,7 @@ use fairdisk_sim::GroupSpec;
 use fairdisk_sim::host::{
     Advice, FileSpec, JournalSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk,
 };
-use fairdisk_sim::workload::{Blocks, Direction, IoOrder, Limits, Mapped, StreamSpec, TaskSpec};
+use fairdisk_sim::workload::{Blocks, Direction, IoOrder, Limits, StreamSpec, TaskSpec};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -124,7 +124,7 @@ impl ExperimentLoad {
                     depth: task.depth,
                     think: task.think,
                     buffered: !task.direct,
-                    mapped: task.mapped.then(|| mapped(&task)),
+                    mapped: task.mapped.then(|| advice(&task)),
                     start: start(prng),
                     stream: stream(&task, place.bytes),
                     ..TaskSpec::default()
@@ -162,13 +162,12 @@ fn stream(task: &Task, file_bytes: u64) -> StreamSpec {
     }
 }
 
-const fn mapped(task: &Task) -> Mapped {
-    let advice = match task.advice {
+const fn advice(task: &Task) -> Advice {
+    match task.advice {
         TaskAdvice::None => Advice::Normal,
         TaskAdvice::Random => Advice::Random,
         TaskAdvice::Sequential => Advice::Sequential,
-    };
-    Mapped { advice, file_advice: Advice::Normal }
+    }
 }
 
 fn label(groups: &[Group], numbers: GroupNumbers, group: &Group) -> GroupLabel {

@@ -14,7 +14,7 @@ use crate::jobfile::{
 use fairdisk_core::{GroupId, Instant, IoClass, IoPrio, Lba, Prng, Share, Span, Weight};
 use fairdisk_sim::GroupSpec;
 use fairdisk_sim::host::{Advice, VolumeKind, VolumeSpec};
-use fairdisk_sim::workload::{Mapped, TaskSpec, Think};
+use fairdisk_sim::workload::{TaskSpec, Think};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -159,6 +159,12 @@ fn task(worker: &Worker<'_>, group: GroupId, files: Vec<u32>, prng: &mut Prng) -
         end_flushes: if flushes { files.len() as u32 } else { 0 },
         files,
         buffered: job.caching == Caching::Buffered,
+        file_advice: match job.submission.hint {
+            Hint::Nothing => Advice::Normal,
+            Hint::Pattern => pattern(job),
+            Hint::Random => Advice::Random,
+            Hint::Sequential => Advice::Sequential,
+        },
         write_through: job.flush.write_sync != WriteSync::None,
         think: job.pace.think.map(|think| Think {
             pause: Span::from_ns(think.pause_ns),
@@ -173,7 +179,10 @@ fn task(worker: &Worker<'_>, group: GroupId, files: Vec<u32>, prng: &mut Prng) -
     match job.submission.class {
         SubmissionClass::Sync => {}
         SubmissionClass::Mapped => {
-            task.mapped = Some(mapped(job));
+            task.mapped = Some(match job.submission.hint {
+                Hint::Nothing => Advice::Normal,
+                Hint::Pattern | Hint::Random | Hint::Sequential => pattern(job),
+            });
             // fio synchronises a mapping with msync, and after a write only to leave the cache out.
             task.write_through = job.caching == Caching::Direct;
         }
@@ -185,17 +194,11 @@ fn task(worker: &Worker<'_>, group: GroupId, files: Vec<u32>, prng: &mut Prng) -
     task
 }
 
-/// What fio tells the kernel about a mapping and its file.
-const fn mapped(job: &Job) -> Mapped {
-    let pattern = match job.pattern.order {
+/// How the job uses its files, as it tells the kernel.
+const fn pattern(job: &Job) -> Advice {
+    match job.pattern.order {
         Order::Sequential { .. } => Advice::Sequential,
         Order::Random(_) => Advice::Random,
-    };
-    match job.submission.hint {
-        Hint::Nothing => Mapped { advice: Advice::Normal, file_advice: Advice::Normal },
-        Hint::Pattern => Mapped { advice: pattern, file_advice: pattern },
-        Hint::Random => Mapped { advice: pattern, file_advice: Advice::Random },
-        Hint::Sequential => Mapped { advice: pattern, file_advice: Advice::Sequential },
     }
 }
 

@@ -1,17 +1,17 @@
 //! What a page fault reads: the rules of a mapped file (spec: memory, section 4.4).
 
 use super::windows::{Window, Windows};
-use crate::workload::Mapped;
 
-/// What a program says about how it will use a mapping.
+/// What a program says about how it will use a file or a mapping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Advice {
-    /// Nothing: a fault reads around its page, and ahead where faults follow one another.
+    /// Nothing: a fault reads around its page, and ahead where faults follow one another; a read
+    /// reads ahead where it follows another.
     #[default]
     Normal,
-    /// Randomly (`MADV_RANDOM`): a fault reads its page and nothing else.
+    /// Randomly: a fault reads its page and nothing else, a read what it asks for.
     Random,
-    /// From front to back (`MADV_SEQUENTIAL`): a fault reads ahead.
+    /// From front to back: a fault reads ahead, and so does a read, further.
     Sequential,
 }
 
@@ -30,11 +30,12 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// A new mapping of a file that is read ahead by up to `pages` pages.
-    pub(crate) const fn new(mapped: Mapped, pages: u64) -> Self {
-        let (advice, max_pages) = match mapped.file_advice {
-            Advice::Normal => (mapped.advice, pages),
-            Advice::Sequential => (mapped.advice, 2 * pages),
+    /// A new mapping, of which `advice` was said, of a file that is read ahead by up to `pages`
+    /// pages.
+    pub(crate) const fn new(advice: Advice, file_advice: Advice, pages: u64) -> Self {
+        let (advice, max_pages) = match file_advice {
+            Advice::Normal => (advice, pages),
+            Advice::Sequential => (advice, 2 * pages),
             // Without read-ahead a fault reads its page and nothing else.
             Advice::Random => (Advice::Random, 1),
         };
@@ -96,7 +97,7 @@ mod tests {
     const FILE: u64 = 262_144;
 
     const fn mapping(advice: Advice) -> Mapping {
-        Mapping::new(Mapped { advice, file_advice: Advice::Normal }, 32)
+        Mapping::new(advice, Advice::Normal, 32)
     }
 
     const fn window(start: u64, pages: u64) -> Window {
@@ -169,8 +170,7 @@ mod tests {
 
     #[test]
     fn advice_about_the_file_changes_how_far_is_read_ahead() {
-        let miss =
-            |advice, file_advice| Mapping::new(Mapped { advice, file_advice }, 32).miss(640, FILE);
+        let miss = |advice, file_advice| Mapping::new(advice, file_advice, 32).miss(640, FILE);
         assert_eq!(miss(Advice::Sequential, Advice::Sequential), window(640, 64));
         assert_eq!(miss(Advice::Sequential, Advice::Random), window(640, 1));
         assert_eq!(miss(Advice::Random, Advice::Sequential), window(640, 1));

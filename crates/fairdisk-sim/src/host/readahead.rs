@@ -8,12 +8,15 @@
 //! where the windows end. What lies elsewhere is read from the disk, also when it was read before,
 //! as in a file larger than memory; fio drops a file from the cache before each pass over it.
 
+use super::mapping::Advice;
 use super::windows::{Window, Windows};
 
 /// The read-ahead state of an open file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadAhead {
     windows: Windows,
+    /// It is said to be read at random: nothing is read ahead.
+    random: bool,
     /// The pages in memory or on the way to it, from the present read on.
     from: u64,
     until: u64,
@@ -23,14 +26,17 @@ pub(crate) struct ReadAhead {
 }
 
 impl ReadAhead {
-    pub(crate) const fn new(max_pages: u64) -> Self {
-        let windows = Windows::new(max_pages);
-        Self { windows, from: 0, until: 0, last: None, last_before: None }
+    /// That of a file which is read ahead by up to `pages` pages, and about which `advice` was
+    /// said.
+    pub(crate) fn new(advice: Advice, pages: u64) -> Self {
+        let windows = Windows::new(if advice == Advice::Sequential { 2 * pages } else { pages });
+        let random = advice == Advice::Random;
+        Self { windows, random, from: 0, until: 0, last: None, last_before: None }
     }
 
     /// The page that carries the mark; coming there asks for the next window.
-    pub(crate) const fn mark(&self) -> u64 {
-        self.windows.mark()
+    pub(crate) fn mark(&self) -> Option<u64> {
+        (!self.random).then(|| self.windows.mark())
     }
 
     /// The reader begins to read the pages from `page` to before `end`.
@@ -44,16 +50,16 @@ impl ReadAhead {
     }
 
     /// Whether the reader, come to `page`, asks for a window.
-    pub(crate) const fn is_due(&self, page: u64) -> bool {
-        page == self.mark() || page >= self.until
+    pub(crate) fn is_due(&self, page: u64) -> bool {
+        self.mark() == Some(page) || page >= self.until
     }
 
     /// What to submit for the reader at `page`, where a window is due; it still wants `request`
     /// pages.
     pub(crate) fn next(&mut self, page: u64, request: u64, file_pages: u64) -> Window {
-        let at_mark = page == self.mark() && page < self.until;
+        let at_mark = self.mark() == Some(page) && page < self.until;
         let behind_last = self.last_before.is_some_and(|last| page.wrapping_sub(last) <= 1);
-        if !self.windows.advance(page, request, at_mark, behind_last) {
+        if self.random || !self.windows.advance(page, request, at_mark, behind_last) {
             self.until = page + request;
             return Window { start: page, pages: request.min(file_pages.saturating_sub(page)) };
         }
@@ -70,18 +76,18 @@ mod tests {
 
     #[test]
     fn a_large_sequential_read_settles_at_windows_of_the_maximum() {
-        let mut state = ReadAhead::new(32);
+        let mut state = ReadAhead::new(Advice::Normal, 32);
         state.begin(0, 256);
         assert_eq!(state.next(0, 256, FILE), Window { start: 0, pages: 64 });
-        assert_eq!(state.mark(), 32);
+        assert_eq!(state.mark(), Some(32));
         assert_eq!(state.next(32, 224, FILE), Window { start: 64, pages: 32 });
-        assert_eq!(state.mark(), 64);
+        assert_eq!(state.mark(), Some(64));
         assert_eq!(state.next(64, 192, FILE), Window { start: 96, pages: 32 });
     }
 
     #[test]
     fn a_small_reader_ramps_up() {
-        let mut state = ReadAhead::new(32);
+        let mut state = ReadAhead::new(Advice::Normal, 32);
         let windows = [(0, 0, 4), (1, 4, 8), (4, 12, 16)];
         for page in 0..5 {
             state.begin(page, page + 1);
@@ -95,14 +101,14 @@ mod tests {
 
     #[test]
     fn nothing_is_read_past_the_end() {
-        let mut state = ReadAhead::new(32);
+        let mut state = ReadAhead::new(Advice::Normal, 32);
         state.begin(0, 10);
         assert_eq!(state.next(0, 10, 10), Window { start: 0, pages: 10 });
     }
 
     #[test]
     fn a_random_read_gets_what_it_asks_for() {
-        let mut state = ReadAhead::new(32);
+        let mut state = ReadAhead::new(Advice::Normal, 32);
         for page in [500, 100, 900, 100] {
             state.begin(page, page + 4);
             assert!(state.is_due(page));
@@ -115,8 +121,26 @@ mod tests {
     }
 
     #[test]
+    fn what_is_said_to_be_read_at_random_is_not_read_ahead() {
+        let mut state = ReadAhead::new(Advice::Random, 32);
+        for page in [0, 4, 8, 500] {
+            state.begin(page, page + 4);
+            assert!(state.is_due(page), "{page}");
+            assert_eq!(state.next(page, 4, FILE), Window { start: page, pages: 4 });
+            assert!((page + 1..page + 4).all(|page| !state.is_due(page)), "{page}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_to_be_read_from_front_to_back_is_read_ahead_twice_as_far() {
+        let mut state = ReadAhead::new(Advice::Sequential, 32);
+        state.begin(0, 256);
+        assert_eq!(state.next(0, 256, FILE), Window { start: 0, pages: 128 });
+    }
+
+    #[test]
     fn going_back_reads_again() {
-        let mut state = ReadAhead::new(32);
+        let mut state = ReadAhead::new(Advice::Normal, 32);
         state.begin(0, 8);
         let _ = state.next(0, 8, FILE);
         state.begin(0, 8);

@@ -33,7 +33,7 @@ impl<E: Elevator> Machine<E> {
             task.waits_for_page = true;
             return false;
         }
-        let mark = Some(task.readers[slot as usize].mark()).filter(|mark| *mark > page);
+        let mark = task.readers[slot as usize].mark().filter(|mark| *mark > page);
         let stops = coming.by_ref().map(|coming| coming.start).filter(|start| *start > page);
         let stop = stops.chain(mark).min().unwrap_or(end).min(end);
         task.step = Step::Copy(stop, end);

@@ -129,7 +129,10 @@ impl Task {
         read_ahead_pages: u64,
     ) -> Self {
         let stream = Stream::new(spec, files, prng);
-        let mapping = |mapped| vec![Mapping::new(mapped, read_ahead_pages); stream.files()];
+        let mapping = |advice| {
+            let mapping = Mapping::new(advice, spec.file_advice, read_ahead_pages);
+            vec![mapping; stream.files()]
+        };
         let faults = Faults::new(spec.mapped.map(mapping).unwrap_or_default());
         Self {
             group: spec.group,
@@ -151,7 +154,7 @@ impl Task {
             finished: 0,
             pause: Pause::None,
             dirty_bytes: 0,
-            readers: vec![ReadAhead::new(read_ahead_pages); stream.files()],
+            readers: vec![ReadAhead::new(spec.file_advice, read_ahead_pages); stream.files()],
             stream,
             coming: Vec::new(),
             faults,

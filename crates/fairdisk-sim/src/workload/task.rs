@@ -21,8 +21,12 @@ pub struct TaskSpec {
     pub refill_at: u32,
     /// Whether it goes through the page cache.
     pub buffered: bool,
-    /// Whether it maps its files, and what it says about that; then it goes through the page cache.
-    pub mapped: Option<Mapped>,
+    /// What it says about its files (`posix_fadvise`), as far as it goes through the page cache:
+    /// from front to back doubles the read-ahead, at random turns it off.
+    pub file_advice: Advice,
+    /// Whether it maps its files, and what it says about its mappings (`madvise`); then it goes
+    /// through the page cache.
+    pub mapped: Option<Advice>,
     /// Whether a write returns only when it is durable.
     pub write_through: bool,
     /// Whether its I/Os end at once, without a disk.
@@ -45,16 +49,6 @@ pub struct TaskSpec {
     pub stream: StreamSpec,
 }
 
-/// What a task says about files it maps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mapped {
-    /// About its mapping (`madvise`).
-    pub advice: Advice,
-    /// About the file (`posix_fadvise`): from front to back doubles the read-ahead, at random turns
-    /// it off.
-    pub file_advice: Advice,
-}
-
 /// A pause after every so many I/Os.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Think {
@@ -75,6 +69,7 @@ impl Default for TaskSpec {
             batch: 1,
             refill_at: u32::MAX,
             buffered: false,
+            file_advice: Advice::Normal,
             mapped: None,
             write_through: false,
             nowhere: false,
