@@ -113,6 +113,7 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
         seed,
         engine: EngineConfig { depth, peek: depth == 1, ..EngineConfig::default() },
         rotational: !seed.is_multiple_of(3),
+        serves_together: depth > 1 && seed.is_multiple_of(2),
         cpu: CpuSpec {
             cpus: 2,
             turnaround_min: TURNAROUND[seed as usize % 2].0,

@@ -41,6 +41,9 @@ pub struct MachineConfig {
     pub engine: EngineConfig,
     /// Whether the device has a head to move: schedulers are told if it has none.
     pub rotational: bool,
+    /// Whether several requests together are served faster than one after the other: schedulers
+    /// are told how many it takes then.
+    pub serves_together: bool,
     /// The CPUs.
     pub cpu: CpuSpec,
     /// Largest read-ahead window, in pages of 4 KiB.
@@ -106,7 +109,7 @@ pub struct Machine<E> {
     refused: Option<Refusal>,
     finished: Vec<(BioId, bool)>,
     groups: Vec<GroupTally>,
-    /// Tasks that have not ended, or whose data is still to be written back.
+    /// Tasks that have not ended, or whose data is still to be read ahead or written back.
     left: usize,
     phases: Phases,
     stopping: bool,
@@ -152,12 +155,15 @@ impl<E: Elevator> Machine<E> {
             let change = Change::Rotational { rotational: false };
             self.configure(Instant::ZERO, change, &mut ignored);
         }
+        let depth = Change::Depth { depth: self.config.engine.depth };
+        let depth = self.config.serves_together.then_some(depth);
         let costs = self.config.costs.map(Change::Costs);
         let groups = (0u32..).map(GroupId).zip(&self.config.groups);
         let added =
             groups.clone().map(|(group, spec)| Change::GroupAdded { group, share: spec.share });
         let more = groups.flat_map(|(group, spec)| spec.more(group));
-        let changes: Vec<Change> = costs.into_iter().chain(added).chain(more).collect();
+        let changes: Vec<Change> =
+            depth.into_iter().chain(costs).chain(added).chain(more).collect();
         for change in changes {
             self.configure(Instant::ZERO, change, &mut ignored);
         }
@@ -343,8 +349,8 @@ impl<E: Elevator> Machine<E> {
         match io.kind {
             IoKind::Data { task } => self.data_done(now, task, index),
             IoKind::Metadata { task } => self.wake(now, task),
-            IoKind::Window { task } => self.window_done(now, task, index),
-            IoKind::Pages { task } => self.pages_read(now, task, index),
+            IoKind::Window { task } => self.window_done(now, task, index, issue),
+            IoKind::Pages { task } => self.pages_read(now, task, index, issue),
             IoKind::WriteBehind { task } => {
                 let bytes = io.bytes;
                 self.write_behind_done(now, task, bytes, issue);
@@ -419,18 +425,20 @@ impl<E: Elevator> Machine<E> {
         let task = &mut self.tasks[index as usize];
         task.step = Step::Exited;
         task.report.finished = Some(now);
-        let written = task.dirty_bytes == 0;
         self.unmap_files(index);
-        if written {
-            self.forget(now, index, issue);
-        }
+        self.forget(now, index, issue);
         if self.phases.ended(&self.config.tasks[index as usize]) {
             self.start_ready(now);
         }
     }
 
-    /// A task has ended, and all it wrote is on the disk.
+    /// Schedulers forget a task that has ended once nothing more of it can arrive: what it wrote
+    /// is on the disk, and what it read ahead has come.
     fn forget(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+        let task = &self.tasks[index as usize];
+        if task.step != Step::Exited || task.dirty_bytes > 0 || !task.coming.is_empty() {
+            return;
+        }
         self.left -= 1;
         self.feed(now, Input::Configure(Change::TaskExited { task: TaskId(index) }), issue);
     }

@@ -153,6 +153,7 @@ impl Plan {
             seed: root.fork(2).next_u64(),
             engine: engine_config(&self.host, arm.revision.pool, depth),
             rotational: self.device.is_rotational(),
+            serves_together: device.serves_together(),
             cpu: cpu_spec(&self.host),
             read_ahead_pages: self.host.read_ahead_kib / 4,
             memory_pages: self.host.memory.mib * 256 / u64::from(self.array.disks),

@@ -9,7 +9,7 @@ use super::io::{Io, IoKind};
 use super::task::{Coming, PAGE_BYTES, Pending, Step};
 use crate::host::{Mapping, Window};
 use crate::workload::FileIo;
-use fairdisk_core::{Elevator, Instant, Op, Span};
+use fairdisk_core::{Elevator, Instant, Op, Request, Span};
 
 /// Where a task is in an I/O through a mapping.
 #[derive(Debug, Default)]
@@ -158,7 +158,13 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// Pages have come: their reader goes on if it waits for one of them, and so do others.
-    pub(super) fn pages_read(&mut self, now: Instant, index: u32, io: u32) {
+    pub(super) fn pages_read(
+        &mut self,
+        now: Instant,
+        index: u32,
+        io: u32,
+        issue: &mut Vec<Request>,
+    ) {
         let task = &mut self.tasks[index as usize];
         let Some(at) = task.coming.iter().position(|coming| coming.io == io) else { return };
         let coming = task.coming.swap_remove(at);
@@ -177,6 +183,7 @@ impl<E: Elevator> Machine<E> {
                 at += 1;
             }
         }
+        self.forget(now, index, issue);
     }
 
     /// The CPU's part: the faults, and copying the pages.

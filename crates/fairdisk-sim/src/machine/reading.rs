@@ -4,7 +4,7 @@ use super::Machine;
 use super::io::{Io, IoKind};
 use super::task::{Coming, PAGE_BYTES, Pending, Step};
 use crate::workload::FileIo;
-use fairdisk_core::{Elevator, Instant, Op, Span};
+use fairdisk_core::{Elevator, Instant, Op, Request, Span};
 
 impl<E: Elevator> Machine<E> {
     pub(super) fn copy(&mut self, now: Instant, index: u32, page: u64, end: u64) -> bool {
@@ -55,12 +55,19 @@ impl<E: Elevator> Machine<E> {
         task.step = Step::Submit(Pending { io, at, end, sync: true });
     }
 
-    pub(super) fn window_done(&mut self, now: Instant, index: u32, io: u32) {
+    pub(super) fn window_done(
+        &mut self,
+        now: Instant,
+        index: u32,
+        io: u32,
+        issue: &mut Vec<Request>,
+    ) {
         let task = self.task(index);
         task.coming.retain(|coming| coming.io != io);
         if std::mem::take(&mut task.waits_for_page) {
             self.wake(now, index);
         }
+        self.forget(now, index, issue);
     }
 
     /// The current buffered read has all its pages.

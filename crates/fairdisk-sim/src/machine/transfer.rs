@@ -194,7 +194,7 @@ impl<E: Elevator> Machine<E> {
         let ready = match task.step {
             Step::Full => task.dirty_bytes <= limit,
             Step::Syncing if task.dirty_bytes == 0 => return self.flush(now, index, issue),
-            Step::Exited if task.dirty_bytes == 0 => return self.forget(now, index, issue),
+            Step::Exited => return self.forget(now, index, issue),
             _ => false,
         };
         if ready {

@@ -1,0 +1,134 @@
+//! What schedulers are told of devices and of tasks that end.
+
+#[path = "../../fairdisk-core/tests/model/fifo.rs"]
+mod fifo;
+
+use fairdisk_core::{
+    Admission, Change, Completion, Decision, Description, Elevator, EngineConfig, Instant, Lba,
+    PoolConfig, PoolLayout, Request, RequestId, Span, TaskId,
+};
+use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec};
+use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeKind, VolumeSpec};
+use fairdisk_sim::workload::{Blocks, Limits, StreamSpec, TaskSpec};
+use fairdisk_sim::{GroupSpec, Machine, MachineConfig, World};
+use fifo::Fifo;
+
+/// First come, first served; keeps what it was told.
+#[derive(Debug, Default)]
+struct Witness {
+    fifo: Fifo,
+    depth: Option<u32>,
+    exited: Vec<TaskId>,
+    admitted: u32,
+}
+
+impl Elevator for Witness {
+    fn admit(&mut self, now: Instant, request: &Request) -> Admission {
+        assert!(!self.exited.contains(&request.task), "{:?} is no more", request.task);
+        self.admitted += 1;
+        self.fifo.admit(now, request)
+    }
+
+    fn decide(&mut self, now: Instant) -> Decision {
+        self.fifo.decide(now)
+    }
+
+    fn complete(&mut self, now: Instant, completion: &Completion) {
+        self.fifo.complete(now, completion);
+    }
+
+    fn withdraw(&mut self, now: Instant, id: RequestId) {
+        self.fifo.withdraw(now, id);
+    }
+
+    fn configure(&mut self, _now: Instant, change: &Change) {
+        match *change {
+            Change::Depth { depth } => self.depth = Some(depth),
+            Change::TaskExited { task } => self.exited.push(task),
+            _ => {}
+        }
+    }
+
+    fn describe(&self) -> Description {
+        self.fifo.describe()
+    }
+
+    fn drain(&mut self, now: Instant) -> Option<RequestId> {
+        self.fifo.drain(now)
+    }
+}
+
+/// A disk of 1 ms a request, and a task that reads a file's first pages through the page cache.
+fn world(pages: u64, engine: EngineConfig, serves_together: bool) -> World<Witness> {
+    let cpu = CpuSpec {
+        cpus: 1,
+        turnaround_min: Span::from_us(100),
+        turnaround_max: Span::from_us(100),
+        slot_wake: Span::ZERO,
+        page_copy: Span::from_us(1),
+        page_fault: Span::ZERO,
+    };
+    let limits = Limits { ios: Some(pages), ..Limits::default() };
+    let stream = StreamSpec { blocks: Blocks::fixed(4096), limits, ..StreamSpec::default() };
+    let task = TaskSpec { files: vec![0], buffered: true, stream, ..TaskSpec::default() };
+    let config = MachineConfig {
+        seed: 0,
+        engine,
+        rotational: true,
+        serves_together,
+        cpu,
+        read_ahead_pages: 32,
+        memory_pages: 1024,
+        write_behind_bytes: 1 << 20,
+        meta_hint: false,
+        async_of_submitter: false,
+        costs: None,
+        groups: vec![GroupSpec::default()],
+        volumes: vec![VolumeSpec {
+            kind: VolumeKind::Raw,
+            start: Lba(0),
+            warm: true,
+            journal: None,
+        }],
+        files: vec![FileSpec { volume: 0, start: Lba(0), bytes: 8 << 20, inode: 0 }],
+        tasks: vec![task],
+        keep_journal: false,
+    };
+    World::new(Machine::new(Witness::default(), config), disk())
+}
+
+fn disk() -> DeviceModel {
+    let cost = FixedCost { latency_us: 1_000, mb_per_s: None };
+    let params = FixedParams {
+        capacity_sectors: 1 << 20,
+        parallel: 1,
+        read: cost,
+        write: cost,
+        flush_us: 0,
+    };
+    DeviceSpec::Fixed(FixedSpec::new(params).expect("describes a device")).build()
+}
+
+#[test]
+fn a_task_is_gone_when_nothing_more_of_it_arrives() {
+    // Every page is a request, and slots are few: what the task reads ahead when it ends sleeps.
+    let pool = PoolConfig { layout: PoolLayout::PerDirection, requests: 3, batch_requests: 1 };
+    let engine = EngineConfig { merge_sectors_max: 8, pool, ..EngineConfig::default() };
+    let mut world = world(2, engine, false);
+    world.run_until_done(Instant::ZERO + Span::from_s(10));
+    let machine = world.machine();
+    assert!(machine.is_done());
+    let reader = machine.task_reports().next().expect("there is a task");
+    let ended = reader.finished.expect("it has ended");
+    assert!(ended + Span::from_ms(2) < world.now(), "its read-ahead takes longer than itself");
+    let witness = machine.engine().elevator();
+    assert!(witness.admitted > 4, "it has read ahead: {}", witness.admitted);
+    assert_eq!(witness.exited, [TaskId(0)]);
+}
+
+#[test]
+fn the_depth_of_a_device_that_serves_several_at_once_is_told() {
+    let engine = EngineConfig { depth: 4, ..EngineConfig::default() };
+    let told = |together| world(1, engine, together).machine().engine().elevator().depth;
+    assert_eq!((told(true), told(false)), (Some(4), None));
+}
