@@ -9,12 +9,18 @@ use fairdisk_sim::{TaskReport, World};
 
 /// The tasks of the jobs when all of them are done.
 fn run(jobs: &str) -> Vec<TaskReport> {
+    run_with(jobs, &[])
+}
+
+/// The same with other values of the disk or the host.
+fn run_with(jobs: &str, sets: &[&str]) -> Vec<TaskReport> {
     let text = format!("[global]\ndevice=fixed-8ms\nscheduler=noop\ndirect=1\nsize=1m\n{jobs}");
     let resolved = JobFile::parse("test.fio", &text, &Context::closed())
         .and_then(|file| file.resolve())
         .unwrap_or_else(|problems| panic!("{problems}"));
-    let flush = Override::parse("device.flush_us=5000").expect("a change of the device");
-    let options = Options { overrides: vec![flush], ..Options::default() };
+    let sets = sets.iter().chain(&["device.flush_us=5000"]);
+    let overrides = sets.map(|set| Override::parse(set).expect("it is one")).collect();
+    let options = Options { overrides, ..Options::default() };
     let plan = Plan::job_file("test.fio", &resolved, &options).expect("disk and scheduler exist");
     let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
     let mut world = World::new(setup.machine, setup.disk);
@@ -64,6 +70,46 @@ fn pauses_of_a_queue_are_as_many_as_in_fio() {
     let job = "[a]\nioengine=libaio\niodepth=4\nrw=randread\nnumber_ios=24\n";
     let tasks = run(&format!("{job}thinktime=100ms\nthinktime_blocks=2\n"));
     assert_ms(lasted(&tasks[0]), 24.0 * 8.0 + 8.0 * 100.0, 24.0);
+}
+
+/// Every engine of fio waits for a trim.
+#[test]
+fn trims_go_one_after_the_other_however_deep_the_queue() {
+    let job = |rw| format!("[a]\nioengine=libaio\niodepth=4\nrw={rw}\nnumber_ios=8\n");
+    let parallel = ["device.parallel=4"];
+    let trims = run_with(&job("randtrim"), &parallel);
+    assert_ms(lasted(&trims[0]), 8.0 * 5.0, 8.0);
+    assert_eq!((trims[0].per_op.trim.ios, trims[0].per_op.trim.bytes), (8, 8 * 4096));
+    assert_ms(lasted(&run_with(&job("randread"), &parallel)[0]), 2.0 * 8.0, 8.0);
+}
+
+/// The longest time its calls took, in milliseconds.
+fn longest(tasks: &[TaskReport]) -> f64 {
+    let per_op = &tasks[0].per_op;
+    let latencies = [&per_op.read, &per_op.write, &per_op.trim].map(|op| op.latency());
+    let longest = latencies.into_iter().flatten().map(|latency| latency.max().as_ns()).max();
+    longest.expect("there were calls") as f64 / 1e6
+}
+
+#[test]
+fn a_write_into_the_page_cache_takes_until_it_is_copied_or_there_is_room() {
+    let job = "[a]\ndirect=0\nrw=write\nbs=64k\nsize=1m\n";
+    let copied = longest(&run_with(job, &["host.page_copy_ns=10000"]));
+    assert!((0.16..0.2).contains(&copied), "16 pages at 10 us take {copied} ms");
+    let throttled = longest(&run_with(job, &["host.write_behind_kib=64"]));
+    assert!(throttled > 7.5, "it waits for the disk, {throttled} ms");
+}
+
+#[test]
+fn a_call_returns_when_its_task_has_the_cpu() {
+    let job = "[a]\nnumjobs=2\nrw=read\nsize=4k\n";
+    let sets = ["host.cpus=1", "host.turnaround_us=[3000, 3000]", "device.parallel=2"];
+    let tasks = run_with(job, &sets);
+    let mut calls = [longest(&tasks[..1]), longest(&tasks[1..])];
+    calls.sort_by(f64::total_cmp);
+    assert_ms(calls[0], 8.0, 0.0);
+    // Both come back from the disk together, and one waits until the other has done with its data.
+    assert_ms(calls[1], 11.0, 0.0);
 }
 
 #[test]

@@ -40,15 +40,20 @@ impl Cpus {
         &self.spec
     }
 
-    /// Lets a task that was woken at `now` run for its turnaround; says when it is through.
-    pub(crate) fn turnaround(&mut self, now: Instant, cpu: &mut u32) -> Instant {
+    /// Lets a task that was woken at `now` run for its turnaround; says when it gets a CPU, and
+    /// when it is through.
+    pub(crate) fn turnaround(&mut self, now: Instant, cpu: &mut u32) -> (Instant, Instant) {
         let (min, max) = (self.spec.turnaround_min.as_ns(), self.spec.turnaround_max.as_ns());
         let burst = if max > min { self.prng.between(min, max) } else { min };
-        self.run(now, cpu, Span::from_ns(burst))
+        self.take(now, cpu, Span::from_ns(burst))
     }
 
     /// Lets a task that was woken at `now` run for `burst`; says when it is through.
     pub(crate) fn run(&mut self, now: Instant, cpu: &mut u32, burst: Span) -> Instant {
+        self.take(now, cpu, burst).1
+    }
+
+    fn take(&mut self, now: Instant, cpu: &mut u32, burst: Span) -> (Instant, Instant) {
         let own = *cpu as usize % self.busy_until.len();
         let free = |at: usize| self.busy_until[at] <= now;
         let at = if free(own) {
@@ -57,8 +62,8 @@ impl Cpus {
             (0..self.busy_until.len()).find(|at| free(*at)).unwrap_or(own)
         };
         *cpu = at as u32;
-        let through = self.busy_until[at].max(now) + burst;
-        self.busy_until[at] = through;
-        through
+        let from = self.busy_until[at].max(now);
+        self.busy_until[at] = from + burst;
+        (from, from + burst)
     }
 }

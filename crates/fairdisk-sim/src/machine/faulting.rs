@@ -197,14 +197,11 @@ impl<E: Elevator> Machine<E> {
     /// All pages of the current I/O were touched. Nothing sets a file's times for that.
     fn touched(&mut self, now: Instant, index: u32) -> bool {
         let task = &mut self.tasks[index as usize];
-        let FileIo { op, bytes, .. } = task.current;
-        if op == Op::Write {
-            return self.begin_transfer(now, index);
+        if task.current.op == Op::Write {
+            return self.begin_transfer(index);
         }
-        let latency = now - task.io_started;
-        task.step = Step::Fetch;
-        self.done(now, index, op, bytes, latency, false);
-        self.turn_around(now, index);
+        let call = task.call();
+        self.come_back(now, index, call);
         false
     }
 }

@@ -14,7 +14,7 @@ impl<E: Elevator> Machine<E> {
         };
         let task = &mut self.tasks[index as usize];
         if page >= end {
-            return self.copied(now, index);
+            return self.copied(index);
         }
         let slot = task.current.slot;
         let ahead = &mut task.readers[slot as usize];
@@ -71,12 +71,9 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// The current buffered read has all its pages.
-    fn copied(&mut self, now: Instant, index: u32) -> bool {
+    fn copied(&mut self, index: u32) -> bool {
         let task = self.task(index);
-        let FileIo { op, bytes, file, .. } = task.current;
-        let latency = now - task.io_started;
-        task.step = Step::TouchAfter(file);
-        self.done(now, index, op, bytes, latency, false);
+        task.step = Step::TouchAfter(task.call());
         true
     }
 }

@@ -23,16 +23,20 @@ pub(super) enum Step {
     TouchBefore,
     /// Maps and submits what is left of an I/O.
     Submit(Pending),
-    /// Sets the file's times after a read.
-    TouchAfter(u32),
+    /// Sets the file's times after a read; then its call returns.
+    TouchAfter(Call),
     /// Copies from the page cache: next page, first page not wanted.
     Copy(u64, u64),
+    /// Has copied what it writes into the page cache: its call returns.
+    Written,
     /// Touches the pages of a mapped file.
     Fault,
     /// Has such a page read, and waits for it.
     AwaitPage,
     /// Waits: as many I/Os are in flight as it keeps.
     Full,
+    /// Waits for its trim.
+    Trimming,
     /// Waits for its I/Os in flight before it pauses.
     Settling,
     /// Waits for its buffered data to reach the disk before it flushes.
@@ -54,6 +58,16 @@ enum Pause {
     Due,
     /// It was made, and no I/O has followed yet.
     Over,
+}
+
+/// A system call, or what stands for one in a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) file: u32,
+    pub(super) op: Op,
+    pub(super) bytes: u64,
+    pub(super) started: Instant,
+    pub(super) failed: bool,
 }
 
 /// What is left to submit of an I/O, in bytes of its file.
@@ -165,6 +179,12 @@ impl Task {
         }
     }
 
+    /// The call of the current I/O.
+    pub(super) const fn call(&self) -> Call {
+        let FileIo { file, op, bytes, .. } = self.current;
+        Call { file, op, bytes, started: self.io_started, failed: false }
+    }
+
     /// Whether the current I/O goes through the page cache.
     pub(super) const fn is_cached(&self) -> bool {
         self.buffered
@@ -207,12 +227,14 @@ impl<E: Elevator> Machine<E> {
                 Step::Fetch => self.fetch(now, index, issue),
                 Step::TouchBefore => self.touch_before(now, index),
                 Step::Submit(pending) => self.submit_pending(now, index, pending, issue),
-                Step::TouchAfter(file) => self.touch_after(now, index, file),
+                Step::TouchAfter(call) => self.touch_after(now, index, call),
+                Step::Written => self.written(now, index),
                 Step::Copy(page, end) => self.copy(now, index, page, end),
                 Step::Fault => self.fault(now, index),
                 Step::AwaitPage => self.await_page(now, index),
                 Step::Waiting => self.go_on(index),
                 Step::Full
+                | Step::Trimming
                 | Step::Settling
                 | Step::Syncing
                 | Step::Flushing
@@ -265,7 +287,8 @@ impl<E: Elevator> Machine<E> {
         task.current = io;
         task.io_started = now;
         if task.nowhere {
-            self.done(now, index, io.op, io.bytes, Span::ZERO, false);
+            let call = task.call();
+            self.returned(now, index, call, now);
             self.turn_around(now, index);
             return false;
         }
@@ -279,7 +302,7 @@ impl<E: Elevator> Machine<E> {
                 task.readers[io.slot as usize].begin(pages.0, pages.1);
                 Step::Copy(pages.0, pages.1)
             }
-            (Op::Read, false) => return self.begin_transfer(now, index),
+            (Op::Read, false) => return self.begin_transfer(index),
             _ => Step::TouchBefore,
         };
         true
@@ -303,16 +326,10 @@ impl<E: Elevator> Machine<E> {
         false
     }
 
-    /// An I/O of the task has finished, as the task sees it.
-    pub(super) fn done(
-        &mut self,
-        now: Instant,
-        index: u32,
-        op: Op,
-        bytes: u64,
-        latency: Span,
-        failed: bool,
-    ) {
+    /// An I/O of the task has finished, as the task sees it when it has the CPU again, at `back`.
+    pub(super) fn returned(&mut self, now: Instant, index: u32, call: Call, back: Instant) {
+        let Call { op, bytes, started, failed, .. } = call;
+        let latency = back - started;
         let task = &mut self.tasks[index as usize];
         task.finished += 1;
         if now < task.report.counted_from {
@@ -361,13 +378,12 @@ impl<E: Elevator> Machine<E> {
 
     fn touch_before(&mut self, now: Instant, index: u32) -> bool {
         let file = self.task(index).current.file;
-        self.touch(now, index, file) == Touch::Done && self.begin_transfer(now, index)
+        self.touch(now, index, file) == Touch::Done && self.begin_transfer(index)
     }
 
-    fn touch_after(&mut self, now: Instant, index: u32, file: u32) -> bool {
-        if self.touch(now, index, file) == Touch::Done {
-            self.task(index).step = Step::Fetch;
-            self.turn_around(now, index);
+    fn touch_after(&mut self, now: Instant, index: u32, call: Call) -> bool {
+        if self.touch(now, index, call.file) == Touch::Done {
+            self.come_back(now, index, call);
         }
         false
     }
@@ -376,8 +392,8 @@ impl<E: Elevator> Machine<E> {
     /// next submission, so those woken first submit first.
     pub(super) fn after_log(&mut self, now: Instant, index: u32) {
         match self.task(index).step {
-            Step::TouchAfter(file) => {
-                self.touch_after(now, index, file);
+            Step::TouchAfter(call) => {
+                self.touch_after(now, index, call);
             }
             _ => self.wake(now, index),
         }
@@ -385,10 +401,20 @@ impl<E: Elevator> Machine<E> {
 
     // ---- the CPU -------------------------------------------------------------------------
 
+    /// The task has been woken and will ask for its next I/O; says when it gets a CPU.
     #[inline]
-    pub(super) fn turn_around(&mut self, now: Instant, index: u32) {
-        let at = self.cpus.turnaround(now, &mut self.tasks[index as usize].cpu);
+    pub(super) fn turn_around(&mut self, now: Instant, index: u32) -> Instant {
+        let (back, at) = self.cpus.turnaround(now, &mut self.tasks[index as usize].cpu);
         self.events.push(at, Event::Run(index));
+        back
+    }
+
+    /// The call the task waited for returns, and the task goes on.
+    #[inline]
+    pub(super) fn come_back(&mut self, now: Instant, index: u32, call: Call) {
+        self.task(index).step = Step::Fetch;
+        let back = self.turn_around(now, index);
+        self.returned(now, index, call, back);
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! Direct I/O and buffered writes: from a task's wish to bios, and back.
 
 use super::io::{Io, IoKind};
-use super::task::{PAGE_BYTES, PAGE_SECTORS, Pending, Step};
+use super::task::{Call, PAGE_BYTES, PAGE_SECTORS, Pending, Step};
 use super::{Event, Machine};
 use crate::host::Mapped;
 use crate::workload::FileIo;
@@ -12,7 +12,7 @@ use fairdisk_core::{
 impl<E: Elevator> Machine<E> {
     /// Begins to submit the current I/O.
     #[inline]
-    pub(super) fn begin_transfer(&mut self, now: Instant, index: u32) -> bool {
+    pub(super) fn begin_transfer(&mut self, index: u32) -> bool {
         let task = &mut self.tasks[index as usize];
         let FileIo { op, offset, bytes, .. } = task.current;
         let cached = task.is_cached();
@@ -24,10 +24,6 @@ impl<E: Elevator> Machine<E> {
             IoKind::Data { task: index }
         };
         let mut io = Io::new(kind, task.io_started, op);
-        if cached {
-            let latency = if task.is_mapped() { now - task.io_started } else { Span::ZERO };
-            self.done(now, index, op, bytes, latency, false);
-        }
         io.bytes = bytes;
         let io = self.ios.insert(io);
         let pending = Pending { io, at: offset, end: offset + bytes, sync: !cached };
@@ -130,22 +126,33 @@ impl<E: Elevator> Machine<E> {
             task.step = Step::Full;
         } else if task.is_mapped() {
             // Its pages were copied one by one.
-            task.step = Step::Fetch;
-            self.turn_around(now, index);
+            let call = task.call();
+            self.come_back(now, index, call);
         } else {
             let burst = Span::from_ns(copy * task.current.bytes.div_ceil(PAGE_BYTES));
-            task.step = Step::Fetch;
+            task.step = Step::Written;
             self.run_later(now, index, burst);
         }
         false
     }
 
-    /// A direct I/O was sent off. Within a batch the next follows in the same system call.
+    /// What the task writes has been copied into the page cache.
+    pub(super) fn written(&mut self, now: Instant, index: u32) -> bool {
+        let task = self.task(index);
+        task.step = Step::Fetch;
+        let call = task.call();
+        self.returned(now, index, call, now);
+        true
+    }
+
+    /// A direct I/O was sent off. Within a batch the next follows in the same system call. Every
+    /// engine of fio waits for a trim, however deep its queue.
     fn sent(&mut self, now: Instant, index: u32) -> bool {
         let task = self.task(index);
-        if task.outstanding >= task.depth {
+        let trims = task.current.op == Op::Discard;
+        if trims || task.outstanding >= task.depth {
             task.batched = 0;
-            task.step = Step::Full;
+            task.step = if trims { Step::Trimming } else { Step::Full };
             return false;
         }
         task.step = Step::Fetch;
@@ -160,25 +167,25 @@ impl<E: Elevator> Machine<E> {
 
     pub(super) fn data_done(&mut self, now: Instant, index: u32, io: u32) {
         let Io { op, bytes, started, failed, .. } = *self.ios.get(io);
-        self.task(index).outstanding -= 1;
-        self.done(now, index, op, bytes, now - started, failed);
         let task = self.task(index);
+        task.outstanding -= 1;
+        let call = Call { file: task.current.file, op, bytes, started, failed };
         match task.step {
-            Step::Full if task.outstanding <= task.refill_at => {
-                if op == Op::Read {
-                    task.step = Step::TouchAfter(task.current.file);
-                    self.events.push(now, Event::Run(index));
-                } else {
-                    task.step = Step::Fetch;
-                    self.turn_around(now, index);
-                }
+            Step::Full if task.outstanding <= task.refill_at && op == Op::Read => {
+                task.step = Step::TouchAfter(call);
+                return self.events.push(now, Event::Run(index));
             }
+            Step::Full if task.outstanding <= task.refill_at => {
+                return self.come_back(now, index, call);
+            }
+            Step::Trimming if op == Op::Discard => return self.come_back(now, index, call),
             Step::Settling | Step::Draining if task.outstanding == 0 => {
                 task.step = Step::Fetch;
                 self.events.push(now, Event::Run(index));
             }
             _ => {}
         }
+        self.returned(now, index, call, now);
     }
 
     pub(super) fn write_behind_done(
@@ -198,8 +205,8 @@ impl<E: Elevator> Machine<E> {
             _ => false,
         };
         if ready {
-            task.step = Step::Fetch;
-            self.turn_around(now, index);
+            let call = task.call();
+            self.come_back(now, index, call);
         }
     }
 }
