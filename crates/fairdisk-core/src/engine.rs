@@ -51,11 +51,15 @@ pub struct EngineConfig {
     pub pool: PoolConfig,
     /// Longest request that merging may build, in sectors; 0 turns merging off.
     pub merge_sectors_max: u32,
+    /// What overlaps a write keeps its place before or after it, and a flush waits for all writes
+    /// before it. Needless where whoever submits sees to that, as a page cache does.
+    pub keeps_order: bool,
 }
 
 impl Default for EngineConfig {
     fn default() -> Self {
-        Self { depth: 1, peek: false, pool: PoolConfig::default(), merge_sectors_max: 1024 }
+        let pool = PoolConfig::default();
+        Self { depth: 1, peek: false, pool, merge_sectors_max: 1024, keeps_order: true }
     }
 }
 
@@ -205,8 +209,12 @@ impl<E: Elevator> Engine<E> {
             sectors: bio.sectors,
         });
         let index = self.bios.insert(bio, self.now);
-        self.order.add(index, bio);
-        self.place_or_hold(index, bio, out);
+        if self.config.keeps_order {
+            self.order.add(index, bio);
+            self.place_or_hold(index, bio, out);
+        } else {
+            self.place(index, bio, out);
+        }
     }
 
     /// Keeps the bio behind an earlier one that must finish first, if there is one.
@@ -411,7 +419,9 @@ impl<E: Elevator> Engine<E> {
     /// The bio is gone: those held behind it may go on.
     #[inline(always)]
     fn leave(&mut self, index: BioIndex, out: &mut Effects) {
-        self.order.remove(index, self.bios.bio(index));
+        if self.config.keeps_order {
+            self.order.remove(index, self.bios.bio(index));
+        }
         if let Some(held) = self.bios.remove(index) {
             self.let_go(held, out);
         }

@@ -10,7 +10,7 @@ use fairdisk_sched::SchedulerSpec;
 use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Barrier, Mutex};
 
 const CONFIG: EngineConfig = EngineConfig {
@@ -18,6 +18,7 @@ const CONFIG: EngineConfig = EngineConfig {
     peek: false,
     pool: PoolConfig { layout: PoolLayout::PerGroup, requests: 8, batch_requests: 2 },
     merge_sectors_max: 64,
+    keeps_order: true,
 };
 
 fn disk(scheduler: &str, model: Option<DeviceModel>) -> Disk {
@@ -270,4 +271,42 @@ fn whoever_tells_of_a_change_finishes_no_job_of_others() {
         drop(held);
         told.recv().expect("it is finished");
     }
+}
+
+/// Is at work until it is told to end, and says when it is performed.
+struct Busy {
+    performed: Sender<Op>,
+    end: Option<Receiver<()>>,
+    op: Op,
+}
+
+impl Job for Busy {
+    fn perform(&mut self) -> io::Result<()> {
+        self.performed.send(self.op).expect("the test listens");
+        if let Some(end) = &self.end {
+            end.recv().expect("the test says when");
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _result: io::Result<()>) {}
+}
+
+#[test]
+fn where_others_keep_the_order_a_flush_waits_for_no_write_of_somebody_else() {
+    let spec = SchedulerSpec::named("fair").expect("a known scheduler");
+    let config = EngineConfig { keeps_order: false, ..CONFIG };
+    let threads = Preference::Threads;
+    let disk = Disk::start(spec.build(), config, Device::Fixed, 4, threads).expect("threads");
+    let (tell, performed) = channel();
+    let (go_on, end) = channel();
+    let mut end = Some(end);
+    for (task, op) in [(1, Op::Write), (2, Op::Flush)] {
+        let sectors = Sectors(if op == Op::Flush { 0 } else { 8 });
+        let order = Order { op, sectors, sync: true, ..order(task, 0) };
+        let job = Busy { performed: tell.clone(), end: end.take(), op };
+        disk.submit(&order, Box::new(job), Thread::MustGoOn);
+        assert_eq!(performed.recv(), Ok(op));
+    }
+    go_on.send(()).expect("it waits");
 }

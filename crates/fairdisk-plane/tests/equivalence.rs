@@ -40,7 +40,13 @@ fn device(depth: u32, times: Times) -> DeviceModel {
 
 fn load(scheduler: &str, depth: u32, times: Times, seed: u64) -> ClosedLoop<Scheduler> {
     let pool = PoolConfig { layout: PoolLayout::PerDirection, requests: 4, batch_requests: 2 };
-    let config = EngineConfig { depth, peek: depth == 1, pool, merge_sectors_max: 256 };
+    let config = EngineConfig {
+        depth,
+        peek: depth == 1,
+        pool,
+        merge_sectors_max: 256,
+        ..EngineConfig::default()
+    };
     let think_step = if times == Times::Odd { Span::from_ns(1) } else { Span::from_ms(1) };
     let mix = Mix { think_max: Span::from_ms(3), think_step, ..Mix::new(6, 60, SECTORS) };
     ClosedLoop::new(SchedulerSpec::named(scheduler).unwrap().build(), config, mix, seed)

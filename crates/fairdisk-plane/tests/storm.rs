@@ -37,7 +37,8 @@ fn load(prng: &mut Prng, depth: u32) -> ClosedLoop<Audited> {
     let requests = prng.between(2, 32) as u32;
     let pool = PoolConfig { layout: PoolLayout::PerDirection, requests, batch_requests: 4 };
     let merge_sectors_max = if prng.chance(1, 2) { 256 } else { 0 };
-    let config = EngineConfig { depth, peek: depth == 1, pool, merge_sectors_max };
+    let peek = depth == 1;
+    let config = EngineConfig { depth, peek, pool, merge_sectors_max, ..EngineConfig::default() };
     let mix = Mix::new(prng.between(1, 24) as u32, 60, SECTORS);
     let elevator = Auditor::new(SchedulerSpec::named(name).unwrap().build());
     ClosedLoop::new(elevator, config, mix, prng.next_u64())

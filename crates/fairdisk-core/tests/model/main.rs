@@ -52,11 +52,8 @@ fn config() -> impl Strategy<Value = EngineConfig> {
     let pool = (prop::sample::select(layouts.to_vec()), 1..8u32, 0..5u32).prop_map(
         |(layout, requests, batch_requests)| PoolConfig { layout, requests, batch_requests },
     );
-    (1..4u32, any::<bool>(), pool).prop_map(|(depth, peek, pool)| EngineConfig {
-        depth,
-        peek,
-        pool,
-        merge_sectors_max: 0,
+    (1..4u32, any::<bool>(), pool, any::<bool>()).prop_map(|(depth, peek, pool, keeps_order)| {
+        EngineConfig { depth, peek, pool, merge_sectors_max: 0, keeps_order }
     })
 }
 

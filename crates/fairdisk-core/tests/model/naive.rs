@@ -139,7 +139,8 @@ impl Naive {
     }
 
     fn place(&mut self, bio: Bio) {
-        let earlier = self.bios.iter().take_while(|(other, _)| other.id != bio.id);
+        let ordered = self.config.keeps_order;
+        let earlier = self.bios.iter().take_while(|(other, _)| ordered && other.id != bio.id);
         match earlier.filter(|(other, _)| must_wait_for(&bio, other)).last() {
             Some((blocker, _)) => {
                 let blocker = blocker.id;

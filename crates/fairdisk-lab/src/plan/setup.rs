@@ -323,6 +323,7 @@ fn engine_config(host: &Host, layout: PoolLayout, depth: u32) -> EngineConfig {
             batch_requests: host.queue.batch_requests,
         },
         merge_sectors_max: host.queue.merge_kib_max * 2,
+        keeps_order: true,
     }
 }
 

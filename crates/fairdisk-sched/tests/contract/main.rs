@@ -23,7 +23,9 @@ fn configs() -> Vec<EngineConfig> {
         for peek in [false, true] {
             for layout in layouts {
                 let pool = PoolConfig { layout, requests: 12, batch_requests: 4 };
-                configs.push(EngineConfig { depth, peek, pool, merge_sectors_max: 256 });
+                let keeps_order = layout != PoolLayout::PerGroup;
+                let merge_sectors_max = 256;
+                configs.push(EngineConfig { depth, peek, pool, merge_sectors_max, keeps_order });
             }
         }
     }

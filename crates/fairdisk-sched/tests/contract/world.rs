@@ -40,7 +40,7 @@ impl<E: Elevator> World<E> {
         Self {
             engine: Engine::new(elevator, config, Journal::hashing()),
             now: Instant::ZERO,
-            ledger: Ledger::default(),
+            ledger: Ledger::new(config.keeps_order),
             failing: 0,
             depth: config.depth as usize,
             service: Span::from_us(700),

@@ -74,6 +74,8 @@ pub(super) fn start(
     let config = EngineConfig {
         depth,
         pool: PoolConfig { layout: PoolLayout::PerGroup, ..PoolConfig::default() },
+        // Files are ordered by the page cache below, and a flush is of one file.
+        keeps_order: false,
         ..EngineConfig::default()
     };
     let disk = Disk::start(spec.build(), config, device, threads, args.io.preference());
