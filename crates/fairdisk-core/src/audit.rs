@@ -7,7 +7,7 @@ use crate::elevator::{
 };
 use crate::refusal::Refusal;
 use crate::request::{Bio, GroupId, Request, RequestId};
-use crate::time::Instant;
+use crate::time::{Instant, Span};
 use alloc::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,9 +174,9 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.inner.complete(now, completion);
     }
 
-    fn flushed(&mut self, now: Instant, group: GroupId) {
+    fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span) {
         self.changed(now);
-        self.inner.flushed(now, group);
+        self.inner.flushed(now, group, device_time);
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {

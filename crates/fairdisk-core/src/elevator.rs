@@ -35,9 +35,10 @@ pub trait Elevator {
     /// A dispatched request has finished.
     fn complete(&mut self, now: Instant, completion: &Completion);
 
-    /// A flush of `group` has finished. No elevator orders flushes, but the disk was not kept idle
-    /// meanwhile, and whoever waited for it is back from now on.
-    fn flushed(&mut self, _now: Instant, _group: GroupId) {}
+    /// A flush of `group` has finished, with which the device was busy for `device_time`. No
+    /// elevator orders flushes, but the disk was not kept idle meanwhile, and whoever waited for it
+    /// is back from now on.
+    fn flushed(&mut self, _now: Instant, _group: GroupId, _device_time: Span) {}
 
     /// Gives a queued request back (cancelled, or absorbed by a merge).
     fn withdraw(&mut self, now: Instant, id: RequestId);

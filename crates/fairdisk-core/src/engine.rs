@@ -396,7 +396,7 @@ impl<E: Elevator> Engine<E> {
             let completion = Completion { request: id, device_time, ok };
             self.elevator.complete(self.now, &completion);
         } else if request.op == Op::Flush {
-            self.elevator.flushed(self.now, request.group);
+            self.elevator.flushed(self.now, request.group, device_time);
         }
         let mut next = self.requests.remove(id);
         while let Some(index) = next {

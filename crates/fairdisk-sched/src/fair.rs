@@ -340,9 +340,10 @@ impl Elevator for Fair {
         self.release_queue(queue);
     }
 
-    fn flushed(&mut self, now: Instant, group: GroupId) {
+    fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span) {
         self.make_group(group);
         self.groups[group.0 as usize].quiet_since = now;
+        self.charge_flushed(now, group.0, device_time);
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {

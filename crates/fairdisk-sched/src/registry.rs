@@ -16,7 +16,7 @@ use crate::token_bucket::{TokenBucket, TokenBucketParams};
 use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
 use fairdisk_core::{
     Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
-    Instant, Leftovers, MayQueue, Merge, Refusal, Request, RequestId,
+    Instant, Leftovers, MayQueue, Merge, Refusal, Request, RequestId, Span,
 };
 
 /// Which scheduler, and how it is set.
@@ -237,8 +237,8 @@ impl Elevator for Scheduler {
         each!(self, inner => inner.complete(now, completion));
     }
 
-    fn flushed(&mut self, now: Instant, group: GroupId) {
-        each!(self, inner => inner.flushed(now, group));
+    fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span) {
+        each!(self, inner => inner.flushed(now, group, device_time));
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {

@@ -199,7 +199,7 @@ impl Elevator for TwoLayerCfq {
         }
     }
 
-    fn flushed(&mut self, now: Instant, group: GroupId) {
+    fn flushed(&mut self, now: Instant, group: GroupId, _device_time: Span) {
         let now = self.tick(now);
         self.make_group(group);
         self.inner.flushed(now, group.0, group.0 == self.line.turn.active);

@@ -4,7 +4,8 @@
 //! itself it is charged when it completes. Several at a disk with one head are served one after
 //! the other, so the time from one completion to the next is what the second took; until then it
 //! is charged what its queue's requests took so far. A device that works on several is charged by
-//! its model; if a task has it to itself, by the time that passes.
+//! its model; if a task has it to itself, by the time that passes. Flushes, which no model knows,
+//! are charged what the device was busy with them.
 
 use super::Fair;
 use super::cache::Late;
@@ -80,11 +81,34 @@ impl Fair {
         }
     }
 
+    /// Charges a flush: it went before everybody, so its group has what follows the later.
+    pub(super) fn charge_flushed(&mut self, now: Instant, group: u32, device_time: Span) {
+        // Where time is measured from one completion to the next, this much is not the next one's.
+        self.busy_since = (self.busy_since + device_time).min(now);
+        if self.queued == 0 && self.in_flight == 0 {
+            // Nobody went without.
+            self.tree.reach(group);
+        }
+        self.charge_group(group, Span::ZERO, device_time);
+        // No flush waits for its turn, so there is no end to what could be owed for them.
+        self.tree.forgive(group, self.params.round + self.params.round);
+    }
+
     /// The queue, which was charged this before, used so much.
     #[inline]
     pub(super) fn charge(&mut self, queue: u32, charged: Span, cost: Span) {
-        let group = self.queues[queue].group;
         self.queues.charge(queue, charged, cost);
+        self.charge_group(self.queues[queue].group, charged, cost);
+        if let Some(turn) = &mut self.turn
+            && turn.queue == queue
+        {
+            turn.used_by_queue = turn.used_by_queue + cost - charged;
+        }
+    }
+
+    /// The same of a group.
+    #[inline]
+    fn charge_group(&mut self, group: u32, charged: Span, cost: Span) {
         self.tree.charge(group, charged, cost);
         if !self.floors.is_empty() {
             // What a floor gives beyond the share is not to be given back.
@@ -94,9 +118,6 @@ impl Fair {
             && turn.group == group
         {
             turn.used = turn.used + cost - charged;
-            if turn.queue == queue {
-                turn.used_by_queue = turn.used_by_queue + cost - charged;
-            }
         }
     }
 }
