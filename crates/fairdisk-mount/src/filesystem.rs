@@ -84,7 +84,7 @@ impl Filesystem for PassThrough {
         if node.0 == ROOT {
             return;
         }
-        if let Some(last) = self.tree.nodes.forget(node.0, count) {
+        if let Some(last) = self.tree.forget(node.0, count) {
             self.run(move |_| drop(last));
         }
     }
@@ -303,7 +303,7 @@ impl Filesystem for PassThrough {
     }
 
     fn flush(&self, _: &Request, _: INodeNo, file: FileHandle, _: LockOwner, reply: ReplyEmpty) {
-        answer(reply, self.tree.file(file.0).and_then(|file| file.take_error()));
+        answer(reply, self.tree.file(file.0).and_then(|file| file.mention_error()));
     }
 
     fn release(

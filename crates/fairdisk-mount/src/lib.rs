@@ -39,6 +39,7 @@ mod sys;
 mod tree;
 mod trouble;
 mod visitors;
+mod write_errors;
 
 pub use block_device::BlockDevice;
 pub use errors::{MountError, MountProblem};

@@ -96,6 +96,11 @@ impl Nodes {
         self.table().len()
     }
 
+    /// Whether the kernel knows a node.
+    pub(crate) fn knows(&self, node: u64) -> bool {
+        self.table().place(node).is_some()
+    }
+
     /// Refers to a node.
     pub(crate) fn refer(&self, node: u64) -> io::Result<Referred> {
         if node == ROOT {

@@ -5,6 +5,7 @@ use crate::extents::{Extents, Layout};
 use crate::freshness::{Closed, Freshness, Stamp};
 use crate::gate::Gate;
 use crate::sys::proc_fd::ProcFd;
+use crate::write_errors::{Heard, WriteErrors};
 use rustix::fd::OwnedFd;
 use rustix::fs::{OFlags, fstat};
 use std::collections::HashMap;
@@ -22,8 +23,7 @@ pub(crate) struct FileState {
     last_user: AtomicU32,
     extents: Mutex<Extents>,
     ranges: Mutex<Ranges>,
-    /// Errors of write-out so far, and the last one.
-    errors: Mutex<(u32, i32)>,
+    errors: Mutex<WriteErrors>,
     freshness: Mutex<Freshness>,
     home: Arc<FileStates>,
 }
@@ -34,12 +34,15 @@ pub(crate) struct FileStates {
     layout: Layout,
     states: Mutex<HashMap<u64, Weak<FileState>>>,
     closed: Mutex<Closed>,
+    /// Errors of write-out in closed files that nobody was told of.
+    untold: Mutex<HashMap<u64, i32>>,
 }
 
 impl FileStates {
     /// None open.
     pub(crate) fn new(gate: Arc<dyn Gate>, layout: Layout) -> Self {
-        Self { gate, layout, states: Mutex::default(), closed: Mutex::default() }
+        let (states, closed, untold) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { gate, layout, states, closed, untold }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, Weak<FileState>>> {
@@ -48,6 +51,20 @@ impl FileStates {
 
     fn closed(&self) -> MutexGuard<'_, Closed> {
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn untold(&self) -> MutexGuard<'_, HashMap<u64, i32>> {
+        self.untold.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether something went wrong with a closed file that nobody was told of.
+    pub(crate) fn has_untold(&self, node: u64) -> bool {
+        self.untold().contains_key(&node)
+    }
+
+    /// The kernel has forgotten a file; another may get its number.
+    pub(crate) fn forget(&self, node: u64) {
+        self.untold().remove(&node);
     }
 
     /// The state of a file that is being opened.
@@ -62,7 +79,7 @@ impl FileStates {
             last_user: AtomicU32::new(0),
             extents: Mutex::new(Extents::new(inode, self.layout)),
             ranges: Mutex::default(),
-            errors: Mutex::default(),
+            errors: Mutex::new(WriteErrors::of(self.untold().remove(&node))),
             freshness: Mutex::new(Freshness::new(stamp)),
             home: Arc::clone(self),
         });
@@ -78,13 +95,20 @@ impl FileStates {
 
 impl Drop for FileState {
     fn drop(&mut self) {
+        let untold = self.errors().untold();
         let mut states = self.home.lock();
-        if states.get(&self.node).is_some_and(|state| state.strong_count() == 0) {
-            states.remove(&self.node);
+        if let Some(next) = states.get(&self.node).and_then(Weak::upgrade) {
+            // Opened again meanwhile. Whoever is dropped now looks for its state, too.
+            drop(states);
+            untold.into_iter().for_each(|errno| next.errors().add(errno));
+            return;
+        }
+        if states.remove(&self.node).is_some() {
             let stamp = self.freshness().stamp();
             stamp.into_iter().for_each(|stamp| self.home.closed().remember(self.node, stamp));
             self.home.gate.done_with(self.node);
         }
+        untold.into_iter().for_each(|errno| drop(self.home.untold().insert(self.node, errno)));
     }
 }
 
@@ -111,14 +135,13 @@ impl FileState {
         }
     }
 
-    /// Write-out failed: everyone who has the file open will be told once.
+    /// Write-out failed.
     pub(crate) fn failed(&self, error: &io::Error) {
-        let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
-        *errors = (errors.0.wrapping_add(1), error.raw_os_error().unwrap_or(libc::EIO));
+        self.errors().add(error.raw_os_error().unwrap_or(libc::EIO));
     }
 
-    fn errors(&self) -> (u32, i32) {
-        *self.errors.lock().unwrap_or_else(PoisonError::into_inner)
+    fn errors(&self) -> MutexGuard<'_, WriteErrors> {
+        self.errors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -128,15 +151,14 @@ pub(crate) struct OpenFile {
     pub(crate) fd: OwnedFd,
     access: OFlags,
     direct: OnceLock<Option<OwnedFd>>,
-    /// Errors its opener was told of, or that were before its time.
-    told: AtomicU32,
+    heard: Mutex<Heard>,
 }
 
 impl OpenFile {
     /// `fd` opened with `access`.
     pub(crate) fn new(state: Arc<FileState>, fd: OwnedFd, access: OFlags) -> Self {
-        let told = AtomicU32::new(state.errors().0);
-        Self { state, fd, access, direct: OnceLock::new(), told }
+        let heard = Mutex::new(state.errors().heard());
+        Self { state, fd, access, direct: OnceLock::new(), heard }
     }
 
     /// Whether there may be a way past the page cache for `len` bytes at `offset`.
@@ -163,13 +185,18 @@ impl OpenFile {
         done
     }
 
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An error of write-out its opener has not heard of, and will be told of again: few look at
+    /// what closing a file comes to.
+    pub(crate) fn mention_error(&self) -> io::Result<()> {
+        self.state.errors().mention(*self.heard())
+    }
+
     /// An error of write-out its opener has not heard of.
     pub(crate) fn take_error(&self) -> io::Result<()> {
-        let (count, errno) = self.state.errors();
-        if self.told.swap(count, Ordering::Relaxed) == count {
-            Ok(())
-        } else {
-            Err(io::Error::from_raw_os_error(errno))
-        }
+        self.state.errors().tell(&mut self.heard())
     }
 }

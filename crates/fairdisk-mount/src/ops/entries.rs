@@ -5,6 +5,7 @@ use crate::caller::Caller;
 use crate::nodes::{Found, demand_name};
 use crate::sys::proc_fd::ProcFd;
 use crate::tree::Tree;
+use rustix::fd::OwnedFd;
 use rustix::fs::{
     AtFlags, FileType, Mode, RenameFlags, linkat, mkdirat, mknodat, readlinkat, renameat_with,
     symlinkat, unlinkat,
@@ -12,6 +13,7 @@ use rustix::fs::{
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 impl Tree {
     /// Finds a name.
@@ -19,6 +21,15 @@ impl Tree {
         let found = self.nodes.look_up(self.nodes.refer(parent)?, name)?;
         self.freshen(found.node, &found.stat);
         Ok(found)
+    }
+
+    /// The kernel knows a file `count` times less; closing what is the answer may take a while.
+    pub(crate) fn forget(&self, node: u64, count: u64) -> Option<Arc<OwnedFd>> {
+        let last = self.nodes.forget(node, count);
+        if self.states.has_untold(node) && !self.nodes.knows(node) {
+            self.states.forget(node);
+        }
+        last
     }
 
     /// Makes a file that is not a directory.

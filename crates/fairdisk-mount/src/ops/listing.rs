@@ -45,7 +45,7 @@ impl Tree {
             let number = INodeNo(node);
             let full = reply.add(number, entry.next, &entry.name, &ttl, &attributes, generation);
             if full && node != ROOT {
-                drop(self.nodes.forget(node, 1));
+                drop(self.forget(node, 1));
             }
             !full
         })

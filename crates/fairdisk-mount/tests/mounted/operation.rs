@@ -75,6 +75,24 @@ impl ClosedGate {
         job.finish(result);
         Some(piece)
     }
+
+    /// What is next is not done, and said to have failed.
+    fn fail_one(&self) {
+        let (_, job) = self.0.lock().unwrap().pop_front().unwrap();
+        job.finish(Err(rustix::io::Errno::IO.into()));
+    }
+
+    /// `fsync`, and everything that is in its way.
+    fn sync(&self, file: &File) -> Option<i32> {
+        thread::scope(|scope| {
+            let syncing = scope.spawn(|| file.sync_all());
+            while !syncing.is_finished() {
+                self.let_one_through();
+                thread::yield_now();
+            }
+            syncing.join().unwrap().err().and_then(|error| error.raw_os_error())
+        })
+    }
 }
 
 impl Gate for ClosedGate {
@@ -138,6 +156,30 @@ fn a_writer_is_held_back_and_fsync_waits_for_its_own() {
     }
     writer.join().unwrap();
     assert_eq!(gate.waiting(), 0);
+    mounted.unmount().unwrap();
+}
+
+/// As `fsync(2)` has it for other file systems.
+#[test]
+fn a_lost_write_is_told_once_to_all_who_were_there_or_to_whoever_comes_next() {
+    let Some((_place, gate, mut mounted)) = closed() else { return };
+    let path = mounted.mountpoint().join("file");
+    let io = Some(rustix::io::Errno::IO.raw_os_error());
+    let lose = || {
+        fs::write(&path, "lost").unwrap();
+        until("it is being written out", || gate.waiting() == 1);
+        gate.fail_one();
+    };
+    lose();
+    let next = File::open(&path).unwrap();
+    assert_eq!((gate.sync(&next), gate.sync(&next)), (io, None));
+    let (one, other) = (File::open(&path).unwrap(), File::open(&path).unwrap());
+    assert_eq!(gate.sync(&one), None, "somebody has heard of it");
+    lose();
+    // Closing a descriptor of the same open file takes nothing away from it.
+    drop(one.try_clone().unwrap());
+    assert_eq!((gate.sync(&one), gate.sync(&one), gate.sync(&other)), (io, None, io));
+    drop((next, one, other));
     mounted.unmount().unwrap();
 }
 

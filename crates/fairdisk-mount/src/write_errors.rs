@@ -1,0 +1,96 @@
+//! Errors of write-back, as Linux tells them: each once to everybody who had the file open when it
+//! happened, and if nobody has heard of it, to whoever opens the file next.
+
+use std::io;
+
+/// What went wrong with one file.
+#[derive(Debug, Default)]
+pub(crate) struct WriteErrors {
+    /// How many there were.
+    count: u32,
+    /// The last one.
+    errno: i32,
+    /// Somebody was told of it.
+    told: bool,
+}
+
+/// The errors an opener was told of, or that were before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Heard(u32);
+
+impl WriteErrors {
+    /// There was one that nobody was told of, if `errno` says which.
+    pub(crate) fn of(errno: Option<i32>) -> Self {
+        let mut errors = Self::default();
+        errno.into_iter().for_each(|errno| errors.add(errno));
+        errors
+    }
+
+    /// One more.
+    pub(crate) const fn add(&mut self, errno: i32) {
+        *self = Self { count: self.count.wrapping_add(1), errno, told: false };
+    }
+
+    /// What whoever opens the file now need not be told.
+    pub(crate) const fn heard(&self) -> Heard {
+        Heard(if self.is_untold() { self.count.wrapping_sub(1) } else { self.count })
+    }
+
+    const fn is_untold(&self) -> bool {
+        self.count > 0 && !self.told
+    }
+
+    /// The last one, if nobody was told of it.
+    pub(crate) fn untold(&self) -> Option<i32> {
+        self.is_untold().then_some(self.errno)
+    }
+
+    /// What somebody has not heard of, who may or may not listen.
+    pub(crate) fn mention(&self, heard: Heard) -> io::Result<()> {
+        match heard == Heard(self.count) {
+            true => Ok(()),
+            false => Err(io::Error::from_raw_os_error(self.errno)),
+        }
+    }
+
+    /// Tells somebody what that one has not heard of.
+    pub(crate) fn tell(&mut self, heard: &mut Heard) -> io::Result<()> {
+        let said = self.mention(*heard);
+        self.told |= said.is_err();
+        *heard = Heard(self.count);
+        said
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn errno(said: io::Result<()>) -> Option<i32> {
+        said.err().and_then(|error| error.raw_os_error())
+    }
+
+    #[test]
+    fn everybody_who_was_there_is_told_once() {
+        let mut errors = WriteErrors::default();
+        let (mut one, mut two) = (errors.heard(), errors.heard());
+        errors.add(5);
+        assert_eq!(errno(errors.mention(one)), Some(5));
+        assert_eq!(errno(errors.tell(&mut one)), Some(5));
+        assert_eq!(errno(errors.tell(&mut one)), None);
+        assert_eq!(errno(errors.tell(&mut two)), Some(5));
+        assert_eq!(errno(errors.tell(&mut errors.heard())), None, "others have heard of it");
+        errors.add(28);
+        assert_eq!(errno(errors.tell(&mut two)), Some(28));
+    }
+
+    #[test]
+    fn who_comes_later_is_told_if_nobody_was() {
+        let mut errors = WriteErrors::of(Some(5));
+        let (mut one, mut two) = (errors.heard(), errors.heard());
+        assert_eq!(errno(errors.mention(one)), Some(5));
+        assert_eq!(errors.untold(), Some(5), "a mention is not enough");
+        assert_eq!(errno(errors.tell(&mut one)), Some(5));
+        assert_eq!((errno(errors.tell(&mut two)), errors.untold()), (Some(5), None));
+    }
+}
