@@ -30,6 +30,7 @@ mod mounted;
 mod mountpoint;
 mod mounts;
 mod nodes;
+mod notices;
 mod open_file;
 mod ops;
 mod options;

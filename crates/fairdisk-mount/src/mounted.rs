@@ -5,6 +5,7 @@ use crate::errors::{MountError, MountProblem};
 use crate::filesystem::PassThrough;
 use crate::gate::Gate;
 use crate::mountpoint::{self, Places};
+use crate::notices::Notices;
 use crate::options::MountOptions;
 use crate::tree::{MountCounts, Tree};
 use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
@@ -182,7 +183,8 @@ fn start(places: &Places, tree: &Arc<Tree>, own: bool) -> Result<BackgroundSessi
             failed(io::Error::new(error.kind(), error.to_string().trim().to_owned()))
         })?
     };
-    let _ = tree.notifier.set(session.notifier());
+    let notices = Notices::start(session.notifier()).map_err(failed)?;
+    let _ = tree.notices.set(notices);
     session.spawn().map_err(failed)
 }
 

@@ -9,11 +9,11 @@ use crate::extents::{Fallback, Layout};
 use crate::gate::Gate;
 use crate::handles::Handles;
 use crate::nodes::Nodes;
+use crate::notices::Notices;
 use crate::open_file::{FileStates, OpenFile};
 use crate::options::MountOptions;
 use crate::readers::Readers;
 use crate::sys::proc_fd::ProcFd;
-use fuser::Notifier;
 use rustix::fs::fstatvfs;
 use std::io;
 use std::path::Path;
@@ -54,7 +54,7 @@ pub(crate) struct Tree {
     pub(crate) options: MountOptions,
     pub(crate) readers: Readers,
     /// The way to tell the kernel something unasked, once there is one.
-    pub(crate) notifier: OnceLock<Notifier>,
+    pub(crate) notices: OnceLock<Notices>,
     pub(crate) counts: Counts,
 }
 
@@ -83,7 +83,7 @@ impl Tree {
             privileges: Privileges::find(),
             gate,
             readers: Readers::new(options.readers.max(1)),
-            notifier: OnceLock::new(),
+            notices: OnceLock::new(),
             options,
             counts: Counts::default(),
         })
@@ -97,6 +97,11 @@ impl Tree {
     /// The open directory of a number.
     pub(crate) fn directory(&self, number: u64) -> io::Result<Arc<OpenDirectory>> {
         self.directories.get(number).ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
+    }
+
+    /// What the kernel has of a file is not what is in it any more.
+    pub(crate) fn stale(&self, node: u64) {
+        self.notices.get().into_iter().for_each(|notices| notices.stale(node));
     }
 
     /// What happened so far.

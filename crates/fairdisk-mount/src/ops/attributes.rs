@@ -5,7 +5,7 @@ use crate::freshness::Stamp;
 use crate::nodes::Referred;
 use crate::sys::proc_fd::ProcFd;
 use crate::tree::Tree;
-use fuser::{INodeNo, TimeOrNow};
+use fuser::TimeOrNow;
 use rustix::fs::{
     AtFlags, Gid, Mode, OFlags, Stat, StatVfs, Timestamps, Uid, chmodat, chownat, fstat, fstatvfs,
     ftruncate, utimensat,
@@ -38,14 +38,8 @@ impl Tree {
     /// Drops what the kernel has of an open file that somebody else has changed.
     pub(crate) fn freshen(&self, node: u64, stat: &Stat) {
         let Some(state) = self.states.find(node) else { return };
-        let changed = state.freshness().look(Stamp::of(stat));
-        if let Some(notifier) = self.notifier.get().filter(|_| changed) {
-            let notifier = notifier.clone();
-            // Not here: it waits for requests under way, and this one is.
-            self.readers.hand_over(Box::new(move || {
-                // If the kernel has nothing of it, all the better.
-                let _ = notifier.inval_inode(INodeNo(node), 0, 0);
-            }));
+        if state.freshness().look(Stamp::of(stat)) {
+            self.stale(node);
         }
     }
 
