@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use std::io;
 
 /// Does `step` again when a signal came between.
-fn uninterrupted<T>(mut step: impl FnMut() -> Result<T, Errno>) -> io::Result<T> {
+pub(crate) fn uninterrupted<T>(mut step: impl FnMut() -> Result<T, Errno>) -> io::Result<T> {
     loop {
         match step() {
             Err(Errno::INTR) => {}

@@ -25,6 +25,7 @@ mod gate;
 mod handles;
 pub mod identity;
 mod jobs;
+mod landed;
 pub mod metrics;
 mod mounted;
 mod mountpoint;

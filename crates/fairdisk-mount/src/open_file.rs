@@ -152,13 +152,19 @@ pub(crate) struct OpenFile {
     access: OFlags,
     direct: OnceLock<Option<OwnedFd>>,
     heard: Mutex<Heard>,
+    appending: Mutex<()>,
 }
 
 impl OpenFile {
     /// `fd` opened with `access`.
     pub(crate) fn new(state: Arc<FileState>, fd: OwnedFd, access: OFlags) -> Self {
         let heard = Mutex::new(state.errors().heard());
-        Self { state, fd, access, direct: OnceLock::new(), heard }
+        Self { state, fd, access, direct: OnceLock::new(), heard, appending: Mutex::default() }
+    }
+
+    /// Nobody else appends through its descriptors meanwhile.
+    pub(crate) fn appending(&self) -> MutexGuard<'_, ()> {
+        self.appending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether there may be a way past the page cache for `len` bytes at `offset`.

@@ -45,7 +45,8 @@ impl Job for CopyJob {
         let Self { tree, to, written, copied, reply, .. } = *self;
         match result {
             Ok(()) => {
-                tree.dirtied(&to, written, copied, Box::new(move || reply.written(copied as u32)));
+                let range = (written.offset, written.offset + copied as u64);
+                tree.dirtied(&to, written, range, Box::new(move || reply.written(copied as u32)));
             }
             Err(error) => {
                 trouble::tell("copy", &to.fd, &error);

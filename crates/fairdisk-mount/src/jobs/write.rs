@@ -1,37 +1,35 @@
 //! Writing that is answered when it is on the disk.
 
-use super::uninterrupted;
 use crate::gate::Job;
+use crate::landed::Landed;
 use crate::open_file::OpenFile;
+use crate::ops::Written;
 use crate::sys::range::write_out;
 use crate::tree::Tree;
 use crate::trouble;
 use fairdisk_plane::buffer::Buffer;
 use fuser::ReplyWrite;
-use rustix::io::{ReadWriteFlags, pwritev2};
-use std::io::{self, IoSlice};
+use rustix::io::ReadWriteFlags;
+use std::io;
 use std::sync::Arc;
 
 /// Writes a stretch of a file past the page cache, or through it and out.
 pub(crate) struct WriteJob {
     pub(crate) tree: Arc<Tree>,
     pub(crate) file: Arc<OpenFile>,
-    pub(crate) offset: u64,
+    pub(crate) written: Written,
     pub(crate) len: usize,
     pub(crate) buffer: Buffer,
-    /// How it was opened: `O_DIRECT`, `O_DSYNC`, `O_SYNC`.
-    pub(crate) flags: i32,
-    /// Set-user-id bits fall.
-    pub(crate) clear: bool,
-    pub(crate) written: usize,
+    pub(crate) landed: Landed,
     pub(crate) reply: ReplyWrite,
 }
 
 impl WriteJob {
     fn durability(&self) -> ReadWriteFlags {
-        if self.flags & libc::O_SYNC == libc::O_SYNC {
+        let flags = self.written.flags;
+        if flags & libc::O_SYNC == libc::O_SYNC {
             ReadWriteFlags::SYNC
-        } else if self.flags & libc::O_DSYNC != 0 {
+        } else if flags & libc::O_DSYNC != 0 {
             ReadWriteFlags::DSYNC
         } else {
             ReadWriteFlags::empty()
@@ -41,22 +39,12 @@ impl WriteJob {
     fn write(&mut self, direct: bool) -> io::Result<()> {
         let flags = self.durability();
         let proc_fd = &self.tree.proc_fd;
-        let past =
-            direct.then(|| self.file.direct(proc_fd, self.offset, self.len as u64)).flatten();
+        let (offset, target) = (self.written.offset, self.written.target());
+        let past = direct.then(|| self.file.direct(proc_fd, offset, self.len as u64)).flatten();
         let fd = past.unwrap_or(&self.file.fd);
-        while self.written < self.len {
-            let rest = IoSlice::new(&self.buffer.bytes()[self.written..self.len]);
-            let at = self.offset + self.written as u64;
-            match uninterrupted(|| pwritev2(fd, &[rest], at, flags)) {
-                Ok(0) => break,
-                Ok(got) => self.written += got,
-                // What is written is written; the next write will meet the error.
-                Err(_) if self.written > 0 => break,
-                Err(error) => return Err(error),
-            }
-        }
+        self.landed = self.file.write(fd, target, &self.buffer.bytes()[..self.len], flags)?;
         if past.is_none() && flags.is_empty() {
-            write_out(fd, self.offset, self.written as u64)?;
+            write_out(fd, self.landed.start, self.landed.end - self.landed.start)?;
         }
         Ok(())
     }
@@ -65,21 +53,24 @@ impl WriteJob {
 impl Job for WriteJob {
     fn perform(&mut self) -> io::Result<()> {
         let tree = Arc::clone(&self.tree);
-        let _clearing = tree.privileges.clearing(self.clear)?;
-        let direct = self.flags & libc::O_DIRECT != 0;
+        let _clearing = tree.privileges.clearing(self.written.clear)?;
+        let direct = self.written.flags & libc::O_DIRECT != 0;
         let file = Arc::clone(&self.file);
         let done = file.change(|| match self.write(direct) {
             // Stricter about alignment than assumed: the page cache can do it.
             Err(error) if direct && error.raw_os_error() == Some(libc::EINVAL) => self.write(false),
             other => other,
         });
-        self.file.state.extents().written_out(self.offset);
+        self.file.state.extents().written_out(self.landed.start);
         done
     }
 
     fn finish(self: Box<Self>, result: io::Result<()>) {
         match result {
-            Ok(()) => self.reply.written(self.written as u32),
+            Ok(()) => {
+                self.tree.correct(&self.file, &self.written, self.landed);
+                self.reply.written(self.landed.len as u32);
+            }
             Err(error) => {
                 trouble::tell("write", &self.file.fd, &error);
                 self.reply.error(error.into());

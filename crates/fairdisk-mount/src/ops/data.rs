@@ -3,12 +3,12 @@
 use crate::dirty::{Chunk, Then};
 use crate::gate::Piece;
 use crate::jobs::{FlushJob, Flushed, ReadJob, WriteJob, WriteOutJob};
+use crate::landed::{Landed, Target};
 use crate::open_file::OpenFile;
 use crate::tree::Tree;
 use fairdisk_core::{Flags, Lba, Op, SECTOR_BYTES, Sectors};
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
-use rustix::io::{Errno, pwrite};
-use std::io;
+use rustix::io::ReadWriteFlags;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -27,6 +27,12 @@ pub(crate) struct Written {
 }
 
 impl Written {
+    /// Where it goes. Whoever appends does not know where the end is by now.
+    pub(crate) const fn target(&self) -> Target {
+        let appends = self.flags & libc::O_APPEND != 0 && !self.from_cache;
+        if appends { Target::End } else { Target::At(self.offset) }
+    }
+
     /// Whether the answer is given when the data are in the page cache below.
     pub(crate) const fn is_buffered(&self) -> bool {
         let waits = libc::O_DIRECT | libc::O_DSYNC | libc::O_SYNC;
@@ -93,12 +99,10 @@ impl Tree {
             let job = WriteJob {
                 tree: Arc::clone(&tree),
                 file,
-                offset: written.offset,
+                written,
                 len,
                 buffer,
-                flags: written.flags,
-                clear: written.clear,
-                written: 0,
+                landed: Landed::default(),
                 reply,
             };
             tree.gate.submit(piece, Box::new(job));
@@ -113,36 +117,45 @@ impl Tree {
         data: &[u8],
         reply: ReplyWrite,
     ) {
-        let done = self
-            .privileges
-            .clearing(written.clear)
-            .and_then(|_clearing| file.change(|| write_all(file, written.offset, data)));
+        let done = self.privileges.clearing(written.clear).and_then(|_clearing| {
+            let flags = ReadWriteFlags::empty();
+            file.change(|| file.write(&file.fd, written.target(), data, flags))
+        });
         match done {
-            Ok(len) => {
-                self.dirtied(file, written, len, Box::new(move || reply.written(len as u32)));
+            Ok(landed) => {
+                self.correct(file, &written, landed);
+                let then = Box::new(move || reply.written(landed.len as u32));
+                self.dirtied(file, written, (landed.start, landed.end), then);
             }
             Err(error) => reply.error(error.into()),
         }
     }
 
-    /// `len` bytes in the page cache below have changed: has them written out, and goes on as soon
+    /// What was written should be where the kernel takes it to be; otherwise it hears that it is
+    /// wrong.
+    pub(crate) fn correct(&self, file: &OpenFile, written: &Written, landed: Landed) {
+        if landed.len > 0 && landed.start != written.offset {
+            self.stale(file.state.node);
+        }
+    }
+
+    /// A stretch of the page cache below has changed: has them written out, and goes on as soon
     /// as the writer is within its limit.
     pub(crate) fn dirtied(
         self: &Arc<Self>,
         file: &Arc<OpenFile>,
         written: Written,
-        len: usize,
+        (start, end): (u64, u64),
         then: Then,
     ) {
         file.state.used_by(written.caller);
         if written.caller == 0 {
             self.counts.orphan_writes.fetch_add(1, Ordering::Relaxed);
         }
-        if !self.gate.paces_write_back() || len == 0 {
+        if !self.gate.paces_write_back() || start == end {
             return then();
         }
         let account = self.gate.account(written.caller, file.state.node);
-        let (start, end) = (written.offset, written.offset + len as u64);
         let caller = written.caller;
         let chunk = Chunk { start, end, caller, account, urgent: false, number: 0 };
         let noted = {
@@ -213,19 +226,4 @@ impl Tree {
         let job = FlushJob { what: Flushed::Directory(directory), data_only, reply };
         self.gate.submit(piece, Box::new(job));
     }
-}
-
-/// Writes all of it, or what could be written before an error.
-fn write_all(file: &OpenFile, offset: u64, data: &[u8]) -> io::Result<usize> {
-    let mut done = 0;
-    while done < data.len() {
-        match pwrite(&file.fd, &data[done..], offset + done as u64) {
-            Ok(0) => break,
-            Ok(got) => done += got,
-            Err(Errno::INTR) => {}
-            Err(_) if done > 0 => break,
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(done)
 }

@@ -1,7 +1,8 @@
 //! What is in files: every way to write it and to read it back.
 
-use crate::common::{How, Tree};
+use crate::common::{How, Tree, until};
 use rustix::fs::{FallocateFlags, SeekFrom, copy_file_range, fallocate, seek};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
@@ -182,4 +183,40 @@ fn programs_can_be_run_from_it() {
     assert_eq!(tree.shell("cp /bin/echo .; ./echo from here"), "from here");
     let busy = tree.shell("exec 3<> echo; ./echo no 2> /dev/null || echo busy");
     assert_eq!(busy.lines().last(), Some("busy"));
+}
+
+/// The end of a file is where it is below, whatever the kernel has seen of it.
+#[test]
+fn what_others_append_below_is_not_written_over() {
+    for way in [rustix::fs::OFlags::empty(), rustix::fs::OFlags::DIRECT, rustix::fs::OFlags::DSYNC]
+    {
+        let Some(tree) = Tree::served(How { shuffled: true, ..How::default() }) else { return };
+        let append = || {
+            let mut options = OpenOptions::new();
+            options.append(true).create(true).custom_flags(flag(way));
+            options
+        };
+        let here = append().open(tree.at("log")).unwrap();
+        let there = append().open(tree.below("log")).unwrap();
+        let block = |number| fairdisk_plane::buffer::Buffer::noise(4096, number);
+        for (number, mut log) in [&here, &there, &here, &here].into_iter().enumerate() {
+            log.write_all(block(number as u64).bytes()).unwrap();
+        }
+        here.sync_all().unwrap();
+        let expected: Vec<u8> = (0..4).flat_map(|number| noise(4096, number)).collect();
+        assert!(fs::read(tree.below("log")).unwrap() == expected, "{way:?}");
+        until("the mount shows it, too", || fs::read(tree.at("log")).unwrap() == expected);
+        // What is written through a map is where it is mapped.
+        let file = append().read(true).open(tree.at("log")).unwrap();
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a map of a page that the file has, used while it stands and by nobody else.
+        unsafe {
+            let map = mmap(std::ptr::null_mut(), 4096, access, MapFlags::SHARED, &file, 0).unwrap();
+            map.cast::<[u8; 5]>().write(*b"first");
+            munmap(map, 4096).unwrap();
+        }
+        file.sync_all().unwrap();
+        assert_eq!(fs::metadata(tree.below("log")).unwrap().len(), 4 * 4096);
+        assert_eq!(&fs::read(tree.below("log")).unwrap()[..5], b"first");
+    }
 }
