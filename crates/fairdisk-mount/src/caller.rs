@@ -2,7 +2,8 @@
 //!
 //! The kernel has checked the caller's permissions already (`default_permissions`), with all the
 //! caller's groups; what is left to us is that new files belong to the caller, with the caller's
-//! umask, and that set-user-id bits fall where the caller may not keep them. All of it is per
+//! umask, that space is taken in the caller's name, and that set-user-id bits fall where the caller
+//! may not keep them. All of it is per
 //! thread and ends with a guard. Whoever is not root does everything as itself.
 
 use crate::sys::fsid;
@@ -23,6 +24,28 @@ pub(crate) struct Caller {
     pub(crate) uid: u32,
     pub(crate) gid: u32,
     pub(crate) umask: u32,
+}
+
+impl Caller {
+    pub(crate) const fn user(self) -> User {
+        User { uid: self.uid, gid: self.gid }
+    }
+}
+
+/// Whose rights to space on the disk count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct User {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+}
+
+impl User {
+    /// Who may keep set-user-id bits and use what is left for emergencies.
+    pub(crate) const ROOT: Self = Self { uid: 0, gid: 0 };
+
+    pub(crate) const fn is_root(self) -> bool {
+        self.uid == Self::ROOT.uid
+    }
 }
 
 /// What this process may do on behalf of others.
@@ -50,7 +73,7 @@ impl Privileges {
     /// What this thread makes from now on belongs to the caller, until the guard is dropped.
     pub(crate) fn act_as(&self, caller: Caller) -> io::Result<ActingAs<'_>> {
         use_umask(caller.umask)?;
-        let mut acting = ActingAs { privileges: self, user: false, group: false };
+        let mut acting = ActingAs::itself(self);
         let Some(own) = self.own else { return Ok(acting) };
         if caller.gid != self.gid {
             acting.group = true;
@@ -67,18 +90,32 @@ impl Privileges {
                 | CapabilitySet::SYS_RESOURCE
                 | CapabilitySet::DAC_READ_SEARCH;
             let effective = (own.effective - lost) | (kept & own.permitted);
-            set_capabilities(None, CapabilitySets { effective, ..own })?;
+            acting.set_capabilities(own, effective)?;
         }
         Ok(acting)
     }
 
-    /// Changes to file data or ACLs clear set-user-id and set-group-id bits, until the guard is
-    /// dropped; nothing changes if `clear` is false.
-    pub(crate) fn clearing(&self, clear: bool) -> io::Result<Clearing> {
-        let Some(own) = self.own.filter(|_| clear) else { return Ok(Clearing(None)) };
-        let effective = own.effective - CapabilitySet::FSETID;
-        set_capabilities(None, CapabilitySets { effective, ..own })?;
-        Ok(Clearing(Some(own)))
+    /// What this thread changes in files from now on takes space as whatever `user` writes: not
+    /// what is kept for root, nor beyond a quota. Set-user-id and set-group-id bits are cleared if
+    /// `clear`. Until the guard is dropped.
+    pub(crate) fn write_as(&self, user: User, clear: bool) -> io::Result<ActingAs<'_>> {
+        let mut acting = ActingAs::itself(self);
+        let Some(own) = self.own.filter(|_| clear || !user.is_root()) else { return Ok(acting) };
+        let mut effective = own.effective;
+        if !user.is_root() {
+            if user.gid != self.gid {
+                acting.group = true;
+                fsid::set_group(user.gid)?;
+            }
+            acting.user = true;
+            fsid::set_user(user.uid)?;
+            effective -= CapabilitySet::SYS_RESOURCE;
+        }
+        if clear {
+            effective -= CapabilitySet::FSETID;
+        }
+        acting.set_capabilities(own, effective)?;
+        Ok(acting)
     }
 }
 
@@ -96,6 +133,22 @@ pub(crate) struct ActingAs<'a> {
     privileges: &'a Privileges,
     user: bool,
     group: bool,
+    capabilities: bool,
+}
+
+impl<'a> ActingAs<'a> {
+    const fn itself(privileges: &'a Privileges) -> Self {
+        Self { privileges, user: false, group: false, capabilities: false }
+    }
+
+    fn set_capabilities(
+        &mut self,
+        own: CapabilitySets,
+        effective: CapabilitySet,
+    ) -> io::Result<()> {
+        self.capabilities = true;
+        Ok(set_capabilities(None, CapabilitySets { effective, ..own })?)
+    }
 }
 
 impl Drop for ActingAs<'_> {
@@ -103,26 +156,14 @@ impl Drop for ActingAs<'_> {
         let mut back = Ok(());
         if self.user {
             back = fsid::set_user(0);
-            if let Some(own) = self.privileges.own {
-                back = back.and(set_capabilities(None, own).map_err(Into::into));
-            }
+        }
+        if let Some(own) = self.privileges.own.filter(|_| self.capabilities) {
+            back = back.and(set_capabilities(None, own).map_err(Into::into));
         }
         if self.group {
             back = back.and(fsid::set_group(self.privileges.gid));
         }
         // Going on as somebody else would make files for the wrong user.
         back.expect("a thread can become itself again");
-    }
-}
-
-/// While it lives, this thread keeps no set-user-id bits.
-pub(crate) struct Clearing(Option<CapabilitySets>);
-
-impl Drop for Clearing {
-    fn drop(&mut self) {
-        if let Some(own) = self.0 {
-            // Without it bits are cleared that might stay: never the unsafe way round.
-            let _ = set_capabilities(None, own);
-        }
     }
 }

@@ -4,7 +4,7 @@ use crate::answers::{
     answer, answer_attributes, answer_entry, answer_open, answer_space, answer_value,
 };
 use crate::attributes::attributes;
-use crate::caller::Caller;
+use crate::caller::{Caller, User};
 use crate::nodes::ROOT;
 use crate::ops::{Changes, Written};
 use crate::tree::Tree;
@@ -60,6 +60,10 @@ fn caller(request: &Request, umask: u32) -> Caller {
     Caller { uid: request.uid(), gid: request.gid(), umask }
 }
 
+fn user(request: &Request) -> User {
+    User { uid: request.uid(), gid: request.gid() }
+}
+
 impl Filesystem for PassThrough {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         for flag in WANTED {
@@ -113,9 +117,9 @@ impl Filesystem for PassThrough {
         reply: ReplyAttr,
     ) {
         let changes = Changes { mode, uid, gid, size, atime, mtime };
-        let (file, root) = (file.map(|file| file.0), request.uid() == 0);
+        let (file, user) = (file.map(|file| file.0), user(request));
         self.run(move |tree| {
-            let changed = tree.change(node.0, file, &changes, root);
+            let changed = tree.change(node.0, file, &changes, user);
             answer_attributes(tree, reply, node.0, changed);
         });
     }
@@ -208,8 +212,8 @@ impl Filesystem for PassThrough {
     }
 
     fn open(&self, request: &Request, node: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
-        let tid = request.pid();
-        self.run(move |tree| answer_open(reply, tree.open(node.0, flags.0, tid)));
+        let by = (request.pid(), user(request));
+        self.run(move |tree| answer_open(reply, tree.open(node.0, flags.0, by)));
     }
 
     fn create(
@@ -280,11 +284,14 @@ impl Filesystem for PassThrough {
             Ok(file) => file,
             Err(error) => return reply.error(error.into()),
         };
+        let from_cache = how.contains(WriteFlags::FUSE_WRITE_CACHE);
         let written = Written {
             caller: request.pid(),
+            // What comes from the cache comes from nobody.
+            user: if from_cache { file.state.user() } else { user(request) },
             offset,
             flags: flags.0,
-            from_cache: how.contains(WriteFlags::FUSE_WRITE_CACHE),
+            from_cache,
             clear: how.contains(WriteFlags::FUSE_WRITE_KILL_SUIDGID),
         };
         if !written.is_buffered() {
@@ -441,8 +448,8 @@ impl Filesystem for PassThrough {
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        let root = request.uid() == 0;
-        self.run(move |tree| answer(reply, tree.allocate(file.0, (offset, len), mode, root)));
+        let user = user(request);
+        self.run(move |tree| answer(reply, tree.allocate(file.0, (offset, len), mode, user)));
     }
 
     fn lseek(
@@ -473,8 +480,9 @@ impl Filesystem for PassThrough {
         _: CopyFileRangeFlags,
         reply: ReplyWrite,
     ) {
-        let (caller, clear) = (request.pid(), request.uid() != 0);
-        let written = Written { caller, offset, flags: 0, from_cache: false, clear };
+        let (caller, user) = (request.pid(), user(request));
+        let clear = !user.is_root();
+        let written = Written { caller, user, offset, flags: 0, from_cache: false, clear };
         self.run(move |tree| match (tree.file(from.0), tree.file(to.0)) {
             (Ok(from), Ok(to)) => tree.copy((from, from_offset), to, written, len, reply),
             (Err(error), _) | (_, Err(error)) => reply.error(error.into()),

@@ -23,6 +23,9 @@ pub struct Piece {
     pub flags: Flags,
     /// The file: whose last writer or opener is meant when there is no caller.
     pub file: u64,
+    /// The account it was [put on](Gate::account) when it was written: the caller may have ended
+    /// since.
+    pub account: Option<u32>,
 }
 
 /// Decides when pieces of I/O are done.

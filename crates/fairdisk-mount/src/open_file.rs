@@ -1,5 +1,6 @@
 //! Files while they are open.
 
+use crate::caller::User;
 use crate::dirty::Ranges;
 use crate::extents::{Extents, Layout};
 use crate::freshness::{Closed, Freshness, Stamp};
@@ -10,7 +11,6 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{OFlags, fstat};
 use std::collections::HashMap;
 use std::io;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// What offset and length must be a multiple of to bypass the page cache below; buffers are
@@ -20,7 +20,8 @@ const DIRECT_ALIGN: u64 = 512;
 /// What all who have a file open share.
 pub(crate) struct FileState {
     pub(crate) node: u64,
-    last_user: AtomicU32,
+    /// The thread that used it last, and for whom.
+    last_user: Mutex<(u32, User)>,
     extents: Mutex<Extents>,
     ranges: Mutex<Ranges>,
     errors: Mutex<WriteErrors>,
@@ -76,7 +77,7 @@ impl FileStates {
         let stamp = self.closed().take(node);
         let state = Arc::new(FileState {
             node,
-            last_user: AtomicU32::new(0),
+            last_user: Mutex::default(),
             extents: Mutex::new(Extents::new(inode, self.layout)),
             ranges: Mutex::default(),
             errors: Mutex::new(WriteErrors::of(self.untold().remove(&node))),
@@ -108,7 +109,9 @@ impl Drop for FileState {
             stamp.into_iter().for_each(|stamp| self.home.closed().remember(self.node, stamp));
             self.home.gate.done_with(self.node);
         }
-        untold.into_iter().for_each(|errno| drop(self.home.untold().insert(self.node, errno)));
+        if let Some(errno) = untold {
+            self.home.untold().insert(self.node, errno);
+        }
     }
 }
 
@@ -129,10 +132,23 @@ impl FileState {
     }
 
     /// Somebody uses the file: what the kernel does here for nobody is on that one's account.
-    pub(crate) fn used_by(&self, caller: u32) {
-        if caller != 0 && self.last_user.swap(caller, Ordering::Relaxed) != caller {
+    pub(crate) fn used_by(&self, caller: u32, user: User) {
+        if caller == 0 {
+            return;
+        }
+        let last = std::mem::replace(&mut *self.last_user(), (caller, user));
+        if last.0 != caller {
             self.home.gate.uses(caller, self.node);
         }
+    }
+
+    /// For whom it was used last.
+    pub(crate) fn user(&self) -> User {
+        self.last_user().1
+    }
+
+    fn last_user(&self) -> MutexGuard<'_, (u32, User)> {
+        self.last_user.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Write-out failed.

@@ -228,7 +228,13 @@ impl MountGate {
 
 impl Gate for MountGate {
     fn submit(&self, piece: Piece, job: Box<dyn Job>) {
-        let who = self.gate.who(piece.caller, self.file(piece.file));
+        let file = self.file(piece.file);
+        let who = match piece.account {
+            Some(account) => self
+                .gate
+                .look(|identity, now| identity.writer(now, piece.caller, file, GroupId(account))),
+            None => self.gate.who(piece.caller, file),
+        };
         let order = Order {
             task: who.task,
             group: who.group,

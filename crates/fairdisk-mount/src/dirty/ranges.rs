@@ -1,6 +1,7 @@
 //! What of one file is on its way to the disk.
 
 use super::Then;
+use crate::caller::User;
 use std::collections::BTreeMap;
 
 /// A gathered piece is sent when it has grown to this.
@@ -17,8 +18,10 @@ const AWAITED_BYTES: u64 = 1 << 20;
 pub(crate) struct Chunk {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// Who wrote it last.
+    /// Who wrote it last,
     pub(crate) caller: u32,
+    /// and for whom.
+    pub(crate) user: User,
     pub(crate) account: u32,
     /// Somebody waits for it.
     pub(crate) urgent: bool,
@@ -33,7 +36,8 @@ impl Chunk {
     }
 
     fn touches(&self, other: &Self) -> bool {
-        self.start <= other.end && other.start <= self.end && self.account == other.account
+        let same = (self.account, self.user) == (other.account, other.user);
+        same && self.start <= other.end && other.start <= self.end
     }
 }
 
@@ -177,7 +181,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     fn written(start: u64, end: u64) -> Chunk {
-        Chunk { start, end, caller: 7, account: 1, urgent: false, number: 0 }
+        Chunk { start, end, caller: 7, user: User::ROOT, account: 1, urgent: false, number: 0 }
     }
 
     fn stretches(chunks: &[Chunk]) -> Vec<(u64, u64)> {
@@ -240,6 +244,9 @@ mod tests {
         ranges.note(written(200, 300));
         let other = Chunk { account: 2, ..written(300, 400) };
         assert_eq!(stretches(&ranges.note(other).send), [(200, 300)]);
+        let user = User { uid: 1000, gid: 1000 };
+        let another = Chunk { user, account: 2, ..written(400, 500) };
+        assert_eq!(stretches(&ranges.note(another).send), [(300, 400)]);
     }
 
     #[test]

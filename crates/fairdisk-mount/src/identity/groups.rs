@@ -49,13 +49,16 @@ pub(super) struct Groups {
     list: Vec<Option<Group>>,
     numbers: BTreeMap<String, u32>,
     found: BTreeMap<String, Found>,
+    /// Who pays for those that are gone, as long as no other has their number.
+    gone: BTreeMap<u32, GroupId>,
 }
 
 impl Groups {
     pub(super) fn new() -> Self {
         let root = Group::new("/", Asks::DEFAULT);
         let numbers = BTreeMap::from([("/".to_owned(), GroupId::ROOT.0)]);
-        Self { list: vec![Some(root)], numbers, found: BTreeMap::new() }
+        let (found, gone) = (BTreeMap::new(), BTreeMap::new());
+        Self { list: vec![Some(root)], numbers, found, gone }
     }
 
     /// The group of the tasks in `cgroup`.
@@ -157,6 +160,7 @@ impl Groups {
         if free.is_none() {
             self.list.push(None);
         }
+        self.gone.remove(&(number as u32));
         let Asks { share, idle, qos } = asks;
         self.list[number] = Some(Group::new(path, asks));
         self.numbers.insert(path.to_owned(), number as u32);
@@ -202,6 +206,12 @@ impl Groups {
         })
     }
 
+    /// Who pays for what `group` still has to be written out: the group itself, or the next one
+    /// around it that is still there.
+    pub(super) fn heir(&self, group: GroupId) -> GroupId {
+        self.gone.get(&group.0).copied().unwrap_or(group)
+    }
+
     /// Groups whose directory is gone are forgotten, the inner ones first.
     pub(super) fn sweep(&mut self, now: Instant, hierarchy: &Hierarchy, changes: &mut Vec<Change>) {
         self.found.retain(|_, found| now < found.at + SWEEP);
@@ -211,7 +221,11 @@ impl Groups {
         gone.sort_by_key(|(_, path)| std::cmp::Reverse(path.len()));
         for (number, path) in gone {
             tracing::debug!(group = path, "group is gone");
-            self.list[number as usize] = None;
+            let group = self.list[number as usize].take();
+            let outer = group.and_then(|group| group.parent).unwrap_or(GroupId::ROOT);
+            let heirs = self.gone.values_mut().filter(|heir| heir.0 == number);
+            heirs.for_each(|heir| *heir = outer);
+            self.gone.insert(number, outer);
             self.numbers.remove(&path);
             self.found.retain(|_, found| found.group != number);
             changes.push(Change::GroupRemoved { group: GroupId(number) });

@@ -102,6 +102,17 @@ impl Identity {
         }
     }
 
+    /// Who is meant by a write-out of what `tid`, or whoever used `file` last if that is 0, has
+    /// written as one of `group`. The thread may have ended or moved since; who pays stays the same.
+    pub fn writer(&mut self, now: Instant, tid: u32, file: FileId, group: GroupId) -> Who {
+        let who = match tid {
+            0 => self.user_of(file),
+            tid => self.classify(now, tid),
+        };
+        let group = self.groups.heir(group);
+        if who.group == group { who } else { Who { task: TaskId(0), group, ..who } }
+    }
+
     /// What the scheduler has to be told since it was asked last.
     pub fn take_changes(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.changes)
@@ -157,5 +168,25 @@ impl Identity {
         if let Some(hierarchy) = &self.hierarchy {
             self.groups.sweep(now, hierarchy, &mut self.changes);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_pays_for_what_was_written_stays_the_same_when_the_writer_is_gone() {
+        let mut identity = Identity::new(None);
+        let (now, file) = (Instant::ZERO, FileId { mount: 0, node: 1 });
+        let group = GroupId(3);
+        for tid in [0, u32::MAX] {
+            assert_eq!(identity.writer(now, tid, file, group), Who { group, ..Who::NOBODY });
+        }
+        let own = std::process::id();
+        let who = identity.classify(now, own);
+        assert_eq!(identity.writer(now, own, file, who.group), who);
+        let moved = identity.writer(now, own, file, group);
+        assert_eq!((moved.group, moved.task, moved.ioprio), (group, TaskId(0), who.ioprio));
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct CopyJob {
 impl Job for CopyJob {
     fn perform(&mut self) -> io::Result<()> {
         let tree = Arc::clone(&self.tree);
-        let _clearing = tree.privileges.clearing(self.written.clear)?;
+        let _acting = tree.privileges.write_as(self.written.user, self.written.clear)?;
         let (from, offset) = &self.from;
         self.copied = self.to.change(|| {
             uninterrupted(|| {

@@ -53,7 +53,7 @@ impl WriteJob {
 impl Job for WriteJob {
     fn perform(&mut self) -> io::Result<()> {
         let tree = Arc::clone(&self.tree);
-        let _clearing = tree.privileges.clearing(self.written.clear)?;
+        let _acting = tree.privileges.write_as(self.written.user, self.written.clear)?;
         let direct = self.written.flags & libc::O_DIRECT != 0;
         let file = Arc::clone(&self.file);
         let done = file.change(|| match self.write(direct) {

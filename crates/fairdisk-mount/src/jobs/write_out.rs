@@ -19,6 +19,8 @@ pub(crate) struct WriteOutJob {
 impl Job for WriteOutJob {
     fn perform(&mut self) -> io::Result<()> {
         self.file.state.ranges().let_through(&self.chunk);
+        // Blocks may be chosen only now.
+        let _acting = self.tree.privileges.write_as(self.chunk.user, false)?;
         let done = write_out(&self.file.fd, self.chunk.start, self.chunk.bytes());
         self.file.state.extents().written_out(self.chunk.start);
         done
@@ -32,7 +34,7 @@ impl Job for WriteOutJob {
         }
         let (next, free) = file.state.ranges().finished(&chunk);
         if let Some(next) = next {
-            tree.send(&file, next);
+            tree.send(&file, next, false);
         }
         tree.accounts.settle(chunk.account, chunk.bytes());
         free.into_iter().for_each(|then| then());

@@ -1,6 +1,7 @@
 //! Attributes: reading and changing them.
 
 use crate::attributes::timespec;
+use crate::caller::User;
 use crate::freshness::Stamp;
 use crate::nodes::Referred;
 use crate::sys::proc_fd::ProcFd;
@@ -50,14 +51,14 @@ impl Tree {
         node: u64,
         file: Option<u64>,
         changes: &Changes,
-        caller_is_root: bool,
+        user: User,
     ) -> io::Result<Stat> {
         let fd = self.nodes.refer(node)?;
         let state = self.states.find(node);
         if let Some(state) = &state {
             state.freshness().begin();
         }
-        let done = self.apply(file, &fd, changes, caller_is_root);
+        let done = self.apply(file, &fd, changes, user);
         let stat = fstat(&fd);
         if let Some(state) = &state {
             state.freshness().end(stat.as_ref().ok().map(Stamp::of));
@@ -73,7 +74,7 @@ impl Tree {
         file: Option<u64>,
         fd: &Referred,
         changes: &Changes,
-        caller_is_root: bool,
+        user: User,
     ) -> io::Result<()> {
         // The owner first: changing it takes bits away that the mode may give again.
         if changes.uid.is_some() || changes.gid.is_some() {
@@ -85,7 +86,7 @@ impl Tree {
             chmodat(self.proc_fd.dir(), ProcFd::name(fd), mode, AtFlags::empty())?;
         }
         if let Some(size) = changes.size {
-            self.resize(file, fd, size, caller_is_root)?;
+            self.resize(file, fd, size, user)?;
         }
         if changes.atime.is_some() || changes.mtime.is_some() {
             let times = Timestamps {
@@ -97,14 +98,8 @@ impl Tree {
         Ok(())
     }
 
-    fn resize(
-        &self,
-        file: Option<u64>,
-        fd: &Referred,
-        size: u64,
-        caller_is_root: bool,
-    ) -> io::Result<()> {
-        let _clearing = self.privileges.clearing(!caller_is_root)?;
+    fn resize(&self, file: Option<u64>, fd: &Referred, size: u64, user: User) -> io::Result<()> {
+        let _acting = self.privileges.write_as(user, !user.is_root())?;
         match file.and_then(|file| self.files.get(file)) {
             Some(file) => ftruncate(&file.fd, size)?,
             None => ftruncate(self.proc_fd.reopen(fd, OFlags::WRONLY | OFlags::NONBLOCK)?, size)?,

@@ -1,5 +1,6 @@
 //! File data: every read, write and flush becomes a piece for the gate.
 
+use crate::caller::User;
 use crate::dirty::{Chunk, Then};
 use crate::gate::Piece;
 use crate::jobs::{FlushJob, Flushed, ReadJob, WriteJob, WriteOutJob};
@@ -17,6 +18,7 @@ use std::sync::atomic::Ordering;
 pub(crate) struct Written {
     /// The thread; 0 for nobody.
     pub(crate) caller: u32,
+    pub(crate) user: User,
     pub(crate) offset: u64,
     /// How the file is open now: past the cache, durable.
     pub(crate) flags: i32,
@@ -58,7 +60,7 @@ impl Tree {
         // back or flushed may come from any thread.
         let may_wait = sync && op != Op::Flush;
         let (flags, file) = (Flags::NONE, file.state.node);
-        Piece { caller, op, start, sectors, sync, may_wait, flags, file }
+        Piece { caller, op, start, sectors, sync, may_wait, flags, file, account: None }
     }
 
     /// Whether a read at `offset` can be submitted without waiting for the disk.
@@ -93,7 +95,7 @@ impl Tree {
         buffer.bytes_mut()[..data.len()].copy_from_slice(data);
         let (tree, len) = (Arc::clone(self), data.len());
         move |reply| {
-            file.state.used_by(written.caller);
+            file.state.used_by(written.caller, written.user);
             let about = (written.caller, Op::Write, true);
             let piece = tree.piece(&file, about, written.offset, len as u64);
             let job = WriteJob {
@@ -117,7 +119,7 @@ impl Tree {
         data: &[u8],
         reply: ReplyWrite,
     ) {
-        let done = self.privileges.clearing(written.clear).and_then(|_clearing| {
+        let done = self.privileges.write_as(written.user, written.clear).and_then(|_acting| {
             let flags = ReadWriteFlags::empty();
             file.change(|| file.write(&file.fd, written.target(), data, flags))
         });
@@ -148,7 +150,7 @@ impl Tree {
         (start, end): (u64, u64),
         then: Then,
     ) {
-        file.state.used_by(written.caller);
+        file.state.used_by(written.caller, written.user);
         if written.caller == 0 {
             self.counts.orphan_writes.fetch_add(1, Ordering::Relaxed);
         }
@@ -156,8 +158,8 @@ impl Tree {
             return then();
         }
         let account = self.gate.account(written.caller, file.state.node);
-        let caller = written.caller;
-        let chunk = Chunk { start, end, caller, account, urgent: false, number: 0 };
+        let (caller, user) = (written.caller, written.user);
+        let chunk = Chunk { start, end, caller, user, account, urgent: false, number: 0 };
         let noted = {
             // Charged before anybody can finish and settle it.
             let mut ranges = file.state.ranges();
@@ -165,16 +167,19 @@ impl Tree {
             self.accounts.charge(account, noted.charge);
             noted
         };
-        noted.send.into_iter().for_each(|chunk| self.send(file, chunk));
+        noted.send.into_iter().for_each(|chunk| self.send(file, chunk, false));
         if self.accounts.admit(account, then) {
             self.counts.held_back.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Sends what is to be written out to the gate.
-    pub(crate) fn send(self: &Arc<Self>, file: &Arc<OpenFile>, chunk: Chunk) {
+    /// Sends what is to be written out to the gate. The thread goes on at once unless it
+    /// `may_wait`: not if it is that of a writer who waits for nothing yet, or one that finishes
+    /// what others asked for.
+    pub(crate) fn send(self: &Arc<Self>, file: &Arc<OpenFile>, chunk: Chunk, may_wait: bool) {
         let about = (chunk.caller, Op::Write, chunk.urgent);
         let piece = self.piece(file, about, chunk.start, chunk.bytes());
+        let piece = Piece { may_wait, account: Some(chunk.account), ..piece };
         let job = WriteOutJob { tree: Arc::clone(self), file: Arc::clone(file), chunk };
         self.gate.submit(piece, Box::new(job));
     }
@@ -195,7 +200,7 @@ impl Tree {
         });
         let waiting = file.state.ranges().when_clean(then);
         match waiting {
-            Ok(Some(chunk)) => self.send(&file, chunk),
+            Ok(Some(chunk)) => self.send(&file, chunk, true),
             Ok(None) => {}
             Err(then) => then(),
         }
@@ -222,6 +227,7 @@ impl Tree {
             may_wait: false,
             flags: Flags::META,
             file: 0,
+            account: None,
         };
         let job = FlushJob { what: Flushed::Directory(directory), data_only, reply };
         self.gate.submit(piece, Box::new(job));

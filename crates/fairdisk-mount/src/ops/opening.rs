@@ -1,6 +1,6 @@
 //! Opening and closing.
 
-use crate::caller::Caller;
+use crate::caller::{Caller, User};
 use crate::directory::OpenDirectory;
 use crate::freshness::Stamp;
 use crate::nodes::{Found, ROOT, demand_name};
@@ -23,7 +23,7 @@ impl Tree {
         self: &Arc<Self>,
         node: u64,
         flags: i32,
-        caller: u32,
+        by: (u32, User),
     ) -> io::Result<(u64, FopenFlags)> {
         let referred = self.nodes.refer(node)?;
         let stat = fstat(&referred)?;
@@ -32,7 +32,7 @@ impl Tree {
         }
         let access = access(flags);
         let fd = self.proc_fd.reopen(&referred, access | OFlags::NONBLOCK)?;
-        Ok(self.opened(node, stat.st_ino, fd, flags, caller))
+        Ok(self.opened(node, stat.st_ino, fd, flags, by))
     }
 
     fn opened(
@@ -41,13 +41,13 @@ impl Tree {
         inode: u64,
         fd: OwnedFd,
         flags: i32,
-        caller: u32,
+        (thread, user): (u32, User),
     ) -> (u64, FopenFlags) {
         // The kernel above reads ahead, and its read-ahead passes the gate; that of the file
         // system below would not.
         let _ = fadvise(&fd, 0, None, Advice::Random);
         let state = self.states.of(node, inode);
-        state.used_by(caller);
+        state.used_by(thread, user);
         let fresh = fstat(&fd).is_ok_and(|stat| !state.freshness().look(Stamp::of(&stat)));
         let number = self.files.insert(Arc::new(OpenFile::new(state, fd, access(flags))));
         (number, open_flags(flags, fresh))
@@ -76,7 +76,8 @@ impl Tree {
             error => error.into(),
         })?;
         let found = self.nodes.know(self.proc_fd.reopen(&fd, OFlags::PATH)?)?;
-        let (number, how) = self.opened(found.node, found.stat.st_ino, fd, flags, tid);
+        let (number, how) =
+            self.opened(found.node, found.stat.st_ino, fd, flags, (tid, caller.user()));
         Ok((found, number, how))
     }
 

@@ -1,5 +1,6 @@
 //! Stretches of files: space, holes, copies.
 
+use crate::caller::User;
 use crate::gate::Piece;
 use crate::jobs::CopyJob;
 use crate::open_file::OpenFile;
@@ -21,10 +22,10 @@ impl Tree {
         file: u64,
         (offset, len): (u64, u64),
         mode: i32,
-        caller_is_root: bool,
+        user: User,
     ) -> io::Result<()> {
         let file = self.file(file)?;
-        let _clearing = self.privileges.clearing(!caller_is_root)?;
+        let _acting = self.privileges.write_as(user, !user.is_root())?;
         let mode = FallocateFlags::from_bits_retain(mode as u32);
         let done = file.change(|| fallocate(&file.fd, mode, offset, len));
         file.state.extents().forget();
@@ -63,6 +64,7 @@ impl Tree {
             may_wait: true,
             flags: Flags::NONE,
             file: from.state.node,
+            account: None,
         };
         let tree = Arc::clone(self);
         let job = CopyJob { tree, from: (from, offset), to, written, len, copied: 0, reply };

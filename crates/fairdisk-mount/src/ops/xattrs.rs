@@ -1,6 +1,6 @@
 //! Extended attributes, POSIX ACLs among them.
 
-use crate::caller::Caller;
+use crate::caller::{Caller, User};
 use crate::sys::fsid;
 use crate::sys::proc_fd::ProcFd;
 use crate::tree::Tree;
@@ -48,7 +48,7 @@ impl Tree {
         }
         // Who is not in the file's group loses the set-group-id bit with a new ACL: the file
         // system below decides that, so it has to see the caller's group.
-        let _clearing = self.privileges.clearing(true)?;
+        let _clearing = self.privileges.write_as(User::ROOT, true)?;
         let _group = fsid::Group::become_for_now(caller.gid)?;
         Ok(setxattr(ProcFd::path(&fd), name, value, flags)?)
     }

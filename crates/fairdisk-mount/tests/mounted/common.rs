@@ -68,15 +68,25 @@ impl Tree {
             return None;
         }
         let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let (source, mount) = (place.path().join("source"), place.path().join("mount"));
-        for folder in [&source, &mount] {
-            fs::create_dir(folder).unwrap();
-        }
+        let source = place.path().join("source");
+        fs::create_dir(&source).unwrap();
+        Some(Self::of(source, place, how))
+    }
+
+    /// What is in a directory that is there already.
+    pub(crate) fn over(source: &Path, how: How) -> Self {
+        let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        Self::of(source.to_owned(), place, how)
+    }
+
+    fn of(source: PathBuf, place: TempDir, how: How) -> Self {
+        let mount = place.path().join("mount");
+        fs::create_dir(&mount).unwrap();
         // Other users have to get this far.
         open_to_all(place.path());
         let mut tree = Self { place, source, mount, daemon: None };
         tree.start(how).unwrap();
-        Some(tree)
+        tree
     }
 
     /// Starts a daemon; its message if it could not mount.
@@ -135,6 +145,11 @@ impl Tree {
         };
         command.args(["-ec", script]).current_dir(&self.mount).output().unwrap()
     }
+}
+
+/// Takes away what a daemon left behind that was killed.
+pub(crate) fn detach(mount: &Path) {
+    rustix::mount::unmount(mount, UnmountFlags::DETACH).unwrap();
 }
 
 /// Starts a daemon, and waits until it has mounted; its message if it could not.

@@ -1,8 +1,13 @@
 //! A daemon that is killed.
 
-use crate::common::{How, Tree};
+use crate::common::{How, Tree, can_mount, detach, until};
+use crate::volume::Volume;
+use fairdisk_core::Prng;
 use std::fs::{self, File};
 use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 #[test]
 fn a_mount_point_whose_daemon_was_killed_can_be_mounted_again() {
@@ -22,30 +27,58 @@ fn a_mount_point_whose_daemon_was_killed_can_be_mounted_again() {
 
 /// So many rounds: `FAIRDISK_KILLS`, as `make soak` sets it.
 fn rounds() -> u64 {
-    std::env::var("FAIRDISK_KILLS").map_or(10, |rounds| rounds.parse().unwrap())
+    std::env::var("FAIRDISK_KILLS").map_or(5, |rounds| rounds.parse().unwrap())
 }
 
-/// What `fsync` confirmed is below, whenever the daemon is killed.
+/// A record of the file that is being written, told from all others.
+fn record(number: u64) -> Vec<u8> {
+    let mut prng = Prng::new(number);
+    let len = prng.below(40_000) + 1;
+    (0..len).map(|_| prng.next_u64() as u8).collect()
+}
+
+/// Appends record after record until the mount is gone, and counts those that `fsync` confirmed.
+fn write_on(path: &Path, seed: u64, confirmed: &AtomicU64) {
+    let mut prng = Prng::new(seed);
+    let Ok(mut file) = File::create(path) else { return };
+    for number in 0.. {
+        if file.write_all(&record(number)).is_err() {
+            return;
+        }
+        if prng.chance(1, 4) {
+            if file.sync_data().is_err() {
+                return;
+            }
+            confirmed.store(number + 1, Ordering::Release);
+        }
+    }
+}
+
+/// What `fsync` confirmed is on the disk, whenever the daemon is killed.
 #[test]
 fn what_fsync_confirmed_is_there_after_a_kill() {
-    let shuffled = How { shuffled: true, ..How::default() };
-    let Some(mut tree) = Tree::served(shuffled) else { return };
-    for round in 0..rounds() {
-        let mut file = File::create(tree.at("file")).unwrap();
-        let mut prng = fairdisk_core::Prng::new(round);
-        for _ in 0..prng.below(20) + 1 {
-            file.write_all(&vec![round as u8; prng.below(100_000) as usize]).unwrap();
-        }
-        file.sync_all().unwrap();
-        let confirmed = file.metadata().unwrap().len();
-        for _ in 0..prng.below(20) {
-            file.write_all(&[0xff; 10_000]).unwrap();
-        }
-        tree.kill();
-        drop(file);
-        let data = fs::read(tree.below("file")).unwrap();
-        assert!(data.len() as u64 >= confirmed);
-        assert!(data[..confirmed as usize].iter().all(|byte| *byte == round as u8));
-        tree.start(shuffled).unwrap();
+    if !can_mount() {
+        return;
+    }
+    let Some(volume) = Volume::new(64, 5) else { return };
+    for seed in 0..rounds() {
+        let how = How { shuffled: true, ..How::default() };
+        let mut tree = Tree::over(&volume.path, how);
+        let (path, confirmed) = (tree.at("file"), AtomicU64::new(0));
+        let enough = Prng::new(seed).below(12);
+        let seen = thread::scope(|scope| {
+            scope.spawn(|| write_on(&path, seed, &confirmed));
+            let count = || confirmed.load(Ordering::Acquire);
+            until("enough is confirmed", || count() > enough);
+            let seen = count();
+            tree.kill();
+            seen
+        });
+        let Some(disk) = volume.snapshot() else { return };
+        let found = fs::read(disk.path.join("file")).unwrap();
+        let expected: Vec<u8> = (0..seen).flat_map(record).collect();
+        let same = found.len() >= expected.len() && found[..expected.len()] == expected;
+        assert!(same, "seed {seed}: {} bytes of {}, or others", found.len(), expected.len());
+        detach(&tree.mount);
     }
 }

@@ -13,6 +13,7 @@ mod metadata;
 mod names;
 mod operation;
 mod users;
+mod volume;
 mod xattrs;
 
 /// Serves a mount if this process was started for that: a test in name only.

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 #[test]
 fn a_second_mount_on_the_same_place_is_refused() {
@@ -95,13 +96,24 @@ impl ClosedGate {
     }
 }
 
+/// On whose account everything is behind a closed gate.
+const ACCOUNT: u32 = 7;
+
 impl Gate for ClosedGate {
     fn submit(&self, piece: Piece, job: Box<dyn Job>) {
         self.0.lock().unwrap().push_back((piece, job));
     }
+
+    fn account(&self, _caller: u32, _file: u64) -> u32 {
+        ACCOUNT
+    }
 }
 
 fn closed() -> Option<(tempfile::TempDir, ClosedGate, Mounted)> {
+    closed_with(MountOptions { dirty_limit: 1 << 20, ..MountOptions::default() })
+}
+
+fn closed_with(options: MountOptions) -> Option<(tempfile::TempDir, ClosedGate, Mounted)> {
     if !can_mount() {
         return None;
     }
@@ -110,7 +122,6 @@ fn closed() -> Option<(tempfile::TempDir, ClosedGate, Mounted)> {
     fs::create_dir(&source).unwrap();
     fs::create_dir(&mount).unwrap();
     let gate = ClosedGate::default();
-    let options = MountOptions { dirty_limit: 1 << 20, ..MountOptions::default() };
     let mounted = Mounted::mount(&source, &mount, options, Arc::new(gate.clone())).unwrap();
     Some((place, gate, mounted))
 }
@@ -159,6 +170,23 @@ fn a_writer_is_held_back_and_fsync_waits_for_its_own() {
     mounted.unmount().unwrap();
 }
 
+/// Whoever wrote may be gone when it is written out, and who waits for a write waits for no disk.
+#[test]
+fn what_is_written_out_is_on_its_writers_account_and_performed_by_others() {
+    let Some((_place, gate, mut mounted)) = closed() else { return };
+    let mut file = File::create(mounted.mountpoint().join("file")).unwrap();
+    for is_awaited in [false, true] {
+        file.write_all(b"something").unwrap();
+        until("it is being written out", || gate.waiting() == 1);
+        let piece = gate.0.lock().unwrap()[0].0;
+        assert_eq!((piece.account, piece.sync), (Some(ACCOUNT), is_awaited));
+        assert!(!piece.may_wait);
+        assert_eq!(gate.sync(&file), None);
+    }
+    drop(file);
+    mounted.unmount().unwrap();
+}
+
 /// As `fsync(2)` has it for other file systems.
 #[test]
 fn a_lost_write_is_told_once_to_all_who_were_there_or_to_whoever_comes_next() {
@@ -204,6 +232,33 @@ fn a_disk_that_stands_still_stops_nobody_from_asking() {
         readers.iter().all(thread::JoinHandle::is_finished)
     });
     assert!(readers.into_iter().all(|reader| reader.join().unwrap() == "text"));
+}
+
+/// The kernel is told that what it has of files is wrong; that waits for reads under way.
+#[test]
+fn news_of_files_that_are_being_read_hold_nobody_up() {
+    const FILES: usize = 40;
+    let options = MountOptions { readers: 1, ttl: Duration::ZERO, ..MountOptions::default() };
+    let Some((place, gate, mounted)) = closed_with(options) else { return };
+    let path = |number: usize| mounted.mountpoint().join(number.to_string());
+    let below = |number: usize| place.path().join(format!("source/{number}"));
+    (0..FILES).for_each(|number| fs::write(below(number), "text").unwrap());
+    let reader = |number| {
+        let path = path(number);
+        thread::spawn(move || fs::read(path).unwrap())
+    };
+    let readers: Vec<_> = (0..FILES).map(reader).collect();
+    until("all have asked", || gate.waiting() == FILES);
+    for number in 0..FILES {
+        // As long as it was: for another length the kernel would wait itself.
+        fs::write(below(number), "news").unwrap();
+        fs::metadata(path(number)).unwrap();
+    }
+    fs::create_dir(mounted.mountpoint().join("not-held-up")).unwrap();
+    until("all have read", || {
+        while gate.let_one_through().is_some() {}
+        readers.iter().all(thread::JoinHandle::is_finished)
+    });
 }
 
 #[test]
@@ -276,7 +331,7 @@ fn what_was_read_is_not_read_again_because_of_own_writes() {
     fs::create_dir(&source).unwrap();
     fs::create_dir(&mount).unwrap();
     let gate = CountingGate::default();
-    let options = MountOptions { ttl: std::time::Duration::ZERO, ..MountOptions::default() };
+    let options = MountOptions { ttl: Duration::ZERO, ..MountOptions::default() };
     let mut mounted = Mounted::mount(&source, &mount, options, Arc::new(gate.clone())).unwrap();
     let (path, below) = (mount.join("file"), source.join("file"));
     fs::write(&path, vec![7; 4 << 20]).unwrap();

@@ -1,6 +1,7 @@
 //! Permissions are the caller's, and what is made belongs to the caller.
 
-use crate::common::{How, Tree, printed};
+use crate::common::{How, Tree, can_mount, printed};
+use crate::volume::Volume;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
@@ -129,4 +130,36 @@ fn a_read_only_mount_changes_nothing() {
         let output = tree.shell_as(&[], refused);
         assert!(!output.status.success(), "{refused}");
     }
+}
+
+/// What a file system keeps for root is not for others, however they write.
+#[test]
+fn users_do_not_get_what_is_kept_for_root() {
+    if !can_mount() {
+        return;
+    }
+    let Some(volume) = Volume::new(32, 25) else { return };
+    let tree = Tree::over(&volume.path, How { shuffled: true, ..How::default() });
+    fs::create_dir(tree.at("open")).unwrap();
+    mode(&tree, "open", 0o1777);
+    let free = || rustix::fs::statvfs(&volume.path).unwrap();
+    let kept = free().f_bfree - free().f_bavail;
+    assert!(kept > 1000);
+    for write in [
+        "dd if=/dev/zero of=file bs=64k",
+        "dd if=/dev/zero of=file bs=64k oflag=direct",
+        "dd if=/dev/zero of=file bs=64k oflag=dsync",
+        "dd if=/dev/zero of=file bs=4k conv=fsync",
+        "fallocate -l 30M file",
+    ] {
+        let output = tree.shell_as(&NOBODY, &format!("cd open; {write}"));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("No space left"), "{write}: {said}");
+        // Some of it is for the file system's own records, whoever makes them.
+        let left = free().f_bfree;
+        assert!(left >= kept * 9 / 10, "{write}: {left} blocks left of {kept}");
+        fs::remove_file(tree.at("open/file")).unwrap();
+    }
+    tree.shell("cd open; dd if=/dev/zero of=root bs=64k count=350 2>&1");
+    assert!(free().f_bfree < kept, "root may have it");
 }
