@@ -133,9 +133,10 @@ impl ScheduledGate {
     /// All groups heard of and still there.
     #[must_use]
     pub fn groups(&self) -> Vec<GroupStatus> {
+        // Numbers are given anew under this lock: each account is of the group that has it now.
+        let identity = self.identity();
         let accounts: Accounts = self.disk.accounts();
         let loads = self.disk.loads();
-        let identity = self.identity();
         let status = identity.groups().map(|group| GroupStatus {
             id: group.id,
             path: group.path.to_owned(),

@@ -89,6 +89,10 @@ impl Groups {
         changes: &mut Vec<Change>,
     ) {
         let Some(path) = self.get(group.0).map(|known| known.path.clone()) else { return };
+        // What is left of it in the queue keeps to what it was told.
+        if !hierarchy.directory(&path).is_dir() {
+            return;
+        }
         let asks = hierarchy.asks_of(&path).unwrap_or(Asks::DEFAULT);
         self.ask(group.0, asks, changes);
         self.nest(hierarchy, group.0, &path, changes);
@@ -230,5 +234,67 @@ impl Groups {
             self.found.retain(|_, found| found.group != number);
             changes.push(Change::GroupRemoved { group: GroupId(number) });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::Setting;
+    use fairdisk_core::Share;
+
+    /// A hierarchy with one group, `/a`, and what is known of it.
+    struct Tree {
+        place: tempfile::TempDir,
+        hierarchy: Hierarchy,
+        groups: Groups,
+        group: GroupId,
+    }
+
+    impl Tree {
+        fn new() -> Self {
+            let place = tempfile::tempdir().expect("a directory");
+            std::fs::create_dir(place.path().join("a")).expect("a group");
+            let hierarchy = Hierarchy::in_directory(place.path());
+            let (mut groups, mut changes) = (Groups::new(), Vec::new());
+            let group = groups.find(Instant::ZERO, &hierarchy, "/a", &mut changes);
+            assert_eq!(changes, [Change::GroupAdded { group, share: Share::DEFAULT }]);
+            Self { place, hierarchy, groups, group }
+        }
+
+        fn set(&mut self, setting: &str) -> Vec<Change> {
+            let setting = Setting::parse(setting).expect("a setting");
+            self.hierarchy.set("/a", &[setting]).expect("attributes can be kept");
+            let mut changes = Vec::new();
+            self.groups.changed(&self.hierarchy, "/a", &mut changes);
+            changes
+        }
+
+        fn look_again(&mut self) -> Vec<Change> {
+            let mut changes = Vec::new();
+            self.groups.look_again(&self.hierarchy, self.group, &mut changes);
+            changes
+        }
+    }
+
+    #[test]
+    fn what_is_refused_is_asked_for_again_only_if_it_is_set_again() {
+        let mut tree = Tree::new();
+        let group = tree.group;
+        let first = tree.set("min_iops=5");
+        assert!(matches!(first[..], [Change::GroupQos { group: told, .. }] if told == group));
+        tree.groups.refuse(group);
+        let asks = tree.groups.iter().find(|known| known.id == group).map(|known| known.asks);
+        assert_eq!(asks, Some(Asks::DEFAULT), "what is shown is what is in effect");
+        assert_eq!(tree.look_again(), []);
+        assert_eq!(tree.set("min_iops=5"), first);
+    }
+
+    #[test]
+    fn a_group_that_is_gone_keeps_to_what_it_was_told() {
+        let mut tree = Tree::new();
+        assert_eq!(tree.set("ioprio=0").len(), 1);
+        std::fs::remove_dir(tree.place.path().join("a")).expect("it is empty");
+        assert_eq!(tree.look_again(), []);
     }
 }

@@ -86,6 +86,12 @@ impl Hierarchy {
         Some(Self { v1: v1.map(str::to_owned), mount: unescape(at), root: root.to_owned() })
     }
 
+    /// One whose groups are the directories in `mount`.
+    #[cfg(test)]
+    pub(super) fn in_directory(mount: &Path) -> Self {
+        Self { v1: None, mount: mount.to_owned(), root: "/".to_owned() }
+    }
+
     /// Whether it is the tree of version 2.
     #[must_use]
     pub const fn is_version2(&self) -> bool {
