@@ -207,6 +207,7 @@ fn silent_connections_are_in_nobodys_way() {
     while Path::new(&process).exists() {
         std::thread::yield_now();
     }
+    host.has_ended();
     assert!(!host.socket().exists() && !metrics.exists(), "it has ended well");
     drop(silent);
 }

@@ -135,6 +135,11 @@ impl Host {
         self.mounted = false;
     }
 
+    /// The mount has ended by itself.
+    pub(crate) const fn has_ended(&mut self) {
+        self.mounted = false;
+    }
+
     /// The path of a group below the hierarchy, made if it is not there, with a setting.
     pub(crate) fn group(&self, name: &str, setting: &str) -> String {
         let directory = self.groups.join(name);
