@@ -1,11 +1,13 @@
 //! What an experiment came to: means and spreads beside the published figures.
 
 mod change;
+mod html;
 mod json;
 mod score;
 mod table;
 
 pub use change::ChangeOutcome;
+pub use html::to_html;
 pub(crate) use json::latency_ms;
 pub use json::to_json;
 pub use score::Score;

@@ -36,10 +36,10 @@ pub struct Options {
     pub schedulers: Vec<String>,
     /// Use this device.
     pub device: Option<String>,
-    /// Run only this arm.
-    pub arm: Option<String>,
-    /// Run only this row.
-    pub row: Option<String>,
+    /// Run only these arms; none: all of them.
+    pub arms: Vec<String>,
+    /// Run only these rows; none: all of them.
+    pub rows: Vec<String>,
     /// So many seeds.
     pub seeds: Option<u32>,
     /// So long.
@@ -133,7 +133,7 @@ impl Plan {
                 document: Arc::clone(&document),
             }),
         });
-        let rows = choose("row", &options.row, rows.collect(), |row| &row.label)?;
+        let rows = choose("row", &options.rows, rows.collect(), |row| &row.label)?;
         let whole = |seconds: f64| Span::from_ns((seconds * 1e9) as u64);
         let ramp = whole(experiment.ramp_s);
         demand_measured(options, ramp, "`ramp_s`")?;
@@ -206,26 +206,24 @@ fn comparable(mut published: Vec<Published>, is_as_long: bool) -> Vec<Published>
     published
 }
 
-/// All of `items`, or the one called `wanted`.
+/// All of `items`, or those that are wanted by name.
 fn choose<T>(
     what: &str,
-    wanted: &Option<String>,
+    wanted: &[String],
     items: Vec<T>,
     name: impl Fn(&T) -> &String,
 ) -> Result<Vec<T>, CatalogError> {
-    let Some(wanted) = wanted else { return Ok(items) };
-    let known: Vec<String> = items.iter().map(|item| name(item).clone()).collect();
-    let chosen: Vec<T> = items.into_iter().filter(|item| name(item) == wanted).collect();
-    if chosen.is_empty() {
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        let message = unknown(what, wanted, &known);
-        return Err(CatalogError::option(&format!("--{what} {wanted}"), message));
+    let known: Vec<&str> = items.iter().map(|item| name(item).as_str()).collect();
+    if let Some(strange) = wanted.iter().find(|wanted| !known.contains(&wanted.as_str())) {
+        let message = unknown(what, strange, &known);
+        return Err(CatalogError::option(&format!("--{what} {strange}"), message));
     }
-    Ok(chosen)
+    let is_wanted = |item: &T| wanted.is_empty() || wanted.contains(name(item));
+    Ok(items.into_iter().filter(is_wanted).collect())
 }
 
 fn load_arms(arms: &[Arm], options: &Options) -> Result<Vec<PlannedArm>, CatalogError> {
-    let mut arms = choose("arm", &options.arm, arms.to_vec(), |arm| &arm.name)?;
+    let mut arms = choose("arm", &options.arms, arms.to_vec(), |arm| &arm.name)?;
     if !options.schedulers.is_empty() {
         let chosen = options.schedulers.iter().flat_map(|scheduler| with(scheduler, &arms));
         arms = chosen.collect();

@@ -88,7 +88,7 @@ fn wishes_for_a_group_of_groups_are_for_those_in_it() {
 #[test]
 fn a_floor_that_a_scheduler_refuses_is_no_end_of_the_search() {
     let options = Options {
-        row: Some("kept".to_owned()),
+        rows: vec!["kept".to_owned()],
         schedulers: vec!["noop".to_owned(), "fair".to_owned()],
         seeds: Some(1),
         ..Options::default()

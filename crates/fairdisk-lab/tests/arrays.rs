@@ -148,7 +148,7 @@ fn tasks_that_nobody_put_into_a_group() {
 
 #[test]
 fn an_arm_that_is_not_run_is_compared_with_nothing() {
-    let options = Options { arm: Some("old".to_owned()), ..Options::default() };
+    let options = Options { arms: vec!["old".to_owned()], ..Options::default() };
     let plan = Plan::experiment(FOUR_DISKS, &options).unwrap_or_else(|error| panic!("{error}"));
     let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
     let outcome = Outcome::new(&plan, Shell::Lab, &ensembles);

@@ -10,7 +10,7 @@ const PROMISES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/p
 
 fn compared(device: &str, row: &str) -> Comparison {
     let options = Options {
-        row: Some(row.to_owned()),
+        rows: vec![row.to_owned()],
         device: Some(device.to_owned()),
         ..Options::default()
     };
@@ -80,7 +80,7 @@ fn what_a_group_of_groups_was_promised_is_looked_at() {
 #[test]
 fn floors_of_a_run_shorter_than_a_second_are_judged() {
     let options = Options {
-        row: Some("not kept".to_owned()),
+        rows: vec!["not kept".to_owned()],
         duration: Some(Span::from_ms(900)),
         ..Options::default()
     };

@@ -21,7 +21,7 @@ fn cells(device: &str, row: &str, schedulers: &[&str]) -> Vec<Cell> {
     let options = Options {
         schedulers: schedulers.iter().map(|name| (*name).to_owned()).collect(),
         device: Some(device.to_owned()),
-        row: Some(row.to_owned()),
+        rows: vec![row.to_owned()],
         duration: Some(Span::from_s(seconds)),
         overrides: vec![slots],
         ..Options::default()

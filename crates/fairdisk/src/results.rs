@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub(crate) struct Results {
     /// Print JSON
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
     /// Write a page of plots: one file that any browser shows
     #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
     report: Option<PathBuf>,
@@ -21,7 +21,8 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    /// Writes the page that `make` makes of the command line, if one is wanted.
+    /// Writes the page that `make` makes of the command line, if one is wanted; after what is printed,
+    /// which is not lost where the page cannot be written.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -29,9 +29,9 @@ pub(crate) struct Changes {
 /// Which rows, and how many runs.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Rows {
-    /// Run only this row
+    /// Run only this row (may be repeated)
     #[arg(long, value_name = "LABEL", value_hint = ValueHint::Other)]
-    pub(crate) row: Option<String>,
+    pub(crate) row: Vec<String>,
     /// Runs of each arm and row, in the lab [default: the experiment's, else 5]
     #[arg(
         long, value_name = "N", value_parser = seeds, allow_negative_numbers = true,

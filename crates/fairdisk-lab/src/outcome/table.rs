@@ -33,10 +33,8 @@ pub fn to_table(outcome: &Outcome, style: Style) -> String {
     if !outcome.source.is_empty() {
         line(&mut out, &style.dim(&format!("published by {}", outcome.source)));
     }
-    let runs = match outcome.seeds {
-        1 => "1 run".to_owned(),
-        seeds => format!("mean of {seeds} runs ± sd"),
-    };
+    let spread = if outcome.seeds > 1 { " ± sd" } else { "" };
+    let runs = format!("{}{spread}", runs(outcome.seeds as usize));
     let on = outcome.shell.name();
     line(&mut out, &style.dim(&format!("on {} ({on}), {runs}", outcome.device)));
     for row in &outcome.rows {
@@ -45,7 +43,7 @@ pub fn to_table(outcome: &Outcome, style: Style) -> String {
     write_changes(&mut out, outcome, style);
     if let Some(score) = Score::of(outcome) {
         out.push('\n');
-        write_score(&mut out, &score);
+        score_lines(&score).iter().for_each(|text| line(&mut out, text));
     }
     if !outcome.caveats.is_empty() {
         out.push('\n');
@@ -54,6 +52,11 @@ pub fn to_table(outcome: &Outcome, style: Style) -> String {
         }
     }
     out
+}
+
+/// What figures are of.
+pub(super) fn runs(count: usize) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("mean of {count} runs") }
 }
 
 fn line(out: &mut String, text: &str) {
@@ -101,7 +104,7 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
     }
 }
 
-fn title(outcome: &Outcome, row: &RowOutcome) -> String {
+pub(super) fn title(outcome: &Outcome, row: &RowOutcome) -> String {
     let scheduler =
         if row.arm == row.scheduler { String::new() } else { format!(" ({})", row.scheduler) };
     let mut text = format!("{}{scheduler}, {}, {:.0} s", row.arm, row.row, row.duration_s);
@@ -182,7 +185,7 @@ fn milliseconds(latency: &Histogram, per_mille: u32) -> String {
 }
 
 /// Reads as part of the I/Os, and the published part where there is one.
-fn reads(group: &GroupOutcome) -> String {
+pub(super) fn reads(group: &GroupOutcome) -> String {
     let ours =
         group.read_share.map_or_else(|| "-".to_owned(), |part| format!("{:.0}", part * 100.0));
     match group.published.and_then(|published| published.read_share) {
@@ -233,6 +236,9 @@ fn rate(mb_per_s: f64) -> String {
     }
 }
 
+/// What stands over [`ChangeOutcome`]s.
+pub(super) const CHANGES: &str = "changes of the throughput";
+
 /// Arms beside each other.
 fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
     let changes = &outcome.changes;
@@ -244,7 +250,7 @@ fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
     let width = longest(&mut changes.iter().map(|change| name(change).len()));
     let wide = longest(&mut changes.iter().map(|change| change.published_text().len())).max(11);
     out.push('\n');
-    line(out, &style.bold("changes of the throughput"));
+    line(out, &style.bold(CHANGES));
     let ours = if outcome.seeds > 1 { "       ours %" } else { "ours %" };
     let head = format!("  {:width$}  {ours}  {:>wide$}  off by", "row: arms", "published %");
     line(out, &style.dim(&head));
@@ -260,7 +266,9 @@ fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
     }
 }
 
-fn write_score(out: &mut String, score: &Score) {
+/// What the score says, a line for each kind of figure.
+pub(super) fn score_lines(score: &Score) -> Vec<String> {
+    let mut lines = Vec::new();
     if score.cells > 0 {
         let mut text = format!(
             "score: shares {:.2} points off on average, {:.2} at most, over {} cells",
@@ -269,26 +277,24 @@ fn write_score(out: &mut String, score: &Score) {
         if let Some(total) = score.total_error_mean {
             let _ = write!(text, "; totals {:.1} % off", total * 100.0);
         }
-        line(out, &text);
+        lines.push(text);
     }
-    if let Some(changes) = score.changes {
-        let text = format!(
+    lines.extend(score.changes.map(|changes| {
+        format!(
             "score: changes {:.1} points off on average, {:.1} at most, over {}",
             changes.error_points_mean, changes.error_points_max, changes.changes
-        );
-        line(out, &text);
-    }
-    if let Some(rates) = score.rates {
-        line(
-            out,
-            &format!(
-                "score: rates {:.1} % off on average, {:.1} % at most, over {} tasks; finishing order right in {} of {} rows (within 10 % is together)",
-                rates.error_mean * 100.0,
-                rates.error_max * 100.0,
-                rates.tasks,
-                rates.orders_right,
-                rates.orders
-            ),
-        );
-    }
+        )
+    }));
+    lines.extend(score.rates.map(|rates| {
+        format!(
+            "score: rates {:.1} % off on average, {:.1} % at most, over {} tasks; finishing order \
+             right in {} of {} rows (within 10 % is together)",
+            rates.error_mean * 100.0,
+            rates.error_max * 100.0,
+            rates.tasks,
+            rates.orders_right,
+            rates.orders
+        )
+    }));
+    lines
 }

@@ -47,9 +47,9 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let advise = |tell: Progress<'_>| advise(&plan, &args.want, tell, &stop);
     let advice = progress::of_runs(args.results.quiet, advise).map_err(Failure::BadInput)?;
     let is_partial = stop.load(Ordering::Relaxed);
-    args.results.write_page(|command| to_html(&advice.comparison, command))?;
     let table = || advice.best.is_some().then(|| to_table(&advice, output::style()));
     args.results.print(is_partial, || to_json(&advice), table)?;
+    args.results.write_page(|command| to_html(&advice.comparison, command))?;
     if is_partial {
         let tried = advice.tried.len();
         return Err(Failure::Interrupted(format!("advice is partial: {tried} tries are done")));
@@ -62,7 +62,7 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     let options = Options {
         schedulers: args.schedulers.names()?,
         device: args.device.clone(),
-        row: args.rows.row.clone(),
+        rows: args.rows.row.clone(),
         seeds: args.rows.seeds,
         ..args.values.options()?
     };

@@ -168,9 +168,9 @@ impl Args {
 
     /// Prints what there is, and says how it ended.
     fn show(&self, report: &Report) -> Result<(), Failure> {
-        self.results.write_page(|command| to_html(report, command))?;
         let table = || Some(to_table(report, output::style()));
         self.results.print(false, || to_json(report), table)?;
+        self.results.write_page(|command| to_html(report, command))?;
         match report.findings.halt {
             Some(Halt::Interrupted) => {
                 let runs = report.findings.runs;

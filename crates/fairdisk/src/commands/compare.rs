@@ -40,9 +40,9 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let known = comparison.cells.iter().filter(|cell| !cell.partial).count();
     let asked = asked - comparison.refused.len();
     let is_partial = known < asked;
-    args.results.write_page(|command| to_html(&comparison, command))?;
     let table = || (!comparison.cells.is_empty()).then(|| to_table(&comparison, output::style()));
     args.results.print(is_partial, || to_json(&comparison), table)?;
+    args.results.write_page(|command| to_html(&comparison, command))?;
     if is_partial {
         let message = format!("results are partial: {known} of {asked} cells are complete");
         return Err(Failure::Interrupted(message));
@@ -58,7 +58,7 @@ fn plans(args: &Args) -> Result<Vec<Plan>, Failure> {
     };
     let options = Options {
         schedulers: args.schedulers.names()?,
-        row: args.rows.row.clone(),
+        rows: args.rows.row.clone(),
         seeds: args.rows.seeds,
         ..args.values.options()?
     };

@@ -69,8 +69,8 @@ const STEP: Span = Span::from_ms(100);
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let name = RunName::parse(&args.run)?;
     let options = Options {
-        arm: name.arm.clone(),
-        row: name.row.clone(),
+        arms: name.arm.iter().cloned().collect(),
+        rows: name.row.iter().cloned().collect(),
         seeds: Some(1),
         keep_journal: true,
         ..args.changes.options()?

@@ -6,10 +6,11 @@ use crate::job;
 use crate::output;
 use crate::progress;
 use crate::real::{self, BackendArg, Place};
+use crate::results::Results;
 use crate::selection::{self, Changes, Rows};
 use crate::time_arg;
 use clap::ValueHint;
-use fairdisk_lab::outcome::{Outcome, Shell, to_json, to_table};
+use fairdisk_lab::outcome::{Outcome, Shell, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::{Ensemble, RUN_MAX, RunEnd, run_plan};
 use std::ffi::OsString;
@@ -33,17 +34,13 @@ pub(crate) struct Args {
     on: OsString,
     #[command(flatten)]
     changes: Changes,
-    /// Run only this arm
+    /// Run only this arm (may be repeated)
     #[arg(long, value_name = "NAME", value_hint = ValueHint::Other)]
-    arm: Option<String>,
+    arm: Vec<String>,
     #[command(flatten)]
     rows: Rows,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-    /// Write a report (not supported yet)
-    #[arg(long, value_name = "FILE.html")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
     /// Print the job file as it was understood, and run nothing
     #[arg(long)]
     show_job: bool,
@@ -53,19 +50,12 @@ pub(crate) struct Args {
     /// What serves the file [default: auto]; memory leaves it alone and keeps the bytes in memory
     #[arg(long, value_enum)]
     backend: Option<BackendArg>,
-    /// No progress, no remarks
-    #[arg(long, short)]
-    quiet: bool,
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
-    if args.report.is_some() {
-        let message = "--report is not supported yet; use --json and a tool of your choice";
-        return Err(Failure::BadInput(message.to_owned()));
-    }
     let place = Place::parse(&args.on)?;
     if args.show_job {
-        return show_job(&args.spec, args.json);
+        return show_job(&args.spec, args.results.json);
     }
     match place {
         Place::Lab => in_lab(args),
@@ -75,8 +65,8 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 
 fn options(args: &Args) -> Result<Options, Failure> {
     Ok(Options {
-        arm: args.arm.clone(),
-        row: args.rows.row.clone(),
+        arms: args.arm.clone(),
+        rows: args.rows.row.clone(),
         seeds: args.rows.seeds,
         ..args.changes.options()?
     })
@@ -110,15 +100,13 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     }
     let plan = selection::load(&args.spec, &options(args)?)?;
     let stop = interrupt::stop_flag()?;
-    let ensembles = progress::of_runs(args.quiet, |tell| run_plan(&plan, tell, &stop));
+    let ensembles = progress::of_runs(args.results.quiet, |tell| run_plan(&plan, tell, &stop));
     let ensembles = ensembles.map_err(Failure::BadInput)?;
     let outcome = Outcome::new(&plan, Shell::Lab, &ensembles);
     let interrupted = stop.load(Ordering::Relaxed) && is_partial(&plan, &ensembles);
-    if args.json {
-        output::print_results(to_json(&outcome), interrupted)?;
-    } else if !ensembles.is_empty() {
-        output::print(&to_table(&outcome, output::style()))?;
-    }
+    let table = || (!ensembles.is_empty()).then(|| to_table(&outcome, output::style()));
+    args.results.print(interrupted, || to_json(&outcome), table)?;
+    args.results.write_page(|command| to_html(&outcome, command))?;
     if interrupted {
         return Err(partial(&plan, complete(&plan, &ensembles)));
     }
@@ -173,10 +161,10 @@ fn on_file(args: &Args, path: PathBuf) -> Result<(), Failure> {
     };
     let stop = interrupt::stop_flag()?;
     let needs = real::prepare(&plan, &target)?;
-    if !args.quiet {
+    if !args.results.quiet {
         output::diagnose(&real::estimate(&plan));
     }
-    let runs = real::run_plan(&plan, &target, &needs, args.quiet, &stop)?;
+    let runs = real::run_plan(&plan, &target, &needs, args.results.quiet, &stop)?;
     print_runs(args, &plan, &runs)?;
     finish(&plan, &runs, &stop)
 }
@@ -184,18 +172,18 @@ fn on_file(args: &Args, path: PathBuf) -> Result<(), Failure> {
 fn print_runs(args: &Args, plan: &Plan, runs: &[real::Run]) -> Result<(), Failure> {
     let ensembles: Vec<Ensemble> = runs.iter().map(|run| run.ensemble.clone()).collect();
     let outcome = Outcome::new(plan, Shell::File, &ensembles);
-    if args.json {
+    let json = || {
         let mut value = to_json(&outcome);
         for (row, run) in runs.iter().enumerate() {
             value["rows"][row]["backend"] = real::to_json(&run.report);
         }
-        return Ok(output::print_results(value, is_partial(plan, &ensembles))?);
-    }
-    if !runs.is_empty() {
-        output::print(&to_table(&outcome, output::style()))?;
-        output::print(&real::to_text(plan, runs))?;
-    }
-    Ok(())
+        value
+    };
+    let table = || {
+        (!runs.is_empty()).then(|| to_table(&outcome, output::style()) + &real::to_text(plan, runs))
+    };
+    args.results.print(is_partial(plan, &ensembles), json, table)?;
+    args.results.write_page(|command| to_html(&outcome, command))
 }
 
 fn finish(plan: &Plan, runs: &[real::Run], stop: &Arc<AtomicBool>) -> Result<(), Failure> {

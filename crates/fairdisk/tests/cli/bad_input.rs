@@ -67,7 +67,6 @@ fn malformed_options() {
     let ramp = ["--set", "experiment.ramp_s=5", "--duration", "5s"];
     demand_one_line(&run(&ramp), &["error: --duration 5s: expected more than 5 s", "`ramp_s`"]);
     demand_refused(&run(&["--sched", "noop"]), &["--sched"]);
-    demand_one_line(&run(&["--report", "x.html"]), &["--report", "not supported yet"]);
     demand_one_line(&run(&["--show-job"]), &["--show-job", "job files"]);
     demand_one_line(&run(&["--device", "none"]), &["--on file:PATH"]);
     demand_one_line(&run(&["--overwrite"]), &["--overwrite", "--on file:PATH"]);

@@ -56,6 +56,45 @@ fn every_published_figure_is_shown() {
 }
 
 #[test]
+fn the_page_shows_shares_and_rates_beside_published_ones() {
+    let place = Place::new();
+    let run = ["run", "satoshi-2008-05-27-test1", "--seeds", "1", "--duration", "2s", "-q"];
+    let rows = ["--row", "#2", "--row", "#1", "--report", "shares.html"];
+    place.run(&[&run[..], &rows].concat()).quiet();
+    let page = std::fs::read_to_string(place.path().join("shares.html")).unwrap();
+    assert_eq!(page.matches("<svg").count(), 2, "a picture for each row");
+    assert!(page.find("<h2>#1</h2>").unwrap() < page.find("<h2>#2</h2>").unwrap());
+    assert!(!page.contains("<h2>#3</h2>"));
+    assert_eq!(page.matches("(published 60.9 %)").count(), 1, "told in words");
+    for outside in ["http:", "https:", "src=", "<script", "@import"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    let nowhere = place.run(&[&run[..], &["--row=#1", "--report=none/page.html"]].concat());
+    assert_eq!(nowhere.code, Some(1), "{}", nowhere.err);
+    assert!(nowhere.err.contains("--report none/page.html: "), "{}", nowhere.err);
+    assert!(nowhere.out.contains("score: shares"), "what was found out is not lost");
+    let pairs = ["run", "satoshi-2008-04-03-dd", "--seeds", "1", "--report", "rates.html", "-q"];
+    place.run(&pairs).quiet();
+    let page = std::fs::read_to_string(place.path().join("rates.html")).unwrap();
+    assert!(page.contains("aria-label=\"rates of the tasks\""), "{page}");
+}
+
+#[test]
+fn several_rows_and_arms_are_chosen_by_name() {
+    let run = ["run", "satoshi-2008-05-27-test1", "--seeds=1", "--duration=1s", "--json"];
+    let some = ["--row=#1", "--row=#3", "--arm=native", "--arm=two-layer"];
+    let value = fairdisk(&[&run[..], &some].concat()).json();
+    let rows = value["rows"].as_array().unwrap();
+    let names: Vec<String> =
+        rows.iter().map(|row| format!("{} {}", row["arm"], row["row"])).collect();
+    let expected = [("native", "#1"), ("native", "#3"), ("two-layer", "#1"), ("two-layer", "#3")];
+    assert_eq!(names, expected.map(|(arm, row)| format!("\"{arm}\" \"{row}\"")));
+    let strange = fairdisk(&[&run[..], &["--row=#1", "--row=#17"]].concat());
+    assert_eq!(strange.code, Some(2));
+    assert!(strange.err.contains("--row #17"), "{}", strange.err);
+}
+
+#[test]
 fn json_has_the_agreed_names() {
     let value = fairdisk(&with(&["--seeds", "2", "--json"])).json();
     demand(&value, &["schema", "experiment", "shell", "device", "rows", "score"]);

@@ -21,8 +21,8 @@ pub(super) fn execute(args: &Args, good: &str, bad: &str, spec: &str) -> Result<
     let options = Options {
         device: args.device.clone(),
         duration: args.duration,
-        arm: args.arm.clone(),
-        row: args.row.clone(),
+        arms: args.arm.iter().cloned().collect(),
+        rows: args.row.iter().cloned().collect(),
         seeds: Some(args.seeds()),
         overrides: common,
         ..Options::default()

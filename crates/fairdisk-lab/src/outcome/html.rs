@@ -1,0 +1,194 @@
+//! An outcome as a page.
+
+mod chart;
+
+use super::table::{CHANGES, reads, runs, score_lines, title};
+use super::{GroupOutcome, Outcome, RowOutcome, Score, TaskOutcome};
+use crate::page::{escape, page};
+use std::fmt::Write as _;
+
+/// The outcome as a page. `command` is what made it.
+#[must_use]
+pub fn to_html(outcome: &Outcome, command: &str) -> String {
+    let mut body = String::new();
+    write_head(&mut body, outcome);
+    for row in labels(outcome) {
+        let arms: Vec<&RowOutcome> = outcome.rows.iter().filter(|arm| arm.row == row).collect();
+        let _ = writeln!(body, "<h2>{}</h2>", escape(row));
+        body.push_str(&chart::shares(&arms));
+        body.push_str(&chart::rates(&arms));
+        write_figures(&mut body, outcome, &arms);
+    }
+    write_changes(&mut body, outcome);
+    if !outcome.caveats.is_empty() {
+        body.push_str("<h2>Notes</h2>\n<ul>\n");
+        for caveat in &outcome.caveats {
+            let _ = writeln!(body, "<li>{}</li>", escape(caveat));
+        }
+        body.push_str("</ul>\n");
+    }
+    page(&outcome.title, body, command)
+}
+
+/// The rows by name, each once, in their order.
+fn labels(outcome: &Outcome) -> Vec<&str> {
+    let mut labels: Vec<&str> = Vec::new();
+    for row in &outcome.rows {
+        if !labels.contains(&row.row.as_str()) {
+            labels.push(&row.row);
+        }
+    }
+    labels
+}
+
+fn write_head(body: &mut String, outcome: &Outcome) {
+    let [experiment, title, question, source, device] =
+        [&outcome.experiment, &outcome.title, &outcome.question, &outcome.source, &outcome.device]
+            .map(|text| escape(text));
+    let _ = writeln!(body, "<h1>{experiment}: {title}</h1>");
+    if !question.is_empty() {
+        let _ = writeln!(body, "<p>{question}</p>");
+    }
+    let (shell, runs) = (outcome.shell.name(), runs(outcome.seeds as usize));
+    let _ = write!(body, "<p class=\"dim\">On {device} ({shell}), {runs}.");
+    if !source.is_empty() {
+        let _ = write!(body, " Published by {source}; strokes are what it prints.");
+    }
+    body.push_str("</p>\n");
+    for line in Score::of(outcome).iter().flat_map(score_lines) {
+        let _ = writeln!(body, "<p class=\"verdict\">{}</p>", escape(&line));
+    }
+}
+
+/// A table: its heading, then its lines; columns from `numbers` on are figures.
+fn write_table(
+    body: &mut String,
+    head: &[&str],
+    numbers: usize,
+    lines: impl Iterator<Item = Vec<String>>,
+) {
+    body.push_str("<table>\n<tr>");
+    for name in head {
+        let _ = write!(body, "<th>{}</th>", escape(name));
+    }
+    body.push_str("</tr>\n");
+    for line in lines {
+        body.push_str("<tr>");
+        for (at, text) in line.iter().enumerate() {
+            let class = if at < numbers { "" } else { " class=\"n\"" };
+            let _ = write!(body, "<td{class}>{}</td>", escape(text));
+        }
+        body.push_str("</tr>\n");
+    }
+    body.push_str("</table>\n");
+}
+
+/// The figures of one row under each arm.
+fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
+    body.push_str("<details>\n<summary>Figures</summary>\n");
+    let head = [
+        "arm",
+        "group",
+        "I/Os",
+        "share %",
+        "± sd",
+        "published",
+        "time %",
+        "read %",
+        "p50 ms",
+        "p99 ms",
+        "max ms",
+        "longest wait ms",
+    ];
+    let groups = |arm: &&RowOutcome| {
+        let title = title(outcome, arm);
+        let line = move |(at, group): (usize, &GroupOutcome)| {
+            let mut line = vec![if at == 0 { title.clone() } else { String::new() }];
+            line.extend(group_columns(group));
+            line
+        };
+        arm.groups.iter().enumerate().map(line).collect::<Vec<_>>()
+    };
+    write_table(body, &head, 2, arms.iter().flat_map(groups));
+    if arms.iter().any(|arm| !arm.tasks.is_empty()) {
+        let head = ["arm", "task", "MB/s", "published", "seconds", "published", "finished"];
+        let tasks = |arm: &&RowOutcome| {
+            let name = arm.arm.clone();
+            arm.tasks.iter().map(move |task| task_columns(&name, task)).collect::<Vec<_>>()
+        };
+        write_table(body, &head, 2, arms.iter().flat_map(tasks));
+    }
+    for arm in arms {
+        let _ = writeln!(
+            body,
+            "<p class=\"dim\">{}: {} submitted = {} completed + {} in flight; {} failed; journal \
+             {:016x}</p>",
+            escape(&arm.arm),
+            arm.submitted,
+            arm.completed,
+            arm.in_flight,
+            arm.errors,
+            arm.journal_hash,
+        );
+    }
+    body.push_str("</details>\n");
+}
+
+fn group_columns(group: &GroupOutcome) -> [String; 11] {
+    let percent = |part: f64| format!("{:.1}", part * 100.0);
+    let published = group.published.and_then(|published| published.share);
+    let latency = |per_mille| ms(group, group.latency.quantile(per_mille).as_ns());
+    [
+        group.name.clone(),
+        format!("{:.0}", group.ios),
+        percent(group.share.mean),
+        percent(group.share.sd),
+        published.map_or_else(|| "-".to_owned(), percent),
+        percent(group.time_share),
+        reads(group),
+        latency(500),
+        latency(990),
+        ms(group, group.latency.max().as_ns()),
+        format!("{:.1}", group.wait_max_ms),
+    ]
+}
+
+/// A latency, if there was one.
+fn ms(group: &GroupOutcome, ns: u64) -> String {
+    if group.latency.count() == 0 { "-".to_owned() } else { format!("{:.1}", ns as f64 / 1e6) }
+}
+
+fn task_columns(arm: &str, task: &TaskOutcome) -> Vec<String> {
+    let published = |figure: Option<f64>| {
+        figure.map_or_else(|| "-".to_owned(), |figure| format!("{figure:.1}"))
+    };
+    vec![
+        arm.to_owned(),
+        task.name.clone(),
+        format!("{:.1}", task.mb_per_s.mean),
+        published(task.published_mb_per_s),
+        format!("{:.1}", task.seconds.mean),
+        published(task.published_seconds),
+        if task.finished { "yes" } else { "no" }.to_owned(),
+    ]
+}
+
+/// Arms beside each other.
+fn write_changes(body: &mut String, outcome: &Outcome) {
+    if outcome.changes.is_empty() {
+        return;
+    }
+    let _ = writeln!(body, "<h2>{CHANGES}</h2>");
+    let head = ["row", "from", "to", "ours %", "published %", "off by"];
+    let lines = outcome.changes.iter().map(|change| {
+        vec![
+            change.row.clone(),
+            change.from.clone(),
+            change.to.clone(),
+            format!("{:+.1} ± {:.1}", change.percent.mean, change.percent.sd),
+            change.published_text(),
+            format!("{:.1}", change.distance()),
+        ]
+    });
+    write_table(body, &head, 3, lines);
+}

@@ -1,0 +1,148 @@
+//! One row as pictures: the groups' parts of the I/Os, and the rates of tasks that are named.
+
+use crate::outcome::{GroupOutcome, RowOutcome, TaskOutcome};
+use crate::page::{WIDTH, escape, open_svg, shortened};
+use std::fmt::Write as _;
+
+/// Where bars begin, and where they end at most.
+const BARS: [f64; 2] = [235.0, 690.0];
+const HEAD: f64 = 34.0;
+const LINE: f64 = 26.0;
+/// Letters of an arm's, task's and group's name that find room.
+const NAME_MAX: usize = 32;
+const GROUP_MAX: usize = 18;
+/// Colours there are.
+const COLOURS: usize = 6;
+
+/// What the groups of each arm got of the I/Os, end to end, and what the source prints.
+pub(super) fn shares(arms: &[&RowOutcome]) -> String {
+    let Some(first) = arms.first() else { return String::new() };
+    let words: Vec<String> = arms.iter().map(|arm| shares_in_words(arm)).collect();
+    let height = HEAD + LINE * arms.len() as f64 + 8.0;
+    let title = format!("{}: parts of the I/Os", first.row);
+    let mut out = open_svg(&title, &words.join("\n"), height);
+    write_legend(&mut out, &first.groups);
+    for (at, arm) in arms.iter().enumerate() {
+        let top = HEAD + LINE * at as f64;
+        write_name(&mut out, &arm.arm, top);
+        let mut from = 0.0;
+        for (at, group) in arm.groups.iter().enumerate() {
+            write_bar(&mut out, at, top, [from, from + group.share.mean]);
+            from += group.share.mean;
+        }
+        let published = arm.groups.iter().map(|group| group.published.and_then(|it| it.share));
+        let published: Vec<f64> = published.map_while(|share| share).collect();
+        let mut end = 0.0;
+        for share in published.iter().take(arm.groups.len().saturating_sub(1)) {
+            end += share;
+            write_stroke(&mut out, top, end);
+        }
+        write_figure(&mut out, top, &total_in_words(arm));
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// The rate of each task that is named, and what the source prints.
+pub(super) fn rates(arms: &[&RowOutcome]) -> String {
+    let tasks: Vec<(&str, usize, &TaskOutcome)> = arms
+        .iter()
+        .flat_map(|arm| arm.tasks.iter().enumerate().map(|(at, task)| (arm.arm.as_str(), at, task)))
+        .collect();
+    let rates = |task: &TaskOutcome| [task.mb_per_s.mean, task.published_mb_per_s.unwrap_or(0.0)];
+    let most = tasks.iter().flat_map(|(_, _, task)| rates(task)).fold(0.0, f64::max);
+    if most <= 0.0 {
+        return String::new();
+    }
+    let words = tasks.iter().map(|(arm, _, task)| format!("{arm}, {}", rate_in_words(task)));
+    let words: Vec<String> = words.collect();
+    let height = HEAD + LINE * tasks.len() as f64 + 8.0;
+    let mut out = open_svg("rates of the tasks", &words.join("\n"), height);
+    let _ = writeln!(out, "<text class=\"dim\" x=\"{:.1}\" y=\"20\">MB/s</text>", BARS[0]);
+    for (line, (arm, at, task)) in tasks.iter().enumerate() {
+        let top = HEAD + LINE * line as f64;
+        write_name(&mut out, &format!("{arm}, {}", task.name), top);
+        write_bar(&mut out, *at, top, [0.0, task.mb_per_s.mean / most]);
+        if let Some(published) = task.published_mb_per_s {
+            write_stroke(&mut out, top, published / most);
+        }
+        write_figure(&mut out, top, &format!("{:.1}", task.mb_per_s.mean));
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+fn shares_in_words(arm: &RowOutcome) -> String {
+    let group = |group: &GroupOutcome| {
+        let published = group.published.and_then(|published| published.share);
+        let published = published
+            .map_or_else(String::new, |share| format!(" (published {:.1} %)", share * 100.0));
+        format!("{} {:.1} %{published}", group.name, group.share.mean * 100.0)
+    };
+    let groups: Vec<String> = arm.groups.iter().map(group).collect();
+    format!("{}: {}; {}.", arm.arm, groups.join(", "), total_in_words(arm))
+}
+
+fn total_in_words(arm: &RowOutcome) -> String {
+    let total = format!("{:.0} I/Os", arm.total_ios.mean);
+    match arm.published_total {
+        Some(published) => format!("{total}, published {published:.0}"),
+        None => total,
+    }
+}
+
+fn rate_in_words(task: &TaskOutcome) -> String {
+    let published = task.published_mb_per_s;
+    let published = published.map_or_else(String::new, |rate| format!(" (published {rate:.1})"));
+    format!("{} {:.1} MB/s{published}.", task.name, task.mb_per_s.mean)
+}
+
+fn write_legend(out: &mut String, groups: &[GroupOutcome]) {
+    let step = (WIDTH - BARS[0]) / groups.len().clamp(1, COLOURS) as f64;
+    for (at, group) in groups.iter().enumerate().take(COLOURS) {
+        let x = BARS[0] + step * at as f64;
+        let letters = GROUP_MAX.min((step / 7.5) as usize).max(2);
+        let _ = writeln!(
+            out,
+            "<rect class=\"g{at}\" x=\"{x:.1}\" y=\"10\" width=\"10\" height=\"10\"/><text \
+             x=\"{:.1}\" y=\"20\">{}</text>",
+            x + 14.0,
+            escape(&shortened(&group.name, letters)),
+        );
+    }
+}
+
+fn write_name(out: &mut String, name: &str, top: f64) {
+    let _ = writeln!(
+        out,
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+        BARS[0] - 10.0,
+        top + LINE / 2.0 + 4.0,
+        escape(&shortened(name, NAME_MAX)),
+    );
+}
+
+/// A bar from and to a part of the whole width.
+fn write_bar(out: &mut String, at: usize, top: f64, [from, to]: [f64; 2]) {
+    let wide = BARS[1] - BARS[0];
+    let _ = writeln!(
+        out,
+        "<rect class=\"g{}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
+        at % COLOURS,
+        BARS[0] + wide * from,
+        top + 5.0,
+        wide * (to - from),
+        LINE - 10.0,
+    );
+}
+
+fn write_stroke(out: &mut String, top: f64, at: f64) {
+    let x = BARS[0] + (BARS[1] - BARS[0]) * at;
+    let (from, to) = (top + 1.0, top + LINE - 1.0);
+    let _ = writeln!(out, "<path class=\"asked\" d=\"M{x:.1} {from:.1}V{to:.1}\"/>");
+}
+
+fn write_figure(out: &mut String, top: f64, text: &str) {
+    let (x, y) = (BARS[1] + 8.0, top + LINE / 2.0 + 4.0);
+    let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(text));
+}
