@@ -23,11 +23,12 @@ pub(crate) struct Args {
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let stop = interrupt::stop_flag()?;
     let pairs = pairs::Pairs::run(&stop)?;
+    let plan = two_groups::plan()?;
     if !args.json {
         output::print(&pairs.to_text(output::style()))?;
-        output::print(&two_groups::introduction()?)?;
+        output::print(&two_groups::introduction(&plan))?;
     }
-    let groups = two_groups::TwoGroups::run(args.quiet, &stop)?;
+    let groups = two_groups::TwoGroups::run(plan, args.quiet, &stop)?;
     if args.json {
         let (lab, file) = (pairs.to_json(), groups.to_json());
         output::print_json(&json!({ "schema": output::SCHEMA, "lab": lab, "file": file }))?;
@@ -44,6 +45,5 @@ const NEXT: &str = "\
 Next:
   fairdisk run satoshi-2008-05-27-test1            a published table of nine rows, in the lab
   fairdisk run two-groups --on file:scratch        these two groups for longer, on a file you keep
-  fairdisk explain two-groups/two-layer --slowest 5
-                                                   which requests waited longest, and for what
+  fairdisk explain two-groups/fair --slowest 5     which requests waited longest, and for what
 ";

@@ -4,7 +4,7 @@ use super::bars::bar;
 use super::pairs::heading;
 use crate::failure::Failure;
 use crate::real::{self, BackendArg, Target};
-use crate::selection;
+use crate::{selection, time_arg};
 use fairdisk_core::{Prng, Span, WeightMap};
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell, Style, to_json};
 use fairdisk_lab::plan::{Options, Plan};
@@ -29,24 +29,23 @@ pub(super) struct TwoGroups {
 }
 
 /// What is about to happen, for those who wait.
-pub(super) fn introduction() -> Result<String, Failure> {
-    let plan = plan()?;
-    let seconds = EACH.as_ns() as f64 / 1e9;
-    Ok(format!(
-        "\n2. In real time: the same scheduler serves real reads of a file, at the pace of a disk\n   \
-         {}; {}, {seconds:.0} s under each scheduler\n",
-        plan.title, plan.device_id
-    ))
+pub(super) fn introduction(plan: &Plan) -> String {
+    format!(
+        "\n2. In real time: the same schedulers serve real reads of a file, at the pace of a disk\n   \
+         {}; {}, {} under each scheduler\n",
+        plan.title,
+        plan.device_id,
+        time_arg::words(EACH)
+    )
 }
 
-fn plan() -> Result<Plan, Failure> {
+pub(super) fn plan() -> Result<Plan, Failure> {
     let options = Options { seeds: Some(1), duration: Some(EACH), ..Options::default() };
     selection::load(EXPERIMENT, &options)
 }
 
 impl TwoGroups {
-    pub(super) fn run(quiet: bool, stop: &Arc<AtomicBool>) -> Result<Self, Failure> {
-        let plan = plan()?;
+    pub(super) fn run(plan: Plan, quiet: bool, stop: &Arc<AtomicBool>) -> Result<Self, Failure> {
         let target = Target {
             path: free_path(),
             backend: BackendArg::Auto,
