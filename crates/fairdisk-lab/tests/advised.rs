@@ -12,7 +12,7 @@ const SCHEDULERS: &[&str] = &["noop", "deadline", "two-layer-cfq", "mclock"];
 
 fn plan(row: Option<&str>) -> Plan {
     let options = Options {
-        row: row.map(str::to_owned),
+        rows: row.map(str::to_owned).into_iter().collect(),
         schedulers: SCHEDULERS.iter().map(|&name| name.to_owned()).collect(),
         seeds: Some(1),
         ..Options::default()
