@@ -18,7 +18,12 @@ fn rows(experiment: &str, sets: &[&str]) -> Vec<RowOutcome> {
     let set = |set: &&str| Override::parse(&format!("scheduler.{set}")).expect("well formed");
     let overrides = sets.iter().map(set).collect();
     let arm = Some("group-layer".to_owned());
-    let options = Options { arm, seeds: Some(5), overrides, ..Options::default() };
+    let options = Options {
+        arms: arm.into_iter().collect(),
+        seeds: Some(5),
+        overrides,
+        ..Options::default()
+    };
     let plan = Plan::experiment(experiment, &options).unwrap_or_else(|error| panic!("{error}"));
     let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
     Outcome::new(&plan, Shell::Lab, &ensembles).rows
