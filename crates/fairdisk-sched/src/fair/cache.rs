@@ -15,15 +15,13 @@ const TRACES: Span = Span::from_ms(50);
 /// A write that took less than one in so many parts of that is not done yet.
 const FAST: u64 = 2;
 
-/// What is charged for a request beside, or instead of, its own time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Late {
-    /// Nothing.
-    Nothing,
-    /// Of its time this much is the writer's.
-    OfWriter(u32, Span),
-    /// So much of what the writer was charged for others before was the reader's own.
-    OfReader(u32, Span),
+/// What a writer is charged for the reads after its write, together: before the last of them, and
+/// with it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Late {
+    pub(super) writer: u32,
+    pub(super) before: Span,
+    pub(super) after: Span,
 }
 
 /// Who wrote last, and what reads took since.
@@ -56,14 +54,14 @@ impl Cache {
     };
 
     /// A request of `queue` took `service`, which takes `done_in` at most if it is done by then:
-    /// whose time that is.
+    /// what of that time is a writer's, if there was one.
     pub(super) fn whose(
         &mut self,
         now: Instant,
         (rq, queue): (&Rq, &Queue),
         (service, done_in): (Span, Span),
         groups: &mut [Group],
-    ) -> Late {
+    ) -> Option<Late> {
         let group = queue.group;
         let has_traces = now < self.until;
         if rq.op.is_write() {
@@ -73,16 +71,14 @@ impl Cache {
             let more = if is_done { Span::ZERO } else { done_in - service };
             let (writer, until) = (rq.queue, now + TRACES);
             *self = Self { writer, group, until, hidden: hidden + more, ..Self::EMPTY };
-            return Late::Nothing;
+            return None;
         }
         if !has_traces {
             self.end(groups);
             groups[group as usize].usual.add(service);
-            return Late::Nothing;
+            return None;
         }
-        let Some(usual) = groups[group as usize].usual.get().filter(|_| self.group != group) else {
-            return Late::Nothing;
-        };
+        let usual = groups[group as usize].usual.get().filter(|_| self.group != group)?;
         if self.reader != group {
             self.end(groups);
         }
@@ -91,11 +87,7 @@ impl Cache {
         self.reads += 1;
         self.took += service;
         self.usual += usual;
-        let after = self.late();
-        match after >= before {
-            true => Late::OfWriter(self.writer, after - before),
-            false => Late::OfReader(self.writer, before - after),
-        }
+        Some(Late { writer: self.writer, before, after: self.late() })
     }
 
     /// What of the time that reads took is the writer's.

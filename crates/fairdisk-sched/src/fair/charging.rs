@@ -8,7 +8,6 @@
 //! are charged what the device was busy with them.
 
 use super::Fair;
-use super::cache::Late;
 use super::floor::DEBT_MOST;
 use super::requests::Rq;
 use fairdisk_core::{Instant, Span};
@@ -58,21 +57,16 @@ impl Fair {
         }
         let queue = &self.queues[rq.queue];
         let done_in = self.device.cost_of_any(rq.bytes());
-        let late = match self.device.rotational {
-            true => self.cache.whose(now, (rq, queue), (service, done_in), &mut self.groups),
-            false => Late::Nothing,
-        };
-        let own = match late {
-            Late::OfWriter(writer, part) if self.queues.is_used(writer) => {
-                self.charge(writer, Span::ZERO, part);
-                service - part
-            }
-            Late::OfReader(writer, part) if self.queues.is_used(writer) => {
-                self.charge(writer, part, Span::ZERO);
-                service + part
-            }
-            _ => service,
-        };
+        let mut own = service;
+        if self.device.rotational
+            && let Some(late) =
+                self.cache.whose(now, (rq, queue), (service, done_in), &mut self.groups)
+            && self.queues.is_used(late.writer)
+        {
+            let (less, more) = (late.before - late.after, late.after - late.before);
+            self.charge(late.writer, less, more);
+            own = own + less - more;
+        }
         self.charge(rq.queue, rq.charged, own);
         self.queues[rq.queue].service.add(own);
         self.device.measured(rq.follows, own);
