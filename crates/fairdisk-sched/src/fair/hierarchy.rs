@@ -229,17 +229,10 @@ impl Hierarchy {
 
     /// Whether the group, or one around it, has had more than its share by `most`.
     pub(super) fn is_ahead(&self, group: u32, most: Span) -> bool {
-        let mut at = self.innermost(group);
-        loop {
-            let line = self.line_of(at);
+        self.levels(group).any(|(at, line)| {
             let Member { start, weight, .. } = *self.member(at);
-            let bound = self.lines[line].reached.saturating_add(virtual_time(most, weight));
-            if start > bound {
-                return true;
-            }
-            let Some(outer) = outer_of(line) else { return false };
-            at = outer;
-        }
+            start > line.reached.saturating_add(virtual_time(most, weight))
+        })
     }
 
     fn first_in(&self, mut line: usize) -> Option<u32> {
@@ -283,10 +276,9 @@ impl Hierarchy {
     /// How much less than its share the group has had, if it would be next with something queued,
     /// and not just because it came first.
     pub(super) fn behind_by(&self, group: u32) -> Option<Span> {
-        let (mut at, mut least) = (self.innermost(group), u64::MAX);
-        loop {
-            let line = self.line_of(at);
-            if let Some(first) = self.order.first(&self.lines[line].tree)
+        let mut least = u64::MAX;
+        for (at, line) in self.levels(group) {
+            if let Some(first) = self.order.first(&line.tree)
                 && first != at
             {
                 // Where the paths part, the outer levels tell.
@@ -294,57 +286,34 @@ impl Hierarchy {
                 let gap = self.member(first).start.checked_sub(start).filter(|gap| *gap > 0)?;
                 least = least.min(service(gap, weight).as_ns());
             }
-            let Some(outer) = outer_of(line) else { return Some(Span::from_ns(least)) };
-            at = outer;
         }
+        Some(Span::from_ns(least))
     }
 
     /// Whether somebody is expected who had less than the group that is first in line, or than one
     /// around that.
     #[inline]
     pub(super) fn has_passed_expected(&self, group: u32) -> bool {
-        let mut at = self.innermost(group);
-        loop {
-            let line = self.line_of(at);
-            if let Some(expected) = self.order.first(&self.lines[line].expected)
-                && self.member(expected).start < self.member(at).start
-            {
-                return true;
-            }
-            let Some(outer) = outer_of(line) else { return false };
-            at = outer;
-        }
+        self.levels(group).any(|(at, line)| {
+            let expected = self.order.first(&line.expected);
+            expected.is_some_and(|one| self.member(one).start < self.member(at).start)
+        })
     }
 
     /// The part of the disk, in 2^32ths, that is the group's while all that now want it do.
     pub(super) fn part(&self, group: u32) -> u64 {
-        let (mut part, mut at) = (WHOLE, self.innermost(group));
-        loop {
-            let line = self.line_of(at);
+        let part = self.levels(group).fold(WHOLE, |part, (at, line)| {
             let Member { weight, state, .. } = *self.member(at);
-            let all = self.lines[line].weight + if state == State::InLine { 0 } else { weight };
-            part = (u128::from(part) * u128::from(weight) / u128::from(all)) as u64;
-            match outer_of(line) {
-                Some(outer) => at = outer,
-                None => return part.max(1),
-            }
-        }
+            let all = line.weight + if state == State::InLine { 0 } else { weight };
+            (u128::from(part) * u128::from(weight) / u128::from(all)) as u64
+        });
+        part.max(1)
     }
 
     /// Whether anybody but the group itself wants the disk.
     pub(super) fn others_want(&self, group: u32) -> bool {
-        let mut at = self.innermost(group);
-        loop {
-            let line = self.line_of(at);
-            let len = self.lines[line].tree.len();
-            if len > u32::from(self.member(at).state == State::InLine) {
-                return true;
-            }
-            match outer_of(line) {
-                Some(outer) => at = outer,
-                None => return false,
-            }
-        }
+        self.levels(group)
+            .any(|(at, line)| line.tree.len() > u32::from(self.member(at).state == State::InLine))
     }
 
     // ---- lines ---------------------------------------------------------------------------
@@ -355,6 +324,14 @@ impl Hierarchy {
 
     fn member_mut(&mut self, at: u32) -> &mut Member {
         &mut self.members[at as usize]
+    }
+
+    /// The members that stand for the group's own tasks, from the inside, and their lines.
+    #[inline]
+    fn levels(&self, group: u32) -> impl Iterator<Item = (u32, &Line)> {
+        let outer = |at: &u32| outer_of(self.line_of(*at));
+        let members = core::iter::successors(Some(self.innermost(group)), outer);
+        members.map(|at| (at, &self.lines[self.line_of(at)]))
     }
 
     /// The member that stands for the group's own tasks.
