@@ -63,10 +63,9 @@ impl Fair {
     }
 
     fn step_alone(&mut self, now: Instant, turn: Turn) -> Option<Step> {
-        let Turn { group, queue, used, .. } = turn;
+        let queue = turn.queue;
         let q = self.queues.get(queue)?;
-        let over = used >= self.length(group).min(self.task_turn());
-        if over || !q.streak.is_stream() {
+        if self.is_over_alone(turn) || !q.streak.is_stream() {
             return None;
         }
         if self.in_flight > q.in_flight && self.device.has_work_elsewhere(self.at_work) {

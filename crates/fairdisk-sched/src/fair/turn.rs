@@ -170,8 +170,8 @@ impl Fair {
         let Some(queue) = self.queues.get(turn.queue).filter(|queue| queue.waiting > 0) else {
             return false;
         };
-        let in_time = self.device.rotational && turn.used_by_queue < self.task_turn();
-        first == turn.queue || in_time && queue.class() == self.queues[first].class()
+        first == turn.queue
+            || self.stays_with_task(turn) && queue.class() == self.queues[first].class()
     }
 
     /// Serves a queue of the group whose turn it is, unless that is at its ceiling.
@@ -215,7 +215,7 @@ impl Fair {
     }
 
     /// How long the turn is on a disk with a head.
-    pub(super) fn length(&self, group: u32) -> Span {
+    fn length(&self, group: u32) -> Span {
         let (round, part) = (self.params.round.as_ns(), self.tree.part(group));
         Span::from_ns(((u128::from(round) * u128::from(part)) >> 32) as u64).max(self.shortest())
     }
@@ -224,9 +224,17 @@ impl Fair {
         Span::from_ns(self.params.round.as_ns() / SHORTEST)
     }
 
-    /// How long a task keeps the disk while others of its group want it.
-    pub(super) fn task_turn(&self) -> Span {
-        Span::from_ns(self.params.round.as_ns() / 2)
+    /// Whether the head stays with the task that is served while others of its group want the disk:
+    /// for half of a round.
+    fn stays_with_task(&self, turn: Turn) -> bool {
+        let most = Span::from_ns(self.params.round.as_ns() / 2);
+        self.device.rotational && turn.used_by_queue < most
+    }
+
+    /// Whether a turn in which a task has the device to itself is over: its group's part of a round,
+    /// and no more than a task may keep it.
+    pub(super) fn is_over_alone(&self, turn: Turn) -> bool {
+        self.is_used_up(turn) || !self.stays_with_task(turn)
     }
 
     /// The group has the disk and nothing queued.
@@ -264,7 +272,7 @@ impl Fair {
     fn patience_with_queue(&self, now: Instant, turn: Turn) -> Patience {
         let isolation = self.queues.is_used(turn.queue) && self.queues.is_behind(turn.queue);
         let mut gain = if isolation { self.device.service.or_zero() } else { Span::ZERO };
-        if turn.used_by_queue < self.task_turn() {
+        if self.stays_with_task(turn) {
             gain += self.nearness(turn.queue);
         }
         self.patience_for(now, turn, gain)
