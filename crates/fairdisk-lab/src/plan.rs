@@ -11,6 +11,7 @@ mod jobfile_stream;
 mod numbers;
 mod setup;
 
+pub(crate) use alone::{Single, pauses};
 pub use numbers::{GroupNumbers, ROOT_GROUP};
 pub use setup::{GroupLabel, Load, Loaded, Obstacle, Setup, Written};
 

@@ -191,8 +191,9 @@ pub(super) fn wished(
         .collect();
     share_percents(&mut specs, &mut percents, &names)?;
     let members = loaded.numbers().members(&loaded.groups);
+    let tasks = loaded.tasks_by_group();
     let wishes = (0..specs.len())
-        .filter(|at| members[*at].iter().any(|member| loaded.has_tasks(*member)))
+        .filter(|at| members[*at].iter().any(|member| !tasks[*member].is_empty()))
         .flat_map(|at| wishes_of(at, names[at], &specs[at], said[at].then_some(percents[at])))
         .collect();
     Ok((specs, wishes))

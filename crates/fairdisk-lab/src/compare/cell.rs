@@ -4,7 +4,7 @@ use super::demand::{Demands, Rate};
 use super::entitled::{Claim, entitlements};
 use super::promise::Promises;
 use crate::outcome::{GroupOutcome, RowOutcome, part};
-use crate::plan::{GroupLabel, Loaded, Plan};
+use crate::plan::{GroupLabel, Loaded, Plan, pauses};
 use crate::run::{Ensemble, RunResult};
 use fairdisk_core::{Prng, Rates, WeightMap};
 
@@ -130,8 +130,9 @@ impl Cell {
             ),
             outcome,
         };
-        let outer = (0..rates.len()).filter(|at| !loaded.has_tasks(*at)).filter_map(|at| {
-            let inner = members[at].iter().copied().filter(|member| loaded.has_tasks(*member));
+        let has_tasks: Vec<bool> = claims.iter().map(|claim| claim.demand.is_some()).collect();
+        let outer = (0..rates.len()).filter(|at| !has_tasks[*at]).filter_map(|at| {
+            let inner = members[at].iter().copied().filter(|member| has_tasks[*member]);
             let inner: Vec<usize> = inner.collect();
             let parts = inner.iter().map(|member| &row.groups[*member]);
             let outcome = GroupOutcome::together(&loaded.groups[at].name, parts)?;
@@ -139,7 +140,7 @@ impl Cell {
         });
         let outer = outer.collect();
         let groups = row.groups.iter().take(rates.len()).cloned().enumerate();
-        let groups = groups.filter(|(at, _)| loaded.has_tasks(*at));
+        let groups = groups.filter(|(at, _)| has_tasks[*at]);
         let groups = groups.map(|(at, outcome)| group(at, outcome, &[at])).collect();
         let per_second = |amount: f64| part(amount, row.duration_s);
         Self {
@@ -172,6 +173,7 @@ fn all_work(runs: &[RunResult]) -> f64 {
 /// What the groups ask for, all of it as work in a second.
 fn claims(loaded: &Loaded, rates: &[Rate], alone: &dyn Fn(usize) -> Option<Rate>) -> Vec<Claim> {
     let all_members = loaded.numbers().members(&loaded.groups);
+    let all_tasks = loaded.tasks_by_group();
     let claim = |(at, label): (usize, &GroupLabel)| {
         let spec = &label.spec;
         let members = &all_members[at];
@@ -182,9 +184,10 @@ fn claims(loaded: &Loaded, rates: &[Rate], alone: &dyn Fn(usize) -> Option<Rate>
             false => sum(members.iter().filter_map(|member| alone(*member))).cost(),
         };
         let worth = |rates: &Rates| rate_work(rates, cost);
-        let demand = loaded.has_tasks(at).then(|| {
-            let alone = alone(at);
-            alone.map_or(f64::INFINITY, |alone| demand(&rates[at], &alone, loaded.pauses(at)))
+        let tasks = &all_tasks[at];
+        let demand = (!tasks.is_empty()).then(|| {
+            let pauses = tasks.iter().all(|task| pauses(task));
+            alone(at).map_or(f64::INFINITY, |alone| demand(&rates[at], &alone, pauses))
         });
         let (floor, ceiling) = (worth(&spec.qos.floor), worth(&spec.qos.ceiling));
         Claim {

@@ -2,9 +2,10 @@
 
 use super::BASE;
 use crate::catalog::error::CatalogError;
-use crate::plan::Plan;
+use crate::plan::{Plan, Single};
 use crate::run::{Ensemble, GroupRun, RunResult};
 use fairdisk_core::Histogram;
+use std::collections::BTreeMap;
 
 /// What a group does in a second.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,12 +46,12 @@ impl Rate {
 #[derive(Debug)]
 pub(crate) struct Singles {
     pub(crate) plan: Plan,
-    places: Vec<(usize, usize)>,
+    places: Vec<Single>,
 }
 
 /// What was found out about single groups of a plan.
 #[derive(Debug, Default)]
-pub(crate) struct Demands(Vec<((usize, usize), Rate)>);
+pub(crate) struct Demands(BTreeMap<Single, Rate>);
 
 impl Singles {
     pub(crate) fn of(plan: &Plan) -> Result<Self, CatalogError> {
@@ -71,6 +72,6 @@ impl Singles {
 impl Demands {
     /// Of a group of a row; `None` if it fills the disk alone, or was not run.
     pub(crate) fn of(&self, row: usize, group: usize) -> Option<Rate> {
-        self.0.iter().find(|(place, _)| *place == (row, group)).map(|(_, rate)| *rate)
+        self.0.get(&(row, group)).copied()
     }
 }

@@ -6,7 +6,7 @@ use crate::catalog::error::CatalogError;
 use crate::catalog::host::Host;
 use crate::catalog::revision::load as load_revision;
 use crate::plan::PlannedArm;
-use fairdisk_core::{GroupId, Instant, Prng};
+use fairdisk_core::{GroupId, Instant, Prng, Qos};
 use fairdisk_sim::device::Device as _;
 use fairdisk_sim::workload::{Rates, TaskSpec};
 use std::sync::Arc;
@@ -47,22 +47,21 @@ impl Loaded {
         GroupNumbers { root: self.root }
     }
 
-    /// Whether the group at `at` has tasks of its own, and not groups alone.
-    pub(crate) fn has_tasks(&self, at: usize) -> bool {
-        let group = self.group_id(at);
-        self.tasks.iter().any(|task| task.group == group)
-    }
-
-    /// Whether the group at `at` has tasks and each of them pauses, however fast its I/Os are done.
-    pub(crate) fn pauses(&self, at: usize) -> bool {
-        let group = self.group_id(at);
-        let mut tasks = self.tasks.iter().filter(|task| task.group == group);
-        self.has_tasks(at) && tasks.all(pauses)
+    /// The tasks of each group, by its place; none for one that has groups alone.
+    pub(crate) fn tasks_by_group(&self) -> Vec<Vec<&TaskSpec>> {
+        let mut tasks: Vec<Vec<&TaskSpec>> = vec![Vec::new(); self.groups.len()];
+        for task in &self.tasks {
+            let place = self.numbers().place(task.group);
+            if let Some(tasks) = place.and_then(|at| tasks.get_mut(at)) {
+                tasks.push(task);
+            }
+        }
+        tasks
     }
 }
 
 /// Whether the task starts late, thinks, or is held to a rate, however fast its I/Os are done.
-fn pauses(task: &TaskSpec) -> bool {
+pub(crate) fn pauses(task: &TaskSpec) -> bool {
     task.start > Instant::ZERO + START_SPREAD
         || task.think.is_some()
         || task.stream.rates != Rates::default()
@@ -79,12 +78,15 @@ impl Plan {
         let (mut rows, mut singles) = (Vec::new(), Vec::new());
         for (at, row) in self.rows.iter().enumerate() {
             let loaded = row.load.build(&self.host, false, &mut Prng::new(0));
+            let tasks = loaded.tasks_by_group();
             let groups: Vec<usize> =
-                (0..loaded.groups.len()).filter(|group| loaded.has_tasks(*group)).collect();
+                (0..tasks.len()).filter(|group| !tasks[*group].is_empty()).collect();
             if groups.len() < 2 {
                 continue;
             }
-            for group in groups.into_iter().filter(|group| !self.is_filled_by(&loaded, *group)) {
+            let is_filled_by =
+                |group: usize| self.is_filled_by(&loaded.groups[group].spec.qos, &tasks[group]);
+            for group in groups.into_iter().filter(|group| !is_filled_by(*group)) {
                 let load = Arc::new(Alone { load: Arc::clone(&row.load), group });
                 rows.push(PlannedRow { label: row.label.clone(), load });
                 singles.push((at, group));
@@ -101,9 +103,8 @@ impl Plan {
 
     /// Whether the disk serves one request at a time, and some task of the group always has one for
     /// it.
-    fn is_filled_by(&self, loaded: &Loaded, group: usize) -> bool {
-        let (group, qos) = (loaded.group_id(group), loaded.groups[group].spec.qos);
-        let never_pauses = |task: &TaskSpec| {
+    fn is_filled_by(&self, qos: &Qos, tasks: &[&TaskSpec]) -> bool {
+        let never_pauses = |task: &&TaskSpec| {
             let limits = &task.stream.limits;
             !pauses(task)
                 && !task.buffered
@@ -118,6 +119,6 @@ impl Plan {
         qos.floor.is_none()
             && qos.latency_p99.is_none()
             && self.device.build().depth() == 1
-            && loaded.tasks.iter().any(|task| task.group == group && never_pauses(task))
+            && tasks.iter().any(never_pauses)
     }
 }
