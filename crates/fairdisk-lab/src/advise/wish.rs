@@ -115,13 +115,12 @@ impl Setting {
     }
 }
 
-/// A number that may end in K, M or G.
+/// A number, with `K`, `M` or `G` for powers of 1024, as `fairdisk ctl set` reads it.
 fn number(text: &str) -> Option<u64> {
-    let factors = [('K', 1_000), ('M', 1_000_000), ('G', 1_000_000_000)];
-    let known = factors.iter().find(|(letter, _)| text.to_uppercase().ends_with(*letter));
-    let (digits, factor) =
-        known.map_or((text, 1), |(_, factor)| (&text[..text.len() - 1], *factor));
-    digits.parse::<u64>().ok()?.checked_mul(factor)
+    let units = [(['K', 'k'], 10), (['M', 'm'], 20), (['G', 'g'], 30)];
+    let unit = units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(*unit)?, *shift)));
+    let (digits, shift) = unit.unwrap_or((text, 0));
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
 /// What a wish is about.
@@ -323,7 +322,7 @@ mod tests {
     fn wishes_are_read() {
         let want = Want::parse("database: share=70 %, min_iops=2K,latency_p99_ms=2.5").unwrap();
         assert_eq!(want.group, "database");
-        let iops = NonZeroU64::new(2000).unwrap();
+        let iops = NonZeroU64::new(2048).unwrap();
         let target = Span::from_us(2500);
         let expected =
             [Setting::Percent(70.0), Setting::MinIops(iops), Setting::LatencyP99(target)];
