@@ -17,9 +17,8 @@ const FEW: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/group-
 fn rows(experiment: &str, sets: &[&str]) -> Vec<RowOutcome> {
     let set = |set: &&str| Override::parse(&format!("scheduler.{set}")).expect("well formed");
     let overrides = sets.iter().map(set).collect();
-    let arm = Some("group-layer".to_owned());
     let options = Options {
-        arms: arm.into_iter().collect(),
+        arms: vec!["group-layer".to_owned()],
         seeds: Some(5),
         overrides,
         ..Options::default()
