@@ -83,7 +83,9 @@ fn settings_take_effect_and_schedulers_change_under_load() {
     assert_eq!(said.lines().count(), 1, "{said}");
     let groups = object["groups"].as_array().unwrap();
     let shown = groups.iter().find(|entry| entry["name"] == group.as_str()).unwrap();
-    assert_eq!((&shown["time_share"], &shown["asked_share"]), (&1.0.into(), &1.0.into()));
+    for part in ["time_share", "asked_share"] {
+        assert!(shown[part].as_f64() > Some(0.99), "{said}");
+    }
     assert!(shown["latency_ms"]["p50"].as_f64() > Some(0.0), "{said}");
     let got = host.ctl(&["get", &group]);
     assert_eq!(text(&got), "weight=50\n");
