@@ -82,9 +82,11 @@ impl OpenFile {
         match self {
             Self::Kernel { file, user, is_membership } => {
                 let own = task.to_string();
-                let moved = match (*is_membership && data.trim_ascii() == b"0", task) {
-                    (true, 0) => return Err(Errno::SRCH.into()),
-                    (true, _) => own.as_bytes(),
+                let moved = match (*is_membership, data.trim_ascii() == b"0") {
+                    (true, true) if task != 0 => own.as_bytes(),
+                    (true, false) if user.counts_as_we_do() => data,
+                    // Whom we cannot see, or who would name another task than is meant.
+                    (true, _) => return Err(Errno::SRCH.into()),
                     (false, _) => data,
                 };
                 let _being = user.be()?;

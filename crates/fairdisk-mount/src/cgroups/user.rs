@@ -11,6 +11,7 @@ use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_thread_groups,
     set_thread_res_gid, set_thread_res_uid,
 };
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -22,8 +23,10 @@ pub(super) struct User {
     pub(super) gid: u32,
     /// The other groups.
     groups: Vec<Gid>,
-    /// The namespace of cgroups, as the kernel calls it; nothing if it does not say.
-    namespace: Option<PathBuf>,
+    /// The namespaces of cgroups and of tasks, as the kernel calls them; nothing if it does not
+    /// say.
+    cgroups: Option<PathBuf>,
+    tasks: Option<PathBuf>,
 }
 
 /// While it lives, this thread is that user.
@@ -48,14 +51,20 @@ impl User {
             uid: request.uid(),
             gid: request.gid(),
             groups: groups_in(&status),
-            namespace: fs::read_link(format!("/proc/{task}/ns/cgroup")).ok(),
+            cgroups: namespace(task, "cgroup"),
+            tasks: namespace(task, "pid"),
         }
     }
 
     /// Whether the tree of version 2 ends for the user where it ends for us. A namespace is a
     /// border: beyond it the kernel would not let the user change anything, and could not tell.
     pub(super) fn sees_our_tree(&self) -> bool {
-        self.namespace.is_some() && self.namespace == fs::read_link("/proc/self/ns/cgroup").ok()
+        self.cgroups.is_some() && self.cgroups == namespace("self", "cgroup")
+    }
+
+    /// Whether the number of a task is that of the same task for us.
+    pub(super) fn counts_as_we_do(&self) -> bool {
+        self.tasks.is_some() && self.tasks == namespace("self", "pid")
     }
 
     /// This thread is the user until the guard is dropped, with no more rights.
@@ -72,6 +81,10 @@ impl User {
         set_capabilities(None, CapabilitySets { effective: CapabilitySet::empty(), ..sets })?;
         Ok(being)
     }
+}
+
+fn namespace(task: impl Display, kind: &str) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{task}/ns/{kind}")).ok()
 }
 
 /// The supplementary groups in the text of a `/proc/TID/status`.

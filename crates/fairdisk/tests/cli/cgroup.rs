@@ -178,6 +178,21 @@ fn the_number_0_is_whoever_writes() {
     groups.quiet("rmdir $D/a");
 }
 
+/// In a namespace of its own a task has another number, and its number is another task's here.
+#[test]
+fn who_counts_tasks_otherwise_moves_itself_only() {
+    let Some(groups) = Groups::new() else { return };
+    let (out, err) = groups.shell(
+        "mkdir $D/a; sleep 60 & child=$!; export D child
+         unshare --pid --fork bash -c 'echo $child > $D/a/tasks; echo 0 > $D/a/tasks
+           cat /proc/self/cgroup'
+         grep -c name=.*:/a$ /proc/$child/cgroup; kill $child",
+    );
+    assert!(out.contains(&groups.line("/a\n")) && out.ends_with("\n0"), "{out}");
+    assert!(err.contains("No such process") && err.lines().count() == 1, "{err}");
+    groups.quiet("rmdir $D/a");
+}
+
 #[test]
 fn values_that_make_no_sense_are_refused_and_change_nothing() {
     let Some(groups) = Groups::new() else { return };
