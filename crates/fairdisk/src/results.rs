@@ -21,8 +21,8 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    /// Writes the page that `make` makes of the command line, if one is wanted; after what is printed,
-    /// which is not lost where the page cannot be written.
+    /// Writes the page that `make` makes of the command line, if one is wanted; after what is
+    /// printed, which is not lost where the page cannot be written.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -103,8 +103,8 @@ fn limits(job: &Job, region: &Region) -> Limits {
     }
 }
 
-/// A rate in I/Os is one in bytes at the smallest block, as fio has it: where sizes differ there are
-/// fewer I/Os.
+/// A rate in I/Os is one in bytes at the smallest block, as fio has it: where sizes differ there
+/// are fewer I/Os.
 fn rates(job: &Job) -> Rates {
     let rate = |bytes: Option<u64>, ios: Option<u64>, block: &JobBlock| {
         NonZeroU64::new(bytes.or_else(|| Some(ios? * block.min_bytes())).unwrap_or(0))

@@ -103,7 +103,8 @@ impl Identity {
     }
 
     /// Who is meant by a write-out of what `tid`, or whoever used `file` last if that is 0, has
-    /// written as one of `group`. The thread may have ended or moved since; who pays stays the same.
+    /// written as one of `group`. The thread may have ended or moved since; who pays stays the
+    /// same.
     pub fn writer(&mut self, now: Instant, tid: u32, file: FileId, group: GroupId) -> Who {
         let who = match tid {
             0 => self.user_of(file),

@@ -231,8 +231,8 @@ impl Fair {
         self.device.rotational && turn.used_by_queue < most
     }
 
-    /// Whether a turn in which a task has the device to itself is over: its group's part of a round,
-    /// and no more than a task may keep it.
+    /// Whether a turn in which a task has the device to itself is over: its group's part of a
+    /// round, and no more than a task may keep it.
     pub(super) fn is_over_alone(&self, turn: Turn) -> bool {
         self.is_used_up(turn) || !self.stays_with_task(turn)
     }
