@@ -33,6 +33,11 @@ fn wishes_that_can_come_true_do_and_the_lines_are_an_experiment() {
     // With 3:1 for the others the group beside them has 31 of 125 I/Os a second, in whatever way.
     assert_ne!(best.scheduler, "noop");
     let value = to_json(&advice);
+    let check = value["proposed"]["check"].as_str().expect("it can be checked");
+    let (row, device) = ("--row 'nested'", "--device 'fixed-8ms'");
+    let again = format!("fairdisk compare FILE {row} {device} --scheduler '{}'", best.scheduler);
+    assert_eq!(check, again);
+    assert!(to_table(&advice, Style::default()).contains(check));
     let lines = value["proposed"]["experiment"].as_str().expect("there are lines");
     let whole = format!(
         "id = \"proposed\"\ntitle = \"As proposed\"\ndevice = \"fixed-8ms\"\nhost = \"plain\"\n\

@@ -1,6 +1,6 @@
 //! Advice as JSON.
 
-use super::settings::{commands, experiment, settings};
+use super::settings::{check, commands, experiment, settings};
 use super::{Advice, Tried};
 use serde_json::{Map, Value, json};
 
@@ -22,6 +22,7 @@ pub fn to_json(advice: &Advice) -> Value {
             "scheduler": best.scheduler,
             "groups": groups(best, &advice.names),
             "experiment": experiment(best, &advice.names),
+            "check": check(best),
             "commands": commands(best, &advice.names),
         })
     });

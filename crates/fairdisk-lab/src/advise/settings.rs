@@ -65,8 +65,22 @@ pub(super) fn commands(tried: &Tried, names: &[String]) -> Vec<String> {
         }
         let words: Vec<String> =
             settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let name = name.trim_start_matches('/').replace('\'', "'\\''");
-        lines.push(format!("fairdisk ctl set '/{name}' {}", words.join(" ")));
+        let name = quoted(&format!("/{}", name.trim_start_matches('/')));
+        lines.push(format!("fairdisk ctl set {name} {}", words.join(" ")));
     }
     lines
+}
+
+/// The command that runs it again, with the groups in `FILE` as proposed.
+pub(super) fn check(tried: &Tried) -> String {
+    let (row, device) = (quoted(&tried.cell.row), quoted(&tried.cell.device));
+    format!(
+        "fairdisk compare FILE --row {row} --device {device} --scheduler {}",
+        quoted(&tried.scheduler)
+    )
+}
+
+/// One word of a shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -1,6 +1,6 @@
 //! Advice as text for people.
 
-use super::settings::{commands, experiment, in_a_line};
+use super::settings::{check, commands, experiment, in_a_line};
 use super::{Advice, Tried};
 use crate::outcome::{Style, widest};
 use std::fmt::Write as _;
@@ -84,6 +84,8 @@ fn write_proposal(out: &mut String, advice: &Advice, best: &Tried, style: Style)
     for line in experiment(best, &advice.names).lines() {
         let _ = writeln!(out, "{}", format!("    {line}").trim_end());
     }
+    let _ = writeln!(out, "{}", style.dim("  to run it again, with that experiment in FILE:"));
+    let _ = writeln!(out, "    {}", check(best));
     let _ = writeln!(out, "{}", style.dim("  on a mount, for cgroups of these names:"));
     for line in commands(best, &advice.names) {
         let _ = writeln!(out, "    {line}");
