@@ -34,6 +34,8 @@ pub struct Mounts {
 #[derive(Default)]
 struct Table {
     list: Vec<One>,
+    /// Those that are unmounted, with data still on their way to the disk.
+    leaving: Vec<Mounted>,
     /// Mounts that are just being made or unmounted.
     under_way: usize,
     /// The last one is gone; none is taken any more.
@@ -45,6 +47,12 @@ struct One {
     mounted: Mounted,
     /// Its name at the socket; a mount that nobody can ask after is still a mount.
     name: Option<Name>,
+}
+
+impl Table {
+    const fn is_empty(&self) -> bool {
+        self.list.is_empty() && self.leaving.is_empty() && self.under_way == 0
+    }
 }
 
 fn tell_unmounted(mountpoint: &Path) {
@@ -155,17 +163,33 @@ impl Mounts {
         }
     }
 
-    /// Forgets a mount that somebody else has unmounted, when everything written through it has
-    /// passed the gate; says which.
+    /// Forgets a mount that somebody else has unmounted, once everything written through it has
+    /// passed the gate; says which. Waits for none.
     pub fn reap(&self) -> Option<PathBuf> {
-        let one = self.take(|one| one.mounted.is_over())?;
-        let at = one.mounted.mountpoint().to_owned();
-        // The name first: somebody else may mount there meanwhile.
-        drop(one.name);
-        one.mounted.wait();
+        let mut table = self.table();
+        let over = table.list.extract_if(.., |one| one.mounted.is_over());
+        let over = over.map(|One { mounted, name, .. }| {
+            // At once: somebody else may mount there meanwhile.
+            drop(name);
+            mounted
+        });
+        let over: Vec<Mounted> = over.collect();
+        table.leaving.extend(over);
+        let clean = table.leaving.iter().position(|mounted| mounted.counts().dirty_bytes == 0)?;
+        let mounted = table.leaving.remove(clean);
+        table.under_way += 1;
+        drop(table);
+        let at = mounted.mountpoint().to_owned();
+        mounted.wait();
         tell_unmounted(&at);
         self.table().under_way -= 1;
         Some(at)
+    }
+
+    /// Bytes that mounts which are unmounted still have on their way to the disk.
+    #[must_use]
+    pub fn left_behind(&self) -> u64 {
+        self.table().leaving.iter().map(|mounted| mounted.counts().dirty_bytes).sum()
     }
 
     /// Waits for those that are on their way out: whoever mounts now was there after they had gone.
@@ -187,7 +211,7 @@ impl Mounts {
     #[must_use]
     pub fn are_over(&self) -> bool {
         let mut table = self.table();
-        table.closed |= table.list.is_empty() && table.under_way == 0;
+        table.closed |= table.is_empty();
         table.closed
     }
 

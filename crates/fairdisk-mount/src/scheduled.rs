@@ -184,6 +184,14 @@ impl ScheduledGate {
         self.disk.switch(scheduler)
     }
 
+    /// Nobody is left to share the disk with: what is queued goes as fast as the disk takes it,
+    /// whatever was asked for.
+    pub fn let_all_through(&self) {
+        if let Err(error) = self.disk.switch(SchedulerSpec::Noop.build()) {
+            tracing::warn!(%error, "the scheduler stays");
+        }
+    }
+
     fn identity(&self) -> MutexGuard<'_, Identity> {
         self.identity.lock().unwrap_or_else(PoisonError::into_inner)
     }

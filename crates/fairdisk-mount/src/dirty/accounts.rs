@@ -3,6 +3,10 @@
 use super::Then;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often whoever waits for everything is told how much is left.
+const SAID_EVERY: Duration = Duration::from_secs(10);
 
 /// All accounts of one mount.
 pub(crate) struct Accounts {
@@ -16,6 +20,8 @@ struct State {
     accounts: HashMap<u32, Account>,
     /// Of all accounts.
     bytes: u64,
+    /// Threads that wait for there to be none.
+    waiting: u32,
 }
 
 #[derive(Default)]
@@ -81,7 +87,7 @@ impl Accounts {
     pub(crate) fn settle(&self, account: u32, bytes: u64) {
         let mut state = self.lock();
         state.bytes = state.bytes.saturating_sub(bytes);
-        let all_clean = state.bytes == 0;
+        let all_clean = state.bytes == 0 && state.waiting > 0;
         let mut free = VecDeque::new();
         if let Some(found) = state.accounts.get_mut(&account) {
             found.bytes = found.bytes.saturating_sub(bytes);
@@ -99,12 +105,19 @@ impl Accounts {
         free.into_iter().for_each(|then| then());
     }
 
-    /// Waits until everything has reached the disk.
+    /// Waits until everything has reached the disk, and says now and then what is left.
     pub(crate) fn wait_until_clean(&self) {
         let mut state = self.lock();
+        state.waiting += 1;
         while state.bytes > 0 {
-            state = self.clean.wait(state).unwrap_or_else(PoisonError::into_inner);
+            let waited = self.clean.wait_timeout(state, SAID_EVERY);
+            let (now, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = now;
+            if timeout.timed_out() {
+                tracing::warn!(bytes = state.bytes, "still being written out");
+            }
         }
+        state.waiting -= 1;
     }
 }
 

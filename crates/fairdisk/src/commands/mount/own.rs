@@ -117,6 +117,7 @@ fn answer(args: &Args, socket: &Path, mounts: &Arc<Mounts>, about: About) -> Opt
 fn serve(mounts: &Mounts, own: &Path, detached: bool, stop: &AtomicBool) -> Result<(), Failure> {
     let mut ended = Ok(());
     let mut only_own = !detached;
+    let mut nobody_stays = false;
     let mut observer = Observer::default();
     loop {
         while mounts.reap().is_some() {}
@@ -124,16 +125,26 @@ fn serve(mounts: &Mounts, own: &Path, detached: bool, stop: &AtomicBool) -> Resu
         if mounts.are_over() {
             return ended;
         }
-        if stop.load(Ordering::Relaxed) {
+        let all_told = nobody_stays && mounts.list().is_empty();
+        if stop.load(Ordering::Relaxed) && !all_told {
             notify::tell("STOPPING=1");
             let all: Vec<PathBuf> =
                 mounts.list().iter().map(|mount| PathBuf::from(&mount.mountpoint)).collect();
             let own_is_there = all.iter().any(|at| at == own);
-            let going = all.iter().filter(|at| !only_own || !own_is_there || *at == own);
-            for at in going {
+            let goes = |at: &&PathBuf| !only_own || !own_is_there || *at == own;
+            nobody_stays = all.iter().all(|at| goes(&at));
+            if nobody_stays {
+                mounts.gate().let_all_through();
+            }
+            for at in all.iter().filter(goes) {
                 ended = ended.and(unmount(mounts, at));
             }
             only_own = false;
+            if nobody_stays {
+                // The flag stays: the next signal ends the program, whatever is left.
+                tell_left(mounts);
+                continue;
+            }
             stop.store(false, Ordering::Relaxed);
             for left in mounts.list() {
                 // Whoever waits for our end waits for theirs.
@@ -144,6 +155,14 @@ fn serve(mounts: &Mounts, own: &Path, detached: bool, stop: &AtomicBool) -> Resu
             continue;
         }
         std::thread::park_timeout(PAUSE);
+    }
+}
+
+/// Says what is to be written out before this process ends.
+fn tell_left(mounts: &Mounts) {
+    let bytes = mounts.left_behind();
+    if bytes > 0 {
+        tracing::warn!(bytes, "still being written out; the next signal ends without it");
     }
 }
 

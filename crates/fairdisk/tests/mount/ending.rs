@@ -1,0 +1,44 @@
+//! A mount that is told to end.
+
+use crate::host::{Host, finish, lacks_something, text};
+use fairdisk_core::Span;
+use fairdisk_plane::{Clock as _, MonotonicClock};
+use std::fs;
+use std::process::Command;
+
+/// Whether a process is there that has not ended.
+fn runs(pid: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    !(state.is_empty() || state.starts_with('Z'))
+}
+
+/// What is left to be written out, which a ceiling would let through in two minutes, does not hold
+/// up the end, be it that of a mount or that of its process.
+#[test]
+fn a_signal_ends_it_with_everything_written_whatever_ceilings_there_are() {
+    if lacks_something() {
+        return;
+    }
+    for unmounted_before in [false, true] {
+        let mut host = Host::new();
+        let said = text(&host.mount(&[]));
+        let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
+        let group = host.group("slow", "max_bps=64K");
+        let write = format!("dd if=/dev/zero of={} bs=1M count=8", host.file("data"));
+        finish(host.start(&group, &write));
+        if unmounted_before {
+            host.unmount();
+        }
+        assert!(runs(&pid));
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        let clock = MonotonicClock::start();
+        let begun = clock.now();
+        while runs(&pid) {
+            let waited = clock.now().since(begun);
+            assert!(waited < Span::from_s(60), "after {waited}, unmounted: {unmounted_before}");
+            std::thread::yield_now();
+        }
+        assert_eq!(fs::metadata(host.source("data")).unwrap().len(), 8 << 20);
+    }
+}
