@@ -171,7 +171,8 @@ impl<E: Elevator> Machine<E> {
         task.outstanding -= 1;
         let call = Call { file: task.current.file, op, bytes, started, failed };
         match task.step {
-            Step::Full if task.outstanding <= task.refill_at && op == Op::Read => {
+            // A read that failed leaves the file's times alone.
+            Step::Full if task.outstanding <= task.refill_at && op == Op::Read && !failed => {
                 task.step = Step::TouchAfter(call);
                 return self.events.push(now, Event::Run(index));
             }
