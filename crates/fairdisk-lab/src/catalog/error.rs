@@ -22,6 +22,11 @@ impl CatalogError {
         Self { path: option.to_owned(), line: 0, message: message.into() }
     }
 
+    /// Whether a key or table of this name is unknown, whatever its value.
+    pub(crate) fn is_about_a_name(&self) -> bool {
+        ["unknown key", "unknown table"].iter().any(|start| self.message.starts_with(start))
+    }
+
     /// The message about the file called `name`, which is named in it.
     pub(super) fn naming(self, name: &str) -> String {
         if self.message.contains(name) {

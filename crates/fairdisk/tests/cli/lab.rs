@@ -188,8 +188,8 @@ fn changes_change_what_they_name() {
         let arms: Vec<Value> = rows.iter().map(|row| row["scheduler"].clone()).collect();
         (value["device"].clone(), arms, rows[0]["total"]["ios"].as_f64().unwrap())
     };
-    let (_, both, ios) = arms(&[]);
-    assert_eq!(both, ["cfq-2.6.25", "two-layer-cfq"]);
+    let (_, all, ios) = arms(&[]);
+    assert_eq!(all, ["cfq-2.6.25", "two-layer-cfq", "fair"]);
     assert_eq!(arms(&["--arm", "two-layer"]).1, ["two-layer-cfq"]);
     assert_eq!(arms(&["--scheduler", "noop"]).1, ["noop"]);
     assert_eq!(arms(&["--device", "wd2500js"]).0, "wd2500js");
