@@ -5,6 +5,7 @@ use rustix::mount::UnmountFlags;
 use std::collections::VecDeque;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
@@ -67,7 +68,7 @@ impl Tree {
         if !can_mount() {
             return None;
         }
-        let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let place = place();
         let source = place.path().join("source");
         fs::create_dir(&source).unwrap();
         Some(Self::of(source, place, how))
@@ -75,7 +76,7 @@ impl Tree {
 
     /// What is in a directory that is there already.
     pub(crate) fn over(source: &Path, how: How) -> Self {
-        let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let place = place();
         Self::of(source.to_owned(), place, how)
     }
 
@@ -145,6 +146,17 @@ impl Tree {
         };
         command.args(["-ec", script]).current_dir(&self.mount).output().unwrap()
     }
+}
+
+/// A directory that other users can reach, if there is one: below a private one only root's tests
+/// would work.
+pub(crate) fn place() -> TempDir {
+    let own = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let is_open = |path: &Path| path.metadata().is_ok_and(|meta| meta.mode() & 0o001 != 0);
+    if own.ancestors().all(is_open) {
+        return tempfile::tempdir_in(own).unwrap();
+    }
+    tempfile::tempdir().unwrap()
 }
 
 /// Takes away what a daemon left behind that was killed.

@@ -1,6 +1,6 @@
 //! Mounting and unmounting.
 
-use crate::common::{How, Tree, can_mount, until};
+use crate::common::{How, Tree, can_mount, place, until};
 use fairdisk_mount::{Gate, Job, MountOptions, MountProblem, Mounted, OpenGate, Piece};
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -27,7 +27,7 @@ fn a_tree_can_be_mounted_on_itself() {
     if !can_mount() {
         return;
     }
-    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let place = place();
     fs::write(place.path().join("file"), "below").unwrap();
     let mount =
         || Mounted::mount(place.path(), place.path(), MountOptions::default(), Arc::new(OpenGate));
@@ -44,7 +44,7 @@ fn a_mount_in_use_is_not_unmounted_and_goes_on() {
     if !can_mount() {
         return;
     }
-    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let place = place();
     let (source, mount) = (place.path().join("source"), place.path().join("mount"));
     fs::create_dir(&source).unwrap();
     fs::create_dir(&mount).unwrap();
@@ -117,7 +117,7 @@ fn closed_with(options: MountOptions) -> Option<(tempfile::TempDir, ClosedGate, 
     if !can_mount() {
         return None;
     }
-    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let place = place();
     let (source, mount) = (place.path().join("source"), place.path().join("mount"));
     fs::create_dir(&source).unwrap();
     fs::create_dir(&mount).unwrap();
@@ -326,7 +326,7 @@ fn what_was_read_is_not_read_again_because_of_own_writes() {
     if !can_mount() {
         return;
     }
-    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let place = place();
     let (source, mount) = (place.path().join("source"), place.path().join("mount"));
     fs::create_dir(&source).unwrap();
     fs::create_dir(&mount).unwrap();

@@ -1,6 +1,6 @@
 //! A file system of our own on a disk of our own: a file behind a loop device.
 
-use crate::common::printed;
+use crate::common::{place, printed};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -20,7 +20,7 @@ impl Volume {
     /// An ext4 of so many MiB, of which so many percent are kept for root; not without loop
     /// devices.
     pub(crate) fn new(mib: u64, reserved: u32) -> Option<Self> {
-        let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let place = place();
         let image = place.path().join("disk");
         File::create(&image).unwrap().set_len(mib << 20).unwrap();
         let percent = reserved.to_string();
@@ -44,7 +44,7 @@ impl Volume {
     /// What is on the disk at this moment, as another disk with the same on it would show after a
     /// loss of power.
     pub(crate) fn snapshot(&self) -> Option<Self> {
-        let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let place = place();
         fs::copy(self.place.path().join("disk"), place.path().join("disk")).unwrap();
         Self::over(place)
     }
