@@ -48,6 +48,34 @@ pub(crate) fn open_svg(title: &str, description: &str, height: f64) -> String {
     )
 }
 
+/// Colours there are for groups: the classes `g0` and on.
+pub(crate) const COLOURS: usize = 6;
+
+/// Which colour stands for whom: names side by side from `left` on in so much room, each of so many
+/// letters at most.
+pub(crate) fn write_legend(
+    out: &mut String,
+    names: &[&str],
+    left: f64,
+    room: f64,
+    top: f64,
+    most: usize,
+) {
+    let step = room / names.len().clamp(1, COLOURS) as f64;
+    for (at, name) in names.iter().enumerate().take(COLOURS) {
+        let x = left + step * at as f64;
+        let letters = most.min((step / 7.5) as usize).max(2);
+        let _ = writeln!(
+            out,
+            "<rect class=\"g{at}\" x=\"{x:.1}\" y=\"{top:.0}\" width=\"10\" height=\"10\"/><text \
+             x=\"{:.1}\" y=\"{:.0}\">{}</text>",
+            x + 14.0,
+            top + 10.0,
+            escape(&shortened(name, letters)),
+        );
+    }
+}
+
 /// A name that finds room.
 pub(crate) fn shortened(name: &str, letters: usize) -> String {
     if name.chars().count() <= letters {

@@ -2,7 +2,7 @@
 
 use crate::compare::table::{ms, quantile_ms};
 use crate::compare::{Cell, CellGroup};
-use crate::page::{escape, open_svg, shortened};
+use crate::page::{COLOURS, escape, open_svg, shortened, write_legend};
 use fairdisk_core::Histogram;
 use std::fmt::Write as _;
 
@@ -17,8 +17,6 @@ const LINE: f64 = 6.0;
 /// Letters of a scheduler's name, and of a group's, that find room.
 const NAME_MAX: usize = 24;
 const GROUP_MAX: usize = 16;
-/// Colours there are.
-const COLOURS: usize = 6;
 
 /// The picture of `cells`, which are one device and row under each scheduler.
 pub(super) fn block(cells: &[Cell]) -> String {
@@ -28,7 +26,7 @@ pub(super) fn block(cells: &[Cell]) -> String {
     let title = format!("{}, {}: who got what", first.device, first.row);
     let height = HEAD + row * cells.len() as f64 + 22.0;
     let mut out = open_svg(&title, &in_words(cells), height);
-    write_legend(&mut out, first);
+    write_heads(&mut out, first);
     let axis = Axis::of(cells);
     let bottom = HEAD + row * cells.len() as f64;
     axis.write(&mut out, bottom);
@@ -69,19 +67,9 @@ fn in_words(cells: &[Cell]) -> String {
     cells.iter().map(cell).collect::<Vec<_>>().join("\n")
 }
 
-fn write_legend(out: &mut String, cell: &Cell) {
-    let step = (PARTS[1] - PARTS[0] + 20.0) / cell.groups.len().clamp(1, COLOURS) as f64;
-    for (at, group) in cell.groups.iter().enumerate().take(COLOURS) {
-        let x = PARTS[0] + step * at as f64;
-        let letters = GROUP_MAX.min((step / 7.5) as usize).max(2);
-        let _ = writeln!(
-            out,
-            "<rect class=\"g{at}\" x=\"{x:.1}\" y=\"22\" width=\"10\" height=\"10\"/><text \
-             x=\"{:.1}\" y=\"32\">{}</text>",
-            x + 14.0,
-            escape(&shortened(&group.outcome.name, letters)),
-        );
-    }
+fn write_heads(out: &mut String, cell: &Cell) {
+    let names: Vec<&str> = cell.groups.iter().map(|group| group.outcome.name.as_str()).collect();
+    write_legend(out, &names, PARTS[0], PARTS[1] - PARTS[0] + 20.0, 22.0, GROUP_MAX);
     let heads = [(PARTS[0], "part of the work"), (RATES[0], "of noop"), (TIMES[0], "latency, ms")];
     for (x, text) in heads {
         let _ = writeln!(out, "<text class=\"dim\" x=\"{x:.1}\" y=\"13\">{text}</text>");

@@ -1,7 +1,7 @@
 //! One row as pictures: the groups' parts of the I/Os, and the rates of tasks that are named.
 
 use crate::outcome::{GroupOutcome, RowOutcome, TaskOutcome};
-use crate::page::{WIDTH, escape, open_svg, shortened};
+use crate::page::{COLOURS, WIDTH, escape, open_svg, shortened, write_legend};
 use std::fmt::Write as _;
 
 /// Where bars begin, and where they end at most.
@@ -11,8 +11,6 @@ const LINE: f64 = 26.0;
 /// Letters of an arm's, task's and group's name that find room.
 const NAME_MAX: usize = 32;
 const GROUP_MAX: usize = 18;
-/// Colours there are.
-const COLOURS: usize = 6;
 
 /// What the groups of each arm got of the I/Os, end to end, and what the source prints.
 pub(super) fn shares(arms: &[&RowOutcome]) -> String {
@@ -21,7 +19,8 @@ pub(super) fn shares(arms: &[&RowOutcome]) -> String {
     let height = HEAD + LINE * arms.len() as f64 + 8.0;
     let title = format!("{}: parts of the I/Os", first.row);
     let mut out = open_svg(&title, &words.join("\n"), height);
-    write_legend(&mut out, &first.groups);
+    let names: Vec<&str> = first.groups.iter().map(|group| group.name.as_str()).collect();
+    write_legend(&mut out, &names, BARS[0], WIDTH - BARS[0], 10.0, GROUP_MAX);
     for (at, arm) in arms.iter().enumerate() {
         let top = HEAD + LINE * at as f64;
         write_name(&mut out, &arm.arm, top);
@@ -95,21 +94,6 @@ fn rate_in_words(task: &TaskOutcome) -> String {
     let published = task.published_mb_per_s;
     let published = published.map_or_else(String::new, |rate| format!(" (published {rate:.1})"));
     format!("{} {:.1} MB/s{published}.", task.name, task.mb_per_s.mean)
-}
-
-fn write_legend(out: &mut String, groups: &[GroupOutcome]) {
-    let step = (WIDTH - BARS[0]) / groups.len().clamp(1, COLOURS) as f64;
-    for (at, group) in groups.iter().enumerate().take(COLOURS) {
-        let x = BARS[0] + step * at as f64;
-        let letters = GROUP_MAX.min((step / 7.5) as usize).max(2);
-        let _ = writeln!(
-            out,
-            "<rect class=\"g{at}\" x=\"{x:.1}\" y=\"10\" width=\"10\" height=\"10\"/><text \
-             x=\"{:.1}\" y=\"20\">{}</text>",
-            x + 14.0,
-            escape(&shortened(&group.name, letters)),
-        );
-    }
 }
 
 fn write_name(out: &mut String, name: &str, top: f64) {
