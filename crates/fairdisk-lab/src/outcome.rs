@@ -11,8 +11,8 @@ pub use html::to_html;
 pub(crate) use json::latency_ms;
 pub use json::to_json;
 pub use score::Score;
-pub(crate) use table::widest;
 pub use table::{Style, to_table};
+pub(crate) use table::{runs, widest};
 
 use crate::catalog::experiment::Published;
 use crate::plan::{Plan, ROOT_GROUP};

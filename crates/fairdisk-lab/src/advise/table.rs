@@ -2,7 +2,7 @@
 
 use super::settings::{check, commands, experiment, in_a_line};
 use super::{Advice, Tried};
-use crate::outcome::{Style, widest};
+use crate::outcome::{Style, runs, widest};
 use std::fmt::Write as _;
 
 /// The advice as text.
@@ -13,10 +13,7 @@ pub fn to_table(advice: &Advice, style: Style) -> String {
     let _ = writeln!(out, "{}", style.bold(&heading));
     let Some(best) = advice.proposed() else { return out };
     let cell = &best.cell;
-    let runs = match cell.seeds {
-        1 => "1 run".to_owned(),
-        seeds => format!("mean of {seeds} runs"),
-    };
+    let runs = runs(cell.seeds);
     let place = format!("on {}, {}, {:.0} s, {runs}", cell.device, cell.row, cell.duration_s);
     let _ = writeln!(out, "{}", style.dim(&place));
     write_wishes(&mut out, advice, best, style);

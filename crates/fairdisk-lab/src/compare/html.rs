@@ -4,6 +4,7 @@ mod chart;
 
 use super::table::{ms, promises_text, quantile_ms};
 use super::{Cell, Comparison, RefusedCell};
+use crate::outcome::runs;
 use crate::page::{escape, page};
 use std::fmt::Write as _;
 
@@ -11,10 +12,7 @@ use std::fmt::Write as _;
 #[must_use]
 pub fn to_html(comparison: &Comparison, command: &str) -> String {
     let mut body = String::new();
-    let runs = match comparison.seeds {
-        1 => "1 run".to_owned(),
-        seeds => format!("mean of {seeds} runs"),
-    };
+    let runs = runs(comparison.seeds as usize);
     let _ = write!(
         body,
         "<h1>{}: {}</h1>\n<p class=\"dim\">In the lab, {runs}. Coloured: the parts of the disk's work \

@@ -1,7 +1,7 @@
 //! A comparison as a table for people.
 
 use super::{Cell, CellGroup, Comparison, Promises, RefusedCell};
-use crate::outcome::{Style, widest};
+use crate::outcome::{Style, runs, widest};
 use fairdisk_core::Histogram;
 use std::fmt::Write as _;
 
@@ -10,10 +10,7 @@ use std::fmt::Write as _;
 pub fn to_table(comparison: &Comparison, style: Style) -> String {
     let mut out = String::new();
     let heading = format!("{}: {}", comparison.experiment, comparison.title);
-    let runs = match comparison.seeds {
-        1 => "1 run".to_owned(),
-        seeds => format!("mean of {seeds} runs"),
-    };
+    let runs = runs(comparison.seeds as usize);
     let _ = writeln!(out, "{}\n{}", style.bold(&heading), style.dim(&runs));
     let blocks: Vec<&[Cell]> = comparison.blocks().collect();
     blocks.iter().for_each(|block| write_block(&mut out, block, style));

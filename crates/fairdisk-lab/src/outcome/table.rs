@@ -55,7 +55,7 @@ pub fn to_table(outcome: &Outcome, style: Style) -> String {
 }
 
 /// What figures are of.
-pub(super) fn runs(count: usize) -> String {
+pub(crate) fn runs(count: usize) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("mean of {count} runs") }
 }
 
