@@ -56,14 +56,6 @@ impl PassThrough {
     }
 }
 
-fn caller(request: &Request, umask: u32) -> Caller {
-    Caller { uid: request.uid(), gid: request.gid(), umask }
-}
-
-fn user(request: &Request) -> User {
-    User { uid: request.uid(), gid: request.gid() }
-}
-
 impl Filesystem for PassThrough {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         for flag in WANTED {
@@ -117,9 +109,9 @@ impl Filesystem for PassThrough {
         reply: ReplyAttr,
     ) {
         let changes = Changes { mode, uid, gid, size, atime, mtime };
-        let (file, user) = (file.map(|file| file.0), user(request));
+        let (file, caller) = (file.map(|file| file.0), Caller::of(request));
         self.run(move |tree| {
-            let changed = tree.change(node.0, file, &changes, user);
+            let changed = tree.change(node.0, file, &changes, caller);
             answer_attributes(tree, reply, node.0, changed);
         });
     }
@@ -141,7 +133,7 @@ impl Filesystem for PassThrough {
         device: u32,
         reply: ReplyEntry,
     ) {
-        let (name, caller) = (name.to_owned(), caller(request, umask));
+        let (name, caller) = (name.to_owned(), Caller::of(request).with_umask(umask));
         self.run(move |tree| {
             let made = tree.make_node(parent.0, &name, (mode, device), caller);
             answer_entry(tree, reply, made);
@@ -157,20 +149,20 @@ impl Filesystem for PassThrough {
         umask: u32,
         reply: ReplyEntry,
     ) {
-        let (name, caller) = (name.to_owned(), caller(request, umask));
+        let (name, caller) = (name.to_owned(), Caller::of(request).with_umask(umask));
         self.run(move |tree| {
             answer_entry(tree, reply, tree.make_directory(parent.0, &name, mode, caller));
         });
     }
 
-    fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        let name = name.to_owned();
-        self.run(move |tree| answer(reply, tree.remove(parent.0, &name, false)));
+    fn unlink(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        let (name, caller) = (name.to_owned(), Caller::of(request));
+        self.run(move |tree| answer(reply, tree.remove(parent.0, &name, false, caller)));
     }
 
-    fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        let name = name.to_owned();
-        self.run(move |tree| answer(reply, tree.remove(parent.0, &name, true)));
+    fn rmdir(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        let (name, caller) = (name.to_owned(), Caller::of(request));
+        self.run(move |tree| answer(reply, tree.remove(parent.0, &name, true, caller)));
     }
 
     fn symlink(
@@ -182,7 +174,7 @@ impl Filesystem for PassThrough {
         reply: ReplyEntry,
     ) {
         let (name, target) = (name.to_owned(), target.to_owned());
-        let caller = caller(request, 0);
+        let caller = Caller::of(request);
         self.run(move |tree| {
             answer_entry(tree, reply, tree.make_symlink(parent.0, &name, &target, caller));
         });
@@ -199,20 +191,27 @@ impl Filesystem for PassThrough {
         reply: ReplyEmpty,
     ) {
         let (name, new_name) = (name.to_owned(), new_name.to_owned());
-        let caller = caller(request, 0);
+        let caller = Caller::of(request);
         self.run(move |tree| {
             let (from, to) = ((parent.0, name.as_os_str()), (new_parent.0, new_name.as_os_str()));
             answer(reply, tree.rename(from, to, flags.bits(), caller));
         });
     }
 
-    fn link(&self, _: &Request, node: INodeNo, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        let name = name.to_owned();
-        self.run(move |tree| answer_entry(tree, reply, tree.link(node.0, parent.0, &name)));
+    fn link(
+        &self,
+        request: &Request,
+        node: INodeNo,
+        parent: INodeNo,
+        name: &OsStr,
+        reply: ReplyEntry,
+    ) {
+        let (name, caller) = (name.to_owned(), Caller::of(request));
+        self.run(move |tree| answer_entry(tree, reply, tree.link(node.0, parent.0, &name, caller)));
     }
 
     fn open(&self, request: &Request, node: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
-        let by = (request.pid(), user(request));
+        let by = (request.pid(), User::of(request));
         self.run(move |tree| answer_open(reply, tree.open(node.0, flags.0, by)));
     }
 
@@ -226,9 +225,8 @@ impl Filesystem for PassThrough {
         flags: i32,
         reply: ReplyCreate,
     ) {
-        let name = name.to_owned();
-        let who = (caller(request, umask), request.pid());
-        self.run(move |tree| match tree.create((parent.0, &name), mode, flags, who) {
+        let (name, caller) = (name.to_owned(), Caller::of(request).with_umask(umask));
+        self.run(move |tree| match tree.create((parent.0, &name), mode, flags, caller) {
             Ok((found, number, how)) => {
                 let attributes = attributes(found.node, &found.stat);
                 let generation = Generation(found.generation);
@@ -288,7 +286,7 @@ impl Filesystem for PassThrough {
         let written = Written {
             caller: request.pid(),
             // What comes from the cache comes from nobody.
-            user: if from_cache { file.state.user() } else { user(request) },
+            user: if from_cache { file.state.user() } else { User::of(request) },
             offset,
             flags: flags.0,
             from_cache,
@@ -418,7 +416,7 @@ impl Filesystem for PassThrough {
         _: u32,
         reply: ReplyEmpty,
     ) {
-        let (name, value, caller) = (name.to_owned(), value.to_vec(), caller(request, 0));
+        let (name, value, caller) = (name.to_owned(), value.to_vec(), Caller::of(request));
         self.run(move |tree| {
             answer(reply, tree.set_xattr(node.0, &name, &value, flags, caller));
         });
@@ -433,9 +431,9 @@ impl Filesystem for PassThrough {
         self.run(move |tree| answer_value(reply, size, tree.xattr_names(node.0)));
     }
 
-    fn removexattr(&self, _: &Request, node: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        let name = name.to_owned();
-        self.run(move |tree| answer(reply, tree.remove_xattr(node.0, &name)));
+    fn removexattr(&self, request: &Request, node: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        let (name, caller) = (name.to_owned(), Caller::of(request));
+        self.run(move |tree| answer(reply, tree.remove_xattr(node.0, &name, caller)));
     }
 
     fn fallocate(
@@ -448,7 +446,7 @@ impl Filesystem for PassThrough {
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        let user = user(request);
+        let user = User::of(request);
         self.run(move |tree| answer(reply, tree.allocate(file.0, (offset, len), mode, user)));
     }
 
@@ -480,7 +478,7 @@ impl Filesystem for PassThrough {
         _: CopyFileRangeFlags,
         reply: ReplyWrite,
     ) {
-        let (caller, user) = (request.pid(), user(request));
+        let (caller, user) = (request.pid(), User::of(request));
         let clear = !user.is_root();
         let written = Written { caller, user, offset, flags: 0, from_cache: false, clear };
         self.run(move |tree| match (tree.file(from.0), tree.file(to.0)) {

@@ -230,7 +230,7 @@ impl Filesystem for Groups {
         umask: u32,
         reply: ReplyEntry,
     ) {
-        let caller = Caller { uid: request.uid(), gid: request.gid(), umask };
+        let caller = Caller::of(request).with_umask(umask);
         answer_entry(reply, self.make(caller, parent, name, mode));
     }
 

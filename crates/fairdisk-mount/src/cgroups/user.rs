@@ -5,6 +5,7 @@
 //! serves it: who owns a part of the tree may move what is in there and nothing else, which only
 //! the kernel can tell.
 
+use crate::caller::{self, Standing};
 use fuser::Request;
 use rustix::process::{Gid, Uid, getegid, getgroups};
 use rustix::thread::{
@@ -46,11 +47,11 @@ impl User {
     /// cannot see has nothing but what the request says.
     pub(super) fn of(request: &Request) -> Self {
         let task = request.pid();
-        let status = fs::read_to_string(format!("/proc/{task}/status")).unwrap_or_default();
+        let standing = Standing::of(task, caller::User::of(request));
         Self {
             uid: request.uid(),
             gid: request.gid(),
-            groups: groups_in(&status),
+            groups: standing.map_or_else(Vec::new, |standing| standing.groups),
             cgroups: namespace(task, "cgroup"),
             tasks: namespace(task, "pid"),
         }
@@ -87,12 +88,6 @@ fn namespace(task: impl Display, kind: &str) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{task}/ns/{kind}")).ok()
 }
 
-/// The supplementary groups in the text of a `/proc/TID/status`.
-fn groups_in(status: &str) -> Vec<Gid> {
-    let line = status.lines().find_map(|line| line.strip_prefix("Groups:")).unwrap_or_default();
-    line.split_whitespace().filter_map(|gid| gid.parse().ok()).map(Gid::from_raw).collect()
-}
-
 impl Drop for Being {
     fn drop(&mut self) {
         let Some(Own { sets, gid, groups }) = self.own.take() else { return };
@@ -102,18 +97,5 @@ impl Drop for Being {
             .and_then(|()| set_thread_groups(&groups));
         // Going on as somebody else would do root's work in the wrong name.
         back.expect("a thread can become itself again");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_are_those_of_the_line() {
-        let status = "Name:\ta\nGid:\t5\t5\t5\t5\nGroups:\t4 24 1000 \nNStgid:\t7\n";
-        assert_eq!(groups_in(status), [4, 24, 1000].map(Gid::from_raw));
-        assert_eq!(groups_in("Groups:\t \n"), []);
-        assert_eq!(groups_in(""), []);
     }
 }

@@ -1,7 +1,7 @@
 //! Attributes: reading and changing them.
 
 use crate::attributes::timespec;
-use crate::caller::User;
+use crate::caller::{Caller, User};
 use crate::freshness::Stamp;
 use crate::nodes::Referred;
 use crate::sys::proc_fd::ProcFd;
@@ -44,21 +44,20 @@ impl Tree {
         }
     }
 
-    /// Changes attributes. The kernel has checked that the caller may, and has cleared the bits
-    /// that a change of mode or owner takes away.
+    /// Changes attributes.
     pub(crate) fn change(
         &self,
         node: u64,
         file: Option<u64>,
         changes: &Changes,
-        user: User,
+        caller: Caller,
     ) -> io::Result<Stat> {
         let fd = self.nodes.refer(node)?;
         let state = self.states.find(node);
         if let Some(state) = &state {
             state.freshness().begin();
         }
-        let done = self.apply(file, &fd, changes, user);
+        let done = self.apply(file, &fd, changes, caller);
         let stat = fstat(&fd);
         if let Some(state) = &state {
             state.freshness().end(stat.as_ref().ok().map(Stamp::of));
@@ -74,25 +73,30 @@ impl Tree {
         file: Option<u64>,
         fd: &Referred,
         changes: &Changes,
-        user: User,
+        caller: Caller,
     ) -> io::Result<()> {
         // The owner first: changing it takes bits away that the mode may give again.
         if changes.uid.is_some() || changes.gid.is_some() {
             let (uid, gid) = (changes.uid.map(Uid::from_raw), changes.gid.map(Gid::from_raw));
+            let _acting = self.privileges.act_as(caller)?;
             chownat(fd, "", uid, gid, AtFlags::EMPTY_PATH)?;
         }
         if let Some(mode) = changes.mode {
-            let mode = Mode::from_raw_mode(mode & 0o7777);
-            chmodat(self.proc_fd.dir(), ProcFd::name(fd), mode, AtFlags::empty())?;
+            let mode = mode & 0o7777;
+            let unasked = only_clears(fstat(fd)?.st_mode & 0o7777, mode);
+            let _acting = (!unasked).then(|| self.privileges.act_as(caller)).transpose()?;
+            let (dir, name) = (self.proc_fd.dir(), ProcFd::name(fd));
+            chmodat(dir, name, Mode::from_raw_mode(mode), AtFlags::empty())?;
         }
         if let Some(size) = changes.size {
-            self.resize(file, fd, size, user)?;
+            self.resize(file, fd, size, caller.user)?;
         }
         if changes.atime.is_some() || changes.mtime.is_some() {
             let times = Timestamps {
                 last_access: timespec(changes.atime),
                 last_modification: timespec(changes.mtime),
             };
+            let _acting = self.privileges.act_as(caller)?;
             utimensat(fd, "", &times, AtFlags::EMPTY_PATH)?;
         }
         Ok(())
@@ -110,5 +114,31 @@ impl Tree {
     /// The space of the file system below.
     pub(crate) fn space(&self, node: u64) -> io::Result<StatVfs> {
         Ok(fstatvfs(self.nodes.refer(node)?)?)
+    }
+}
+
+/// Whether a change of mode takes set-user-id and set-group-id bits away and nothing else. Kernels
+/// before 5.12 do that for whoever writes, which takes no right to change the mode.
+const fn only_clears(before: u32, after: u32) -> bool {
+    let taken = before & !after;
+    after & !before == 0 && taken != 0 && taken & !0o6000 == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_that_writing_takes_away_are_told_from_a_change_of_mode() {
+        for (before, after, expected) in [
+            (0o6777, 0o777, true),
+            (0o4755, 0o755, true),
+            (0o755, 0o755, false),
+            (0o4755, 0o744, false),
+            (0o4755, 0o2755, false),
+            (0o1777, 0o777, false),
+        ] {
+            assert_eq!(only_clears(before, after), expected, "{before:o} {after:o}");
+        }
     }
 }

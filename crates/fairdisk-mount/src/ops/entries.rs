@@ -92,20 +92,36 @@ impl Tree {
     }
 
     /// Gives a file one more name.
-    pub(crate) fn link(&self, node: u64, parent: u64, name: &OsStr) -> io::Result<Found> {
+    pub(crate) fn link(
+        &self,
+        node: u64,
+        parent: u64,
+        name: &OsStr,
+        caller: Caller,
+    ) -> io::Result<Found> {
         demand_name(name)?;
         let (file, parent) = (self.nodes.refer(node)?, self.nodes.refer(parent)?);
-        let dir = self.proc_fd.dir();
-        linkat(dir, ProcFd::name(&file), &parent, name, AtFlags::SYMLINK_FOLLOW)?;
+        {
+            let _acting = self.privileges.act_as(caller)?;
+            let dir = self.proc_fd.dir();
+            linkat(dir, ProcFd::name(&file), &parent, name, AtFlags::SYMLINK_FOLLOW)?;
+        }
         self.nodes.look_up(parent, name)
     }
 
     /// Removes a name; of a directory if `directory`.
-    pub(crate) fn remove(&self, parent: u64, name: &OsStr, directory: bool) -> io::Result<()> {
+    pub(crate) fn remove(
+        &self,
+        parent: u64,
+        name: &OsStr,
+        directory: bool,
+        caller: Caller,
+    ) -> io::Result<()> {
         demand_name(name)?;
         let parent = self.nodes.refer(parent)?;
         self.nodes.hold(&parent, name);
         let flags = if directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        let _acting = self.privileges.act_as(caller)?;
         Ok(unlinkat(parent, name, flags)?)
     }
 
@@ -124,9 +140,7 @@ impl Tree {
         if !flags.intersects(RenameFlags::NOREPLACE | RenameFlags::EXCHANGE) {
             self.nodes.hold(&new_parent, new_name);
         }
-        // What a whiteout leaves behind is a new file.
-        let whiteout = flags.contains(RenameFlags::WHITEOUT);
-        let _acting = whiteout.then(|| self.privileges.act_as(caller)).transpose()?;
+        let _acting = self.privileges.act_as(caller)?;
         Ok(renameat_with(parent, name, new_parent, new_name, flags)?)
     }
 }

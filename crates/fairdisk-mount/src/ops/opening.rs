@@ -59,7 +59,7 @@ impl Tree {
         (parent, name): (u64, &OsStr),
         mode: u32,
         flags: i32,
-        (caller, tid): (Caller, u32),
+        caller: Caller,
     ) -> io::Result<(Found, u64, FopenFlags)> {
         demand_name(name)?;
         let parent = self.nodes.refer(parent)?;
@@ -76,8 +76,8 @@ impl Tree {
             error => error.into(),
         })?;
         let found = self.nodes.know(self.proc_fd.reopen(&fd, OFlags::PATH)?)?;
-        let (number, how) =
-            self.opened(found.node, found.stat.st_ino, fd, flags, (tid, caller.user()));
+        let by = (caller.thread, caller.user);
+        let (number, how) = self.opened(found.node, found.stat.st_ino, fd, flags, by);
         Ok((found, number, how))
     }
 

@@ -1,17 +1,17 @@
 //! Extended attributes, POSIX ACLs among them.
 
-use crate::caller::{Caller, User};
-use crate::sys::fsid;
+use crate::caller::{ActingAs, Caller};
 use crate::sys::proc_fd::ProcFd;
 use crate::tree::Tree;
 use rustix::fs::{XattrFlags, getxattr, listxattr, removexattr, setxattr};
 use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 
 /// Bytes of the longest value or list there can be.
 const VALUE_BYTES_MAX: usize = 64 << 10;
-/// The ACL that permissions go with.
-const ACCESS_ACL: &str = "system.posix_acl_access";
+/// Those by which a kernel decides. It takes some away unasked, from whatever is written to.
+const SECURITY: &[u8] = b"security.";
 
 impl Tree {
     /// The value of an attribute.
@@ -43,19 +43,22 @@ impl Tree {
     ) -> io::Result<()> {
         let fd = self.nodes.refer(node)?;
         let flags = XattrFlags::from_bits_retain(flags as u32);
-        if name != ACCESS_ACL || caller.uid == 0 || !self.privileges.is_root() {
-            return Ok(setxattr(ProcFd::path(&fd), name, value, flags)?);
-        }
-        // Who is not in the file's group loses the set-group-id bit with a new ACL: the file
-        // system below decides that, so it has to see the caller's group.
-        let _clearing = self.privileges.write_as(User::ROOT, true)?;
-        let _group = fsid::Group::become_for_now(caller.gid)?;
+        let _acting = self.attributing(name, caller)?;
         Ok(setxattr(ProcFd::path(&fd), name, value, flags)?)
     }
 
     /// Removes an attribute.
-    pub(crate) fn remove_xattr(&self, node: u64, name: &OsStr) -> io::Result<()> {
+    pub(crate) fn remove_xattr(&self, node: u64, name: &OsStr, caller: Caller) -> io::Result<()> {
         let fd = self.nodes.refer(node)?;
+        let _acting = self.attributing(name, caller)?;
         Ok(removexattr(ProcFd::path(&fd), name)?)
+    }
+
+    /// The kernel above has asked its security module about attributes that are for such modules.
+    fn attributing(&self, name: &OsStr, caller: Caller) -> io::Result<Option<ActingAs<'_>>> {
+        if name.as_bytes().starts_with(SECURITY) {
+            return Ok(None);
+        }
+        self.privileges.act_as(caller).map(Some)
     }
 }

@@ -32,21 +32,3 @@ pub(crate) fn own_umask() -> io::Result<()> {
         Err(io::Error::last_os_error())
     }
 }
-
-/// While it lives, this thread acts as a group.
-pub(crate) struct Group(u32);
-
-impl Group {
-    /// Acts as `gid` from now on.
-    pub(crate) fn become_for_now(gid: u32) -> io::Result<Self> {
-        set_group(gid)?;
-        Ok(Self(rustix::process::getegid().as_raw()))
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // Going on as another group would make files for it.
-        set_group(self.0).expect("a thread can become itself again");
-    }
-}

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
+use std::time::Duration;
 use tempfile::TempDir;
 
 const PLACES: &str = "FAIRDISK_TEST_MOUNT";
@@ -22,17 +23,20 @@ pub(crate) struct How {
     pub(crate) shuffled: bool,
     pub(crate) read_only: bool,
     pub(crate) owner_only: bool,
+    /// The kernel may believe for an hour what it was told.
+    pub(crate) believed: bool,
 }
 
 impl How {
     fn to_text(self) -> String {
-        format!("{} {} {}", self.shuffled, self.read_only, self.owner_only)
+        let Self { shuffled, read_only, owner_only, believed } = self;
+        format!("{shuffled} {read_only} {owner_only} {believed}")
     }
 
     fn from_text(text: &str) -> Self {
         let mut words = text.split(' ').map(|word| word == "true");
         let mut next = || words.next().unwrap();
-        Self { shuffled: next(), read_only: next(), owner_only: next() }
+        Self { shuffled: next(), read_only: next(), owner_only: next(), believed: next() }
     }
 }
 
@@ -210,11 +214,14 @@ pub(crate) fn serve() {
     let Ok(places) = std::env::var(PLACES) else { return };
     let (source, mount) = places.split_once('\n').unwrap();
     let how = How::from_text(&std::env::var(HOW).unwrap());
-    let options = MountOptions {
+    let mut options = MountOptions {
         allow_other: !how.owner_only,
         read_only: how.read_only,
         ..MountOptions::default()
     };
+    if how.believed {
+        options.ttl = Duration::from_secs(3600);
+    }
     let gate: Arc<dyn Gate> =
         if how.shuffled { Arc::new(ShufflingGate::new()) } else { Arc::new(OpenGate) };
     match Mounted::mount(Path::new(source), Path::new(mount), options, gate) {

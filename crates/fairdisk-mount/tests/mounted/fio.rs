@@ -26,7 +26,7 @@ fn verify(how: How, options: &[&str]) {
     }
 }
 
-const SHUFFLED: How = How { shuffled: true, read_only: false, owner_only: false };
+const SHUFFLED: How = How { shuffled: true, read_only: false, owner_only: false, believed: false };
 
 #[test]
 fn direct() {

@@ -2,11 +2,27 @@
 
 use crate::common::{How, Tree, can_mount, printed};
 use crate::volume::Volume;
+use rustix::fs::{XattrFlags, setxattr};
+use rustix::process::{Gid, Uid};
+use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::thread;
 
 const NOBODY: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
 const IN_GROUP: [&str; 3] = ["--reuid=65534", "--regid=65534", "--groups=4321"];
+
+/// Does something as nobody, in a thread of its own.
+fn as_nobody<T: Send>(what: impl FnOnce() -> T + Send) -> T {
+    let become_nobody = || {
+        let (uid, gid) = (Uid::from_raw(65534), Gid::from_raw(65534));
+        set_thread_groups(&[]).unwrap();
+        set_thread_res_gid(gid, gid, gid).unwrap();
+        set_thread_res_uid(uid, uid, uid).unwrap();
+        what()
+    };
+    thread::scope(|scope| scope.spawn(become_nobody).join().unwrap())
+}
 
 fn mode(tree: &Tree, name: &str, mode: u32) {
     fs::set_permissions(tree.at(name), Permissions::from_mode(mode)).unwrap();
@@ -72,8 +88,15 @@ fn all_groups_of_a_user_count() {
     fs::create_dir(tree.at("shared")).unwrap();
     chown(tree.at("shared"), Some(0), Some(4321)).unwrap();
     mode(&tree, "shared", 0o2770);
-    let script = "cd shared; echo mine > file; mkdir dir; chgrp 4321 file; cat file";
-    assert!(!tree.shell_as(&NOBODY, script).status.success());
+    fs::write(tree.at("shared/roots"), "").unwrap();
+    chown(tree.at("shared/roots"), Some(0), Some(4321)).unwrap();
+    mode(&tree, "shared/roots", 0o664);
+    let script = "cd shared; echo mine > file; mkdir dir; chgrp 4321 file; cat file
+                  chmod 2770 dir; touch roots; mv file moved; ln moved file; rm moved
+                  ln -s x soft; mkfifo pipe; mknod hole p; rm soft pipe hole; mkdir e; rmdir e";
+    for line in script.split('\n') {
+        assert!(!tree.shell_as(&NOBODY, line).status.success());
+    }
     printed(script, &tree.shell_as(&IN_GROUP, script));
     let (file, dir) = (tree.below("shared/file"), tree.below("shared/dir"));
     let (file, dir) = (fs::metadata(file).unwrap(), fs::metadata(dir).unwrap());
@@ -162,4 +185,81 @@ fn users_do_not_get_what_is_kept_for_root() {
     }
     tree.shell("cd open; dd if=/dev/zero of=root bs=64k count=350 2>&1");
     assert!(free().f_bfree < kept, "root may have it");
+}
+
+/// What the kernel above believes of a file may be out of date; then what the file system below
+/// says counts.
+#[test]
+fn the_file_system_below_has_the_last_word() {
+    let how = How { believed: true, ..How::default() };
+    let Some(tree) = Tree::served(how) else { return };
+    tree.shell("mkdir -p d/sub; touch d/file own; chown -R 65534:65534 d own; chmod 777 d");
+    let look = "find . -exec stat -c '%n %a %u %g %Y %h' {} + | sort";
+    printed(look, &tree.shell_as(&NOBODY, look));
+    chown(tree.below("d"), Some(0), Some(0)).unwrap();
+    fs::set_permissions(tree.below("d"), Permissions::from_mode(0o755)).unwrap();
+    chown(tree.below("own"), Some(0), Some(0)).unwrap();
+    let below = || {
+        let mut command = std::process::Command::new("sh");
+        printed(look, &command.args(["-ec", look]).current_dir(&tree.source).output().unwrap())
+    };
+    let before = below();
+    for refused in [
+        "rm -f d/file",
+        "mv d/file d/other",
+        "mv -T d/sub d/moved",
+        "ln d/file d/linked",
+        "rmdir d/sub",
+        "mkdir d/new",
+        "mkfifo d/pipe",
+        "ln -s x d/soft",
+        "echo > d/made",
+        "chmod 777 own",
+        "chgrp 65534 own",
+        "touch -d @5 own",
+    ] {
+        let output = tree.shell_as(&NOBODY, refused);
+        assert!(!output.status.success(), "{refused}");
+        assert_eq!(below(), before, "{refused}");
+    }
+    let own = tree.at("own");
+    let set = || setxattr(&own, "user.test", b"mine", XattrFlags::empty());
+    assert_eq!(as_nobody(set), Err(rustix::io::Errno::ACCESS));
+}
+
+#[test]
+fn who_has_rights_over_files_of_others_keeps_them() {
+    let Some(tree) = Tree::new() else { return };
+    tree.shell("mkdir d; touch d/file d/mine own; chmod 700 d; chmod 600 own");
+    let given = "--inh-caps=+fowner,+chown,+dac_override";
+    let kept = "--ambient-caps=+fowner,+chown,+dac_override";
+    let identity = [&NOBODY[..], &[given, kept]].concat();
+    let script = "rm d/file; mv d/mine d/other; chmod 640 own; touch -d @5 own; chown 7:8 own";
+    assert!(!tree.shell_as(&NOBODY, script).status.success());
+    printed(script, &tree.shell_as(&identity, script));
+    let own = fs::metadata(tree.below("own")).unwrap();
+    assert_eq!((own.uid(), own.gid(), own.mode() & 0o7777, own.mtime()), (7, 8, 0o640, 5));
+    assert_eq!(tree.shell("ls d"), "other");
+}
+
+/// Attributes and names take space, too.
+#[test]
+fn users_do_not_get_what_is_kept_for_root_by_attributes() {
+    if !can_mount() {
+        return;
+    }
+    let Some(volume) = Volume::new(32, 25) else { return };
+    let tree = Tree::over(&volume.path, How::default());
+    tree.shell("mkdir open; chmod 777 open");
+    let script = "cd open; for i in $(seq 200); do echo > $i; done; dd if=/dev/zero of=all bs=64k";
+    assert!(!tree.shell_as(&NOBODY, script).status.success());
+    tree.shell("sync -f .");
+    let set = |file: u32| {
+        // Equal values would share a block.
+        let value: Vec<u8> = (0..900).map(|at| (at * file) as u8).collect();
+        setxattr(tree.at(&format!("open/{file}")), "user.test", &value, XattrFlags::empty())
+    };
+    let refused = as_nobody(|| (1..=200).find_map(|file| set(file).err()));
+    assert_eq!(refused, Some(rustix::io::Errno::NOSPC));
+    assert_eq!(set(200), Ok(()), "root may have it");
 }
