@@ -80,7 +80,8 @@ impl Filesystem for PassThrough {
         if node.0 == ROOT {
             return;
         }
-        if let Some(last) = self.tree.forget(node.0, count) {
+        let last = self.tree.forget(node.0, count);
+        if !last.is_empty() {
             self.run(move |_| drop(last));
         }
     }
@@ -367,12 +368,13 @@ impl Filesystem for PassThrough {
     fn readdirplus(
         &self,
         _: &Request,
-        _: INodeNo,
+        node: INodeNo,
         directory: FileHandle,
         offset: u64,
         mut reply: ReplyDirectoryPlus,
     ) {
-        self.run(move |tree| match tree.list_plus(directory.0, offset, &mut reply) {
+        let directory = (node.0, directory.0);
+        self.run(move |tree| match tree.list_plus(directory, offset, &mut reply) {
             Ok(()) => reply.ok(),
             Err(error) => reply.error(error.into()),
         });

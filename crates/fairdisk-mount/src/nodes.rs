@@ -3,19 +3,24 @@
 //! A node costs a few words: the number is the inode number, and what else is needed to reach the
 //! file again is its file handle, which for the common file systems is one 32-bit generation. A
 //! file handle dies with its file, so it can never lead to another one. Where handles are not to
-//! be had (no permission, no support, another mount below the source) a node holds a descriptor
-//! that only refers to its file.
+//! be had (no permission, no support, another mount below the source) a node is its name in the
+//! node of its directory; what is found there has to be the file that was meant. Those that were
+//! of use lately have a descriptor that refers to the file, and those whose last name goes keep it.
 //!
 //! Nodes are counted as the kernel counts them, and gone when it forgets them.
 
 mod dense;
+mod named;
 mod place;
 mod table;
 
 use crate::sys::handle::{handle_of, open_path};
+use named::{Mark, Named, Step};
 use place::Place;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, Stat, fstat, open, openat};
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -27,6 +32,10 @@ use table::Table;
 pub(crate) const ROOT: u64 = 1;
 /// How a file is referred to: not opened, not followed.
 const REFER: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Descriptors kept of nodes that are reached by name, at most: each takes a kilobyte or two of the
+/// kernel's memory. Where a process may have few, half of them are for files that are open.
+const DESCRIPTORS_MAX: usize = 1 << 14;
 
 /// A file as it was just found.
 #[derive(Debug)]
@@ -41,7 +50,13 @@ pub(crate) struct Found {
 
 /// A descriptor that refers to a node.
 #[derive(Debug)]
-pub(crate) enum Referred {
+pub(crate) struct Referred {
+    node: u64,
+    fd: Fd,
+}
+
+#[derive(Debug)]
+enum Fd {
     /// Made for the occasion.
     Fresh(OwnedFd),
     /// Held by the node.
@@ -50,11 +65,18 @@ pub(crate) enum Referred {
 
 impl AsFd for Referred {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Fresh(fd) => fd.as_fd(),
-            Self::Held(fd) => fd.as_fd(),
+        match &self.fd {
+            Fd::Fresh(fd) => fd.as_fd(),
+            Fd::Held(fd) => fd.as_fd(),
         }
     }
+}
+
+/// A node whose name is about to change.
+#[derive(Debug)]
+pub(crate) struct Moving {
+    node: u64,
+    fd: Arc<OwnedFd>,
 }
 
 /// Every node the kernel knows.
@@ -78,7 +100,9 @@ impl Nodes {
             Some((fd, number))
         });
         let root_stat = fstat(&root)?;
-        let table = Mutex::new(Table::new(root_stat.st_dev));
+        let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let room = usize::try_from(most / 2).map_or(DESCRIPTORS_MAX, |it| it.min(DESCRIPTORS_MAX));
+        let table = Mutex::new(Table::new(root_stat.st_dev, room));
         Ok(Self { root: Arc::new(root), root_stat, mount, table })
     }
 
@@ -98,75 +122,159 @@ impl Nodes {
 
     /// Whether the kernel knows a node.
     pub(crate) fn knows(&self, node: u64) -> bool {
-        self.table().place(node).is_some()
+        self.table().knows(node)
     }
 
     /// Refers to a node.
     pub(crate) fn refer(&self, node: u64) -> io::Result<Referred> {
-        if node == ROOT {
-            return Ok(Referred::Held(Arc::clone(&self.root)));
-        }
-        let place = self.table().place(node).ok_or_else(stale)?;
-        let (kind, bytes) = match place {
-            Place::Held(fd) => return Ok(Referred::Held(fd)),
-            Place::Short { generation } => (1, place::short_bytes(node, generation).to_vec()),
-            Place::Long(handle) => (handle.kind, handle.bytes.clone()),
+        let fd = match self.at_hand(node)? {
+            Some(fd) => fd,
+            None => Fd::Held(self.find_again(node)?),
         };
+        Ok(Referred { node, fd })
+    }
+
+    /// Refers to a node that needs no way.
+    fn at_hand(&self, node: u64) -> io::Result<Option<Fd>> {
+        if node == ROOT {
+            return Ok(Some(Fd::Held(Arc::clone(&self.root))));
+        }
+        let mut table = self.table();
+        if let Some(fd) = table.descriptor(node) {
+            return Ok(Some(Fd::Held(fd)));
+        }
+        let Some((kind, bytes)) = table.handle(node) else { return Ok(None) };
+        drop(table);
         let (mount, _) = self.mount.as_ref().ok_or_else(stale)?;
-        open_path(mount.as_fd(), kind, &bytes).map(Referred::Fresh)
+        open_path(mount.as_fd(), kind, &bytes).map(|fd| Some(Fd::Fresh(fd)))
+    }
+
+    /// Goes the way to a node once more.
+    fn find_again(&self, node: u64) -> io::Result<Arc<OwnedFd>> {
+        let way = self.table().way(node);
+        if way.steps.is_empty() {
+            return Err(stale());
+        }
+        let mut at = self.refer(way.start)?.fd;
+        for step in way.steps.iter().rev() {
+            at = Fd::Held(match at {
+                Fd::Fresh(fd) => self.step(fd, step)?,
+                Fd::Held(fd) => self.step(fd, step)?,
+            });
+        }
+        match at {
+            Fd::Held(fd) => Ok(fd),
+            Fd::Fresh(fd) => Ok(Arc::new(fd)),
+        }
+    }
+
+    /// Finds what has to be the file that was meant.
+    fn step(&self, parent: impl AsFd, step: &Step) -> io::Result<Arc<OwnedFd>> {
+        let fd = openat(parent, &step.name, REFER, Mode::empty()).map_err(|error| match error {
+            Errno::NOENT | Errno::NOTDIR => stale(),
+            error => error.into(),
+        })?;
+        if Mark::of(&fd, &fstat(&fd)?) != step.mark {
+            return Err(stale());
+        }
+        let fd = Arc::new(fd);
+        self.change(|table| table.opened(step, &fd));
+        Ok(fd)
+    }
+
+    /// Changes the table; what has no place there any longer is closed.
+    fn change<T>(&self, with: impl FnOnce(&mut Table) -> T) -> T {
+        let (done, closed) = {
+            let mut table = self.table();
+            (with(&mut table), table.closed())
+        };
+        drop(closed);
+        done
     }
 
     /// Finds a name in a directory. The kernel will know the file from now on.
-    pub(crate) fn look_up(&self, parent: impl AsFd, name: &OsStr) -> io::Result<Found> {
+    pub(crate) fn look_up(&self, parent: &Referred, name: &OsStr) -> io::Result<Found> {
+        self.look_up_in(parent.node, parent, name)
+    }
+
+    /// The same, in an open directory.
+    pub(crate) fn look_up_in(
+        &self,
+        parent: u64,
+        open: impl AsFd,
+        name: &OsStr,
+    ) -> io::Result<Found> {
         demand_name(name)?;
-        self.know(openat(parent, name, REFER, Mode::empty())?)
+        self.know(parent, name, openat(open, name, REFER, Mode::empty())?)
     }
 
     /// The kernel will know the file `fd` refers to from now on.
-    pub(crate) fn know(&self, fd: OwnedFd) -> io::Result<Found> {
+    pub(crate) fn know(&self, parent: u64, name: &OsStr, fd: OwnedFd) -> io::Result<Found> {
         let stat = fstat(&fd)?;
         if (stat.st_dev, stat.st_ino) == (self.root_stat.st_dev, self.root_stat.st_ino) {
             return Ok(Found { node: ROOT, generation: 0, stat });
         }
-        let place = self.place_of(fd, &stat);
+        let place = self.place_of(parent, name, fd, &stat);
         let generation = place.generation();
-        let node = self.table().know(stat.st_dev, stat.st_ino, place);
+        let node = self.change(|table| table.know(stat.st_dev, stat.st_ino, place));
         Ok(Found { node, generation, stat })
     }
 
-    fn place_of(&self, fd: OwnedFd, stat: &Stat) -> Place {
+    fn place_of(&self, parent: u64, name: &OsStr, fd: OwnedFd, stat: &Stat) -> Place {
         let handle = self.mount.as_ref().and_then(|(_, mount)| {
             let (handle, through) = handle_of(&fd).ok()?;
             (through == *mount && stat.st_dev == self.root_stat.st_dev).then_some(handle)
         });
         match handle {
             Some(handle) => Place::of(handle, stat.st_ino),
-            None => Place::Held(Arc::new(fd)),
+            None => {
+                let mark = Mark::of(&fd, stat);
+                Place::Named(Box::new(Named::new(parent, name, mark, Arc::new(fd))))
+            }
         }
     }
 
-    /// The kernel knows a node `count` times less. A descriptor that is no longer needed is the
-    /// answer: closing it may free a large file, which takes a while.
-    pub(crate) fn forget(&self, node: u64, count: u64) -> Option<Arc<OwnedFd>> {
-        match self.table().forget(node, count) {
-            Some(Place::Held(fd)) => Some(fd),
-            _ => None,
-        }
+    /// The kernel knows a node `count` times less. Descriptors that are no longer needed are the
+    /// answer: closing one may free a large file, which takes a while.
+    pub(crate) fn forget(&self, node: u64, count: u64) -> Vec<Arc<OwnedFd>> {
+        let mut table = self.table();
+        table.forget(node, count);
+        table.closed()
     }
 
     /// A name is about to go. A node whose file goes with it stays reachable for those who still
     /// have it, until the kernel forgets it.
-    pub(crate) fn hold(&self, parent: impl AsFd, name: &OsStr) {
-        if self.mount.is_none() {
-            return;
-        }
-        let Ok(fd) = openat(parent, name, REFER, Mode::empty()) else { return };
-        let Ok(stat) = fstat(&fd) else { return };
+    pub(crate) fn hold(&self, parent: &Referred, name: &OsStr) {
+        let Some((fd, stat)) = found(parent, name) else { return };
         let is_directory = stat.st_mode & 0o170_000 == 0o040_000;
-        if stat.st_dev == self.root_stat.st_dev && (is_directory || stat.st_nlink == 1) {
-            self.table().hold(stat.st_ino, Arc::new(fd));
-        }
+        let last = is_directory || stat.st_nlink == 1;
+        self.change(|table| table.hold(stat.st_dev, stat.st_ino, fd, last));
     }
+
+    /// A name is about to change. What is reached by it is held meanwhile.
+    pub(crate) fn moving(&self, parent: &Referred, name: &OsStr) -> Option<Moving> {
+        if !self.table().has_names() {
+            return None;
+        }
+        let (fd, stat) = found(parent, name)?;
+        let node = self.change(|table| table.moving(stat.st_dev, stat.st_ino, &fd))?;
+        Some(Moving { node, fd })
+    }
+
+    /// The name it has now.
+    pub(crate) fn moved(&self, moving: Moving, parent: &Referred, name: &OsStr) {
+        let Moving { node, fd } = moving;
+        let Ok(stat) = fstat(&fd) else { return };
+        let mark = Mark::of(&fd, &stat);
+        let place = Place::Named(Box::new(Named::new(parent.node, name, mark, fd)));
+        self.change(|table| table.lead(node, place));
+    }
+}
+
+fn found(parent: &Referred, name: &OsStr) -> Option<(Arc<OwnedFd>, Stat)> {
+    let fd = openat(parent, name, REFER, Mode::empty()).ok()?;
+    let stat = fstat(&fd).ok()?;
+    Some((Arc::new(fd), stat))
 }
 
 /// One name, and one that stays in its directory.

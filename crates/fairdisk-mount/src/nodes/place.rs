@@ -1,11 +1,12 @@
 //! How a node's file is reached again.
 
+use super::named::Named;
 use crate::sys::handle::RawHandle;
 use rustix::fd::OwnedFd;
 use std::sync::Arc;
 
 /// How a node's file is reached again.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum Place {
     /// By a handle of the common kind: the inode number and this.
     Short { generation: u32 },
@@ -13,6 +14,8 @@ pub(super) enum Place {
     Long(Box<RawHandle>),
     /// By a descriptor.
     Held(Arc<OwnedFd>),
+    /// By its name in another node.
+    Named(Box<Named>),
 }
 
 /// The handle of the common kind: inode number and generation, 32 bits each.
@@ -44,13 +47,26 @@ impl Place {
             Self::Long(handle) => handle.bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
                 (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
             }),
+            Self::Named(named) => named.mark.generation(),
             Self::Held(_) => 0,
+        }
+    }
+
+    /// A descriptor that is at hand.
+    pub(super) fn descriptor(self) -> Option<Arc<OwnedFd>> {
+        match self {
+            Self::Held(fd) => Some(fd),
+            Self::Named(named) => named.fd,
+            _ => None,
         }
     }
 
     /// Whether both lead to the same file, as far as they are of the same kind.
     pub(super) fn leads_as(&self, other: &Self) -> bool {
         match (self, other) {
+            (Self::Named(one), Self::Named(two)) => one.fd.is_some() && one.is_as(two),
+            // What has a name need not be held.
+            (_, Self::Named(_)) => false,
             (Self::Short { generation: one }, Self::Short { generation: two }) => one == two,
             (Self::Long(one), Self::Long(two)) => one == two,
             // A held file exists: whatever else has its number is the same file.

@@ -1,19 +1,30 @@
 //! The table of nodes.
 
 use super::dense::Dense;
+use super::named::{Step, Way};
+use super::place::short_bytes;
 use super::{Place, ROOT};
 use rustix::fd::OwnedFd;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// Numbers from here on are made up: for files of other devices, and for those whose inode number
 /// is taken.
 const MADE_UP: u64 = 1 << 63;
 
+/// Names on the way to a node at most: what is longer goes round in a circle.
+const STEPS_MAX: usize = 1 << 16;
+
 /// What the kernel knows.
 #[derive(Debug)]
 pub(super) struct Table {
     device: u64,
+    /// Descriptors kept of nodes reached by name, at most,
+    room: usize,
+    /// and those that are; some may be closed by now.
+    open: VecDeque<u64>,
+    /// Descriptors there was no room for, for whoever gives the lock back.
+    closed: Vec<Arc<OwnedFd>>,
     /// Those that are no more than a number and a generation,
     dense: Dense,
     /// and all others. No node is in both.
@@ -28,14 +39,20 @@ pub(super) struct Table {
 struct Known {
     /// How often the kernel was told.
     count: u64,
+    /// Nodes that are reached by way of this one.
+    inside: u64,
     place: Place,
 }
 
 impl Table {
-    /// Inode numbers of `device` are used as they are.
-    pub(super) fn new(device: u64) -> Self {
+    /// Inode numbers of `device` are used as they are. Of nodes reached by name, `room` have a
+    /// descriptor.
+    pub(super) fn new(device: u64, room: usize) -> Self {
         Self {
             device,
+            room,
+            open: VecDeque::new(),
+            closed: Vec::new(),
             dense: Dense::default(),
             known: HashMap::new(),
             made_up: HashMap::new(),
@@ -48,11 +65,84 @@ impl Table {
         self.dense.len() + self.known.len()
     }
 
-    pub(super) fn place(&self, node: u64) -> Option<Place> {
-        match self.dense.generation(node) {
-            Some(generation) => Some(Place::Short { generation }),
-            None => self.known.get(&node).map(|known| known.place.clone()),
+    /// Whether the kernel knows a node.
+    pub(super) fn knows(&self, node: u64) -> bool {
+        self.dense.generation(node).is_some()
+            || self.known.get(&node).is_some_and(|known| known.count > 0)
+    }
+
+    /// The handle of a node: its kind and its bytes.
+    pub(super) fn handle(&self, node: u64) -> Option<(i32, Vec<u8>)> {
+        if let Some(generation) = self.dense.generation(node) {
+            return Some((1, short_bytes(node, generation).to_vec()));
         }
+        match &self.known.get(&node)?.place {
+            Place::Short { generation } => Some((1, short_bytes(node, *generation).to_vec())),
+            Place::Long(handle) => Some((handle.kind, handle.bytes.clone())),
+            Place::Held(_) | Place::Named(_) => None,
+        }
+    }
+
+    /// The descriptor of a node, if there is one.
+    pub(super) fn descriptor(&mut self, node: u64) -> Option<Arc<OwnedFd>> {
+        match &mut self.known.get_mut(&node)?.place {
+            Place::Held(fd) => Some(Arc::clone(fd)),
+            Place::Named(named) => {
+                named.used = true;
+                named.fd.clone()
+            }
+            Place::Short { .. } | Place::Long(_) => None,
+        }
+    }
+
+    /// How to find a node that has no descriptor, from the nearest one that needs no way. No steps
+    /// if there is none.
+    pub(super) fn way(&self, node: u64) -> Way {
+        let mut way = Way { start: node, steps: Vec::new() };
+        while let Some(Known { place: Place::Named(named), .. }) = self.known.get(&way.start)
+            && (named.fd.is_none() || way.steps.is_empty())
+        {
+            if way.steps.len() == STEPS_MAX {
+                return Way::default();
+            }
+            let (name, mark) = (named.name.clone(), named.mark);
+            way.steps.push(Step { node: way.start, name, mark });
+            way.start = named.parent;
+        }
+        way
+    }
+
+    /// A node has been found again.
+    pub(super) fn opened(&mut self, step: &Step, fd: &Arc<OwnedFd>) {
+        if let Some(Known { place: Place::Named(named), .. }) = self.known.get_mut(&step.node)
+            && named.mark == step.mark
+            && named.fd.is_none()
+        {
+            named.fd = Some(Arc::clone(fd));
+            named.used = true;
+            self.make_room(step.node);
+        }
+    }
+
+    /// A descriptor more: those that were of no use for longest go.
+    fn make_room(&mut self, node: u64) {
+        self.open.push_back(node);
+        while self.open.len() > self.room {
+            let Some(node) = self.open.pop_front() else { return };
+            if let Some(Known { place: Place::Named(named), .. }) = self.known.get_mut(&node) {
+                if std::mem::take(&mut named.used) {
+                    self.open.push_back(node);
+                } else {
+                    self.closed.extend(named.fd.take());
+                }
+            }
+        }
+    }
+
+    /// Descriptors to close: not under the lock, as that may free a large file.
+    #[must_use]
+    pub(super) fn closed(&mut self) -> Vec<Arc<OwnedFd>> {
+        std::mem::take(&mut self.closed)
     }
 
     /// The kernel is told of a file once more. Its number is the answer.
@@ -62,45 +152,76 @@ impl Table {
             Some(known) => {
                 known.count += 1;
                 if !known.place.leads_as(&place) {
-                    // The file that had the number is gone; the generation tells the kernel.
-                    known.place = place;
+                    // The file that had the number is gone, and the generation tells the kernel;
+                    // or it has another name.
+                    self.lead(node, place);
                 }
             }
             None => match place {
                 Place::Short { generation } if node == inode => self.dense.know(node, generation),
                 place => {
                     let count = self.dense.take(node).unwrap_or(0) + 1;
-                    self.known.insert(node, Known { count, place });
+                    // Whatever it is, until it is led to.
+                    let nowhere = Place::Short { generation: 0 };
+                    self.known.insert(node, Known { count, inside: 0, place: nowhere });
+                    self.lead(node, place);
                 }
             },
         }
         node
     }
 
-    fn number(&mut self, device: u64, inode: u64) -> u64 {
-        if device == self.device && inode > ROOT && inode < MADE_UP {
-            return inode;
+    /// From now on `node` is reached like this.
+    pub(super) fn lead(&mut self, node: u64, mut place: Place) {
+        if !self.known.contains_key(&node) {
+            return self.closed.extend(place.descriptor());
         }
-        if let Some(number) = self.made_up.get(&(device, inode)) {
-            return *number;
+        if let Place::Named(named) = &mut place
+            && !self.lies_in(named.parent)
+            && let Some(fd) = named.fd.take()
+        {
+            place = Place::Held(fd);
         }
-        self.next += 1;
-        self.made_up.insert((device, inode), self.next);
-        self.made_for.insert(self.next, (device, inode));
-        self.next
+        let named = matches!(place, Place::Named(_));
+        let Some(known) = self.known.get_mut(&node) else { return };
+        let before = std::mem::replace(&mut known.place, place);
+        if named {
+            self.make_room(node);
+        }
+        self.leave(before);
     }
 
-    /// The kernel forgets `count` times. What nobody knows any longer is the answer.
-    #[must_use]
-    pub(super) fn forget(&mut self, node: u64, count: u64) -> Option<Place> {
-        let Some(known) = self.known.get_mut(&node) else {
-            self.dense.forget(node, count);
-            return None;
-        };
-        known.count = known.count.saturating_sub(count);
-        if known.count > 0 {
-            return None;
+    /// A node is reached by way of `parent`, which stays known for that; not if nobody knows it.
+    fn lies_in(&mut self, parent: u64) -> bool {
+        if let (Some(generation), Some(count)) =
+            (self.dense.generation(parent), self.dense.take(parent))
+        {
+            let place = Place::Short { generation };
+            self.known.insert(parent, Known { count, inside: 0, place });
         }
+        match self.known.get_mut(&parent) {
+            Some(known) => known.inside += 1,
+            None => return parent == ROOT,
+        }
+        true
+    }
+
+    /// A node is not reached like this any longer: neither may be others that it was reached by.
+    fn leave(&mut self, mut place: Place) {
+        while let Place::Named(named) = place {
+            self.closed.extend(named.fd);
+            let Some(known) = self.known.get_mut(&named.parent) else { return };
+            known.inside -= 1;
+            if known.count > 0 || known.inside > 0 {
+                return;
+            }
+            let Some(gone) = self.remove(named.parent) else { return };
+            place = gone;
+        }
+        self.closed.extend(place.descriptor());
+    }
+
+    fn remove(&mut self, node: u64) -> Option<Place> {
         let gone = self.known.remove(&node).map(|known| known.place);
         if let Some(file) = self.made_for.remove(&node) {
             self.made_up.remove(&file);
@@ -112,19 +233,71 @@ impl Table {
         gone
     }
 
-    /// Keeps a file reachable if the kernel knows it.
-    pub(super) fn hold(&mut self, inode: u64, fd: Arc<OwnedFd>) {
-        if let Some(known) = self.known.get_mut(&inode) {
-            known.place = Place::Held(fd);
-        } else if let Some(count) = self.dense.take(inode) {
-            self.known.insert(inode, Known { count, place: Place::Held(fd) });
+    /// The number a file has, if it may have one.
+    fn find(&self, device: u64, inode: u64) -> Option<u64> {
+        if device == self.device && inode > ROOT && inode < MADE_UP {
+            return Some(inode);
         }
+        self.made_up.get(&(device, inode)).copied()
+    }
+
+    fn number(&mut self, device: u64, inode: u64) -> u64 {
+        if let Some(number) = self.find(device, inode) {
+            return number;
+        }
+        self.next += 1;
+        self.made_up.insert((device, inode), self.next);
+        self.made_for.insert(self.next, (device, inode));
+        self.next
+    }
+
+    /// The kernel forgets `count` times. What nobody knows any longer may have descriptors to be
+    /// [closed](Self::closed).
+    pub(super) fn forget(&mut self, node: u64, count: u64) {
+        let Some(known) = self.known.get_mut(&node) else {
+            return self.dense.forget(node, count);
+        };
+        known.count = known.count.saturating_sub(count);
+        if known.count > 0 || known.inside > 0 {
+            return;
+        }
+        if let Some(gone) = self.remove(node) {
+            self.leave(gone);
+        }
+    }
+
+    /// Keeps a file reachable if the kernel knows it, and reaches it by a name or it has no other.
+    pub(super) fn hold(&mut self, device: u64, inode: u64, fd: Arc<OwnedFd>, last: bool) {
+        let Some(node) = self.find(device, inode) else { return };
+        if last && let Some(count) = self.dense.take(node) {
+            self.known.insert(node, Known { count, inside: 0, place: Place::Held(fd) });
+        } else if last || self.named(node) {
+            self.lead(node, Place::Held(fd));
+        }
+    }
+
+    /// Keeps a file reachable that has a name which is about to change. Its node is the answer.
+    pub(super) fn moving(&mut self, device: u64, inode: u64, fd: &Arc<OwnedFd>) -> Option<u64> {
+        let node = self.find(device, inode).filter(|node| self.named(*node))?;
+        self.lead(node, Place::Held(Arc::clone(fd)));
+        Some(node)
+    }
+
+    fn named(&self, node: u64) -> bool {
+        self.known.get(&node).is_some_and(|known| matches!(known.place, Place::Named(_)))
+    }
+
+    /// Whether there are files that are reached by name.
+    pub(super) fn has_names(&self) -> bool {
+        !self.open.is_empty()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nodes::named::{Mark, Named};
+    use std::ffi::OsStr;
 
     fn short(generation: u32) -> Place {
         Place::Short { generation }
@@ -132,46 +305,105 @@ mod tests {
 
     #[test]
     fn a_node_is_gone_when_it_was_forgotten_as_often_as_it_was_told() {
-        let mut table = Table::new(8);
+        let mut table = Table::new(8, 2);
         assert_eq!(table.know(8, 20, short(1)), 20);
         assert_eq!(table.know(8, 20, short(1)), 20);
-        assert!(table.forget(20, 1).is_none() && table.place(20).is_some());
-        assert!(table.forget(20, 1).is_none() && table.place(20).is_none());
-        assert!(table.forget(20, 1).is_none());
+        table.forget(20, 1);
+        assert!(table.knows(20));
+        table.forget(20, 1);
+        assert!(!table.knows(20));
+        table.forget(20, 1);
     }
 
     #[test]
     fn a_number_that_is_used_again_leads_to_the_new_file() {
-        let mut table = Table::new(8);
+        let mut table = Table::new(8, 2);
         table.know(8, 20, short(1));
         assert_eq!(table.know(8, 20, short(2)), 20);
-        assert!(matches!(table.place(20), Some(Place::Short { generation: 2 })));
-        assert!(table.forget(20, 1).is_none() && table.place(20).is_some());
+        assert_eq!(table.handle(20), Some((1, short_bytes(20, 2).to_vec())));
+        table.forget(20, 1);
+        assert!(table.knows(20));
     }
 
     #[test]
     fn other_devices_get_numbers_of_their_own() {
-        let mut table = Table::new(8);
+        let mut table = Table::new(8, 2);
         let one = table.know(9, 20, short(1));
         assert!(one >= MADE_UP && one != table.know(10, 20, short(1)));
         assert_eq!(table.know(9, 20, short(1)), one);
         assert!(table.know(8, ROOT, short(1)) >= MADE_UP);
-        let _ = table.forget(one, 2);
+        table.forget(one, 2);
         assert_ne!(table.know(9, 20, short(1)), one);
     }
 
     #[test]
     fn a_held_file_stays_until_it_is_forgotten() {
-        let mut table = Table::new(8);
+        let mut table = Table::new(8, 2);
         let fd = || Arc::new(OwnedFd::from(tempfile::tempfile().unwrap()));
-        table.hold(20, fd());
-        assert!(table.place(20).is_none(), "the kernel does not know it");
+        table.hold(8, 20, fd(), true);
+        assert!(!table.knows(20), "the kernel does not know it");
         table.know(8, 20, short(1));
         table.know(8, 20, short(1));
-        table.hold(20, fd());
-        assert!(matches!(table.place(20), Some(Place::Held(_))));
-        assert!(table.forget(20, 1).is_none());
-        assert!(matches!(table.forget(20, 1), Some(Place::Held(_))));
-        assert_eq!(table.len(), 0);
+        table.hold(8, 20, fd(), false);
+        assert!(table.descriptor(20).is_none(), "it has another name");
+        table.hold(8, 20, fd(), true);
+        assert!(table.descriptor(20).is_some());
+        table.forget(20, 1);
+        assert!(table.closed().is_empty());
+        table.forget(20, 1);
+        assert_eq!((table.closed().len(), table.len()), (1, 0));
+    }
+
+    fn named(parent: u64, name: &str) -> Place {
+        let file = tempfile::tempfile().unwrap();
+        let mark = Mark::of(&file, &rustix::fs::fstat(&file).unwrap());
+        let fd = Arc::new(OwnedFd::from(file));
+        Place::Named(Box::new(Named::new(parent, OsStr::new(name), mark, fd)))
+    }
+
+    fn has(table: &mut Table, nodes: [u64; 3]) -> [bool; 3] {
+        nodes.map(|node| table.descriptor(node).is_some())
+    }
+
+    #[test]
+    fn files_reached_by_name_have_few_descriptors_and_all_a_way() {
+        let mut table = Table::new(8, 2);
+        table.know(8, 20, named(ROOT, "dir"));
+        table.know(8, 21, named(20, "a"));
+        table.know(8, 22, named(20, "b"));
+        assert_eq!(table.closed().len(), 1);
+        assert_eq!(has(&mut table, [20, 21, 22]), [false, true, true]);
+        let way = table.way(20);
+        assert_eq!((way.start, way.steps.len()), (ROOT, 1));
+        let fd = Arc::new(OwnedFd::from(tempfile::tempfile().unwrap()));
+        table.opened(&way.steps[0], &fd);
+        // Both others were of use a moment ago, when they were asked for.
+        assert_eq!(has(&mut table, [20, 21, 22]), [true, false, true]);
+        let way = table.way(21);
+        assert_eq!((way.start, way.steps.len()), (20, 1));
+    }
+
+    #[test]
+    fn a_directory_is_known_for_as_long_as_a_file_is_reached_through_it() {
+        let mut table = Table::new(8, 9);
+        table.know(8, 20, short(1));
+        table.know(8, 21, named(20, "a"));
+        table.know(8, 22, named(21, "b"));
+        (20..22).for_each(|node| table.forget(node, 1));
+        assert!(!table.knows(20) && table.handle(20).is_some() && table.len() == 3);
+        // Found elsewhere: the way there is not needed any more.
+        table.know(8, 22, named(ROOT, "b"));
+        assert!(table.handle(20).is_none() && table.len() == 1);
+        table.forget(22, 2);
+        assert_eq!((table.len(), table.closed().len()), (0, 3));
+    }
+
+    #[test]
+    fn what_lies_in_nothing_known_is_held() {
+        let mut table = Table::new(8, 1);
+        table.know(8, 21, named(20, "a"));
+        table.know(8, 22, named(20, "b"));
+        assert!(table.closed().is_empty() && !table.has_names());
+        assert_eq!(has(&mut table, [20, 21, 22]), [false, true, true]);
     }
 }

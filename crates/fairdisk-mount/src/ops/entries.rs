@@ -18,13 +18,13 @@ use std::sync::Arc;
 impl Tree {
     /// Finds a name.
     pub(crate) fn look_up(&self, parent: u64, name: &OsStr) -> io::Result<Found> {
-        let found = self.nodes.look_up(self.nodes.refer(parent)?, name)?;
+        let found = self.nodes.look_up(&self.nodes.refer(parent)?, name)?;
         self.freshen(found.node, &found.stat);
         Ok(found)
     }
 
     /// The kernel knows a file `count` times less; closing what is the answer may take a while.
-    pub(crate) fn forget(&self, node: u64, count: u64) -> Option<Arc<OwnedFd>> {
+    pub(crate) fn forget(&self, node: u64, count: u64) -> Vec<Arc<OwnedFd>> {
         let last = self.nodes.forget(node, count);
         if self.states.has_untold(node) && !self.nodes.knows(node) {
             self.states.forget(node);
@@ -48,7 +48,7 @@ impl Tree {
             let _acting = self.privileges.act_as(caller)?;
             mknodat(&parent, name, kind, Mode::from_raw_mode(mode & 0o7777), device)?;
         }
-        self.nodes.look_up(parent, name)
+        self.nodes.look_up(&parent, name)
     }
 
     /// Makes a directory.
@@ -65,7 +65,7 @@ impl Tree {
             let _acting = self.privileges.act_as(caller)?;
             mkdirat(&parent, name, Mode::from_raw_mode(mode & 0o7777))?;
         }
-        self.nodes.look_up(parent, name)
+        self.nodes.look_up(&parent, name)
     }
 
     /// Makes a symbolic link. Where it points is for others to follow, never for us.
@@ -82,7 +82,7 @@ impl Tree {
             let _acting = self.privileges.act_as(caller)?;
             symlinkat(target, &parent, name)?;
         }
-        self.nodes.look_up(parent, name)
+        self.nodes.look_up(&parent, name)
     }
 
     /// Reads a symbolic link.
@@ -106,7 +106,7 @@ impl Tree {
             let dir = self.proc_fd.dir();
             linkat(dir, ProcFd::name(&file), &parent, name, AtFlags::SYMLINK_FOLLOW)?;
         }
-        self.nodes.look_up(parent, name)
+        self.nodes.look_up(&parent, name)
     }
 
     /// Removes a name; of a directory if `directory`.
@@ -140,7 +140,22 @@ impl Tree {
         if !flags.intersects(RenameFlags::NOREPLACE | RenameFlags::EXCHANGE) {
             self.nodes.hold(&new_parent, new_name);
         }
-        let _acting = self.privileges.act_as(caller)?;
-        Ok(renameat_with(parent, name, new_parent, new_name, flags)?)
+        let exchange = flags.contains(RenameFlags::EXCHANGE);
+        let moving = [
+            self.nodes.moving(&parent, name),
+            exchange.then(|| self.nodes.moving(&new_parent, new_name)).flatten(),
+        ];
+        let done = self
+            .privileges
+            .act_as(caller)
+            .and_then(|_acting| Ok(renameat_with(&parent, name, &new_parent, new_name, flags)?));
+        let mut names = [(&parent, name), (&new_parent, new_name)];
+        if done.is_ok() {
+            names.swap(0, 1);
+        }
+        for (moving, (parent, name)) in moving.into_iter().zip(names) {
+            moving.into_iter().for_each(|moving| self.nodes.moved(moving, parent, name));
+        }
+        done
     }
 }

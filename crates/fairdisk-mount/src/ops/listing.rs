@@ -26,7 +26,7 @@ impl Tree {
     /// Names and attributes. Every name listed counts as looked up.
     pub(crate) fn list_plus(
         &self,
-        directory: u64,
+        (node, directory): (u64, u64),
         offset: u64,
         reply: &mut ReplyDirectoryPlus,
     ) -> io::Result<()> {
@@ -39,13 +39,13 @@ impl Tree {
                 return !reply.add(number, entry.next, &entry.name, &ttl, &nobody, Generation(0));
             }
             // Gone meanwhile: not there any more.
-            let Ok(found) = self.nodes.look_up(directory.fd(), &entry.name) else { return true };
-            let (node, generation) = (found.node, Generation(found.generation));
-            let attributes = attributes(node, &found.stat);
-            let number = INodeNo(node);
+            let found = self.nodes.look_up_in(node, directory.fd(), &entry.name);
+            let Ok(found) = found else { return true };
+            let (number, generation) = (INodeNo(found.node), Generation(found.generation));
+            let attributes = attributes(found.node, &found.stat);
             let full = reply.add(number, entry.next, &entry.name, &ttl, &attributes, generation);
-            if full && node != ROOT {
-                drop(self.forget(node, 1));
+            if full && found.node != ROOT {
+                drop(self.forget(found.node, 1));
             }
             !full
         })

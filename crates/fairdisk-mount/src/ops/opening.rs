@@ -56,13 +56,13 @@ impl Tree {
     /// Makes a file and opens it.
     pub(crate) fn create(
         self: &Arc<Self>,
-        (parent, name): (u64, &OsStr),
+        (within, name): (u64, &OsStr),
         mode: u32,
         flags: i32,
         caller: Caller,
     ) -> io::Result<(Found, u64, FopenFlags)> {
         demand_name(name)?;
-        let parent = self.nodes.refer(parent)?;
+        let parent = self.nodes.refer(within)?;
         let how = access(flags) | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let made = {
             let _acting = self.privileges.act_as(caller)?;
@@ -75,7 +75,7 @@ impl Tree {
             }
             error => error.into(),
         })?;
-        let found = self.nodes.know(self.proc_fd.reopen(&fd, OFlags::PATH)?)?;
+        let found = self.nodes.know(within, name, self.proc_fd.reopen(&fd, OFlags::PATH)?)?;
         let by = (caller.thread, caller.user);
         let (number, how) = self.opened(found.node, found.stat.st_ino, fd, flags, by);
         Ok((found, number, how))

@@ -25,18 +25,29 @@ pub(crate) struct How {
     pub(crate) owner_only: bool,
     /// The kernel may believe for an hour what it was told.
     pub(crate) believed: bool,
+    /// The daemon may have few descriptors.
+    pub(crate) few_files: bool,
 }
+
+/// How many are few.
+const FEW_FILES: usize = 128;
 
 impl How {
     fn to_text(self) -> String {
-        let Self { shuffled, read_only, owner_only, believed } = self;
-        format!("{shuffled} {read_only} {owner_only} {believed}")
+        let Self { shuffled, read_only, owner_only, believed, few_files } = self;
+        format!("{shuffled} {read_only} {owner_only} {believed} {few_files}")
     }
 
     fn from_text(text: &str) -> Self {
         let mut words = text.split(' ').map(|word| word == "true");
         let mut next = || words.next().unwrap();
-        Self { shuffled: next(), read_only: next(), owner_only: next(), believed: next() }
+        Self {
+            shuffled: next(),
+            read_only: next(),
+            owner_only: next(),
+            believed: next(),
+            few_files: next(),
+        }
     }
 }
 
@@ -96,7 +107,12 @@ impl Tree {
 
     /// Starts a daemon; its message if it could not mount.
     pub(crate) fn start(&mut self, how: How) -> Result<(), String> {
-        let command = Command::new(std::env::current_exe().unwrap());
+        let daemon = std::env::current_exe().unwrap();
+        let mut command = Command::new(&daemon);
+        if how.few_files {
+            command = Command::new("prlimit");
+            command.arg(format!("--nofile={FEW_FILES}:{FEW_FILES}")).arg(daemon);
+        }
         self.daemon = Some(started(command, &self.source, &self.mount, how)?);
         Ok(())
     }

@@ -26,7 +26,8 @@ fn verify(how: How, options: &[&str]) {
     }
 }
 
-const SHUFFLED: How = How { shuffled: true, read_only: false, owner_only: false, believed: false };
+const SHUFFLED: How =
+    How { shuffled: true, read_only: false, owner_only: false, believed: false, few_files: false };
 
 #[test]
 fn direct() {
