@@ -28,6 +28,9 @@ pub struct Piece {
     pub account: Option<u32>,
 }
 
+/// Says on which accounts there are dirty data at this moment; nothing once nobody can know.
+pub type DirtyAccounts = Box<dyn Fn() -> Option<Vec<u32>> + Send + Sync>;
+
 /// Decides when pieces of I/O are done.
 pub trait Gate: Send + Sync + 'static {
     /// Takes a piece. Every job taken must be finished one day; this call must not wait for it.
@@ -45,6 +48,9 @@ pub trait Gate: Send + Sync + 'static {
     fn account(&self, _caller: u32, _file: u64) -> u32 {
         0
     }
+
+    /// What is asked before the number of an account is used for another one.
+    fn asks_before_reuse(&self, _dirty: DirtyAccounts) {}
 
     /// Whether pieces are performed elsewhere when the thread that submits them may not wait.
     fn has_performers(&self) -> bool {

@@ -45,7 +45,7 @@ mod write_errors;
 
 pub use block_device::BlockDevice;
 pub use errors::{MountError, MountProblem};
-pub use gate::{Gate, Job, OpenGate, Piece};
+pub use gate::{DirtyAccounts, Gate, Job, OpenGate, Piece};
 pub use mounted::{Mounted, Watch};
 pub use mounts::{MountEntry, Mounts};
 pub use options::MountOptions;

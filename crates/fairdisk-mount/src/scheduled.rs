@@ -1,11 +1,11 @@
 //! The gate behind which a scheduler decides.
 
-use crate::gate::{Gate, Job, Piece};
+use crate::gate::{DirtyAccounts, Gate, Job, Piece};
 use crate::identity::{Asks, FileId, Hierarchy, Identity, Setting, SettingError, Who};
 use fairdisk_core::{
     Accounts, AttachError, GroupAccount, GroupId, GroupLoad, Instant, Refusal, Span, WeightMap,
 };
-use fairdisk_plane::disk::{Disk, Order, Served, Thread};
+use fairdisk_plane::disk::{Disk, Order, Served, Thread, Unfinished};
 use fairdisk_sched::cfq::{CfqParams, Quirks};
 use fairdisk_sched::two_layer::TwoLayerParams;
 use fairdisk_sched::{Scheduler, SchedulerSpec};
@@ -18,6 +18,8 @@ pub struct ScheduledGate {
     disk: Disk,
     hierarchy: Option<Hierarchy>,
     identity: Mutex<Identity>,
+    /// Who knows of dirty data, in each of the mounts.
+    dirty: Mutex<Vec<DirtyAccounts>>,
     mounts: AtomicU32,
 }
 
@@ -91,7 +93,7 @@ impl ScheduledGate {
     #[must_use]
     pub fn new(disk: Disk, hierarchy: Option<Hierarchy>) -> Self {
         let identity = Mutex::new(Identity::new(hierarchy.clone()));
-        Self { disk, hierarchy, identity, mounts: AtomicU32::new(0) }
+        Self { disk, hierarchy, identity, dirty: Mutex::default(), mounts: AtomicU32::new(0) }
     }
 
     /// The gate of one more mount.
@@ -199,10 +201,27 @@ impl ScheduledGate {
     /// Looks at somebody; the scheduler hears of what changed first.
     fn look(&self, with: impl FnOnce(&mut Identity, Instant) -> Who) -> Who {
         let mut identity = self.identity();
-        let who = with(&mut identity, self.disk.now());
+        let now = self.disk.now();
+        if identity.is_to_be_swept(now) {
+            identity.sweep(now, || self.unfinished());
+        }
+        let who = with(&mut identity, now);
         // Told under the lock: in the order in which it happened.
         self.tell(&mut identity);
         who
+    }
+
+    /// Who has something on its way to the disk, data in the page cache included.
+    fn unfinished(&self) -> Unfinished {
+        let mut unfinished = self.disk.unfinished();
+        let mut mounts = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
+        mounts.retain(|accounts| {
+            let dirty = accounts();
+            let groups = dirty.iter().flatten().map(|account| GroupId(*account));
+            unfinished.groups.extend(groups);
+            dirty.is_some()
+        });
+        unfinished
     }
 
     /// Tells the scheduler what has changed; the first thing it refuses, if any.
@@ -272,6 +291,10 @@ impl Gate for MountGate {
 
     fn done_with(&self, file: u64) {
         self.gate.identity().done_with(self.file(file));
+    }
+
+    fn asks_before_reuse(&self, dirty: DirtyAccounts) {
+        self.gate.dirty.lock().unwrap_or_else(PoisonError::into_inner).push(dirty);
     }
 
     fn account(&self, caller: u32, file: u64) -> u32 {

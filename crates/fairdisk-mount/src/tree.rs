@@ -46,7 +46,7 @@ pub(crate) struct Tree {
     pub(crate) files: Handles<OpenFile>,
     pub(crate) directories: Handles<OpenDirectory>,
     pub(crate) states: Arc<FileStates>,
-    pub(crate) accounts: Accounts,
+    pub(crate) accounts: Arc<Accounts>,
     pub(crate) buffers: Buffers,
     pub(crate) proc_fd: ProcFd,
     pub(crate) privileges: Privileges,
@@ -72,12 +72,17 @@ impl Tree {
             start: BlockDevice::of(source)?.start,
             fallback: Fallback { sectors, inodes: space.f_files },
         };
+        let accounts = Arc::new(Accounts::new(options.dirty_limit));
+        let known = Arc::downgrade(&accounts);
+        gate.asks_before_reuse(Box::new(move || {
+            Some(known.upgrade()?.all().into_keys().collect())
+        }));
         Ok(Self {
             nodes,
             files: Handles::default(),
             directories: Handles::default(),
             states: Arc::new(FileStates::new(Arc::clone(&gate), layout)),
-            accounts: Accounts::new(options.dirty_limit),
+            accounts,
             buffers: Buffers::default(),
             proc_fd: ProcFd::new()?,
             privileges: Privileges::find(),

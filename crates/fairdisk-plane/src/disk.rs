@@ -28,7 +28,7 @@ use inbox::Inbox;
 use pool::{Pool, Work};
 use rustix::fd::BorrowedFd;
 use state::{Issued, State, Todo};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -109,6 +109,15 @@ pub struct Order {
     pub sync: bool,
     /// Hints.
     pub flags: Flags,
+}
+
+/// Those who have something on its way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unfinished {
+    /// In their own name.
+    pub tasks: BTreeSet<TaskId>,
+    /// By their tasks, or what those have left.
+    pub groups: BTreeSet<GroupId>,
 }
 
 /// What serves the requests, and how many at once.
@@ -214,6 +223,12 @@ impl Disk {
     #[must_use]
     pub fn loads(&self) -> BTreeMap<GroupId, GroupLoad> {
         self.shared.lock().state.loads()
+    }
+
+    /// Who has something with the scheduler or at the device. For those who look now and then.
+    #[must_use]
+    pub fn unfinished(&self) -> Unfinished {
+        self.shared.lock().state.unfinished()
     }
 
     /// The scheduler in charge, by the name of its revision.

@@ -2,7 +2,7 @@
 
 use super::{Asks, Hierarchy, RECHECK, SWEEP};
 use fairdisk_core::{Change, GroupId, Instant, Qos};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A group by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +27,14 @@ struct Group {
     /// Those that were refused last: they are not asked for again and again.
     refused: Option<Qos>,
     parent: Option<GroupId>,
+    /// When its directory was found to be gone. It may still have something on its way.
+    gone: Option<Instant>,
 }
 
 impl Group {
     fn new(path: &str, asks: Asks) -> Self {
-        Self { path: path.to_owned(), asks, before: Qos::NONE, refused: None, parent: None }
+        let (path, before, refused) = (path.to_owned(), Qos::NONE, None);
+        Self { path, asks, before, refused, parent: None, gone: None }
     }
 }
 
@@ -51,6 +54,8 @@ pub(super) struct Groups {
     found: BTreeMap<String, Found>,
     /// Who pays for those that are gone, as long as no other has their number.
     gone: BTreeMap<u32, GroupId>,
+    /// Those of them that the scheduler has not been told of.
+    leaving: Vec<u32>,
 }
 
 impl Groups {
@@ -58,7 +63,7 @@ impl Groups {
         let root = Group::new("/", Asks::DEFAULT);
         let numbers = BTreeMap::from([("/".to_owned(), GroupId::ROOT.0)]);
         let (found, gone) = (BTreeMap::new(), BTreeMap::new());
-        Self { list: vec![Some(root)], numbers, found, gone }
+        Self { list: vec![Some(root)], numbers, found, gone, leaving: Vec::new() }
     }
 
     /// The group of the tasks in `cgroup`.
@@ -88,7 +93,8 @@ impl Groups {
         group: GroupId,
         changes: &mut Vec<Change>,
     ) {
-        let Some(path) = self.get(group.0).map(|known| known.path.clone()) else { return };
+        let known = self.get(group.0).filter(|known| known.gone.is_none());
+        let Some(path) = known.map(|known| known.path.clone()) else { return };
         // What is left of it in the queue keeps to what it was told.
         if !hierarchy.directory(&path).is_dir() {
             return;
@@ -205,7 +211,8 @@ impl Groups {
     pub(super) fn iter(&self) -> impl Iterator<Item = GroupName<'_>> {
         self.list.iter().enumerate().filter_map(|(number, group)| {
             let id = GroupId(number as u32);
-            let Group { path, asks, parent, .. } = group.as_ref()?;
+            let known = group.as_ref().filter(|known| known.gone.is_none());
+            let Group { path, asks, parent, .. } = known?;
             Some(GroupName { id, path, asks: *asks, parent: *parent })
         })
     }
@@ -216,24 +223,70 @@ impl Groups {
         self.gone.get(&group.0).copied().unwrap_or(group)
     }
 
-    /// Groups whose directory is gone are forgotten, the inner ones first.
-    pub(super) fn sweep(&mut self, now: Instant, hierarchy: &Hierarchy, changes: &mut Vec<Change>) {
+    /// Whether there are some that are gone and were not forgotten.
+    pub(super) const fn has_leaving(&self) -> bool {
+        !self.leaving.is_empty()
+    }
+
+    /// Forgets groups that are gone, once they have nothing `unfinished`, and finds more of them.
+    pub(super) fn sweep(
+        &mut self,
+        now: Instant,
+        hierarchy: &Hierarchy,
+        unfinished: &BTreeSet<GroupId>,
+        changes: &mut Vec<Change>,
+    ) {
         self.found.retain(|_, found| now < found.at + SWEEP);
-        let gone = self.iter().filter(|group| !hierarchy.directory(group.path).is_dir());
-        let mut gone: Vec<(u32, String)> =
-            gone.map(|group| (group.id.0, group.path.to_owned())).collect();
-        gone.sort_by_key(|(_, path)| std::cmp::Reverse(path.len()));
-        for (number, path) in gone {
-            tracing::debug!(group = path, "group is gone");
-            let group = self.list[number as usize].take();
-            let outer = group.and_then(|group| group.parent).unwrap_or(GroupId::ROOT);
-            let heirs = self.gone.values_mut().filter(|heir| heir.0 == number);
-            heirs.for_each(|heir| *heir = outer);
-            self.gone.insert(number, outer);
-            self.numbers.remove(&path);
-            self.found.retain(|_, found| found.group != number);
-            changes.push(Change::GroupRemoved { group: GroupId(number) });
+        self.forget(now, unfinished, changes);
+        for number in 0..self.list.len() as u32 {
+            let known = self.get(number).filter(|known| known.gone.is_none());
+            if known.is_some_and(|known| !hierarchy.directory(&known.path).is_dir()) {
+                self.leave(now, number);
+            }
         }
+    }
+
+    /// A group's directory is gone. What it had stays as it is for what is on its way; whatever is
+    /// written out from now on is for its heir.
+    fn leave(&mut self, now: Instant, number: u32) {
+        let Some(group) = self.get_mut(number) else { return };
+        tracing::debug!(group = group.path, "group is gone");
+        group.gone = Some(now);
+        let (path, outer) = (group.path.clone(), group.parent.unwrap_or(GroupId::ROOT));
+        let outer = self.heir(outer);
+        let heirs = self.gone.values_mut().filter(|heir| heir.0 == number);
+        heirs.for_each(|heir| *heir = outer);
+        self.gone.insert(number, outer);
+        self.numbers.remove(&path);
+        self.found.retain(|_, found| found.group != number);
+        self.leaving.push(number);
+    }
+
+    /// Those that are gone are no more, the inner ones first. What they asked for has had the time
+    /// to get to the scheduler since they were missed.
+    fn forget(&mut self, now: Instant, unfinished: &BTreeSet<GroupId>, changes: &mut Vec<Change>) {
+        let mut leaving = std::mem::take(&mut self.leaving);
+        leaving.sort_by_key(|number| {
+            std::cmp::Reverse(self.get(*number).map_or(0, |group| group.path.len()))
+        });
+        let parents = self.list.iter().flatten().filter_map(|group| group.parent);
+        let mut inside: BTreeMap<GroupId, u32> = BTreeMap::new();
+        parents.for_each(|parent| *inside.entry(parent).or_default() += 1);
+        leaving.retain(|number| {
+            let id = GroupId(*number);
+            let Some(Group { gone: Some(found), parent, .. }) = self.get(*number) else {
+                return false;
+            };
+            let is_outer = inside.get(&id).is_some_and(|inner| *inner > 0);
+            if is_outer || now < *found + SWEEP || unfinished.contains(&id) {
+                return true;
+            }
+            parent.iter().for_each(|parent| *inside.entry(*parent).or_default() -= 1);
+            self.list[*number as usize] = None;
+            changes.push(Change::GroupRemoved { group: id });
+            false
+        });
+        self.leaving = leaving;
     }
 }
 
@@ -241,7 +294,7 @@ impl Groups {
 mod tests {
     use super::*;
     use crate::identity::Setting;
-    use fairdisk_core::Share;
+    use fairdisk_core::{Share, Span};
 
     /// A hierarchy with one group, `/a`, and what is known of it.
     struct Tree {
@@ -296,5 +349,63 @@ mod tests {
         assert_eq!(tree.set("ioprio=0").len(), 1);
         std::fs::remove_dir(tree.place.path().join("a")).expect("it is empty");
         assert_eq!(tree.look_again(), []);
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Span::from_ms(ms)
+    }
+
+    #[test]
+    fn the_number_of_a_group_is_free_when_nothing_of_it_is_on_its_way() {
+        let mut tree = Tree::new();
+        let a = tree.group;
+        let find = |tree: &mut Tree, time: u64, path: &str| {
+            let mut changes = Vec::new();
+            tree.groups.find(at(time), &tree.hierarchy, path, &mut changes)
+        };
+        std::fs::remove_dir(tree.place.path().join("a")).expect("it is empty");
+        for (time, busy, told) in [
+            (2000, false, false), // missed
+            (3999, false, false), // may have asked for something just now
+            (4000, true, false),
+            (6000, true, false),
+            (8000, false, true),
+        ] {
+            let unfinished = if busy { BTreeSet::from([a]) } else { BTreeSet::new() };
+            let mut changes = Vec::new();
+            tree.groups.sweep(at(time), &tree.hierarchy, &unfinished, &mut changes);
+            let removed = told.then_some(Change::GroupRemoved { group: a });
+            assert_eq!(changes, Vec::from_iter(removed), "{time}");
+            assert_eq!(tree.groups.heir(a), GroupId::ROOT, "{time}");
+            assert_eq!(tree.groups.iter().count(), 1, "it is shown no more");
+            let other = format!("/{time}");
+            std::fs::create_dir(tree.place.path().join(&other[1..])).expect("a group");
+            assert_eq!(find(&mut tree, time, &other) == a, told, "{time}");
+            tree.groups.leave(at(100_000), tree.groups.numbers[&other]);
+        }
+    }
+
+    #[test]
+    fn an_outer_group_is_forgotten_after_those_in_it() {
+        let mut tree = Tree::new();
+        let (outer, inner) = (tree.place.path().join("a"), tree.place.path().join("a/b"));
+        std::fs::create_dir(&inner).expect("a group");
+        let setting = Setting::parse("weight=5").expect("a setting");
+        for path in ["/a", "/a/b"] {
+            tree.hierarchy.set(path, &[setting]).expect("attributes can be kept");
+        }
+        let (mut changes, a) = (Vec::new(), tree.group);
+        let b = tree.groups.find(at(1000), &tree.hierarchy, "/a/b", &mut changes);
+        [inner, outer].iter().for_each(|path| std::fs::remove_dir(path).expect("it is empty"));
+        let mut sweep = |time, unfinished: &[GroupId]| {
+            let (mut changes, unfinished) = (Vec::new(), unfinished.iter().copied().collect());
+            tree.groups.sweep(at(time), &tree.hierarchy, &unfinished, &mut changes);
+            assert_eq!(tree.groups.heir(b), GroupId::ROOT);
+            changes
+        };
+        assert_eq!(sweep(2000, &[]), []);
+        assert_eq!(sweep(4000, &[b]), []);
+        let removed = [b, a].map(|group| Change::GroupRemoved { group });
+        assert_eq!(sweep(6000, &[]), removed);
     }
 }

@@ -13,6 +13,7 @@ pub(crate) use hierarchy::{OWN, VERSION2, unescape};
 pub use setting::{Asks, Setting, SettingError};
 
 use fairdisk_core::{Change, GroupId, Instant, IoPrio, Span, TaskId};
+use fairdisk_plane::disk::Unfinished;
 use groups::Groups;
 use std::collections::HashMap;
 use tasks::{Look, Tasks};
@@ -77,13 +78,10 @@ impl Identity {
 
     /// Who the thread `tid` is at `now`. A thread that is gone is what it was when last heard of.
     pub fn classify(&mut self, now: Instant, tid: u32) -> Who {
-        if now >= self.swept + SWEEP {
-            self.sweep(now);
-        }
         if tid == 0 {
             return Who::NOBODY;
         }
-        match self.tasks.look_at(now, tid, &mut self.changes) {
+        match self.tasks.look_at(now, tid) {
             Look::Known(who) => who,
             Look::Read(known, text) => {
                 let group = match &self.hierarchy {
@@ -162,12 +160,21 @@ impl Identity {
         self.users.remove(&file);
     }
 
-    /// Threads that have ended and groups that were removed are forgotten.
-    fn sweep(&mut self, now: Instant) {
+    /// Whether those nobody has heard of for a while are to be looked after again.
+    #[must_use]
+    pub fn is_to_be_swept(&self, now: Instant) -> bool {
+        now >= self.swept + SWEEP
+    }
+
+    /// Threads that have ended and groups that were removed are forgotten, once they have nothing
+    /// `unfinished`: nobody else gets their numbers before.
+    pub fn sweep(&mut self, now: Instant, unfinished: impl FnOnce() -> Unfinished) {
         self.swept = now;
-        self.tasks.sweep(now, &mut self.changes);
+        let last = self.tasks.has_leaving() || self.groups.has_leaving();
+        let unfinished = if last { unfinished() } else { Unfinished::default() };
+        self.tasks.sweep(now, &unfinished.tasks, &mut self.changes);
         if let Some(hierarchy) = &self.hierarchy {
-            self.groups.sweep(now, hierarchy, &mut self.changes);
+            self.groups.sweep(now, hierarchy, &unfinished.groups, &mut self.changes);
         }
     }
 }

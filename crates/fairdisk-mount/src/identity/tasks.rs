@@ -2,7 +2,7 @@
 
 use super::{RECHECK, SWEEP, Who, ioprio};
 use fairdisk_core::{Change, Instant, TaskId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
@@ -29,6 +29,8 @@ pub(super) enum Look<'a> {
 #[derive(Debug)]
 pub(super) struct Tasks {
     known: BTreeMap<u32, Known>,
+    /// Those that have ended, and when that was found: they may have something on its way.
+    leaving: Vec<(TaskId, Instant)>,
     free: Vec<TaskId>,
     next: u32,
 }
@@ -36,15 +38,10 @@ pub(super) struct Tasks {
 impl Tasks {
     pub(super) const fn new() -> Self {
         // Task 0 is nobody.
-        Self { known: BTreeMap::new(), free: Vec::new(), next: 1 }
+        Self { known: BTreeMap::new(), leaving: Vec::new(), free: Vec::new(), next: 1 }
     }
 
-    pub(super) fn look_at(
-        &mut self,
-        now: Instant,
-        tid: u32,
-        changes: &mut Vec<Change>,
-    ) -> Look<'_> {
+    pub(super) fn look_at(&mut self, now: Instant, tid: u32) -> Look<'_> {
         let mut last = Who::NOBODY;
         if let Some(known) = self.known.get_mut(&tid) {
             known.heard = now;
@@ -53,7 +50,7 @@ impl Tasks {
             }
             last = known.who;
             if known.read().is_none() {
-                self.ended(tid, changes);
+                self.ended(now, tid);
             }
         }
         if !self.known.contains_key(&tid) && !self.meet(now, tid) {
@@ -83,21 +80,37 @@ impl Tasks {
         true
     }
 
-    fn ended(&mut self, tid: u32, changes: &mut Vec<Change>) {
+    fn ended(&mut self, now: Instant, tid: u32) {
         if let Some(known) = self.known.remove(&tid) {
-            changes.push(Change::TaskExited { task: known.who.task });
-            self.free.push(known.who.task);
+            self.leaving.push((known.who.task, now));
         }
     }
 
-    /// Forgets those that have ended without a word.
-    pub(super) fn sweep(&mut self, now: Instant, changes: &mut Vec<Change>) {
+    /// Whether there are some that have ended and were not forgotten.
+    pub(super) const fn has_leaving(&self) -> bool {
+        !self.leaving.is_empty()
+    }
+
+    /// Forgets those that have ended: what they asked for has had the time to get to the scheduler
+    /// since that was found, and is finished. Finds those that have ended without a word.
+    pub(super) fn sweep(
+        &mut self,
+        now: Instant,
+        unfinished: &BTreeSet<TaskId>,
+        changes: &mut Vec<Change>,
+    ) {
+        self.leaving.retain(|(task, found)| {
+            let stays = now < *found + SWEEP || unfinished.contains(task);
+            if !stays {
+                changes.push(Change::TaskExited { task: *task });
+                self.free.push(*task);
+            }
+            stays
+        });
         let silent = self.known.iter().filter(|(_, known)| now >= known.heard + SWEEP);
         let gone: Vec<u32> =
             silent.filter(|(_, known)| known.read().is_none()).map(|(tid, _)| *tid).collect();
-        for tid in gone {
-            self.ended(tid, changes);
-        }
+        gone.into_iter().for_each(|tid| self.ended(now, tid));
     }
 }
 
@@ -139,31 +152,36 @@ mod tests {
         let mut child =
             Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("cat");
         let tid = child.id();
-        assert!(matches!(tasks.look_at(at(0), tid, &mut changes), Look::Read(..)));
-        let Look::Known(who) = tasks.look_at(at(50), tid, &mut changes) else {
-            panic!("read again too soon")
-        };
+        assert!(matches!(tasks.look_at(at(0), tid), Look::Read(..)));
+        let Look::Known(who) = tasks.look_at(at(50), tid) else { panic!("read again too soon") };
         assert_eq!(who.task, TaskId(1));
-        assert!(matches!(tasks.look_at(at(150), tid, &mut changes), Look::Read(..)));
+        assert!(matches!(tasks.look_at(at(150), tid), Look::Read(..)));
         drop(child.stdin.take());
         child.wait().expect("it ends");
-        tasks.sweep(at(1000), &mut changes);
-        assert_eq!(changes, [], "it was heard of a moment ago");
-        tasks.sweep(at(3000), &mut changes);
-        assert_eq!(changes, [Change::TaskExited { task: TaskId(1) }]);
+        let task = TaskId(1);
+        let (nothing, something) = (BTreeSet::new(), BTreeSet::from([task]));
+        for (time, unfinished, told) in [
+            (1000, &nothing, None), // heard of a moment ago
+            (3000, &nothing, None), // found to be gone
+            (4999, &nothing, None), // may have asked for something just now
+            (5000, &something, None),
+            (7000, &nothing, Some(Change::TaskExited { task })),
+            (9000, &nothing, None),
+        ] {
+            tasks.sweep(at(time), unfinished, &mut changes);
+            assert_eq!(std::mem::take(&mut changes), Vec::from_iter(told), "{time}");
+            assert_eq!(tasks.has_leaving(), (3000..7000).contains(&time), "{time}");
+        }
         let own = std::process::id();
-        let Look::Read(known, text) = tasks.look_at(at(3000), own, &mut changes) else {
-            panic!("we are alive")
-        };
+        let Look::Read(known, text) = tasks.look_at(at(9000), own) else { panic!("we are alive") };
         assert_eq!(known.who.task, TaskId(1), "the number is free again");
         assert!(text.contains(":/"), "{text}");
     }
 
     #[test]
     fn a_thread_that_never_was_is_nobody() {
-        let mut changes = Vec::new();
         let mut tasks = Tasks::new();
-        let look = tasks.look_at(at(0), u32::MAX, &mut changes);
+        let look = tasks.look_at(at(0), u32::MAX);
         assert!(matches!(look, Look::Known(Who::NOBODY)));
     }
 }

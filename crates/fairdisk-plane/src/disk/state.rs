@@ -2,10 +2,10 @@
 //! what to perform and whom to answer.
 
 use super::depth::{DepthMeter, Witness};
-use super::{Device, Job, Order};
+use super::{Device, Job, Order, Unfinished};
 use fairdisk_core::{
     Accounts, AttachError, Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig,
-    GroupId, GroupLoad, Input, Instant, Journal, Lba, Refusal, Request, RequestId, Sleeper,
+    GroupId, GroupLoad, Input, Instant, Journal, Lba, Refusal, Request, RequestId, Sleeper, TaskId,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceIo, DeviceModel, Done};
@@ -41,6 +41,8 @@ pub(super) struct State {
     woken: Vec<Sleeper>,
     /// Jobs that wait, by the number of their bio.
     waiting: Vec<Option<Box<dyn Job>>>,
+    /// Whose each bio is, until it is finished.
+    whose: Vec<Option<(TaskId, GroupId)>>,
     free: Vec<u32>,
     /// Room for the jobs of a request, to be used again.
     spare: Vec<Vec<Performed>>,
@@ -93,6 +95,7 @@ impl State {
             effects: Effects::new(),
             woken: Vec::new(),
             waiting: Vec::new(),
+            whose: Vec::new(),
             free: Vec::new(),
             spare: Vec::new(),
             model,
@@ -118,6 +121,11 @@ impl State {
         self.engine.loads()
     }
 
+    pub(super) fn unfinished(&self) -> Unfinished {
+        let (tasks, groups) = self.whose.iter().flatten().copied().unzip();
+        Unfinished { tasks, groups }
+    }
+
     pub(super) fn scheduler(&self) -> &'static str {
         self.engine.elevator().describe().name
     }
@@ -131,10 +139,12 @@ impl State {
     pub(super) fn submit(&mut self, now: Instant, order: &Order, job: Box<dyn Job>) {
         self.advance(now);
         let number = self.free.pop().unwrap_or(self.waiting.len() as u32);
-        match self.waiting.get_mut(number as usize) {
-            Some(place) => *place = Some(job),
-            None => self.waiting.push(Some(job)),
+        if number as usize == self.waiting.len() {
+            self.waiting.push(None);
+            self.whose.push(None);
         }
+        self.waiting[number as usize] = Some(job);
+        self.whose[number as usize] = Some((order.task, order.group));
         let bio = Bio {
             id: BioId(number.into()),
             task: order.task,
@@ -239,6 +249,7 @@ impl State {
                 Effect::Sleep { .. } => {}
                 Effect::Wake { sleeper, .. } => self.woken.push(sleeper),
                 Effect::Finish { bio, .. } | Effect::Cancelled(bio) => {
+                    self.whose[bio.0 as usize] = None;
                     self.free.push(bio.0 as u32);
                 }
             }
