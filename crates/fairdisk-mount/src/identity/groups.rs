@@ -4,6 +4,10 @@ use super::{Asks, Hierarchy, RECHECK, SWEEP};
 use fairdisk_core::{Change, GroupId, Instant, Qos};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Groups whose directories are looked for in one pass. With more of them it takes several until
+/// one is missed; nobody who asks for something waits for thousands of directories to be found.
+const LOOKED_FOR: usize = 256;
+
 /// A group by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupName<'a> {
@@ -56,6 +60,8 @@ pub(super) struct Groups {
     gone: BTreeMap<u32, GroupId>,
     /// Those of them that the scheduler has not been told of.
     leaving: Vec<u32>,
+    /// Where the next pass begins to look for directories.
+    next: usize,
 }
 
 impl Groups {
@@ -63,7 +69,7 @@ impl Groups {
         let root = Group::new("/", Asks::DEFAULT);
         let numbers = BTreeMap::from([("/".to_owned(), GroupId::ROOT.0)]);
         let (found, gone) = (BTreeMap::new(), BTreeMap::new());
-        Self { list: vec![Some(root)], numbers, found, gone, leaving: Vec::new() }
+        Self { list: vec![Some(root)], numbers, found, gone, leaving: Vec::new(), next: 0 }
     }
 
     /// The group of the tasks in `cgroup`.
@@ -238,12 +244,15 @@ impl Groups {
     ) {
         self.found.retain(|_, found| now < found.at + SWEEP);
         self.forget(now, unfinished, changes);
-        for number in 0..self.list.len() as u32 {
-            let known = self.get(number).filter(|known| known.gone.is_none());
+        let (groups, looked_for) = (self.list.len(), self.list.len().min(LOOKED_FOR));
+        let first = self.next;
+        for number in (first..first + looked_for).map(|number| number % groups) {
+            let known = self.get(number as u32).filter(|known| known.gone.is_none());
             if known.is_some_and(|known| !hierarchy.directory(&known.path).is_dir()) {
-                self.leave(now, number);
+                self.leave(now, number as u32);
             }
         }
+        self.next = (first + looked_for) % groups;
     }
 
     /// A group's directory is gone. What it had stays as it is for what is on its way; whatever is
@@ -407,5 +416,23 @@ mod tests {
         assert_eq!(sweep(4000, &[b]), []);
         let removed = [b, a].map(|group| Change::GroupRemoved { group });
         assert_eq!(sweep(6000, &[]), removed);
+    }
+
+    #[test]
+    fn of_many_groups_a_few_are_looked_for_at_a_time_and_all_in_turn() {
+        let mut tree = Tree::new();
+        let mut changes = Vec::new();
+        let many = 4 * LOOKED_FOR;
+        for number in 0..many {
+            // Without a directory, as if it had just gone.
+            tree.groups.number(&format!("/{number}"), Asks::DEFAULT, &mut changes);
+        }
+        for pass in 1..=5 {
+            let nobody = BTreeSet::new();
+            tree.groups.sweep(at(pass as u64), &tree.hierarchy, &nobody, &mut changes);
+            let left = tree.groups.iter().count();
+            assert!(left >= (2 + many).saturating_sub(pass * LOOKED_FOR), "{pass}: {left}");
+        }
+        assert_eq!(tree.groups.iter().count(), 2, "those that are there");
     }
 }
