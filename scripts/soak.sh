@@ -30,6 +30,11 @@ step "real programs through a mount, $FAIRDISK_SWITCHES switches" env FAIRDISK_S
 export FAIRDISK_KILLS=$((200 * scale))
 step "kill -9 at random points, $FAIRDISK_KILLS rounds" \
   cargo test --release --locked --quiet -p fairdisk-mount --test mounted after_a_kill
+under_systemd() {
+  cargo build --release --locked --quiet -p fairdisk &&
+    FAIRDISK=${CARGO_TARGET_DIR:-target}/release/fairdisk scripts/mount/systemd.sh --short
+}
+step "the unit under systemd" under_systemd
 export FAIRDISK_ABLATION_SEEDS=$((10 * scale))
 step "causes and their effects, $FAIRDISK_ABLATION_SEEDS seeds" \
   cargo test --release --locked --quiet -p fairdisk-lab --test experiments causes_have -- --nocapture
