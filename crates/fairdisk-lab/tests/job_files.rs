@@ -134,6 +134,22 @@ fn the_share_of_a_group_counts_wherever_it_is_said() {
     assert!((heavy - 80.0).abs() < 4.0, "{heavy}");
 }
 
+/// Half for the one and half for the two together, whatever they weigh.
+#[test]
+fn a_path_lies_in_the_path_before_it() {
+    let text = "[global]\ndirect=1\nbs=4k\nsize=256m\nrw=randread\nruntime=60\ntime_based\nnumjobs=4\n\
+                scheduler=fair\ndevice=fixed-8ms\n\
+                [gold]\ncgroup=tenants/gold\ncgroup_weight=1000\n\
+                [silver]\ngroup=/tenants/silver\n\
+                [other]\ngroup=/other\n";
+    let row = run(text);
+    let names: Vec<&str> = row.groups.iter().map(|group| group.name.as_str()).collect();
+    assert_eq!(names, ["/tenants/gold", "/tenants/silver", "/other", "/tenants"]);
+    let times: Vec<f64> = row.groups.iter().map(|group| group.time_share * 100.0).collect();
+    let expected = [33.3, 16.7, 50.0, 0.0];
+    assert!(times.iter().zip(expected).all(|(got, due)| (got - due).abs() < 2.0), "{times:?}");
+}
+
 #[test]
 fn whoever_was_not_served_before_the_end_has_waited_until_then() {
     let text = "[global]\ndirect=1\nbs=4k\nsize=64m\nrw=randread\n\
@@ -164,12 +180,21 @@ fn shares_that_do_not_count_are_said_not_to() {
     let said = |scheduler: &str| {
         let notes = notes(&format!("[global]\nscheduler={scheduler}\n{jobs}"));
         let part = |part: &str| notes.iter().any(|note| note.contains(part));
-        [part("the weights and priorities of groups"), part("not nested"), part("prio, prioclass")]
+        [
+            part("the weights and priorities of groups"),
+            part("does not nest"),
+            part("prio, prioclass"),
+        ]
     };
     assert_eq!(said("noop"), [true, false, true]);
     assert_eq!(said("deadline"), [true, false, true]);
     assert_eq!(said("cfq-2.6.25"), [true, false, false]);
     assert_eq!(said("two-layer-cfq"), [false, true, false]);
+    assert_eq!(said("fair"), [false; 3]);
+    let deeper =
+        |scheduler: &str| notes(&format!("[a]\nsize=1m\ngroup=/p/x/y\nscheduler={scheduler}\n"));
+    assert!(deeper("shares")[1].contains("does not nest groups so deep"));
+    assert_eq!(deeper("fair").len(), 1);
     let plain = "[a]\nsize=1m\ngroup=/p\n";
     assert_eq!(notes(&format!("{plain}scheduler=noop\n")).len(), 1, "nothing is asked for");
     assert_eq!(notes(plain).len(), 1, "and nothing is nested");

@@ -1,7 +1,7 @@
 //! The jobs of a fio job file as tasks on a disk.
 //!
 //! Jobs without a group of their own share the group `/`, as tasks that nobody moved share the root
-//! group.
+//! group. `/a/b` lies in `/a`, which is there even if no job is in it.
 
 use super::ROOT_GROUP;
 use super::jobfile_files::{Layout, Worker};
@@ -25,7 +25,7 @@ const GIB: u64 = 1 << 30;
 pub(super) struct JobFileLoad {
     jobs: Vec<Job>,
     disk_bytes: u64,
-    /// In the order in which they are first named.
+    /// In the order in which jobs name them, then those that only hold others.
     groups: Vec<GroupLabel>,
     /// The group of each job.
     group_of: Vec<GroupId>,
@@ -79,6 +79,7 @@ impl JobFileLoad {
             }
             group_of.push(GroupId(at as u32 + 1));
         }
+        nest(&mut groups);
         Self { jobs, disk_bytes, groups, group_of }
     }
 
@@ -145,6 +146,26 @@ impl JobFileLoad {
             group = Some(job.report_group);
         }
         lines
+    }
+}
+
+/// Puts groups into those their paths say, which are made if they are not there.
+fn nest(groups: &mut Vec<GroupLabel>) {
+    let mut index: BTreeMap<String, usize> =
+        groups.iter().enumerate().map(|(at, group)| (group.name.clone(), at)).collect();
+    let mut at = 0;
+    while at < groups.len() {
+        if let Some((outer, _)) =
+            groups[at].name.rsplit_once('/').filter(|(outer, _)| !outer.is_empty())
+        {
+            let name = outer.to_owned();
+            let outer = *index.entry(name.clone()).or_insert(groups.len());
+            if outer == groups.len() {
+                groups.push(GroupLabel { name, spec: GroupSpec::default() });
+            }
+            groups[at].spec.parent = Some(GroupId(outer as u32 + 1));
+        }
+        at += 1;
     }
 }
 

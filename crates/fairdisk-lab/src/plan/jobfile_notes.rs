@@ -1,7 +1,7 @@
 //! What to know about the result of a job file.
 
-use crate::jobfile::{GroupShare, IoPrio, Job, Resolved, SubmissionClass};
-use fairdisk_sched::SchedulerSpec;
+use crate::jobfile::{GroupSetting, GroupShare, IoPrio, Job, Resolved, SubmissionClass};
+use fairdisk_sched::{Nesting, SchedulerSpec};
 
 /// How engines were understood, what `scheduler` does not look at, and the reader's notes.
 pub(super) fn notes(resolved: &Resolved, scheduler: &str, spec: &SchedulerSpec) -> Vec<String> {
@@ -38,10 +38,15 @@ fn unused(jobs: &[Job], scheduler: &str, spec: &SchedulerSpec) -> Vec<String> {
              two-layer-cfq does"
         ));
     }
-    let nested = |path: &str| path.matches('/').count() > 1;
-    if let Some(group) = groups().find(|group| honours.shares && nested(&group.path)) {
+    let (levels, instead) = match honours.nesting {
+        Nesting::None => (1, "every path is a group beside all others"),
+        Nesting::OneLevel => (2, "what lies deeper is taken to lie in the outermost group"),
+        Nesting::Deep => (usize::MAX, ""),
+    };
+    let is_deeper = |group: &&GroupSetting| group.path.matches('/').count() > levels;
+    if let Some(group) = groups().find(is_deeper).filter(|_| honours.shares) {
         notes.push(format!(
-            "group `{}`: groups are not nested; every path is a group beside all others",
+            "group `{}`: scheduler `{scheduler}` does not nest groups so deep: {instead}; fair does",
             group.path
         ));
     }

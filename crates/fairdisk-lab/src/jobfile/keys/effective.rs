@@ -194,10 +194,10 @@ pub(super) static KEYS: &[Key] = &[
     set("group_ioprio", &[], "Fairdisk: the group's priority, 0 (high) to 7 (low)", |d, g| {
         g.set(&mut d.group_ioprio, small(g, 0, 7))
     }),
-    set("leaf_weight", &[], "Fairdisk: not supported, for groups are not nested", |_, _| {
+    set("leaf_weight", &[], "Fairdisk: not supported; it is always 100", |_, _| {
         ValueError::unsupported(
-            "groups are not nested, so tasks of a group compete with no groups below it; use \
-             group_weight",
+            "the tasks of a group weigh 100 beside the groups in it; give them a group of their \
+             own in it, with group_weight",
         )
     }),
     set("scheduler", &[], "Fairdisk: the scheduler", |d, g| g.set(&mut d.scheduler, g.text())),
