@@ -1,14 +1,20 @@
 //! What `fair` promises (docs/fair.md), in the lab: shares of time, floors that are kept or
 //! refused, ceilings, groups in groups, and nothing given away where nobody needs it.
 
+use fairdisk_core::Span;
+use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::{RunResult, run_once};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 fn run(device: &str, arm: &str, row: &str) -> Result<RunResult, String> {
+    run_with(device, arm, row, Options::default())
+}
+
+fn run_with(device: &str, arm: &str, row: &str, options: Options) -> Result<RunResult, String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/experiments/fair.toml");
-    let options = Options { seeds: Some(1), device: Some(device.into()), ..Options::default() };
+    let options = Options { seeds: Some(1), device: Some(device.into()), ..options };
     let plan = Plan::experiment(&path.to_string_lossy(), &options).expect("it is well formed");
     let arm = plan.arms.iter().find(|one| one.name == arm).expect("there is such an arm");
     let row = plan.rows.iter().find(|one| one.label == row).expect("there is such a row");
@@ -57,6 +63,23 @@ fn shares_hold_on_a_solid_state_disk() {
         for (got, asked) in shares.iter().zip(asked) {
             assert!((got - asked).abs() <= 3.0, "{row}: {shares:.1?}");
         }
+    }
+}
+
+/// A write that is acknowledged at once keeps the device busy all the same: it is not handed over
+/// just because reads left room for less.
+#[test]
+fn writers_do_not_fill_the_write_buffer_of_a_solid_state_disk() {
+    let short = || Options {
+        duration: Some(Span::from_ms(500)),
+        overrides: vec![Override::parse("experiment.ramp_s=0.2").expect("it is one")],
+        ..Options::default()
+    };
+    for row in ["buffered writers beside readers", "large writes beside readers"] {
+        let result = run_with("nvme", "fair", row, short()).expect("it runs");
+        let shares = shares(&result);
+        println!("{row}: {shares:.1?}");
+        assert!((shares[0] - 66.7).abs() <= 3.0, "{row}: {shares:.1?}");
     }
 }
 

@@ -22,12 +22,8 @@ impl Fair {
         if self.in_flight == 1 {
             self.busy_since = now;
         }
-        let rq = &self.requests[at];
-        let (queue, told) = (rq.queue, self.device.cost_of_next(rq));
-        let cost = match self.device.is_measured() {
-            true => self.queues[queue].service.get().unwrap_or(told),
-            false => told,
-        };
+        let (queue, cost) = (self.requests[at].queue, self.cost_of(at));
+        self.device.reach(self.requests[at].end);
         (self.requests[at].charged, self.requests[at].dispatched) = (cost, now);
         self.at_work += cost;
         let group = &mut self.groups[self.queues[queue].group as usize];
@@ -38,6 +34,16 @@ impl Fair {
             false => cost,
         };
         self.charge(queue, Span::ZERO, time);
+    }
+
+    /// What the request is charged if it is the next at the device.
+    pub(super) fn cost_of(&self, at: u32) -> Span {
+        let rq = &self.requests[at];
+        let told = self.device.cost_of_next(rq);
+        match self.device.is_measured() {
+            true => self.queues[rq.queue].service.get().unwrap_or(told),
+            false => told,
+        }
     }
 
     /// Charges a request that completed; alone at the device it took `device_time`.

@@ -106,9 +106,14 @@ impl Device {
         self.costs.map_or(Span::ZERO, |costs| costs.saturation)
     }
 
-    /// What the request, which is the next at the device, is said to cost.
-    pub(super) fn cost_of_next(&mut self, rq: &Rq) -> Span {
-        let continues = core::mem::replace(&mut self.position, rq.end) == rq.start;
+    /// A request that ends there goes to the device.
+    pub(super) const fn reach(&mut self, end: Lba) {
+        self.position = end;
+    }
+
+    /// What the request is said to cost if it is the next at the device.
+    pub(super) fn cost_of_next(&self, rq: &Rq) -> Span {
+        let continues = self.position == rq.start;
         let cost = match &self.costs {
             Some(costs) => costs.cost(rq.op, continues, rq.bytes()),
             None => UNTOLD.of(continues, rq.bytes()),

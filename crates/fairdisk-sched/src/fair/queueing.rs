@@ -3,7 +3,7 @@
 //! utility", 2004: SFQ(D)). What a request costs is charged when it is dispatched.
 
 use super::{Fair, Step};
-use fairdisk_core::{Instant, Why};
+use fairdisk_core::{Instant, Span, Why};
 
 impl Fair {
     /// What to do on a device that serves several requests at once.
@@ -32,11 +32,11 @@ impl Fair {
                 return step;
             }
             let Some(group) = self.tree.first() else { return self.wait_for_ceilings() };
-            if self.makes_room(group) {
-                return Step::WaitCompletion(Why::DepthLimited);
-            }
             let queue = self.queues.first_of(now, group);
             let at = self.next_of(now, queue);
+            if self.makes_room(group, at) {
+                return Step::WaitCompletion(Why::DepthLimited);
+            }
             if self.is_at_ceiling(now, at) {
                 continue;
             }
@@ -78,10 +78,15 @@ impl Fair {
         kept
     }
 
-    /// Whether the group, which is first in line, waits for one that has had less and is expected,
-    /// as all of the device is at work.
-    fn makes_room(&self, group: u32) -> bool {
-        let saturated = self.in_flight > 0 && self.device.is_saturated(self.at_work);
-        saturated && self.tree.has_passed_expected(group)
+    /// Whether the group, which is first in line with this request, waits for one that has had less
+    /// and is expected, as all of the device is at work. A write may be acknowledged long before it
+    /// is done, and what of it the device has no room for now would count as done then. So all of
+    /// it has to have room.
+    fn makes_room(&self, group: u32, at: u32) -> bool {
+        if self.in_flight == 0 || !self.tree.has_passed_expected(group) {
+            return false;
+        }
+        let needs = if self.requests[at].op.is_write() { self.cost_of(at) } else { Span::ZERO };
+        self.device.is_saturated(self.at_work + needs)
     }
 }
