@@ -1,6 +1,6 @@
 //! The asker's end.
 
-use super::directory;
+use super::directories;
 use super::protocol::{Answer, Ask, Status};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::geteuid;
@@ -127,8 +127,7 @@ impl Client {
 /// not count.
 #[must_use]
 pub fn running() -> Vec<Client> {
-    let places = [directory(), PathBuf::from("/run/fairdisk")];
-    let mut all: Vec<PathBuf> = places.iter().flat_map(|place| sockets(place)).collect();
+    let mut all: Vec<PathBuf> = directories().iter().flat_map(|place| sockets(place)).collect();
     all.sort();
     all.dedup();
     let mut known = Vec::new();

@@ -19,20 +19,45 @@ pub use protocol::{Answer, Ask, GroupEntry, LatencyCount, QosEntry, Status, Want
 pub use server::{About, Server};
 pub use settings::{Settings, namespace};
 
+use rustix::process::geteuid;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+const OF_ROOT: &str = "/run/fairdisk";
 
 /// Where sockets are: `/run/fairdisk` for root, else in the user's own run-time directory, or in a
 /// directory for temporary files if there is none.
 #[must_use]
 pub fn directory() -> PathBuf {
-    let user = rustix::process::geteuid();
+    let user = geteuid();
     if user.is_root() {
-        return PathBuf::from("/run/fairdisk");
+        return PathBuf::from(OF_ROOT);
     }
     match std::env::var_os("XDG_RUNTIME_DIR") {
         Some(own) => PathBuf::from(own).join("fairdisk"),
         None => std::env::temp_dir().join(format!("fairdisk-{}", user.as_raw())),
     }
+}
+
+/// Where to look for mounts: our own, and those of root. What others may have made for us to find
+/// is not looked at.
+#[must_use]
+pub fn directories() -> Vec<PathBuf> {
+    let own = directory();
+    let given = geteuid().is_root() || std::env::var_os("XDG_RUNTIME_DIR").is_some();
+    let mut all = vec![PathBuf::from(OF_ROOT)];
+    if own != all[0] && (given || is_own(&own)) {
+        all.insert(0, own);
+    }
+    all
+}
+
+/// Whether a directory is the user's, and nobody else can make anything there.
+fn is_own(directory: &Path) -> bool {
+    fs::symlink_metadata(directory).is_ok_and(|found| {
+        found.is_dir() && found.uid() == geteuid().as_raw() && found.mode() & 0o022 == 0
+    })
 }
 
 /// The name of the socket of a mount point: its path with `-` for `/`, and `--` for `-`.
@@ -48,6 +73,29 @@ pub fn socket_name(mountpoint: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_others_may_have_made_is_not_ours() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str, mode| {
+            let path = place.path().join(name);
+            fs::create_dir(&path).unwrap();
+            fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+            path
+        };
+        let (own, open) = (at("own", 0o755), at("open", 0o777));
+        let link = place.path().join("link");
+        std::os::unix::fs::symlink(&own, &link).unwrap();
+        assert!(is_own(&own) && !is_own(&open) && !is_own(&link));
+        assert!(!is_own(&place.path().join("none")));
+        name::prepare(&own).unwrap();
+        let refused = name::prepare(&link).unwrap_err().to_string();
+        assert!(refused.contains("XDG_RUNTIME_DIR"), "{refused}");
+        if geteuid().is_root() {
+            std::os::unix::fs::chown(&own, Some(65534), None).unwrap();
+            assert!(!is_own(&own) && name::prepare(&own).is_err());
+        }
+    }
 
     #[test]
     fn mount_points_have_sockets_of_their_own() {

@@ -1,9 +1,10 @@
 //! The names of mounts: each leads to the socket of whoever runs its disk.
 
 use super::socket_name;
+use rustix::process::geteuid;
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 /// The name of a mount beside the socket where it is asked after; gone when dropped.
@@ -32,9 +33,15 @@ impl Drop for Name {
     }
 }
 
-/// Makes sure that the directory of sockets is there.
+/// Makes sure that the directory of sockets is there, and ours: a name in a directory for temporary
+/// files can be taken by others.
 pub(super) fn prepare(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
+    let found = fs::symlink_metadata(directory)?;
+    if !found.is_dir() || found.uid() != geteuid().as_raw() {
+        let text = "somebody else has made it; set XDG_RUNTIME_DIR to a directory of your own";
+        return Err(io::Error::other(text));
+    }
     fs::set_permissions(directory, Permissions::from_mode(0o755))
 }
 

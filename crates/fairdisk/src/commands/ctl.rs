@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use clap::Subcommand;
 use fairdisk_mount::control::{
-    Ask, Client, ControlError, GroupEntry, Status, directory, running, socket_name,
+    Ask, Client, ControlError, GroupEntry, Status, directories, running, socket_name,
 };
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -110,7 +110,7 @@ impl From<ControlError> for Failure {
 
 pub(super) fn connect(at: &At) -> Result<Client, Failure> {
     if let Some(mountpoint) = &at.at {
-        let places = [directory(), PathBuf::from("/run/fairdisk")];
+        let places = directories();
         let path = std::path::absolute(mountpoint).unwrap_or_else(|_| mountpoint.clone());
         let name = socket_name(&path);
         let there = places.iter().map(|place| place.join(&name)).find(|path| path.exists());
