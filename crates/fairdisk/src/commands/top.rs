@@ -8,6 +8,7 @@ use super::ctl::{self, At};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output;
+use crate::time_arg;
 use fairdisk_mount::control::{Ask, Client, Status};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
@@ -25,10 +26,9 @@ use std::time::Duration;
 pub(crate) struct Args {
     #[command(flatten)]
     at: At,
-    /// Seconds between two looks
-    #[arg(long, value_name = "S", default_value_t = 1,
-          value_parser = clap::value_parser!(u64).range(1..=3600))]
-    interval: u64,
+    /// Time between two looks, 100ms to 1h; a number alone is seconds
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = interval)]
+    interval: Duration,
     /// Print tables instead of drawing a screen; without a terminal that is so anyway
     #[arg(long)]
     batch: bool,
@@ -50,9 +50,20 @@ impl Args {
     }
 }
 
+/// Reads a time between two looks.
+fn interval(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<u64>().map(|seconds| format!("{seconds}s"));
+    let time = time_arg::parse(seconds.as_deref().unwrap_or(text));
+    let time = time.map(|time| Duration::from_nanos(time.as_ns()));
+    let allowed = Duration::from_millis(100)..=Duration::from_secs(3600);
+    let expected =
+        || "expected 100ms to 1h, as 500ms, 2s or 1m; a number alone is seconds".to_owned();
+    time.ok().filter(|time| allowed.contains(time)).ok_or_else(expected)
+}
+
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let client = ctl::connect(&args.at)?;
-    let interval = Duration::from_secs(args.interval);
+    let interval = args.interval;
     let prints = args.batch || args.json || args.looks().is_some();
     if prints || !io::stdout().is_terminal() {
         return print(client, interval, args);
@@ -143,4 +154,19 @@ fn act(screen: &mut Screen, client: &mut Client, rows: &[Row]) -> Result<bool, F
         None => {}
     }
     Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_a_time_or_seconds() {
+        for (text, ms) in [("1", 1000), ("2s", 2000), ("100ms", 100), ("1h", 3_600_000)] {
+            assert_eq!(interval(text), Ok(Duration::from_millis(ms)), "{text}");
+        }
+        for text in ["0", "0s", "99ms", "3601", "2h", "-1", "often", "1 s"] {
+            assert!(interval(text).unwrap_err().contains("100ms to 1h"), "{text}");
+        }
+    }
 }
