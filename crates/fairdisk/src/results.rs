@@ -21,6 +21,14 @@ pub(crate) struct Results {
 }
 
 impl Results {
+    /// Demands that the page, if one is wanted, can be written and replaces nothing else.
+    ///
+    /// # Errors
+    /// It cannot, or would.
+    pub(crate) fn demand_place(&self) -> Result<(), Failure> {
+        self.report.as_deref().map_or(Ok(()), page::demand_place)
+    }
+
     /// Writes the page that `make` makes of the command line, if one is wanted; after what is
     /// printed, which is not lost where the page cannot be written.
     ///

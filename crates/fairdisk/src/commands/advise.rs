@@ -42,6 +42,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
+    args.results.demand_place()?;
     let plan = plan(args)?;
     let stop = interrupt::stop_flag()?;
     let advise = |tell: Progress<'_>| advise(&plan, &args.want, tell, &stop);

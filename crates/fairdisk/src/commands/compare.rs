@@ -32,6 +32,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
+    args.results.demand_place()?;
     let plans = plans(args)?;
     let stop = interrupt::stop_flag()?;
     let compare = |tell: Progress<'_>| compare(&plans, tell, &stop);

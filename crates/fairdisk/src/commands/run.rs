@@ -57,6 +57,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     if args.show_job {
         return show_job(&args.spec, args.results.json);
     }
+    args.results.demand_place()?;
     match place {
         Place::Lab => in_lab(args),
         Place::File(path) => on_file(args, path),

@@ -212,6 +212,6 @@ fn the_page_is_one_file_without_scripts_that_says_what_the_table_says() {
             || page.contains("'--metric=share:group 1'")
     );
     let ended = place.run(&with(&["--report=nowhere/page.html"]));
-    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
     assert!(ended.err.contains("--report nowhere/page.html: "), "{}", ended.err);
 }

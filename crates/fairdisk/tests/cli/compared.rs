@@ -63,7 +63,7 @@ fn the_page_shows_and_tells_every_device() {
     }
     let nowhere = place.path().join("none/page.html");
     let refused = fairdisk(&short(&["--report", nowhere.to_str().unwrap()]));
-    assert_eq!(refused.code, Some(1), "{}", refused.err);
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
 }
 
 #[test]

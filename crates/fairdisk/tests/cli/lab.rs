@@ -1,5 +1,6 @@
 //! Runs in the lab.
 
+use crate::bad_input::demand_one_line;
 use crate::program::{Place, fairdisk};
 use serde_json::Value;
 
@@ -70,13 +71,41 @@ fn the_page_shows_shares_and_rates_beside_published_ones() {
         assert!(!page.contains(outside), "{outside}");
     }
     let nowhere = place.run(&[&run[..], &["--row=#1", "--report=none/page.html"]].concat());
-    assert_eq!(nowhere.code, Some(1), "{}", nowhere.err);
+    // Said before the work, not after it.
+    assert_eq!((nowhere.code, nowhere.out.as_str()), (Some(2), ""), "{}", nowhere.err);
     assert!(nowhere.err.contains("--report none/page.html: "), "{}", nowhere.err);
-    assert!(nowhere.out.contains("score: shares"), "what was found out is not lost");
     let pairs = ["run", "satoshi-2008-04-03-dd", "--seeds", "1", "--report", "rates.html", "-q"];
     place.run(&pairs).quiet();
     let page = std::fs::read_to_string(place.path().join("rates.html")).unwrap();
     assert!(page.contains("aria-label=\"rates of the tasks\""), "{page}");
+}
+
+#[test]
+fn a_page_replaces_a_page_and_nothing_else() {
+    let place = Place::new();
+    let run = |report: &str| {
+        let run = ["run", "two-groups", "--seeds=1", "--duration=100ms", "-q", "--report", report];
+        place.run(&run)
+    };
+    let read = |name: &str| std::fs::read_to_string(place.path().join(name)).unwrap();
+    place.write("mine.toml", "id = \"mine\"\n");
+    demand_one_line(
+        &run("mine.toml"),
+        &["--report mine.toml: is no page and would be overwritten"],
+    );
+    assert_eq!(read("mine.toml"), "id = \"mine\"\n");
+    demand_one_line(&run("."), &["--report .: a directory"]);
+    // Of a link what it leads to; a page is replaced when the next one is whole.
+    std::os::unix::fs::symlink("page.html", place.path().join("link")).unwrap();
+    place.write("page.html", "");
+    run("link").quiet();
+    let first = read("page.html");
+    assert!(first.starts_with("<!DOCTYPE html>") && first.contains("--report link"), "{first}");
+    run("page.html").quiet();
+    assert!(read("page.html").contains("--report page.html"));
+    assert_eq!(place.names(), ["link", "mine.toml", "page.html"], "nothing else is left");
+    let piped = run("/dev/stdout");
+    assert!(piped.out.contains("<!DOCTYPE html>"), "{}", piped.err);
 }
 
 #[test]
