@@ -76,6 +76,11 @@ pub fn blame(
     let mut runs = Runs::new(measure, design, prior, watch, stop);
     let mut findings = Findings::default();
     let halt = investigate(&mut runs, design, &mut findings).err();
+    if halt == Some(Halt::Interrupted) && findings.ends.is_none() {
+        let bad = FactorSet::first(design.factors);
+        runs.settle_for_less(&[FactorSet::EMPTY, bad]);
+        findings.look_at_ends(&runs, bad);
+    }
     findings.runs = runs.used();
     match halt {
         Some(Halt::Failed(message)) => return Err(message),
@@ -91,7 +96,11 @@ fn investigate(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) ->
         // All in one go: the ends too are run among the others.
         let mixtures = 0..1_usize << design.factors;
         let bits = |mask: usize| (0..design.factors).filter(move |bit| mask >> bit & 1 == 1);
-        runs.need(&mixtures.map(|mask| bits(mask).collect()).collect::<Vec<_>>())?;
+        match runs.need(&mixtures.map(|mask| bits(mask).collect()).collect::<Vec<_>>()) {
+            // What there is goes to the ends first.
+            Err(Halt::Budget) => {}
+            whole => whole?,
+        }
     }
     runs.need(&[good, bad])?;
     findings.look_at_ends(runs, bad);

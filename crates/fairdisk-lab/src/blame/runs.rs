@@ -226,6 +226,14 @@ impl<'a> Runs<'a> {
         Ok(true)
     }
 
+    /// Takes as many runs of each mixture as there are of all of `sets`, if there are any: nobody
+    /// waits for the others.
+    pub(super) fn settle_for_less(&mut self, sets: &[FactorSet]) {
+        let has = |seed: &u32| sets.iter().all(|set| self.sample(*set, *seed).is_some());
+        let seeds = (0..self.seeds).take_while(has).count() as u32;
+        self.seeds = if seeds > 0 { seeds } else { self.seeds };
+    }
+
     /// What one run came to.
     #[must_use]
     pub fn value(&self, set: FactorSet, seed: u32) -> Option<f64> {

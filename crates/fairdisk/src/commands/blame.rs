@@ -117,6 +117,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
+    args.results.demand_place()?;
     if let Some(text) = &args.command {
         return command::execute(args, text);
     }
@@ -153,6 +154,13 @@ impl Args {
         identity: &str,
         stop: &AtomicBool,
     ) -> Result<Findings, Failure> {
+        let least = 2 * design.seeds as usize;
+        if design.runs < least {
+            return Err(Failure::BadInput(format!(
+                "--runs {}: both ends take {least} runs, {} each; allow more, or lower --seeds",
+                design.runs, design.seeds
+            )));
+        }
         let mut prior = Vec::new();
         let mut state = None;
         if let Some(path) = &self.resume {

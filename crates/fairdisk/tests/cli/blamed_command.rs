@@ -67,6 +67,8 @@ fn the_command_line_says_what_is_missing() {
     refused(&["--command", "echo 1", "--switch", "x=1"], "expected NAME=GOOD,BAD");
     refused(&["--command", "echo 1", "--switch", "x=1,2", "--switch", "x=3,4"], "x is given twice");
     refused(&["--command", "echo 1", "--switch", "x=1,2", "a", "b", "c"], "cannot be used with");
+    refused(&["--command", "echo {red}", "--switch", "read=1,2"], "did you mean `read`?");
+    refused(&["--command", "echo 1", "--switch", "x=1,2", "--runs=5"], "both ends take 6 runs");
 }
 
 /// Whether the process whose number is in the file is gone.
@@ -86,6 +88,47 @@ fn a_command_that_takes_too_long_is_ended_with_all_it_started() {
     assert_eq!(ended.code, Some(1), "{}", ended.err);
     assert!(ended.err.contains("was not done after 0.3 s; allow it more with --timeout"));
     assert!(is_gone(&place.path().join("pid")));
+}
+
+#[test]
+fn a_command_that_has_said_all_still_has_to_end() {
+    let place = Place::new();
+    let command = "echo 5; exec > closed; echo $$ > pid; exec sleep 1000";
+    let started = ["blame", "--command", command, "--switch=x=1,2", "--timeout=300ms"];
+    let ended = place.run(&started);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert!(ended.err.contains("was not done after 0.3 s"), "{}", ended.err);
+    assert!(is_gone(&place.path().join("pid")));
+}
+
+/// Both ends have been run once; the mixtures between them have not.
+#[test]
+fn what_was_known_of_the_ends_is_printed_when_somebody_interrupts() {
+    let place = Place::new();
+    let command = "echo >> count; test $(wc -l < count) -lt 6 || { sleep 1000 & echo $! > pid; wait; }; \
+                   test $x$y = onon && echo 50 || echo 100";
+    let switches = ["--switch=x=off,on", "--switch=y=off,on"];
+    let started = [&["blame", "--command", command, "--json"][..], &switches].concat();
+    let child = place.command(&started).spawn().unwrap();
+    let pid = place.path().join("pid");
+    while !fs::read_to_string(&pid).is_ok_and(|pid| pid.ends_with('\n')) {
+        std::thread::yield_now();
+    }
+    interrupt(&child);
+    let ended = Ended::of(child.wait_with_output().unwrap());
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(value["ends"]["whole"], -50.0, "{value:#}");
+    assert_eq!(value["seeds"], 1, "{value:#}");
+}
+
+/// Nine runs do for the ends, not for all four mixtures.
+#[test]
+fn a_small_budget_is_spent_on_the_ends() {
+    let command = ["blame", "--command", "test $x$y = onon && echo 50 || echo 100", "--json"];
+    let more = ["--switch=x=off,on", "--switch=y=off,on", "--runs=9"];
+    let value = fairdisk(&[&command[..], &more].concat()).json();
+    assert_eq!(value["ends"]["whole"], -50.0, "{value:#}");
+    assert_eq!(value["runs"], 6, "{value:#}");
 }
 
 #[test]

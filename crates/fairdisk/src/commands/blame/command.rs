@@ -7,12 +7,13 @@ use crate::interrupt;
 use crate::time_arg;
 use fairdisk_core::Span;
 use fairdisk_lab::blame::{Change, FACTORS_MAX, FactorSet, Measure, Report, Sample};
+use fairdisk_lab::nearest::nearest;
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::io::{self, Read};
+use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
@@ -67,6 +68,7 @@ pub(super) fn execute(args: &Args, text: &str) -> Result<(), Failure> {
             format!("--command needs 1 to {FACTORS_MAX} switches: --switch NAME=GOOD,BAD");
         return Err(Failure::BadInput(message));
     }
+    demand_known(text, &names)?;
     let command = UserCommand { text, switches, timeout: args.timeout, stop: &stop };
     let mut design = args.design(switches.len());
     design.threads = 1;
@@ -93,6 +95,20 @@ pub(super) fn execute(args: &Args, text: &str) -> Result<(), Failure> {
     })
 }
 
+/// Demands that no `{NAME}` of the command is nearly that of a switch: it would be passed on as it
+/// is, and the switch would do nothing. Other braces are the shell's own.
+fn demand_known(text: &str, names: &[&str]) -> Result<(), Failure> {
+    let braces = text.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
+    for (name, _) in braces.filter(|(name, _)| !names.contains(name)) {
+        if let Some(near) = nearest(name, names.iter().copied()) {
+            let message =
+                format!("--command: no switch is called `{name}`; did you mean `{near}`?");
+            return Err(Failure::BadInput(message));
+        }
+    }
+    Ok(())
+}
+
 /// The command and what is put into it.
 struct UserCommand<'a> {
     text: &'a str,
@@ -110,11 +126,10 @@ impl Measure for UserCommand<'_> {
     fn measure(&self, set: FactorSet, seed: u32) -> Result<Sample, String> {
         let text = self.with_values(set);
         let failed = |why: String| format!("run {} of `{text}` {why}", seed + 1);
-        let (status, out) = self.run(&text, set).map_err(failed)?;
-        if self.stop.load(Ordering::Relaxed) {
-            // What an interrupted run prints is not looked at.
+        let Some((status, out)) = self.run(&text, set).map_err(failed)? else {
+            // Interrupted: nobody looks at it.
             return Ok(Sample { value: 0.0, trace: None });
-        }
+        };
         if !status.success() {
             return Err(failed(format!("failed: {status}")));
         }
@@ -131,7 +146,8 @@ impl UserCommand<'_> {
         })
     }
 
-    fn run(&self, text: &str, set: FactorSet) -> Result<(ExitStatus, String), String> {
+    /// Its status and what it printed; nothing if somebody interrupts.
+    fn run(&self, text: &str, set: FactorSet) -> Result<Option<(ExitStatus, String)>, String> {
         let mut command = Command::new("sh");
         command.arg("-c").arg(text).stdin(Stdio::null()).stdout(Stdio::piped());
         for (at, switch) in self.switches.iter().enumerate() {
@@ -139,28 +155,27 @@ impl UserCommand<'_> {
         }
         // Its own group: what it starts ends with it.
         let child = command.process_group(0).spawn();
-        let mut child = child.map_err(|error| format!("cannot be started: {error}"))?;
-        let out = read(child.stdout.take());
-        let ended = self.wait(&out);
-        if ended.is_err() || self.stop.load(Ordering::Relaxed) {
-            end(&child, &out);
+        let child = child.map_err(|error| format!("cannot be started: {error}"))?;
+        let group = Pid::from_child(&child);
+        let ended = watch(child);
+        match self.wait(&ended) {
+            Ok(Some(ended)) => ended.map(Some).map_err(|error| format!("is lost: {error}")),
+            interrupted_or_late => {
+                end(group, &ended);
+                interrupted_or_late.map(|_| None)
+            }
         }
-        let status = child.wait().map_err(|error| format!("cannot be waited for: {error}"))?;
-        let text = ended?.map_err(|error| format!("printed what cannot be read: {error}"))?;
-        Ok((status, text))
     }
 
-    /// What it printed when it has ended; nothing if somebody interrupts.
-    fn wait(&self, out: &Receiver<io::Result<String>>) -> Result<io::Result<String>, String> {
+    /// Until it has ended, or somebody interrupts.
+    fn wait(&self, ended: &Receiver<Ended>) -> Result<Option<Ended>, String> {
         let looks = self.timeout.as_ns().div_ceil(LOOK.as_nanos() as u64);
         for _ in 0..looks {
             if self.stop.load(Ordering::Relaxed) {
-                return Ok(Ok(String::new()));
+                return Ok(None);
             }
-            match out.recv_timeout(LOOK) {
-                Ok(text) => return Ok(text),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(Ok(String::new())),
+            if let Ok(ended) = ended.recv_timeout(LOOK) {
+                return Ok(Some(ended).filter(|_| !self.stop.load(Ordering::Relaxed)));
             }
         }
         let limit = time_arg::words(self.timeout);
@@ -168,24 +183,31 @@ impl UserCommand<'_> {
     }
 }
 
-/// Reads to the end, elsewhere.
-fn read(out: Option<impl Read + Send + 'static>) -> Receiver<io::Result<String>> {
+/// How a command ended, and what it printed.
+type Ended = io::Result<(ExitStatus, String)>;
+
+/// Reads what it prints and waits for its end, elsewhere: it may go on after it has closed its
+/// output.
+fn watch(mut child: Child) -> Receiver<Ended> {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
         let mut text = String::new();
-        let result = out.map_or(Ok(0), |mut out| out.read_to_string(&mut text));
+        let read = child.stdout.take().map_or(Ok(0), |mut out| out.read_to_string(&mut text));
+        let status = child.wait();
         // Whoever asked may be gone.
-        let _ = tell.send(result.map(|_| text));
+        let _ = tell.send(read.and_then(|_| Ok((status?, text))));
     });
     told
 }
 
 /// Ends it and what it started: first asked, so that it can clean up, then forced.
-fn end(child: &Child, out: &Receiver<io::Result<String>>) {
-    // A group that has ended needs no signal.
-    let _ = kill_process_group(Pid::from_child(child), Signal::TERM);
-    if out.recv_timeout(GRACE).is_err() {
-        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+fn end(group: Pid, ended: &Receiver<Ended>) {
+    for signal in [Signal::TERM, Signal::KILL] {
+        // A group that has ended needs no signal.
+        let _ = kill_process_group(group, signal);
+        if ended.recv_timeout(GRACE).is_ok() {
+            return;
+        }
     }
 }
 

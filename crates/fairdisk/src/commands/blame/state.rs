@@ -37,15 +37,19 @@ impl State {
         };
         let mut known = Vec::new();
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        for (at, line) in text[..whole].lines().enumerate() {
-            let (asked, run) = read(line).ok_or_else(|| {
-                let line = at + 1;
-                let message = "is no run; expected a file that --resume made, or a new name";
-                Failure::BadInput(format!("{shown}:{line}: {message}"))
-            })?;
+        let (lines, tail) = text.split_at(whole);
+        let no_run = |at: usize| {
+            let message = "is no run; expected a file that --resume made, or a new name";
+            Failure::BadInput(format!("{shown}:{}: {message}", at + 1))
+        };
+        for (at, line) in lines.lines().enumerate() {
+            let (asked, run) = read(line).ok_or_else(|| no_run(at))?;
             if asked == question {
                 known.push(run);
             }
+        }
+        if !may_be_cut_off(tail) {
+            return Err(no_run(lines.lines().count()));
         }
         let file = File::options().create(true).append(true).open(path).map_err(bad)?;
         // A line that was cut off when the program was killed.
@@ -77,6 +81,15 @@ fn question(identity: &str) -> io::Result<String> {
     fs::read(std::env::current_exe()?)?.hash(&mut hash);
     identity.hash(&mut hash);
     Ok(format!("{:016x}", hash.finish()))
+}
+
+/// How each line begins; the keys of JSON objects are sorted.
+const LINE_BEGINS: &str = "{\"mixture\":\"";
+
+/// Whether this may be what is left of a line that was being written when the program was killed.
+fn may_be_cut_off(tail: &str) -> bool {
+    let common = tail.len().min(LINE_BEGINS.len());
+    tail.as_bytes()[..common] == LINE_BEGINS.as_bytes()[..common]
 }
 
 /// Whose run a line is, and the run.
@@ -130,5 +143,28 @@ mod tests {
         let error = State::open(&path, "this").err().expect("refused").message();
         assert!(error.contains("state:1: is no run"), "{error}");
         assert_eq!(fs::read_to_string(&path).expect("readable"), "something else\n");
+    }
+
+    #[test]
+    fn a_file_of_somebody_else_is_left_alone_also_without_a_newline() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("note");
+        for note in ["a note", "{\"mix", "{\"question\":1}"] {
+            let (_, state) = State::open(&folder.path().join("state"), "this").expect("made");
+            state.keep(FactorSet::EMPTY, 0, Sample { value: 1.0, trace: None }).expect("written");
+            let runs = fs::read_to_string(folder.path().join("state")).expect("readable");
+            fs::write(&path, format!("{runs}{note}")).expect("writable");
+            let opened = State::open(&path, "this").map(|(known, _)| known.len());
+            let text = fs::read_to_string(&path).expect("readable");
+            match opened {
+                Ok(_) => assert_eq!((note, text), ("{\"mix", runs)),
+                Err(error) => {
+                    assert_eq!(text, format!("{runs}{note}"));
+                    let line = runs.lines().count() + 1;
+                    let message = error.message();
+                    assert!(message.contains(&format!("note:{line}: is no run")), "{message}");
+                }
+            }
+        }
     }
 }
