@@ -13,4 +13,5 @@ pub mod outcome;
 mod page;
 pub mod plan;
 pub mod run;
+mod seconds;
 pub mod text_file;

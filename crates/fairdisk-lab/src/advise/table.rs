@@ -3,6 +3,7 @@
 use super::settings::{check, commands, experiment, in_a_line};
 use super::{Advice, Tried};
 use crate::outcome::{Style, runs, widest};
+use crate::seconds::seconds;
 use std::fmt::Write as _;
 
 /// The advice as text.
@@ -14,7 +15,8 @@ pub fn to_table(advice: &Advice, style: Style) -> String {
     let Some(best) = advice.proposed() else { return out };
     let cell = &best.cell;
     let runs = runs(cell.seeds);
-    let place = format!("on {}, {}, {:.0} s, {runs}", cell.device, cell.row, cell.duration_s);
+    let length = seconds(cell.duration_s);
+    let place = format!("on {}, {}, {length}, {runs}", cell.device, cell.row);
     let _ = writeln!(out, "{}", style.dim(&place));
     write_wishes(&mut out, advice, best, style);
     write_tried(&mut out, advice, style);

@@ -2,6 +2,7 @@
 
 use super::{Cell, CellGroup, Comparison, Promises, RefusedCell};
 use crate::outcome::{Style, runs, widest};
+use crate::seconds::seconds;
 use fairdisk_core::Histogram;
 use std::fmt::Write as _;
 
@@ -29,7 +30,7 @@ pub fn to_table(comparison: &Comparison, style: Style) -> String {
 /// All arms on one device and row.
 fn write_block(out: &mut String, cells: &[Cell], style: Style) {
     let first = &cells[0];
-    let heading = format!("{}, {}, {:.0} s", first.device, first.row, first.duration_s);
+    let heading = format!("{}, {}, {}", first.device, first.row, seconds(first.duration_s));
     let _ = writeln!(out, "\n{}", style.bold(&heading));
     let arms = widest(cells.iter().map(Cell::label), "scheduler");
     let groups = || cells.iter().flat_map(Cell::reported);

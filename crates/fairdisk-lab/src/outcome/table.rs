@@ -2,6 +2,7 @@
 
 use super::{ChangeOutcome, GroupOutcome, Outcome, RowOutcome, Score, Spread, TaskOutcome};
 use crate::run::{RUN_MAX, RunEnd};
+use crate::seconds::seconds;
 use fairdisk_core::Histogram;
 use std::fmt::Write as _;
 
@@ -107,7 +108,7 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
 pub(super) fn title(outcome: &Outcome, row: &RowOutcome) -> String {
     let scheduler =
         if row.arm == row.scheduler { String::new() } else { format!(" ({})", row.scheduler) };
-    let mut text = format!("{}{scheduler}, {}, {:.0} s", row.arm, row.row, row.duration_s);
+    let mut text = format!("{}{scheduler}, {}, {}", row.arm, row.row, seconds(row.duration_s));
     let _ = match row.end {
         RunEnd::Failed => write!(text, ", partial: a request failed"),
         RunEnd::Interrupted => write!(text, ", partial: interrupted"),

@@ -1,0 +1,33 @@
+//! Lengths of time in headings.
+
+/// As long as it was: whole where it is whole, else three figures that count.
+pub(crate) fn seconds(value: f64) -> String {
+    if !value.is_finite() || value <= 0.0 || (value - value.round()).abs() < value * 1e-6 {
+        return format!("{value:.0} s");
+    }
+    let digits = (2 - value.log10().floor() as i32).clamp(0, 9) as usize;
+    let text = format!("{value:.digits$}");
+    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} s")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seconds;
+
+    #[test]
+    fn nothing_is_rounded_away() {
+        let cases = [
+            (0.0, "0 s"),
+            (0.0134, "0.0134 s"),
+            (0.1, "0.1 s"),
+            (1.5, "1.5 s"),
+            (13.46, "13.5 s"),
+            (120.0, "120 s"),
+            (3600.4, "3600 s"),
+        ];
+        for (value, words) in cases {
+            assert_eq!(seconds(value), words);
+        }
+    }
+}
