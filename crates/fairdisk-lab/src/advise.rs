@@ -25,6 +25,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const ROUNDS: u32 = 4;
 /// Throughputs are the same up to this part.
 const SAME: f64 = 0.98;
+/// Tries that are so much farther from what is wished are as near.
+const NEAR: f64 = 0.01;
 
 /// A configuration that was tried.
 #[derive(Clone, Debug)]
@@ -242,7 +244,8 @@ impl Search<'_> {
     }
 
     fn judged(&self, candidate: &Candidate, cell: &Cell) -> Tried {
-        let verdicts = self.wishes.iter().map(|wish| verdict::verdict(wish, cell)).collect();
+        let verdict = |wish: &Wish| verdict::verdict(wish, &self.specs[wish.group].qos, cell);
+        let verdicts = self.wishes.iter().map(verdict).collect();
         let Candidate { arm, arm_at, round, groups } = candidate;
         Tried {
             name: cell.arm.clone(),
@@ -335,8 +338,8 @@ fn best(tried: &[Tried]) -> Option<usize> {
     let mut left: Vec<usize> = (0..tried.len()).filter(|at| tried[*at].met() == met).collect();
     let wishes = tried[0].verdicts.len();
     if met < wishes {
-        left.sort_by(|one, other| tried[*one].off().total_cmp(&tried[*other].off()));
-        return left.first().copied();
+        let least = left.iter().map(|at| tried[*at].off()).fold(f64::INFINITY, f64::min);
+        left.retain(|at| tried[*at].off() <= least + NEAR);
     }
     let most = left.iter().map(|at| tried[*at].cell.mb_per_s).fold(0.0, f64::max);
     left.retain(|at| tried[*at].cell.mb_per_s >= most * SAME);

@@ -2,6 +2,8 @@
 
 use super::wish::{Kind, Wish};
 use crate::compare::Cell;
+use fairdisk_core::Qos;
+use std::num::NonZeroU64;
 
 /// What became of a wish.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,8 +20,13 @@ pub struct Verdict {
 const SHARE_POINTS: f64 = 3.0;
 const SHARE_PART: f64 = 0.25;
 
-/// What became of `wish` in `cell`.
-pub(super) fn verdict(wish: &Wish, cell: &Cell) -> Verdict {
+/// The part of a rate that is missing.
+fn shortfall(asked: Option<NonZeroU64>, got: f64) -> f64 {
+    asked.map_or(0.0, |asked| (1.0 - got / asked.get() as f64).max(0.0))
+}
+
+/// What became of `wish` in `cell`, where the group asked for `asked`.
+pub(super) fn verdict(wish: &Wish, asked: &Qos, cell: &Cell) -> Verdict {
     let Some(group) = cell.group(wish.group) else {
         return Verdict { met: false, got: "-".to_owned(), off: f64::INFINITY };
     };
@@ -40,7 +47,11 @@ pub(super) fn verdict(wish: &Wish, cell: &Cell) -> Verdict {
                 0 => format!("{rate:.0} I/Os/s"),
                 _ => format!("{rate:.0} I/Os/s, below in {below} of {seconds} s"),
             };
-            (below == 0, got, f64::from(below) / f64::from(seconds.max(1)))
+            // Half by how often, half by how much: who is always below may be nearer than another.
+            let often = f64::from(below) / f64::from(seconds.max(1));
+            let short = shortfall(asked.floor.iops, rate)
+                .max(shortfall(asked.floor.bytes_per_s, outcome.bytes / cell.duration_s.max(1e-9)));
+            (below == 0, got, (often + short) / 2.0)
         }
         Kind::Ceiling => {
             let over = promises.ceiling.map_or(0.0, |ceiling| ceiling.over_ms);

@@ -69,6 +69,22 @@ fn the_page_has_the_evidence() {
     assert!(std::fs::read_to_string(&path).unwrap().contains("<svg"));
 }
 
+/// A floor that no disk of the time has: always below it, but not by as much.
+#[test]
+fn the_nearest_to_a_floor_out_of_reach_has_most_of_it() {
+    let advise = ["advise", "two-groups", "--duration", "5s", "--seeds", "1", "--json"];
+    let more = ["--scheduler", "iocost,mclock", "--want", "database: min_iops=1000"];
+    let value = fairdisk(&[advise.as_slice(), &more].concat()).json();
+    let rate = |one: &serde_json::Value| {
+        let got = one["wishes"].as_array().unwrap().last().unwrap()["got"].as_str().unwrap();
+        got.split(' ').next().unwrap().parse::<f64>().unwrap()
+    };
+    let tried = value["tried"].as_array().unwrap();
+    let proposed = tried.iter().find(|one| one["name"] == value["proposed"]["name"]).unwrap();
+    let most = tried.iter().filter(|one| one["met"] == proposed["met"]).map(rate);
+    assert!(rate(proposed) > 0.95 * most.fold(0.0, f64::max), "{value:#}");
+}
+
 #[test]
 fn wishes_that_make_no_sense_are_refused() {
     let nobody = fairdisk(&short(&["--want", "nobody: weight=3"]));
@@ -77,6 +93,7 @@ fn wishes_that_make_no_sense_are_refused() {
         (["backup: share=10", "backup: share=90"], "has two of `share` and `weight`"),
         (["backup: share=10, weight=9999", "database: weight=3"], "has two of"),
         (["backup: min_iops=10", "backup: min_iops=20"], "has `min_iops` twice"),
+        (["backup: min_iops=40, max_iops=20", "database: weight=3"], "40 or more"),
         (["backup: burst_ms=10", "database: weight=3"], "`burst_ms` of group `backup`"),
     ] {
         let ended = fairdisk(&short(&["--want", wants[0], "--want", wants[1]]));
