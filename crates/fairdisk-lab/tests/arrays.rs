@@ -146,6 +146,25 @@ fn tasks_that_nobody_put_into_a_group() {
     assert_eq!(ios(&root), ios(&plan(&[])), "CFQ of 2.6.25 knows no groups");
 }
 
+/// 60 I/Os a second are half of the disk: there is room for them once.
+#[test]
+fn the_floor_of_the_root_group_is_reserved_once() {
+    let promises = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/promises.toml");
+    let text = std::fs::read_to_string(promises).expect("it is there");
+    let place = std::env::temp_dir().join(format!("fairdisk-floor-{}", std::process::id()));
+    std::fs::create_dir_all(&place).expect("a folder can be made");
+    let path = place.join("promises.toml");
+    std::fs::write(&path, text.replace("\"floor\"", "\"/\"")).expect("a file can be written");
+    let rows = vec!["not kept".to_owned()];
+    let options = Options { rows, schedulers: vec!["fair".to_owned()], ..Options::default() };
+    let plan = Plan::experiment(&path.to_string_lossy(), &options);
+    std::fs::remove_dir_all(&place).expect("it is ours");
+    let plan = plan.unwrap_or_else(|error| panic!("{error}"));
+    let run = run_once(&plan, &plan.arms[0], &plan.rows[0], 0, &AtomicBool::new(false));
+    let run = run.unwrap_or_else(|refused| panic!("{refused}"));
+    assert!(run.groups[0].ios >= 60 * 10, "its floor is kept: {}", run.groups[0].ios);
+}
+
 #[test]
 fn an_arm_that_is_not_run_is_compared_with_nothing() {
     let options = Options { arms: vec!["old".to_owned()], ..Options::default() };

@@ -148,7 +148,11 @@ impl Plan {
         let depth = device.depth();
         let root_spec = loaded.root.map_or_else(GroupSpec::default, |at| loaded.groups[at].spec);
         let mut groups = vec![root_spec];
-        groups.extend(loaded.groups.iter().map(|group| group.spec));
+        // The place of the root group among those of the load stays empty: it is the machine's own.
+        let own = |(at, group): (usize, &GroupLabel)| {
+            if loaded.root == Some(at) { GroupSpec::default() } else { group.spec }
+        };
+        groups.extend(loaded.groups.iter().enumerate().map(own));
         let config = MachineConfig {
             seed: root.fork(2).next_u64(),
             engine: engine_config(&self.host, arm.revision.pool, depth),
