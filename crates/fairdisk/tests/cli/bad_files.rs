@@ -331,6 +331,7 @@ fn a_floor_that_is_refused_is_named_where_it_is_written() {
 fn hosts_that_no_machine_is() {
     for (set, parts) in [
         ("turnaround_us=[0,9223372036854775807]", &["is [0, 9223372036854775807]"][..]),
+        ("turnaround_us=[0,0]", &["is [0, 0]; allowed: two numbers"]),
         ("turnaround_us=[2,1]", &["is [2, 1]; allowed: two numbers"]),
         ("slot_wake_us=9223372036854775807", &["allowed: 0 to 1000000"]),
         ("page_copy_ns=9223372036854775807", &["allowed: 0 to 1000000000"]),
