@@ -347,7 +347,7 @@ impl<E: Elevator> Machine<E> {
     fn io_done(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
         let io = self.ios.get(index);
         match io.kind {
-            IoKind::Data { task } => self.data_done(now, task, index),
+            IoKind::Data { task, file } => self.data_done(now, task, file, index),
             IoKind::Metadata { task } => self.wake(now, task),
             IoKind::Window { task } => self.window_done(now, task, index, issue),
             IoKind::Pages { task } => self.pages_read(now, task, index, issue),

@@ -162,8 +162,9 @@ impl State {
     /// The position on the model's disk. A disk larger than the model goes round.
     fn within_model(&self, order: &Order) -> Lba {
         let Some(model) = &self.model else { return order.start };
-        let room = model.device.capacity_sectors().saturating_sub(order.sectors.0.into());
-        Lba(order.start.0 % room.max(1))
+        let capacity = model.device.capacity_sectors().max(1);
+        let last = capacity.saturating_sub(order.sectors.0.into());
+        Lba((order.start.0 % capacity).min(last))
     }
 
     /// The jobs of a request have been performed.

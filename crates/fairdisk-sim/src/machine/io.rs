@@ -5,8 +5,8 @@ use fairdisk_core::{BioId, Instant, Op};
 /// Whose I/O it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IoKind {
-    /// A direct read or write of a task.
-    Data { task: u32 },
+    /// A direct read or write of a task, in a file of the machine.
+    Data { task: u32, file: u32 },
     /// An indirect block a task needs before it can go on.
     Metadata { task: u32 },
     /// A read-ahead window of a task's file.

@@ -14,14 +14,14 @@ impl<E: Elevator> Machine<E> {
     #[inline]
     pub(super) fn begin_transfer(&mut self, index: u32) -> bool {
         let task = &mut self.tasks[index as usize];
-        let FileIo { op, offset, bytes, .. } = task.current;
+        let FileIo { op, offset, bytes, file, .. } = task.current;
         let cached = task.is_cached();
         let kind = if cached {
             task.dirty_bytes += bytes;
             IoKind::WriteBehind { task: index }
         } else {
             task.outstanding += 1;
-            IoKind::Data { task: index }
+            IoKind::Data { task: index, file }
         };
         let mut io = Io::new(kind, task.io_started, op);
         io.bytes = bytes;
@@ -48,8 +48,11 @@ impl<E: Elevator> Machine<E> {
                     return false;
                 }
                 Mapped::At(lba, contiguous) => {
-                    let bytes = contiguous.min(pending.end - pending.at).min(self.bio_bytes_max());
-                    let sectors = Sectors(bytes.div_ceil(SECTOR_BYTES) as u32);
+                    // From the sector it begins in to the one it ends in.
+                    let within = pending.at % SECTOR_BYTES;
+                    let bytes = contiguous.min(pending.end - pending.at);
+                    let bytes = bytes.min(self.bio_bytes_max() - within);
+                    let sectors = Sectors((within + bytes).div_ceil(SECTOR_BYTES) as u32);
                     let op = self.ios.get_mut(pending.io).op;
                     let bio = self.bio(index, pending.io, op, lba, sectors, pending.sync);
                     self.submit(now, &bio, issue);
@@ -165,11 +168,11 @@ impl<E: Elevator> Machine<E> {
         false
     }
 
-    pub(super) fn data_done(&mut self, now: Instant, index: u32, io: u32) {
+    pub(super) fn data_done(&mut self, now: Instant, index: u32, file: u32, io: u32) {
         let Io { op, bytes, started, failed, .. } = *self.ios.get(io);
         let task = self.task(index);
         task.outstanding -= 1;
-        let call = Call { file: task.current.file, op, bytes, started, failed };
+        let call = Call { file, op, bytes, started, failed };
         match task.step {
             // A read that failed leaves the file's times alone.
             Step::Full if task.outstanding <= task.refill_at && op == Op::Read && !failed => {

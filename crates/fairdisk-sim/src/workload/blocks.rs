@@ -3,6 +3,9 @@
 use super::direction::PerOp;
 use fairdisk_core::Prng;
 
+/// How often a size is drawn that may not fit.
+const DRAWS_MAX: u32 = 10_000;
+
 /// How large I/Os of one operation are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockSize {
@@ -54,16 +57,22 @@ impl BlockSize {
     }
 
     /// The size of the next I/O where it must fit into `room` bytes, drawn until it does; `None`
-    /// if none fits.
+    /// if none fits. Where hardly any does, it is drawn from those.
     pub(super) fn draw_within(&self, room: u64, prng: &mut Prng) -> Option<u64> {
         if self.smallest() > room {
             return None;
         }
-        loop {
-            let bytes = self.draw(prng);
-            if bytes <= room {
-                return Some(bytes);
-            }
+        let fits = |bytes: &u64| *bytes <= room;
+        let drawn = (0..DRAWS_MAX).map(|_| self.draw(prng)).find(fits);
+        Some(drawn.unwrap_or_else(|| self.fitting(room).draw(prng)))
+    }
+
+    /// The sizes that fit into `room` bytes, as likely among themselves as they are.
+    fn fitting(&self, room: u64) -> Self {
+        match self {
+            Self::Range(min, _) => Self::Range(*min, room - room % (*min).max(1)),
+            // A part of a hundred has been drawn by then.
+            other => other.clone(),
         }
     }
 
@@ -121,6 +130,10 @@ mod tests {
         let mut prng = Prng::new(3);
         assert!((0..100).all(|_| split.draw_within(16_383, &mut prng) == Some(4096)));
         assert_eq!(split.draw_within(4095, &mut prng), None);
+        // One in a thousand million fits.
+        let range = BlockSize::Range(1, 1 << 30);
+        assert_eq!(range.draw_within(1, &mut prng), Some(1));
+        assert!((0..100).all(|_| range.draw_within(3, &mut prng).is_some_and(|it| it <= 3)));
         let blocks = Blocks { trim: split, ..Blocks::fixed(8192) };
         assert_eq!(blocks.smallest(), 4096);
     }
