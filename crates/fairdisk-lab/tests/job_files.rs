@@ -1,12 +1,13 @@
 //! fio job files as a workload: what the jobs say is what is run.
 
-use fairdisk_core::Span;
+use fairdisk_core::{Instant, Op, Record, Span};
 use fairdisk_lab::catalog::error::CatalogError;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::run_plan;
+use fairdisk_sim::World;
 use std::sync::atomic::AtomicBool;
 
 fn run(text: &str) -> RowOutcome {
@@ -49,6 +50,57 @@ fn clones_and_io_size_and_number_ios() {
     assert_eq!(ios, [256.0, 256.0, 256.0, 100.0]);
     let names: Vec<&str> = row.tasks.iter().map(|task| task.name.as_str()).collect();
     assert_eq!(names, ["clones#1", "clones#2", "clones#3", "few"]);
+}
+
+/// What `/` is due counts for jobs without a group, wherever it is said.
+#[test]
+fn jobs_without_a_group_have_what_another_says_of_the_root_group() {
+    let text = "[global]\ndirect=1\nbs=4k\nsize=64m\nrw=randread\nruntime=20\ntime_based\n\
+                device=fixed-8ms\nscheduler=fair\n\
+                [a]\n[b]\ngroup=/\ngroup_weight=300\n[c]\ngroup=/x\ngroup_weight=100\n";
+    let row = run(text);
+    let share = row.groups.iter().find(|group| group.name == "/").map(|group| group.share.mean);
+    assert!(share.is_some_and(|share| (share - 0.75).abs() < 0.02), "{share:?}");
+}
+
+/// No disk is that fast, so it holds nobody back; it was taken modulo 2^64.
+#[test]
+fn a_rate_beyond_all_disks_is_none() {
+    let job = "[a]\ndirect=1\nbs=4k\nsize=64m\nrw=randread\nruntime=5\ntime_based\n";
+    let plain = run(job).total_ios.mean;
+    assert_eq!(run(&format!("{job}rate_iops=4503599627370497\n")).total_ios.mean, plain);
+}
+
+/// From byte 1000 on 1000 bytes lie in the sectors 1 to 3.
+#[test]
+fn what_begins_within_a_sector_takes_the_whole_of_it() {
+    let text = "[a]\nrw=write\nbs=1000\nsize=1000\noffset=1000\nfilesize=8000\nioengine=psync\n";
+    let options = Options { seeds: Some(1), keep_journal: true, ..Options::default() };
+    let plan = plan(text, &options).expect("disk and scheduler exist");
+    let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
+    let mut world = World::new(setup.machine, setup.disk);
+    world.run_until(Instant::ZERO + Span::from_s(1));
+    let sectors = world.machine_mut().drain_journal().find_map(|entry| match entry.record {
+        Record::Submitted { op: Op::Write, sectors, .. } => Some(sectors.0),
+        _ => None,
+    });
+    assert_eq!(sectors, Some(3));
+}
+
+#[test]
+fn more_jobs_and_files_than_any_disk_has_are_refused() {
+    let sections: String = (0..100_001).map(|at| format!("[j{at}]\n")).collect();
+    let text = format!("[global]\nrw=read\nsize=4k\n{sections}");
+    let refused = |text: &str| {
+        let resolved =
+            JobFile::parse("test.fio", text, &Context::closed()).and_then(|file| file.resolve());
+        resolved.expect_err("too many").to_string()
+    };
+    let error = refused(&text);
+    assert!(error.contains("up to 100000 jobs; this section is beyond that"), "{error}");
+    let names = vec!["f"; 1_000_001].join(":");
+    let error = refused(&format!("[a]\nrw=read\nsize=8g\nfilename={names}\n"));
+    assert!(error.contains("up to 1000000 files; this section is beyond that"), "{error}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What is wrong with a job file, where, and what to do about it.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ pub enum Class {
 }
 
 /// One problem of a job file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Error {
     /// Where it is.
     pub place: Place,
@@ -47,7 +48,7 @@ pub struct Error {
 }
 
 /// What can be wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// A line before the first `[section]`.
     OutsideSection {
@@ -239,14 +240,8 @@ pub struct Problems(Vec<Error>);
 impl Problems {
     /// `None` when nothing is wrong. Problems of a `[global]` section count once.
     pub(super) fn from_list(mut list: Vec<Error>) -> Option<Self> {
-        let mut seen: Vec<Error> = Vec::new();
-        list.retain(|error| {
-            let new = !seen.contains(error);
-            if new {
-                seen.push(error.clone());
-            }
-            new
-        });
+        let mut seen = HashSet::new();
+        list.retain(|error| seen.insert(error.clone()));
         (!list.is_empty()).then_some(Self(list))
     }
 

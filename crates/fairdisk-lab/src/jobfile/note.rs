@@ -1,5 +1,6 @@
 //! Notes: what was read, taken, and has no effect on the result.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::Serialize;
@@ -25,38 +26,44 @@ impl fmt::Display for Note {
 
 /// The notes of a file, in file order, one for each key and text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Notes(Vec<Note>);
+#[serde(transparent)]
+pub struct Notes {
+    notes: Vec<Note>,
+    /// Their keys and texts.
+    #[serde(skip)]
+    said: HashSet<(String, String)>,
+}
 
 impl Notes {
     /// Adds a note unless this was already said of this key: twenty jobs with `thread` need one.
     pub(super) fn add(&mut self, place: &Place, key: &str, text: impl Into<String>) {
         let text = text.into();
-        if !self.0.iter().any(|note| note.key == key && note.text == text) {
-            self.0.push(Note { place: place.clone(), key: key.to_owned(), text });
+        if self.said.insert((key.to_owned(), text.clone())) {
+            self.notes.push(Note { place: place.clone(), key: key.to_owned(), text });
         }
     }
 
     /// Adds those of another list under the same rule.
     pub(super) fn extend(&mut self, others: &Self) {
-        for note in &others.0 {
+        for note in &others.notes {
             self.add(&note.place, &note.key, note.text.clone());
         }
     }
 
     /// Puts them in file order; the passes that find them do not.
     pub(super) fn sort(&mut self) {
-        self.0.sort_by(|a, b| a.place.cmp(&b.place));
+        self.notes.sort_by(|a, b| a.place.cmp(&b.place));
     }
 
     /// The notes.
     pub fn iter(&self) -> std::slice::Iter<'_, Note> {
-        self.0.iter()
+        self.notes.iter()
     }
 
     /// Whether there is nothing to say.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.notes.is_empty()
     }
 }
 
@@ -71,6 +78,6 @@ impl<'a> IntoIterator for &'a Notes {
 
 impl fmt::Display for Notes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|note| writeln!(f, "{note}"))
+        self.notes.iter().try_for_each(|note| writeln!(f, "{note}"))
     }
 }

@@ -180,7 +180,7 @@ impl Work {
         }
         let job = finish::job(section, draft, self.jobs.last());
         self.wrong.extend(self.groups.add(&job, draft));
-        self.wrong.extend(self.size.add(&job, draft));
+        self.wrong.extend(self.size.add(&job, draft, &section.place));
         self.jobs.push(job);
     }
 }

@@ -4,6 +4,7 @@
 //! `include FILE` may stand inside a section only and the included file holds no sections, keys and
 //! values part at the first `=`, blanks after the `=` belong to the value.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -70,6 +71,7 @@ impl JobFile {
         let mut reader = Reader {
             context,
             sections: vec![],
+            names: HashSet::new(),
             notes: Notes::default(),
             wrong: vec![],
             includes: 0,
@@ -108,6 +110,8 @@ impl Source {
 struct Reader<'a> {
     context: &'a Context<'a>,
     sections: Vec<Section>,
+    /// Their names.
+    names: HashSet<String>,
     notes: Notes,
     wrong: Vec<Error>,
     /// How often a file was included, and how much text that was.
@@ -157,6 +161,7 @@ impl Reader<'_> {
         let name = inner.unwrap_or_default().trim();
         // An odd section is a section still, or all its lines would stand outside of one.
         self.name_notes(name, place);
+        self.names.insert(name.to_owned());
         let settings = Vec::new();
         self.sections.push(Section { name: name.to_owned(), place: place.clone(), settings });
         let remedy = match (inner, name) {
@@ -172,7 +177,7 @@ impl Reader<'_> {
     fn name_notes(&mut self, name: &str, place: &Place) {
         if name != "global" && name.eq_ignore_ascii_case("global") {
             self.notes.add(place, name, "a job, as in fio; defaults stand in `[global]`");
-        } else if name != "global" && self.sections.iter().any(|section| section.name == name) {
+        } else if name != "global" && self.names.contains(name) {
             let text = "another job of this name; as in fio they share their files";
             self.notes.add(place, name, text);
         }

@@ -56,7 +56,7 @@ const CLONES_MAX: u64 = 100_000;
 const FILES_MAX: u64 = 1_000_000;
 
 impl Size {
-    pub(super) fn add(&mut self, job: &Job, draft: &Draft) -> Option<Error> {
+    pub(super) fn add(&mut self, job: &Job, draft: &Draft, section: &Place) -> Option<Error> {
         let clones = u64::from(job.clones.get());
         let files = match &job.target.files {
             Files::Named(names) => names.len() as u64,
@@ -65,16 +65,19 @@ impl Size {
         self.clones = self.clones.saturating_add(clones);
         self.files = self.files.saturating_add(clones.saturating_mul(files));
         if self.clones > CLONES_MAX {
-            return too_many(&draft.numjobs, clones, "jobs", CLONES_MAX);
+            let wanted = too_many(&draft.numjobs, clones, "jobs", CLONES_MAX);
+            return Some(wanted.unwrap_or_else(|| one_too_many(section, "jobs", CLONES_MAX)));
         }
         if self.files > FILES_MAX {
-            let wanted = too_many(&draft.nrfiles, files, "files", FILES_MAX);
-            return wanted.or_else(|| too_many(&draft.numjobs, clones, "files", FILES_MAX));
+            let wanted = too_many(&draft.nrfiles, files, "files", FILES_MAX)
+                .or_else(|| too_many(&draft.numjobs, clones, "files", FILES_MAX));
+            return Some(wanted.unwrap_or_else(|| one_too_many(section, "files", FILES_MAX)));
         }
         None
     }
 }
 
+/// A key that asks for too many.
 fn too_many<T>(slot: &Slot<T>, value: u64, what: &str, most: u64) -> Option<Error> {
     let placed = slot.as_ref()?;
     let kind = ErrorKind::UnsupportedValue {
@@ -83,4 +86,10 @@ fn too_many<T>(slot: &Slot<T>, value: u64, what: &str, most: u64) -> Option<Erro
         remedy: format!("a job file may make up to {most} {what}; lower it"),
     };
     Some(Error { place: placed.place.clone(), kind })
+}
+
+/// A section that is one too many, whatever its keys say.
+fn one_too_many(section: &Place, what: &str, most: u64) -> Error {
+    let text = format!("a job file may make up to {most} {what}; this section is beyond that");
+    Error { place: section.clone(), kind: ErrorKind::Conflict { text } }
 }

@@ -67,10 +67,14 @@ impl JobFileLoad {
         let mut groups: Vec<GroupLabel> = Vec::new();
         let mut index: BTreeMap<&str, usize> = BTreeMap::new();
         let mut group_of = Vec::new();
+        // Jobs without a group have what others say that `/` is due.
+        let mut named = jobs.iter().filter_map(|job| job.group.as_ref());
+        let root = named.find(|group| group.path == ROOT_GROUP);
+        let root = root.map_or(Share::DEFAULT, |group| share(group.share));
         for job in &jobs {
             let (name, share) = match &job.group {
                 Some(group) => (group.path.as_str(), share(group.share)),
-                None => (ROOT_GROUP, Share::DEFAULT),
+                None => (ROOT_GROUP, root),
             };
             let at = *index.entry(name).or_insert(groups.len());
             if at == groups.len() {

@@ -107,7 +107,7 @@ fn limits(job: &Job, region: &Region) -> Limits {
 /// are fewer I/Os.
 fn rates(job: &Job) -> Rates {
     let rate = |bytes: Option<u64>, ios: Option<u64>, block: &JobBlock| {
-        NonZeroU64::new(bytes.or_else(|| Some(ios? * block.min_bytes())).unwrap_or(0))
+        NonZeroU64::new(bytes.or_else(|| Some(ios?.saturating_mul(block.min_bytes()))).unwrap_or(0))
     };
     let (bytes, ios) = (&job.pace.bytes_per_s, &job.pace.ios_per_s);
     PerOp {
