@@ -113,6 +113,10 @@ impl Load for Watched {
 
     fn stop(&mut self, now: Instant) {
         let mut inner = self.0.borrow_mut();
+        // Stopped in the ramp: nothing was measured.
+        if std::mem::take(&mut inner.in_ramp) {
+            inner.machine.restart_tallies();
+        }
         inner.at_stop = Some(inner.result(now));
         inner.machine.stop();
     }
@@ -123,6 +127,27 @@ mod tests {
     use super::*;
     use crate::selection;
     use fairdisk_lab::plan::Options;
+
+    /// Somebody interrupts while the ramp lasts, after which things are measured.
+    #[test]
+    fn what_was_done_in_the_ramp_is_not_measured() {
+        let plan = selection::load("two-groups", &Options::default()).expect("it is built in");
+        let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
+        let mut watched = Watched::new(setup.machine, setup.named, setup.root, Span::from_s(20));
+        let (mut issue, mut now) = (Vec::new(), Instant::ZERO);
+        while watched.ios().iter().sum::<u64>() == 0 {
+            now = watched.next_event().map_or(now, |next| next.max(now));
+            watched.advance(now, &mut issue);
+            for request in std::mem::take(&mut issue) {
+                now += Span::from_ms(1);
+                watched.completed(now, request.id, true, &mut issue);
+            }
+        }
+        watched.stop(now);
+        let result = watched.result(now);
+        assert_eq!(result.elapsed, Span::ZERO);
+        assert_eq!(result.groups.iter().map(|group| group.ios).sum::<u64>(), 0);
+    }
 
     /// One task has a request at the disk, which fails; that ends the run.
     #[test]
