@@ -57,7 +57,7 @@ struct Place {
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     match &args.action {
-        Action::Mount { foreground: false, .. } => daemon::start(),
+        Action::Mount { foreground: false, .. } => daemon::start(&["cgroup", "mount"]),
         Action::Mount { place, detached, .. } => serve(place, *detached),
         Action::Umount { place } => {
             say(place, cgroups::unmount(&place.hierarchy, &place.directory)?);

@@ -6,17 +6,19 @@ use std::env;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-/// Starts this command again in the background; returns when it is mounted. What it prints says
-/// which process that is.
+/// Starts this command, which begins with these words, again in the background; returns when it is
+/// mounted. What it prints says which process that is.
 ///
 /// # Errors
 /// It could not be mounted; the process in the background has said why.
-pub(crate) fn start() -> Result<(), Failure> {
+pub(crate) fn start(words: &[&str]) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::Run(format!("cannot start a daemon: {error}"));
     let program = env::current_exe().map_err(failed)?;
     let mut child = Command::new(program)
-        .args(env::args_os().skip(1))
+        .args(words)
+        // Before what was asked for: after a `--` there are no options.
         .args(["--foreground", "--detached"])
+        .args(env::args_os().skip(1 + words.len()))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()

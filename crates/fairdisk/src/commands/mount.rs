@@ -92,7 +92,7 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     if !args.foreground {
-        return daemon::start();
+        return daemon::start(&["mount"]);
     }
     args.log.start(args.detached)?;
     serve(args).inspect_err(|failure| {

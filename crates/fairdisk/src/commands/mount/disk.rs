@@ -106,7 +106,7 @@ pub(super) fn model(name: &str) -> Result<DeviceSpec, Failure> {
     let DeviceEntry { spec, array, .. } = device::load(name, &[])?;
     if array != Array::SINGLE {
         let text = format!("device `{name}` is {} disks, a mount has one", array.disks);
-        return Err(Failure::BadInput(format!("{text}; choose another --device")));
+        return Err(Failure::BadInput(format!("{text}; choose another --device-model")));
     }
     Ok(spec)
 }

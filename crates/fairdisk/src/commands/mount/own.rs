@@ -64,8 +64,10 @@ pub(super) fn run(
     let listener = args.metrics.as_ref().map(listen).transpose()?;
     let socket = claim.as_ref().map_or_else(|| socket_of(args), |it| it.socket().to_owned());
     let mounts = Arc::new(Mounts::new(gate, &socket));
+    // Who reads it elsewhere does not know where this was started.
+    let source = std::path::absolute(&args.source).unwrap_or_else(|_| args.source.clone());
     let mountpoint = mounts
-        .mount(&args.source, &args.mountpoint, args.options())
+        .mount(&source, &args.mountpoint, args.options())
         .map_err(|error| Failure::BadInput(error.to_string()))?
         .unwrap_or_else(|| args.mountpoint.clone());
     let metrics = listener.map(|listener| tell_metrics(args, &mounts, listener)).transpose()?;

@@ -37,12 +37,16 @@ impl Screen {
             return self.type_weight(key.code);
         }
         self.message.clear();
+        if matches!(key.code, KeyCode::Char('w' | '+' | '-')) && self.at(rows).is_none() {
+            "select a group first, with ↑ or ↓".clone_into(&mut self.message);
+            return None;
+        }
         match key.code {
             KeyCode::Char('q') | KeyCode::Esc => return Some(Wish::Quit),
             KeyCode::Char('s') => self.sort = self.sort.next(),
             KeyCode::Down | KeyCode::Char('j') => self.step(rows, 1),
             KeyCode::Up | KeyCode::Char('k') => self.step(rows, -1),
-            KeyCode::Char('w') if self.selected.is_some() => self.typed = Some(String::new()),
+            KeyCode::Char('w') => self.typed = Some(String::new()),
             KeyCode::Char('+') => return self.scaled(rows, 5, 4),
             KeyCode::Char('-') => return self.scaled(rows, 4, 5),
             _ => {}
