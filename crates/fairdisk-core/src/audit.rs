@@ -144,6 +144,10 @@ impl<E: Elevator> Elevator for Auditor<E> {
         admission
     }
 
+    fn runs_driver_at(&self) -> Option<Instant> {
+        self.inner.runs_driver_at()
+    }
+
     fn decide(&mut self, now: Instant) -> Decision {
         self.at(now);
         self.decisions += 1;

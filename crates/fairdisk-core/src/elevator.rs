@@ -29,6 +29,13 @@ pub trait Elevator {
     /// Takes a request over.
     fn admit(&mut self, now: Instant, request: &Request) -> Admission;
 
+    /// When the driver is to be run in any case, where otherwise a few requests would be gathered
+    /// first: at once, which is any time that is over, if the request admitted last ends a wait or
+    /// takes the disk from another; at the end of the wait for a task, if the disk is kept for one.
+    fn runs_driver_at(&self) -> Option<Instant> {
+        None
+    }
+
     /// Chooses what to hand to the dispatch list next.
     fn decide(&mut self, now: Instant) -> Decision;
 
@@ -178,11 +185,13 @@ pub enum Why {
     DepthLimited,
     /// Its group would miss its latency target otherwise.
     NearTarget,
+    /// An idle device starts once a few requests have gathered: the engine's reason.
+    Gathering,
 }
 
 impl Why {
     /// Every reason.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::ArrivedFirst,
         Self::SectorOrder,
         Self::DeadlineExpired,
@@ -212,6 +221,7 @@ impl Why {
         Self::DeviceBusy,
         Self::DepthLimited,
         Self::NearTarget,
+        Self::Gathering,
     ];
 
     /// The reason in words, as `fairdisk explain` prints it.
@@ -255,6 +265,7 @@ impl Why {
                 "more requests at the device would slow a group down that is behind its share"
             }
             Self::NearTarget => "its group would miss its latency target otherwise",
+            Self::Gathering => "the device starts once a few requests have gathered",
         }
     }
 }

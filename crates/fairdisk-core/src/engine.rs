@@ -1,5 +1,5 @@
-//! The mechanism every scheduler shares: request slots, merging, order of overlapping writes, the
-//! dispatch list, depth, accounting, and changing the elevator under load.
+//! The mechanism every scheduler shares: request slots, merging, order of overlapping writes,
+//! plugging, the dispatch list, depth, accounting, and changing the elevator under load.
 //!
 //! One entry point: [`Engine::handle`] takes what happened and says what to do. A bio travels
 //! *held* (behind an earlier one it overlaps) → *sleeping* (no request slot free) → queued in the
@@ -14,11 +14,13 @@ mod effects;
 mod merge;
 mod merging;
 mod order;
+mod plug;
 mod pool;
 mod requests;
 mod view;
 
 pub use effects::{Effect, Effects, Input, Sleeper};
+pub use plug::{PlugConfig, PlugFlash};
 pub use pool::{PoolConfig, PoolLayout};
 
 use crate::account::Accounts;
@@ -36,6 +38,7 @@ use bios::{BioIndex, Bios};
 use dispatch::DispatchList;
 use merge::MergeIndex;
 use order::OrderGuard;
+use plug::Plug;
 use pool::{Pools, Slot};
 use requests::{Requests, State};
 
@@ -54,12 +57,14 @@ pub struct EngineConfig {
     /// What overlaps a write keeps its place before or after it, and a flush waits for all writes
     /// before it. Needless where whoever submits sees to that, as a page cache does.
     pub keeps_order: bool,
+    /// Whether and how a device with nothing to do is kept from starting.
+    pub plug: Option<PlugConfig>,
 }
 
 impl Default for EngineConfig {
     fn default() -> Self {
         let pool = PoolConfig::default();
-        Self { depth: 1, peek: false, pool, merge_sectors_max: 1024, keeps_order: true }
+        Self { depth: 1, peek: false, pool, merge_sectors_max: 1024, keeps_order: true, plug: None }
     }
 }
 
@@ -99,6 +104,7 @@ pub struct Engine<E> {
     list: DispatchList,
     staged: Option<RequestId>,
     at_device: AtDevice,
+    plug: Option<Plug>,
     last_wait: Option<Decision>,
     groups: Vec<Option<Asked>>,
     leftovers: Leftovers,
@@ -126,6 +132,7 @@ impl<E: Elevator> Engine<E> {
             list: DispatchList::new(),
             staged: None,
             at_device: AtDevice::default(),
+            plug: config.plug.map(Plug::new),
             last_wait: None,
             groups: Vec::new(),
             leftovers: Leftovers::new(),
@@ -142,21 +149,30 @@ impl<E: Elevator> Engine<E> {
     /// Takes in what happened at `now` and says what to do.
     pub fn handle(&mut self, now: Instant, input: Input<E>, out: &mut Effects) {
         assert!(now >= self.now, "time ran backwards: {now} after {}", self.now);
+        if now > self.now && self.is_plugged() {
+            self.log_gathering();
+        }
         self.now = now;
         out.list.clear();
         out.wake_at = None;
         (out.switch_refused, out.change_refused) = (None, None);
+        let runs_driver = plug::runs_driver(&input);
         match input {
             Input::Submit(ref bio) => self.submit(bio, out),
             Input::Retry(sleeper) => self.retry(sleeper, out),
             Input::Completed { request, ok } => self.completed(request, ok, out),
             Input::Cancel(bio) => self.cancel(bio, out),
-            Input::Tick => {}
+            Input::Tick | Input::Unplug => {}
             Input::Configure(change) => match self.elevator.accepts(&change) {
                 Ok(()) => self.change(now, &change),
                 Err(refusal) => out.change_refused = Some(refusal),
             },
             Input::Switch(elevator) => self.switch(*elevator, out),
+        }
+        match self.plug.as_ref().and_then(Plug::due) {
+            Some(_) if runs_driver => self.unplug(),
+            Some(_) => self.unplug_when_due(),
+            None => {}
         }
         self.pump(out);
     }
@@ -224,6 +240,8 @@ impl<E: Elevator> Engine<E> {
             Some(blocker) => {
                 self.log(Record::Held(bio.id));
                 self.bios.hold(index, blocker);
+                // It waits for what may be plugged.
+                self.unplug();
             }
             None => self.place(index, bio, out),
         }
@@ -277,6 +295,7 @@ impl<E: Elevator> Engine<E> {
             // The elevator orders positions; a flush has none. It goes straight on.
             self.requests.set_state(id, State::Bypassing);
             self.list.push_flush(id);
+            self.unplug();
             return;
         }
         let request = &self.requests[id];
@@ -286,6 +305,9 @@ impl<E: Elevator> Engine<E> {
         if let Admission::Displaces(older) = self.elevator.admit(self.now, request) {
             self.hand_over(older, Why::Displaced);
         }
+        if self.plug.is_some() {
+            self.plug_or_unplug();
+        }
     }
 
     // ---- from elevator to device ---------------------------------------------------------
@@ -293,6 +315,10 @@ impl<E: Elevator> Engine<E> {
     /// Keeps the device busy. An elevator that has said to wait is not asked again in the same
     /// call: by law 3 it would repeat itself.
     fn pump(&mut self, out: &mut Effects) {
+        if let Some(due) = self.plug.as_ref().and_then(Plug::due) {
+            out.wake_at = Some(due);
+            return;
+        }
         let mut told_to_wait = false;
         loop {
             if self.staged.is_none() {
@@ -367,6 +393,9 @@ impl<E: Elevator> Engine<E> {
     fn issue(&mut self, id: RequestId, out: &mut Effects) {
         self.log(Record::Issued(id));
         let request = self.requests.issued(id, self.at_device.issued(self.now));
+        if let Some(plug) = &mut self.plug {
+            plug.issued(self.at_device.count());
+        }
         let wait = self.now - self.oldest_submission(id);
         self.accounts.group_mut(request.group).waited(wait);
         out.list.push(Effect::Issue(request));

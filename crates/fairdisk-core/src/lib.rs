@@ -41,7 +41,10 @@ pub use cost::{Cost, CostModel};
 pub use elevator::{
     Admission, Change, Completion, Decision, Description, Elevator, Handover, MayQueue, Merge, Why,
 };
-pub use engine::{Effect, Effects, Engine, EngineConfig, Input, PoolConfig, PoolLayout, Sleeper};
+pub use engine::{
+    Effect, Effects, Engine, EngineConfig, Input, PlugConfig, PlugFlash, PoolConfig, PoolLayout,
+    Sleeper,
+};
 pub use histogram::Histogram;
 pub use journal::{Entry, Journal, Record};
 pub use prng::Prng;

@@ -19,6 +19,7 @@ const CONFIG: EngineConfig = EngineConfig {
     pool: PoolConfig { layout: PoolLayout::PerGroup, requests: 8, batch_requests: 2 },
     merge_sectors_max: 64,
     keeps_order: true,
+    plug: None,
 };
 
 fn disk(scheduler: &str, model: Option<DeviceModel>) -> Disk {

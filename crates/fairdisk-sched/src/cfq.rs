@@ -60,6 +60,10 @@ impl Elevator for Cfq {
         }
     }
 
+    fn runs_driver_at(&self) -> Option<Instant> {
+        self.inner.runs_driver_at()
+    }
+
     fn decide(&mut self, now: Instant) -> Decision {
         let now = self.inner.ticker.now(now);
         self.inner.fire_timer(now, LAYER);

@@ -176,6 +176,10 @@ impl Elevator for GroupCfq {
         displaced.map_or(Admission::Queued, Admission::Displaces)
     }
 
+    fn runs_driver_at(&self) -> Option<Instant> {
+        self.inner.runs_driver_at()
+    }
+
     fn decide(&mut self, now: Instant) -> Decision {
         let now = self.tick(now);
         if let Some(standing) = self.inner.standing(now) {

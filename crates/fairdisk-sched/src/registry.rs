@@ -228,6 +228,11 @@ impl Elevator for Scheduler {
     }
 
     #[inline]
+    fn runs_driver_at(&self) -> Option<Instant> {
+        each!(self, inner => inner.runs_driver_at())
+    }
+
+    #[inline]
     fn decide(&mut self, now: Instant) -> Decision {
         each!(self, inner => inner.decide(now))
     }

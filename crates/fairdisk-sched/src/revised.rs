@@ -54,6 +54,10 @@ impl Elevator for RevisedCfq {
         self.state.admit(now, request).map_or(Admission::Queued, Admission::Displaces)
     }
 
+    fn runs_driver_at(&self) -> Option<Instant> {
+        self.state.runs_driver_at()
+    }
+
     fn decide(&mut self, now: Instant) -> Decision {
         let now = self.state.ticker.now(now);
         self.state.fire_timer(now);

@@ -176,10 +176,14 @@ impl Elevator for TwoLayerCfq {
             self.line.join(group.0);
             // Both layers run the same algorithm: a used-up slice does not keep others waiting.
             if self.line.slice_used(now) {
-                self.inner.kick();
+                self.inner.kick_at_once();
             }
         }
         displaced.map_or(Admission::Queued, Admission::Displaces)
+    }
+
+    fn runs_driver_at(&self) -> Option<Instant> {
+        self.inner.runs_driver_at()
     }
 
     fn decide(&mut self, now: Instant) -> Decision {

@@ -26,6 +26,8 @@ pub enum Input<E> {
     Cancel(BioId),
     /// The time asked for with [`Effects::wake_at`] has come.
     Tick,
+    /// A task waits for what it has submitted, or wants it to start: a plug comes out.
+    Unplug,
     /// Groups or tasks changed. If the elevator refuses, nothing changes and
     /// [`Effects::change_refused`] says why.
     Configure(Change),

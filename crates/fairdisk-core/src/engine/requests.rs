@@ -54,6 +54,11 @@ impl Requests {
         Self { slots: Vec::new(), free: Vec::new(), elevator: 1 }
     }
 
+    /// All requests, wherever they are.
+    pub(super) const fn count(&self) -> u32 {
+        (self.slots.len() - self.free.len()) as u32
+    }
+
     pub(super) fn get(&self, id: RequestId) -> Option<&Request> {
         let slot = self.slots.get(id.0 as usize)?;
         (slot.state != State::Free).then_some(&slot.request)

@@ -6,7 +6,7 @@ mod fifo;
 mod naive;
 mod pair;
 
-use fairdisk_core::{EngineConfig, Op, PoolConfig, PoolLayout};
+use fairdisk_core::{EngineConfig, Op, PlugConfig, PlugFlash, PoolConfig, PoolLayout, Span};
 use pair::Pair;
 use proptest::prelude::*;
 
@@ -19,6 +19,7 @@ enum Act {
     Cancel { back: u64 },
     Pause { us: u64 },
     Tick,
+    Unplug,
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -39,6 +40,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => (0..20u64).prop_map(|back| Act::Cancel { back }),
         1 => (0..30_000u64).prop_map(|us| Act::Pause { us }),
         1 => Just(Act::Tick),
+        1 => Just(Act::Unplug),
     ]
 }
 
@@ -52,9 +54,20 @@ fn config() -> impl Strategy<Value = EngineConfig> {
     let pool = (prop::sample::select(layouts.to_vec()), 1..8u32, 0..5u32).prop_map(
         |(layout, requests, batch_requests)| PoolConfig { layout, requests, batch_requests },
     );
-    (1..4u32, any::<bool>(), pool, any::<bool>()).prop_map(|(depth, peek, pool, keeps_order)| {
-        EngineConfig { depth, peek, pool, merge_sectors_max: 0, keeps_order }
-    })
+    let plug = (1..6u32).prop_map(|requests| {
+        let (delay, tick_phase) = (Span::from_ms(3), Span::ZERO);
+        PlugConfig { requests, delay, hz: 1000, tick_phase, flash: PlugFlash::All }
+    });
+    (1..4u32, any::<bool>(), pool, any::<bool>(), prop::option::of(plug)).prop_map(
+        |(depth, peek, pool, keeps_order, plug)| EngineConfig {
+            depth,
+            peek,
+            pool,
+            merge_sectors_max: 0,
+            keeps_order,
+            plug,
+        },
+    )
 }
 
 proptest! {

@@ -44,6 +44,8 @@ pub(crate) struct Naive {
     list: Vec<BioId>,
     pools: BTreeMap<(u32, bool), Pool>,
     batches: BTreeMap<TaskId, (u32, Instant)>,
+    /// When the plug comes out, if it is in.
+    plug: Option<Instant>,
     out: Vec<Out>,
 }
 
@@ -58,6 +60,7 @@ impl Naive {
             list: Vec::new(),
             pools: BTreeMap::new(),
             batches: BTreeMap::new(),
+            plug: None,
             out: Vec::new(),
         }
     }
@@ -85,6 +88,7 @@ impl Naive {
         self.out.push(Out::Finish(id, ok));
         self.leave(id);
         self.give_back(&bio);
+        self.plug = None;
         self.pump()
     }
 
@@ -105,6 +109,11 @@ impl Naive {
         self.out.push(Out::Cancelled(id));
         self.leave(id);
         self.pump()
+    }
+
+    pub(crate) fn unplug(&mut self, now: Instant) -> Vec<Out> {
+        self.plug = None;
+        self.tick(now)
     }
 
     pub(crate) fn tick(&mut self, now: Instant) -> Vec<Out> {
@@ -146,6 +155,7 @@ impl Naive {
                 let blocker = blocker.id;
                 self.set(bio.id, Place::Held(blocker));
                 self.held.push(bio.id);
+                self.plug = None;
             }
             None => self.take_or_sleep(bio),
         }
@@ -159,9 +169,27 @@ impl Naive {
         } else if bio.op == Op::Flush {
             self.set(bio.id, Place::Listed);
             self.list.push(bio.id);
+            self.plug = None;
         } else {
             self.set(bio.id, Place::Queued);
             self.queue.push(bio.id);
+            self.plug_or_unplug();
+        }
+    }
+
+    /// Requests that are not at the device.
+    fn waiting(&self) -> usize {
+        let places = [Place::Queued, Place::Listed, Place::Staged];
+        places.map(|place| self.in_place(place).len()).iter().sum()
+    }
+
+    fn plug_or_unplug(&mut self) {
+        let Some(config) = self.config.plug else { return };
+        let (waiting, ms) = (self.waiting(), self.now.as_ns() / 1_000_000);
+        if waiting >= config.requests as usize {
+            self.plug = None;
+        } else if waiting == 1 {
+            self.plug.get_or_insert(Instant::from_ns((ms + 3) * 1_000_000));
         }
     }
 
@@ -178,6 +206,10 @@ impl Naive {
     }
 
     fn pump(&mut self) -> Vec<Out> {
+        if self.waiting() > 0 && self.plug.is_some_and(|due| self.now < due) {
+            return std::mem::take(&mut self.out);
+        }
+        self.plug = None;
         loop {
             let busy = self.at_device().len() as u32 >= self.config.depth;
             let staged = self.in_place(Place::Staged).first().copied();

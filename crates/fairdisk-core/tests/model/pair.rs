@@ -51,12 +51,17 @@ impl Pair {
                 let expected = self.naive.tick(self.now);
                 self.compare(Input::Tick, &expected);
             }
+            Act::Unplug => {
+                let expected = self.naive.unplug(self.now);
+                self.compare(Input::Unplug, &expected);
+            }
         }
     }
 
     /// Completes and retries until nothing is left; everything must have gone somewhere.
     pub(crate) fn drain(&mut self) {
         while !self.naive.is_empty() {
+            self.act(&Act::Unplug);
             let stuck = self.naive.at_device().is_empty() && self.naive.woken().is_empty();
             assert!(!stuck, "nothing will ever happen again");
             self.act(&Act::Complete { which: 0, ok: true });

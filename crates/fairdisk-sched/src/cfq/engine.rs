@@ -47,6 +47,8 @@ pub(crate) struct Cfq {
     pub(crate) withdrawn_next: Option<RequestId>,
     /// The wait last decided for; `None` once something asked for another look.
     pub(crate) standing: Option<Decision>,
+    /// The request admitted last is worth running the driver at once.
+    pub(crate) asks_at_once: bool,
     /// Whether a layer that has run empty with its last task's slice may wait for that task.
     pub(crate) layer_idle: bool,
     /// The layer that does.
@@ -74,6 +76,7 @@ impl Cfq {
             round: None,
             withdrawn_next: None,
             standing: None,
+            asks_at_once: false,
             layer_idle: false,
             waiting_layer: NIL,
             patience: None,
@@ -100,6 +103,7 @@ impl Cfq {
         if request.sync {
             self.catch_up_priority(context);
         }
+        self.asks_at_once = false;
         // The driver asks an empty scheduler again as soon as something comes.
         if self.queued == 0 {
             self.kick();

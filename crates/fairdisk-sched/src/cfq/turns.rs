@@ -156,7 +156,7 @@ impl Cfq {
         if active == queue {
             if self.queues[queue as usize].waits {
                 self.driver.idle_timer = None;
-                self.kick();
+                self.kick_at_once();
             }
         } else if active != NIL && self.should_preempt(now, active, queue, request) {
             self.preempt(now, active, queue);
@@ -179,7 +179,7 @@ impl Cfq {
         self.put_first(now, queue);
         self.queues[queue as usize].slice_end = 0;
         self.queues[queue as usize].slice_new = true;
-        self.kick();
+        self.kick_at_once();
     }
 
     /// The first rule that applies decides (spec: cfq, section 2.12).

@@ -5,13 +5,27 @@ use super::context::Context;
 use super::engine::Cfq;
 use super::jiffies::Jiffies;
 use super::queue::NIL;
-use fairdisk_core::{Decision, Why};
+use fairdisk_core::{Decision, Instant, Why};
 
 impl Cfq {
     /// Asks for another look at what to do: what Linux calls kicking the queue. Between kicks a
     /// wait stands, as there the driver does not ask again.
     pub(crate) const fn kick(&mut self) {
         self.standing = None;
+    }
+
+    /// An arrival ends a wait or takes the disk: a kick even where requests are gathered.
+    pub(crate) const fn kick_at_once(&mut self) {
+        self.asks_at_once = true;
+        self.kick();
+    }
+
+    /// When the driver is to be run whatever is gathered.
+    pub(crate) fn runs_driver_at(&self) -> Option<Instant> {
+        if self.asks_at_once {
+            return Some(Instant::ZERO);
+        }
+        self.driver.idle_timer.map(|timer| self.ticker.instant(timer))
     }
 
     /// The wait that still stands.
@@ -122,7 +136,7 @@ impl Cfq {
         if self.waiting_layer == layer && layer != NIL {
             self.waiting_layer = NIL;
             self.driver.idle_timer = None;
-            self.kick();
+            self.kick_at_once();
         }
     }
 

@@ -92,6 +92,8 @@ pub(super) struct State {
     pub(super) withdrawn_next: Option<RequestId>,
     /// The wait last decided for; `None` once something asked for another look.
     pub(super) standing: Option<Decision>,
+    /// The request admitted last is worth running the driver at once.
+    pub(super) asks_at_once: bool,
 }
 
 impl State {
@@ -135,6 +137,7 @@ impl State {
             round: None,
             withdrawn_next: None,
             standing: None,
+            asks_at_once: false,
         }
     }
 
@@ -164,6 +167,7 @@ impl State {
         if request.sync {
             self.catch_up_priority(context);
         }
+        self.asks_at_once = false;
         // The driver asks an empty scheduler again as soon as something comes.
         if self.queued == 0 {
             self.kick();

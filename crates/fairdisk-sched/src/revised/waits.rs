@@ -2,13 +2,27 @@
 
 use super::state::State;
 use crate::cfq::jiffies::Jiffies;
-use fairdisk_core::{Decision, Why};
+use fairdisk_core::{Decision, Instant, Why};
 
 impl State {
     /// Asks for another look at what to do: what Linux calls kicking the queue. Between kicks a
     /// wait stands, as there the driver does not ask again.
     pub(super) const fn kick(&mut self) {
         self.standing = None;
+    }
+
+    /// An arrival ends a wait or takes the disk: a kick even where requests are gathered.
+    pub(super) const fn kick_at_once(&mut self) {
+        self.asks_at_once = true;
+        self.kick();
+    }
+
+    /// When the driver is to be run whatever is gathered.
+    pub(super) fn runs_driver_at(&self) -> Option<Instant> {
+        if self.asks_at_once {
+            return Some(Instant::ZERO);
+        }
+        self.device.idle_timer.map(|timer| self.instant(timer))
     }
 
     /// Turns a refusal into the wait it means, and lets it stand.
@@ -31,7 +45,7 @@ impl State {
         Decision::WaitCompletion(why)
     }
 
-    fn instant(&self, at: Jiffies) -> fairdisk_core::Instant {
+    fn instant(&self, at: Jiffies) -> Instant {
         self.ticker.instant(at)
     }
 }

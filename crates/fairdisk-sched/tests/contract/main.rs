@@ -8,7 +8,7 @@ mod revisions;
 mod storm;
 mod world;
 
-use fairdisk_core::{EngineConfig, PoolConfig, PoolLayout};
+use fairdisk_core::{EngineConfig, PlugConfig, PlugFlash, PoolConfig, PoolLayout, Span};
 use fairdisk_sched::SchedulerSpec;
 use std::env;
 use storm::Storm;
@@ -25,10 +25,20 @@ fn configs() -> Vec<EngineConfig> {
                 let pool = PoolConfig { layout, requests: 12, batch_requests: 4 };
                 let keeps_order = layout != PoolLayout::PerGroup;
                 let merge_sectors_max = 256;
-                configs.push(EngineConfig { depth, peek, pool, merge_sectors_max, keeps_order });
+                let config =
+                    EngineConfig { depth, peek, pool, merge_sectors_max, keeps_order, plug: None };
+                configs.push(config);
             }
         }
     }
+    let flash = [PlugFlash::All, PlugFlash::NeverDeep, PlugFlash::OneAtATime];
+    let plugged = [0, 1, 7].into_iter().zip(flash).map(|(at, flash)| {
+        let (delay, tick_phase) = (Span::from_ms(3), Span::from_us(300));
+        let plug = Some(PlugConfig { requests: 4, delay, hz: 1000, tick_phase, flash });
+        EngineConfig { plug, ..configs[at] }
+    });
+    let plugged: Vec<EngineConfig> = plugged.collect();
+    configs.extend(plugged);
     configs
 }
 

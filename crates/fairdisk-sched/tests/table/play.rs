@@ -135,6 +135,7 @@ impl Player {
             ["retry", name] => Input::Retry(self.cast.take_sleeper(name)?),
             ["cancel", name] => Input::Cancel(self.cast.bio_called(name)?),
             ["tick"] => Input::Tick,
+            ["unplug"] => Input::Unplug,
             ["switch", name] => Input::Switch(Box::new(Auditor::new(self.spec(name)?.build()))),
             [end @ ("done" | "fail"), name] => {
                 Input::Completed { request: self.cast.take_from_device(name)?, ok: end == "done" }

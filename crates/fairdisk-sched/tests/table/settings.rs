@@ -2,8 +2,8 @@
 //! `group …` and `task …` for who is there from the beginning.
 
 use fairdisk_core::{
-    Cost, CostModel, EngineConfig, GroupId, IoClass, IoPrio, PoolConfig, PoolLayout, Qos, Share,
-    Span, TaskId, Weight, WeightMap,
+    Cost, CostModel, EngineConfig, GroupId, IoClass, IoPrio, PlugConfig, PlugFlash, PoolConfig,
+    PoolLayout, Qos, Share, Span, TaskId, Weight, WeightMap,
 };
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::cfq::{CfqParams, Switches};
@@ -50,6 +50,7 @@ impl Settings {
             ["peek", "=", peek] => put(&mut self.config.peek, peek),
             ["merge", "=", sectors] => put(&mut self.config.merge_sectors_max, sectors),
             ["pool", "=", ref words @ ..] => self.set_pool(words),
+            ["plug", "=", requests, delay, flash] => self.set_plug(requests, delay, flash),
             ["set", key, "=", value] => set_scheduler(&mut self.spec, key, value),
             ["group", id, share, ref asks @ ..] => {
                 self.groups.push((GroupId(number(id)?), self::share(share)?, qos(asks)?));
@@ -71,6 +72,21 @@ impl Settings {
             _ => return Err(format!("not a pool: {words:?}")),
         };
         self.config.pool = PoolConfig { layout, requests, batch_requests };
+        Ok(())
+    }
+
+    /// Requests, milliseconds, and which devices without a head: `all`, `one-at-a-time`,
+    /// `never-deep`. The timer ticks 1000 times a second.
+    fn set_plug(&mut self, requests: &str, delay: &str, flash: &str) -> Result<(), String> {
+        let flash = match flash {
+            "all" => PlugFlash::All,
+            "one-at-a-time" => PlugFlash::OneAtATime,
+            "never-deep" => PlugFlash::NeverDeep,
+            _ => return Err(format!("no rule for flash: {flash}")),
+        };
+        let (requests, delay) = (number(requests)?, Span::from_ms(number(delay)?));
+        let (hz, tick_phase) = (1000, Span::ZERO);
+        self.config.plug = Some(PlugConfig { requests, delay, hz, tick_phase, flash });
         Ok(())
     }
 
