@@ -187,6 +187,22 @@ fn causes_have_effects_in_the_known_order() {
     }
 }
 
+/// Whoever waits for each of its requests starts a plugged disk itself; what is written back starts
+/// later.
+#[test]
+fn a_plug_keeps_back_what_nobody_waits_for() {
+    let journals = |experiment: &str, sets: &[&str]| {
+        let outcome = outcome(experiment, Some(1), sets);
+        outcome.rows.iter().map(|row| row.journal_hash).collect::<Vec<u64>>()
+    };
+    let (threads, one_disk) = ("tiobench-threads", "device.jbod=1");
+    assert_eq!(journals(TEST1, &[]), journals(TEST1, &["host.plug.requests=1"]));
+    let reference = journals(threads, &[one_disk]);
+    for set in ["host.plug.requests=1", "host.plug.delay_ms=20"] {
+        assert_ne!(journals(threads, &[one_disk, set]), reference, "--set {set} changes nothing");
+    }
+}
+
 /// If groups are isolated, what a group gets depends on its own operation alone: a run of readers,
 /// readers and writers follows from the runs of readers only and of writers only.
 #[test]

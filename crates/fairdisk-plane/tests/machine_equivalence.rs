@@ -2,7 +2,7 @@
 //! one journal.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use fairdisk_core::{EngineConfig, GroupId, Instant, IoPrio, Lba, Span};
+use fairdisk_core::{EngineConfig, GroupId, Instant, IoPrio, Lba, PlugConfig, PlugFlash, Span};
 use fairdisk_plane::backend::{Memory, Modelled};
 use fairdisk_plane::{FakeClock, Load, Pattern, Shell};
 use fairdisk_sched::{Scheduler, SchedulerSpec};
@@ -12,9 +12,16 @@ use fairdisk_sim::device::{
 };
 use fairdisk_sim::host::{CpuSpec, FileSpec, JournalSpec, VolumeKind, VolumeSpec};
 use fairdisk_sim::workload::{Blocks, Direction, IoOrder, Limits, StreamSpec, TaskSpec};
-use fairdisk_sim::{GroupSpec, Machine, MachineConfig, World};
+use fairdisk_sim::{GroupSpec, Machine, MachineConfig, Unplugs, World};
 
 const SECTORS: u64 = 1 << 20;
+const PLUG: PlugConfig = PlugConfig {
+    requests: 4,
+    delay: Span::from_ms(3),
+    hz: 1000,
+    tick_phase: Span::ZERO,
+    flash: PlugFlash::All,
+};
 /// With the fixed disk these make timers and completions meet at the same instants.
 const TURNAROUND: [(Span, Span); 2] =
     [(Span::from_us(50), Span::from_us(400)), (Span::from_ms(1), Span::from_ms(1))];
@@ -111,7 +118,12 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
     };
     let config = MachineConfig {
         seed,
-        engine: EngineConfig { depth, peek: depth == 1, ..EngineConfig::default() },
+        engine: EngineConfig {
+            depth,
+            peek: depth == 1,
+            plug: (seed % 4 < 2).then_some(PLUG),
+            ..EngineConfig::default()
+        },
         rotational: !seed.is_multiple_of(3),
         serves_together: depth > 1 && seed.is_multiple_of(2),
         cpu: CpuSpec {
@@ -127,6 +139,7 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
         write_behind_bytes: 1 << 20,
         meta_hint: true,
         async_of_submitter: seed.is_multiple_of(2),
+        unplugs: Unplugs::default(),
         costs: None,
         groups: vec![GroupSpec::default(); 3],
         volumes: vec![volume],

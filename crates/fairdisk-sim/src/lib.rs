@@ -12,5 +12,5 @@ pub mod machine;
 pub mod workload;
 pub mod world;
 
-pub use machine::{GroupSpec, Machine, MachineConfig, TaskReport};
+pub use machine::{GroupSpec, Machine, MachineConfig, TaskReport, Unplugs};
 pub use world::World;

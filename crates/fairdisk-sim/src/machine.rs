@@ -9,6 +9,7 @@ mod group;
 mod io;
 mod outbox;
 mod phases;
+mod plugging;
 mod reading;
 mod tally;
 mod task;
@@ -30,6 +31,7 @@ pub use group::GroupSpec;
 use io::{Io, IoKind, Ios};
 use outbox::Outbox;
 use phases::Phases;
+pub use plugging::Unplugs;
 use task::{PAGE_BYTES, Step, Task};
 
 /// How a machine is set up.
@@ -57,6 +59,8 @@ pub struct MachineConfig {
     /// D5: buffered writes are charged to the root group, whose flusher writes them, not to the
     /// group that wrote the data.
     pub async_of_submitter: bool,
+    /// What starts a plugged device beside a task that waits.
+    pub unplugs: Unplugs,
     /// What requests cost the device; schedulers are told if it is known.
     pub costs: Option<CostModel>,
     /// What each group asks for, by group number; group 0 is the root group.
@@ -383,6 +387,8 @@ impl<E: Elevator> Machine<E> {
                 let bio = self.journal_bio(io, volume, start, sectors);
                 self.submit(now, &bio, issue);
                 self.part_done(now, io, issue);
+                // It waits for the log.
+                self.unplug(now, issue);
             }
         }
     }

@@ -10,7 +10,7 @@ use fairdisk_core::{
 use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec};
 use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeKind, VolumeSpec};
 use fairdisk_sim::workload::{Blocks, Limits, StreamSpec, TaskSpec};
-use fairdisk_sim::{GroupSpec, Machine, MachineConfig, World};
+use fairdisk_sim::{GroupSpec, Machine, MachineConfig, Unplugs, World};
 use fifo::Fifo;
 
 /// First come, first served; keeps what it was told.
@@ -82,6 +82,7 @@ fn world(pages: u64, engine: EngineConfig, serves_together: bool) -> World<Witne
         write_behind_bytes: 1 << 20,
         meta_hint: false,
         async_of_submitter: false,
+        unplugs: Unplugs::default(),
         costs: None,
         groups: vec![GroupSpec::default()],
         volumes: vec![VolumeSpec {

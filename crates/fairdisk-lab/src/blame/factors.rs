@@ -323,6 +323,9 @@ mod tests {
         let places: Vec<_> = found.factors.iter().map(Factor::place).collect();
         assert!(places.is_sorted() && places.len() > 25, "{places:?}");
         let [seek, merge, split] = ["seek_per_queue", "coop_merge", "coop_split"].map(named);
+        // What changed around the scheduler stands before.
+        assert_eq!(found.factors[0].key, "scheduler.plug.direct_writes_start");
+        assert_eq!(found.factors[1].key, "scheduler.plug.read_ahead_starts");
         let set = |factors: &[usize]| factors.iter().copied().collect::<FactorSet>();
         assert_eq!(found.effective(set(&[merge, split])), FactorSet::EMPTY);
         assert_eq!(found.effective(set(&[seek, split])), set(&[seek]));

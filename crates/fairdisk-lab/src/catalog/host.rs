@@ -36,6 +36,8 @@ pub struct Host {
     pub memory: Memory,
     /// The request queue.
     pub queue: Queue,
+    /// Whether and how a device with nothing to do is kept from starting.
+    pub plug: Option<Plug>,
     /// ext3 journals.
     pub journal: JournalFile,
 }
@@ -69,6 +71,16 @@ pub struct Queue {
     pub merge_kib_max: u32,
     /// Whether the driver looks at the next request while the disk is busy.
     pub peek: bool,
+}
+
+/// How a host keeps an idle device from starting.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Plug {
+    /// Queued requests with which it starts all the same.
+    pub requests: u32,
+    /// When it starts in any case.
+    pub delay_ms: u64,
 }
 
 /// The ext3 journals of a host.
@@ -123,7 +135,11 @@ impl Host {
             ("journal.inodes_per_block", journal.inodes_per_block.into(), 1..=65_536),
             ("journal.blocks", journal.blocks.into(), 1024..=GIB_KIB),
         ];
-        let mut values = values.into_iter();
+        let plug = self.plug.map(|plug| {
+            let (requests, delay) = (u64::from(plug.requests), plug.delay_ms);
+            [("plug.requests", requests, 1..=1_000_000), ("plug.delay_ms", delay, 0..=1000)]
+        });
+        let mut values = values.into_iter().chain(plug.into_iter().flatten());
         values.try_for_each(|(path, value, range)| demand_within(range, path, value))
     }
 }

@@ -20,10 +20,11 @@ use super::library::{Document, Kind, check_id, find};
 use super::overrides::{Override, read};
 use super::source::Source;
 use super::text::check_line;
-use fairdisk_core::{PoolLayout, Span, WeightMap};
+use fairdisk_core::{PlugFlash, PoolLayout, Span, WeightMap};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::group_cfq::GroupCfqParams;
 use fairdisk_sched::two_layer::TwoLayerParams;
+use fairdisk_sim::Unplugs;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -39,6 +40,10 @@ pub struct Revision {
     pub spec: SchedulerSpec,
     /// Who shares request slots under it.
     pub pool: PoolLayout,
+    /// Where the host plugs devices: which of those without a head.
+    pub plug_flash: PlugFlash,
+    /// Where the host plugs devices: what starts one although nobody waits.
+    pub unplugs: Unplugs,
     /// D5: buffered writes are charged to whoever writes them back.
     pub async_of_submitter: bool,
 }
@@ -70,6 +75,8 @@ struct File {
     token_bucket: Option<token_bucket::TokenBucketFile>,
     #[serde(default)]
     slots: SlotsFile,
+    #[serde(default)]
+    plug: PlugFile,
 }
 
 /// Who shares the request slots, where groups do.
@@ -87,6 +94,30 @@ enum SlotsBy {
     Direction,
     /// What somebody waits for, and the rest.
     Sync,
+}
+
+/// The rules of plugging, on a host that does.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct PlugFile {
+    flash: PlugFlashName,
+    read_ahead_starts: bool,
+    direct_writes_start: bool,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum PlugFlashName {
+    All,
+    OneAtATime,
+    NeverDeep,
+}
+
+impl Default for PlugFile {
+    /// As it was before Linux 2.6.30.
+    fn default() -> Self {
+        Self { flash: PlugFlashName::All, read_ahead_starts: false, direct_writes_start: true }
+    }
 }
 
 /// A file's text with everything it inherits filled in.
@@ -146,6 +177,15 @@ impl Revision {
                 _ if !shared => PoolLayout::PerGroup,
                 SlotsBy::Direction => PoolLayout::PerDirection,
                 SlotsBy::Sync => PoolLayout::PerSync,
+            },
+            plug_flash: match file.plug.flash {
+                PlugFlashName::All => PlugFlash::All,
+                PlugFlashName::OneAtATime => PlugFlash::OneAtATime,
+                PlugFlashName::NeverDeep => PlugFlash::NeverDeep,
+            },
+            unplugs: Unplugs {
+                read_ahead: file.plug.read_ahead_starts,
+                direct_writes: file.plug.direct_writes_start,
             },
             async_of_submitter: defects.d5_async_of_submitter,
         })

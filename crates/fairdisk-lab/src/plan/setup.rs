@@ -3,7 +3,8 @@
 use super::{GroupNumbers, Plan, PlannedArm, PlannedRow, ROOT_GROUP};
 use crate::catalog::device::Array;
 use crate::catalog::host::Host;
-use fairdisk_core::{EngineConfig, Instant, PoolConfig, PoolLayout, Prng, Refusal, Share, Span};
+use crate::catalog::revision::Revision;
+use fairdisk_core::{EngineConfig, Instant, PlugConfig, PoolConfig, Prng, Refusal, Share, Span};
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceModel, DeviceSpec};
 use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeSpec};
@@ -155,7 +156,7 @@ impl Plan {
         groups.extend(loaded.groups.iter().enumerate().map(own));
         let config = MachineConfig {
             seed: root.fork(2).next_u64(),
-            engine: engine_config(&self.host, arm.revision.pool, depth),
+            engine: engine_config(&self.host, &arm.revision, depth, tick_phase),
             rotational: self.device.is_rotational(),
             serves_together: device.serves_together(),
             cpu: cpu_spec(&self.host),
@@ -164,6 +165,7 @@ impl Plan {
             write_behind_bytes: self.host.write_behind_kib * 1024,
             meta_hint: self.host.meta_hint,
             async_of_submitter: arm.revision.async_of_submitter,
+            unplugs: arm.revision.unplugs,
             costs: arm.revision.spec.honours().costs.then(|| self.costs()),
             groups,
             volumes: loaded.volumes,
@@ -317,17 +319,25 @@ fn sectors_needed(loaded: &Loaded) -> (u64, usize) {
     ends.max().unwrap_or_default()
 }
 
-fn engine_config(host: &Host, layout: PoolLayout, depth: u32) -> EngineConfig {
+fn engine_config(host: &Host, revision: &Revision, depth: u32, tick_phase: Span) -> EngineConfig {
+    let plug = host.plug.map(|plug| PlugConfig {
+        requests: plug.requests,
+        delay: Span::from_ms(plug.delay_ms),
+        hz: host.hz,
+        tick_phase,
+        flash: revision.plug_flash,
+    });
     EngineConfig {
         depth: depth.max(1),
         peek: host.queue.peek,
         pool: PoolConfig {
-            layout,
+            layout: revision.pool,
             requests: host.queue.requests,
             batch_requests: host.queue.batch_requests,
         },
         merge_sectors_max: host.queue.merge_kib_max * 2,
         keeps_order: true,
+        plug,
     }
 }
 

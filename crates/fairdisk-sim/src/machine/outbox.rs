@@ -38,5 +38,11 @@ impl<E: Elevator> Machine<E> {
         {
             self.feed(now, Input::Submit(bio), issue);
         }
+        if task < self.tasks.len() {
+            self.went_to_sleep(now, task as u32, issue);
+        } else if task as u32 != self.flusher().0 {
+            // A journal task waits for its log.
+            self.unplug(now, issue);
+        }
     }
 }

@@ -242,7 +242,7 @@ impl<E: Elevator> Machine<E> {
                 | Step::Exited => false,
             };
             if !goes_on {
-                return;
+                return self.went_to_sleep(now, index, issue);
             }
         }
     }

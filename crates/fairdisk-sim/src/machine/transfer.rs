@@ -60,6 +60,7 @@ impl<E: Elevator> Machine<E> {
                 }
             }
         }
+        self.sent_off(now, pending.io, issue);
         let goes_on = match self.ios.get(pending.io).kind {
             IoKind::Pages { .. } => self.await_read(index),
             _ => self.submitted(now, index),

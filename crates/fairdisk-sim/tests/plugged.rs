@@ -1,0 +1,162 @@
+//! A machine whose idle disk is kept from starting: who starts it, and when.
+
+#[path = "../../fairdisk-core/tests/model/fifo.rs"]
+mod fifo;
+
+use fairdisk_core::{
+    BioId, EngineConfig, Instant, Lba, PlugConfig, PlugFlash, Record, RequestId, Span,
+};
+use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec};
+use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeKind, VolumeSpec};
+use fairdisk_sim::workload::{Blocks, Direction, Limits, StreamSpec, TaskSpec};
+use fairdisk_sim::{GroupSpec, Machine, MachineConfig, Unplugs, World};
+use fifo::Fifo;
+use std::collections::BTreeMap;
+
+const PLUG: PlugConfig = PlugConfig {
+    requests: 4,
+    delay: Span::from_ms(3),
+    hz: 1000,
+    tick_phase: Span::ZERO,
+    flash: PlugFlash::All,
+};
+/// More than any of the tasks has in flight: nothing waits but for the plug.
+const DEPTH: u32 = 8;
+const START: Instant = Instant::from_ns(10_500_000);
+
+/// A task that does `ios` I/Os of 4 KiB, from front to back.
+fn task(direction: Direction, ios: u64) -> TaskSpec {
+    let limits = Limits { ios: Some(ios), ..Limits::default() };
+    let stream =
+        StreamSpec { direction, blocks: Blocks::fixed(4096), limits, ..StreamSpec::default() };
+    TaskSpec { files: vec![0], start: START, stream, ..TaskSpec::default() }
+}
+
+fn buffered(direction: Direction, ios: u64) -> TaskSpec {
+    TaskSpec { buffered: true, ..task(direction, ios) }
+}
+
+/// A machine with one task.
+fn machine(task: TaskSpec, unplugs: Unplugs) -> Machine<Fifo> {
+    let cpu = CpuSpec {
+        cpus: 1,
+        turnaround_min: Span::from_us(100),
+        turnaround_max: Span::from_us(100),
+        slot_wake: Span::ZERO,
+        page_copy: Span::from_us(10),
+        page_fault: Span::ZERO,
+    };
+    let engine = EngineConfig { depth: DEPTH, plug: Some(PLUG), ..EngineConfig::default() };
+    let config = MachineConfig {
+        seed: 0,
+        engine,
+        rotational: true,
+        serves_together: false,
+        cpu,
+        read_ahead_pages: 8,
+        memory_pages: 1024,
+        write_behind_bytes: 1 << 20,
+        meta_hint: false,
+        async_of_submitter: false,
+        unplugs,
+        costs: None,
+        groups: vec![GroupSpec::default()],
+        volumes: vec![VolumeSpec {
+            kind: VolumeKind::Raw,
+            start: Lba(0),
+            warm: true,
+            journal: None,
+        }],
+        files: vec![FileSpec { volume: 0, start: Lba(0), bytes: 8 << 20, inode: 0 }],
+        tasks: vec![task],
+        keep_journal: true,
+    };
+    Machine::new(Fifo::default(), config)
+}
+
+/// A disk of 1 ms a request.
+fn disk() -> DeviceModel {
+    let cost = FixedCost { latency_us: 1_000, mb_per_s: None };
+    let params = FixedParams {
+        capacity_sectors: 1 << 20,
+        parallel: DEPTH,
+        read: cost,
+        write: cost,
+        flush_us: 0,
+    };
+    DeviceSpec::Fixed(FixedSpec::new(params).expect("describes a device")).build()
+}
+
+/// Of each request, by the order of their first bios: when that was submitted, and how long after
+/// the request was issued, both in microseconds.
+fn issued(task: TaskSpec, unplugs: Unplugs) -> Vec<(u64, u64)> {
+    let mut world = World::new(machine(task, unplugs), disk());
+    world.run_until_done(Instant::ZERO + Span::from_s(10));
+    assert!(world.machine().is_done(), "it goes on for ever");
+    let mut submitted: BTreeMap<BioId, Instant> = BTreeMap::new();
+    let mut queued: BTreeMap<RequestId, Instant> = BTreeMap::new();
+    let mut issued = Vec::new();
+    for entry in world.machine_mut().drain_journal() {
+        match entry.record {
+            Record::Submitted { bio, .. } => {
+                submitted.insert(bio, entry.at);
+            }
+            Record::Queued(bio, id) => {
+                queued.insert(id, submitted[&bio]);
+            }
+            Record::Issued(id) => {
+                let from = queued[&id];
+                issued.push(((from - START).as_us(), (entry.at - from).as_us()));
+            }
+            _ => {}
+        }
+    }
+    issued
+}
+
+#[test]
+fn who_waits_for_each_of_its_ios_starts_the_disk_at_once() {
+    for direction in [Direction::Read, Direction::Write] {
+        let waits: Vec<u64> = issued(task(direction, 3), Unplugs::default())
+            .iter()
+            .map(|(_, waits)| *waits)
+            .collect();
+        assert_eq!(waits, [0, 0, 0], "{direction:?}");
+    }
+}
+
+#[test]
+fn what_is_written_back_waits_for_more_or_for_three_ticks() {
+    // The first block is sent off at a half past ten.
+    assert_eq!(issued(buffered(Direction::Write, 1), Unplugs::default()), [(0, 2_500)]);
+    // Its neighbours have joined it by then.
+    assert_eq!(issued(buffered(Direction::Write, 9), Unplugs::default()), [(0, 2_500)]);
+}
+
+#[test]
+fn whoever_flushes_waits_for_what_was_written() {
+    let flushes = TaskSpec { end_flushes: 1, ..buffered(Direction::Write, 1) };
+    let (at, waits) = issued(flushes, Unplugs::default())[0];
+    assert!(at == 0 && waits < 200, "it flushes as soon as it has written: {waits} us");
+}
+
+#[test]
+fn read_ahead_waits_until_the_reader_has_come_to_it_or_is_sent_off_with_a_word() {
+    let held = issued(buffered(Direction::Read, 24), Unplugs::default());
+    let sent =
+        issued(buffered(Direction::Read, 24), Unplugs { read_ahead: true, ..Unplugs::default() });
+    let longest = |issued: &[(u64, u64)]| issued.iter().map(|(_, waits)| *waits).max();
+    assert_eq!(held[0].1, 0, "the reader waits for its first page");
+    assert!(longest(&held) > Some(0), "it goes on copying: {held:?}");
+    assert_eq!(longest(&sent), Some(0), "{sent:?}");
+}
+
+#[test]
+fn a_direct_write_may_start_the_disk_although_its_task_goes_on() {
+    let deep = TaskSpec { depth: 3, batch: 1, ..task(Direction::Write, 3) };
+    let starts = Unplugs { direct_writes: true, ..Unplugs::default() };
+    let first = |unplugs| issued(deep.clone(), unplugs)[0];
+    assert_eq!(first(starts), (0, 0));
+    let (_, waits) = first(Unplugs::default());
+    assert!(waits > 0, "until the task has as many in flight as it may have: {waits} us");
+}
