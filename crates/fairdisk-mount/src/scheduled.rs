@@ -156,8 +156,7 @@ impl ScheduledGate {
     /// # Errors
     /// There is no such group, the system refuses, or the scheduler.
     pub fn set(&self, group: &str, settings: &[Setting]) -> Result<(), SettingError> {
-        let no_group = || SettingError::NoGroup(group.to_owned());
-        let hierarchy = self.hierarchy.as_ref().ok_or_else(no_group)?;
+        let hierarchy = self.hierarchy.as_ref().ok_or(SettingError::NoHierarchy)?;
         let mut identity = self.identity();
         let changed = hierarchy.set(group, settings)?;
         identity.settings_changed(&changed.group);

@@ -75,7 +75,7 @@ impl OwnFile {
             .ok_or(Errno::INVAL)?;
         let set = hierarchy.set(group, &[setting]).map(drop);
         set.map_err(|error| match error {
-            SettingError::NoGroup(_) => Errno::NODEV.into(),
+            SettingError::NoHierarchy | SettingError::NoGroup { .. } => Errno::NODEV.into(),
             SettingError::Key(_) | SettingError::Value { .. } => Errno::INVAL.into(),
             SettingError::Refused { .. } | SettingError::NotKept { .. } => Errno::ACCESS.into(),
         })

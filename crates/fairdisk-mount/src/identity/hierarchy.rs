@@ -156,12 +156,11 @@ impl Hierarchy {
     /// # Errors
     /// There is no such group, or the system refuses.
     pub fn set(&self, group: &str, settings: &[Setting]) -> Result<Changed, SettingError> {
-        let no_group = || SettingError::NoGroup(group.to_owned());
         let parts = group.split('/').filter(|part| !matches!(*part, "" | "."));
         let path = format!("/{}", parts.collect::<Vec<_>>().join("/"));
         let directory = self.directory(&path);
         if path.split('/').any(|part| part == "..") || !directory.is_dir() {
-            return Err(no_group());
+            return Err(SettingError::NoGroup { group: group.to_owned(), directory });
         }
         match kept::change(&directory, settings) {
             Ok(before) => Ok(Changed { group: path, directory, before }),

@@ -87,7 +87,7 @@ impl Kept {
 fn keep(directory: &Path, setting: Setting) -> Result<(), Errno> {
     let (key, value) = setting.parts();
     let mut gone = vec![];
-    match value.map(|value| value.to_string()) {
+    match value {
         Some(value) => {
             let write = |space| {
                 let name = format!("{space}{key}");

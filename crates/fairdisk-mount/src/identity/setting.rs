@@ -3,14 +3,15 @@
 use fairdisk_core::{Qos, Refusal, Share, Span, Weight};
 use std::fmt;
 use std::num::NonZeroU64;
+use std::path::PathBuf;
 
 /// What a group can be told. `None` takes a setting back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
     /// A weight, 1 to 10000.
-    Weight(Weight),
+    Weight(Option<Weight>),
     /// A group priority, 0 (high) to 7.
-    Priority(u8),
+    Priority(Option<u8>),
     /// How long the disk is kept for the group when it has nothing queued, up to a second; zero is
     /// not at all.
     Idle(Option<Span>),
@@ -48,8 +49,10 @@ impl Asks {
     pub fn with(mut self, setting: Setting) -> Self {
         let Self { share, idle, qos } = &mut self;
         match setting {
-            Setting::Weight(weight) => *share = Share::Weight(weight),
-            Setting::Priority(priority) => *share = Share::Priority(priority),
+            Setting::Weight(weight) => *share = weight.map_or(Share::DEFAULT, Share::Weight),
+            Setting::Priority(priority) => {
+                *share = priority.map_or(Share::DEFAULT, Share::Priority);
+            }
             Setting::Idle(to) => *idle = to,
             Setting::MinIops(rate) => qos.floor.iops = rate,
             Setting::MinBps(rate) => qos.floor.bytes_per_s = rate,
@@ -65,8 +68,8 @@ impl Asks {
     fn settings(&self) -> impl Iterator<Item = Setting> {
         let Self { share, idle, qos } = *self;
         let share = match share {
-            Share::Weight(weight) => Setting::Weight(weight),
-            Share::Priority(priority) => Setting::Priority(priority),
+            Share::Weight(weight) => Setting::Weight(Some(weight)),
+            Share::Priority(priority) => Setting::Priority(Some(priority)),
         };
         let burst = Some(qos.burst).filter(|burst| *burst != Qos::NONE.burst);
         let others = [
@@ -97,15 +100,15 @@ impl fmt::Display for Asks {
 
 /// The settings, and what each takes. Of a weight and a priority the weight counts.
 pub(super) const KEYS: [(&str, &str); 9] = [
-    ("ioprio", "a group priority is a number from 0 (high) to 7"),
-    ("weight", "a weight is a number from 1 to 10000"),
+    ("ioprio", "a group priority is a number from 0 (high) to 7, or none"),
+    ("weight", "a weight is a number from 1 to 10000, or none"),
     ("idle", "how long to wait is a number of ms from 0 to 1000, or default"),
     ("min_iops", RATE),
     ("min_bps", RATE),
     ("max_iops", RATE),
     ("max_bps", RATE),
     ("burst_ms", "a burst is a number of ms from 1 to 60000, or default"),
-    ("latency_p99_ms", "a latency target is a number of ms from 1 to 60000, or none"),
+    ("latency_p99_ms", "a latency target is a number of ms from 0.001 to 60000, or none"),
 ];
 
 const RATE: &str = "a rate is a whole number a second, at least 1, with K, M or G for powers of \
@@ -136,6 +139,7 @@ impl Setting {
         }
         let setting = match value {
             "default" | "none" => Self::taken_back(key),
+            _ if key == "latency_p99_ms" => milliseconds(value).map(Some).map(Self::LatencyP99),
             _ => number(value).and_then(|number| Self::numbered(key, number)),
         };
         let error = || SettingError::Value { key: key.to_owned(), value: value.to_owned() };
@@ -146,21 +150,22 @@ impl Setting {
         let rate = || NonZeroU64::new(number).map(Some);
         let ms = |from, to| (from..=to).contains(&number).then(|| Some(Span::from_ms(number)));
         match key {
-            "weight" => Weight::new(u32::try_from(number).ok()?).map(Self::Weight),
-            "ioprio" => (number <= 7).then_some(Self::Priority(number as u8)),
+            "weight" => Weight::new(u32::try_from(number).ok()?).map(Some).map(Self::Weight),
+            "ioprio" => (number <= 7).then_some(Self::Priority(Some(number as u8))),
             "idle" => ms(0, 1000).map(Self::Idle),
             "min_iops" => rate().map(Self::MinIops),
             "min_bps" => rate().map(Self::MinBps),
             "max_iops" => rate().map(Self::MaxIops),
             "max_bps" => rate().map(Self::MaxBps),
             "burst_ms" => ms(1, 60_000).map(Self::Burst),
-            "latency_p99_ms" => ms(1, 60_000).map(Self::LatencyP99),
             _ => None,
         }
     }
 
     fn taken_back(key: &str) -> Option<Self> {
         Some(match key {
+            "weight" => Self::Weight(None),
+            "ioprio" => Self::Priority(None),
             "idle" => Self::Idle(None),
             "min_iops" => Self::MinIops(None),
             "min_bps" => Self::MinBps(None),
@@ -173,12 +178,12 @@ impl Setting {
     }
 
     /// The key, and the value if one is kept.
-    pub(super) fn parts(self) -> (&'static str, Option<u64>) {
-        let rate = |rate: Option<NonZeroU64>| rate.map(NonZeroU64::get);
-        let ms = |span: Option<Span>| span.map(Span::as_ms);
+    pub(super) fn parts(self) -> (&'static str, Option<String>) {
+        let rate = |rate: Option<NonZeroU64>| rate.map(|rate| rate.to_string());
+        let ms = |span: Option<Span>| span.map(|span| (span.as_ns() as f64 / 1e6).to_string());
         match self {
-            Self::Weight(weight) => ("weight", Some(weight.get().into())),
-            Self::Priority(priority) => ("ioprio", Some(priority.into())),
+            Self::Weight(weight) => ("weight", weight.map(|weight| weight.get().to_string())),
+            Self::Priority(priority) => ("ioprio", priority.map(|priority| priority.to_string())),
             Self::Idle(idle) => ("idle", ms(idle)),
             Self::MinIops(iops) => ("min_iops", rate(iops)),
             Self::MinBps(bps) => ("min_bps", rate(bps)),
@@ -210,6 +215,12 @@ fn number(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
+/// A number of milliseconds, also a part of one.
+fn milliseconds(text: &str) -> Option<Span> {
+    let ms: f64 = text.parse().ok()?;
+    (0.001..=60_000.0).contains(&ms).then(|| Span::from_ns((ms * 1e6).round() as u64))
+}
+
 /// Why a setting cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingError {
@@ -222,8 +233,15 @@ pub enum SettingError {
         /// What was given.
         value: String,
     },
+    /// There are no groups.
+    NoHierarchy,
     /// There is no such group.
-    NoGroup(String),
+    NoGroup {
+        /// Its name.
+        group: String,
+        /// Where it would be.
+        directory: PathBuf,
+    },
     /// The system refuses.
     Refused {
         /// The group.
@@ -251,7 +269,13 @@ impl fmt::Display for SettingError {
                 let takes = KEYS.iter().find(|(known, _)| known == key).map_or("", |(_, it)| it);
                 write!(f, "{key}={value}: {takes}")
             }
-            Self::NoGroup(group) => write!(f, "no group `{group}`: its directory does not exist"),
+            Self::NoHierarchy => f.write_str(
+                "there are no groups: no cgroup hierarchy was mounted when this started",
+            ),
+            Self::NoGroup { group, directory } => {
+                let directory = directory.display();
+                write!(f, "no group `{group}`: there is no directory {directory}; mkdir makes one")
+            }
             Self::Refused { group, why } => {
                 write!(f, "the settings of group `{group}` cannot be changed: {why}")
             }
@@ -270,16 +294,20 @@ mod tests {
 
     #[test]
     fn settings_are_read_as_they_are_written() {
-        assert_eq!(Setting::parse("ioprio=2"), Ok(Setting::Priority(2)));
-        assert_eq!(Setting::parse("weight = 10000").unwrap().parts(), ("weight", Some(10_000)));
+        assert_eq!(Setting::parse("ioprio=2"), Ok(Setting::Priority(Some(2))));
+        assert_eq!(Setting::parse("ioprio=none"), Ok(Setting::Priority(None)));
+        let parts = |text: &str| Setting::parse(text).unwrap().parts();
+        assert_eq!(parts("weight = 10000"), ("weight", Some("10000".to_owned())));
+        assert_eq!(parts("latency_p99_ms=0.25"), ("latency_p99_ms", Some("0.25".to_owned())));
         assert_eq!(Setting::parse("idle=0"), Ok(Setting::Idle(Some(Span::ZERO))));
-        assert_eq!(Setting::parse("idle=default").unwrap().parts(), ("idle", None));
-        assert_eq!(Setting::parse("max_bps=10M").unwrap().parts(), ("max_bps", Some(10 << 20)));
+        assert_eq!(parts("idle=default"), ("idle", None));
+        assert_eq!(parts("max_bps=10M"), ("max_bps", Some((10 << 20).to_string())));
         assert_eq!(Setting::parse("max_bps=none"), Ok(Setting::MaxBps(None)));
         for (text, says) in [
             ("weight=0", "1 to 10000"),
             ("weight=many", "1 to 10000"),
-            ("weight=default", "1 to 10000"),
+            ("latency_p99_ms=0", "0.001 to 60000"),
+            ("latency_p99_ms=nan", "0.001 to 60000"),
             ("weight=4294967396", "1 to 10000"),
             ("ioprio=8", "0 (high) to 7"),
             ("idle=1001", "from 0 to 1000, or default"),
@@ -313,10 +341,10 @@ mod tests {
     fn every_key_is_read_and_taken_back_under_its_name() {
         for (key, _) in KEYS {
             let setting = Setting::of(key, "2").unwrap();
-            assert_eq!(setting.parts(), (key, Some(2)));
-            if let Ok(gone) = Setting::of(key, "default") {
-                assert_eq!(gone.parts(), (key, None));
-            }
+            assert_eq!(setting.parts(), (key, Some("2".to_owned())));
+            let gone = Setting::of(key, "none").unwrap();
+            assert_eq!(gone.parts(), (key, None));
+            assert_eq!(Asks::DEFAULT.with(setting).with(gone), Asks::DEFAULT);
         }
     }
 }

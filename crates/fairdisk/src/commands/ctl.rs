@@ -73,7 +73,8 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         }
         Action::Get { group, json } => {
             let status = client.status()?;
-            let Some(entry) = status.groups.iter().find(|entry| entry.path == *group) else {
+            let path = format!("/{}", group.trim_matches('/'));
+            let Some(entry) = status.groups.iter().find(|entry| entry.path == path) else {
                 let error =
                     format!("no group `{group}` has used the mount (see fairdisk ctl list)");
                 return Err(Failure::BadInput(error));

@@ -89,20 +89,25 @@ fn settings_take_effect_and_schedulers_change_under_load() {
     assert!(shown["latency_ms"]["p50"].as_f64() > Some(0.0), "{said}");
     let got = host.ctl(&["get", &group]);
     assert_eq!(text(&got), "weight=50\n");
+    assert_eq!(text(&host.ctl(&["get", group.trim_start_matches('/')])), "weight=50\n");
     let got: serde_json::Value =
         serde_json::from_slice(&host.ctl(&["get", "--json", &group]).stdout).unwrap();
     assert_eq!((&got["path"], &got["weight"]), (&group.as_str().into(), &50.into()));
     for (args, says) in [
         (&["set", &group, "weight=0"][..], "1 to 10000"),
         (&["set", &group, "colour=red"][..], "unknown setting"),
-        (&["set", "/no/such", "weight=1"][..], "does not exist"),
-        (&["set", "/../..", "weight=1"][..], "does not exist"),
+        (&["set", "/no/such", "weight=1"][..], "no/such; mkdir makes one"),
+        (&["set", "/../..", "weight=1"][..], "there is no directory"),
         (&["scheduler", "cfs"][..], "unknown scheduler"),
     ] {
         let refused = host.ctl(args);
         assert_eq!(refused.status.code(), Some(2), "{}", text(&refused));
         assert!(text(&refused).contains(says), "{}", text(&refused));
     }
+    for back in ["weight=none", "ioprio=2", "ioprio=none", "latency_p99_ms=0.5"] {
+        assert!(host.ctl(&["set", &group, back]).status.success(), "{back}");
+    }
+    assert_eq!(text(&host.ctl(&["get", &group])), "ioprio=4 latency_p99_ms=0.5\n");
     finish(load);
     host.unmount();
 }
