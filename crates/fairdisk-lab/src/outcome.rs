@@ -16,7 +16,7 @@ pub(crate) use table::{runs, widest};
 
 use crate::catalog::experiment::Published;
 use crate::plan::{Plan, ROOT_GROUP};
-use crate::run::{Ensemble, GroupRun, RunEnd, RunResult};
+use crate::run::{Ensemble, GroupRun, PlanRuns, Refused, RunEnd, RunResult};
 use fairdisk_core::Histogram;
 
 /// A mean and the standard deviation of single runs around it.
@@ -86,8 +86,21 @@ pub struct Outcome {
     pub seeds: u32,
     /// The rows, arm by arm.
     pub rows: Vec<RowOutcome>,
+    /// What schedulers refused to run.
+    pub refused: Vec<RefusedRow>,
     /// Arms beside each other, where the source prints something about that.
     pub changes: Vec<ChangeOutcome>,
+}
+
+/// A row that the scheduler of an arm does not take.
+#[derive(Clone, Debug)]
+pub struct RefusedRow {
+    /// The arm.
+    pub arm: String,
+    /// The row.
+    pub row: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// One row under one arm.
@@ -239,8 +252,21 @@ impl Outcome {
             device: plan.device_id.clone(),
             seeds: plan.seeds,
             rows: ensembles.iter().map(|ensemble| row(plan, ensemble)).collect(),
+            refused: Vec::new(),
             changes: change::changes(plan, ensembles),
         }
+    }
+
+    /// What the runs of `plan` in the lab came to.
+    #[must_use]
+    pub fn of_runs(plan: &Plan, runs: &PlanRuns) -> Self {
+        let refused = |refused: &Refused| RefusedRow {
+            arm: plan.arms[refused.arm].name.clone(),
+            row: plan.rows[refused.row].label.clone(),
+            reason: refused.reason.clone(),
+        };
+        let refused = runs.refused.iter().map(refused).collect();
+        Self { refused, ..Self::new(plan, Shell::Lab, &runs.ensembles) }
     }
 }
 

@@ -333,11 +333,19 @@ pub fn run_plan(
     progress: Progress<'_>,
     stop: &AtomicBool,
 ) -> Result<Vec<Ensemble>, String> {
-    let runs = run_plans(&[plan], progress, stop)?.pop().unwrap_or_default();
+    let runs = run_all(plan, progress, stop)?;
     match runs.refused.into_iter().next() {
         Some(Refused { reason, .. }) => Err(reason),
         None => Ok(runs.ensembles),
     }
+}
+
+/// Runs all of the plan that schedulers take. `stop` ends early with the runs that are complete.
+///
+/// # Errors
+/// The first load that cannot be run under any scheduler.
+pub fn run_all(plan: &Plan, progress: Progress<'_>, stop: &AtomicBool) -> Result<PlanRuns, String> {
+    Ok(run_plans(&[plan], progress, stop)?.pop().unwrap_or_default())
 }
 
 /// One run.
@@ -371,7 +379,7 @@ pub struct PlanRuns {
 }
 
 /// A row that the scheduler of an arm does not take.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Refused {
     /// The arm, by index in the plan.
     pub arm: usize,

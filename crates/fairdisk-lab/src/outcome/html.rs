@@ -3,7 +3,7 @@
 mod chart;
 
 use super::table::{CHANGES, reads, runs, score_lines, title};
-use super::{GroupOutcome, Outcome, RowOutcome, Score, TaskOutcome};
+use super::{GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, TaskOutcome};
 use crate::page::{escape, page};
 use std::fmt::Write as _;
 
@@ -19,6 +19,7 @@ pub fn to_html(outcome: &Outcome, command: &str) -> String {
         body.push_str(&chart::rates(&arms));
         write_figures(&mut body, outcome, &arms);
     }
+    write_refused(&mut body, outcome);
     write_changes(&mut body, outcome);
     if !outcome.caveats.is_empty() {
         body.push_str("<h2>Notes</h2>\n<ul>\n");
@@ -28,6 +29,19 @@ pub fn to_html(outcome: &Outcome, command: &str) -> String {
         body.push_str("</ul>\n");
     }
     page(&outcome.title, body, command)
+}
+
+/// What was not run.
+fn write_refused(body: &mut String, outcome: &Outcome) {
+    if outcome.refused.is_empty() {
+        return;
+    }
+    body.push_str("<h2>Refused</h2>\n<ul>\n");
+    for RefusedRow { arm, row, reason } in &outcome.refused {
+        let [arm, row, reason] = [arm, row, reason].map(|text| escape(text));
+        let _ = writeln!(body, "<li>{arm}, {row}: {reason}</li>");
+    }
+    body.push_str("</ul>\n");
 }
 
 /// The rows by name, each once, in their order.

@@ -1,6 +1,6 @@
 //! Results as JSON; the names are part of the contract with other tools.
 
-use super::{ChangeOutcome, GroupOutcome, Outcome, RowOutcome, Score, TaskOutcome};
+use super::{ChangeOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, TaskOutcome};
 use crate::run::RunEnd;
 use fairdisk_core::{Histogram, Span};
 use serde_json::{Value, json};
@@ -22,10 +22,17 @@ pub fn to_json(outcome: &Outcome) -> Value {
         "score": Score::of(outcome).map(|score| self::score(&score)),
         "caveats": outcome.caveats,
     });
+    if !outcome.refused.is_empty() {
+        value["refused"] = outcome.refused.iter().map(refused).collect();
+    }
     if !outcome.changes.is_empty() {
         value["changes"] = outcome.changes.iter().map(change).collect();
     }
     value
+}
+
+fn refused(RefusedRow { arm, row, reason }: &RefusedRow) -> Value {
+    json!({ "arm": arm, "row": row, "reason": reason })
 }
 
 fn change(change: &ChangeOutcome) -> Value {

@@ -1,6 +1,8 @@
 //! Results as a table for people.
 
-use super::{ChangeOutcome, GroupOutcome, Outcome, RowOutcome, Score, Spread, TaskOutcome};
+use super::{
+    ChangeOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Spread, TaskOutcome,
+};
 use crate::run::{RUN_MAX, RunEnd};
 use crate::seconds::seconds;
 use fairdisk_core::Histogram;
@@ -41,6 +43,7 @@ pub fn to_table(outcome: &Outcome, style: Style) -> String {
     for row in &outcome.rows {
         write_row(&mut out, outcome, row, style);
     }
+    write_refused(&mut out, outcome, style);
     write_changes(&mut out, outcome, style);
     if let Some(score) = Score::of(outcome) {
         out.push('\n');
@@ -234,6 +237,18 @@ fn rate(mb_per_s: f64) -> String {
     match mb_per_s {
         rate if rate > 0.0 && rate < 0.1 => format!("{:>6.1} KB/s", rate * 1e3),
         rate => format!("{rate:>6.1} MB/s"),
+    }
+}
+
+/// What was not run, and why.
+fn write_refused(out: &mut String, outcome: &Outcome, style: Style) {
+    if outcome.refused.is_empty() {
+        return;
+    }
+    out.push('\n');
+    line(out, &style.bold("refused"));
+    for RefusedRow { arm, row, reason } in &outcome.refused {
+        line(out, &format!("  {arm}, {row}: {reason}"));
     }
 }
 

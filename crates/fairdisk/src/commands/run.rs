@@ -12,7 +12,7 @@ use crate::time_arg;
 use clap::ValueHint;
 use fairdisk_lab::outcome::{Outcome, Shell, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::{Ensemble, RUN_MAX, RunEnd, run_plan};
+use fairdisk_lab::run::{Ensemble, PlanRuns, RUN_MAX, Refused, RunEnd, run_all};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -101,21 +101,39 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     }
     let plan = selection::load(&args.spec, &options(args)?)?;
     let stop = interrupt::stop_flag()?;
-    let ensembles = progress::of_runs(args.results.quiet, |tell| run_plan(&plan, tell, &stop));
-    let ensembles = ensembles.map_err(Failure::BadInput)?;
-    let outcome = Outcome::new(&plan, Shell::Lab, &ensembles);
-    let interrupted = stop.load(Ordering::Relaxed) && is_partial(&plan, &ensembles);
+    let runs = progress::of_runs(args.results.quiet, |tell| run_all(&plan, tell, &stop));
+    let runs = runs.map_err(Failure::BadInput)?;
+    let PlanRuns { ensembles, refused } = &runs;
+    let all = rows(&plan) - refused.len();
+    if let [first, ..] = &refused[..]
+        && all == 0
+    {
+        return Err(Failure::BadInput(first.reason.clone()));
+    }
+    let outcome = Outcome::of_runs(&plan, &runs);
+    let complete = complete(&plan, ensembles);
+    let interrupted = stop.load(Ordering::Relaxed) && complete < all;
     let table = || (!ensembles.is_empty()).then(|| to_table(&outcome, output::style()));
     args.results.print(interrupted, || to_json(&outcome), table)?;
     args.results.write_page(|command| to_html(&outcome, command))?;
     if interrupted {
-        return Err(partial(&plan, complete(&plan, &ensembles)));
+        return Err(partial(complete, all));
     }
-    demand_done(&ensembles)
+    demand_done(ensembles)?;
+    demand_taken(&plan, refused)
 }
 
-fn is_partial(plan: &Plan, ensembles: &[Ensemble]) -> bool {
-    complete(plan, ensembles) < plan.arms.len() * plan.rows.len()
+/// Every row under every arm.
+const fn rows(plan: &Plan) -> usize {
+    plan.arms.len() * plan.rows.len()
+}
+
+/// Demands that no scheduler refused a row.
+fn demand_taken(plan: &Plan, refused: &[Refused]) -> Result<(), Failure> {
+    let Some(Refused { reason, .. }) = refused.first() else { return Ok(()) };
+    let (count, all) = (refused.len(), rows(plan));
+    let (was, first) = if count == 1 { ("was", "") } else { ("were", "the first: ") };
+    Err(Failure::Run(format!("{count} of {all} rows {was} refused; {first}{reason}")))
 }
 
 /// Demands that every run came to its end.
@@ -137,8 +155,7 @@ fn complete(plan: &Plan, ensembles: &[Ensemble]) -> usize {
     ensembles.iter().filter(|ensemble| ensemble.is_complete(plan)).count()
 }
 
-fn partial(plan: &Plan, known: usize) -> Failure {
-    let all = plan.arms.len() * plan.rows.len();
+fn partial(known: usize, all: usize) -> Failure {
     Failure::Interrupted(format!("results are partial: {known} of {all} rows are complete"))
 }
 
@@ -183,15 +200,15 @@ fn print_runs(args: &Args, plan: &Plan, runs: &[real::Run]) -> Result<(), Failur
     let table = || {
         (!runs.is_empty()).then(|| to_table(&outcome, output::style()) + &real::to_text(plan, runs))
     };
-    args.results.print(is_partial(plan, &ensembles), json, table)?;
+    args.results.print(complete(plan, &ensembles) < rows(plan), json, table)?;
     args.results.write_page(|command| to_html(&outcome, command))
 }
 
 fn finish(plan: &Plan, runs: &[real::Run], stop: &Arc<AtomicBool>) -> Result<(), Failure> {
     real::demand_no_errors(runs)?;
     let complete = runs.iter().filter(|run| run.end() == RunEnd::Planned).count();
-    if stop.load(Ordering::Relaxed) && complete < plan.arms.len() * plan.rows.len() {
-        return Err(partial(plan, complete));
+    if stop.load(Ordering::Relaxed) && complete < rows(plan) {
+        return Err(partial(complete, rows(plan)));
     }
     Ok(())
 }

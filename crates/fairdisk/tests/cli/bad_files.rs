@@ -311,7 +311,25 @@ fn a_floor_that_is_refused_is_named_where_it_is_written() {
     let text = mine("weight = 400", floor).replace("\"two-layer-cfq\"", "\"fair\"");
     place.write("mine.toml", &text);
     let line = format!("mine.toml:{}: `fair` refuses group `database`", line_of(&text, "min_iops"));
-    demand_one_line(&place.run(&["run", "mine.toml"]), &[&line, "ask for less"]);
+    let run = ["run", "mine.toml", "--seeds", "1", "--duration", "2s"];
+    let alone = place.run(&[&run[..], &["--arm", "two-layer"]].concat());
+    demand_one_line(&alone, &[&line, "ask for less"]);
+    let ended = place.run(&run);
+    let reason = format!("refused\n  two-layer, readers: {line}");
+    assert!(ended.out.contains("total ") && ended.out.contains(&reason), "{}", ended.out);
+    assert!(
+        ended.err.contains("error: 2 of 3 rows were refused; the first: mine.toml:"),
+        "{}",
+        ended.err
+    );
+    assert_eq!(ended.code, Some(1));
+    let json = place.run(&[&run[..], &["--json", "--quiet", "--report", "page.html"]].concat());
+    let value: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!(value["rows"].as_array().unwrap().len(), 1, "{value:#}");
+    assert_eq!(value["refused"][0]["arm"], "two-layer");
+    assert_eq!(json.code, Some(1));
+    let page = fs::read_to_string(place.path().join("page.html")).unwrap();
+    assert!(page.contains("<h2>Refused</h2>\n<ul>\n<li>two-layer, readers: mine.toml"), "{page}");
     let compare = ["compare", "mine.toml", "--scheduler", "deadline,fair", "--duration", "2s"];
     let value = place.run(&[&compare[..], &["--json"]].concat()).json();
     assert_eq!(value["cells"].as_array().unwrap().len(), 2, "{value:#}");
