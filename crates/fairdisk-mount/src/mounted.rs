@@ -137,6 +137,11 @@ impl Mounted {
         Ok(())
     }
 
+    /// Unmounts for all who come; who has something open there keeps it.
+    pub(crate) fn detach(&self) -> io::Result<()> {
+        if self.is_there() { mountpoint::detach(&self.mountpoint) } else { Ok(()) }
+    }
+
     /// Whether what is mounted there is ours, not something older below it.
     pub(crate) fn is_there(&self) -> bool {
         !self.is_over() && mountpoint::device(&self.mountpoint) == self.device
@@ -149,7 +154,7 @@ impl Drop for Mounted {
             return;
         }
         // Those who still use it keep it for as long as this process lives.
-        if self.is_there() && mountpoint::detach(&self.mountpoint).is_ok() {
+        if self.detach().is_ok() {
             self.tree.accounts.wait_until_clean();
         }
     }

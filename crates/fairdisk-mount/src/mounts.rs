@@ -34,7 +34,7 @@ pub struct Mounts {
 #[derive(Default)]
 struct Table {
     list: Vec<One>,
-    /// Those that are unmounted, with data still on their way to the disk.
+    /// Those that are unmounted, with data still on their way to the disk or something open.
     leaving: Vec<Mounted>,
     /// Mounts that are just being made or unmounted.
     under_way: usize,
@@ -155,11 +155,31 @@ impl Mounts {
         done
     }
 
-    /// Unmounts one; those who still use it may stay for as long as this process lives.
-    pub fn let_go(&self, mountpoint: &Path) {
-        if let Some(one) = self.take(|one| one.mounted.mountpoint() == mountpoint) {
-            drop(one);
-            self.table().under_way -= 1;
+    /// Unmounts one that is still in use, for all who come: whoever has something open there is
+    /// served until that is closed, or for as long as this process lives.
+    ///
+    /// # Errors
+    /// The system refuses; then it is over for everybody.
+    pub fn let_go(&self, mountpoint: &Path) -> Result<(), MountError> {
+        let Some(One { mounted, name, .. }) =
+            self.take(|one| one.mounted.mountpoint() == mountpoint)
+        else {
+            return Ok(());
+        };
+        drop(name);
+        let detached = mounted.detach();
+        let mut table = self.table();
+        table.under_way -= 1;
+        match detached {
+            Ok(()) => {
+                table.leaving.push(mounted);
+                Ok(())
+            }
+            Err(error) => {
+                drop(table);
+                drop(mounted);
+                Err(MountError::os(mountpoint, "unmount", error))
+            }
         }
     }
 
@@ -175,7 +195,8 @@ impl Mounts {
         });
         let over: Vec<Mounted> = over.collect();
         table.leaving.extend(over);
-        let clean = table.leaving.iter().position(|mounted| mounted.counts().dirty_bytes == 0)?;
+        let has_left = |mounted: &Mounted| mounted.is_over() && mounted.counts().dirty_bytes == 0;
+        let clean = table.leaving.iter().position(has_left)?;
         let mounted = table.leaving.remove(clean);
         table.under_way += 1;
         drop(table);

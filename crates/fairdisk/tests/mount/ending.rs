@@ -4,6 +4,7 @@ use crate::host::{Host, finish, lacks_something, text};
 use fairdisk_core::Span;
 use fairdisk_plane::{Clock as _, MonotonicClock};
 use std::fs;
+use std::io::Write as _;
 use std::process::Command;
 
 /// Whether a process is there that has not ended.
@@ -41,4 +42,34 @@ fn a_signal_ends_it_with_everything_written_whatever_ceilings_there_are() {
         }
         assert_eq!(fs::metadata(host.source("data")).unwrap().len(), 8 << 20);
     }
+}
+
+/// Whoever has a file open when the mount is told to end can finish what it does with it.
+#[test]
+fn what_is_open_when_a_signal_comes_is_served_until_it_is_closed() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    let said = text(&host.mount(&[]));
+    let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
+    let mut open = fs::File::create(host.file("open")).unwrap();
+    open.write_all(b"before ").unwrap();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    let (clock, path) = (MonotonicClock::start(), host.file("open"));
+    let begun = clock.now();
+    let in_time = || assert!(clock.now().since(begun) < Span::from_s(60));
+    while fs::metadata(&path).is_ok() {
+        in_time();
+        std::thread::yield_now();
+    }
+    open.write_all(b"after").unwrap();
+    open.sync_all().unwrap();
+    assert!(runs(&pid), "somebody still uses it");
+    drop(open);
+    while runs(&pid) {
+        in_time();
+        std::thread::yield_now();
+    }
+    assert_eq!(fs::read(host.source("open")).unwrap(), b"before after");
 }

@@ -168,11 +168,14 @@ fn tell_left(mounts: &Mounts) {
     }
 }
 
-/// Those who still use it may stay for as long as this process lives.
+/// Where somebody still uses it, it is unmounted for all who come, and who is there may stay.
 fn unmount(mounts: &Mounts, at: &Path) -> Result<(), Failure> {
-    let done = mounts.unmount(at).map_err(|error| Failure::Run(error.to_string()));
-    if done.is_err() {
-        mounts.let_go(at);
+    if mounts.unmount(at).is_ok() {
+        return Ok(());
     }
-    done
+    mounts.let_go(at).map_err(|error| Failure::Run(error.to_string()))?;
+    let mountpoint = at.display();
+    tracing::warn!(%mountpoint, "detached: served until what is open there is closed; \
+                                 the next signal ends it");
+    Ok(())
 }
