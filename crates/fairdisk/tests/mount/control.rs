@@ -107,7 +107,7 @@ fn settings_take_effect_and_schedulers_change_under_load() {
     for back in ["weight=none", "ioprio=2", "ioprio=none", "latency_p99_ms=0.5"] {
         assert!(host.ctl(&["set", &group, back]).status.success(), "{back}");
     }
-    assert_eq!(text(&host.ctl(&["get", &group])), "ioprio=4 latency_p99_ms=0.5\n");
+    assert_eq!(text(&host.ctl(&["get", &group])), "ioprio=4 (weight 100) latency_p99_ms=0.5\n");
     finish(load);
     host.unmount();
 }
