@@ -1,5 +1,6 @@
 //! Wishes: who must have what.
 
+use crate::catalog::allowed::demand_room;
 use crate::catalog::error::unknown;
 use crate::plan::Loaded;
 use fairdisk_core::{Qos, Rates, Share, Span, Weight, WeightMap};
@@ -184,7 +185,9 @@ pub(super) fn wished(
         }
     }
     for (name, spec) in names.iter().zip(&specs) {
-        demand_room(&spec.qos).map_err(|text| format!("--want: group `{name}`: {text}"))?;
+        let key = |key: &str| key.to_owned();
+        demand_room(&key, &spec.qos.floor, &spec.qos.ceiling)
+            .map_err(|(_, text)| format!("--want: group `{name}`: {text}"))?;
     }
     let said: Vec<bool> = specs
         .iter()
@@ -199,24 +202,6 @@ pub(super) fn wished(
         .flat_map(|at| wishes_of(at, names[at], &specs[at], said[at].then_some(percents[at])))
         .collect();
     Ok((specs, wishes))
-}
-
-/// Demands that a ceiling lies above the floor.
-fn demand_room(qos: &Qos) -> Result<(), String> {
-    let pairs = [
-        ("iops", qos.floor.iops, qos.ceiling.iops),
-        ("bps", qos.floor.bytes_per_s, qos.ceiling.bytes_per_s),
-    ];
-    let below = pairs.into_iter().find_map(|(unit, floor, ceiling)| {
-        let (floor, ceiling) = floor.zip(ceiling)?;
-        (ceiling < floor).then(|| {
-            format!(
-                "`max_{unit}` is {ceiling}; allowed: {floor} or more, which the group is to get \
-                 at least"
-            )
-        })
-    });
-    below.map_or(Ok(()), Err)
 }
 
 /// Demands that nobody wishes two different things of one kind.

@@ -1,7 +1,7 @@
 //! Groups that can be there.
 
 use super::check_names;
-use crate::catalog::allowed::{Wrong, demand, demand_in};
+use crate::catalog::allowed::{Wrong, demand, demand_in, demand_room};
 use crate::catalog::error::unknown;
 use crate::catalog::experiment::Group;
 use fairdisk_core::Weight;
@@ -64,14 +64,8 @@ fn check_parents(path: &str, groups: &[Group]) -> Result<(), Wrong> {
 }
 
 fn check_qos(key: &impl Fn(&str) -> String, group: &Group) -> Result<(), Wrong> {
-    let pairs =
-        [("max_iops", group.min_iops, group.max_iops), ("max_bps", group.min_bps, group.max_bps)];
-    for (name, floor, ceiling) in pairs {
-        if let (Some(floor), Some(ceiling)) = (floor, ceiling) {
-            let expected = format!("{floor} or more, which the group is to get at least");
-            demand(ceiling >= floor, &key(name), ceiling, &expected)?;
-        }
-    }
+    let asked = group.qos();
+    demand_room(key, &asked.floor, &asked.ceiling)?;
     if group.burst_ms.is_some() && group.max_iops.is_none() && group.max_bps.is_none() {
         let text = "`burst_ms` is about a ceiling; add `max_iops` or `max_bps`, or drop it";
         return Err((key("burst_ms"), format!("group `{}`: {text}", group.name)));
