@@ -79,10 +79,9 @@ fn is_gone(pid: &Path) -> bool {
     status.is_empty() || status.contains("State:\tZ")
 }
 
-#[test]
-fn a_command_that_takes_too_long_is_ended_with_all_it_started() {
+/// Demands that a command that goes on and on is ended, and the process it tells of in `pid` too.
+fn demand_ended_in_time(command: &str) {
     let place = Place::new();
-    let command = "sleep 1000 & echo $! > pid; wait";
     let started = ["blame", "--command", command, "--switch=x=1,2", "--timeout=300ms"];
     let ended = place.run(&started);
     assert_eq!(ended.code, Some(1), "{}", ended.err);
@@ -91,14 +90,27 @@ fn a_command_that_takes_too_long_is_ended_with_all_it_started() {
 }
 
 #[test]
+fn a_command_that_takes_too_long_is_ended_with_all_it_started() {
+    demand_ended_in_time("sleep 1000 & echo $! > pid; wait");
+}
+
+#[test]
 fn a_command_that_has_said_all_still_has_to_end() {
-    let place = Place::new();
-    let command = "echo 5; exec > closed; echo $$ > pid; exec sleep 1000";
-    let started = ["blame", "--command", command, "--switch=x=1,2", "--timeout=300ms"];
-    let ended = place.run(&started);
-    assert_eq!(ended.code, Some(1), "{}", ended.err);
-    assert!(ended.err.contains("was not done after 0.3 s"), "{}", ended.err);
-    assert!(is_gone(&place.path().join("pid")));
+    demand_ended_in_time("echo 5; exec > closed; echo $$ > pid; exec sleep 1000");
+}
+
+/// Runs a command that tells of itself in `pid` in a run that it does not end, and interrupts then.
+fn interrupted_there(place: &Place, arguments: &[&str]) -> (Ended, Value) {
+    let child = place.command(arguments).spawn().unwrap();
+    let pid = place.path().join("pid");
+    while !fs::read_to_string(&pid).is_ok_and(|pid| pid.ends_with('\n')) {
+        std::thread::yield_now();
+    }
+    interrupt(&child);
+    let ended = Ended::of(child.wait_with_output().unwrap());
+    assert!(is_gone(&pid));
+    let value = serde_json::from_str(&ended.out).unwrap();
+    (ended, value)
 }
 
 /// Both ends have been run once; the mixtures between them have not.
@@ -109,14 +121,7 @@ fn what_was_known_of_the_ends_is_printed_when_somebody_interrupts() {
                    test $x$y = onon && echo 50 || echo 100";
     let switches = ["--switch=x=off,on", "--switch=y=off,on"];
     let started = [&["blame", "--command", command, "--json"][..], &switches].concat();
-    let child = place.command(&started).spawn().unwrap();
-    let pid = place.path().join("pid");
-    while !fs::read_to_string(&pid).is_ok_and(|pid| pid.ends_with('\n')) {
-        std::thread::yield_now();
-    }
-    interrupt(&child);
-    let ended = Ended::of(child.wait_with_output().unwrap());
-    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    let (_, value) = interrupted_there(&place, &started);
     assert_eq!(value["ends"]["whole"], -50.0, "{value:#}");
     assert_eq!(value["seeds"], 1, "{value:#}");
 }
@@ -138,17 +143,9 @@ fn ctrl_c_ends_the_command_and_says_what_is_known() {
     let command = "echo >> count; test $(wc -l < count) -lt 7 || { sleep 1000 & echo $! > pid; wait; }; \
                    test $x = on && echo 50 || echo 100";
     let started = ["blame", "--command", command, "--switch=x=off,on", "--json"];
-    let child = place.command(&started).spawn().unwrap();
-    let pid = place.path().join("pid");
-    while !fs::read_to_string(&pid).is_ok_and(|pid| pid.ends_with('\n')) {
-        std::thread::yield_now();
-    }
-    interrupt(&child);
-    let ended = Ended::of(child.wait_with_output().unwrap());
+    let (ended, value) = interrupted_there(&place, &started);
     assert_eq!(ended.code, Some(130), "{}", ended.err);
     assert!(ended.err.contains("results are partial: 6 runs are done"), "{}", ended.err);
-    assert!(is_gone(&pid));
-    let value: Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(value["partial"], "interrupted");
     assert_eq!(value["ends"]["whole"], -50.0, "{value:#}");
     assert_eq!(value["to_blame"], serde_json::json!(["x"]), "{value:#}");
