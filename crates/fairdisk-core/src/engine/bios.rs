@@ -36,8 +36,9 @@ struct Slot {
 #[derive(Clone, Debug)]
 struct Waiting {
     slept_since: Instant,
-    /// The first bio held behind this one.
+    /// The first bio held behind this one, and the last.
     holds: u32,
+    last_held: u32,
     /// The bio this one is held behind.
     blocker: u32,
 }
@@ -49,6 +50,12 @@ pub(super) struct Bios {
     waiting: Vec<Waiting>,
     free: Vec<u32>,
     serial: u64,
+}
+
+#[cfg(test)]
+std::thread_local! {
+    /// How often two bios were compared.
+    pub(super) static COMPARED: core::cell::Cell<usize> = const { core::cell::Cell::new(0) };
 }
 
 impl Bios {
@@ -90,7 +97,12 @@ impl Bios {
     fn waiting(&mut self, index: BioIndex) -> &mut Waiting {
         let at = index.0 as usize;
         if at >= self.waiting.len() {
-            let not = Waiting { slept_since: Instant::ZERO, holds: NIL, blocker: NIL };
+            let not = Waiting {
+                slept_since: Instant::ZERO,
+                holds: NIL,
+                last_held: NIL,
+                blocker: NIL,
+            };
             self.waiting.resize(self.slots.len(), not);
         }
         &mut self.waiting[at]
@@ -147,11 +159,20 @@ impl Bios {
         index: BioIndex,
         others: impl Iterator<Item = BioIndex>,
     ) -> Option<BioIndex> {
-        let bio = self.bio(index);
-        let blocks = |other: &BioIndex| {
-            self.is_earlier(*other, index) && bio.conflicts_with(self.bio(*other))
-        };
+        let blocks = |other: &BioIndex| self.is_blocked(index, *other);
         others.filter(blocks).max_by_key(|other| self.slots[other.0 as usize].serial)
+    }
+
+    /// Whether `other` was submitted before the bio at `index` and conflicts with it.
+    pub(super) fn is_blocked(&self, index: BioIndex, other: BioIndex) -> bool {
+        #[cfg(test)]
+        COMPARED.with(|compared| compared.set(compared.get() + 1));
+        self.is_earlier(other, index) && self.bio(index).conflicts_with(self.bio(other))
+    }
+
+    /// Which of two was submitted later.
+    pub(super) fn later(&self, one: Option<BioIndex>, other: Option<BioIndex>) -> Option<BioIndex> {
+        one.into_iter().chain(other).max_by_key(|bio| self.slots[bio.0 as usize].serial)
     }
 
     /// Puts `index` at the end of the chain held behind `blocker`.
@@ -159,15 +180,11 @@ impl Bios {
         let slot = &mut self.slots[index.0 as usize];
         (slot.next, slot.is_held) = (NIL, true);
         self.waiting(index).blocker = blocker.0;
-        if !core::mem::replace(&mut self.slots[blocker.0 as usize].holds, true) {
-            self.waiting(blocker).holds = index.0;
-            return;
+        let last = core::mem::replace(&mut self.waiting(blocker).last_held, index.0);
+        match core::mem::replace(&mut self.slots[blocker.0 as usize].holds, true) {
+            true => self.slots[last as usize].next = index.0,
+            false => self.waiting(blocker).holds = index.0,
         }
-        let mut at = self.waiting(blocker).holds;
-        while self.slots[at as usize].next != NIL {
-            at = self.slots[at as usize].next;
-        }
-        self.slots[at as usize].next = index.0;
     }
 
     pub(super) fn is_held(&self, index: BioIndex) -> bool {
@@ -196,6 +213,9 @@ impl Bios {
                 at = self.slots[at as usize].next;
             }
             self.slots[at as usize].next = next;
+            if next == NIL {
+                self.waiting(blocker).last_held = at;
+            }
         }
         let slot = &mut self.slots[index.0 as usize];
         (slot.next, slot.is_held) = (NIL, false);
