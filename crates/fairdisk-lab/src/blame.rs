@@ -43,8 +43,10 @@ use std::sync::atomic::AtomicBool;
 pub struct Design {
     /// How many changes there are; they are numbered in the order in which they were made.
     pub factors: usize,
-    /// Runs of each mixture, numbered from 0.
+    /// Runs of each mixture, numbered from 0, to begin with.
     pub seeds: u32,
+    /// As many at most in the lab, where chance hides what is of interest.
+    pub seeds_max: u32,
     /// At most so many runs.
     pub runs: usize,
     /// Where the order of walks is drawn from.
@@ -58,6 +60,8 @@ pub struct Design {
 
 /// As many changes are taken apart without looking for those that act first.
 const FEW: usize = 4;
+/// As many times the smallest difference of interest must be beyond chance.
+const SEEN: f64 = 2.0;
 /// Parts of the budget that the search may use, in percent.
 const SEARCH_PERCENT: usize = 70;
 
@@ -104,26 +108,16 @@ fn investigate(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) ->
     }
     runs.need(&[good, bad])?;
     findings.look_at_ends(runs, bad);
-    let mut screen = screen::Screen::new(design);
-    let searched = match fits_whole(design) {
-        true => {
-            screen.take_all();
-            Ok(())
-        }
-        false => {
-            runs.limit(design.runs * SEARCH_PERCENT / 100);
-            screen.search(runs)
-        }
-    };
+    runs.limit(design.runs * SEARCH_PERCENT / 100);
+    let searched = search(runs, design, findings);
     runs.limit(design.runs);
-    findings.suspects = screen.active();
     match searched {
         Ok(()) => findings.is_searched = true,
         Err(Halt::Budget) => {}
         Err(halt) => return Err(halt),
     }
     runs.tell("parts");
-    let attributed = attribute::attribute(runs, design, screen.active());
+    let attributed = attribute::attribute(runs, design, findings.suspects);
     findings.look_at_ends(runs, bad);
     let attributed = attributed?;
     findings.take(runs, attributed);
@@ -132,9 +126,29 @@ fn investigate(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) ->
     runs.tell("what to undo");
     undo::undo(runs, bad, findings)?;
     if design.is_real {
-        sharpen(runs, design, screen.active(), findings)?;
+        sharpen(runs, design, findings)?;
     }
     Ok(())
+}
+
+/// Searches for the changes that do anything, again with one more run of each mixture as long as
+/// chance hides what is of interest.
+fn search(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) -> Result<(), Halt> {
+    loop {
+        if fits_whole(design) {
+            findings.suspects = FactorSet::first(design.factors);
+        } else {
+            let mut screen = screen::Screen::new(design);
+            let searched = screen.search(runs);
+            findings.suspects = screen.active();
+            searched?;
+        }
+        let noise = Noise::of(runs, FactorSet::first(design.factors));
+        let is_seen = noise.limit(runs.seeds(), 1.0) <= SEEN * noise.least;
+        if is_seen || design.is_real || runs.seeds() >= design.seeds_max || !runs.more_seeds()? {
+            return Ok(());
+        }
+    }
 }
 
 /// Whether every mixture can be run, so that there is nothing to search for.
@@ -146,17 +160,12 @@ fn fits_whole(design: &Design) -> bool {
 }
 
 /// Spends what is left of the budget on more runs of the mixtures that count.
-fn sharpen(
-    runs: &mut Runs<'_>,
-    design: &Design,
-    active: FactorSet,
-    findings: &mut Findings,
-) -> Result<(), Halt> {
+fn sharpen(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) -> Result<(), Halt> {
     let bad = FactorSet::first(design.factors);
     runs.tell("again");
     while runs.more_seeds()? {
         findings.look_at_ends(runs, bad);
-        let attributed = attribute::again(runs, design, active, findings);
+        let attributed = attribute::again(runs, design, findings);
         findings.take(runs, attributed);
         undo::undo(runs, bad, findings)?;
     }

@@ -60,13 +60,8 @@ pub(super) fn attribute(
 }
 
 /// The same, from what has been measured.
-pub(super) fn again(
-    runs: &Runs<'_>,
-    design: &Design,
-    active: FactorSet,
-    findings: &Findings,
-) -> Attributed {
-    let game = Game::new(design, active);
+pub(super) fn again(runs: &Runs<'_>, design: &Design, findings: &Findings) -> Attributed {
+    let game = Game::new(design, findings.suspects);
     match findings.method {
         Some(Method::Sampled { pairs_of_orders }) => {
             game.sampled(runs, &game.orders(design, pairs_of_orders))

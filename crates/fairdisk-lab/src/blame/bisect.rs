@@ -4,6 +4,9 @@
 use super::runs::{Halt, Runs};
 use super::{FactorSet, Findings};
 
+/// As many are done at least, each with a seed of its own: one alone looks as if it were sure.
+const BISECTIONS_MIN: u32 = 3;
+
 /// What bisections answer, one for each seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bisection {
@@ -49,7 +52,7 @@ pub(super) fn bisect(
     };
     let middle = (ends.good_mean() + ends.bad_mean()) / 2.0;
     let is_bad = |value: f64| (value > middle) == (ends.whole() > 0.0);
-    let mut ways: Vec<Way> = (0..runs.seeds())
+    let mut ways: Vec<Way> = (0..runs.seeds().max(BISECTIONS_MIN))
         .map(|seed| Way { seed, bounds: [0, factors], steps: Vec::new() })
         .collect();
     loop {

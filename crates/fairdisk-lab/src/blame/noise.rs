@@ -21,26 +21,23 @@ const LEAST_OF_WHOLE: f64 = 0.03;
 const QUANTILE: f64 = 4.26;
 
 impl Noise {
-    /// As seen in all runs: by how much more or less each mixture differs from the good end in one
-    /// seed than in another.
+    /// As seen in all runs: what is left of them when the mean of their mixture is taken away, and
+    /// what their seed adds to all mixtures.
     #[must_use]
     pub fn of(runs: &Runs<'_>, bad: FactorSet) -> Self {
-        let good = FactorSet::EMPTY;
-        let [from, to] = [good, bad].map(|set| runs.mean(set).unwrap_or(0.0));
+        let [from, to] = [FactorSet::EMPTY, bad].map(|set| runs.mean(set).unwrap_or(0.0));
         let least = LEAST * from.abs().max(to.abs());
-        let mut noise =
-            Self { least: least.max(LEAST_OF_WHOLE * (to - from).abs()), ..Self::default() };
-        let mut squares = 0.0;
-        for set in runs.sets().filter(|set| !runs.are_same(good, *set)) {
-            let Some(differences) = runs.differences(good, set) else { continue };
-            let mean = mean(&differences);
-            squares += differences.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
-            noise.freedom += differences.len() as f64 - 1.0;
-        }
-        if noise.freedom > 0.0 {
-            noise.variance = squares / noise.freedom;
-        }
-        noise
+        let least = least.max(LEAST_OF_WHOLE * (to - from).abs());
+        let mixtures: Vec<Vec<f64>> = runs.distinct().into_iter().map(around_mean).collect();
+        let seeds = runs.seeds() as usize;
+        let freedom = (mixtures.len().saturating_sub(1) * (seeds - 1)) as f64;
+        let squares = |seed: usize| -> f64 {
+            let values: Vec<f64> = mixtures.iter().map(|mixture| mixture[seed]).collect();
+            around_mean(values).iter().map(|value| value.powi(2)).sum()
+        };
+        let squares: f64 = (0..seeds).map(squares).sum();
+        let variance = if freedom > 0.0 { 2.0 * squares / freedom } else { 0.0 };
+        Self { variance, freedom, least }
     }
 
     /// The standard deviation of one run.
@@ -68,6 +65,12 @@ impl Noise {
         let limit = self.limit(differences.len() as u32, 1.0).max(self.least);
         mean(differences).abs() > limit
     }
+}
+
+/// By how much each is more than their mean.
+fn around_mean(values: Vec<f64>) -> Vec<f64> {
+    let mean = mean(&values);
+    values.iter().map(|value| value - mean).collect()
 }
 
 pub(super) fn mean(values: &[f64]) -> f64 {

@@ -3,7 +3,7 @@
 
 use super::{Design, FACTORS_MAX, FactorSet};
 use fairdisk_core::Prng;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -263,18 +263,30 @@ impl<'a> Runs<'a> {
         Some(from.iter().zip(&to).map(|(from, to)| to - from).collect())
     }
 
-    /// Whether two mixtures are known to have done the same, with every seed.
-    pub(super) fn are_same(&self, one: FactorSet, other: FactorSet) -> bool {
-        let same = |seed| match (self.sample(one, seed), self.sample(other, seed)) {
-            (Some(one), Some(other)) => one.trace.is_some() && one.trace == other.trace,
-            _ => false,
+    /// A mixture that did the same in its first run: of those that did, one with all of its runs,
+    /// if there is one, the first of them; itself where nobody knows.
+    pub(super) fn alike(&self, set: FactorSet) -> FactorSet {
+        let effective = self.measure.effective(set);
+        let Some(trace) = self.sample(set, 0).and_then(|sample| sample.trace) else {
+            return effective;
         };
-        self.measure.effective(one) == self.measure.effective(other) || (0..self.seeds).all(same)
+        let same = |(run, sample): (&(FactorSet, u32), &Sample)| {
+            (run.1 == 0 && sample.trace == Some(trace)).then_some(run.0)
+        };
+        let same: Vec<FactorSet> = self.known.iter().filter_map(same).collect();
+        let whole = same.iter().find(|set| self.values(**set).is_some());
+        whole.or(same.first()).copied().unwrap_or(effective)
     }
 
-    /// The mixtures with all of their runs.
-    pub(super) fn sets(&self) -> impl Iterator<Item = FactorSet> {
+    /// What all runs of each mixture came to, of those that did the same only once.
+    pub(super) fn distinct(&self) -> Vec<Vec<f64>> {
+        let mut seen = BTreeSet::new();
         let first = self.known.keys().filter(|run| run.1 == 0).map(|run| run.0);
-        first.filter(|set| self.values(*set).is_some())
+        let mut is_new = |set: &FactorSet| {
+            let trace = |seed| self.sample(*set, seed).and_then(|sample| sample.trace);
+            let traces: Option<Vec<u64>> = (0..self.seeds).map(trace).collect();
+            traces.is_none_or(|traces| seen.insert(traces))
+        };
+        first.filter(|set| is_new(set)).filter_map(|set| self.values(set)).collect()
     }
 }

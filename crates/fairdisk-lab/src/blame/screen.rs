@@ -61,11 +61,6 @@ impl Screen {
         self.active
     }
 
-    /// Takes it for granted that all do something.
-    pub(super) fn take_all(&mut self) {
-        self.active = FactorSet::first(self.factors);
-    }
-
     /// Searches until nothing new is found.
     pub(super) fn search(&mut self, runs: &mut Runs<'_>) -> Result<(), Halt> {
         runs.tell("search");
@@ -142,21 +137,36 @@ impl Screen {
             at = stretches.last().map_or(at, Stretch::to);
         }
         while !stretches.is_empty() {
-            let ends: Vec<FactorSet> =
-                stretches.iter().flat_map(|stretch| [stretch.from, stretch.to()]).collect();
-            runs.need(&ends)?;
-            let noise = Noise::of(runs, FactorSet::first(self.factors));
-            let differ = |stretch: &Stretch| {
-                let differences = runs.differences(stretch.from, stretch.to());
-                differences.is_some_and(|differences| noise.is_exceeded(&differences))
-            };
-            stretches.retain(differ);
+            self.keep_those_that_differ(runs, &mut stretches)?;
             let (single, longer): (Vec<_>, Vec<_>) =
                 stretches.into_iter().partition(|stretch| stretch.changes.len() == 1);
             let found = single.iter().flat_map(|stretch| &stretch.changes).copied();
             self.active = self.active.union(found.collect());
             stretches = longer.iter().flat_map(Stretch::halves).collect();
         }
+        Ok(())
+    }
+
+    fn keep_those_that_differ(
+        &self,
+        runs: &mut Runs<'_>,
+        stretches: &mut Vec<Stretch>,
+    ) -> Result<(), Halt> {
+        // Most changes do nothing. One run shows it, if all happens in it as in another mixture,
+        // whose other runs stand for both.
+        let ends = stretches.iter().flat_map(|stretch| [stretch.from, stretch.to()]);
+        runs.need_single(&ends.map(|end| (end, 0)).collect::<Vec<_>>())?;
+        let ends = |stretch: &Stretch| [stretch.from, stretch.to()].map(|end| runs.alike(end));
+        let alike: Vec<_> = stretches.iter().map(|stretch| ends(stretch)).collect();
+        let differ = alike.iter().filter(|[from, to]| from != to);
+        runs.need(&differ.flatten().copied().collect::<Vec<_>>())?;
+        let noise = Noise::of(runs, FactorSet::first(self.factors));
+        let mut alike = alike.into_iter();
+        stretches.retain(|_| {
+            let Some([from, to]) = alike.next() else { return false };
+            let differences = runs.differences(from, to);
+            differences.is_some_and(|differences| noise.is_exceeded(&differences))
+        });
         Ok(())
     }
 }

@@ -196,6 +196,38 @@ fn nothing_is_claimed_where_there_is_only_noise() {
 }
 
 #[test]
+fn each_mixture_is_run_as_often_as_chance_demands() {
+    let changes = Planted {
+        factors: 30,
+        terms: vec![(set(&[4, 12]), -0.2), (set(&[20]), -0.1)],
+        ..Planted::default()
+    };
+    for (noise, seeds) in [(0.001, 2..=2), (0.006, 3..=4), (0.03, 5..=5)] {
+        let planted = Planted { noise, ..changes.clone() };
+        let findings = blame(&planted, &design(30));
+        assert_eq!(findings.culprits(), planted.causes(), "{noise}");
+        assert!(seeds.contains(&findings.seeds), "{noise}: {}", findings.seeds);
+        demand_whole(&findings);
+    }
+}
+
+#[test]
+fn what_does_nothing_is_run_once() {
+    let traced = Planted {
+        factors: 40,
+        terms: vec![(set(&[20]), -0.2)],
+        noise: 0.001,
+        traced: true,
+        ..Planted::default()
+    };
+    let untraced = blame(&Planted { traced: false, ..traced.clone() }, &design(40));
+    let findings = blame(&traced, &design(40));
+    assert_eq!(findings.culprits(), traced.causes());
+    assert_eq!(untraced.culprits(), traced.causes());
+    assert!(5 * findings.runs < 4 * untraced.runs, "{} {}", findings.runs, untraced.runs);
+}
+
+#[test]
 fn nothing_depends_on_the_number_of_threads_or_on_being_interrupted() {
     let planted = plant(Kind::PairAndSingle, &mut Prng::new(3));
     let design = Design { threads: 4, ..design(planted.factors) };

@@ -87,7 +87,7 @@ impl Watch for Interrupter<'_> {
 }
 
 pub(crate) fn design(factors: usize) -> Design {
-    Design { factors, seeds: 4, runs: 1000, seed: 1, threads: 1, is_real: false }
+    Design { factors, seeds: 2, seeds_max: 5, runs: 1000, seed: 1, threads: 1, is_real: false }
 }
 
 pub(crate) fn blame(planted: &Planted, design: &Design) -> Findings {

@@ -94,7 +94,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LABEL", value_hint = ValueHint::Other)]
     row: Option<String>,
     /// Runs of each mixture; of --command at least so many, and more while --runs allows it
-    /// [default: 3]
+    /// [default: 2, and up to 5 where chance hides what counts; of --command 3]
     #[arg(
         long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000),
         allow_negative_numbers = true, value_hint = ValueHint::Other
@@ -131,14 +131,16 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 }
 
 impl Args {
-    fn seeds(&self) -> u32 {
-        self.seeds.unwrap_or(3)
-    }
-
     fn design(&self, factors: usize) -> Design {
+        let (seeds, seeds_max) = match self.seeds {
+            Some(seeds) => (seeds, seeds),
+            None if self.command.is_some() => (3, 3),
+            None => (2, 5),
+        };
         Design {
             factors,
-            seeds: self.seeds(),
+            seeds,
+            seeds_max,
             runs: self.runs.unwrap_or(if self.command.is_some() { 100 } else { 1000 }) as usize,
             seed: self.seed,
             threads: thread::available_parallelism().map_or(1, NonZero::get),

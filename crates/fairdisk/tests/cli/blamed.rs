@@ -46,7 +46,7 @@ fn the_changes_that_matter_are_named_and_sum_to_the_whole() {
         (&found["undo"]["enough"], &found["undo"]["smallest"]),
         (&true.into(), &true.into())
     );
-    assert_eq!(found["bisection"]["answers"].as_array().unwrap().len(), 3);
+    assert!(found["bisection"]["answers"].as_array().unwrap().len() >= 3);
     assert_eq!(found["divergence"]["good"]["why"], "IdleWait", "{found:#}");
     assert!(found.get("partial").is_none());
 }
@@ -119,6 +119,8 @@ fn finished_runs_are_kept_and_not_repeated() {
     assert_eq!(again.lines().count(), state.lines().count());
     assert_eq!(place.run(&arguments).quiet(), first);
     assert_eq!(fs::read_to_string(place.path().join("state")).unwrap(), again);
+    let device = place.run(&with(&["--json", "--resume=/dev/null"]));
+    assert!(device.err.contains("--resume /dev/null: no regular file"), "{device:?}");
     // Another question has other runs.
     place.run(&with(&["--json", "--resume=state", "--set=scheduler.cfq.quantum=2"])).json();
     let both = fs::read_to_string(place.path().join("state")).unwrap();

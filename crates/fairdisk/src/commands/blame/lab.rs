@@ -23,7 +23,6 @@ pub(super) fn execute(args: &Args, good: &str, bad: &str, spec: &str) -> Result<
         duration: args.duration,
         arms: args.arm.iter().cloned().collect(),
         rows: args.row.iter().cloned().collect(),
-        seeds: Some(args.seeds()),
         overrides: common,
         ..Options::default()
     };
