@@ -67,11 +67,16 @@ impl BlockSize {
     }
 }
 
+/// 1 GiB: more than any program asks for at once, and few enough parts to number.
+const BYTES_MAX: u64 = 1 << 30;
+const OUT_OF_BOUNDS: &str = "a block has 1 byte to 1g";
+
 /// Reads `bs=`.
 pub(super) fn fixed(given: Given<'_>) -> Read<PerDirection<Option<BlockSize>>> {
     given.directions(|part| match part.bytes()? {
         0 => ValueError::bad("at least 1 byte, such as 4k"),
-        bytes => Ok(BlockSize::Fixed { bytes }),
+        bytes @ 1..=BYTES_MAX => Ok(BlockSize::Fixed { bytes }),
+        _ => ValueError::unsupported(OUT_OF_BOUNDS),
     })
 }
 
@@ -84,8 +89,10 @@ pub(super) fn range(given: Given<'_>) -> Read<PerDirection<Option<BlockSize>>> {
             return ValueError::bad("a range, such as 1k-4k");
         }
         match part.range(|end| end.bytes())? {
-            (0, _) => ValueError::unsupported("blocks of 0 bytes do nothing; write at least 1"),
-            (min_bytes, max_bytes) => Ok(BlockSize::Range { min_bytes, max_bytes }),
+            (min_bytes @ 1.., max_bytes @ ..=BYTES_MAX) => {
+                Ok(BlockSize::Range { min_bytes, max_bytes })
+            }
+            _ => ValueError::unsupported(OUT_OF_BOUNDS),
         }
     })
 }
@@ -136,8 +143,8 @@ fn share_out(entries: &[(u64, Option<u8>)], given: u32, blanks: u32) -> Read<Vec
 fn split_entry(text: &str, base: KbBase) -> Read<(u64, Option<u8>)> {
     let (bytes, percent) = text.split_once('/').unwrap_or((text, ""));
     let bytes = value::quantity(bytes, base)?;
-    if bytes == 0 {
-        return ValueError::unsupported("blocks of 0 bytes do nothing; write at least 1");
+    if !(1..=BYTES_MAX).contains(&bytes) {
+        return ValueError::unsupported(OUT_OF_BOUNDS);
     }
     match percent.trim() {
         "" => Ok((bytes, None)),

@@ -16,6 +16,9 @@ use published::{check_published, check_published_change};
 use std::collections::BTreeSet;
 use volumes::{MIB_MAX, check_volumes};
 
+/// 1 GiB, as in job files.
+const BLOCK_KIB_MAX: u64 = 1 << 20;
+
 /// Demands that names can be printed and that none is given twice.
 fn check_names<'a>(
     what: &str,
@@ -184,8 +187,11 @@ fn check_tasks(experiment: &Experiment, path: &str, tasks: &Tasks) -> Result<(),
     let allowed = format!("0 to {}", files - 1);
     demand_in(0..=files - 1, &format!("{path}.file"), tasks.file, &allowed)?;
     demand_in(1..=100_000, &format!("{path}.count"), Some(tasks.count), "1 to 100000")?;
-    let most = volume.file_bytes() / 1024;
-    let allowed = format!("1 to {most}, the size of a file of volume `{}`", volume.name);
+    let most = (volume.file_bytes() / 1024).min(BLOCK_KIB_MAX);
+    let allowed = match most {
+        BLOCK_KIB_MAX => format!("1 to {most}"),
+        _ => format!("1 to {most}, the size of a file of volume `{}`", volume.name),
+    };
     let path_of = key("block_kib", tasks.block_kib.is_some(), defaults.block_kib.is_some());
     demand_in(1..=most, &path_of, Some(task.block_bytes / 1024), &allowed)?;
     let path_of = format!("{path}.read_percent");
