@@ -81,6 +81,8 @@ pub struct Advice {
     pub refused: Vec<(String, String)>,
     /// Which of them is proposed; `None` if nothing was tried to its end.
     pub best: Option<usize>,
+    /// Options and their values that say what was run, for whoever runs it again.
+    pub options: Vec<(String, String)>,
     /// The same as a comparison, for a page.
     pub comparison: Comparison,
 }
@@ -142,6 +144,7 @@ pub fn advise(
         tried,
         refused,
         best,
+        options: Vec::new(),
         comparison,
     })
 }

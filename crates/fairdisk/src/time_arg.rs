@@ -27,6 +27,11 @@ pub(crate) fn parse(text: &str) -> Result<Span, String> {
     Ok(Span::from_ns(ns as u64))
 }
 
+/// A length of time as [`parse`] reads it.
+pub(crate) fn text(span: Span) -> String {
+    format!("{}s", span.as_ns() as f64 / 1e9)
+}
+
 const MAX_NS: f64 = 1000.0 * 3.6e12;
 
 /// A length of time as people write it: `90 s`, `18 min`, `2.5 h`.
@@ -57,6 +62,13 @@ mod tests {
         assert_eq!(parse("1h"), Ok(Span::from_s(3600)));
         for bad in ["", "30", "s", "30 s", "-1s", "0s", "1d", "nans", "infs", "1e9h", "30sec"] {
             assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for span in [Span::from_ms(1), Span::from_ms(1500), Span::from_s(30), Span::from_s(9000)] {
+            assert_eq!(parse(&text(span)), Ok(span), "{}", text(span));
         }
     }
 

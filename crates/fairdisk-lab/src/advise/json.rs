@@ -22,7 +22,7 @@ pub fn to_json(advice: &Advice) -> Value {
             "scheduler": best.scheduler,
             "groups": groups(best, &advice.names),
             "experiment": experiment(best, &advice.names),
-            "check": check(best),
+            "check": check(best, &advice.options),
             "commands": commands(best, &advice.names),
         })
     });

@@ -72,12 +72,15 @@ pub(super) fn commands(tried: &Tried, names: &[String]) -> Vec<String> {
 }
 
 /// The command that runs it again, with the groups in `FILE` as proposed.
-pub(super) fn check(tried: &Tried) -> String {
+pub(super) fn check(tried: &Tried, options: &[(String, String)]) -> String {
     let (row, device) = (quoted(&tried.cell.row), quoted(&tried.cell.device));
-    format!(
-        "fairdisk compare FILE --row {row} --device {device} --scheduler {}",
-        quoted(&tried.scheduler)
-    )
+    let scheduler = quoted(&tried.scheduler);
+    let mut command =
+        format!("fairdisk compare FILE --row {row} --device {device} --scheduler {scheduler}");
+    for (option, value) in options {
+        command.push_str(&format!(" {option} {}", quoted(value)));
+    }
+    command
 }
 
 /// One word of a shell.

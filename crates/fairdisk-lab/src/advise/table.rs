@@ -84,7 +84,7 @@ fn write_proposal(out: &mut String, advice: &Advice, best: &Tried, style: Style)
         let _ = writeln!(out, "{}", format!("    {line}").trim_end());
     }
     let _ = writeln!(out, "{}", style.dim("  to run it again, with that experiment in FILE:"));
-    let _ = writeln!(out, "    {}", check(best));
+    let _ = writeln!(out, "    {}", check(best, &advice.options));
     let _ = writeln!(out, "{}", style.dim("  on a mount, for cgroups of these names:"));
     for line in commands(best, &advice.names) {
         let _ = writeln!(out, "    {line}");

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::results::Results;
 use crate::selection::{self, Rows, Schedulers, Values};
-use crate::{interrupt, output, progress};
+use crate::{interrupt, output, progress, time_arg};
 use clap::ValueHint;
 use fairdisk_lab::advise::{Want, advise, to_json, to_table};
 use fairdisk_lab::compare::to_html;
@@ -46,7 +46,8 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let plan = plan(args)?;
     let stop = interrupt::stop_flag()?;
     let advise = |tell: Progress<'_>| advise(&plan, &args.want, tell, &stop);
-    let advice = progress::of_runs(args.results.quiet, advise).map_err(Failure::BadInput)?;
+    let mut advice = progress::of_runs(args.results.quiet, advise).map_err(Failure::BadInput)?;
+    advice.options = again(args);
     let is_partial = stop.load(Ordering::Relaxed);
     let table = || advice.best.is_some().then(|| to_table(&advice, output::style()));
     args.results.print(is_partial, || to_json(&advice), table)?;
@@ -68,4 +69,13 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
         ..args.values.options()?
     };
     selection::load(&args.spec, &options)
+}
+
+/// What else a run takes that is to measure the same.
+fn again(args: &Args) -> Vec<(String, String)> {
+    let option = |name: &str, value: String| (name.to_owned(), value);
+    let seeds = args.rows.seeds.map(|seeds| option("--seeds", seeds.to_string()));
+    let duration = args.values.duration.map(|time| option("--duration", time_arg::text(time)));
+    let sets = args.values.overrides.iter().map(|set| option("--set", set.clone()));
+    seeds.into_iter().chain(duration).chain(sets).collect()
 }

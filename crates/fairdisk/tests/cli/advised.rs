@@ -45,6 +45,8 @@ fn an_arm_with_priorities_is_tried_as_wished() {
     let tried = value["tried"].as_array().unwrap().iter();
     let first = tried.clone().find(|one| one["name"] == "two-layer").unwrap();
     assert_eq!(first["wishes"][0]["met"], true, "{value:#}");
+    let again = value["proposed"]["check"].as_str().unwrap();
+    assert!(again.ends_with(" --seeds '1' --duration '10s'"), "{again}");
 }
 
 #[test]
