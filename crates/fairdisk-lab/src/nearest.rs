@@ -1,10 +1,19 @@
 //! The known word a misspelt one was probably meant to be.
 
 /// The word in `known` that takes the fewest edits to get to from `word`, in any case of letters,
-/// if those are few: at most one in three letters.
+/// if those are few: at most one in three letters; or else the only one that `word` begins.
 #[must_use]
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    within((word.chars().count() / 3).max(1), word, known)
+    let known: Vec<&str> = known.into_iter().collect();
+    let near = within((word.chars().count() / 3).max(1), word, known.iter().copied());
+    near.or_else(|| begun(word, &known))
+}
+
+/// The only word in `known` that `word` begins, if that has three letters at least.
+fn begun<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    let mut longer = known.iter().filter(|longer| longer.starts_with(word));
+    let only = longer.next().filter(|_| longer.next().is_none() && word.chars().count() > 2);
+    only.copied()
 }
 
 /// As [`nearest`], however many edits it takes; `None` only for a word longer than any known one.
@@ -60,6 +69,8 @@ mod tests {
         assert_eq!(nearest("run_time", known), Some("runtime"));
         assert_eq!(nearest("b", known), Some("bs"));
         assert_eq!(nearest("colour", known), None);
+        assert_eq!(nearest("cap", known), Some("capacity_sectors"));
+        assert_eq!(nearest("two", ["two-layer", "two-groups"]), None);
         assert_eq!(closest("colour", known), Some("zones"));
         assert_eq!(closest(&"bs".repeat(10_000), known), None);
         assert_eq!(nearest("", known), None);

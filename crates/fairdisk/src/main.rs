@@ -14,6 +14,7 @@ mod job;
 mod log;
 mod mount_helper;
 mod notify;
+mod number_arg;
 mod output;
 mod page;
 mod progress;

@@ -1,6 +1,7 @@
 //! What to run: an experiment or a job file, and what is changed about it.
 
 use crate::failure::Failure;
+use crate::number_arg::within;
 use crate::{job, time_arg};
 use clap::ValueHint;
 use fairdisk_core::Span;
@@ -34,7 +35,7 @@ pub(crate) struct Rows {
     pub(crate) row: Vec<String>,
     /// Runs of each arm and row, in the lab [default: the experiment's, else 5]
     #[arg(
-        long, value_name = "N", value_parser = seeds, allow_negative_numbers = true,
+        long, value_name = "N", value_parser = within::<u32>(1..=10_000), allow_negative_numbers = true,
         value_hint = ValueHint::Other
     )]
     pub(crate) seeds: Option<u32>,
@@ -72,16 +73,6 @@ pub(crate) fn demand_once(option: &str, names: &[String]) -> Result<(), Failure>
     })
 }
 
-/// Reads a number of runs.
-fn seeds(text: &str) -> Result<u32, String> {
-    match text.parse::<i64>() {
-        Ok(1..=10_000) => text.parse().map_err(|_| String::new()),
-        Ok(..=0) => Err("must be at least 1".to_owned()),
-        Ok(_) => Err("must be at most 10000".to_owned()),
-        Err(_) => Err("expected a number from 1 to 10000".to_owned()),
-    }
-}
-
 /// How long, and single values of what is run.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Values {
@@ -103,6 +94,11 @@ impl Changes {
     /// # Errors
     /// A malformed `--set`.
     pub(crate) fn options(&self) -> Result<Options, Failure> {
+        if let Some(several) = self.scheduler.as_ref().filter(|name| name.contains(',')) {
+            return Err(Failure::BadInput(format!(
+                "--scheduler {several}: one scheduler here; `fairdisk compare` runs several"
+            )));
+        }
         let schedulers = self.scheduler.iter().cloned().collect();
         Ok(Options { schedulers, device: self.device.clone(), ..self.values.options()? })
     }

@@ -6,6 +6,7 @@ mod state;
 mod watch;
 
 use crate::failure::Failure;
+use crate::number_arg::within;
 use crate::results::Results;
 use crate::{output, time_arg};
 use clap::ValueHint;
@@ -96,13 +97,13 @@ pub(crate) struct Args {
     /// Runs of each mixture; of --command at least so many, and more while --runs allows it
     /// [default: 2, and up to 5 where chance hides what counts; of --command 3]
     #[arg(
-        long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000),
+        long, value_name = "N", value_parser = within::<u32>(1..=1000),
         allow_negative_numbers = true, value_hint = ValueHint::Other
     )]
     seeds: Option<u32>,
     /// Runs at most [default: 1000; of --command 100]
     #[arg(
-        long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000),
+        long, value_name = "N", value_parser = within::<u32>(2..=1_000_000),
         allow_negative_numbers = true, value_hint = ValueHint::Other
     )]
     runs: Option<u32>,

@@ -10,6 +10,7 @@ mod text;
 mod wait;
 
 use crate::failure::Failure;
+use crate::number_arg::within;
 use crate::output;
 use crate::selection::{self, Changes};
 use crate::{interrupt, progress};
@@ -36,13 +37,13 @@ pub(crate) struct Args {
     run: String,
     /// The request's number, as --slowest shows it
     #[arg(
-        index = 2, group = "what", value_parser = clap::value_parser!(u64).range(1..),
+        index = 2, group = "what", value_parser = within::<u64>(1..=u64::MAX),
         allow_negative_numbers = true
     )]
     request: Option<u64>,
     /// List the N requests that took longest
     #[arg(
-        long, value_name = "N", group = "what", value_parser = clap::value_parser!(u32).range(1..),
+        long, value_name = "N", group = "what", value_parser = within::<u32>(1..=u32::MAX.into()),
         allow_negative_numbers = true
     )]
     slowest: Option<u32>,

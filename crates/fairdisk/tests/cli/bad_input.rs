@@ -60,13 +60,19 @@ fn malformed_options() {
     demand_one_line(&run(&["--set", "volume.cached=often"]), &cached);
     demand_one_line(&run(&["--set", "host.hz=fast"]), &["hz"]);
     demand_refused(&run(&["--duration", "30"]), &["30", "number and a unit"]);
-    for (seeds, why) in [("0", "at least 1"), ("-1", "at least 1"), ("10001", "at most 10000")] {
-        demand_refused(&run(&["--seeds", seeds]), &[seeds, "--seeds <N>", why]);
+    for seeds in ["0", "-1", "10001", "three"] {
+        let expected = "expected a whole number from 1 to 10000";
+        demand_refused(&run(&["--seeds", seeds]), &[seeds, "--seeds <N>", expected]);
     }
+    let request = fairdisk(&["explain", "two-groups", "first"]);
+    demand_refused(&request, &["first", "REQUEST", "expected a whole number from 1"]);
     demand_refused(&run(&["--duration", "-3s"]), &["-3s", "--duration <TIME>", "must be positive"]);
     let ramp = ["--set", "experiment.ramp_s=5", "--duration", "5s"];
     demand_one_line(&run(&ramp), &["error: --duration 5s: expected more than 5 s", "`ramp_s`"]);
     demand_refused(&run(&["--sched", "noop"]), &["--sched"]);
+    let several = run(&["--scheduler", "noop,fair"]);
+    demand_one_line(&several, &["--scheduler noop,fair", "`fairdisk compare` runs several"]);
+    demand_one_line(&run(&["--scheduler", "two-layer"]), &["did you mean `two-layer-cfq`?"]);
     demand_one_line(&run(&["--show-job"]), &["--show-job", "job files"]);
     demand_one_line(&run(&["--device", "none"]), &["--on file:PATH"]);
     demand_one_line(&run(&["--overwrite"]), &["--overwrite", "--on file:PATH"]);
