@@ -97,12 +97,8 @@ impl Bios {
     fn waiting(&mut self, index: BioIndex) -> &mut Waiting {
         let at = index.0 as usize;
         if at >= self.waiting.len() {
-            let not = Waiting {
-                slept_since: Instant::ZERO,
-                holds: NIL,
-                last_held: NIL,
-                blocker: NIL,
-            };
+            let not =
+                Waiting { slept_since: Instant::ZERO, holds: NIL, last_held: NIL, blocker: NIL };
             self.waiting.resize(self.slots.len(), not);
         }
         &mut self.waiting[at]

@@ -133,13 +133,7 @@ impl OrderGuard {
     /// The latest blocker that touches the piece with this hash; `own` is the bio's node for the
     /// piece. Bios are looked at only if they touch it: they are spread over memory.
     #[inline]
-    fn blocker_near(
-        &self,
-        bios: &Bios,
-        index: BioIndex,
-        own: u32,
-        hash: u32,
-    ) -> Option<BioIndex> {
+    fn blocker_near(&self, bios: &Bios, index: BioIndex, own: u32, hash: u32) -> Option<BioIndex> {
         let own = &self.nodes[own as usize];
         // In its own list those before it are newer.
         let mut at = match own.hash == hash {

@@ -157,7 +157,7 @@ impl Screen {
         let ends = stretches.iter().flat_map(|stretch| [stretch.from, stretch.to()]);
         runs.need_single(&ends.map(|end| (end, 0)).collect::<Vec<_>>())?;
         let ends = |stretch: &Stretch| [stretch.from, stretch.to()].map(|end| runs.alike(end));
-        let alike: Vec<_> = stretches.iter().map(|stretch| ends(stretch)).collect();
+        let alike: Vec<_> = stretches.iter().map(ends).collect();
         let differ = alike.iter().filter(|[from, to]| from != to);
         runs.need(&differ.flatten().copied().collect::<Vec<_>>())?;
         let noise = Noise::of(runs, FactorSet::first(self.factors));
