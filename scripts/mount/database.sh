@@ -83,11 +83,14 @@ bench() {
 
 # DIRECTORY: reads all files as a backup does, until the bench is over; MB/s in $read.
 bench_beside_backup() {
+  rm -f "$scratch/run/read"
   { become backup tar -C "$1" -cf - files; } > >(wc -c >"$scratch/run/read") &
   local tar=$!
   bench
   kill $tar 2>/dev/null || die "the backup was done before pgbench: set FAIRDISK_BACKUP_MIB higher"
   wait $tar 2>/dev/null
+  # Who counts is done a moment later.
+  for _ in {1..100}; do [ -s "$scratch/run/read" ] && break; sleep 0.05; done
   read=$(awk -v s="$seconds" '{ printf "%.1f", $1 / s / 1e6 }' "$scratch/run/read")
 }
 
