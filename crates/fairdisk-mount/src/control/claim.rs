@@ -2,6 +2,7 @@
 //!
 //! Whoever holds the lock of a disk runs it, and answers at the disk's socket. The kernel gives a
 //! lock back when its holder ends, however it ends: what a crash leaves behind is in nobody's way.
+//! Who ends well takes the file away first; a lock counts only on the file that is at its path.
 
 use super::client::{Client, ControlError};
 use super::directory;
@@ -10,9 +11,9 @@ use crate::block_device::BlockDevice;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,7 +26,17 @@ const PAUSE: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub struct Claim {
     socket: PathBuf,
-    _lock: File,
+    path: PathBuf,
+    lock: File,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // While we have the lock nobody else takes the file away, nor makes another one there.
+        if is_at(&self.lock, &self.path) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
 }
 
 /// Whose disk it is.
@@ -101,14 +112,16 @@ fn claim_in(directory: &Path, disk: &BlockDevice, looks: u32) -> Result<Turn, Cl
     let socket = directory.join(format!("{}.disk", disk.number));
     let no_place = |error| ClaimError::NoPlace { path: lock.clone(), error };
     prepare(directory).map_err(no_place)?;
-    let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(&lock);
-    let file = file.map_err(no_place)?;
     for _ in 0..looks {
+        // Anew each time: who had the last one may have taken it away.
+        let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(&lock);
+        let file = file.map_err(no_place)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {
+            Ok(()) if is_at(&file, &lock) => {
                 sweep(directory, &socket);
-                return Ok(Turn::Ours(Claim { socket, _lock: file }));
+                return Ok(Turn::Ours(Claim { socket, path: lock, lock: file }));
             }
+            Ok(()) => continue,
             Err(Errno::WOULDBLOCK | Errno::INTR) => {}
             Err(error) => return Err(no_place(error.into())),
         }
@@ -124,11 +137,19 @@ fn claim_in(directory: &Path, disk: &BlockDevice, looks: u32) -> Result<Turn, Cl
     Err(ClaimError::Silent { lock })
 }
 
+/// Whether an open file is the one at `path`.
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |found: fs::Metadata| (found.dev(), found.ino());
+    let there = fs::symlink_metadata(path).map(identity).ok();
+    there.is_some() && there == file.metadata().map(identity).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::control::socket_name;
     use std::os::unix::net::UnixListener;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     fn disk(number: &str) -> BlockDevice {
         let number = number.to_owned();
@@ -144,6 +165,50 @@ mod tests {
         assert!(matches!(claim("8:16"), Ok(Turn::Ours(_))), "another disk");
         let _listener = UnixListener::bind(first.socket()).unwrap();
         assert!(matches!(claim("8:0"), Ok(Turn::Theirs(_))));
+    }
+
+    #[test]
+    fn who_ends_leaves_no_lock_and_no_two_have_a_disk() {
+        let place = tempfile::tempdir().unwrap();
+        let (rounds, inside, done) = (200, AtomicU32::new(0), AtomicU32::new(0));
+        let round = || match claim_in(place.path(), &disk("8:0"), 1) {
+            Ok(Turn::Ours(_claim)) => {
+                assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two have it");
+                std::thread::yield_now();
+                inside.fetch_sub(1, Ordering::SeqCst);
+                done.fetch_add(1, Ordering::SeqCst);
+            }
+            Ok(Turn::Theirs(_)) => panic!("nobody answers"),
+            Err(_) => {}
+        };
+        let compete = || {
+            while done.load(Ordering::SeqCst) < rounds {
+                round();
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(compete);
+            }
+        });
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "it is gone with the last");
+    }
+
+    #[test]
+    fn a_lock_on_a_file_that_was_taken_away_is_none() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("8:0.lock");
+        let old = File::create(&path).unwrap();
+        assert!(is_at(&old, &path));
+        fs::remove_file(&path).unwrap();
+        assert!(!is_at(&old, &path));
+        let Ok(Turn::Ours(claim)) = claim_in(place.path(), &disk("8:0"), 1) else { panic!() };
+        assert!(!is_at(&old, &path));
+        // Another is there by now, which is none of this one's business.
+        fs::remove_file(&path).unwrap();
+        File::create(&path).unwrap();
+        drop(claim);
+        assert!(path.exists());
     }
 
     #[test]
