@@ -193,10 +193,9 @@ fn translate(asked: &Asked) -> Result<Vec<String>, String> {
             ("user" | "users", _) => no_exec = true,
             (key, _) if key == "comment" || key.starts_with("x-") || key.starts_with("X-") => {}
             (key, None) if IGNORED.contains(&key) => {}
-            _ if known.contains(&plain) => options.push(match value {
-                Some(value) => format!("--{plain}={value}"),
-                None => format!("--{plain}"),
-            }),
+            _ if known.iter().any(|own| own.name == plain) => {
+                options.push(own_option(&known, &plain, key, value)?);
+            }
             _ if asked.sloppy => {}
             _ => return Err(unknown(key, value, &known)),
         }
@@ -210,27 +209,61 @@ fn translate(asked: &Asked) -> Result<Vec<String>, String> {
     Ok(options)
 }
 
-fn unknown(key: &str, value: Option<&str>, known: &[String]) -> String {
+/// One of ours as `fairdisk mount` takes it. Without the value that it needs it would take the next
+/// word for it.
+fn own_option(
+    known: &[OwnOption],
+    plain: &str,
+    key: &str,
+    value: Option<&str>,
+) -> Result<String, String> {
+    let example = known.iter().find(|own| own.name == plain).and_then(|own| own.example.as_ref());
+    match (value, example) {
+        (Some(value), Some(_)) if !value.is_empty() => Ok(format!("--{plain}={value}")),
+        (None, None) => Ok(format!("--{plain}")),
+        (_, Some(example)) => Err(format!("option `{key}` needs a value, as in {key}={example}")),
+        (Some(_), None) => Err(format!("option `{key}` takes no value")),
+    }
+}
+
+fn unknown(key: &str, value: Option<&str>, known: &[OwnOption]) -> String {
     if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| *refused == key) {
         return format!("option `{key}` is not supported: {why}");
     }
     if value.is_some() && IGNORED.contains(&key) {
         return format!("option `{key}` takes no value");
     }
-    let words = known.iter().map(String::as_str).chain(["ro", "noexec"]).chain(IGNORED);
+    let words = known.iter().map(|own| &*own.name).chain(["ro", "noexec"]).chain(IGNORED);
     match nearest(&key.replace('_', "-"), words) {
         Some(near) => format!("unknown option `{key}`; did you mean `{near}`?"),
         None => format!("unknown option `{key}` (fairdisk mount --help lists them, without --)"),
     }
 }
 
+/// A long option of `fairdisk mount`.
+struct OwnOption {
+    name: String,
+    /// A value, or what it is, if it takes one.
+    example: Option<String>,
+}
+
+impl OwnOption {
+    fn of(arg: &clap::Arg) -> Option<Self> {
+        let name = arg.get_long().filter(|long| !OWN_ONLY.contains(long))?.to_owned();
+        let default = || Some(arg.get_default_values().first()?.to_string_lossy().into_owned());
+        let kind = || Some(arg.get_value_names()?.first()?.to_string());
+        let takes = arg.get_action().takes_values();
+        let example = takes.then(|| default().or_else(kind).unwrap_or_else(|| "VALUE".to_owned()));
+        Some(Self { name, example })
+    }
+}
+
 /// The long options of `fairdisk mount`.
-fn own_options() -> Vec<String> {
+fn own_options() -> Vec<OwnOption> {
     let root = Cli::command();
     let mount = root.find_subcommand("mount");
-    let longs = mount.into_iter().flat_map(clap::Command::get_arguments);
-    let longs = longs.filter_map(clap::Arg::get_long).filter(|long| !OWN_ONLY.contains(long));
-    longs.map(str::to_owned).collect()
+    let all = mount.into_iter().flat_map(clap::Command::get_arguments);
+    all.filter_map(OwnOption::of).collect()
 }
 
 #[cfg(test)]
@@ -278,6 +311,16 @@ mod tests {
             let why = translated(&["-o", option]).expect_err(option);
             assert!(why.contains(says), "{option}: {why}");
             assert_eq!(translated(&["-s", "-o", option]), Ok(vec![]), "{option}");
+        }
+        // What is known is not passed over.
+        for (option, says) in [
+            ("dirty_mib", "option `dirty_mib` needs a value, as in dirty_mib=32"),
+            ("scheduler=", "option `scheduler` needs a value, as in scheduler=NAME"),
+            ("allow_other=1", "option `allow_other` takes no value"),
+        ] {
+            for sloppy in ["-n", "-s"] {
+                assert_eq!(translated(&[sloppy, "-o", option]), Err(says.to_owned()));
+            }
         }
         assert!(translated(&["-x"]).is_err() && translated(&["more"]).is_err());
         assert!(Asked::read(["/a"].map(OsString::from).into_iter()).is_err());
