@@ -46,6 +46,19 @@ impl Honours {
         costs: false,
     };
 
+    /// Whether a setting of a group has an effect, by its key; `false` for one that is none.
+    #[must_use]
+    pub fn keeps(&self, key: &str) -> bool {
+        match key {
+            "weight" | "ioprio" => self.shares,
+            "idle" => self.idle,
+            "min_iops" | "min_bps" => self.floors,
+            "max_iops" | "max_bps" | "burst_ms" => self.ceilings,
+            "latency_p99_ms" => self.latency_targets,
+            _ => false,
+        }
+    }
+
     /// What it honours, in words.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         let all = [

@@ -11,18 +11,19 @@ use fairdisk_sim::GroupSpec;
 pub(super) fn settings(spec: &GroupSpec, honours: &Honours) -> Vec<(&'static str, String)> {
     let Qos { floor, ceiling, burst, latency_p99 } = spec.qos;
     let ms = |span: Span| format!("{}", span.as_ns() as f64 / 1e6);
-    let has_share = honours.shares && spec.share != Share::DEFAULT;
+    let has_share = spec.share != Share::DEFAULT;
     let has_burst = !ceiling.is_none() && burst != Qos::NONE.burst;
     let all = [
         ("weight", has_share.then(|| weight(spec).to_string())),
-        ("min_iops", floor.iops.filter(|_| honours.floors).map(|rate| rate.to_string())),
-        ("min_bps", floor.bytes_per_s.filter(|_| honours.floors).map(|rate| rate.to_string())),
-        ("max_iops", ceiling.iops.filter(|_| honours.ceilings).map(|rate| rate.to_string())),
-        ("max_bps", ceiling.bytes_per_s.filter(|_| honours.ceilings).map(|rate| rate.to_string())),
-        ("burst_ms", (has_burst && honours.ceilings).then(|| ms(burst))),
-        ("latency_p99_ms", latency_p99.filter(|_| honours.latency_targets).map(ms)),
+        ("min_iops", floor.iops.map(|rate| rate.to_string())),
+        ("min_bps", floor.bytes_per_s.map(|rate| rate.to_string())),
+        ("max_iops", ceiling.iops.map(|rate| rate.to_string())),
+        ("max_bps", ceiling.bytes_per_s.map(|rate| rate.to_string())),
+        ("burst_ms", has_burst.then(|| ms(burst))),
+        ("latency_p99_ms", latency_p99.map(ms)),
     ];
-    all.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+    let honoured = all.into_iter().filter(|(key, _)| honours.keeps(key));
+    honoured.filter_map(|(key, value)| Some((key, value?))).collect()
 }
 
 /// The settings of all groups in a line.
