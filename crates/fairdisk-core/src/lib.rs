@@ -18,6 +18,7 @@ extern crate std;
 pub mod account;
 pub mod attach;
 pub mod audit;
+mod contradiction;
 pub mod cost;
 pub mod elevator;
 pub mod engine;
@@ -37,6 +38,7 @@ pub mod tree;
 pub use account::{Accounts, GroupAccount, GroupLoad};
 pub use attach::{AttachError, Leftovers};
 pub use audit::Auditor;
+pub use contradiction::Contradiction;
 pub use cost::{Cost, CostModel};
 pub use elevator::{
     Admission, Change, Completion, Decision, Description, Elevator, Handover, MayQueue, Merge, Why,

@@ -154,13 +154,21 @@ impl ScheduledGate {
     /// kept with the group.
     ///
     /// # Errors
-    /// There is no such group, the system refuses, or the scheduler.
+    /// There is no such group, the settings cannot be meant together, the system refuses, or the
+    /// scheduler.
     pub fn set(&self, group: &str, settings: &[Setting]) -> Result<(), SettingError> {
         let hierarchy = self.hierarchy.as_ref().ok_or(SettingError::NoHierarchy)?;
         let mut identity = self.identity();
-        let changed = hierarchy.set(group, settings)?;
+        let changed = hierarchy.set(group, settings).inspect_err(|error| {
+            if let SettingError::Contradicts(why) = error {
+                tracing::warn!(group, %why, "setting refused");
+            }
+        })?;
         identity.settings_changed(&changed.group);
-        let Some(refusal) = self.tell(&mut identity) else { return Ok(()) };
+        let Some(refusal) = self.configure(&mut identity) else {
+            identity.tell_changed();
+            return Ok(());
+        };
         let group = changed.group.clone();
         changed.undo();
         identity.settings_changed(&group);
@@ -223,8 +231,14 @@ impl ScheduledGate {
         unfinished
     }
 
+    /// Tells the scheduler what has changed, and the log what has come of it.
+    fn tell(&self, identity: &mut Identity) {
+        self.configure(identity);
+        identity.tell_changed();
+    }
+
     /// Tells the scheduler what has changed; the first thing it refuses, if any.
-    fn tell(&self, identity: &mut Identity) -> Option<Refusal> {
+    fn configure(&self, identity: &mut Identity) -> Option<Refusal> {
         let mut first = None;
         for change in identity.take_changes() {
             let Err(refusal) = self.disk.configure(change) else { continue };

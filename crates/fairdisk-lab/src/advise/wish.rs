@@ -1,6 +1,5 @@
 //! Wishes: who must have what.
 
-use crate::catalog::allowed::demand_room;
 use crate::catalog::error::unknown;
 use crate::plan::Loaded;
 use fairdisk_core::{Qos, Rates, Share, Span, Weight, WeightMap};
@@ -175,19 +174,12 @@ pub(super) fn wished(
                 setting => apply(&mut specs[at], setting),
             }
         }
-        let bursts = want.settings.iter().any(|setting| matches!(setting, Setting::Burst(_)));
-        if bursts && specs[at].qos.ceiling.is_none() {
-            let group = &want.group;
-            return Err(format!(
-                "--want: `burst_ms` of group `{group}` is about a ceiling; add `max_iops` or \
-                 `max_bps` before it, or drop it"
-            ));
-        }
     }
     for (name, spec) in names.iter().zip(&specs) {
-        let key = |key: &str| key.to_owned();
-        demand_room(&key, &spec.qos.floor, &spec.qos.ceiling)
-            .map_err(|(_, text)| format!("--want: group `{name}`: {text}"))?;
+        let bursts = |want: &Want| want.settings.iter().any(|it| matches!(it, Setting::Burst(_)));
+        let has_burst = wants.iter().any(|want| want.group == *name && bursts(want));
+        let checked = spec.qos.check(has_burst);
+        checked.map_err(|why| format!("--want: group `{name}`: {why}"))?;
     }
     let said: Vec<bool> = specs
         .iter()

@@ -1,11 +1,10 @@
 //! Which values are allowed, and the words for those that are not.
 
-use fairdisk_core::Rates;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 /// The path of the key that is wrong, as `row.0.tasks.1.count`, and how.
-pub(crate) type Wrong = (String, String);
+pub(super) type Wrong = (String, String);
 
 /// The key at the end of `path`, without the places in its list.
 pub(super) fn key_of(path: &str) -> &str {
@@ -22,25 +21,6 @@ pub(super) fn demand(
 ) -> Result<(), Wrong> {
     let wrong = || (path.to_owned(), format!("`{}` is {value}; allowed: {allowed}", key_of(path)));
     if good { Ok(()) } else { Err(wrong()) }
-}
-
-/// Demands that a group, whose keys `key` finds, may have what it is to get at least.
-pub(crate) fn demand_room(
-    key: &impl Fn(&str) -> String,
-    floor: &Rates,
-    ceiling: &Rates,
-) -> Result<(), Wrong> {
-    let pairs = [
-        ("max_iops", floor.iops, ceiling.iops),
-        ("max_bps", floor.bytes_per_s, ceiling.bytes_per_s),
-    ];
-    for (name, floor, ceiling) in pairs {
-        if let (Some(floor), Some(ceiling)) = (floor, ceiling) {
-            let expected = format!("{floor} or more, which the group is to get at least");
-            demand(ceiling >= floor, &key(name), ceiling, expected)?;
-        }
-    }
-    Ok(())
 }
 
 /// Demands that a value, if there is one, lies in a range, which `allowed` puts into words.

@@ -1,7 +1,7 @@
 //! The catalogue: devices, scheduler revisions and experiments, a small TOML file each. Files are
 //! parsed once, into types in which invalid states do not exist.
 
-pub(crate) mod allowed;
+mod allowed;
 pub mod device;
 pub mod error;
 pub mod experiment;

@@ -1,7 +1,7 @@
 //! The files that every group's directory has besides the kernel's.
 
 use super::stat;
-use crate::identity::{Hierarchy, Setting, SettingError};
+use crate::identity::{Hierarchy, Said, Setting, SettingError};
 use fairdisk_core::{Share, WeightMap};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -49,7 +49,7 @@ impl OwnFile {
 
     /// What it says about a group.
     pub(super) fn text(self, hierarchy: &Hierarchy, group: &str) -> String {
-        let (owner, asks) = hierarchy.effective(group);
+        let (owner, Said { asks, .. }) = hierarchy.effective(group);
         match self {
             Self::Priority => priority_text(asks.share),
             Self::Idle => match asks.idle {
@@ -76,7 +76,9 @@ impl OwnFile {
         let set = hierarchy.set(group, &[setting]).map(drop);
         set.map_err(|error| match error {
             SettingError::NoHierarchy | SettingError::NoGroup { .. } => Errno::NODEV.into(),
-            SettingError::Key(_) | SettingError::Value { .. } => Errno::INVAL.into(),
+            SettingError::Key(_) | SettingError::Value { .. } | SettingError::Contradicts(_) => {
+                Errno::INVAL.into()
+            }
             SettingError::Refused { .. } | SettingError::NotKept { .. } => Errno::ACCESS.into(),
         })
     }

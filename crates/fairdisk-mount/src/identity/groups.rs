@@ -1,7 +1,7 @@
 //! The groups, and what each asks for.
 
-use super::{Asks, Hierarchy, RECHECK, SWEEP};
-use fairdisk_core::{Change, GroupId, Instant, Qos};
+use super::{Asks, Hierarchy, RECHECK, SWEEP, Said};
+use fairdisk_core::{Change, Contradiction, GroupId, Instant, Qos};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Groups whose directories are looked for in one pass. With more of them it takes several until
@@ -30,6 +30,8 @@ struct Group {
     before: Qos,
     /// Those that were refused last: they are not asked for again and again.
     refused: Option<Qos>,
+    /// What its directory says and cannot mean, as the log was told.
+    contradiction: Option<Contradiction>,
     parent: Option<GroupId>,
     /// When its directory was found to be gone. It may still have something on its way.
     gone: Option<Instant>,
@@ -38,7 +40,7 @@ struct Group {
 impl Group {
     fn new(path: &str, asks: Asks) -> Self {
         let (path, before, refused) = (path.to_owned(), Qos::NONE, None);
-        Self { path, asks, before, refused, parent: None, gone: None }
+        Self { path, asks, before, refused, contradiction: None, parent: None, gone: None }
     }
 }
 
@@ -60,6 +62,8 @@ pub(super) struct Groups {
     gone: BTreeMap<u32, GroupId>,
     /// Those of them that the scheduler has not been told of.
     leaving: Vec<u32>,
+    /// What those asked for before that ask for something else by now, and the log was not told.
+    untold: BTreeMap<u32, Asks>,
     /// Where the next pass begins to look for directories.
     next: usize,
 }
@@ -68,8 +72,15 @@ impl Groups {
     pub(super) fn new() -> Self {
         let root = Group::new("/", Asks::DEFAULT);
         let numbers = BTreeMap::from([("/".to_owned(), GroupId::ROOT.0)]);
-        let (found, gone) = (BTreeMap::new(), BTreeMap::new());
-        Self { list: vec![Some(root)], numbers, found, gone, leaving: Vec::new(), next: 0 }
+        Self {
+            list: vec![Some(root)],
+            numbers,
+            found: BTreeMap::new(),
+            gone: BTreeMap::new(),
+            leaving: Vec::new(),
+            untold: BTreeMap::new(),
+            next: 0,
+        }
     }
 
     /// The group of the tasks in `cgroup`.
@@ -85,8 +96,8 @@ impl Groups {
         {
             return GroupId(found.group);
         }
-        let (path, asks) = hierarchy.effective(cgroup);
-        let group = self.number(path, asks, changes);
+        let (path, said) = hierarchy.effective(cgroup);
+        let group = self.number(path, said, changes);
         self.nest(hierarchy, group, path, changes);
         self.found.insert(cgroup.to_owned(), Found { group, at: now });
         GroupId(group)
@@ -105,8 +116,8 @@ impl Groups {
         if !hierarchy.directory(&path).is_dir() {
             return;
         }
-        let asks = hierarchy.asks_of(&path).unwrap_or(Asks::DEFAULT);
-        self.ask(group.0, asks, changes);
+        let said = hierarchy.said_of(&path).unwrap_or(Said::NOTHING);
+        self.ask(group.0, said, changes);
         self.nest(hierarchy, group.0, &path, changes);
     }
 
@@ -117,10 +128,10 @@ impl Groups {
             other.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         self.found.retain(|cgroup, _| !inside(cgroup));
-        if let (owner, asks) = hierarchy.effective(path)
+        if let (owner, said) = hierarchy.effective(path)
             && owner == path
         {
-            let group = self.number(path, asks, changes);
+            let group = self.number(path, said, changes);
             if let Some(group) = self.get_mut(group) {
                 group.refused = None;
             }
@@ -151,7 +162,7 @@ impl Groups {
         let (mut group, mut path) = (group, path);
         loop {
             let outer = hierarchy.outer(path);
-            let parent = outer.map(|(path, asks)| self.number(path, asks, changes));
+            let parent = outer.map(|(path, said)| self.number(path, said, changes));
             self.set_parent(group, parent.map(GroupId), changes);
             let (Some(parent), Some((outer, _))) = (parent, outer) else { return };
             (group, path) = (parent, outer);
@@ -166,9 +177,9 @@ impl Groups {
         }
     }
 
-    fn number(&mut self, path: &str, asks: Asks, changes: &mut Vec<Change>) -> u32 {
+    fn number(&mut self, path: &str, said: Said, changes: &mut Vec<Change>) -> u32 {
         if let Some(number) = self.numbers.get(path).copied() {
-            self.ask(number, asks, changes);
+            self.ask(number, said, changes);
             return number;
         }
         let free = self.list.iter().position(Option::is_none);
@@ -177,6 +188,7 @@ impl Groups {
             self.list.push(None);
         }
         self.gone.remove(&(number as u32));
+        let Said { asks, refused } = said;
         let Asks { share, idle, qos } = asks;
         self.list[number] = Some(Group::new(path, asks));
         self.numbers.insert(path.to_owned(), number as u32);
@@ -189,19 +201,27 @@ impl Groups {
         if qos != Qos::NONE {
             changes.push(Change::GroupQos { group, qos });
         }
+        self.tell_refused(group.0, refused);
         group.0
     }
 
-    fn ask(&mut self, number: u32, asks: Asks, changes: &mut Vec<Change>) {
+    /// Tells the log, once, what a group's directory says and cannot mean.
+    fn tell_refused(&mut self, number: u32, refused: Option<Contradiction>) {
         let Some(known) = self.get_mut(number) else { return };
-        let before = known.asks;
+        if let Some(why) = refused.filter(|_| known.contradiction != refused) {
+            tracing::warn!(group = known.path, %why, "setting refused");
+        }
+        known.contradiction = refused;
+    }
+
+    fn ask(&mut self, number: u32, said: Said, changes: &mut Vec<Change>) {
+        self.tell_refused(number, said.refused);
+        let Some(known) = self.get_mut(number) else { return };
+        let (asks, before) = (said.asks, known.asks);
         let qos = if known.refused == Some(asks.qos) { before.qos } else { asks.qos };
         let asks = Asks { qos, ..asks };
         known.asks = asks;
         let (group, Asks { share, idle, .. }) = (GroupId(number), asks);
-        if asks != before {
-            tracing::info!(group = known.path, old = %before, new = %asks, "setting changed");
-        }
         if share != before.share {
             changes.push(Change::GroupShare { group, share });
         }
@@ -211,6 +231,19 @@ impl Groups {
         if qos != before.qos {
             (known.before, known.refused) = (before.qos, None);
             changes.push(Change::GroupQos { group, qos });
+        }
+        if asks != before {
+            self.untold.entry(number).or_insert(before);
+        }
+    }
+
+    /// Tells the log who asks for something else, once it is known what the scheduler says to that.
+    pub(super) fn tell_changed(&mut self) {
+        for (number, old) in std::mem::take(&mut self.untold) {
+            let known = self.get(number).filter(|known| known.asks != old);
+            if let Some(Group { path, asks, .. }) = known {
+                tracing::info!(group = path, %old, new = %asks, "setting changed");
+            }
         }
     }
 
@@ -425,7 +458,7 @@ mod tests {
         let many = 4 * LOOKED_FOR;
         for number in 0..many {
             // Without a directory, as if it had just gone.
-            tree.groups.number(&format!("/{number}"), Asks::DEFAULT, &mut changes);
+            tree.groups.number(&format!("/{number}"), Said::NOTHING, &mut changes);
         }
         for pass in 1..=5 {
             let nobody = BTreeSet::new();

@@ -1,7 +1,7 @@
 //! The tree of cgroups that groups are taken from, and the settings kept in its directories.
 
-use super::kept::{self, Kept};
-use super::setting::{Asks, Setting, SettingError};
+use super::kept::{self, Kept, NotKept};
+use super::setting::{Said, Setting, SettingError};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -131,8 +131,8 @@ impl Hierarchy {
         self.mount.join(group.trim_start_matches('/'))
     }
 
-    /// What the group's directory says it asks for, if anything.
-    pub(super) fn asks_of(&self, group: &str) -> Option<Asks> {
+    /// What the group's directory says, if anything.
+    pub(super) fn said_of(&self, group: &str) -> Option<Said> {
         kept::read(&self.directory(group))
     }
 
@@ -140,36 +140,53 @@ impl Hierarchy {
     /// of its own belongs to the nearest one above that has some; if there is none it is a group by
     /// itself.
     #[must_use]
-    pub fn effective<'a>(&self, cgroup: &'a str) -> (&'a str, Asks) {
-        let own = above(cgroup).find_map(|path| Some((path, self.asks_of(path)?)));
-        own.unwrap_or((cgroup, Asks::DEFAULT))
+    pub fn effective<'a>(&self, cgroup: &'a str) -> (&'a str, Said) {
+        let own = above(cgroup).find_map(|path| Some((path, self.said_of(path)?)));
+        own.unwrap_or((cgroup, Said::NOTHING))
     }
 
     /// The nearest cgroup above the group that has settings: the group lies in it.
-    pub(super) fn outer<'a>(&self, group: &'a str) -> Option<(&'a str, Asks)> {
-        above(group).skip(1).find_map(|path| Some((path, self.asks_of(path)?)))
+    pub(crate) fn outer<'a>(&self, group: &'a str) -> Option<(&'a str, Said)> {
+        above(group).skip(1).find_map(|path| Some((path, self.said_of(path)?)))
     }
 
     /// Keeps settings with the group's directory, instead of what they take the place of: all of
     /// them or none.
     ///
     /// # Errors
-    /// There is no such group, or the system refuses.
+    /// There is no such group, the settings cannot be meant together, or the system refuses.
     pub fn set(&self, group: &str, settings: &[Setting]) -> Result<Changed, SettingError> {
-        let parts = group.split('/').filter(|part| !matches!(*part, "" | "."));
-        let path = format!("/{}", parts.collect::<Vec<_>>().join("/"));
+        let path = self.group(group)?;
         let directory = self.directory(&path);
-        if path.split('/').any(|part| part == "..") || !directory.is_dir() {
-            return Err(SettingError::NoGroup { group: group.to_owned(), directory });
-        }
         match kept::change(&directory, settings) {
             Ok(before) => Ok(Changed { group: path, directory, before }),
-            Err(why) => Err(SettingError::Refused {
+            Err(NotKept::Contradicts(why)) => Err(SettingError::Contradicts(why)),
+            Err(NotKept::System(why)) => Err(SettingError::Refused {
                 group: group.to_owned(),
                 why: std::io::Error::from(why).to_string(),
             }),
         }
     }
+
+    /// The path of the group that somebody calls `name`.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn group(&self, name: &str) -> Result<String, SettingError> {
+        let path = group_path(name);
+        let directory = self.directory(&path);
+        if path.split('/').any(|part| part == "..") || !directory.is_dir() {
+            return Err(SettingError::NoGroup { group: name.to_owned(), directory });
+        }
+        Ok(path)
+    }
+}
+
+/// The path of a group, from the root on, whatever slashes it is written with.
+#[must_use]
+pub fn group_path(name: &str) -> String {
+    let parts = name.split('/').filter(|part| !matches!(*part, "" | "."));
+    format!("/{}", parts.collect::<Vec<_>>().join("/"))
 }
 
 /// Settings of a group that have just been changed.

@@ -4,7 +4,8 @@
 //! changed by whoever may write to the directory: who owns a part of the tree could give it any
 //! share. They count only where nobody but root and whoever runs us may.
 
-use super::setting::{Asks, KEYS, Setting};
+use super::setting::{KEYS, Said, Setting};
+use fairdisk_core::Contradiction;
 use rustix::fd::OwnedFd;
 use rustix::fs::{
     Mode, OFlags, Stat, XattrFlags, fgetxattr, flistxattr, fstat, listxattr, open, removexattr,
@@ -20,6 +21,8 @@ const USER: &str = "user.fairdisk.";
 /// The kernel's limit for the names of all attributes together.
 const NAMES_BYTES_MAX: usize = 64 << 10;
 
+const TWO_SHARES: Contradiction = Contradiction::Shares { priority: "ioprio" };
+
 /// A longer value is none of ours.
 const VALUE_BYTES_MAX: usize = 20;
 
@@ -27,9 +30,24 @@ const VALUE_BYTES_MAX: usize = 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Kept(Vec<(String, Vec<u8>)>);
 
+/// Why settings are not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NotKept {
+    /// They cannot be meant together, or not with what is kept already.
+    Contradicts(Contradiction),
+    /// The system refuses.
+    System(Errno),
+}
+
+impl From<Errno> for NotKept {
+    fn from(error: Errno) -> Self {
+        Self::System(error)
+    }
+}
+
 /// What the settings of a directory ask for, if there are any; a weight before a priority, root's
 /// before those of others. What makes no sense counts as unset.
-pub(super) fn read(directory: &Path) -> Option<Asks> {
+pub(super) fn read(directory: &Path) -> Option<Said> {
     // Most directories have none, and are not opened for that.
     let mut some = [0; 256];
     match listxattr(directory, &mut some[..]) {
@@ -39,28 +57,34 @@ pub(super) fn read(directory: &Path) -> Option<Asks> {
     }
     let directory = open_directory(directory).ok()?;
     let kept = all(&directory).ok()?;
-    let user_too = fstat(&directory).is_ok_and(|stat| is_safe(&stat));
-    let spaces = if user_too { &[USER, TRUSTED][..] } else { &[TRUSTED] };
-    let mut asks = None;
-    for (space, (key, _)) in spaces.iter().flat_map(|space| KEYS.map(|key| (space, key))) {
-        if let Some(setting) = kept.setting(space, key) {
-            asks = Some(asks.unwrap_or(Asks::DEFAULT).with(setting));
-        }
-    }
-    asks
+    kept.said(fstat(&directory).is_ok_and(|stat| is_safe(&stat)))
 }
 
 /// Keeps settings with a directory, instead of what they take the place of. What was there before
 /// is told, for whoever wants it back; if not all of them can be kept it is back already.
-pub(super) fn change(directory: &Path, settings: &[Setting]) -> Result<Kept, Errno> {
+pub(super) fn change(directory: &Path, settings: &[Setting]) -> Result<Kept, NotKept> {
     let before = all(&open_directory(directory)?)?;
+    check(&before, settings).map_err(NotKept::Contradicts)?;
     match settings.iter().try_for_each(|setting| keep(directory, *setting)) {
         Ok(()) => Ok(before),
         Err(error) => {
             put_back(directory, &before);
-            Err(error)
+            Err(error.into())
         }
     }
+}
+
+/// Whether a directory with these settings made asks for what can be meant.
+fn check(kept: &Kept, settings: &[Setting]) -> Result<(), Contradiction> {
+    let is_made = |is: fn(&Setting) -> bool| settings.iter().any(is);
+    if is_made(|it| matches!(it, Setting::Weight(Some(_))))
+        && is_made(|it| matches!(it, Setting::Priority(Some(_))))
+    {
+        return Err(TWO_SHARES);
+    }
+    let mut kept = kept.clone();
+    settings.iter().for_each(|setting| kept.make(*setting));
+    kept.said(true).and_then(|said| said.refused).map_or(Ok(()), Err)
 }
 
 /// Makes it what it was.
@@ -76,11 +100,49 @@ pub(super) fn put_back(directory: &Path, before: &Kept) {
 }
 
 impl Kept {
+    /// What it asks for, if anything; with what users may have set if that counts.
+    fn said(&self, user_too: bool) -> Option<Said> {
+        let spaces = if user_too { &[USER, TRUSTED][..] } else { &[TRUSTED] };
+        let mut said: Option<Said> = None;
+        for (space, (key, _)) in spaces.iter().flat_map(|space| KEYS.map(|key| (space, key))) {
+            if let Some(setting) = self.setting(space, key) {
+                let said = said.get_or_insert(Said::NOTHING);
+                said.asks = said.asks.with(setting);
+            }
+        }
+        let mut said = said?;
+        let has = |space: &str, key| self.setting(space, key).is_some();
+        let both = |space: &&str| has(space, "ioprio") && has(space, "weight");
+        said.refused = spaces.iter().any(both).then_some(TWO_SHARES);
+        let mut has_burst = spaces.iter().any(|space| has(space, "burst_ms"));
+        while let Err(why) = said.asks.qos.check(has_burst) {
+            said.refused = said.refused.or(Some(why));
+            has_burst &= why != Contradiction::Burst;
+            if let Some(unset) = Setting::taken_back(why.key()) {
+                said.asks = said.asks.with(unset);
+            }
+        }
+        Some(said)
+    }
+
+    /// What is kept once a setting is made.
+    fn make(&mut self, setting: Setting) {
+        let (key, value) = setting.parts();
+        for gone in [Some(key), setting.instead_of()].into_iter().flatten() {
+            self.0.retain(|(name, _)| ![USER, TRUSTED].iter().any(|it| is_called(name, it, gone)));
+        }
+        let kept = value.map(|value| (format!("{TRUSTED}{key}"), value.into_bytes()));
+        self.0.extend(kept);
+    }
+
     fn setting(&self, space: &str, key: &str) -> Option<Setting> {
-        let named = |name: &str| name.strip_prefix(space) == Some(key);
-        let (_, value) = self.0.iter().find(|(name, _)| named(name))?;
+        let (_, value) = self.0.iter().find(|(name, _)| is_called(name, space, key))?;
         Setting::of(key, std::str::from_utf8(value).ok()?.trim()).ok()
     }
+}
+
+fn is_called(name: &str, space: &str, key: &str) -> bool {
+    name.strip_prefix(space) == Some(key)
 }
 
 /// Keeps one, where root alone can change it if we are root.

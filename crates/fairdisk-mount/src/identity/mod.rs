@@ -8,9 +8,9 @@ mod setting;
 mod tasks;
 
 pub use groups::GroupName;
-pub use hierarchy::{Changed, Hierarchy, HierarchyError};
+pub use hierarchy::{Changed, Hierarchy, HierarchyError, group_path};
 pub(crate) use hierarchy::{OWN, VERSION2, unescape};
-pub use setting::{Asks, Setting, SettingError};
+pub use setting::{Asks, Said, Setting, SettingError};
 
 use fairdisk_core::{Change, GroupId, Instant, IoPrio, Span, TaskId};
 use fairdisk_plane::disk::Unfinished;
@@ -115,6 +115,11 @@ impl Identity {
     /// What the scheduler has to be told since it was asked last.
     pub fn take_changes(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.changes)
+    }
+
+    /// Tells the log which groups ask for something else than when it was told last.
+    pub fn tell_changed(&mut self) {
+        self.groups.tell_changed();
     }
 
     /// The settings of the cgroup `path` have changed: what that means for groups is known at once,

@@ -1,6 +1,7 @@
 //! What a group can be told, one setting at a time, and what it then asks for.
 
-use fairdisk_core::{Qos, Refusal, Share, Span, Weight};
+use fairdisk_core::{Contradiction, Qos, Refusal, Share, Span, Weight};
+use fairdisk_sched::Honours;
 use std::fmt;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -27,6 +28,20 @@ pub enum Setting {
     Burst(Option<Span>),
     /// Within this time 99 of 100 of its I/Os are to be done.
     LatencyP99(Option<Span>),
+}
+
+/// What the directory of a group says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// What it asks for. What cannot be meant together counts as not said.
+    pub asks: Asks,
+    /// Why something counts as not said.
+    pub refused: Option<Contradiction>,
+}
+
+impl Said {
+    /// Nothing.
+    pub const NOTHING: Self = Self { asks: Asks::DEFAULT, refused: None };
 }
 
 /// What a group asks for.
@@ -64,8 +79,15 @@ impl Asks {
         self
     }
 
+    /// Those of its settings that a scheduler takes no notice of.
+    pub fn ignored(&self, honours: Honours) -> impl Iterator<Item = &'static str> {
+        let is_default = self.share == Share::DEFAULT;
+        let made = self.settings().skip(usize::from(is_default)).map(Setting::parts);
+        made.filter_map(move |(key, value)| value.filter(|_| !honours.keeps(key)).and(Some(key)))
+    }
+
     /// As settings, in the order of [`KEYS`].
-    fn settings(&self) -> impl Iterator<Item = Setting> {
+    fn settings(&self) -> impl Iterator<Item = Setting> + use<> {
         let Self { share, idle, qos } = *self;
         let share = match share {
             Share::Weight(weight) => Setting::Weight(Some(weight)),
@@ -162,7 +184,7 @@ impl Setting {
         }
     }
 
-    fn taken_back(key: &str) -> Option<Self> {
+    pub(super) fn taken_back(key: &str) -> Option<Self> {
         Some(match key {
             "weight" => Self::Weight(None),
             "ioprio" => Self::Priority(None),
@@ -197,8 +219,8 @@ impl Setting {
     /// The setting that this one takes the place of.
     pub(super) const fn instead_of(self) -> Option<&'static str> {
         match self {
-            Self::Weight(_) => Some("ioprio"),
-            Self::Priority(_) => Some("weight"),
+            Self::Weight(Some(_)) => Some("ioprio"),
+            Self::Priority(Some(_)) => Some("weight"),
             _ => None,
         }
     }
@@ -249,6 +271,8 @@ pub enum SettingError {
         /// What it said.
         why: String,
     },
+    /// It cannot be meant together with others.
+    Contradicts(Contradiction),
     /// The scheduler refuses.
     NotKept {
         /// The group.
@@ -279,6 +303,7 @@ impl fmt::Display for SettingError {
             Self::Refused { group, why } => {
                 write!(f, "the settings of group `{group}` cannot be changed: {why}")
             }
+            Self::Contradicts(why) => why.fmt(f),
             Self::NotKept { group, refusal } => {
                 write!(f, "the settings of group `{group}` stay as they were: {refusal}")
             }
@@ -291,6 +316,7 @@ impl std::error::Error for SettingError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairdisk_sched::SchedulerSpec;
 
     #[test]
     fn settings_are_read_as_they_are_written() {
@@ -338,10 +364,27 @@ mod tests {
     }
 
     #[test]
+    fn what_a_scheduler_takes_no_notice_of_is_known() {
+        let words = ["weight=5", "idle=0", "min_bps=7", "max_iops=9", "latency_p99_ms=1"];
+        let asks =
+            words.iter().fold(Asks::DEFAULT, |asks, word| asks.with(Setting::parse(word).unwrap()));
+        let ignored = |asks: &Asks, name| {
+            let honours = SchedulerSpec::named(name).unwrap().honours();
+            asks.ignored(honours).collect::<Vec<_>>()
+        };
+        assert_eq!(ignored(&asks, "fair"), [""; 0]);
+        assert_eq!(ignored(&asks, "mclock"), ["idle", "latency_p99_ms"]);
+        let all = ["weight", "idle", "min_bps", "max_iops", "latency_p99_ms"];
+        assert_eq!(ignored(&asks, "noop"), all);
+        assert_eq!(ignored(&Asks::DEFAULT, "noop"), [""; 0], "nothing was set");
+    }
+
+    #[test]
     fn every_key_is_read_and_taken_back_under_its_name() {
         for (key, _) in KEYS {
             let setting = Setting::of(key, "2").unwrap();
             assert_eq!(setting.parts(), (key, Some("2".to_owned())));
+            assert!(SchedulerSpec::named("fair").unwrap().honours().keeps(key), "{key}");
             let gone = Setting::of(key, "none").unwrap();
             assert_eq!(gone.parts(), (key, None));
             assert_eq!(Asks::DEFAULT.with(setting).with(gone), Asks::DEFAULT);

@@ -96,7 +96,10 @@ fn wishes_that_make_no_sense_are_refused() {
         (["backup: share=10, weight=9999", "database: weight=3"], "has two of"),
         (["backup: min_iops=10", "backup: min_iops=20"], "has `min_iops` twice"),
         (["backup: min_iops=40, max_iops=20", "database: weight=3"], "40 or more"),
-        (["backup: burst_ms=10", "database: weight=3"], "`burst_ms` of group `backup`"),
+        (
+            ["backup: burst_ms=10", "database: weight=3"],
+            "group `backup`: `burst_ms` is about a ceiling",
+        ),
     ] {
         let ended = fairdisk(&short(&["--want", wants[0], "--want", wants[1]]));
         demand_one_line(&ended, &["--want: ", why]);

@@ -145,7 +145,9 @@ fn floors_ceilings_and_inner_groups_are_told_and_shown() {
     assert_eq!(text(&got), format!("ioprio=4 (weight 100) {all} in {outer}\n"));
     let wrong = host.ctl(&["set", &inner, "max_iops=7", "max_bps=0"]);
     assert_eq!(wrong.status.code(), Some(2), "{}", text(&wrong));
-    assert!(host.ctl(&["set", &inner, "max_bps=none", "weight=7"]).status.success());
+    assert!(
+        host.ctl(&["set", &inner, "max_bps=none", "burst_ms=none", "weight=7"]).status.success()
+    );
     let shown = host.entry(&inner);
     assert_eq!(shown["weight"], 7, "{shown}");
     assert!(shown["max_bps"].is_null() && shown["max_iops"].is_null(), "{shown}");

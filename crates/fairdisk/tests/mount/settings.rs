@@ -52,7 +52,8 @@ fn a_floor_that_cannot_be_kept_is_refused_and_nothing_changes() {
         return;
     }
     let mut host = Host::new();
-    host.mount_well(&["--device-model", "hdd-7200-2007"]);
+    let log = host.at().with_file_name("log");
+    host.mount_well(&["--device-model", "hdd-7200-2007", "--log-file", log.to_str().unwrap()]);
     let group = host.group("tenant", "min_iops=10");
     let before = text(&host.ctl(&["get", &group]));
     let set = host.ctl(&["set", &group, "weight=300", "min_iops=1000000"]);
@@ -70,9 +71,62 @@ fn a_floor_that_cannot_be_kept_is_refused_and_nothing_changes() {
         getxattr(&directory, name, &mut value[..]).map(|length| value[..length].to_vec())
     };
     assert_eq!((kept("min_iops"), kept("weight")), (Ok(b"10".to_vec()), Err(Errno::NODATA)));
+    let logged = fs::read_to_string(&log).unwrap();
+    assert!(logged.contains("floor refused") && !logged.contains("setting changed"), "{logged}");
     let set = host.ctl(&["set", &group, "weight=300", "min_iops=11"]);
     assert!(set.status.success(), "{}", text(&set));
     assert_eq!(text(&host.ctl(&["get", &group])), "weight=300 min_iops=11\n");
+    host.unmount();
+}
+
+/// The rule of experiments; what it says is the same everywhere.
+#[test]
+fn what_cannot_be_meant_together_is_refused_and_nothing_changes() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.make_file("data", 1);
+    let log = host.at().with_file_name("log");
+    host.mount_well(&["--log-file", log.to_str().unwrap()]);
+    let group = host.group("tenant", "max_iops=50");
+    let set = |settings: &[&str]| host.ctl(&[&["set", &group], settings].concat());
+    let get = || text(&host.ctl(&["get", &group]));
+    let before = get();
+    for (settings, says) in [
+        (&["min_iops=60"][..], "`max_iops` is 50; allowed: 60 or more, which the group is to get"),
+        (&["min_iops=10", "max_iops=5"], "`max_iops` is 5; allowed: 10 or more"),
+        (&["max_iops=none", "burst_ms=100"], "`burst_ms` is about a ceiling; add `max_iops` or"),
+        (&["weight=7", "ioprio=2"], "`ioprio` and `weight` exclude each other; drop one of them"),
+    ] {
+        let refused = set(settings);
+        assert_eq!(refused.status.code(), Some(2), "{settings:?}: {}", text(&refused));
+        assert!(text(&refused).contains(says), "{settings:?}: {}", text(&refused));
+        assert_eq!(get(), before, "{settings:?}");
+    }
+    // A setting that is taken back takes nothing else with it.
+    let done = set(&["weight=50", "ioprio=none", "min_iops=50", "burst_ms=20"]);
+    assert!(done.status.success(), "{}", text(&done));
+    assert_eq!(get(), "weight=50 min_iops=50 max_iops=50 burst_ms=20\n");
+    // By somebody whom nobody stops: neither the ceiling counts nor its burst.
+    keep(&host.group_directory("tenant"), "trusted.fairdisk.max_iops", "49");
+    let read = format!("dd if={} of=/dev/null iflag=direct bs=4k count=1", host.file("data"));
+    while !host.entry(&group)["max_iops"].is_null() {
+        finish(host.start(&group, &read));
+    }
+    assert_eq!(get(), "weight=50 min_iops=50\n");
+    // Read again and again, told once.
+    keep(&host.group_directory("tenant"), "trusted.fairdisk.weight", "51");
+    while host.entry(&group)["weight"] == 50 {
+        finish(host.start(&group, &read));
+    }
+    let logged = fs::read_to_string(&log).unwrap();
+    let of_group = format!("group={group} ");
+    let told = |event: &str| {
+        let is_it = |line: &&str| line.contains(event) && line.contains(&of_group);
+        logged.lines().filter(is_it).count()
+    };
+    assert_eq!((told("setting refused"), told("setting changed")), (5, 3), "{logged}");
     host.unmount();
 }
 

@@ -1,10 +1,10 @@
 //! Groups that can be there.
 
 use super::check_names;
-use crate::catalog::allowed::{Wrong, demand, demand_in, demand_room};
+use crate::catalog::allowed::{Wrong, demand, demand_in};
 use crate::catalog::error::unknown;
 use crate::catalog::experiment::Group;
-use fairdisk_core::Weight;
+use fairdisk_core::{Contradiction, Weight};
 use std::collections::BTreeMap;
 
 /// Checks the groups that stand at `path`.
@@ -12,10 +12,8 @@ pub(super) fn check_groups(path: &str, groups: &[Group]) -> Result<(), Wrong> {
     check_names("group", groups.iter().map(|group| &group.name), |at| format!("{path}.{at}.name"))?;
     for (at, group) in groups.iter().enumerate() {
         let key = |key: &str| format!("{path}.{at}.{key}");
-        if group.priority.is_some() && group.weight.is_some() {
-            let text = "`priority` and `weight` exclude each other; drop one of them";
-            return Err((key("weight"), format!("group `{}`: {text}", group.name)));
-        }
+        check_together(group)
+            .map_err(|it| (key(it.key()), format!("group `{}`: {it}", group.name)))?;
         demand_in(0..=7, &key("priority"), group.priority, "0 (high) to 7 (low)")?;
         let weight = group.weight.unwrap_or(1);
         demand(Weight::new(weight).is_some(), &key("weight"), weight, "1 to 10000")?;
@@ -63,13 +61,15 @@ fn check_parents(path: &str, groups: &[Group]) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn check_qos(key: &impl Fn(&str) -> String, group: &Group) -> Result<(), Wrong> {
-    let asked = group.qos();
-    demand_room(key, &asked.floor, &asked.ceiling)?;
-    if group.burst_ms.is_some() && group.max_iops.is_none() && group.max_bps.is_none() {
-        let text = "`burst_ms` is about a ceiling; add `max_iops` or `max_bps`, or drop it";
-        return Err((key("burst_ms"), format!("group `{}`: {text}", group.name)));
+/// What the group asks for can be meant at once.
+fn check_together(group: &Group) -> Result<(), Contradiction> {
+    if group.priority.is_some() && group.weight.is_some() {
+        return Err(Contradiction::Shares { priority: "priority" });
     }
+    group.qos().check(group.burst_ms.is_some())
+}
+
+fn check_qos(key: &impl Fn(&str) -> String, group: &Group) -> Result<(), Wrong> {
     demand_in(1..=60_000, &key("burst_ms"), group.burst_ms, "1 to 60000")?;
     let target = group.latency_p99_ms.unwrap_or(1.0);
     let fits = (0.001..=60_000.0).contains(&target);

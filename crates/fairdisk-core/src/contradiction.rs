@@ -1,0 +1,107 @@
+//! What a group cannot ask for at once: one rule for experiments, advice and running mounts.
+
+use crate::qos::{Qos, Rates};
+use core::fmt;
+use core::num::NonZeroU64;
+
+/// Why what a group asks for cannot be meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contradiction {
+    /// Two shares: a weight, and a priority.
+    Shares {
+        /// What priorities are called there.
+        priority: &'static str,
+    },
+    /// A ceiling below the floor.
+    Ceiling {
+        /// The setting of the ceiling.
+        key: &'static str,
+        /// The ceiling.
+        ceiling: NonZeroU64,
+        /// The floor.
+        floor: NonZeroU64,
+    },
+    /// A burst, and nothing that it could be a burst of.
+    Burst,
+}
+
+impl Contradiction {
+    /// The setting that is in the way of others.
+    #[must_use]
+    pub const fn key(&self) -> &'static str {
+        match self {
+            Self::Shares { .. } => "weight",
+            Self::Ceiling { key, .. } => key,
+            Self::Burst => "burst_ms",
+        }
+    }
+}
+
+impl fmt::Display for Contradiction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shares { priority } => {
+                write!(f, "`{priority}` and `weight` exclude each other; drop one of them")
+            }
+            Self::Ceiling { key, ceiling, floor } => write!(
+                f,
+                "`{key}` is {ceiling}; allowed: {floor} or more, which the group is to get at \
+                 least"
+            ),
+            Self::Burst => f.write_str(
+                "`burst_ms` is about a ceiling; add `max_iops` or `max_bps`, or drop it",
+            ),
+        }
+    }
+}
+
+impl Qos {
+    /// Whether all of it can be meant at once. Every ceiling has a burst: `has_burst` says whether
+    /// this one was asked for.
+    ///
+    /// # Errors
+    /// The first that cannot.
+    pub fn check(&self, has_burst: bool) -> Result<(), Contradiction> {
+        let Rates { iops, bytes_per_s } = self.floor;
+        let pairs = [
+            ("max_iops", self.ceiling.iops, iops),
+            ("max_bps", self.ceiling.bytes_per_s, bytes_per_s),
+        ];
+        for (key, ceiling, floor) in pairs {
+            if let (Some(ceiling), Some(floor)) = (ceiling, floor)
+                && ceiling < floor
+            {
+                return Err(Contradiction::Ceiling { key, ceiling, floor });
+            }
+        }
+        if has_burst && self.ceiling.is_none() { Err(Contradiction::Burst) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString as _;
+
+    #[test]
+    fn a_ceiling_leaves_room_for_the_floor_and_a_burst_has_a_ceiling() {
+        let rates = |iops, bytes| Rates {
+            iops: NonZeroU64::new(iops),
+            bytes_per_s: NonZeroU64::new(bytes),
+        };
+        let check = |floor, ceiling, has_burst| {
+            let qos = Qos { floor, ceiling, ..Qos::NONE };
+            qos.check(has_burst).map_err(|it| (it.key(), it.to_string()))
+        };
+        assert_eq!(check(rates(10, 0), rates(10, 5), true), Ok(()));
+        assert_eq!(check(rates(10, 9), Rates::NONE, false), Ok(()));
+        for (floor, ceiling, key, says) in [
+            (rates(10, 0), rates(9, 0), "max_iops", "`max_iops` is 9; allowed: 10 or more"),
+            (rates(1, 6), rates(1, 5), "max_bps", "`max_bps` is 5; allowed: 6 or more"),
+            (rates(10, 0), Rates::NONE, "burst_ms", "`burst_ms` is about a ceiling"),
+        ] {
+            let (at, text) = check(floor, ceiling, true).unwrap_err();
+            assert!(at == key && text.starts_with(says), "{at}: {text}");
+        }
+    }
+}
