@@ -5,7 +5,7 @@ use super::protocol::{Answer, Ask, GroupEntry, Status, Wanted};
 use super::settings::{Settings, namespace};
 use crate::identity::Setting;
 use crate::mounts::Mounts;
-use crate::scheduled::{GroupStatus, ScheduledGate, scheduler};
+use crate::scheduled::{GroupStatus, ScheduledGate};
 use crate::trouble::Seldom;
 use crate::visitors::{Place, Visitors};
 use fairdisk_sched::SchedulerSpec;
@@ -38,6 +38,8 @@ pub struct About {
     pub disk: String,
     /// The scheduler it began with, and how else it is run.
     pub settings: Settings,
+    /// The scheduler of a name, or why there is none.
+    pub find: fn(&str) -> Result<SchedulerSpec, String>,
 }
 
 /// Answers whoever asks after the mounts on a disk. Dropping it ends that.
@@ -156,9 +158,10 @@ impl Disk {
     }
 
     fn switch(&self, name: &str) -> Answer {
-        let Some(spec) = scheduler(name) else {
-            let known = SchedulerSpec::NAMES.join(", ");
-            return Answer::Error(format!("unknown scheduler `{name}` (known: {known})"));
+        let find = self.about().find;
+        let spec = match find(name) {
+            Ok(spec) => spec,
+            Err(error) => return Answer::Error(error),
         };
         let gate = self.mounts.gate();
         let from = gate.scheduler();
@@ -177,7 +180,7 @@ impl Disk {
     }
 
     fn status(&self) -> Status {
-        let About { disk, settings } = self.about().clone();
+        let About { disk, settings, .. } = self.about().clone();
         let gate = self.mounts.gate();
         Status {
             schema: 2,

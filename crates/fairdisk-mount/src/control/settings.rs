@@ -92,7 +92,8 @@ mod tests {
             cgroups: Some("v2".to_owned()),
             ..Settings::default()
         };
-        About { disk: "sda".to_owned(), settings }
+        let find = |name: &str| crate::scheduler(name).ok_or_else(String::new);
+        About { disk: "sda".to_owned(), settings, find }
     }
 
     fn conflict(asked: Settings) -> Option<String> {

@@ -56,7 +56,7 @@ enum Action {
     },
     /// Another scheduler takes over, under load if need be
     Scheduler {
-        /// Its name
+        /// Its name in `fairdisk catalog schedulers`
         name: String,
     },
 }

@@ -33,7 +33,7 @@ fn what_is_wrong_is_said_before_anything_is_mounted() {
     }
     let mut host = Host::new();
     for (args, says) in [
-        (&["--scheduler", "cfs"][..], "known are noop, deadline, cfq, two-layer-cfq"),
+        (&["--scheduler", "cfs"][..], "did you mean `cfq`? (known: noop, deadline, cfq, two"),
         (&["--device-model", "wd2500j"][..], "wd2500js"),
         (&["--cgroups", "memroy"][..], "`memroy` is not mounted"),
         (&["--depth", "0"][..], "1..=1024"),
@@ -68,7 +68,7 @@ fn settings_take_effect_and_schedulers_change_under_load() {
         let entry = host.entry(&group);
         assert_eq!((&entry["weight"], entry["ioprio"].as_u64()), (&weight.into(), ioprio));
     }
-    for scheduler in ["noop", "cfq", "deadline", "two-layer-cfq"] {
+    for scheduler in ["noop", "cfq", "cfq-2.6.33", "deadline", "two-layer-cfq"] {
         let changed = host.ctl(&["scheduler", scheduler]);
         assert!(changed.status.success(), "{}", text(&changed));
         assert_eq!(host.status()["scheduler"], scheduler);
@@ -98,7 +98,7 @@ fn settings_take_effect_and_schedulers_change_under_load() {
         (&["set", &group, "colour=red"][..], "unknown setting"),
         (&["set", "/no/such", "weight=1"][..], "no/such; mkdir makes one"),
         (&["set", "/../..", "weight=1"][..], "there is no directory"),
-        (&["scheduler", "cfs"][..], "unknown scheduler"),
+        (&["scheduler", "cfs"][..], "unknown scheduler `cfs`; did you mean `cfq`?"),
     ] {
         let refused = host.ctl(args);
         assert_eq!(refused.status.code(), Some(2), "{}", text(&refused));

@@ -139,7 +139,7 @@ fn options_of_mount_mean_what_they_say() {
         ("shceduler=noop", 1, "unknown option `shceduler`; did you mean `scheduler`?"),
         ("sync", 1, "`sync` is not supported"),
         ("depth=many", 1, "invalid value 'many' for '--depth"),
-        ("scheduler=cfs", 1, "known are noop"),
+        ("scheduler=cfs", 1, "known: noop"),
         ("metrics=unix:/nonexistent/socket", 32, "cannot listen there"),
     ] {
         let output = installed

@@ -1,13 +1,13 @@
 //! The mounts of a disk whose scheduler this process runs.
 
 use super::observer::Observer;
-use super::{Args, PAUSE, disk};
+use super::{Args, PAUSE, disk, scheduler};
 use crate::failure::Failure;
 use crate::notify;
 use fairdisk_mount::control::{self, About, Claim, Server, Settings};
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::metrics::{Address, Listener, MetricsServer, Page};
-use fairdisk_mount::{BlockDevice, Mounts, ScheduledGate, scheduler};
+use fairdisk_mount::{BlockDevice, Mounts, ScheduledGate};
 use fairdisk_plane::disk::Served;
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sim::device::DeviceSpec;
@@ -32,10 +32,8 @@ impl Engine {
         let hierarchy = Hierarchy::find(args.cgroups.as_deref())
             .map_err(|error| Failure::BadInput(format!("--cgroups: {error}")))?;
         let name = args.scheduler.clone().unwrap_or_else(|| SCHEDULER.to_owned());
-        let spec = scheduler(&name).ok_or_else(|| {
-            let known = SchedulerSpec::NAMES.join(", ");
-            Failure::BadInput(format!("--scheduler {name}: known are {known}"))
-        })?;
+        let spec = scheduler::find(&name)
+            .map_err(|error| Failure::BadInput(format!("--scheduler: {error}")))?;
         let model = args.device_model.as_deref().map(disk::model).transpose()?;
         Ok(Self { name, spec, model, hierarchy })
     }
@@ -56,7 +54,7 @@ pub(super) fn run(
     let disk = disk::start(args, &engine.spec, engine.model.as_ref(), device)?;
     let (scheduler, io) = (Some(engine.name.clone()), Some(disk.served().name().to_owned()));
     let settings = Settings { scheduler, io, cgroups, ..args.settings(None) };
-    let about = About { disk: device.name.clone(), settings };
+    let about = About { disk: device.name.clone(), settings, find: scheduler::find };
     if let (disk::Io::Auto, Served::Threads(why)) = (args.io, disk.served()) {
         tracing::warn!(%why, "no io_uring");
     }
