@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// Look at running mounts, set the shares of groups, change the scheduler
+use std::time::Duration;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -21,6 +22,9 @@ pub(crate) struct Args {
 
 /// Which mount.
 #[derive(Debug, clap::Args)]
+/// Who says nothing for so long is not named.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 pub(super) struct At {
     /// A mount on the disk that is meant; needed if there are several disks with mounts
     #[arg(long, value_name = "MOUNTPOINT", global = true)]
@@ -116,25 +120,37 @@ pub(super) fn connect(at: &At) -> Result<Client, Failure> {
         let name = socket_name(&path);
         let there = places.iter().map(|place| place.join(&name)).find(|path| path.exists());
         let socket = there.unwrap_or_else(|| places[0].join(&name));
-        return Ok(Client::connect(&socket)?);
+        return Client::connect(&socket).map_err(|error| {
+            let (at, others) = (mountpoint.display(), ways_to(running()));
+            Failure::Run(match others.is_empty() {
+                true => format!("--at {at}: {error}; {NOBODY}"),
+                false => format!("--at {at}: {error}; what does answer:{others}"),
+            })
+        });
     }
     let mut clients = running();
     match (clients.pop(), clients.is_empty()) {
         (Some(client), true) => Ok(client),
         (Some(last), false) => {
             clients.push(last);
-            let mut text = "several disks have mounts; choose one with --at:".to_owned();
-            for client in &mut clients {
-                let status = client.status()?;
-                for mount in status.mounts {
-                    let _ = write!(text, "\n  --at {} ({})", mount.mountpoint, status.disk);
-                }
-            }
-            Err(Failure::BadInput(text))
+            let text = "several disks have mounts; choose one with --at:";
+            Err(Failure::BadInput(text.to_owned() + &ways_to(clients)))
         }
-        (None, _) => {
-            let error = "no mount is running (start one with fairdisk mount SOURCE MOUNTPOINT)";
-            Err(Failure::Run(error.to_owned()))
+        (None, _) => Err(Failure::Run(NOBODY.to_owned())),
+    }
+}
+
+const NOBODY: &str = "no mount is running (start one with fairdisk mount SOURCE MOUNTPOINT)";
+
+/// The mounts at the other end, and how to name each, in lines.
+fn ways_to(clients: Vec<Client>) -> String {
+    let mut text = String::new();
+    for mut client in clients {
+        // One that is stuck is not to keep us from the others.
+        let patient = client.wait_no_longer_than(PATIENCE);
+        let Some(status) = patient.ok().and_then(|()| client.status().ok()) else { continue };
+        for mount in status.mounts {
+            let _ = write!(text, "\n  --at {} ({})", mount.mountpoint, status.disk);
         }
     }
 }

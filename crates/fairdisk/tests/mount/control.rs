@@ -155,6 +155,23 @@ fn floors_ceilings_and_inner_groups_are_told_and_shown() {
 }
 
 #[test]
+fn who_names_the_wrong_mount_is_told_the_right_ones() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.mount_well(&[]);
+    let wrong = fairdisk(&["ctl", "--at", "/no/such/mount", "list"]);
+    assert_eq!(wrong.status.code(), Some(1), "{}", text(&wrong));
+    let said = text(&wrong);
+    let right = format!("\n  --at {} (", host.at().display());
+    for part in ["--at /no/such/mount: no mount answers", "what does answer:", &right] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    host.unmount();
+}
+
+#[test]
 fn garbage_at_the_socket_harms_nobody_and_others_may_only_look() {
     if lacks_something() {
         return;
