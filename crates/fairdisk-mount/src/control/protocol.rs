@@ -1,10 +1,11 @@
 //! What can be asked, and the answers.
 
 use super::settings::Settings;
+use crate::identity::Asks;
 use crate::mounts::MountEntry;
 use crate::options::MountOptions;
-use crate::scheduled::{GroupStatus, ScheduledGate};
-use fairdisk_core::{Histogram, Qos, Share, Span};
+use fairdisk_core::{GroupAccount, Histogram, Qos, Share, Span, WeightMap};
+use fairdisk_sched::Honours;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::num::NonZeroU64;
@@ -15,6 +16,12 @@ use std::num::NonZeroU64;
 pub enum Ask {
     /// How the mount and its groups are doing.
     List,
+    /// The same, of one group, also of one that has asked for nothing yet. A cgroup without
+    /// settings is part of the one around it that has some: the answer is about that.
+    Get {
+        /// Its cgroup.
+        group: String,
+    },
     /// Settings of a group, all of them or none.
     Set {
         /// Its cgroup.
@@ -57,7 +64,7 @@ impl Ask {
     /// Whether it changes something.
     #[must_use]
     pub const fn is_change(&self) -> bool {
-        !matches!(self, Self::List | Self::Mounts)
+        !matches!(self, Self::List | Self::Get { .. } | Self::Mounts)
     }
 }
 
@@ -123,6 +130,9 @@ pub struct GroupEntry {
     /// Its floor, ceiling and latency target, as far as they were said.
     #[serde(default, flatten)]
     pub qos: QosEntry,
+    /// Those of its settings that the scheduler in charge takes no notice of, by their keys.
+    #[serde(default)]
+    pub ignored: Vec<String>,
     /// Finished reads.
     pub reads: u64,
     /// Finished writes.
@@ -150,7 +160,7 @@ pub struct GroupEntry {
 }
 
 /// What a group asks for beside its share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct QosEntry {
     /// I/Os a second at least.
@@ -164,7 +174,7 @@ pub struct QosEntry {
     /// How much of that may go at once, as time.
     pub burst_ms: Option<u64>,
     /// Within how many milliseconds 99 of 100 I/Os are to be done.
-    pub latency_p99_ms: Option<u64>,
+    pub latency_p99_ms: Option<f64>,
 }
 
 impl From<Qos> for QosEntry {
@@ -175,7 +185,7 @@ impl From<Qos> for QosEntry {
             max_iops: qos.ceiling.iops,
             max_bps: qos.ceiling.bytes_per_s,
             burst_ms: (!qos.ceiling.is_none()).then_some(qos.burst.as_ms()),
-            latency_p99_ms: qos.latency_p99.map(Span::as_ms),
+            latency_p99_ms: qos.latency_p99.map(ms),
         }
     }
 }
@@ -196,19 +206,25 @@ impl GroupEntry {
         self.reads + self.writes + self.discards + self.flushes
     }
 
-    pub(super) fn of(group: &GroupStatus, parent: Option<&str>, gate: &ScheduledGate) -> Self {
-        let account = &group.account;
+    /// The group at `path`, which lies in that at `parent` and got what `account` says.
+    pub(super) fn of(
+        (path, parent): (&str, Option<&str>),
+        asks: Asks,
+        account: &GroupAccount,
+        (weights, honours): (WeightMap, Honours),
+    ) -> Self {
         Self {
-            path: group.path.clone(),
-            weight: group.asks.share.weight(gate.weight_map()).get(),
-            ioprio: match group.asks.share {
+            path: path.to_owned(),
+            weight: asks.share.weight(weights).get(),
+            ioprio: match asks.share {
                 Share::Priority(priority) => Some(priority),
                 Share::Weight(_) => None,
             },
-            idle_ms: group.asks.idle.map(Span::as_ms),
-            asks: group.asks.to_string(),
+            idle_ms: asks.idle.map(Span::as_ms),
+            asks: asks.to_string(),
             parent: parent.map(ToOwned::to_owned),
-            qos: group.asks.qos.into(),
+            qos: asks.qos.into(),
+            ignored: asks.ignored(honours).map(ToOwned::to_owned).collect(),
             reads: account.reads,
             writes: account.writes,
             discards: account.discards,

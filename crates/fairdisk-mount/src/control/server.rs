@@ -3,12 +3,13 @@
 use super::name::{prepare, remove};
 use super::protocol::{Answer, Ask, GroupEntry, Status, Wanted};
 use super::settings::{Settings, namespace};
-use crate::identity::Setting;
+use crate::identity::{Setting, SettingError, group_path};
 use crate::mounts::Mounts;
-use crate::scheduled::{GroupStatus, ScheduledGate};
+use crate::scheduled::GroupStatus;
 use crate::trouble::Seldom;
 use crate::visitors::{Place, Visitors};
-use fairdisk_sched::SchedulerSpec;
+use fairdisk_core::{GroupAccount, WeightMap};
+use fairdisk_sched::{Honours, SchedulerSpec};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Uid, geteuid};
 use std::collections::BTreeMap;
@@ -36,8 +37,10 @@ static NOT_ALLOWED: Seldom = Seldom::new();
 pub struct About {
     /// What the kernel calls it.
     pub disk: String,
-    /// The scheduler it began with, and how else it is run.
+    /// The scheduler in charge, and how else it is run.
     pub settings: Settings,
+    /// What that scheduler honours.
+    pub honours: Honours,
     /// The scheduler of a name, or why there is none.
     pub find: fn(&str) -> Result<SchedulerSpec, String>,
 }
@@ -120,7 +123,11 @@ impl Disk {
             return Answer::Error(text.to_owned());
         }
         match ask {
-            Ask::List => Answer::Status(self.status()),
+            Ask::List => Answer::Status(self.status(self.entries())),
+            Ask::Get { group } => match self.entry(group) {
+                Ok(entry) => Answer::Status(self.status(vec![entry])),
+                Err(error) => Answer::Error(error.to_string()),
+            },
             Ask::Set { group, settings } => {
                 let gate = self.mounts.gate();
                 let set = Setting::parse_all(settings).and_then(|all| gate.set(group, &all));
@@ -168,7 +175,9 @@ impl Disk {
         match gate.switch(spec.build()) {
             Ok(()) => {
                 tracing::info!(from, to = gate.scheduler(), "scheduler switched");
-                self.about().settings.scheduler = Some(name.to_owned());
+                let mut about = self.about();
+                about.settings.scheduler = Some(name.to_owned());
+                about.honours = spec.honours();
                 Answer::Done
             }
             Err(error) => Answer::Error(format!("`{name}` cannot take over: {error}")),
@@ -179,7 +188,7 @@ impl Disk {
         self.about.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn status(&self) -> Status {
+    fn status(&self, groups: Vec<GroupEntry>) -> Status {
         let About { disk, settings, .. } = self.about().clone();
         let gate = self.mounts.gate();
         Status {
@@ -191,18 +200,45 @@ impl Disk {
             io: settings.io,
             cgroups: settings.cgroups,
             uptime_s: gate.now().as_ns() as f64 / 1e9,
-            groups: entries(gate),
+            groups,
         }
     }
-}
 
-/// How each group is doing.
-fn entries(gate: &ScheduledGate) -> Vec<GroupEntry> {
-    let groups = gate.groups();
-    let paths: BTreeMap<_, _> = groups.iter().map(|group| (group.id, &*group.path)).collect();
-    let path = |id| paths.get(&id).copied();
-    let entry = |group: &GroupStatus| GroupEntry::of(group, group.parent.and_then(path), gate);
-    groups.iter().map(entry).collect()
+    /// How each group is doing.
+    fn entries(&self) -> Vec<GroupEntry> {
+        let (groups, scheduler) = (self.mounts.gate().groups(), self.scheduler());
+        let paths: BTreeMap<_, _> = groups.iter().map(|group| (group.id, &*group.path)).collect();
+        let path = |id| paths.get(&id).copied();
+        let entry = |group: &GroupStatus| {
+            let place = (&*group.path, group.parent.and_then(path));
+            GroupEntry::of(place, group.asks, &group.account, scheduler)
+        };
+        groups.iter().map(entry).collect()
+    }
+
+    /// How the group is doing that tasks in the cgroup `name` belong to.
+    fn entry(&self, name: &str) -> Result<GroupEntry, SettingError> {
+        let mut entries = self.entries();
+        let mut known = |path: &str| {
+            let at = entries.iter().position(|entry| entry.path == path)?;
+            Some(entries.swap_remove(at))
+        };
+        let Some(hierarchy) = self.mounts.gate().hierarchy() else {
+            return known(&group_path(name)).ok_or(SettingError::NoHierarchy);
+        };
+        let cgroup = hierarchy.group(name)?;
+        let (path, said) = hierarchy.effective(&cgroup);
+        Ok(known(path).unwrap_or_else(|| {
+            let parent = hierarchy.outer(path).map(|(parent, _)| parent);
+            let nothing = GroupAccount::default();
+            GroupEntry::of((path, parent), said.asks, &nothing, self.scheduler())
+        }))
+    }
+
+    /// What a priority is worth, and what the scheduler in charge honours.
+    fn scheduler(&self) -> (WeightMap, Honours) {
+        (self.mounts.gate().weight_map(), self.about().honours)
+    }
 }
 
 /// Whoever answered there before may still be on its way out.

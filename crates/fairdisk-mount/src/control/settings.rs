@@ -84,6 +84,7 @@ pub fn namespace() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairdisk_sched::Honours;
 
     fn about() -> About {
         let settings = Settings {
@@ -93,7 +94,7 @@ mod tests {
             ..Settings::default()
         };
         let find = |name: &str| crate::scheduler(name).ok_or_else(String::new);
-        About { disk: "sda".to_owned(), settings, find }
+        About { disk: "sda".to_owned(), settings, honours: Honours::NONE, find }
     }
 
     fn conflict(asked: Settings) -> Option<String> {

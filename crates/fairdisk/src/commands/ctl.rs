@@ -1,17 +1,19 @@
 //! `fairdisk ctl`: looks at running mounts and changes them.
 
+use super::limits::{ignored_by_new, ignored_note, limits};
 use super::top::rates::quantile;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, diagnose};
 use clap::Subcommand;
 use fairdisk_mount::control::{
-    Ask, Client, ControlError, GroupEntry, Status, directories, running, socket_name,
+    Answer, Ask, Client, ControlError, GroupEntry, Status, directories, running, socket_name,
 };
+use fairdisk_mount::identity::group_path;
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Look at running mounts, set the shares of groups, change the scheduler
-use std::time::Duration;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -20,11 +22,11 @@ pub(crate) struct Args {
     action: Action,
 }
 
-/// Which mount.
-#[derive(Debug, clap::Args)]
 /// Who says nothing for so long is not named.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// Which mount.
+#[derive(Debug, clap::Args)]
 pub(super) struct At {
     /// A mount on the disk that is meant; needed if there are several disks with mounts
     #[arg(long, value_name = "MOUNTPOINT", global = true)]
@@ -76,26 +78,38 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
             Ok(output::print(&table(&status))?)
         }
         Action::Get { group, json } => {
-            let status = client.status()?;
-            let path = format!("/{}", group.trim_matches('/'));
-            let Some(entry) = status.groups.iter().find(|entry| entry.path == path) else {
-                let error =
-                    format!("no group `{group}` has used the mount (see fairdisk ctl list)");
-                return Err(Failure::BadInput(error));
+            let status = get(&mut client, group)?;
+            let Some(entry) = status.groups.first() else {
+                return Err(ControlError::Gibberish(format!("{status:?}")).into());
             };
             if *json {
                 return print_json(serde_json::to_value(entry));
             }
-            Ok(output::print(&(asks(entry) + "\n"))?)
+            Ok(output::print(&(asks(entry, group, &status.scheduler) + "\n"))?)
         }
         Action::Set { group, settings } => {
             client.ask(&Ask::Set { group: group.clone(), settings: settings.clone() })?;
+            let keys = settings.iter().filter_map(|setting| setting.split_once('='));
+            let keys: Vec<&str> = keys.map(|(key, _)| key.trim()).collect();
+            // It is done; what there is to know about it is no reason to fail.
+            let note = get(&mut client, group).ok().and_then(|it| ignored_note(&it, &keys));
+            note.iter().for_each(|note| diagnose(note));
             Ok(())
         }
         Action::Scheduler { name } => {
             client.ask(&Ask::Scheduler { name: name.clone() })?;
+            let note = client.status().ok().and_then(|status| ignored_by_new(&status));
+            note.iter().for_each(|note| diagnose(note));
             Ok(())
         }
+    }
+}
+
+/// How the group is doing that tasks in the cgroup belong to.
+fn get(client: &mut Client, group: &str) -> Result<Status, ControlError> {
+    match client.ask(&Ask::Get { group: group.to_owned() })? {
+        Answer::Status(status) => Ok(status),
+        other => Err(ControlError::Gibberish(format!("{other:?}"))),
     }
 }
 
@@ -153,15 +167,22 @@ fn ways_to(clients: Vec<Client>) -> String {
             let _ = write!(text, "\n  --at {} ({})", mount.mountpoint, status.disk);
         }
     }
+    text
 }
 
 /// In the words of settings, and what a priority is worth.
-fn asks(entry: &GroupEntry) -> String {
+fn asks(entry: &GroupEntry, group: &str, scheduler: &str) -> String {
     let (share, others) = entry.asks.split_once(' ').unwrap_or((&entry.asks, ""));
     let worth = entry.ioprio.map(|_| format!(" (weight {})", entry.weight)).unwrap_or_default();
     let inside = entry.parent.as_ref().map(|parent| format!(" in {parent}")).unwrap_or_default();
     let others = if others.is_empty() { String::new() } else { format!(" {others}") };
-    format!("{share}{worth}{others}{inside}")
+    let is_own = group_path(group) == entry.path;
+    let part = if is_own { String::new() } else { format!(" as part of {}", entry.path) };
+    let ignored = match entry.ignored.join(", ") {
+        none if none.is_empty() => none,
+        some => format!(" [{scheduler} takes no notice of {some}]"),
+    };
+    format!("{share}{worth}{others}{inside}{part}{ignored}")
 }
 
 fn table(status: &Status) -> String {
@@ -181,16 +202,17 @@ fn table(status: &Status) -> String {
     );
     let whole: f64 = status.groups.iter().map(|group| group.device_time_ms).sum();
     let width = status.groups.iter().map(|group| group.path.len()).max().unwrap_or(0).max(5);
+    let limits: Vec<String> = status.groups.iter().map(limits).collect();
+    let heading = if limits.iter().any(|it| !it.is_empty()) { "  limits" } else { "" };
     let _ = writeln!(
         text,
-        "{:width$}  weight   time %      reads     writes   MB read  MB writ.    p50 ms    p99 ms  longest wait ms",
+        "{:width$}  weight   time %      reads     writes   MB read  MB writ.    p50 ms    p99 ms  longest wait ms{heading}",
         "group"
     );
-    for group in &status.groups {
+    for (group, limits) in status.groups.iter().zip(limits) {
         let share = if whole > 0.0 { 100.0 * group.device_time_ms / whole } else { 0.0 };
-        let _ = writeln!(
-            text,
-            "{:width$}  {:>6}   {share:>6.1} {:>10} {:>10} {:>9.1} {:>9.1} {:>9} {:>9}  {:>15.1}",
+        let line = format!(
+            "{:width$}  {:>6}   {share:>6.1} {:>10} {:>10} {:>9.1} {:>9.1} {:>9} {:>9}  {:>15.1}  {limits}",
             group.path,
             group.weight,
             group.reads,
@@ -201,6 +223,10 @@ fn table(status: &Status) -> String {
             shown(quantile(&group.latency, 0.99)),
             group.wait_max_ms,
         );
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    if status.groups.iter().any(|group| !group.ignored.is_empty()) {
+        let _ = writeln!(text, "in brackets: what {} takes no notice of", status.scheduler);
     }
     text
 }

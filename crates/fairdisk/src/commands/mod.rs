@@ -10,6 +10,7 @@ pub(crate) mod ctl;
 mod daemon;
 pub(crate) mod demo;
 pub(crate) mod explain;
+mod limits;
 pub(crate) mod man;
 pub(crate) mod mount;
 pub(crate) mod run;

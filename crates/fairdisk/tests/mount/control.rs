@@ -1,6 +1,7 @@
 //! Mounting, asking, changing and unmounting.
 
 use crate::host::{Host, fairdisk, finish, lacks_something, text};
+use rustix::fs::{XattrFlags, setxattr};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -107,7 +108,8 @@ fn settings_take_effect_and_schedulers_change_under_load() {
     for back in ["weight=none", "ioprio=2", "ioprio=none", "latency_p99_ms=0.5"] {
         assert!(host.ctl(&["set", &group, back]).status.success(), "{back}");
     }
-    assert_eq!(text(&host.ctl(&["get", &group])), "ioprio=4 (weight 100) latency_p99_ms=0.5\n");
+    let got = text(&host.ctl(&["get", &group]));
+    assert!(got.starts_with("ioprio=4 (weight 100) latency_p99_ms=0.5 ["), "{got}");
     finish(load);
     host.unmount();
 }
@@ -137,7 +139,7 @@ fn floors_ceilings_and_inner_groups_are_told_and_shown() {
         ("latency_p99_ms", Some(40)),
         ("weight", Some(100)),
     ] {
-        assert_eq!(shown[key].as_u64(), value, "{key}: {shown}");
+        assert_eq!(shown[key].as_f64(), value.map(f64::from), "{key}: {shown}");
     }
     assert_eq!(host.entry(&outer)["parent"], serde_json::Value::Null);
     let got = host.ctl(&["get", &inner]);
@@ -151,6 +153,76 @@ fn floors_ceilings_and_inner_groups_are_told_and_shown() {
     let shown = host.entry(&inner);
     assert_eq!(shown["weight"], 7, "{shown}");
     assert!(shown["max_bps"].is_null() && shown["max_iops"].is_null(), "{shown}");
+    host.unmount();
+}
+
+#[test]
+fn what_a_scheduler_takes_no_notice_of_is_said() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.mount_well(&[]);
+    let group = host.group("tenant", "max_iops=50");
+    let done = |args: &[&str]| {
+        let output = host.ctl(args);
+        assert!(output.status.success(), "{}", text(&output));
+        text(&output)
+    };
+    let line = || {
+        let list = done(&["list"]);
+        list.lines().find(|line| line.starts_with(&group)).unwrap().to_owned()
+    };
+    assert_eq!(done(&["set", &group, "min_iops=5", "latency_p99_ms=0.5"]), "");
+    assert!(line().ends_with("  >=5 iops <=50 iops p99<=0.5 ms"), "{}", line());
+    let switched = done(&["scheduler", "mclock"]);
+    let of_group = format!("mclock takes no notice of what is set for {group} (latency_p99_ms)");
+    assert_eq!(switched, format!("note: {of_group}\n"));
+    assert!(line().ends_with("  >=5 iops <=50 iops (p99<=0.5 ms)"), "{}", line());
+    assert!(done(&["list"]).ends_with("in brackets: what mclock takes no notice of\n"));
+    let got = done(&["get", &group]);
+    assert!(got.ends_with(" [mclock takes no notice of latency_p99_ms]\n"), "{got}");
+    let set = done(&["set", &group, "weight=7", "latency_p99_ms=1"]);
+    let note =
+        "note: mclock takes no notice of latency_p99_ms; schedulers that do: fair, iolatency";
+    assert_eq!(set.trim_end(), note);
+    assert_eq!(done(&["set", &group, "weight=8"]), "");
+    assert_eq!(host.entry(&group)["ignored"], serde_json::json!(["latency_p99_ms"]));
+    let at = host.at();
+    let top = fairdisk(&["top", "--at", at.to_str().unwrap(), "--json", "--once"]);
+    let object: serde_json::Value = serde_json::from_slice(&top.stdout).unwrap();
+    let groups = object["groups"].as_array().unwrap();
+    let shown = groups.iter().find(|entry| entry["name"] == group.as_str()).unwrap();
+    assert_eq!(
+        (&shown["limits"]["max_iops"], &shown["ignored"][0]),
+        (&50.into(), &"latency_p99_ms".into())
+    );
+    assert_eq!(done(&["scheduler", "fair"]), "");
+    host.unmount();
+}
+
+#[test]
+fn a_group_that_has_done_nothing_is_answered_for() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.mount_well(&[]);
+    let [quiet, inner] = ["quiet", "quiet/inner"].map(|name| host.group_directory(name));
+    fs::create_dir_all(&inner).unwrap();
+    // By somebody else, and nobody of the group has come yet.
+    setxattr(&quiet, "trusted.fairdisk.weight", b"300", XattrFlags::empty()).unwrap();
+    let group = host.path_of("quiet");
+    let get = |group: &str| text(&host.ctl(&["get", group]));
+    assert_eq!(get(&group), "weight=300\n");
+    assert_eq!(get(&host.path_of("quiet/inner")), format!("weight=300 as part of {group}\n"));
+    let got: serde_json::Value =
+        serde_json::from_slice(&host.ctl(&["get", "--json", &group]).stdout).unwrap();
+    assert_eq!((&got["weight"], &got["reads"]), (&300.into(), &0.into()));
+    assert!(host.entry(&group).is_null(), "looking at it changes nothing");
+    let nobody = host.ctl(&["get", "/no/such"]);
+    assert_eq!(nobody.status.code(), Some(2), "{}", text(&nobody));
+    assert!(text(&nobody).contains("no/such; mkdir makes one"), "{}", text(&nobody));
     host.unmount();
 }
 

@@ -146,10 +146,15 @@ impl Host {
         if !directory.exists() {
             fs::create_dir(&directory).unwrap();
         }
-        let group = format!("{}{name}", self.group_prefix());
+        let group = self.path_of(name);
         let set = self.ctl(&["set", &group, setting]);
         assert!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));
         group
+    }
+
+    /// The path of a group of this mount's, made or not.
+    pub(crate) fn path_of(&self, name: &str) -> String {
+        format!("{}{name}", self.group_prefix())
     }
 
     /// What the paths of this mount's groups begin with.

@@ -54,7 +54,8 @@ pub(super) fn run(
     let disk = disk::start(args, &engine.spec, engine.model.as_ref(), device)?;
     let (scheduler, io) = (Some(engine.name.clone()), Some(disk.served().name().to_owned()));
     let settings = Settings { scheduler, io, cgroups, ..args.settings(None) };
-    let about = About { disk: device.name.clone(), settings, find: scheduler::find };
+    let (disk_name, honours) = (device.name.clone(), engine.spec.honours());
+    let about = About { disk: disk_name, settings, honours, find: scheduler::find };
     if let (disk::Io::Auto, Served::Threads(why)) = (args.io, disk.served()) {
         tracing::warn!(%why, "no io_uring");
     }

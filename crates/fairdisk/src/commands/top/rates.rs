@@ -1,8 +1,9 @@
 //! What happened between two looks at a mount.
 
 use super::asked;
+use crate::commands::limits::limits;
 use crate::output::SCHEMA;
-use fairdisk_mount::control::{GroupEntry, LatencyCount, Status};
+use fairdisk_mount::control::{GroupEntry, LatencyCount, QosEntry, Status};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -23,6 +24,11 @@ pub(super) struct Row {
     /// Since the mount.
     pub(super) wait_max_ms: f64,
     pub(super) errors: u64,
+    /// What it asks for beside its weight, in words.
+    pub(super) limits: String,
+    /// The same for programs.
+    pub(super) qos: QosEntry,
+    pub(super) ignored: Vec<String>,
 }
 
 /// What rows are sorted by.
@@ -108,6 +114,9 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
         p99_ms: quantile(&latency, 0.99),
         wait_max_ms: after.wait_max_ms,
         errors: after.errors,
+        limits: limits(after),
+        qos: after.qos,
+        ignored: after.ignored.clone(),
     }
 }
 
@@ -124,6 +133,8 @@ pub(super) fn json(before: &Status, after: &Status, rows: &[Row]) -> Value {
             "latency_ms": {"p50": row.p50_ms, "p99": row.p99_ms},
             "wait_max_ms": row.wait_max_ms,
             "errors": row.errors,
+            "limits": row.qos,
+            "ignored": row.ignored,
         })
     };
     json!({
@@ -162,7 +173,6 @@ pub(in crate::commands) fn quantile(latency: &[LatencyCount], part: f64) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairdisk_mount::control::QosEntry;
 
     fn group(path: &str, weight: u32, ms: f64, reads: u64) -> GroupEntry {
         GroupEntry {
@@ -173,6 +183,7 @@ mod tests {
             asks: format!("weight={weight}"),
             parent: path.rsplit_once('/').map(|(parent, _)| parent.to_owned()),
             qos: QosEntry::default(),
+            ignored: Vec::new(),
             reads,
             writes: 0,
             discards: 0,

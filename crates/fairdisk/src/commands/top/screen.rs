@@ -96,9 +96,17 @@ impl Screen {
         let bold = Style::new().add_modifier(Modifier::BOLD);
         frame.render_widget(Line::styled(title(status), bold), head);
         let shown = rows.iter().map(|row| Shown::new(cells(row)));
-        let widths = [20, 6, 8, 7, 8, 9, 9, 9, 12, 6];
+        let widths = [0, 6, 8, 7, 8, 9, 9, 9, 12, 6, 0];
         let mut widths: Vec<Constraint> = widths.map(Constraint::Length).to_vec();
-        widths[0] = Constraint::Fill(1);
+        // What does not fit is cut off what groups ask for, not off their names.
+        let has_limits = rows.iter().any(|row| !row.limits.is_empty());
+        let name = rows.iter().map(|row| row.path.chars().count()).max().unwrap_or(0);
+        if has_limits {
+            widths[0] = Constraint::Min(name.min(NAME_MAX) as u16);
+            widths[LIMITS] = Constraint::Fill(1);
+        } else {
+            widths[0] = Constraint::Fill(1);
+        }
         let table = Table::new(shown, widths)
             .header(Shown::new(HEADINGS).style(bold))
             .row_highlight_style(Style::new().add_modifier(Modifier::REVERSED));
@@ -122,7 +130,13 @@ impl Screen {
     }
 }
 
-const HEADINGS: [&str; 10] = [
+/// A longer name leaves no room for what its group asks for.
+const NAME_MAX: usize = 24;
+
+/// The column of what groups ask for beside their weights.
+const LIMITS: usize = 10;
+
+const HEADINGS: [&str; 11] = [
     "group",
     "weight",
     "asked %",
@@ -133,6 +147,7 @@ const HEADINGS: [&str; 10] = [
     "p99 ms",
     "longest ms",
     "errors",
+    "limits",
 ];
 
 fn title(status: &Status) -> String {
@@ -143,7 +158,7 @@ fn title(status: &Status) -> String {
     format!("{mounts}  {scheduler}{model}  up {:.0} s", status.uptime_s)
 }
 
-fn cells(row: &Row) -> [String; 10] {
+fn cells(row: &Row) -> [String; 11] {
     let ms = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |ms| format!("{ms:.1}"));
     [
         row.path.clone(),
@@ -156,6 +171,7 @@ fn cells(row: &Row) -> [String; 10] {
         ms(row.p99_ms),
         format!("{:.1}", row.wait_max_ms),
         row.errors.to_string(),
+        row.limits.clone(),
     ]
 }
 
@@ -169,8 +185,11 @@ pub(super) fn lines(status: &Status, rows: &[Row]) -> String {
     let mut text = title(status) + "\n";
     for row in &table {
         let name = format!("{:width$}", row[0], width = widths[0]);
-        let rest = row.iter().zip(&widths).skip(1).map(|(cell, width)| format!("  {cell:>width$}"));
-        text.push_str(&(name + &rest.collect::<String>() + "\n"));
+        let numbers = row[..LIMITS].iter().zip(&widths).skip(1);
+        let numbers = numbers.map(|(cell, width)| format!("  {cell:>width$}"));
+        let line = name + &numbers.collect::<String>() + "  " + &row[LIMITS];
+        text.push_str(line.trim_end());
+        text.push('\n');
     }
     text
 }
@@ -179,6 +198,7 @@ pub(super) fn lines(status: &Status, rows: &[Row]) -> String {
 mod tests {
     use super::*;
     use fairdisk_mount::MountEntry;
+    use fairdisk_mount::control::QosEntry;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
@@ -194,6 +214,9 @@ mod tests {
             p99_ms: None,
             wait_max_ms: 31.0,
             errors: 0,
+            limits: "<=100 iops".to_owned(),
+            qos: QosEntry::default(),
+            ignored: Vec::new(),
         }
     }
 
@@ -244,6 +267,9 @@ mod tests {
         for part in ["/m /n  two-layer-cfq  up 5 s", "/backup", "79.5", "sorted by time got"] {
             assert!(shown.contains(part), "{part}: {shown}");
         }
-        assert!(lines(&status, &rows).contains("/backup     100     80.0   79.5"));
+        assert!(shown.contains(" <=100 io"), "as much as there is room for: {shown}");
+        let printed = lines(&status, &rows);
+        assert!(printed.contains("/backup     100     80.0   79.5"), "{printed}");
+        assert!(printed.ends_with("      0  <=100 iops\n"), "{printed}");
     }
 }

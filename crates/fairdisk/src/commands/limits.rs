@@ -1,0 +1,95 @@
+//! What groups ask for beside their weights, in short.
+
+use fairdisk_core::Share;
+use fairdisk_mount::control::{GroupEntry, Status};
+use fairdisk_sched::SchedulerSpec;
+
+/// Groups named in a note; there may be thousands.
+const NAMED_MAX: usize = 5;
+
+/// As `idle 0 ms >=100 iops <=5 MB/s p99<=20 ms`; in brackets what the scheduler takes no notice
+/// of.
+pub(super) fn limits(entry: &GroupEntry) -> String {
+    let qos = &entry.qos;
+    let ioprio = entry.ioprio.filter(|ioprio| Share::Priority(*ioprio) != Share::DEFAULT);
+    let ignores = |key: &str| entry.ignored.iter().any(|ignored| ignored == key);
+    let all = [
+        ("weight", ignores("weight").then(|| format!("weight {}", entry.weight))),
+        ("ioprio", ioprio.map(|ioprio| format!("ioprio {ioprio}"))),
+        ("idle", entry.idle_ms.map(|ms| format!("idle {ms} ms"))),
+        ("min_iops", qos.min_iops.map(|rate| format!(">={rate} iops"))),
+        ("min_bps", qos.min_bps.map(|rate| format!(">={}", bytes_a_second(rate.get())))),
+        ("max_iops", qos.max_iops.map(|rate| format!("<={rate} iops"))),
+        ("max_bps", qos.max_bps.map(|rate| format!("<={}", bytes_a_second(rate.get())))),
+        ("latency_p99_ms", qos.latency_p99_ms.map(|ms| format!("p99<={ms} ms"))),
+    ];
+    let words = all.into_iter().filter_map(|(key, text)| {
+        let text = text?;
+        Some(if ignores(key) { format!("({text})") } else { text })
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// In powers of 1024 if it looks as if it was given so.
+fn bytes_a_second(rate: u64) -> String {
+    let is_binary = rate.is_multiple_of(1024) && !rate.is_multiple_of(1000);
+    let (base, units) = match is_binary {
+        true => (1024_u64, ["B", "KiB", "MiB", "GiB", "TiB"]),
+        false => (1000, ["B", "kB", "MB", "GB", "TB"]),
+    };
+    let power = (1..=4).rev().find(|power| rate >= base.pow(*power)).unwrap_or(0);
+    let value = rate as f64 / base.pow(power) as f64;
+    format!("{} {}/s", (value * 1000.0).round() / 1000.0, units[power as usize])
+}
+
+/// What the scheduler of `status` takes no notice of, of the settings called `keys` of its group.
+pub(super) fn ignored_note(status: &Status, keys: &[&str]) -> Option<String> {
+    let entry = status.groups.first()?;
+    let ignored = entry.ignored.iter().map(String::as_str);
+    let ignored: Vec<&str> = ignored.filter(|key| keys.contains(key)).collect();
+    if ignored.is_empty() {
+        return None;
+    }
+    let keeps_all = |name: &&&str| {
+        let honours = SchedulerSpec::named(name).map(|spec| spec.honours());
+        honours.is_some_and(|honours| ignored.iter().all(|key| honours.keeps(key)))
+    };
+    let others: Vec<&str> = SchedulerSpec::NAMES.iter().filter(keeps_all).copied().collect();
+    let (scheduler, ignored, others) = (&status.scheduler, ignored.join(", "), others.join(", "));
+    Some(format!("note: {scheduler} takes no notice of {ignored}; schedulers that do: {others}"))
+}
+
+/// The groups of `status` whose settings the scheduler takes no notice of, after a change of it.
+pub(super) fn ignored_by_new(status: &Status) -> Option<String> {
+    let told = |entry: &GroupEntry| format!("{} ({})", entry.path, entry.ignored.join(", "));
+    let all: Vec<&GroupEntry> =
+        status.groups.iter().filter(|entry| !entry.ignored.is_empty()).collect();
+    let named: Vec<String> = all.iter().take(NAMED_MAX).map(|entry| told(entry)).collect();
+    let more = match all.len().saturating_sub(NAMED_MAX) {
+        0 if all.is_empty() => return None,
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (scheduler, named) = (&status.scheduler, named.join(", "));
+    Some(format!("note: {scheduler} takes no notice of what is set for {named}{more}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_shown_in_the_unit_they_were_given_in() {
+        for (rate, shown) in [
+            (10 << 20, "10 MiB/s"),
+            (3 << 30, "3 GiB/s"),
+            (5_000_000, "5 MB/s"),
+            (2_000_000_000, "2 GB/s"),
+            (12_345_678, "12.346 MB/s"),
+            (4096, "4 KiB/s"),
+            (999, "999 B/s"),
+        ] {
+            assert_eq!(bytes_a_second(rate), shown);
+        }
+    }
+}
