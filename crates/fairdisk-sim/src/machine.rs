@@ -349,7 +349,10 @@ impl<E: Elevator> Machine<E> {
     }
 
     fn io_done(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
-        let io = self.ios.get(index);
+        let io = *self.ios.get(index);
+        if io.failed {
+            self.failed(now, &io);
+        }
         match io.kind {
             IoKind::Data { task, file } => self.data_done(now, task, file, index),
             IoKind::Metadata { task } => self.wake(now, task),
@@ -361,6 +364,20 @@ impl<E: Elevator> Machine<E> {
             }
             IoKind::Flush { task } => self.flush_done(now, task, index),
             IoKind::Journal { volume } => self.journal_written(now, volume, issue),
+        }
+    }
+
+    /// Read-ahead and write-out are no calls that could fail, and are counted here.
+    fn failed(&mut self, now: Instant, io: &Io) {
+        let (IoKind::Window { task } | IoKind::Pages { task } | IoKind::WriteBehind { task }) =
+            io.kind
+        else {
+            return;
+        };
+        let task = &mut self.tasks[task as usize];
+        if now >= task.report.counted_from {
+            task.report.per_op.of_mut(io.op).errors += 1;
+            self.groups[task.group.0 as usize].errors += 1;
         }
     }
 

@@ -4,12 +4,12 @@
 mod fifo;
 
 use fairdisk_core::{
-    Admission, Change, Completion, Decision, Description, Elevator, EngineConfig, Instant, Lba,
-    PoolConfig, PoolLayout, Request, RequestId, Span, TaskId,
+    Admission, Change, Completion, Decision, Description, Elevator, EngineConfig, GroupId, Instant,
+    Lba, PoolConfig, PoolLayout, Request, RequestId, Span, TaskId,
 };
 use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec};
 use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeKind, VolumeSpec};
-use fairdisk_sim::workload::{Blocks, Limits, StreamSpec, TaskSpec};
+use fairdisk_sim::workload::{Blocks, Direction, Limits, StreamSpec, TaskSpec};
 use fairdisk_sim::{GroupSpec, Machine, MachineConfig, Unplugs, World};
 use fifo::Fifo;
 
@@ -60,6 +60,11 @@ impl Elevator for Witness {
 
 /// A disk of 1 ms a request, and a task that reads a file's first pages through the page cache.
 fn world(pages: u64, engine: EngineConfig, serves_together: bool) -> World<Witness> {
+    let machine = Machine::new(Witness::default(), config(pages, engine, serves_together));
+    World::new(machine, disk())
+}
+
+fn config(pages: u64, engine: EngineConfig, serves_together: bool) -> MachineConfig {
     let cpu = CpuSpec {
         cpus: 1,
         turnaround_min: Span::from_us(100),
@@ -71,7 +76,7 @@ fn world(pages: u64, engine: EngineConfig, serves_together: bool) -> World<Witne
     let limits = Limits { ios: Some(pages), ..Limits::default() };
     let stream = StreamSpec { blocks: Blocks::fixed(4096), limits, ..StreamSpec::default() };
     let task = TaskSpec { files: vec![0], buffered: true, stream, ..TaskSpec::default() };
-    let config = MachineConfig {
+    MachineConfig {
         seed: 0,
         engine,
         rotational: true,
@@ -94,8 +99,7 @@ fn world(pages: u64, engine: EngineConfig, serves_together: bool) -> World<Witne
         files: vec![FileSpec { volume: 0, start: Lba(0), bytes: 8 << 20, inode: 0 }],
         tasks: vec![task],
         keep_journal: false,
-    };
-    World::new(Machine::new(Witness::default(), config), disk())
+    }
 }
 
 fn disk() -> DeviceModel {
@@ -132,4 +136,23 @@ fn the_depth_of_a_device_that_serves_several_at_once_is_told() {
     let engine = EngineConfig { depth: 4, ..EngineConfig::default() };
     let told = |together| world(1, engine, together).machine().engine().elevator().depth;
     assert_eq!((told(true), told(false)), (Some(4), None));
+}
+
+/// No call of the task fails with them.
+#[test]
+fn read_ahead_and_write_out_that_fail_are_errors_of_the_group() {
+    for direction in [Direction::Read, Direction::Write] {
+        let mut config = config(8, EngineConfig::default(), false);
+        config.tasks[0].stream.direction = direction;
+        // Where the disk has ended.
+        config.files[0].start = Lba(1 << 20);
+        let mut world = World::new(Machine::new(Witness::default(), config), disk());
+        world.run_until_done(Instant::ZERO + Span::from_s(10));
+        let machine = world.machine();
+        assert!(machine.is_done(), "{direction:?}");
+        let accounts = machine.engine().accounts();
+        let failed = accounts.group(GroupId::ROOT).expect("it asked").errors;
+        let tallies = machine.groups().iter().map(|group| group.errors).sum::<u64>();
+        assert!(failed > 0 && tallies == failed, "{direction:?}: {tallies} of {failed}");
+    }
 }

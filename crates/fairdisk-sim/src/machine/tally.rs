@@ -19,7 +19,7 @@ pub struct GroupTally {
     pub written_bytes: u64,
     /// Bytes trimmed.
     pub trimmed_bytes: u64,
-    /// I/Os that failed.
+    /// I/Os that failed, read-ahead and write-out included.
     pub errors: u64,
     /// From the system call to its return.
     pub latency: Histogram,
@@ -80,7 +80,7 @@ pub struct OpTally {
     pub ios: u64,
     /// Bytes.
     pub bytes: u64,
-    /// I/Os that failed.
+    /// I/Os that failed, read-ahead and write-out included.
     pub errors: u64,
     latency: Option<Box<Histogram>>,
 }
