@@ -35,8 +35,8 @@ pub(crate) struct Rows {
     pub(crate) row: Vec<String>,
     /// Runs of each arm and row, in the lab [default: the experiment's, else 5]
     #[arg(
-        long, value_name = "N", value_parser = within::<u32>(1..=10_000), allow_negative_numbers = true,
-        value_hint = ValueHint::Other
+        long, value_name = "N", value_parser = within::<u32>(1..=10_000),
+        allow_negative_numbers = true, value_hint = ValueHint::Other
     )]
     pub(crate) seeds: Option<u32>,
 }
