@@ -56,15 +56,15 @@ pub(super) fn read(directory: &Path) -> Option<Said> {
         Err(_) => return None,
     }
     let directory = open_directory(directory).ok()?;
-    let kept = all(&directory).ok()?;
-    kept.said(fstat(&directory).is_ok_and(|stat| is_safe(&stat)))
+    all(&directory).ok()?.said(counts_users(&directory))
 }
 
 /// Keeps settings with a directory, instead of what they take the place of. What was there before
 /// is told, for whoever wants it back; if not all of them can be kept it is back already.
 pub(super) fn change(directory: &Path, settings: &[Setting]) -> Result<Kept, NotKept> {
-    let before = all(&open_directory(directory)?)?;
-    check(&before, settings).map_err(NotKept::Contradicts)?;
+    let opened = open_directory(directory)?;
+    let before = all(&opened)?;
+    check(&before, settings, counts_users(&opened)).map_err(NotKept::Contradicts)?;
     match settings.iter().try_for_each(|setting| keep(directory, *setting)) {
         Ok(()) => Ok(before),
         Err(error) => {
@@ -74,8 +74,9 @@ pub(super) fn change(directory: &Path, settings: &[Setting]) -> Result<Kept, Not
     }
 }
 
-/// Whether a directory with these settings made asks for what can be meant.
-fn check(kept: &Kept, settings: &[Setting]) -> Result<(), Contradiction> {
+/// Whether a directory with these settings made asks for what can be meant. What does not count is
+/// in nobody's way.
+fn check(kept: &Kept, settings: &[Setting], user_too: bool) -> Result<(), Contradiction> {
     let is_made = |is: fn(&Setting) -> bool| settings.iter().any(is);
     if is_made(|it| matches!(it, Setting::Weight(Some(_))))
         && is_made(|it| matches!(it, Setting::Priority(Some(_))))
@@ -84,7 +85,7 @@ fn check(kept: &Kept, settings: &[Setting]) -> Result<(), Contradiction> {
     }
     let mut kept = kept.clone();
     settings.iter().for_each(|setting| kept.make(*setting));
-    kept.said(true).and_then(|said| said.refused).map_or(Ok(()), Err)
+    kept.said(user_too).and_then(|said| said.refused).map_or(Ok(()), Err)
 }
 
 /// Makes it what it was.
@@ -200,6 +201,11 @@ fn all(directory: &OwnedFd) -> Result<Kept, Errno> {
 fn names(list: &[u8]) -> impl Iterator<Item = &str> {
     let texts = list.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
     texts.filter(|name| name.starts_with(USER) || name.starts_with(TRUSTED))
+}
+
+/// Whether what is said in the name of users counts.
+fn counts_users(directory: &OwnedFd) -> bool {
+    fstat(directory).is_ok_and(|stat| is_safe(&stat))
 }
 
 /// Whether nobody but root and whoever runs us may change what is said in the name of users.

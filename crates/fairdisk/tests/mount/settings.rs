@@ -148,6 +148,8 @@ fn a_tenant_does_not_give_itself_a_share() {
         keep(directory, "user.fairdisk.weight", "10000");
         keep(directory, "user.fairdisk.min_iops", "10");
     }
+    // Nor does it keep root from giving it one.
+    keep(&directory, "user.fairdisk.burst_ms", "5");
     let outer = host.group("tenant", "idle=0");
     let inner_group = format!("{outer}/inner");
     let read = format!("dd if={} of=/dev/null iflag=direct bs=4k count=1", host.file("data"));
