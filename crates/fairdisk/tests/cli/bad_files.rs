@@ -95,7 +95,7 @@ fn names_that_are_no_plain_text() {
 
 #[test]
 fn sizes_that_cannot_be() {
-    let allowed = "allowed: 1 to 4194304, the size of a file of volume `scratch`";
+    let allowed = "allowed: 1 to 1048576";
     let block = "block_kib = 900000000";
     refused("block_kib = 4", block, &["`block_kib` is 900000000", allowed]);
     refused("block_kib = 4", "block_kib = 0", &["`block_kib` is 0", allowed]);
