@@ -218,16 +218,14 @@ impl Disk {
 
     /// How the group is doing that tasks in the cgroup `name` belong to.
     fn entry(&self, name: &str) -> Result<GroupEntry, SettingError> {
-        let mut entries = self.entries();
-        let mut known = |path: &str| {
-            let at = entries.iter().position(|entry| entry.path == path)?;
-            Some(entries.swap_remove(at))
-        };
-        let Some(hierarchy) = self.mounts.gate().hierarchy() else {
+        let known = |path: &str| self.entries().into_iter().find(|entry| entry.path == path);
+        let gate = self.mounts.gate();
+        let Some(hierarchy) = gate.hierarchy() else {
             return known(&group_path(name)).ok_or(SettingError::NoHierarchy);
         };
         let cgroup = hierarchy.group(name)?;
         let (path, said) = hierarchy.effective(&cgroup);
+        gate.look_at(path);
         Ok(known(path).unwrap_or_else(|| {
             let parent = hierarchy.outer(path).map(|(parent, _)| parent);
             let nothing = GroupAccount::default();

@@ -220,6 +220,11 @@ fn a_group_that_has_done_nothing_is_answered_for() {
         serde_json::from_slice(&host.ctl(&["get", "--json", &group]).stdout).unwrap();
     assert_eq!((&got["weight"], &got["reads"]), (&300.into(), &0.into()));
     assert!(host.entry(&group).is_null(), "looking at it changes nothing");
+    // One that is known, and was given something else by somebody else since.
+    let other = host.group("other", "weight=5");
+    let directory = host.group_directory("other");
+    setxattr(&directory, "trusted.fairdisk.weight", b"6", XattrFlags::empty()).unwrap();
+    assert_eq!(get(&other), "weight=6\n");
     let nobody = host.ctl(&["get", "/no/such"]);
     assert_eq!(nobody.status.code(), Some(2), "{}", text(&nobody));
     assert!(text(&nobody).contains("no/such; mkdir makes one"), "{}", text(&nobody));
