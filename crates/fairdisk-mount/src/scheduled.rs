@@ -185,8 +185,8 @@ impl ScheduledGate {
         }
     }
 
-    /// Finds out what the group at `path` asks for, if there is such a group: others may have changed
-    /// that since it asked last.
+    /// Finds out what the group at `path` asks for, if there is such a group: others may have
+    /// changed that since it asked last.
     pub fn look_at(&self, path: &str) {
         let mut identity = self.identity();
         let known = identity.groups().find(|known| known.path == path).map(|known| known.id);
