@@ -142,7 +142,7 @@ impl Fair {
         entry.ceiling.change(now, &entry.qos.ceiling, &qos.ceiling);
         entry.qos = qos;
         self.barred.release(group.0, &mut self.tree);
-        self.set_floor(group.0, &qos);
+        self.set_floor(now, group.0, &qos);
         self.all_floors_want();
         self.set_target(now, group.0, &qos);
     }

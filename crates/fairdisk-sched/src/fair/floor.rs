@@ -49,7 +49,10 @@ pub(super) struct PaidUntil(Instant);
 
 impl Fair {
     /// The group has this floor from now on, or none.
-    pub(super) fn set_floor(&mut self, group: u32, qos: &Qos) {
+    pub(super) fn set_floor(&mut self, now: Instant, group: u32, qos: &Qos) {
+        // What was paid for was another floor, or that of a group that had its number before.
+        let paid = &mut self.groups[group as usize].floor_paid;
+        *paid = PaidUntil(paid.0.min(now));
         self.floors.due.place(group, None);
         self.floors.groups.retain(|one| *one != group);
         if !qos.floor.is_none() {
@@ -128,7 +131,8 @@ impl Fair {
             let of_bios = entry.qos.floor.time_of(0).as_ns().saturating_mul(bios.into());
             let time = entry.qos.floor.time_of(bytes).max(Span::from_ns(of_bios));
             let time = time - Span::from_ns(time.as_ns() / EARLY);
-            entry.floor_paid = PaidUntil(entry.floor_paid.0.max(least) + time);
+            // What it had beyond its floor a moment ago does not make up for a second without it.
+            entry.floor_paid = PaidUntil(entry.floor_paid.0.clamp(least, now) + time);
             self.floors.due.place(one, None);
             self.floor_wants(one);
         }

@@ -246,14 +246,19 @@ impl Hierarchy {
         }
     }
 
-    /// The group is about to be served: nobody who comes now has had much less.
+    /// The group is about to be served: nobody who comes now has had much less than whoever is
+    /// first in line, which the group need not be.
     #[inline]
     pub(super) fn reach(&mut self, group: u32) {
         let mut at = self.innermost(group);
         loop {
-            let (line, start) = (self.line_of(at), self.member(at).start);
+            let line = self.line_of(at);
+            let least = self
+                .order
+                .first(&self.lines[line].tree)
+                .map_or(0, |first| self.member(first).start);
             let reached = &mut self.lines[line].reached;
-            *reached = (*reached).max(start);
+            *reached = (*reached).max(least);
             let Some(outer) = outer_of(line) else { return };
             at = outer;
         }
@@ -484,6 +489,23 @@ mod tests {
         let first = served(&mut tree, 12);
         assert!((10..=12).contains(&first[1]), "{first:?}");
         assert_eq!(served(&mut tree, 100)[1] / 5, 10, "and from then on its share");
+    }
+
+    #[test]
+    fn who_comes_does_not_pay_for_what_others_had_out_of_turn() {
+        let mut tree = tree(&[(100, None), (900, None), (900, None)]);
+        (0..2).for_each(|group| tree.set_wants(group, true));
+        for round in 0..3000 {
+            // A floor serves the first group, whoever is first in line.
+            let group = if round % 3 > 0 { 0 } else { 1 };
+            tree.reach(group);
+            tree.charge(group, Span::ZERO, Span::from_ms(1));
+            tree.forgive(group, Span::from_ms(100));
+        }
+        assert!(tree.is_ahead(0, Span::from_ms(90)));
+        tree.set_wants(2, true);
+        let first = served(&mut tree, 100);
+        assert!(first[2] >= 45 && first[1] >= 40, "{first:?}");
     }
 
     #[test]

@@ -79,9 +79,8 @@ impl Fair {
             let queue = self.queues.first_of(now, group);
             let at = self.next_of(now, queue);
             if !self.is_at_ceiling(now, at) {
-                if self.turn.is_none_or(|turn| turn.group != group) {
-                    self.give_turn(now, group, queue);
-                }
+                // No turn of its own: that would be more than it is promised, and less later.
+                self.end_keeping(now);
                 return self.dispatch(now, at, Why::BelowFloor);
             }
         }

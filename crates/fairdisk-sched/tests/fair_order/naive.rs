@@ -191,9 +191,11 @@ impl Naive {
     /// The group's own tasks have an I/O served.
     pub(crate) fn serve(&mut self, group: usize) {
         for member in self.members_around(group) {
-            let start = self.place_of(member).start;
-            let reached = self.reached(self.line_of(member));
-            *reached = start.max(*reached);
+            let line = self.line_of(member);
+            let standing = self.members(line).into_iter().filter(|one| self.stands(*one));
+            let least = standing.map(|one| self.place_of(one).start).min();
+            let reached = self.reached(line);
+            *reached = least.unwrap_or(0).max(*reached);
         }
         for group in self.path(group) {
             let now = self.now;
