@@ -49,6 +49,16 @@ fn what_was_kept_is_not_blamed() {
 }
 
 #[test]
+fn who_gets_nothing_is_wronged_whatever_its_ceiling() {
+    let starved = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/starved.toml");
+    let plan = Plan::experiment(starved, &Options::default()).unwrap();
+    let comparison = compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    let cell = &comparison.cells[0];
+    assert_eq!(cell.groups[1].outcome.ios, 0, "or this says nothing");
+    assert_eq!(percents(cell), [("large", 89), ("capped", 11)]);
+}
+
+#[test]
 fn each_rate_of_a_ceiling_counts_what_it_limits() {
     let cell = &compared("fixed-8ms", "two rates").cells[0];
     let ceiling = cell.groups[0].promises.ceiling.expect("it has one");

@@ -183,7 +183,8 @@ fn claims(loaded: &Loaded, rates: &[Rate], alone: &dyn Fn(usize) -> Option<Rate>
             true => here.cost(),
             false => sum(members.iter().filter_map(|member| alone(*member))).cost(),
         };
-        let worth = |rates: &Rates| rate_work(rates, cost);
+        // What nobody has seen served is worth nobody knows what.
+        let worth = |rates: &Rates| rate_work(rates, cost).filter(|_| cost != [0.0; 2]);
         let tasks = &all_tasks[at];
         let demand = (!tasks.is_empty()).then(|| {
             let pauses = tasks.iter().all(|task| pauses(task));
