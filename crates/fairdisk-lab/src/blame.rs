@@ -140,7 +140,11 @@ fn search(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) -> Resu
         } else {
             let mut screen = screen::Screen::new(design);
             let searched = screen.search(runs);
-            findings.suspects = screen.active();
+            // One that had not the runs to end its walks has not looked at what others found.
+            findings.suspects = match searched {
+                Ok(()) => screen.active(),
+                Err(_) => findings.suspects.union(screen.active()),
+            };
             searched?;
         }
         let noise = Noise::of(runs, FactorSet::first(design.factors));

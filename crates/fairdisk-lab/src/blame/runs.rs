@@ -215,8 +215,8 @@ impl<'a> Runs<'a> {
     /// One more run of each mixture that has all of its runs, if the budget allows it.
     pub(super) fn more_seeds(&mut self) -> Result<bool, Halt> {
         let last = self.seeds - 1;
-        let sets: Vec<FactorSet> =
-            self.known.keys().filter(|run| run.1 == last).map(|run| run.0).collect();
+        let sets = self.known.keys().filter(|run| run.1 == last).map(|run| run.0);
+        let sets: Vec<FactorSet> = sets.filter(|set| self.values(*set).is_some()).collect();
         let runs: Vec<_> = sets.iter().map(|set| (*set, self.seeds)).collect();
         if self.missing(&runs).len() > self.left() {
             return Ok(false);

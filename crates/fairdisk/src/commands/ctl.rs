@@ -5,6 +5,7 @@ use super::top::rates::quantile;
 use crate::failure::Failure;
 use crate::output::{self, diagnose};
 use clap::Subcommand;
+use clap::builder::NonEmptyStringValueParser;
 use fairdisk_mount::control::{
     Answer, Ask, Client, ControlError, GroupEntry, Status, directories, running, socket_name,
 };
@@ -43,7 +44,8 @@ enum Action {
     },
     /// What a group asks for
     Get {
-        /// Its cgroup, as `list` shows it
+        /// Its cgroup, as `list` shows it; `/` is whoever is in none
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
         group: String,
         /// Print JSON
         #[arg(long)]
@@ -51,7 +53,8 @@ enum Action {
     },
     /// Set what a group asks for: all of it or, if something cannot be, nothing
     Set {
-        /// Its cgroup, as `list` shows it
+        /// Its cgroup, as `list` shows it; `/` is whoever is in none
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
         group: String,
         /// `weight=N` (1 to 10000) or `ioprio=N` (0, high, to 7); `idle=N`: how many ms, 0 to 1000,
         /// the disk is kept for the group when it has nothing queued; `min_iops=N`, `min_bps=N`: a

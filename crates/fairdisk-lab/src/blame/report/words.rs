@@ -60,7 +60,9 @@ pub(super) fn verdict(report: &Report) -> String {
     let (culprits, all) = (found.culprits().len(), report.changes.len());
     let changes = count(all, "change");
     let is_known = found.is_searched && found.rest.is_none_or(|rest| rest.is_noise);
+    let differ = found.ends.as_ref().is_none_or(|ends| ends.differ);
     match culprits {
+        1.. if !differ => format!("{culprits} of {changes} do something, and together nothing"),
         0 if !is_known => format!("of {changes} none is known to be to blame"),
         0 => format!("none of {changes} is to blame: all is within the noise"),
         1 => format!("1 of {changes} is to blame"),
