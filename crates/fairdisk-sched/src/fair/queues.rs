@@ -152,10 +152,22 @@ impl Queues {
         if in_line {
             self.leave(at);
         }
+        let (class, reached) = (self[at].class(), self.reached(at));
         self[at].ioprio = ioprio;
+        if self[at].class() != class {
+            // Each class has a time of its own: by what it was ahead of one, it is of the other.
+            let ahead = self[at].start.saturating_sub(reached);
+            self[at].start = self.reached(at).saturating_add(ahead);
+        }
         if in_line {
             self.join(now, at);
         }
+    }
+
+    /// How far the queue's class has come in its group.
+    fn reached(&self, at: u32) -> u64 {
+        let Queue { group, .. } = self[at];
+        self.leaves[group as usize].classes[self[at].class()].reached
     }
 
     // ---- ends ----------------------------------------------------------------------------
