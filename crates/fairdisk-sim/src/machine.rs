@@ -469,11 +469,12 @@ impl<E: Elevator> Machine<E> {
 
 /// The memory for the pages of the files that some task maps.
 fn page_cache(config: &MachineConfig) -> PageCache {
-    let mapped = |file: usize| {
-        let maps = |task: &TaskSpec| task.mapped.is_some() && task.files.contains(&(file as u32));
-        config.tasks.iter().any(maps)
-    };
-    let pages = config.files.iter().enumerate().map(|(file, spec)| match mapped(file) {
+    let mut is_mapped = vec![false; config.files.len()];
+    let mapping = config.tasks.iter().filter(|task| task.mapped.is_some());
+    for file in mapping.flat_map(|task| &task.files) {
+        is_mapped[*file as usize] = true;
+    }
+    let pages = config.files.iter().zip(is_mapped).map(|(spec, is_mapped)| match is_mapped {
         true => spec.bytes.div_ceil(PAGE_BYTES),
         false => 0,
     });

@@ -96,6 +96,7 @@ fn kind(expected: &str) -> &str {
         "u16" => "a whole number from 0 to 65535",
         "u32" => "a whole number from 0 to 4294967295",
         "u64" | "usize" => "a whole number from 0",
+        "a nonzero u64" | "a nonzero u32" => "a whole number from 1",
         "i64" => "a whole number",
         "f64" => "a number",
         "a boolean" => "true or false",
@@ -127,6 +128,10 @@ mod tests {
         assert_eq!(
             said("invalid value: integer `-1`, expected u32"),
             "`count`: expected a whole number from 0 to 4294967295, not -1"
+        );
+        assert_eq!(
+            said("invalid value: integer `0`, expected a nonzero u64"),
+            "`count`: expected a whole number from 1, not 0"
         );
         assert_eq!(
             said("invalid type: integer `99999999999999999999` as i128, expected f64"),
