@@ -196,12 +196,15 @@ impl ScheduledGate {
         }
     }
 
-    /// Another scheduler takes over.
+    /// Another scheduler takes over. Gives back the first floor it refuses to keep, if any.
     ///
     /// # Errors
     /// It cannot work with what it finds; the one in charge stays.
-    pub fn switch(&self, scheduler: Scheduler) -> Result<(), AttachError> {
-        self.disk.switch(scheduler)
+    pub fn switch(&self, scheduler: Scheduler) -> Result<Option<Refusal>, AttachError> {
+        self.disk.switch(scheduler)?;
+        let mut identity = self.identity();
+        identity.ask_anew();
+        Ok(self.configure(&mut identity))
     }
 
     /// Nobody is left to share the disk with: what is queued goes as fast as the disk takes it,

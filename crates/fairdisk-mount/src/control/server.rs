@@ -8,7 +8,7 @@ use crate::mounts::Mounts;
 use crate::scheduled::GroupStatus;
 use crate::trouble::Seldom;
 use crate::visitors::{Place, Visitors};
-use fairdisk_core::{GroupAccount, WeightMap};
+use fairdisk_core::{GroupAccount, Refusal, WeightMap};
 use fairdisk_sched::{Honours, SchedulerSpec};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Uid, geteuid};
@@ -173,12 +173,24 @@ impl Disk {
         let gate = self.mounts.gate();
         let from = gate.scheduler();
         match gate.switch(spec.build()) {
-            Ok(()) => {
+            Ok(refusal) => {
                 tracing::info!(from, to = gate.scheduler(), "scheduler switched");
                 let mut about = self.about();
                 about.settings.scheduler = Some(name.to_owned());
                 about.honours = spec.honours();
-                Answer::Done
+                match refusal {
+                    None => Answer::Done,
+                    Some(refusal) => {
+                        let Refusal::Floor { group, .. } = refusal;
+                        let groups = gate.groups();
+                        let group = groups.iter().find(|known| known.id == group);
+                        let group = group.map_or("a group that is gone", |known| &*known.path);
+                        Answer::Error(format!(
+                            "`{name}` has taken over, but does not keep the floor of {group}: \
+                             {refusal}"
+                        ))
+                    }
+                }
             }
             Err(error) => Answer::Error(format!("`{name}` cannot take over: {error}")),
         }

@@ -1,7 +1,7 @@
 //! The groups, and what each asks for.
 
 use super::{Asks, Hierarchy, RECHECK, SWEEP, Said};
-use fairdisk_core::{Change, Contradiction, GroupId, Instant, Qos};
+use fairdisk_core::{Change, Contradiction, GroupId, Instant, Qos, Rates};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Groups whose directories are looked for in one pass. With more of them it takes several until
@@ -147,6 +147,25 @@ impl Groups {
         if let Some(known) = self.get_mut(group.0) {
             known.refused = Some(std::mem::replace(&mut known.asks.qos, known.before));
         }
+    }
+
+    /// Another scheduler is in charge, which took over the floors it found: it is asked for them
+    /// one after the other, also for those that the one before refused.
+    pub(super) fn ask_anew(&mut self, changes: &mut Vec<Change>) {
+        let mut floors = Vec::new();
+        for (number, known) in (0..).zip(&mut self.list) {
+            let Some(known) = known else { continue };
+            let qos = known.refused.take().unwrap_or(known.asks.qos);
+            if qos.floor.is_none() {
+                continue;
+            }
+            known.before = Qos { floor: Rates::NONE, ..known.asks.qos };
+            known.asks.qos = qos;
+            let group = GroupId(number);
+            changes.push(Change::GroupQos { group, qos: known.before });
+            floors.push(Change::GroupQos { group, qos });
+        }
+        changes.append(&mut floors);
     }
 
     fn get(&self, number: u32) -> Option<&Group> {
@@ -383,6 +402,28 @@ mod tests {
         assert_eq!(asks, Some(Asks::DEFAULT), "what is shown is what is in effect");
         assert_eq!(tree.look_again(), []);
         assert_eq!(tree.set("min_iops=5"), first);
+    }
+
+    #[test]
+    fn another_scheduler_is_asked_for_all_floors() {
+        let mut tree = Tree::new();
+        let group = tree.group;
+        let floor = tree.set("min_iops=5");
+        let asks = |tree: &Tree| {
+            let known = tree.groups.iter().find(|known| known.id == group);
+            known.map(|known| known.asks)
+        };
+        let with = asks(&tree);
+        let without = Change::GroupQos { group, qos: Qos::NONE };
+        for _ in 0..2 {
+            let mut changes = Vec::new();
+            tree.groups.ask_anew(&mut changes);
+            assert_eq!(changes, [without, floor[0]]);
+            assert_eq!(asks(&tree), with);
+            // Refused, it is asked for again by the next one.
+            tree.groups.refuse(group);
+            assert_eq!(asks(&tree), Some(Asks::DEFAULT));
+        }
     }
 
     #[test]

@@ -139,6 +139,11 @@ impl Identity {
         }
     }
 
+    /// Another scheduler is in charge: it is to be asked for the floors, and may refuse them.
+    pub fn ask_anew(&mut self) {
+        self.groups.ask_anew(&mut self.changes);
+    }
+
     /// What a group asks for beside its share is refused: what it had stays.
     pub fn refuse(&mut self, group: GroupId) {
         self.groups.refuse(group);

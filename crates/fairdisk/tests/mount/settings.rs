@@ -79,6 +79,28 @@ fn a_floor_that_cannot_be_kept_is_refused_and_nothing_changes() {
     host.unmount();
 }
 
+/// One scheduler takes no notice of floors, the next one does, and cannot keep this one.
+#[test]
+fn a_scheduler_that_takes_over_says_which_floor_it_does_not_keep() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.make_file("data", 1);
+    host.mount_well(&["--device-model", "wd2500js", "--scheduler", "two-layer-cfq"]);
+    let group = host.group("tenant", "min_iops=1000000");
+    let get = || text(&host.ctl(&["get", &group]));
+    assert!(get().contains("min_iops=1000000"), "{}", get());
+    let over = host.ctl(&["scheduler", "fair"]);
+    assert_eq!(over.status.code(), Some(2), "{}", text(&over));
+    let says = format!("`fair` has taken over, but does not keep the floor of {group}: its floor");
+    assert!(text(&over).contains(&says), "{}", text(&over));
+    assert!(!get().contains("min_iops"), "{}", get());
+    assert!(host.ctl(&["scheduler", "two-layer-cfq"]).status.success());
+    assert!(get().contains("min_iops=1000000"), "{}", get());
+    host.unmount();
+}
+
 /// The rule of experiments; what it says is the same everywhere.
 #[test]
 fn what_cannot_be_meant_together_is_refused_and_nothing_changes() {
