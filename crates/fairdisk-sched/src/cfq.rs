@@ -7,6 +7,7 @@ pub(crate) mod dispatch;
 mod driver;
 pub(crate) mod engine;
 pub(crate) mod jiffies;
+pub(crate) mod kicks;
 pub(crate) mod layer;
 pub(crate) mod layer_turn;
 mod owners;

@@ -61,7 +61,7 @@ impl Elevator for RevisedCfq {
     fn decide(&mut self, now: Instant) -> Decision {
         let now = self.state.ticker.now(now);
         self.state.fire_timer(now);
-        if let Some(standing) = self.state.standing {
+        if let Some(standing) = self.state.kicks.standing() {
             return standing;
         }
         self.state.dispatch(now).or_wait(|why| self.state.wait(why))

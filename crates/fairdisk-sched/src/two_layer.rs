@@ -176,7 +176,7 @@ impl Elevator for TwoLayerCfq {
             self.line.join(group.0);
             // Both layers run the same algorithm: a used-up slice does not keep others waiting.
             if self.line.slice_used(now) {
-                self.inner.kick_at_once();
+                self.inner.kicks.kick_at_once();
             }
         }
         displaced.map_or(Admission::Queued, Admission::Displaces)

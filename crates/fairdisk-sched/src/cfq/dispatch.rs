@@ -168,7 +168,7 @@ impl Cfq {
         let queue = self.requests[index].queue;
         self.hand_over(now, index);
         // The wait that this request ended is over for the others, too.
-        self.kick();
+        self.kicks.kick();
         Some((RequestId(index), self.queues[queue as usize].layer))
     }
 

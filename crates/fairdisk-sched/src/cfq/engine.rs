@@ -4,6 +4,7 @@
 
 use super::driver::Driver;
 use super::jiffies::{Jiffies, Ticker};
+use super::kicks::Kicks;
 use super::layer::{Layer, ServiceKey};
 use super::params::{CfqParams, Tunables};
 use super::patience::Patience;
@@ -12,7 +13,7 @@ use super::requests::Requests;
 use super::tasks::Tasks;
 use alloc::vec::Vec;
 use fairdisk_core::tree::Forest;
-use fairdisk_core::{Completion, Decision, Request, RequestId};
+use fairdisk_core::{Completion, Request, RequestId};
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +46,8 @@ pub(crate) struct Cfq {
     pub(crate) round: Option<(u32, u32)>,
     /// The request withdrawn last, if it was the next one of its queue.
     pub(crate) withdrawn_next: Option<RequestId>,
-    /// The wait last decided for; `None` once something asked for another look.
-    pub(crate) standing: Option<Decision>,
-    /// The request admitted last is worth running the driver at once.
-    pub(crate) asks_at_once: bool,
+    /// Whether there is reason to look again at what to do.
+    pub(crate) kicks: Kicks,
     /// Whether a layer that has run empty with its last task's slice may wait for that task.
     pub(crate) layer_idle: bool,
     /// The layer that does.
@@ -75,8 +74,7 @@ impl Cfq {
             device_wide_busy_count: false,
             round: None,
             withdrawn_next: None,
-            standing: None,
-            asks_at_once: false,
+            kicks: Kicks::default(),
             layer_idle: false,
             waiting_layer: NIL,
             patience: None,
@@ -103,11 +101,7 @@ impl Cfq {
         if request.sync {
             self.catch_up_priority(context);
         }
-        self.asks_at_once = false;
-        // The driver asks an empty scheduler again as soon as something comes.
-        if self.queued == 0 {
-            self.kick();
-        }
+        self.kicks.arrived(self.queued);
         let displaced = self.store(now, request, queue, context);
         self.observe(now, request, queue, context);
         self.arrived(now, queue, request);
@@ -178,7 +172,7 @@ impl Cfq {
             }
         }
         // The driver has room again and asks.
-        self.kick();
+        self.kicks.kick();
         let wait = if rq.sync { self.layer_patience(rq.queue, rq.context) } else { 0 };
         self.let_go(now, rq.queue, rq.context);
         Completed { layer, wait }

@@ -107,7 +107,7 @@ impl Cfq {
         q.orphan = true;
         if self.layers[q.layer as usize].active == queue {
             self.expire(now, queue, false);
-            self.kick();
+            self.kicks.kick();
         }
         self.release_if_done(now, queue);
     }
@@ -132,7 +132,7 @@ impl Cfq {
         }
         if self.layers[q.layer as usize].active == queue {
             self.expire(now, queue, false);
-            self.kick();
+            self.kicks.kick();
         }
         self.free_queues.push(queue);
     }

@@ -16,7 +16,7 @@ impl Cfq {
             self.driver.together = depth > 1;
             // What was seen at another depth says nothing any more.
             self.driver.queueing = !self.tunables.quirks.q6_queueing_latched;
-            self.kick();
+            self.kicks.kick();
         }
     }
 
@@ -77,7 +77,7 @@ impl Cfq {
         if has_disk {
             self.end_layer_idle(layer);
             self.wait_for_layer(now, layer, self.patience_of(layer));
-            self.kick();
+            self.kicks.kick();
         }
     }
 

@@ -150,13 +150,13 @@ impl Cfq {
         self.end_layer_idle(layer);
         if self.driver.together {
             // There may be room beside what is in flight.
-            self.kick();
+            self.kicks.kick();
         }
         let active = self.layers[layer as usize].active;
         if active == queue {
             if self.queues[queue as usize].waits {
                 self.driver.idle_timer = None;
-                self.kick_at_once();
+                self.kicks.kick_at_once();
             }
         } else if active != NIL && self.should_preempt(now, active, queue, request) {
             self.preempt(now, active, queue);
@@ -179,7 +179,7 @@ impl Cfq {
         self.put_first(now, queue);
         self.queues[queue as usize].slice_end = 0;
         self.queues[queue as usize].slice_new = true;
-        self.kick_at_once();
+        self.kicks.kick_at_once();
     }
 
     /// The first rule that applies decides (spec: cfq, section 2.12).

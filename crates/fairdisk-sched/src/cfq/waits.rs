@@ -8,39 +8,24 @@ use super::queue::NIL;
 use fairdisk_core::{Decision, Instant, Why};
 
 impl Cfq {
-    /// Asks for another look at what to do: what Linux calls kicking the queue. Between kicks a
-    /// wait stands, as there the driver does not ask again.
-    pub(crate) const fn kick(&mut self) {
-        self.standing = None;
-    }
-
-    /// An arrival ends a wait or takes the disk: a kick even where requests are gathered.
-    pub(crate) const fn kick_at_once(&mut self) {
-        self.asks_at_once = true;
-        self.kick();
-    }
-
     /// When the driver is to be run whatever is gathered.
     pub(crate) fn runs_driver_at(&self) -> Option<Instant> {
-        if self.asks_at_once {
-            return Some(Instant::ZERO);
-        }
-        self.driver.idle_timer.map(|timer| self.ticker.instant(timer))
+        let timer = self.driver.idle_timer.map(|timer| self.ticker.instant(timer));
+        self.kicks.runs_driver_at(timer)
     }
 
     /// The wait that still stands.
     pub(crate) fn standing(&self, now: Jiffies) -> Option<Decision> {
         match &self.patience {
             Some(patience) if patience.overdue(now).is_some() => None,
-            _ => self.standing,
+            _ => self.kicks.standing(),
         }
     }
 
     /// Turns a refusal into the wait it means, and lets it stand.
     pub(crate) fn wait(&mut self, why: Why) -> Decision {
-        let decision = self.meaning_of(why);
-        self.standing = Some(decision);
-        decision
+        let wait = self.meaning_of(why);
+        self.kicks.let_stand(wait)
     }
 
     fn meaning_of(&self, why: Why) -> Decision {
@@ -136,7 +121,7 @@ impl Cfq {
         if self.waiting_layer == layer && layer != NIL {
             self.waiting_layer = NIL;
             self.driver.idle_timer = None;
-            self.kick_at_once();
+            self.kicks.kick_at_once();
         }
     }
 
@@ -154,15 +139,15 @@ impl Cfq {
         self.driver.idle_timer = None;
         self.waiting_layer = NIL;
         let active = self.layers[layer as usize].active;
-        let Some(queue) = self.queues.get(active as usize) else { return self.kick() };
+        let Some(queue) = self.queues.get(active as usize) else { return self.kicks.kick() };
         if queue.slice_used(timer) {
             self.expire(timer, active, false);
-            self.kick();
+            self.kicks.kick();
         } else if self.queued > 0 {
             if queue.is_empty() {
                 self.expire(timer, active, false);
             }
-            self.kick();
+            self.kicks.kick();
         }
     }
 }

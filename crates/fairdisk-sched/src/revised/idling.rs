@@ -114,20 +114,20 @@ impl State {
     fn timer_fired(&mut self, timer: Jiffies) {
         self.device.idle_timer = None;
         let active = self.active;
-        let Some(queue) = self.queues.get_mut(active as usize) else { return self.kick() };
+        let Some(queue) = self.queues.get_mut(active as usize) else { return self.kicks.kick() };
         if queue.must_dispatch {
-            return self.kick();
+            return self.kicks.kick();
         }
         if queue.slice_used(timer) {
             self.expire(timer, active, false);
-            self.kick();
+            self.kicks.kick();
         } else if self.busy > 0 {
             if queue.is_empty() {
                 queue.deep = false;
                 self.expire(timer, active, false);
                 self.turn_ended = Why::IdleWaitFailed;
             }
-            self.kick();
+            self.kicks.kick();
         }
     }
 }

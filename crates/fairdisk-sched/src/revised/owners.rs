@@ -124,7 +124,7 @@ impl State {
         let queue = self.tasks[context].sync_queue;
         if queue != NIL && self.active == queue {
             self.expire(now, queue, false);
-            self.kick();
+            self.kicks.kick();
         }
         self.leave_queue(now, context);
         if self.tasks[context].requests == 0 {
@@ -149,7 +149,7 @@ impl State {
         }
         if self.active == queue {
             self.expire(now, queue, false);
-            self.kick();
+            self.kicks.kick();
         }
         self.free_queues.push(queue);
         self.groups.abandon(self.queue(queue).home);

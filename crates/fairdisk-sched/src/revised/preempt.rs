@@ -26,7 +26,7 @@ impl State {
             q.slice_end = 0;
             q.slice_new = true;
             q.turn = Some(Why::Preempted);
-            self.kick_at_once();
+            self.kicks.kick_at_once();
         }
     }
 
@@ -37,7 +37,7 @@ impl State {
             || (self.on.kick_when_busy && self.busy > 1);
         if kick {
             self.device.idle_timer = None;
-            self.kick_at_once();
+            self.kicks.kick_at_once();
         }
         let on = &self.on;
         let q = &mut self.queues[queue as usize];

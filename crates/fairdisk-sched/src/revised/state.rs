@@ -9,6 +9,7 @@ use super::queueing::{Queueing, Sample};
 use super::workload::Serving;
 use crate::cfq::CfqParams;
 use crate::cfq::jiffies::{Jiffies, Ticker};
+use crate::cfq::kicks::Kicks;
 use crate::cfq::layer::ServiceKey;
 use crate::cfq::params::Tunables;
 use crate::cfq::priority::AsyncQueues;
@@ -19,7 +20,7 @@ use crate::cfq::tasks::Tasks;
 use alloc::vec;
 use alloc::vec::Vec;
 use fairdisk_core::tree::{Forest, Tree};
-use fairdisk_core::{Completion, Decision, Flags, IoPrio, Lba, Request, RequestId, Why};
+use fairdisk_core::{Completion, Flags, IoPrio, Lba, Request, RequestId, Why};
 
 /// What belongs to the device.
 #[derive(Clone, Debug)]
@@ -90,10 +91,8 @@ pub(super) struct State {
     pub(super) round: Option<(u32, u32)>,
     /// The request withdrawn last, if it was the next one of its queue.
     pub(super) withdrawn_next: Option<RequestId>,
-    /// The wait last decided for; `None` once something asked for another look.
-    pub(super) standing: Option<Decision>,
-    /// The request admitted last is worth running the driver at once.
-    pub(super) asks_at_once: bool,
+    /// Whether there is reason to look again at what to do.
+    pub(super) kicks: Kicks,
 }
 
 impl State {
@@ -136,8 +135,7 @@ impl State {
             turn_ended: Why::QueueEmptied,
             round: None,
             withdrawn_next: None,
-            standing: None,
-            asks_at_once: false,
+            kicks: Kicks::default(),
         }
     }
 
@@ -167,11 +165,7 @@ impl State {
         if request.sync {
             self.catch_up_priority(context);
         }
-        self.asks_at_once = false;
-        // The driver asks an empty scheduler again as soon as something comes.
-        if self.queued == 0 {
-            self.kick();
-        }
+        self.kicks.arrived(self.queued);
         let displaced = self.store(now, request, queue, context);
         self.observe(now, request, queue, context);
         self.arrived(now, queue, request);
@@ -216,7 +210,7 @@ impl State {
             self.active_completed(now, rq.sync, rq.flags.contains(Flags::NOIDLE));
         }
         // The driver has room again and asks.
-        self.kick();
+        self.kicks.kick();
         self.let_go(now, rq.queue, rq.context);
     }
 

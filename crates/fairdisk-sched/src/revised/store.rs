@@ -68,7 +68,7 @@ impl State {
         let context = self.requests.take(id.0).context;
         // A merge does not make the driver ask again; a queue that is gone from the tree must.
         if self.queue(queue).is_empty() {
-            self.kick();
+            self.kicks.kick();
         }
         self.let_go(now, queue, context);
     }

@@ -5,31 +5,16 @@ use crate::cfq::jiffies::Jiffies;
 use fairdisk_core::{Decision, Instant, Why};
 
 impl State {
-    /// Asks for another look at what to do: what Linux calls kicking the queue. Between kicks a
-    /// wait stands, as there the driver does not ask again.
-    pub(super) const fn kick(&mut self) {
-        self.standing = None;
-    }
-
-    /// An arrival ends a wait or takes the disk: a kick even where requests are gathered.
-    pub(super) const fn kick_at_once(&mut self) {
-        self.asks_at_once = true;
-        self.kick();
-    }
-
     /// When the driver is to be run whatever is gathered.
     pub(super) fn runs_driver_at(&self) -> Option<Instant> {
-        if self.asks_at_once {
-            return Some(Instant::ZERO);
-        }
-        self.device.idle_timer.map(|timer| self.instant(timer))
+        let timer = self.device.idle_timer.map(|timer| self.instant(timer));
+        self.kicks.runs_driver_at(timer)
     }
 
     /// Turns a refusal into the wait it means, and lets it stand.
     pub(super) fn wait(&mut self, why: Why) -> Decision {
-        let decision = self.meaning_of(why);
-        self.standing = Some(decision);
-        decision
+        let wait = self.meaning_of(why);
+        self.kicks.let_stand(wait)
     }
 
     fn meaning_of(&self, why: Why) -> Decision {
