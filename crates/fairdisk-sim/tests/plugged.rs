@@ -2,14 +2,11 @@
 
 #[path = "../../fairdisk-core/tests/model/fifo.rs"]
 mod fifo;
+mod small;
 
-use fairdisk_core::{
-    BioId, EngineConfig, Instant, Lba, PlugConfig, PlugFlash, Record, RequestId, Span,
-};
-use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec};
-use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeKind, VolumeSpec};
+use fairdisk_core::{BioId, EngineConfig, Instant, PlugConfig, PlugFlash, Record, RequestId, Span};
 use fairdisk_sim::workload::{Blocks, Direction, Limits, StreamSpec, TaskSpec};
-use fairdisk_sim::{GroupSpec, Machine, MachineConfig, Unplugs, World};
+use fairdisk_sim::{Machine, MachineConfig, Unplugs, World};
 use fifo::Fifo;
 use std::collections::BTreeMap;
 
@@ -38,59 +35,17 @@ fn buffered(direction: Direction, ios: u64) -> TaskSpec {
 
 /// A machine with one task.
 fn machine(task: TaskSpec, unplugs: Unplugs) -> Machine<Fifo> {
-    let cpu = CpuSpec {
-        cpus: 1,
-        turnaround_min: Span::from_us(100),
-        turnaround_max: Span::from_us(100),
-        slot_wake: Span::ZERO,
-        page_copy: Span::from_us(10),
-        page_fault: Span::ZERO,
-    };
     let engine = EngineConfig { depth: DEPTH, plug: Some(PLUG), ..EngineConfig::default() };
-    let config = MachineConfig {
-        seed: 0,
-        engine,
-        rotational: true,
-        serves_together: false,
-        cpu,
-        read_ahead_pages: 8,
-        memory_pages: 1024,
-        write_behind_bytes: 1 << 20,
-        meta_hint: false,
-        async_of_submitter: false,
-        unplugs,
-        costs: None,
-        groups: vec![GroupSpec::default()],
-        volumes: vec![VolumeSpec {
-            kind: VolumeKind::Raw,
-            start: Lba(0),
-            warm: true,
-            journal: None,
-        }],
-        files: vec![FileSpec { volume: 0, start: Lba(0), bytes: 8 << 20, inode: 0 }],
-        tasks: vec![task],
-        keep_journal: true,
-    };
+    let config = small::config(task, Span::from_us(10));
+    let config =
+        MachineConfig { engine, read_ahead_pages: 8, unplugs, keep_journal: true, ..config };
     Machine::new(Fifo::default(), config)
-}
-
-/// A disk of 1 ms a request.
-fn disk() -> DeviceModel {
-    let cost = FixedCost { latency_us: 1_000, mb_per_s: None };
-    let params = FixedParams {
-        capacity_sectors: 1 << 20,
-        parallel: DEPTH,
-        read: cost,
-        write: cost,
-        flush_us: 0,
-    };
-    DeviceSpec::Fixed(FixedSpec::new(params).expect("describes a device")).build()
 }
 
 /// Of each request, by the order of their first bios: when that was submitted, and how long after
 /// the request was issued, both in microseconds.
 fn issued(task: TaskSpec, unplugs: Unplugs) -> Vec<(u64, u64)> {
-    let mut world = World::new(machine(task, unplugs), disk());
+    let mut world = World::new(machine(task, unplugs), small::disk(DEPTH));
     world.run_until_done(Instant::ZERO + Span::from_s(10));
     assert!(world.machine().is_done(), "it goes on for ever");
     let mut submitted: BTreeMap<BioId, Instant> = BTreeMap::new();

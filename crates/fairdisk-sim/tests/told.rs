@@ -2,15 +2,14 @@
 
 #[path = "../../fairdisk-core/tests/model/fifo.rs"]
 mod fifo;
+mod small;
 
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, EngineConfig, GroupId, Instant,
     Lba, PoolConfig, PoolLayout, Request, RequestId, Span, TaskId,
 };
-use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec};
-use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeKind, VolumeSpec};
 use fairdisk_sim::workload::{Blocks, Direction, Limits, StreamSpec, TaskSpec};
-use fairdisk_sim::{GroupSpec, Machine, MachineConfig, Unplugs, World};
+use fairdisk_sim::{Machine, MachineConfig, World};
 use fifo::Fifo;
 
 /// First come, first served; keeps what it was told.
@@ -61,57 +60,15 @@ impl Elevator for Witness {
 /// A disk of 1 ms a request, and a task that reads a file's first pages through the page cache.
 fn world(pages: u64, engine: EngineConfig, serves_together: bool) -> World<Witness> {
     let machine = Machine::new(Witness::default(), config(pages, engine, serves_together));
-    World::new(machine, disk())
+    World::new(machine, small::disk(1))
 }
 
 fn config(pages: u64, engine: EngineConfig, serves_together: bool) -> MachineConfig {
-    let cpu = CpuSpec {
-        cpus: 1,
-        turnaround_min: Span::from_us(100),
-        turnaround_max: Span::from_us(100),
-        slot_wake: Span::ZERO,
-        page_copy: Span::from_us(1),
-        page_fault: Span::ZERO,
-    };
     let limits = Limits { ios: Some(pages), ..Limits::default() };
     let stream = StreamSpec { blocks: Blocks::fixed(4096), limits, ..StreamSpec::default() };
     let task = TaskSpec { files: vec![0], buffered: true, stream, ..TaskSpec::default() };
-    MachineConfig {
-        seed: 0,
-        engine,
-        rotational: true,
-        serves_together,
-        cpu,
-        read_ahead_pages: 32,
-        memory_pages: 1024,
-        write_behind_bytes: 1 << 20,
-        meta_hint: false,
-        async_of_submitter: false,
-        unplugs: Unplugs::default(),
-        costs: None,
-        groups: vec![GroupSpec::default()],
-        volumes: vec![VolumeSpec {
-            kind: VolumeKind::Raw,
-            start: Lba(0),
-            warm: true,
-            journal: None,
-        }],
-        files: vec![FileSpec { volume: 0, start: Lba(0), bytes: 8 << 20, inode: 0 }],
-        tasks: vec![task],
-        keep_journal: false,
-    }
-}
-
-fn disk() -> DeviceModel {
-    let cost = FixedCost { latency_us: 1_000, mb_per_s: None };
-    let params = FixedParams {
-        capacity_sectors: 1 << 20,
-        parallel: 1,
-        read: cost,
-        write: cost,
-        flush_us: 0,
-    };
-    DeviceSpec::Fixed(FixedSpec::new(params).expect("describes a device")).build()
+    let config = small::config(task, Span::from_us(1));
+    MachineConfig { engine, serves_together, ..config }
 }
 
 #[test]
@@ -146,7 +103,7 @@ fn read_ahead_and_write_out_that_fail_are_errors_of_the_group() {
         config.tasks[0].stream.direction = direction;
         // Where the disk has ended.
         config.files[0].start = Lba(1 << 20);
-        let mut world = World::new(Machine::new(Witness::default(), config), disk());
+        let mut world = World::new(Machine::new(Witness::default(), config), small::disk(1));
         world.run_until_done(Instant::ZERO + Span::from_s(10));
         let machine = world.machine();
         assert!(machine.is_done(), "{direction:?}");

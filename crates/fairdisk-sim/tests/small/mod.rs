@@ -1,0 +1,52 @@
+//! A small machine to test with: one task, one file, one processor, and a disk that takes a fixed
+//! time.
+
+use fairdisk_core::{EngineConfig, Lba, Span};
+use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec};
+use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeKind, VolumeSpec};
+use fairdisk_sim::workload::TaskSpec;
+use fairdisk_sim::{GroupSpec, MachineConfig, Unplugs};
+
+/// A machine with this task; copying a page takes it so long.
+pub(crate) fn config(task: TaskSpec, page_copy: Span) -> MachineConfig {
+    let cpu = CpuSpec {
+        cpus: 1,
+        turnaround_min: Span::from_us(100),
+        turnaround_max: Span::from_us(100),
+        slot_wake: Span::ZERO,
+        page_copy,
+        page_fault: Span::ZERO,
+    };
+    MachineConfig {
+        seed: 0,
+        engine: EngineConfig::default(),
+        rotational: true,
+        serves_together: false,
+        cpu,
+        read_ahead_pages: 32,
+        memory_pages: 1024,
+        write_behind_bytes: 1 << 20,
+        meta_hint: false,
+        async_of_submitter: false,
+        unplugs: Unplugs::default(),
+        costs: None,
+        groups: vec![GroupSpec::default()],
+        volumes: vec![VolumeSpec {
+            kind: VolumeKind::Raw,
+            start: Lba(0),
+            warm: true,
+            journal: None,
+        }],
+        files: vec![FileSpec { volume: 0, start: Lba(0), bytes: 8 << 20, inode: 0 }],
+        tasks: vec![task],
+        keep_journal: false,
+    }
+}
+
+/// A disk of 1 ms a request, which serves so many at once.
+pub(crate) fn disk(parallel: u32) -> DeviceModel {
+    let cost = FixedCost { latency_us: 1_000, mb_per_s: None };
+    let params =
+        FixedParams { capacity_sectors: 1 << 20, parallel, read: cost, write: cost, flush_us: 0 };
+    DeviceSpec::Fixed(FixedSpec::new(params).expect("describes a device")).build()
+}
