@@ -184,6 +184,7 @@ fn translate(asked: &Asked) -> Result<Vec<String>, String> {
             None => (option.as_str(), None),
         };
         let plain = key.replace('_', "-");
+        let own = known.iter().find(|own| own.name == plain);
         match (key, value) {
             ("ro", None) => read_only = true,
             ("rw", None) => read_only = false,
@@ -193,11 +194,11 @@ fn translate(asked: &Asked) -> Result<Vec<String>, String> {
             ("user" | "users", _) => no_exec = true,
             (key, _) if key == "comment" || key.starts_with("x-") || key.starts_with("X-") => {}
             (key, None) if IGNORED.contains(&key) => {}
-            _ if known.iter().any(|own| own.name == plain) => {
-                options.push(own_option(&known, &plain, key, value)?);
-            }
-            _ if asked.sloppy => {}
-            _ => return Err(unknown(key, value, &known)),
+            _ => match own {
+                Some(own) => options.push(own.with(key, value)?),
+                None if asked.sloppy => {}
+                None => return Err(unknown(key, value, &known)),
+            },
         }
     }
     let flags = [(read_only, "--read-only"), (no_exec, "--no-exec")];
@@ -207,23 +208,6 @@ fn translate(asked: &Asked) -> Result<Vec<String>, String> {
     options.sort();
     options.dedup();
     Ok(options)
-}
-
-/// One of ours as `fairdisk mount` takes it. Without the value that it needs it would take the next
-/// word for it.
-fn own_option(
-    known: &[OwnOption],
-    plain: &str,
-    key: &str,
-    value: Option<&str>,
-) -> Result<String, String> {
-    let example = known.iter().find(|own| own.name == plain).and_then(|own| own.example.as_ref());
-    match (value, example) {
-        (Some(value), Some(_)) if !value.is_empty() => Ok(format!("--{plain}={value}")),
-        (None, None) => Ok(format!("--{plain}")),
-        (_, Some(example)) => Err(format!("option `{key}` needs a value, as in {key}={example}")),
-        (Some(_), None) => Err(format!("option `{key}` takes no value")),
-    }
 }
 
 fn unknown(key: &str, value: Option<&str>, known: &[OwnOption]) -> String {
@@ -255,6 +239,20 @@ impl OwnOption {
         let takes = arg.get_action().takes_values();
         let example = takes.then(|| default().or_else(kind).unwrap_or_else(|| "VALUE".to_owned()));
         Some(Self { name, example })
+    }
+
+    /// The option, called `key`, as `fairdisk mount` takes it. Without the value that it needs it
+    /// would take the next word for it.
+    fn with(&self, key: &str, value: Option<&str>) -> Result<String, String> {
+        let Self { name, example } = self;
+        match (value, example) {
+            (Some(value), Some(_)) if !value.is_empty() => Ok(format!("--{name}={value}")),
+            (None, None) => Ok(format!("--{name}")),
+            (_, Some(example)) => {
+                Err(format!("option `{key}` needs a value, as in {key}={example}"))
+            }
+            (Some(_), None) => Err(format!("option `{key}` takes no value")),
+        }
     }
 }
 
