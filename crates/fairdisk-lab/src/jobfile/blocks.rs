@@ -1,5 +1,6 @@
 //! Block sizes: one, a range, or a weighted list, for each direction.
 
+use fairdisk_sim::workload;
 use serde::Serialize;
 
 use super::per_direction::PerDirection;
@@ -67,8 +68,7 @@ impl BlockSize {
     }
 }
 
-/// 1 GiB: more than any program asks for at once, and few enough parts to number.
-const BYTES_MAX: u64 = 1 << 30;
+const BYTES_MAX: u64 = workload::BlockSize::BYTES_MAX;
 const OUT_OF_BOUNDS: &str = "a block has 1 byte to 1g";
 
 /// Reads `bs=`.

@@ -37,6 +37,10 @@ impl Blocks {
 }
 
 impl BlockSize {
+    /// 1 GiB, the largest I/O: more than any program asks for at once, and few enough parts to
+    /// number.
+    pub const BYTES_MAX: u64 = 1 << 30;
+
     /// The size of the next I/O.
     pub(super) fn draw(&self, prng: &mut Prng) -> u64 {
         match self {

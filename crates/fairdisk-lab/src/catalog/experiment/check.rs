@@ -11,13 +11,13 @@ use crate::catalog::error::unknown;
 use crate::catalog::library::{Kind, check_id, find};
 use crate::catalog::revision::load;
 use crate::catalog::text::{check_line, check_text};
+use fairdisk_sim::workload::BlockSize;
 use groups::check_groups;
 use published::{check_published, check_published_change};
 use std::collections::BTreeSet;
 use volumes::{MIB_MAX, check_volumes};
 
-/// 1 GiB, as in job files.
-const BLOCK_KIB_MAX: u64 = 1 << 20;
+const BLOCK_KIB_MAX: u64 = BlockSize::BYTES_MAX / 1024;
 
 /// Demands that names can be printed and that none is given twice.
 fn check_names<'a>(
