@@ -18,7 +18,7 @@ pub use setup::{GroupLabel, Load, Loaded, Obstacle, Setup, Written};
 use crate::calibrate::calibrate;
 use crate::catalog::device::{self, Array, DeviceEntry};
 use crate::catalog::error::{CatalogError, unknown};
-use crate::catalog::experiment::{Arm, Experiment, Published, PublishedChange, Until};
+use crate::catalog::experiment::{Arm, Experiment, Published, PublishedChange};
 use crate::catalog::host::Host;
 use crate::catalog::library::{Kind, find};
 use crate::catalog::overrides::{Override, read};
@@ -74,6 +74,8 @@ pub struct PlannedRow {
     pub label: String,
     /// How to build it.
     pub load: Arc<dyn Load>,
+    /// How long a run of it lasts; `None`: until its tasks are done.
+    pub duration: Option<Span>,
 }
 
 /// What will be run.
@@ -101,8 +103,6 @@ pub struct Plan {
     pub arms: Vec<PlannedArm>,
     /// The loads.
     pub rows: Vec<PlannedRow>,
-    /// How long a run lasts; `None`: until its tasks are done.
-    pub duration: Option<Span>,
     /// Time at the start of a run that does not count.
     pub ramp: Span,
     /// Runs of an ensemble.
@@ -126,6 +126,7 @@ impl Plan {
         let scopes = ["experiment", "volume"];
         let experiment = read(&document, &scopes, &options.overrides, Experiment::parse)?;
         let device_id = options.device.clone().unwrap_or_else(|| experiment.device.clone());
+        let whole = |seconds: f64| Span::from_ns((seconds * 1e9) as u64);
         let rows = experiment.rows.iter().enumerate().map(|(row, entry)| PlannedRow {
             label: entry.label.clone(),
             load: Arc::new(ExperimentLoad {
@@ -133,26 +134,25 @@ impl Plan {
                 row,
                 document: Arc::clone(&document),
             }),
+            duration: options.duration.or_else(|| experiment.duration_s(entry).map(whole)),
         });
         let rows = choose("row", &options.rows, rows.collect(), |row| &row.label)?;
-        let whole = |seconds: f64| Span::from_ns((seconds * 1e9) as u64);
         let ramp = whole(experiment.ramp_s);
         demand_measured(options, ramp, "`ramp_s`")?;
         let DeviceEntry { spec, array, .. } = device::load(&device_id, &options.overrides)?;
         let host = load_host(&experiment.host, &options.overrides)?;
         demand_apart(&experiment.volumes, &host)
             .map_err(|wrong| Source::of(&document).wrong(wrong))?;
-        let duration = match experiment.until {
-            Some(Until::Done) => options.duration,
-            None => options.duration.or_else(|| experiment.duration_s.map(whole)),
-        };
-        let is_as_long = {
-            let written = Experiment::parse(&document).ok();
-            written.is_some_and(|written| {
-                let ends = written.until.map_or(written.duration_s.map(whole), |_| None);
-                ends == duration && whole(written.ramp_s) == ramp
+        let written = Experiment::parse(&document).ok();
+        let is_as_long = |label: &str| {
+            let planned = rows.iter().find(|row| row.label == label);
+            planned.zip(written.as_ref()).is_some_and(|(planned, written)| {
+                let row = written.rows.iter().find(|row| row.label == label);
+                row.and_then(|row| written.duration_s(row)).map(whole) == planned.duration
+                    && whole(written.ramp_s) == ramp
             })
         };
+        let published = comparable(experiment.published, is_as_long);
         Ok(Self {
             device: spec,
             array,
@@ -160,7 +160,6 @@ impl Plan {
             host,
             arms: load_arms(&experiment.arms, options)?,
             rows,
-            duration,
             ramp,
             seeds: options.seeds.or(experiment.seeds).unwrap_or(DEFAULT_SEEDS),
             keep_journal: options.keep_journal,
@@ -170,7 +169,7 @@ impl Plan {
             source: experiment.source,
             caveats: experiment.caveats,
             published_changes: experiment.published_changes,
-            published: comparable(experiment.published, is_as_long),
+            published,
             costs: OnceLock::new(),
         })
     }
@@ -200,9 +199,12 @@ fn demand_measured(options: &Options, unmeasured: Span, why: &str) -> Result<(),
 }
 
 /// Counts of a run of another length compare with nothing; shares and rates still do.
-fn comparable(mut published: Vec<Published>, is_as_long: bool) -> Vec<Published> {
-    if !is_as_long {
-        published.iter_mut().for_each(|published| published.total = None);
+fn comparable(
+    mut published: Vec<Published>,
+    is_as_long: impl Fn(&str) -> bool,
+) -> Vec<Published> {
+    for published in published.iter_mut().filter(|published| !is_as_long(&published.row)) {
+        published.total = None;
     }
     published
 }

@@ -193,18 +193,23 @@ pub fn run_once(
     seed: u32,
     stop: &AtomicBool,
 ) -> Result<RunResult, Obstacle> {
-    let mut result = run_disk(plan, plan.setup(arm, row, seed)?, stop)?;
+    let mut result = run_disk(plan, row, plan.setup(arm, row, seed)?, stop)?;
     for disk in 1..plan.array.disks {
-        result.add(&run_disk(plan, plan.setup_disk(arm, row, seed, disk)?, stop)?);
+        result.add(&run_disk(plan, row, plan.setup_disk(arm, row, seed, disk)?, stop)?);
     }
     result.gather_lines(row.load.task_names().len());
     Ok(result)
 }
 
-fn run_disk(plan: &Plan, setup: Setup, stop: &AtomicBool) -> Result<RunResult, Obstacle> {
+fn run_disk(
+    plan: &Plan,
+    row: &PlannedRow,
+    setup: Setup,
+    stop: &AtomicBool,
+) -> Result<RunResult, Obstacle> {
     let Setup { named, root, .. } = setup;
     let mut world = World::new(setup.machine, setup.disk);
-    let end = Instant::ZERO + plan.duration.unwrap_or(RUN_MAX);
+    let end = Instant::ZERO + row.duration.unwrap_or(RUN_MAX);
     if plan.ramp > Span::ZERO {
         world.run_until(Instant::ZERO + plan.ramp);
         if world.machine().is_done() {
@@ -232,7 +237,7 @@ fn run_disk(plan: &Plan, setup: Setup, stop: &AtomicBool) -> Result<RunResult, O
     let mut result = collect(world.machine(), &named, root, began, until);
     watch.finish(&mut result.groups);
     result.note_work(root, &before, &work(&world));
-    if plan.duration.is_none() && !world.machine().is_done() {
+    if row.duration.is_none() && !world.machine().is_done() {
         result.end = RunEnd::GivenUp;
     }
     Ok(result)

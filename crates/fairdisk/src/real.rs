@@ -103,13 +103,17 @@ pub(crate) fn estimate(plan: &Plan) -> String {
     let count = |n: usize, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
     let what = format!("{} x {}", count(arms, "arm"), count(rows, "row"));
     let choose = "choose with --arm, --row and --duration";
-    match plan.duration {
-        Some(each) => {
-            let total = Span::from_ns(each.as_ns().saturating_mul((arms * rows) as u64));
-            let (each, total) = (time_arg::words(each), time_arg::words(total));
-            format!("{what} x {each} = {total} in real time; {choose}")
+    let lengths: Option<Vec<Span>> = plan.rows.iter().map(|row| row.duration).collect();
+    let Some(lengths) = lengths else {
+        return format!("{what}, in real time and until tasks are done; {choose}");
+    };
+    let each = lengths.iter().copied().reduce(|a, b| a + b).unwrap_or_default();
+    let total = time_arg::words(Span::from_ns(each.as_ns().saturating_mul(arms as u64)));
+    match lengths.as_slice() {
+        [first, others @ ..] if others.iter().all(|other| other == first) => {
+            format!("{what} x {} = {total} in real time; {choose}", time_arg::words(*first))
         }
-        None => format!("{what}, each in real time until its tasks are done; {choose}"),
+        _ => format!("{what}, {total} in real time; {choose}"),
     }
 }
 
@@ -158,22 +162,22 @@ fn run_row(
     let setup = setup(plan, (arm, row))?;
     let Setup { machine, disk, named, root, .. } = setup;
     let Some(backend) = backend::open(target, needs, disk, quiet, stop)? else { return Ok(None) };
-    let names = plan.rows[row].load.group_names();
+    let (names, length) = (plan.rows[row].load.group_names(), plan.rows[row].duration);
     let label = format!("{} {}", plan.arms[arm].name, plan.rows[row].label);
     let watched = Watched::new(machine, named, root, plan.ramp);
-    let bar = progress::bar(plan.duration.map_or(0, seconds), quiet);
+    let bar = progress::bar(length.map_or(0, seconds), quiet);
     let live = live(watched.clone(), bar.clone(), label, names);
     let mut shell = Shell::new(watched.clone(), backend, MonotonicClock::start())
         .stop_on(Arc::clone(stop))
         .end_on_failure()
         .on_progress(live);
-    if let Some(duration) = plan.duration {
+    if let Some(duration) = length {
         shell = shell.end_at(Instant::ZERO + duration);
     }
     let report = shell.run().map_err(|error| Failure::Run(error.to_string()))?;
     bar.finish_and_clear();
     let mut result = watched.result(Instant::ZERO + report.elapsed);
-    result.end = end(plan, &report);
+    result.end = end(length, &report);
     Ok(Some(Run { ensemble: Ensemble { arm, row, runs: vec![result] }, report }))
 }
 
@@ -195,8 +199,8 @@ pub(crate) fn demand_no_errors(runs: &[Run]) -> Result<(), Failure> {
     }
 }
 
-fn end(plan: &Plan, report: &ShellReport) -> RunEnd {
-    let over = |at: Instant| plan.duration.is_some_and(|length| at >= Instant::ZERO + length);
+fn end(length: Option<Span>, report: &ShellReport) -> RunEnd {
+    let over = |at: Instant| length.is_some_and(|length| at >= Instant::ZERO + length);
     if report.errors > 0 {
         RunEnd::Failed
     } else if report.stopped.is_some_and(|at| !over(at)) {

@@ -131,7 +131,7 @@ impl End {
         let (plan, arm): (Plan, _) = between.journaled(set).map_err(|error| error.to_string())?;
         let setup = plan.setup(&arm, &plan.rows[0], seed)?;
         let groups = setup.groups.iter().map(|group| group.name.clone()).collect();
-        let end = Instant::ZERO + plan.duration.unwrap_or(RUN_MAX);
+        let end = Instant::ZERO + plan.rows[0].duration.unwrap_or(RUN_MAX);
         let world = World::new(setup.machine, setup.disk);
         Ok(Self { world, end, now: Instant::ZERO, entries: VecDeque::new(), waits: None, groups })
     }

@@ -228,6 +228,8 @@ impl Group {
 pub struct Row {
     /// What the source calls it.
     pub label: String,
+    /// How long a run of it lasts, if not as long as those of other rows.
+    pub duration_s: Option<f64>,
     /// Its groups, if not those of the experiment.
     #[serde(default)]
     pub groups: Vec<Group>,
@@ -406,6 +408,12 @@ impl Experiment {
     #[must_use]
     pub fn published(&self, arm: &str, row: &str) -> Option<&Published> {
         self.published.iter().find(|published| published.arm == arm && published.row == row)
+    }
+
+    /// How long a run of the row lasts, if not until its tasks are done.
+    #[must_use]
+    pub fn duration_s(&self, row: &Row) -> Option<f64> {
+        row.duration_s.or(self.duration_s)
     }
 
     /// What some tasks do, defaults filled in.

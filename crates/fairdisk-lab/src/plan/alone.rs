@@ -88,7 +88,7 @@ impl Plan {
                 |group: usize| self.is_filled_by(&loaded.groups[group].spec.qos, &tasks[group]);
             for group in groups.into_iter().filter(|group| !is_filled_by(*group)) {
                 let load = Arc::new(Alone { load: Arc::clone(&row.load), group });
-                rows.push(PlannedRow { label: row.label.clone(), load });
+                rows.push(PlannedRow { load, ..row.clone() });
                 singles.push((at, group));
             }
         }

@@ -40,7 +40,7 @@ impl Plan {
         groups: &[GroupSpec],
     ) -> Self {
         let load = Arc::new(Configured { load: Arc::clone(&row.load), groups: groups.to_vec() });
-        let rows = vec![PlannedRow { label: row.label.clone(), load }];
+        let rows = vec![PlannedRow { load, ..row.clone() }];
         let arm = PlannedArm { priorities: None, ..arm };
         Self { arms: vec![arm], rows, ..self.clone() }
     }

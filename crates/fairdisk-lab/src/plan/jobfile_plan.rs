@@ -58,7 +58,8 @@ impl Plan {
         if let Some(message) = load.obstacle(&device_id) {
             return Err(CatalogError { path: name.to_owned(), line: 0, message });
         }
-        let row = PlannedRow { label: "jobs".to_owned(), load: Arc::new(load) };
+        let (label, duration) = ("jobs".to_owned(), options.duration);
+        let row = PlannedRow { label, load: Arc::new(load), duration };
         let title = jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>().join(", ");
         Ok(Self {
             id: name.to_owned(),
@@ -72,7 +73,6 @@ impl Plan {
             host: load_host(HOST, &options.overrides)?,
             arms: choose("arm", &options.arms, arms, |arm| &arm.name)?,
             rows: choose("row", &options.rows, vec![row], |row| &row.label)?,
-            duration: options.duration,
             ramp: Span::ZERO,
             seeds: options.seeds.unwrap_or(DEFAULT_SEEDS),
             keep_journal: options.keep_journal,

@@ -110,6 +110,8 @@ fn sizes_that_cannot_be() {
     let both = "priority = 1\nweight = 3";
     refused_at("weight = 3", "weight = 400", both, &["exclude each other; drop one"]);
     refused("duration_s = 30", "duration_s = 0", &["`duration_s` is 0", "more than 0"]);
+    let (row, own) = ("label = \"readers\"", "label = \"readers\"\nduration_s = 0");
+    refused_at("duration_s = 0", row, own, &["`duration_s` is 0", "more than 0"]);
 }
 
 #[test]

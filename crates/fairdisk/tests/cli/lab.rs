@@ -1,6 +1,6 @@
 //! Runs in the lab.
 
-use crate::bad_input::demand_one_line;
+use crate::bad_input::{demand_one_line, demand_refused};
 use crate::program::{Place, fairdisk};
 use serde_json::Value;
 
@@ -30,6 +30,25 @@ fn published_totals_are_for_runs_of_their_length() {
         assert!(table.contains("60.9") && !table.contains("published 14913"), "{table}");
     }
     assert!(run(&["--duration", "120s"]).contains("published 14913"));
+}
+
+#[test]
+fn a_row_may_have_a_length_of_its_own() {
+    let place = Place::new();
+    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
+    let own = "label = \"readers\"\nduration_s = 3";
+    let text = text.replace("\"two-groups\"", "\"mine\"").replace("label = \"readers\"", own);
+    place.write("mine.toml", &text);
+    let run = ["run", "mine.toml", "--seeds", "1", "--arm", "flat", "--json"];
+    let lengths = |more: &[&str]| {
+        let rows = place.run(&[&run[..], more].concat()).json()["rows"].take();
+        let rows = rows.as_array().unwrap().iter().map(|row| row["duration_s"].as_f64().unwrap());
+        rows.collect::<Vec<_>>()
+    };
+    assert_eq!(lengths(&[]), [3.0]);
+    assert_eq!(lengths(&["--duration", "2s"]), [2.0]);
+    place.write("mine.toml", text.replace("duration_s = 30", "duration_s = 30\nramp_s = 4"));
+    demand_refused(&place.run(&run), &["`duration_s` is 3", "`ramp_s`"]);
 }
 
 /// Some sources print how long it took and no rate, or parts of reads and no counts.

@@ -78,13 +78,20 @@ fn check_times(experiment: &Experiment) -> Result<(), Wrong> {
         }
         _ => {}
     }
-    let duration = experiment.duration_s;
-    let positive = duration.is_none_or(|value| value > 0.0 && value <= 1e6);
-    let value = duration.unwrap_or_default();
-    demand(positive, "duration_s", value, "more than 0, at most 1000000")?;
-    let ramp = experiment.ramp_s;
+    let positive = |key: &str, duration: Option<f64>| {
+        let value = duration.unwrap_or(1.0);
+        demand(value > 0.0 && value <= 1e6, key, value, "more than 0, at most 1000000")
+    };
+    let (duration, ramp) = (experiment.duration_s, experiment.ramp_s);
+    positive("duration_s", duration)?;
     let fits = (0.0..1e6).contains(&ramp) && duration.is_none_or(|duration| ramp < duration);
     demand(fits, "ramp_s", ramp, "0 or more, less than `duration_s`")?;
+    for (at, row) in experiment.rows.iter().enumerate() {
+        let key = format!("row.{at}.duration_s");
+        positive(&key, row.duration_s)?;
+        let value = row.duration_s.unwrap_or(1e6);
+        demand(ramp < value, &key, value, &format!("more than `ramp_s`, which is {ramp}"))?;
+    }
     demand_in(1..=10_000, "seeds", experiment.seeds, "1 to 10000")?;
     if experiment.rows.is_empty() || experiment.arms.is_empty() {
         return wrong("id", "an experiment needs at least one [[row]] and one [[arm]]");
