@@ -199,10 +199,7 @@ fn demand_measured(options: &Options, unmeasured: Span, why: &str) -> Result<(),
 }
 
 /// Counts of a run of another length compare with nothing; shares and rates still do.
-fn comparable(
-    mut published: Vec<Published>,
-    is_as_long: impl Fn(&str) -> bool,
-) -> Vec<Published> {
+fn comparable(mut published: Vec<Published>, is_as_long: impl Fn(&str) -> bool) -> Vec<Published> {
     for published in published.iter_mut().filter(|published| !is_as_long(&published.row)) {
         published.total = None;
     }

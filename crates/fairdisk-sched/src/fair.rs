@@ -227,6 +227,7 @@ impl Fair {
         self.pay_floors(now, group, amount);
         self.target_wants(now, group);
         self.requests[at].follows = why == Why::SliceContinues;
+        self.requests[at].for_floor = why == Why::BelowFloor;
         self.charge_dispatched(now, at);
         self.expect(now, group);
         Step::Dispatch(RequestId(at), why)

@@ -206,3 +206,21 @@ fn what_was_taken_back_leaves_nothing_behind() {
     }
     assert!(refused > 0, "some floors cannot be kept");
 }
+
+#[test]
+fn a_floor_that_no_disk_keeps_leaves_the_others_a_tenth() {
+    for seed in 0..STORMS {
+        let mut storm = Storm::new(seed);
+        let last = storm.groups.len() - 1;
+        let floor = Rates { iops: NonZeroU64::new(1_000_000_000), bytes_per_s: None };
+        storm.tell(Change::GroupQos { group: id_of(last), qos: Qos { floor, ..Qos::NONE } });
+        storm.run(storm.now + SETTLES_IN);
+        storm.served.fill(0);
+        storm.run(storm.now + MEASURED_FOR);
+        let all: u64 = storm.served.iter().sum();
+        let part = 100.0 * storm.served[last] as f64 / all as f64;
+        let others = storm.groups.len() > 1;
+        let (least, most) = if others { (89.0, 91.0) } else { (100.0, 100.0) };
+        assert!((least..=most).contains(&part), "seed {seed}: {part:.2} % of {:?}", storm.groups);
+    }
+}

@@ -55,6 +55,8 @@ impl Fair {
         }
         let before = core::mem::replace(&mut self.busy_since, now);
         let service = if self.device.is_serial() { device_time } else { now.since(before) };
+        let took = if self.device.is_measured() { service } else { rq.charged };
+        self.floors.took(rq.for_floor, took);
         if !self.device.is_measured() {
             if self.device.pays_alone() && !self.charge_alone(rq.queue, service) {
                 self.pace.passed(now, service, rq.charged);

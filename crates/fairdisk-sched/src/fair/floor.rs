@@ -2,6 +2,9 @@
 //!
 //! As in mClock (Gulati, Merchant, Varman, 2010) what a group has had of its floor is paid for up
 //! to some instant. Once that is past and it has something queued, it goes first.
+//!
+//! What can be promised is known as well as what requests cost. So floors that turn out to take
+//! more of the device than may be promised are kept no further than that while others wait.
 
 use super::Fair;
 use super::device::Device;
@@ -11,8 +14,10 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use fairdisk_core::{GroupId, Instant, Qos, Rates, Refusal, Span};
 
-/// Floors may take so much of a second of the device; the rest is for what is not foreseen.
+/// Floors may take so much of a second of the device.
 const PROMISED_MOST: Span = Span::from_ms(900);
+/// The rest of it is for the others, and for what is not foreseen.
+const REST: Span = Span::from_ms(100);
 /// A floor in bytes is promised for requests of this size, at random places.
 const LARGE_BYTES: u64 = 128 << 10;
 /// The size of a request of a floor in I/Os.
@@ -31,15 +36,29 @@ pub(super) struct Floors {
     due: Order<Instant>,
     /// All that have a floor.
     groups: Vec<u32>,
+    /// What goes by shares, before floors are served again, once it is more than the rest of a
+    /// second.
+    owed: Span,
 }
 
 impl Floors {
     pub(super) const fn new() -> Self {
-        Self { due: Order::new(), groups: Vec::new() }
+        Self { due: Order::new(), groups: Vec::new(), owed: Span::ZERO }
     }
 
     pub(super) const fn is_empty(&self) -> bool {
         self.groups.is_empty()
+    }
+
+    /// A request took so much of the device, for a floor or by its group's share.
+    #[inline]
+    pub(super) fn took(&mut self, for_floor: bool, time: Span) {
+        if for_floor {
+            let part = PROMISED_MOST.as_ns() / REST.as_ns();
+            self.owed += Span::from_ns(time.as_ns() / part);
+        } else {
+            self.owed = self.owed - time;
+        }
     }
 }
 
@@ -94,8 +113,11 @@ impl Fair {
         !self.groups[group as usize].qos.floor.is_none()
     }
 
-    /// When the first floor is due of those that want it.
+    /// When the first floor is due of those that want it, unless shares come first.
     pub(super) fn floor_due(&mut self) -> Option<Instant> {
+        if self.floors.owed > REST {
+            return None;
+        }
         loop {
             let (group, due) = self.floors.due.first()?;
             if self.tree.first_inside(group).is_some() {

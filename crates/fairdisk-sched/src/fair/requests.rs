@@ -24,6 +24,8 @@ pub(super) struct Rq {
     pub(super) charged: Span,
     /// It followed a request of the same queue.
     pub(super) follows: bool,
+    /// It went for its group's floor.
+    pub(super) for_floor: bool,
 }
 
 impl Rq {
@@ -37,6 +39,7 @@ impl Rq {
         bios: 0,
         charged: Span::ZERO,
         follows: false,
+        for_floor: false,
     };
 
     pub(super) const fn bytes(&self) -> u64 {

@@ -139,8 +139,7 @@ fn retell(
     let setup = setup.map_err(|obstacle| Failure::BadInput(obstacle.into()))?;
     let mut world = World::new(setup.machine, setup.disk);
     let length = row.duration.unwrap_or(RUN_MAX);
-    let bar =
-        progress::bar(row.duration.map_or(0, |length| length.as_ns() / 1_000_000_000), quiet);
+    let bar = progress::bar(row.duration.map_or(0, |length| length.as_ns() / 1_000_000_000), quiet);
     bar.set_message("s simulated");
     let (mut next, end) = (Instant::ZERO, Instant::ZERO + length);
     let mut curious = true;
