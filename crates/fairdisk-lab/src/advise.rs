@@ -14,7 +14,7 @@ pub use verdict::Verdict;
 pub use wish::{Kind, Setting, Want, Wish};
 
 use crate::compare::{BASE, Cell, Comparison, Demands, Rate, Singles};
-use crate::plan::{Obstacle, Plan, PlannedArm};
+use crate::plan::{Obstacle, Plan, PlannedArm, Spec};
 use crate::run::{PlanRuns, Progress, run_plans};
 use fairdisk_core::Prng;
 use fairdisk_sched::Honours;
@@ -67,6 +67,8 @@ impl Tried {
 pub struct Advice {
     /// The load's id.
     pub experiment: String,
+    /// What it was read from.
+    pub spec: Spec,
     /// One line about it.
     pub title: String,
     /// The names of the groups, by their places.
@@ -137,6 +139,7 @@ pub fn advise(
     let (experiment, title) = (plan.id.clone(), plan.title.clone());
     Ok(Advice {
         experiment,
+        spec: plan.spec,
         title,
         names,
         wishes: search.wishes,

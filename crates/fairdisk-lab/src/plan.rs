@@ -78,9 +78,20 @@ pub struct PlannedRow {
     pub duration: Option<Span>,
 }
 
+/// The kind of file a plan was read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spec {
+    /// An experiment.
+    Experiment,
+    /// A job file.
+    JobFile,
+}
+
 /// What will be run.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// What it was read from.
+    pub spec: Spec,
     /// The experiment's id.
     pub id: String,
     /// One line about it.
@@ -154,6 +165,7 @@ impl Plan {
         };
         let published = comparable(experiment.published, is_as_long);
         Ok(Self {
+            spec: Spec::Experiment,
             device: spec,
             array,
             device_id,

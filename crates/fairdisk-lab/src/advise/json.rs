@@ -1,6 +1,6 @@
 //! Advice as JSON.
 
-use super::settings::{check, commands, experiment, settings};
+use super::settings::{check, commands, lines, settings};
 use super::{Advice, Tried};
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,7 @@ pub fn to_json(advice: &Advice) -> Value {
             "name": best.name,
             "scheduler": best.scheduler,
             "groups": groups(best, &advice.names),
-            "experiment": experiment(best, &advice.names),
+            "experiment": lines(advice.spec, best, &advice.names),
             "check": check(best, &advice.options),
             "commands": commands(best, &advice.names),
         })

@@ -2,6 +2,7 @@
 
 use super::Tried;
 use super::wish::weight;
+use crate::plan::Spec;
 use fairdisk_core::{Qos, Share, Span};
 use fairdisk_sched::Honours;
 use fairdisk_sim::GroupSpec;
@@ -38,8 +39,29 @@ pub(super) fn in_a_line(tried: &Tried, names: &[String]) -> String {
     if groups.is_empty() { "no settings".to_owned() } else { groups.join("; ") }
 }
 
-/// As keys of an experiment.
-pub(super) fn experiment(tried: &Tried, names: &[String]) -> String {
+/// As lines of a file of that kind.
+pub(super) fn lines(spec: Spec, tried: &Tried, names: &[String]) -> String {
+    match spec {
+        Spec::Experiment => experiment(tried, names),
+        Spec::JobFile => job_file(tried, names),
+    }
+}
+
+fn job_file(tried: &Tried, names: &[String]) -> String {
+    let mut out = format!("[global]\nscheduler={}\n", tried.scheduler);
+    for (name, spec) in names.iter().zip(&tried.groups) {
+        let settings = settings(spec, &tried.honours);
+        if !settings.is_empty() {
+            out.push_str(&format!("\n; in a job of {name}\ngroup={name}\n"));
+        }
+        for (key, value) in settings {
+            out.push_str(&format!("group_{key}={value}\n"));
+        }
+    }
+    out
+}
+
+fn experiment(tried: &Tried, names: &[String]) -> String {
     let quoted = |text: &str| toml::Value::from(text).to_string();
     let mut out =
         format!("[[arm]]\nname = \"proposed\"\nscheduler = {}\n", quoted(&tried.scheduler));
@@ -72,7 +94,7 @@ pub(super) fn commands(tried: &Tried, names: &[String]) -> Vec<String> {
     lines
 }
 
-/// The command that runs it again, with the groups in `FILE` as proposed.
+/// The command that runs it again, with those lines in `FILE`.
 pub(super) fn check(tried: &Tried, options: &[(String, String)]) -> String {
     let (row, device) = (quoted(&tried.cell.row), quoted(&tried.cell.device));
     let scheduler = quoted(&tried.scheduler);

@@ -1,8 +1,9 @@
 //! Advice as text for people.
 
-use super::settings::{check, commands, experiment, in_a_line};
+use super::settings::{check, commands, in_a_line, lines};
 use super::{Advice, Tried};
 use crate::outcome::{Style, runs, widest};
+use crate::plan::Spec;
 use crate::seconds::seconds;
 use std::fmt::Write as _;
 
@@ -79,11 +80,16 @@ fn write_proposal(out: &mut String, advice: &Advice, best: &Tried, style: Style)
         false => format!("proposed, the nearest to the wishes: {}", best.scheduler),
     };
     let _ = writeln!(out, "\n{}", style.bold(&heading));
-    let _ = writeln!(out, "{}", style.dim("  in an experiment:"));
-    for line in experiment(best, &advice.names).lines() {
+    let (place, file) = match advice.spec {
+        Spec::Experiment => ("an experiment", "experiment"),
+        Spec::JobFile => ("a job file", "job file"),
+    };
+    let _ = writeln!(out, "{}", style.dim(&format!("  in {place}:")));
+    for line in lines(advice.spec, best, &advice.names).lines() {
         let _ = writeln!(out, "{}", format!("    {line}").trim_end());
     }
-    let _ = writeln!(out, "{}", style.dim("  to run it again, with that experiment in FILE:"));
+    let again = format!("  to run it again, with that {file} in FILE:");
+    let _ = writeln!(out, "{}", style.dim(&again));
     let _ = writeln!(out, "    {}", check(best, &advice.options));
     let _ = writeln!(out, "{}", style.dim("  on a mount, for cgroups of these names:"));
     for line in commands(best, &advice.names) {

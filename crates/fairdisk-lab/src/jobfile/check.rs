@@ -175,7 +175,10 @@ fn group_keys(draft: &Draft) -> Option<Error> {
         (Some(weight), ..) if group.is_none() => lonely(&weight.place, "group_weight", "group="),
         (_, Some(prio), _) if group.is_none() => lonely(&prio.place, "group_ioprio", "group="),
         (.., Some(weight)) if cgroup.is_none() => lonely(&weight.place, "cgroup_weight", "cgroup="),
-        _ => None,
+        _ => {
+            let limit = draft.group_limits.values().find(|_| group.or(cgroup).is_none())?;
+            lonely(&limit.place, limit.key, "group=")
+        }
     }
 }
 

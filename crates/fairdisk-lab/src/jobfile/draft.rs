@@ -1,9 +1,12 @@
 //! The settings of a job while its file is being read: each with the line that set it.
 
+use std::collections::BTreeMap;
+
 use super::blocks::BlockSize;
 use super::error::Place;
 use super::job::WriteSync;
 use super::keys::Key;
+use super::limits::Limit;
 use super::pattern::{Direction, Distribution};
 use super::per_direction::PerDirection;
 use super::setting::Placed;
@@ -85,6 +88,7 @@ pub(super) struct Draft {
     pub(super) group: Slot<String>,
     pub(super) group_weight: Slot<u16>,
     pub(super) group_ioprio: Slot<u8>,
+    pub(super) group_limits: BTreeMap<Limit, Placed<u64>>,
     pub(super) scheduler: Slot<String>,
     pub(super) device: Slot<String>,
 

@@ -6,6 +6,7 @@ use super::blocks::{BlockSize, BlockSizes};
 use super::draft::{self, Draft, List, value};
 use super::group::{GroupSetting, GroupShare};
 use super::job::{Caching, Flush, Job, Pace, Schedule, Seed, Think, WriteSync};
+use super::limits::Limits;
 use super::pattern::{Distribution, Kind, Mix, Order, Pattern, RandomOrder, Repeat};
 use super::per_direction::PerDirection;
 use super::priority::{IoPrio, Priority};
@@ -194,5 +195,7 @@ fn group(draft: &Draft) -> Option<GroupSetting> {
     let weight = value(&draft.group_weight).map(GroupShare::Weight);
     let ioprio = value(&draft.group_ioprio).map(GroupShare::IoPrio);
     let cgroup = value(&draft.cgroup_weight).map(GroupShare::CgroupWeight);
-    Some(GroupSetting { path, share: weight.or(ioprio).or(cgroup).unwrap_or(GroupShare::Default) })
+    let share = weight.or(ioprio).or(cgroup).unwrap_or(GroupShare::Default);
+    let limits = draft.group_limits.iter().map(|(limit, placed)| (*limit, placed.value));
+    Some(GroupSetting { path, share, limits: Limits(limits.collect()) })
 }

@@ -1,5 +1,6 @@
 //! Which group a job belongs to and what the group is due: Fairdisk's keys and fio's cgroup keys.
 
+use super::limits::Limits;
 use serde::Serialize;
 
 /// A job's group.
@@ -9,6 +10,8 @@ pub struct GroupSetting {
     pub path: String,
     /// What it is due.
     pub share: GroupShare,
+    /// What it asks for beside that.
+    pub limits: Limits,
 }
 
 /// What a group is due, as it was asked for.

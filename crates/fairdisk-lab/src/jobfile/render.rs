@@ -197,6 +197,9 @@ impl Job {
                     lines.set("group_ioprio", prio, &effect);
                 }
             }
+            for (limit, value) in &group.limits.0 {
+                lines.set(limit.key(), limit.written(*value), "");
+            }
         }
         if let Some(scheduler) = &self.scheduler {
             lines.set("scheduler", scheduler, "");

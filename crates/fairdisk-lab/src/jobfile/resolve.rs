@@ -63,6 +63,7 @@ impl JobFile {
         if self.sections.iter().all(Section::is_global) {
             work.wrong.push(Error { place: self.start.clone(), kind: ErrorKind::NoJob });
         }
+        work.wrong.extend(work.groups.contradictions());
         match Problems::from_list(work.wrong) {
             Some(problems) => Err(problems),
             None => {

@@ -190,10 +190,16 @@ impl ValueError {
     pub(super) fn at(self, setting: &source::Setting) -> ErrorKind {
         let key = setting.key.clone();
         let value = setting.value.clone().unwrap_or_default();
+        let because = |text: String| match setting.unset.as_slice() {
+            [] => text,
+            unset => format!("{text} (not set, and read as nothing: {})", unset.join(", ")),
+        };
         match self {
             Self::Missing(expected) => ErrorKind::MissingValue { key, expected },
-            Self::Bad(expected) => ErrorKind::BadValue { key, value, expected },
-            Self::Unsupported(remedy) => ErrorKind::UnsupportedValue { key, value, remedy },
+            Self::Bad(expected) => ErrorKind::BadValue { key, value, expected: because(expected) },
+            Self::Unsupported(remedy) => {
+                ErrorKind::UnsupportedValue { key, value, remedy: because(remedy) }
+            }
         }
     }
 }

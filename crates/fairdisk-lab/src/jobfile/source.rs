@@ -59,6 +59,8 @@ pub struct Setting {
     pub value: Option<String>,
     /// Its line.
     pub place: Place,
+    /// Variables in it that are not set, which were read as nothing.
+    pub unset: Vec<String>,
 }
 
 impl JobFile {
@@ -238,7 +240,8 @@ impl Reader<'_> {
             );
         }
         let value = value.map(|value| worked_out(key, value, self.context)).transpose()?;
-        section.settings.push(Setting { key: key.to_owned(), value, place: place.clone() });
+        let (key, unset) = (key.to_owned(), expanded.unset);
+        section.settings.push(Setting { key, value, place: place.clone(), unset });
         Ok(())
     }
 }

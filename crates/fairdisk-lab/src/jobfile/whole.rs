@@ -7,36 +7,74 @@ use super::draft::{Draft, Slot};
 use super::error::{Error, ErrorKind, Place};
 use super::group::GroupShare;
 use super::job::Job;
+use super::limits::{Limit, Limits};
+use super::setting::Placed;
 use super::span::Files;
 
-/// What the groups are due, each with the line that says so.
+/// What the groups are due and ask for, each with the line that says so.
 #[derive(Default)]
-pub(super) struct Groups(BTreeMap<String, (GroupShare, Place)>);
+pub(super) struct Groups(BTreeMap<String, Group>);
+
+#[derive(Default)]
+struct Group {
+    share: Option<(GroupShare, Place)>,
+    limits: BTreeMap<Limit, (u64, Place)>,
+}
 
 impl Groups {
     /// Takes down what the job says about its group; a group is due one thing.
     pub(super) fn add(&mut self, job: &Job, draft: &Draft) -> Option<Error> {
-        let group = job.group.as_ref().filter(|group| group.share != GroupShare::Default)?;
-        let place = place(&draft.group_weight)
+        let group = job.group.as_ref()?;
+        let entry = self.0.entry(group.path.clone()).or_default();
+        let said_at = place(&draft.group_weight)
             .or_else(|| place(&draft.group_ioprio))
-            .or_else(|| place(&draft.cgroup_weight))?;
-        let said = self.0.entry(group.path.clone()).or_insert((group.share, place.clone()));
-        (said.0 != group.share).then(|| {
+            .or_else(|| place(&draft.cgroup_weight));
+        let differs = |at: &Place, before: &Place| {
             let text = format!(
-                "group `{}` is due something else by {}; write the same in both, or once",
-                group.path, said.1
+                "group `{}` is due something else by {before}; write the same in both, or once",
+                group.path
             );
-            Error { place: place.clone(), kind: ErrorKind::Conflict { text } }
+            Error { place: at.clone(), kind: ErrorKind::Conflict { text } }
+        };
+        if let Some(at) = said_at.filter(|_| group.share != GroupShare::Default) {
+            let (share, before) = entry.share.get_or_insert((group.share, at.clone()));
+            if *share != group.share {
+                return Some(differs(at, before));
+            }
+        }
+        for (limit, Placed { value, place: at, .. }) in &draft.group_limits {
+            let (said, before) = entry.limits.entry(*limit).or_insert((*value, at.clone()));
+            if said != value {
+                return Some(differs(at, before));
+            }
+        }
+        None
+    }
+
+    /// Groups whose limits cannot be meant at once.
+    pub(super) fn contradictions(&self) -> impl Iterator<Item = Error> {
+        self.0.values().filter_map(|group| {
+            let (limit, text) = group.limits().contradiction()?;
+            let (_, place) = group.limits.get(&limit)?;
+            Some(Error { place: place.clone(), kind: ErrorKind::Conflict { text } })
         })
     }
 
-    /// Jobs that say nothing about the share of their group share what others say.
+    /// Jobs that say nothing about their group have what others say of it.
     pub(super) fn apply(&self, jobs: &mut [Job]) {
         for group in jobs.iter_mut().filter_map(|job| job.group.as_mut()) {
-            if let Some((share, _)) = self.0.get(&group.path) {
-                group.share = *share;
+            let Some(said) = self.0.get(&group.path) else { continue };
+            if let Some((share, _)) = said.share {
+                group.share = share;
             }
+            group.limits = said.limits();
         }
+    }
+}
+
+impl Group {
+    fn limits(&self) -> Limits {
+        Limits(self.limits.iter().map(|(limit, (value, _))| (*limit, *value)).collect())
     }
 }
 

@@ -9,7 +9,8 @@ use super::jobfile_stream::stream;
 use super::setup::{GroupLabel, Load, Loaded};
 use crate::catalog::host::Host;
 use crate::jobfile::{
-    Caching, GroupShare, Hint, IoPrio as JobPrio, Job, Order, SubmissionClass, WriteSync,
+    Caching, GroupSetting, GroupShare, Hint, IoPrio as JobPrio, Job, Order, SubmissionClass,
+    WriteSync,
 };
 use fairdisk_core::{GroupId, Instant, IoClass, IoPrio, Lba, Prng, Share, Span, Weight};
 use fairdisk_sim::GroupSpec;
@@ -70,15 +71,12 @@ impl JobFileLoad {
         // Jobs without a group have what others say that `/` is due.
         let mut named = jobs.iter().filter_map(|job| job.group.as_ref());
         let root = named.find(|group| group.path == ROOT_GROUP);
-        let root = root.map_or(Share::DEFAULT, |group| share(group.share));
         for job in &jobs {
-            let (name, share) = match &job.group {
-                Some(group) => (group.path.as_str(), share(group.share)),
-                None => (ROOT_GROUP, root),
-            };
+            let group = job.group.as_ref().or(root);
+            let name = group.map_or(ROOT_GROUP, |group| &group.path);
             let at = *index.entry(name).or_insert(groups.len());
             if at == groups.len() {
-                let spec = GroupSpec { share, ..GroupSpec::default() };
+                let spec = group.map_or_else(GroupSpec::default, spec);
                 groups.push(GroupLabel { name: name.to_owned(), spec });
             }
             group_of.push(GroupId(at as u32 + 1));
@@ -227,11 +225,12 @@ const fn pattern(job: &Job) -> Advice {
     }
 }
 
-fn share(share: GroupShare) -> Share {
-    match share {
+fn spec(group: &GroupSetting) -> GroupSpec {
+    let share = match group.share {
         GroupShare::IoPrio(priority) => Share::Priority(priority),
         other => Weight::new(u32::from(other.weight())).map_or(Share::DEFAULT, Share::Weight),
-    }
+    };
+    GroupSpec { share, qos: group.limits.qos(), ..GroupSpec::default() }
 }
 
 fn ioprio(job: &Job) -> IoPrio {

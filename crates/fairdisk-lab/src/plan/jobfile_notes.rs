@@ -38,6 +38,11 @@ fn unused(jobs: &[Job], scheduler: &str, spec: &SchedulerSpec) -> Vec<String> {
              two-layer-cfq does"
         ));
     }
+    let mut limits = groups().flat_map(|group| group.limits.0.keys());
+    if let Some(limit) = limits.find(|limit| !honours.keeps(limit.name())) {
+        let key = limit.key();
+        notes.push(format!("scheduler `{scheduler}` takes no notice of {key}; fair does"));
+    }
     let (levels, instead) = match honours.nesting {
         Nesting::None => (1, "every path is a group beside all others"),
         Nesting::OneLevel => (2, "what lies deeper is taken to lie in the outermost group"),

@@ -4,7 +4,7 @@ use super::jobfile_load::JobFileLoad;
 use super::jobfile_notes::notes;
 use super::setup::partition_sectors;
 use super::{
-    DEFAULT_SEEDS, Options, Plan, PlannedArm, PlannedRow, choose, demand_measured, load_host,
+    DEFAULT_SEEDS, Options, Plan, PlannedArm, PlannedRow, Spec, choose, demand_measured, load_host,
     plan_arms,
 };
 use crate::catalog::device::{self, DeviceEntry};
@@ -62,6 +62,7 @@ impl Plan {
         let row = PlannedRow { label, load: Arc::new(load), duration };
         let title = jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>().join(", ");
         Ok(Self {
+            spec: Spec::JobFile,
             id: name.to_owned(),
             title,
             question: String::new(),

@@ -9,7 +9,19 @@ use fairdisk_lab::jobfile::{Class, keys};
 use crate::fio;
 
 /// Fairdisk's own keys, which fio does not have.
-const OWN: [&str; 5] = ["group", "group_weight", "group_ioprio", "scheduler", "device"];
+const OWN: [&str; 11] = [
+    "group",
+    "group_weight",
+    "group_ioprio",
+    "group_min_iops",
+    "group_min_bps",
+    "group_max_iops",
+    "group_max_bps",
+    "group_burst_ms",
+    "group_latency_p99_ms",
+    "scheduler",
+    "device",
+];
 
 /// Keys of engines and profiles that are not in every build of fio, and fio's crash.
 const NOT_ASKED: [&str; 2] = ["profile", "random_distribution"];

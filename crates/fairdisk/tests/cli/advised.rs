@@ -32,6 +32,35 @@ fn what_groups_ask_for_is_wished_and_what_does_it_is_proposed() {
     assert_eq!(tried[0]["scheduler"], "noop");
 }
 
+#[test]
+fn of_a_job_file_a_job_file_is_proposed() {
+    let place = Place::new();
+    let text = "[global]\nrw=randread\nsize=64m\n[gold]\ngroup=/gold\n[rest]\ngroup=/rest\n";
+    place.write("mine.fio", text);
+    let advise = ["advise", "mine.fio", "--duration", "10s", "--seeds", "1", "--json"];
+    let more = ["--device", "fixed-8ms", "--scheduler", "fair", "--want"];
+    let want = "/gold: share=80, max_iops=90, latency_p99_ms=40";
+    let value = place.run(&[advise.as_slice(), &more, &[want]].concat()).json();
+    let lines = value["proposed"]["experiment"].as_str().unwrap();
+    assert!(lines.contains("[global]\nscheduler=fair\n"), "{lines}");
+    // As proposed it is a job file, and nothing more has to be wished.
+    let job = |name: &str| {
+        let (_, of_group) = lines.split_once(&format!("group=/{name}\n")).unwrap_or(("", "\n"));
+        let of_group = of_group.split_once("\n\n").map_or(of_group, |(own, _)| own);
+        format!("\n[{name}]\nrw=randread\nsize=64m\ngroup=/{name}\n{of_group}\n")
+    };
+    let text = ["[global]\nscheduler=fair\n", &job("gold"), &job("rest")].concat();
+    place.write("mine.fio", text);
+    let again = place.run(&advise.iter().chain(&more[..2]).collect::<Vec<_>>()).json();
+    let wishes: Vec<&str> = again["wishes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|wish| wish["wish"].as_str().unwrap())
+        .collect();
+    assert!(wishes.iter().any(|wish| wish.contains("90")), "{wishes:?}");
+}
+
 /// Before, an arm's own priorities were put over what was tried and proposed.
 #[test]
 fn an_arm_with_priorities_is_tried_as_wished() {
