@@ -68,15 +68,15 @@ pub(crate) struct Story {
 const STEP: Span = Span::from_ms(100);
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
-    let name = RunName::parse(&args.run)?;
-    let options = Options {
-        arms: name.arm.iter().cloned().collect(),
-        rows: name.row.iter().cloned().collect(),
-        seeds: Some(1),
-        keep_journal: true,
-        ..args.changes.options()?
-    };
-    let plan = selection::load(&name.spec, &options)?;
+    let (spec, rest) = run_name::split(&args.run);
+    let mut options = Options { seeds: Some(1), keep_journal: true, ..args.changes.options()? };
+    let whole = selection::load(spec, &options)?;
+    let arms: Vec<&str> = whole.arms.iter().map(|arm| arm.name.as_str()).collect();
+    let rows: Vec<&str> = whole.rows.iter().map(|row| row.label.as_str()).collect();
+    let name = RunName::parse(rest, &arms, &rows)?;
+    options.arms.extend(name.arm);
+    options.rows.extend(name.row);
+    let plan = selection::load(spec, &options)?;
     let stop = interrupt::stop_flag()?;
     if let Some(count) = args.slowest {
         let mut slowest = Slowest::new(count as usize);

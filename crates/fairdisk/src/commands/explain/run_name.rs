@@ -3,11 +3,9 @@
 use crate::failure::Failure;
 use std::path::Path;
 
-/// A single run.
+/// A single run, as far as it is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RunName {
-    /// An experiment or the path of a file.
-    pub(super) spec: String,
     /// The arm; the first if not given.
     pub(super) arm: Option<String>,
     /// The row; the first if not given.
@@ -16,30 +14,60 @@ pub(super) struct RunName {
     pub(super) seed: u32,
 }
 
+/// Parts the experiment, or the path of a file, from the rest. The slashes of a path are its own: it
+/// ends where there is a file, or else with `.toml` or `.fio`.
+pub(super) fn split(text: &str) -> (&str, &str) {
+    let mut ends = text.match_indices('/').map(|(at, _)| at).chain([text.len()]);
+    let is_file = |end: usize| Path::new(&text[..end]).metadata().is_ok_and(|at| !at.is_dir());
+    let file = ends.clone().find(|end| is_file(*end));
+    let end = file.or_else(|| ends.find(|end| ends_as_a_file(&text[..*end])));
+    let end = end.or_else(|| text.find('/')).unwrap_or(text.len());
+    let (spec, rest) = text.split_at(end);
+    (spec, rest.strip_prefix('/').unwrap_or(rest))
+}
+
 impl RunName {
-    /// Reads a name. The slashes of a path are its own: it ends where there is a file, or else with
-    /// `.toml` or `.fio`.
+    /// Reads what follows the experiment, which has these arms and rows; their names may have
+    /// slashes.
     ///
     /// # Errors
     /// Too many parts, or a seed that is no number.
-    pub(super) fn parse(text: &str) -> Result<Self, Failure> {
-        let mut ends = text.match_indices('/').map(|(at, _)| at).chain([text.len()]);
-        let is_file = |end: usize| Path::new(&text[..end]).metadata().is_ok_and(|at| !at.is_dir());
-        let file = ends.clone().find(|end| is_file(*end));
-        let end = file.or_else(|| ends.find(|end| ends_as_a_file(&text[..*end])));
-        let end = end.or_else(|| text.find('/')).unwrap_or(text.len());
-        let (spec, rest) = text.split_at(end);
-        let mut parts = rest.split('/').skip(1).map(str::to_owned);
-        let (arm, row, seed) = (parts.next(), parts.next(), parts.next());
+    pub(super) fn parse<'a>(
+        rest: &'a str,
+        arms: &[&'a str],
+        rows: &[&'a str],
+    ) -> Result<Self, Failure> {
         let bad = |what: &str| {
-            Failure::BadInput(format!("{text}: {what}; expected SPEC[/ARM[/ROW[/SEED]]]"))
+            Failure::BadInput(format!("{rest}: {what}; expected SPEC[/ARM[/ROW[/SEED]]]"))
         };
-        if parts.next().is_some() {
+        let mut left = Some(rest).filter(|rest| !rest.is_empty());
+        let mut part = |known: &[&'a str]| {
+            let text = left.take()?;
+            let (part, after) = first_part(text, known);
+            left = after;
+            Some(part.to_owned())
+        };
+        let (arm, row, seed) = (part(arms), part(rows), part(&[]));
+        if left.is_some() {
             return Err(bad("too many parts"));
         }
         let seed = seed.map_or(Ok(0), |seed| seed.parse());
         let seed = seed.map_err(|_| bad("the seed is not a number from 0"))?;
-        Ok(Self { spec: spec.to_owned(), arm, row, seed })
+        Ok(Self { arm, row, seed })
+    }
+}
+
+/// The longest of the known names that the text begins with, or what it has before a slash; and what
+/// follows.
+fn first_part<'a>(text: &'a str, known: &[&'a str]) -> (&'a str, Option<&'a str>) {
+    let begins = |name: &&&str| match text.strip_prefix(**name) {
+        Some(after) => after.is_empty() || after.starts_with('/'),
+        None => false,
+    };
+    let longest = known.iter().filter(begins).max_by_key(|name| name.len());
+    match longest {
+        Some(name) => (name, text[name.len()..].strip_prefix('/')),
+        None => text.split_once('/').map_or((text, None), |(part, after)| (part, Some(after))),
     }
 }
 
@@ -55,18 +83,23 @@ mod tests {
     #[test]
     fn names_have_one_to_four_parts() {
         let parts = |text: &str| {
-            let name = RunName::parse(text).expect("well formed");
-            (name.spec, name.arm.unwrap_or_default(), name.row.unwrap_or_default(), name.seed)
+            let (spec, rest) = split(text);
+            let name =
+                RunName::parse(rest, &["a", "a/b"], &["#1", "4 KiB/s"]).expect("well formed");
+            (spec.to_owned(), name.arm.unwrap_or_default(), name.row.unwrap_or_default(), name.seed)
         };
         let strings = |a: &str, b: &str, c: &str, seed| (a.into(), b.into(), c.into(), seed);
         assert_eq!(parts("x"), strings("x", "", "", 0));
         assert_eq!(parts("x/a/#1/3"), strings("x", "a", "#1", 3));
+        assert_eq!(parts("x/a/4 KiB/s"), strings("x", "a", "4 KiB/s", 0));
+        assert_eq!(parts("x/a/b/4 KiB/s/7"), strings("x", "a/b", "4 KiB/s", 7));
+        assert_eq!(parts("x/strange/b/7"), strings("x", "strange", "b", 7));
         assert_eq!(parts("./d/x.toml/a"), strings("./d/x.toml", "a", "", 0));
         assert_eq!(parts("d/x.fio"), strings("d/x.fio", "", "", 0));
         assert_eq!(parts("d/X.FIO/a"), strings("d/X.FIO", "a", "", 0));
         assert_eq!(parts("/dev/null/a"), strings("/dev/null", "a", "", 0));
-        for bad in ["x/a/b/c", "x/a/b/-1", "x/a/b/1/2"] {
-            assert!(RunName::parse(bad).is_err(), "{bad}");
+        for bad in ["a/b/#1/c", "a/#1/-1", "a/#1/1/2"] {
+            assert!(RunName::parse(bad, &["a", "a/b"], &["#1"]).is_err(), "{bad}");
         }
     }
 }
