@@ -6,7 +6,7 @@
 //! caller says *overwrite*.
 //!
 //! Holes read as zeroes without touching the disk. That is right under a modelled disk; to measure
-//! the real one, ask for [`FileNeeds::allocate`], which writes the data area out first.
+//! the real one, ask for [`FileNeeds::allocate`], which writes out what the run reaches first.
 
 mod create;
 mod data;
@@ -39,8 +39,8 @@ pub struct FileNeeds {
     pub writes: bool,
     /// Whether the contents of a file Fairdisk did not make may be destroyed.
     pub overwrite: bool,
-    /// Whether a file of Fairdisk's own is written out before the run, so that reads reach the
-    /// disk.
+    /// Whether what the run reaches of a file of Fairdisk's own is written out before it, so that
+    /// reads reach the disk.
     pub allocate: bool,
 }
 
@@ -110,8 +110,8 @@ impl TargetFile {
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 stale::sweep(path);
-                let mark = create(path, needs, watch)?;
-                Self::open_marked(path, mark)
+                let (file, mark) = create(path, needs, watch)?;
+                Ok(Self::assemble(path, file, mark.data_bytes, Some(mark), true))
             }
             Err(error) => Err(TargetError::os(path, "look at", &error)),
         }
@@ -133,17 +133,20 @@ impl TargetFile {
         watch: &mut dyn FnMut(Allocated) -> Watch,
     ) -> Result<Self, TargetError> {
         let file = open_file(path, false, OFlags::empty())?;
+        if !needs.writes {
+            // Before the mark is read, since another run may be about to change what it says.
+            lock(path, &file, false)?;
+        }
         let mark = Mark::read(&file).map_err(|error| TargetError::os(path, "read", &error))?;
         let Some(mark) = mark else {
             return Self::open_foreign(path, needs, file);
         };
-        if !needs.writes && mark.data_bytes >= needs.bytes() && !needs.allocate {
-            lock(path, &file, false)?;
+        if !needs.writes && mark.serves(needs) {
             return Ok(Self::assemble(path, file, mark.data_bytes, Some(mark), false));
         }
         drop(file);
-        let mark = create::adapt(path, mark, needs, watch)?;
-        Self::open_marked(path, mark)
+        let (file, mark) = create::adapt(path, needs, watch)?;
+        Ok(Self::assemble(path, file, mark.data_bytes, Some(mark), true))
     }
 
     fn open_foreign(path: &Path, needs: &FileNeeds, file: File) -> Result<Self, TargetError> {
@@ -164,12 +167,6 @@ impl TargetFile {
         Ok(Self::assemble(path, file, have, None, needs.writes))
     }
 
-    fn open_marked(path: &Path, mark: Mark) -> Result<Self, TargetError> {
-        let file = open_file(path, true, OFlags::empty())?;
-        lock(path, &file, true)?;
-        Ok(Self::assemble(path, file, mark.data_bytes, Some(mark), true))
-    }
-
     fn assemble(
         path: &Path,
         buffered: File,
@@ -177,7 +174,7 @@ impl TargetFile {
         mark: Option<Mark>,
         writable: bool,
     ) -> Self {
-        let direct = TargetFd::probe(path, writable, bytes);
+        let direct = TargetFd::probe(path, &buffered, writable, bytes);
         let capacity_sectors = bytes / SECTOR_BYTES;
         Self { path: path.to_owned(), buffered, direct, capacity_sectors, mark, writable }
     }

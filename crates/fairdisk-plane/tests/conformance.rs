@@ -4,11 +4,10 @@
 mod common;
 
 use common::LoopDevice;
-use fairdisk_core::{
-    Flags, GroupId, Instant, IoPrio, Lba, Op, Prng, Request, RequestId, Sectors, Span, TaskId,
-};
+use common::backend::{perform, request};
+use fairdisk_core::{Flags, Instant, Op, Prng, Request, RequestId, Span};
 use fairdisk_plane::backend::{
-    Backend, Done, FileThreads, FileUring, Memory, Modelled, Null, Preference, Ring, open,
+    Backend, FileThreads, FileUring, Memory, Modelled, Null, Preference, Ring, open,
 };
 use fairdisk_plane::buffer::{Buffer, payload_bytes};
 use fairdisk_plane::file::Watch;
@@ -19,33 +18,6 @@ use std::path::Path;
 
 const SECTORS: u64 = 4096;
 const DEPTH: u32 = 16;
-
-fn request(id: u32, op: Op, start: u64, sectors: u32) -> Request {
-    Request {
-        id: RequestId(id),
-        task: TaskId(0),
-        group: GroupId::ROOT,
-        op,
-        start: Lba(start),
-        sectors: Sectors(sectors),
-        sync: true,
-        flags: Flags::NONE,
-        ioprio: IoPrio::UNSET,
-        arrived: Instant::ZERO,
-    }
-}
-
-/// One request from submission to completion.
-fn perform(backend: &mut dyn Backend, request: &Request, data: Buffer) -> Done {
-    let clock = MonotonicClock::start();
-    backend.submit(clock.now(), request, data);
-    let mut done = Vec::new();
-    while done.is_empty() {
-        backend.wait(&clock, None, &mut done).unwrap();
-    }
-    assert_eq!((done.len(), backend.in_flight()), (1, 0));
-    done.pop().unwrap()
-}
 
 fn filled(sectors: u32, byte: u8) -> Buffer {
     let mut data = Buffer::zeroed(sectors as usize * 512);

@@ -3,12 +3,16 @@
 
 mod common;
 
+use common::SmallDisk;
+use common::backend::{perform, request};
 use common::target::{open, overwrite, read_only};
+use fairdisk_core::Op;
+use fairdisk_plane::buffer::Buffer;
 use fairdisk_plane::file::{Allocated, TargetProblem, Watch};
 use fairdisk_plane::{FileNeeds, TargetFile, parse_target};
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -21,6 +25,10 @@ fn place() -> TempDir {
 
 const fn allocate(sectors: u64) -> FileNeeds {
     FileNeeds { allocate: true, ..FileNeeds::scratch(sectors) }
+}
+
+const fn read_written_out() -> FileNeeds {
+    FileNeeds { writes: false, ..allocate(SECTORS) }
 }
 
 fn names(directory: &Path) -> Vec<String> {
@@ -36,7 +44,8 @@ fn a_missing_file_is_made_of_holes_and_marked() {
     let path = place.path().join("new");
     let target = open(&path, &FileNeeds::scratch(SECTORS)).unwrap();
     assert_eq!(target.capacity_sectors(), DATA_BYTES / 512);
-    assert!(target.is_writable() && !target.mark().unwrap().allocated);
+    assert!(target.is_writable());
+    assert_eq!(target.mark().unwrap().written_bytes, 0);
     let found = fs::metadata(&path).unwrap();
     assert_eq!(found.len(), DATA_BYTES + 4096);
     assert!(found.blocks() * 512 < DATA_BYTES, "sparse");
@@ -84,7 +93,7 @@ fn allocating_writes_the_file_out_once_and_tells_how_far_it_is() {
     };
     let sectors = 5 << 11; // 5 MiB
     let target = TargetFile::open(&path, &allocate(sectors), &mut watch).unwrap();
-    assert!(target.mark().unwrap().allocated);
+    assert_eq!(target.mark().unwrap().written_bytes, 5 << 20);
     drop(target);
     assert!(fs::metadata(&path).unwrap().blocks() >= sectors);
     assert_eq!(told, [1 << 20, 2 << 20, 3 << 20, 4 << 20, 5 << 20]);
@@ -93,7 +102,83 @@ fn allocating_writes_the_file_out_once_and_tells_how_far_it_is() {
 
     let sparse = place.path().join("sparse");
     drop(open(&sparse, &FileNeeds::scratch(sectors)).unwrap());
-    assert!(open(&sparse, &allocate(sectors)).unwrap().mark().unwrap().allocated);
+    let target = open(&sparse, &allocate(sectors)).unwrap();
+    assert_eq!(target.mark().unwrap().written_bytes, 5 << 20);
+}
+
+/// Opens `path` written out as far as `sectors`; how much had to be written for it.
+fn written_for(path: &Path, sectors: u64) -> u64 {
+    let mut written = 0;
+    let mut watch = |progress: Allocated| {
+        written = progress.total;
+        Watch::Continue
+    };
+    drop(TargetFile::open(path, &allocate(sectors), &mut watch).unwrap());
+    written
+}
+
+/// Bytes of the disk.
+fn taken(path: &Path) -> u64 {
+    fs::metadata(path).unwrap().blocks() * 512
+}
+
+#[test]
+fn of_a_large_sparse_file_is_written_out_what_the_run_reaches() {
+    let place = place();
+    let path = place.path().join("large");
+    drop(open(&path, &FileNeeds::scratch(1 << 25)).unwrap());
+    assert_eq!(written_for(&path, 1 << 11), 1 << 20);
+    assert!((1 << 20..2 << 20).contains(&taken(&path)), "{}", taken(&path));
+    assert_eq!(written_for(&path, 3 << 11), 2 << 20, "the rest");
+    assert_eq!(written_for(&path, 1 << 11), 0);
+}
+
+#[test]
+fn a_written_out_file_that_grows_keeps_what_is_written() {
+    let place = place();
+    let path = place.path().join("growing");
+    assert_eq!(written_for(&path, 2 << 11), 2 << 20);
+    let before = fs::read(&path).unwrap();
+    // By a run that does not care, and by one that does.
+    drop(open(&path, &FileNeeds::scratch(3 << 11)).unwrap());
+    assert_eq!(written_for(&path, 5 << 11), 3 << 20);
+    let after = fs::read(&path).unwrap();
+    assert!(before[..2 << 20] == after[..2 << 20], "written again");
+}
+
+#[test]
+fn what_was_discarded_is_written_out_again() {
+    use rustix::fs::{FallocateFlags, fallocate};
+    let place = place();
+    let path = place.path().join("trimmed");
+    assert_eq!(written_for(&path, 4 << 11), 4 << 20);
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    // As a backend serves a discard.
+    let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    fallocate(&file, punch, 1 << 20, 4096).unwrap();
+    assert_eq!(written_for(&path, 1 << 11), 0, "the run does not reach it");
+    assert_eq!(written_for(&path, 4 << 11), 3 << 20);
+    assert!(taken(&path) >= 4 << 20);
+    assert_eq!(written_for(&path, 4 << 11), 0);
+}
+
+#[test]
+fn a_file_that_is_replaced_while_it_is_written_out_is_not_touched() {
+    use fairdisk_plane::backend::FileThreads;
+    let place = place();
+    let path = place.path().join("f");
+    drop(open(&path, &FileNeeds::scratch(SECTORS)).unwrap());
+    let mut replace = |_: Allocated| {
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, vec![5; DATA_BYTES as usize]).unwrap();
+        Watch::Continue
+    };
+    let target = TargetFile::open(&path, &allocate(SECTORS), &mut replace).unwrap();
+    assert_eq!(target.direct_align(), None, "the path leads elsewhere");
+    let mut backend = FileThreads::new(target, 1, "test").unwrap();
+    let done = perform(&mut backend, &request(0, Op::Write, 0, 8), Buffer::noise(4096, 1));
+    assert_eq!(done.result, Ok(()));
+    assert!(fs::read(&path).unwrap().iter().all(|byte| *byte == 5), "somebody else's");
 }
 
 #[test]
@@ -152,6 +237,10 @@ fn two_readers_share_a_file() {
     let one = open(&path, &read_only(SECTORS)).unwrap();
     let two = open(&path, &read_only(SECTORS)).unwrap();
     assert_eq!(one.capacity_sectors(), two.capacity_sectors());
+    drop((one, two));
+    drop(open(&path, &allocate(SECTORS)).unwrap());
+    let _one = open(&path, &read_written_out()).unwrap();
+    open(&path, &read_written_out()).unwrap();
 }
 
 #[test]
@@ -261,10 +350,12 @@ fn too_small() {
 #[test]
 fn larger_than_any_file() {
     for sectors in [u64::MAX, u64::MAX / 512, 1 << 54] {
-        let words = ["does not allow a file of"];
-        refused("f", &FileNeeds::scratch(sectors), |_| {}, &words);
-        let ours = |place: &Path| drop(open(&place.join("f"), &FileNeeds::scratch(1)).unwrap());
-        refused("f", &FileNeeds::scratch(sectors), ours, &words);
+        for needs in [FileNeeds::scratch(sectors), allocate(sectors)] {
+            let words = ["does not allow a file of"];
+            refused("f", &needs, |_| {}, &words);
+            let ours = |place: &Path| drop(open(&place.join("f"), &FileNeeds::scratch(1)).unwrap());
+            refused("f", &needs, ours, &words);
+        }
     }
 }
 
@@ -300,6 +391,21 @@ fn stopped_while_writing_out() {
 }
 
 #[test]
+fn stopped_while_a_file_that_is_there_is_written_out() {
+    let place = place();
+    let path = place.path().join("f");
+    drop(open(&path, &FileNeeds::scratch(1 << 25)).unwrap());
+    let before = taken(&path);
+    let mut stop = |progress: Allocated| {
+        if progress.done < 3 << 20 { Watch::Continue } else { Watch::Stop }
+    };
+    let error = TargetFile::open(&path, &allocate(8 << 11), &mut stop).unwrap_err();
+    assert!(matches!(error.problem, TargetProblem::Stopped), "{error}");
+    assert_eq!(taken(&path), before, "given back");
+    assert_eq!(open(&path, &read_only(1)).unwrap().mark().unwrap().written_bytes, 0);
+}
+
+#[test]
 fn no_permission() {
     if rustix::process::geteuid().is_root() {
         eprintln!("root may do everything; the program is tested as another user in its own tests");
@@ -314,56 +420,62 @@ fn no_permission() {
 
 // ---- on a small file system of its own ---------------------------------------------------
 
-/// A tmpfs of 512 KiB, unmounted when dropped.
-struct SmallDisk(TempDir);
-
-impl SmallDisk {
-    /// `None`, with a line that says why, where mounting is not allowed.
-    fn mount() -> Option<Self> {
-        use rustix::mount::{MountFlags, mount};
-        let place = place();
-        let mounted = mount("none", place.path(), "tmpfs", MountFlags::empty(), Some(c"size=512k"));
-        if let Err(errno) = mounted {
-            eprintln!("skipped, full disk: cannot mount a tmpfs: {errno}");
-            return None;
-        }
-        Some(Self(place))
-    }
-
-    fn make_read_only(&self) {
-        use rustix::mount::{MountFlags, mount_remount};
-        mount_remount(self.0.path(), MountFlags::RDONLY, "").unwrap();
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = rustix::mount::unmount(self.0.path(), rustix::mount::UnmountFlags::DETACH);
-    }
-}
-
 #[test]
 fn a_full_disk_is_named_and_nothing_is_left() {
-    let Some(disk) = SmallDisk::mount() else { return };
-    let path = disk.0.path().join("f");
+    let Some(disk) = SmallDisk::mount(c"size=512k") else { return };
+    let path = disk.path().join("f");
     let error = open(&path, &allocate(4096)).unwrap_err();
     let TargetProblem::DiskFull { free: Some(free), need } = error.problem else {
         panic!("{error}");
     };
     assert!(free <= 512 * 1024 && need == 4096 * 512, "{free} {need}");
     assert!(error.to_string().contains("free space or run on a smaller size"), "{error}");
-    assert!(names(disk.0.path()).is_empty());
+    assert!(names(disk.path()).is_empty());
+}
+
+#[test]
+fn a_file_that_is_there_does_not_fill_the_disk() {
+    const MIB: usize = 1 << 20;
+    let Some(disk) = SmallDisk::mount(c"size=3m") else { return };
+    let path = disk.path().join("f");
+    drop(open(&path, &FileNeeds::scratch(8 << 11)).unwrap());
+    let before = taken(&path);
+    let mut nothing = |_: Allocated| panic!("it does not fit, so nothing is written");
+    let error = TargetFile::open(&path, &allocate(4 << 11), &mut nothing).unwrap_err();
+    assert!(matches!(error.problem, TargetProblem::DiskFull { need: 4_194_304, .. }), "{error}");
+    assert_eq!(taken(&path), before);
+
+    // What the file has taken already may lie where it is of no use; that shows only later.
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.write_all_at(&[7; 3 * MIB / 2], 5 << 20).unwrap();
+    let before = taken(&path);
+    let error = open(&path, &allocate(5 << 10)).unwrap_err();
+    assert!(matches!(error.problem, TargetProblem::DiskFull { need: 2_621_440, .. }), "{error}");
+    assert_eq!(taken(&path), before, "given back");
+    assert_eq!(written_for(&path, 1 << 11), 1 << 20);
+    assert_eq!(fs::read(&path).unwrap()[5 * MIB..][..3 * MIB / 2], [7; 3 * MIB / 2]);
 }
 
 #[test]
 fn a_read_only_file_system() {
-    let Some(disk) = SmallDisk::mount() else { return };
-    let path = disk.0.path().join("f");
+    let Some(disk) = SmallDisk::mount(c"size=512k") else { return };
+    let path = disk.path().join("f");
     drop(open(&path, &FileNeeds::scratch(SECTORS)).unwrap());
     disk.make_read_only();
-    for path in [&path, &disk.0.path().join("new")] {
+    for path in [&path, &disk.path().join("new")] {
         let error = open(path, &FileNeeds::scratch(SECTORS)).unwrap_err();
         assert!(matches!(error.problem, TargetProblem::ReadOnly), "{error}");
     }
     open(&path, &read_only(SECTORS)).unwrap();
+}
+
+#[test]
+fn a_written_out_file_on_a_read_only_file_system_serves_readers() {
+    let Some(disk) = SmallDisk::mount(c"size=512k") else { return };
+    let path = disk.path().join("f");
+    drop(open(&path, &allocate(SECTORS)).unwrap());
+    disk.make_read_only();
+    open(&path, &read_written_out()).unwrap();
+    let error = open(&path, &FileNeeds { writes: false, ..allocate(SECTORS + 8) }).unwrap_err();
+    assert!(matches!(error.problem, TargetProblem::ReadOnly), "{error}");
 }

@@ -1,7 +1,7 @@
 //! Making a target file, and making one of ours larger.
 
 use super::FileNeeds;
-use super::data::{lock, open_file};
+use super::data::{lock, open_file, taken_bytes};
 use super::error::{TargetError, TargetProblem};
 use super::mark::{MARK_BYTES, Mark};
 use super::stale::scratch_path;
@@ -10,12 +10,15 @@ use rustix::fs::{Advice, CWD, FallocateFlags, OFlags, RenameFlags, fadvise, fall
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How much is written between two looks at the watch.
 const STEP: u64 = 1 << 20;
+
+const PUNCH: FallocateFlags = FallocateFlags::PUNCH_HOLE.union(FallocateFlags::KEEP_SIZE);
 
 /// How far the writing out has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,67 +34,70 @@ pub struct Allocated {
 pub enum Watch {
     /// Go on.
     Continue,
-    /// Give up; what was made is removed.
+    /// Give up; what was made is removed, what was written given back.
     Stop,
 }
 
-/// Makes a file with its mark. It appears under its name complete, or not at all.
+/// Makes a file with its mark, and locks it. It appears under its name complete, or not at all.
 pub(super) fn create(
     path: &Path,
     needs: &FileNeeds,
     watch: &mut dyn FnMut(Allocated) -> Watch,
-) -> Result<Mark, TargetError> {
-    let need = needs.bytes();
-    let mut mark = Mark::for_bytes(need)
-        .ok_or_else(|| TargetError::new(path, TargetProblem::TooLarge { need }))?;
+) -> Result<(File, Mark), TargetError> {
+    let mut mark = mark_for(path, needs)?;
     if path.is_symlink() {
         return Err(TargetError::new(path, TargetProblem::DanglingLink));
     }
     let (scratch, file) = Scratch::make(path)?;
     lock(path, &file, true)?;
-    let growing = |to, error: &io::Error| TargetError::growing(path, to, error, need);
+    let growing = |to, error: &io::Error| TargetError::growing(path, to, error, needs.bytes());
+    let missing = missing(path, mark, needs)?;
+    demand_room(path, &file, &missing)?;
     file.set_len(mark.file_bytes()).map_err(|error| growing("make", &error))?;
     // First of all: if we are killed, a later run knows by the mark that the file is ours.
     mark.write(&file).map_err(|error| growing("write", &error))?;
-    if needs.allocate {
-        write_out(path, &file, 0, mark.data_bytes, watch)?;
-        mark.allocated = true;
-        mark.write(&file).map_err(|error| growing("write", &error))?;
-    }
+    write_out(path, &file, &mut mark, missing, watch)?;
     file.sync_all().map_err(|error| growing("write", &error))?;
     scratch.publish(path)?;
-    Ok(mark)
+    Ok((file, mark))
 }
 
-/// Makes a file of ours large enough and writes it out if that is wanted.
+/// Makes a file of ours large enough and writes it out if that is wanted. It stays locked.
 pub(super) fn adapt(
     path: &Path,
-    mark: Mark,
     needs: &FileNeeds,
     watch: &mut dyn FnMut(Allocated) -> Watch,
-) -> Result<Mark, TargetError> {
+) -> Result<(File, Mark), TargetError> {
     let file = open_file(path, true, OFlags::empty())?;
     lock(path, &file, true)?;
-    let mut mark = mark;
+    // Until it was locked it may have been another's to change.
+    let mark = Mark::read(&file).map_err(|error| TargetError::os(path, "read", &error))?;
+    let mut mark = mark.ok_or_else(|| TargetError::new(path, TargetProblem::Appeared))?;
+    let missing = missing(path, mark, needs)?;
+    demand_room(path, &file, &missing)?;
     if mark.data_bytes < needs.bytes() {
         mark = grow(path, &file, mark, needs)?;
     }
-    if needs.allocate && !mark.allocated {
-        write_out(path, &file, 0, mark.data_bytes, watch)?;
-        mark.allocated = true;
-        mark.write(&file)
-            .and_then(|()| file.sync_all())
-            .map_err(|error| TargetError::growing(path, "write", &error, needs.bytes()))?;
-    }
-    Ok(mark)
+    write_out(path, &file, &mut mark, missing, watch)?;
+    Ok((file, mark))
+}
+
+/// The mark of a new file that is as large as needed.
+fn mark_for(path: &Path, needs: &FileNeeds) -> Result<Mark, TargetError> {
+    let need = needs.bytes();
+    Mark::for_bytes(need).ok_or_else(|| TargetError::new(path, TargetProblem::TooLarge { need }))
+}
+
+/// What is still to be written out, in bytes: of what the run reaches, not of all there is.
+fn missing(path: &Path, mark: Mark, needs: &FileNeeds) -> Result<Range<u64>, TargetError> {
+    let end = if needs.allocate { mark_for(path, needs)?.data_bytes } else { 0 };
+    Ok(mark.written_bytes..end.max(mark.written_bytes))
 }
 
 /// The new mark is in place before the old one goes, so the file is ours at every moment but the
 /// one between the two calls that lengthen and mark it.
 fn grow(path: &Path, file: &File, old: Mark, needs: &FileNeeds) -> Result<Mark, TargetError> {
-    let need = needs.bytes();
-    let new = Mark::for_bytes(need)
-        .ok_or_else(|| TargetError::new(path, TargetProblem::TooLarge { need }))?;
+    let new = Mark { written_bytes: old.written_bytes, ..mark_for(path, needs)? };
     let lengthen = || {
         file.set_len(new.file_bytes())?;
         new.write(file)?;
@@ -100,7 +106,7 @@ fn grow(path: &Path, file: &File, old: Mark, needs: &FileNeeds) -> Result<Mark, 
     if let Err(error) = lengthen() {
         // Back to what it was; if that fails too, the first error is the one to tell.
         let _ = file.set_len(old.file_bytes());
-        return Err(TargetError::growing(path, "lengthen", &error, need));
+        return Err(TargetError::growing(path, "lengthen", &error, needs.bytes()));
     }
     clear(file, old.data_bytes).map_err(|error| TargetError::os(path, "write", &error))?;
     Ok(new)
@@ -108,46 +114,88 @@ fn grow(path: &Path, file: &File, old: Mark, needs: &FileNeeds) -> Result<Mark, 
 
 /// The old mark becomes data; a hole like the rest.
 fn clear(file: &File, at: u64) -> io::Result<()> {
-    let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    match fallocate(file, punch, at, MARK_BYTES) {
+    match fallocate(file, PUNCH, at, MARK_BYTES) {
         Ok(()) => Ok(()),
         Err(_) => file.write_all_at(&[0; MARK_BYTES as usize], at),
     }
 }
 
-/// Writes bytes that do not compress over the data area, so that every read reaches the disk.
+/// Writes `missing` out and marks it as such. If that cannot be done the space is given back.
 fn write_out(
     path: &Path,
     file: &File,
-    from: u64,
-    to: u64,
+    mark: &mut Mark,
+    missing: Range<u64>,
     watch: &mut dyn FnMut(Allocated) -> Watch,
 ) -> Result<(), TargetError> {
-    let total = to - from;
-    let mut done = 0;
-    while done < total {
-        let len = STEP.min(total - done);
-        let noise = Buffer::noise(len as usize, from + done);
-        file.write_all_at(noise.bytes(), from + done)
-            .map_err(|error| full(path, file, &error, total))?;
-        done += len;
-        if watch(Allocated { done, total }) == Watch::Stop {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let marked = Mark { written_bytes: missing.end, ..*mark };
+    let mut at = missing.start;
+    let written = write_noise(path, file, &missing, &mut at, watch).and_then(|()| {
+        let durable = file.sync_all().and_then(|()| marked.write(file));
+        let durable = durable.and_then(|()| file.sync_all());
+        durable.map_err(|error| full(path, file, &error, &missing))
+    });
+    if written.is_ok() {
+        *mark = marked;
+        // What was just written should not be served from memory later. Only advice.
+        let _ = fadvise(file, 0, None, Advice::DontNeed);
+    } else {
+        // The error is the one to tell, also where the file system cannot make holes.
+        let _ = fallocate(file, PUNCH, missing.start, at - missing.start);
+    }
+    written
+}
+
+/// Writes bytes that do not compress over `missing`, so that every read reaches the disk. `at` is
+/// how far it may have come.
+fn write_noise(
+    path: &Path,
+    file: &File,
+    missing: &Range<u64>,
+    at: &mut u64,
+    watch: &mut dyn FnMut(Allocated) -> Watch,
+) -> Result<(), TargetError> {
+    let total = missing.end - missing.start;
+    while *at < missing.end {
+        let start = *at;
+        let noise = Buffer::noise(STEP.min(missing.end - start) as usize, start);
+        *at += noise.bytes().len() as u64;
+        file.write_all_at(noise.bytes(), start)
+            .map_err(|error| full(path, file, &error, missing))?;
+        if watch(Allocated { done: *at - missing.start, total }) == Watch::Stop {
             return Err(TargetError::new(path, TargetProblem::Stopped));
         }
     }
-    file.sync_all().map_err(|error| full(path, file, &error, total))?;
-    // What was just written should not be served from memory later. Only advice.
-    let _ = fadvise(file, 0, None, Advice::DontNeed);
     Ok(())
 }
 
-fn full(path: &Path, file: &File, error: &io::Error, need: u64) -> TargetError {
+/// Refuses what cannot end well before anything is written.
+fn demand_room(path: &Path, file: &File, missing: &Range<u64>) -> Result<(), TargetError> {
+    let need = missing.end - missing.start;
+    match room(file, missing) {
+        Some(free) if free < need => {
+            Err(TargetError::new(path, TargetProblem::DiskFull { free: Some(free), need }))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How many bytes of `missing` the disk has room for, at the most: what is free, and what the file
+/// has taken beyond its start. `None` if the file system does not tell.
+fn room(file: &File, missing: &Range<u64>) -> Option<u64> {
+    let disk = rustix::fs::fstatvfs(file).ok().filter(|disk| disk.f_blocks > 0)?;
+    let taken = taken_bytes(file).saturating_sub(missing.start);
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize).saturating_add(taken))
+}
+
+fn full(path: &Path, file: &File, error: &io::Error, missing: &Range<u64>) -> TargetError {
+    let need = missing.end - missing.start;
     let mut error = TargetError::growing(path, "write", error, need);
     if let TargetProblem::DiskFull { free, .. } = &mut error.problem {
-        // What this file has taken so far is given back with it.
-        let taken =
-            file.metadata().map_or(0, |found| std::os::unix::fs::MetadataExt::blocks(&found) * 512);
-        *free = rustix::fs::fstatvfs(file).ok().map(|fs| fs.f_bavail * fs.f_frsize + taken);
+        *free = room(file, missing);
     }
     error
 }

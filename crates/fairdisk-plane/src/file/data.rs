@@ -6,7 +6,7 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Opens for reading, and for writing too if `write`.
@@ -38,6 +38,17 @@ pub(super) fn size_of(mut file: &File) -> io::Result<u64> {
     file.seek(SeekFrom::End(0))
 }
 
+/// Where the first hole of a file begins, at the latest at its end; `None` if the file system does
+/// not tell.
+pub(super) fn first_hole(file: &File) -> Option<u64> {
+    rustix::fs::seek(file, rustix::fs::SeekFrom::Hole(0)).ok()
+}
+
+/// Bytes the file takes up.
+pub(super) fn taken_bytes(file: &File) -> u64 {
+    file.metadata().map_or(0, |found| found.blocks() * 512)
+}
+
 /// A file opened around the page cache.
 #[derive(Debug)]
 pub(crate) struct TargetFd {
@@ -46,10 +57,13 @@ pub(crate) struct TargetFd {
 }
 
 impl TargetFd {
-    /// Opens `path` around the page cache if that works: tries, since what a file system says
-    /// about direct I/O and what it does are two things.
-    pub(super) fn probe(path: &Path, write: bool, bytes: u64) -> Option<Self> {
+    /// Opens `buffered`, which is at `path`, around the page cache if that works: tries, since what
+    /// a file system says about direct I/O and what it does are two things.
+    pub(super) fn probe(path: &Path, buffered: &File, write: bool, bytes: u64) -> Option<Self> {
         let file = open_raw(path, write, OFlags::DIRECT).ok()?;
+        if !is_same(&file, buffered) {
+            return None;
+        }
         let mut buffer = Buffer::zeroed(ALIGN);
         [512, ALIGN]
             .into_iter()
@@ -70,4 +84,10 @@ impl TargetFd {
     pub(crate) const fn file(&self) -> &File {
         &self.file
     }
+}
+
+/// Another file may have come to the path in between.
+fn is_same(one: &File, two: &File) -> bool {
+    let id = |file: &File| file.metadata().map(|found| (found.dev(), found.ino())).ok();
+    id(one).is_some() && id(one) == id(two)
 }

@@ -25,6 +25,8 @@ pub enum TargetProblem {
     NotAFile(&'static str),
     /// Its directory is missing.
     ParentMissing,
+    /// It was there a moment ago.
+    Vanished,
     /// It is a symbolic link to something that is not there.
     DanglingLink,
     /// It appeared while it was being made.
@@ -81,6 +83,7 @@ impl TargetError {
             Some(Errno::ACCESS | Errno::PERM) => TargetProblem::NoPermission { to },
             Some(Errno::ROFS) => TargetProblem::ReadOnly,
             Some(Errno::BUSY | Errno::TXTBSY | Errno::WOULDBLOCK) => TargetProblem::Busy,
+            Some(Errno::NOENT) if has_directory(path) => TargetProblem::Vanished,
             Some(Errno::NOTDIR | Errno::NOENT) => TargetProblem::ParentMissing,
             Some(Errno::ISDIR) => TargetProblem::NotAFile("a directory"),
             _ => TargetProblem::Os { to, error: io::Error::new(error.kind(), error.to_string()) },
@@ -100,6 +103,11 @@ impl TargetError {
     }
 }
 
+fn has_directory(path: &Path) -> bool {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new(".")).is_dir()
+}
+
 impl fmt::Display for TargetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
@@ -115,6 +123,9 @@ impl fmt::Display for TargetError {
             }
             TargetProblem::ParentMissing => {
                 write!(f, "{path}: its directory does not exist; make it or name another path")
+            }
+            TargetProblem::Vanished => {
+                write!(f, "{path} was removed just now; run again or name another path")
             }
             TargetProblem::DanglingLink => {
                 write!(f, "{path} is a link to a missing file; remove it or name another path")
@@ -176,3 +187,18 @@ impl TargetError {
 }
 
 impl std::error::Error for TargetError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_vanished_is_told_from_a_missing_directory() {
+        let told = |path: &str| {
+            TargetError::os(Path::new(path), "write", &Errno::NOENT.into()).to_string()
+        };
+        assert_eq!(told("gone"), "gone was removed just now; run again or name another path");
+        assert!(told("/gone").contains("was removed just now"));
+        assert!(told("no/such/gone").contains("its directory does not exist"));
+    }
+}

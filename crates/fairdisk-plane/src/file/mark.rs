@@ -5,16 +5,19 @@
 //! | offset | bytes | what |
 //! |---|---|---|
 //! | 0 | 16 | signature |
-//! | 16 | 4 | version, 1 |
-//! | 20 | 4 | bit 0: the data area was written out |
+//! | 16 | 4 | version, 2 |
+//! | 20 | 4 | zero |
 //! | 24 | 8 | bytes in the data area |
-//! | 32 | 8 | checksum of the 32 bytes before |
-//! | 40 | 4056 | zero |
+//! | 32 | 8 | how many of them, from the first on, were written out |
+//! | 40 | 8 | checksum of the 40 bytes before |
+//! | 48 | 4048 | zero |
 //!
 //! Numbers are little-endian. A file counts as marked only if all of it fits, the length of the
-//! file included, so a cut or extended file counts as somebody else's.
+//! file included, so a cut or extended file counts as somebody else's. Version 1 has no count of
+//! written bytes, but 1 at offset 20 if all were.
 
-use super::data::size_of;
+use super::FileNeeds;
+use super::data::{first_hole, size_of};
 use fairdisk_core::prng::mix;
 use std::fs::File;
 use std::io;
@@ -24,24 +27,30 @@ use std::os::unix::fs::FileExt;
 pub(super) const MARK_BYTES: u64 = 4096;
 
 const SIGNATURE: [u8; 16] = *b"FAIRDISK-TARGET\n";
-const VERSION: u32 = 1;
-const ALLOCATED: u32 = 1;
+const VERSION: u32 = 2;
+const VERSION_1: u32 = 1;
 
 /// What a mark says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Bytes in the data area, a multiple of 4096.
     pub data_bytes: u64,
-    /// Whether the data area was written out.
-    pub allocated: bool,
+    /// How many of them, from the first on, are written out: reads of them reach the disk.
+    pub written_bytes: u64,
 }
 
 impl Mark {
-    /// The mark of a new file with room for `bytes`; `None` if no file can be that long.
+    /// The mark of a file of holes with room for `bytes`; `None` if no file can be that long.
     pub(super) fn for_bytes(bytes: u64) -> Option<Self> {
         let data_bytes = bytes.checked_next_multiple_of(MARK_BYTES)?;
-        let mark = Self { data_bytes, allocated: false };
+        let mark = Self { data_bytes, written_bytes: 0 };
         i64::try_from(data_bytes.checked_add(MARK_BYTES)?).is_ok().then_some(mark)
+    }
+
+    /// Whether a file with this mark is as large, and written out as far, as needed.
+    pub(super) const fn serves(&self, needs: &FileNeeds) -> bool {
+        let reach = needs.bytes();
+        self.data_bytes >= reach && (!needs.allocate || self.written_bytes >= reach)
     }
 
     /// Length of a file with this mark.
@@ -49,13 +58,18 @@ impl Mark {
         self.data_bytes + MARK_BYTES
     }
 
-    /// The mark of `file`, if it has one.
+    /// The mark of `file`, if it has one. What was written out and then discarded, or lost when the
+    /// file was copied, is not written out.
     pub(super) fn read(file: &File) -> io::Result<Option<Self>> {
         let len = size_of(file)?;
         let Some(at) = len.checked_sub(MARK_BYTES) else { return Ok(None) };
         let mut block = [0; MARK_BYTES as usize];
         file.read_exact_at(&mut block, at)?;
-        Ok(Self::decode(&block).filter(|mark| mark.file_bytes() == len))
+        let mark = Self::decode(&block).filter(|mark| mark.file_bytes() == len);
+        Ok(mark.map(|mark| {
+            let hole = first_hole(file).unwrap_or(mark.written_bytes);
+            Self { written_bytes: mark.written_bytes.min(hole), ..mark }
+        }))
     }
 
     /// Writes the mark where it belongs.
@@ -64,26 +78,40 @@ impl Mark {
     }
 
     fn encode(&self) -> [u8; MARK_BYTES as usize] {
-        let flags = if self.allocated { ALLOCATED } else { 0 };
-        let mut block = [0; MARK_BYTES as usize];
-        block[..16].copy_from_slice(&SIGNATURE);
-        block[16..20].copy_from_slice(&VERSION.to_le_bytes());
-        block[20..24].copy_from_slice(&flags.to_le_bytes());
-        block[24..32].copy_from_slice(&self.data_bytes.to_le_bytes());
-        let sum = checksum(&block[..32]);
-        block[32..40].copy_from_slice(&sum.to_le_bytes());
-        block
+        encode(VERSION, 0, &[self.data_bytes, self.written_bytes])
     }
 
     fn decode(block: &[u8; MARK_BYTES as usize]) -> Option<Self> {
-        let mark = Self {
-            allocated: block[20] == ALLOCATED as u8,
-            data_bytes: u64::from_le_bytes(*block[24..].first_chunk()?),
-        };
-        let fits = mark.data_bytes <= i64::MAX as u64 - MARK_BYTES
-            && mark.data_bytes.is_multiple_of(MARK_BYTES);
-        (fits && mark.encode() == *block).then_some(mark)
+        let data_bytes = u64::from_le_bytes(*block[24..].first_chunk()?);
+        let written_bytes = u64::from_le_bytes(*block[32..].first_chunk()?);
+        if data_bytes > i64::MAX as u64 - MARK_BYTES || !data_bytes.is_multiple_of(MARK_BYTES) {
+            return None;
+        }
+        let mark = |written_bytes| Self { data_bytes, written_bytes };
+        if encode(VERSION_1, 0, &[data_bytes]) == *block {
+            Some(mark(0))
+        } else if encode(VERSION_1, 1, &[data_bytes]) == *block {
+            Some(mark(data_bytes))
+        } else {
+            let fits = written_bytes <= data_bytes && mark(written_bytes).encode() == *block;
+            fits.then(|| mark(written_bytes))
+        }
     }
+}
+
+fn encode(version: u32, flags: u32, numbers: &[u64]) -> [u8; MARK_BYTES as usize] {
+    let mut block = [0; MARK_BYTES as usize];
+    block[..16].copy_from_slice(&SIGNATURE);
+    block[16..20].copy_from_slice(&version.to_le_bytes());
+    block[20..24].copy_from_slice(&flags.to_le_bytes());
+    let mut end = 24;
+    for number in numbers {
+        block[end..end + 8].copy_from_slice(&number.to_le_bytes());
+        end += 8;
+    }
+    let sum = checksum(&block[..end]);
+    block[end..end + 8].copy_from_slice(&sum.to_le_bytes());
+    block
 }
 
 fn checksum(bytes: &[u8]) -> u64 {
@@ -96,13 +124,27 @@ mod tests {
 
     #[test]
     fn what_is_encoded_is_decoded_and_any_flipped_bit_is_noticed() {
-        let mark = Mark { data_bytes: 8192, allocated: true };
+        let mark = Mark { data_bytes: 8192, written_bytes: 4096 };
         let block = mark.encode();
         assert_eq!(Mark::decode(&block), Some(mark));
         for bit in 0..MARK_BYTES as usize * 8 {
             let mut damaged = block;
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(Mark::decode(&damaged), None, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_mark_of_version_1_is_recognised() {
+        for (flag, checksum, written_bytes) in
+            [(0, 0x9872_4f68_1299_63f2_u64, 0), (1, 0x25fe_c3b1_a64f_3a1d, 8192)]
+        {
+            let mut block = [0; MARK_BYTES as usize];
+            block[..16].copy_from_slice(b"FAIRDISK-TARGET\n");
+            (block[16], block[20]) = (1, flag);
+            block[24..32].copy_from_slice(&8192_u64.to_le_bytes());
+            block[32..40].copy_from_slice(&checksum.to_le_bytes());
+            assert_eq!(Mark::decode(&block), Some(Mark { data_bytes: 8192, written_bytes }));
         }
     }
 

@@ -8,10 +8,13 @@
     reason = "every test program uses its own part"
 )]
 
+pub mod backend;
 mod loop_device;
+mod small_disk;
 pub mod target;
 
 pub use loop_device::LoopDevice;
+pub use small_disk::SmallDisk;
 
 use fairdisk_core::{
     Bio, BioId, Effect, Effects, Elevator, Engine, EngineConfig, Flags, GroupId, Input, Instant,

@@ -1,0 +1,36 @@
+//! A file system that is soon full.
+
+use rustix::mount::{MountFlags, UnmountFlags, mount, mount_remount, unmount};
+use std::ffi::CStr;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A small tmpfs, unmounted when dropped.
+pub struct SmallDisk(TempDir);
+
+impl SmallDisk {
+    /// `None`, with a line that says why, where mounting is not allowed.
+    pub fn mount(size: &CStr) -> Option<Self> {
+        let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let mounted = mount("none", place.path(), "tmpfs", MountFlags::empty(), Some(size));
+        if let Err(errno) = mounted {
+            eprintln!("skipped: full disk: cannot mount a tmpfs: {errno}");
+            return None;
+        }
+        Some(Self(place))
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn make_read_only(&self) {
+        mount_remount(self.0.path(), MountFlags::RDONLY, "").unwrap();
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = unmount(self.0.path(), UnmountFlags::DETACH);
+    }
+}
