@@ -33,11 +33,13 @@ impl Buffer {
     /// duplicates gains nothing.
     #[must_use]
     pub fn noise(len: usize, seed: u64) -> Self {
-        let mut buffer = Self::zeroed(len);
+        // All there is room for, since it may be used again for more bytes.
+        let mut buffer = Self::zeroed(len.next_multiple_of(ALIGN));
         let mut prng = Prng::new(seed);
         for word in buffer.bytes_mut().chunks_mut(8) {
-            word.copy_from_slice(&prng.next_u64().to_le_bytes()[..word.len()]);
+            word.copy_from_slice(&prng.next_u64().to_le_bytes());
         }
+        buffer.len = len;
         buffer
     }
 
@@ -77,7 +79,8 @@ pub const fn payload_bytes(request: &Request) -> usize {
     }
 }
 
-/// Buffers that are used again, so that a steady load allocates nothing.
+/// Buffers that are used again, so that a steady load allocates nothing. They hold noise at first:
+/// those that are only written from keep it.
 #[derive(Debug, Default)]
 pub struct Buffers {
     free: Vec<Buffer>,

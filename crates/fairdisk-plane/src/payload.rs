@@ -4,6 +4,7 @@ use crate::buffer::Buffer;
 use fairdisk_core::prng::mix;
 use fairdisk_core::{Lba, Op, Request, SECTOR_BYTES};
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 
 /// Fills the buffers of writes and looks at those of reads.
 pub trait Payload {
@@ -14,12 +15,34 @@ pub trait Payload {
     fn check(&mut self, request: &Request, data: &Buffer, ok: bool) -> Option<Lba>;
 }
 
-/// Writes whatever the buffer holds and checks nothing: for measuring.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Anything;
+/// Writes noise and checks nothing: for measuring. Of the noise that the buffer holds it changes as
+/// much as makes every sector differ from all others ever written, which costs little.
+#[derive(Clone, Copy, Debug)]
+pub struct Anything {
+    sectors: u64,
+}
+
+impl Anything {
+    /// Differs from all others, so that a run that is repeated does not write the same again.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { sectors: RandomState::new().hash_one(0) }
+    }
+}
+
+impl Default for Anything {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Payload for Anything {
-    fn fill(&mut self, _: &Request, _: &mut Buffer) {}
+    fn fill(&mut self, _: &Request, data: &mut Buffer) {
+        for sector in data.bytes_mut().chunks_exact_mut(SECTOR_BYTES as usize) {
+            self.sectors = self.sectors.wrapping_add(1);
+            sector[..8].copy_from_slice(&mix(self.sectors).to_le_bytes());
+        }
+    }
 
     fn check(&mut self, _: &Request, _: &Buffer, _: bool) -> Option<Lba> {
         None

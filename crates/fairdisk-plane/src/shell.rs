@@ -40,7 +40,9 @@ pub struct Shell<L, B, C, P = Anything> {
 /// What a run keeps track of.
 #[derive(Debug, Default)]
 struct Run {
-    buffers: Buffers,
+    /// To read into. What a disk returned is no noise to write.
+    read_buffers: Buffers,
+    write_buffers: Buffers,
     /// Requests at the backend, by id.
     at_backend: Vec<Option<Request>>,
     issue: Vec<Request>,
@@ -64,7 +66,7 @@ impl<L: Load, B: Backend, C: Clock> Shell<L, B, C> {
             load,
             backend,
             clock,
-            payload: Anything,
+            payload: Anything::new(),
             stop: Arc::default(),
             end: None,
             end_on_failure: false,
@@ -187,12 +189,12 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
     fn complete(&mut self, now: Instant) {
         let mut done = std::mem::take(&mut self.run.done);
         for done in done.drain(..) {
-            let ok = self.settle(now, &done);
+            let id = done.id;
+            let ok = self.settle(now, done);
             if !ok && self.end_on_failure {
                 self.end_now(now);
             }
-            self.run.buffers.give_back(done.data);
-            self.load.completed(now, done.id, ok, &mut self.run.issue);
+            self.load.completed(now, id, ok, &mut self.run.issue);
             self.submit(now);
         }
         self.run.done = done;
@@ -208,26 +210,29 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
     }
 
     fn submit(&mut self, now: Instant) {
-        for request in self.run.issue.drain(..) {
+        let mut issue = std::mem::take(&mut self.run.issue);
+        for request in issue.drain(..) {
             let slot = request.id.0 as usize;
             if slot >= self.run.at_backend.len() {
                 self.run.at_backend.resize(slot + 1, None);
             }
             let before = self.run.at_backend[slot].replace(request);
             assert!(before.is_none(), "{:?} is issued twice", request.id);
-            let mut data = self.run.buffers.take(payload_bytes(&request));
+            let mut data = self.run.buffers(request.op).take(payload_bytes(&request));
             if request.op == Op::Write {
                 self.payload.fill(&request, &mut data);
             }
             self.run.submitted += 1;
             self.backend.submit(now, &request, data);
         }
+        self.run.issue = issue;
     }
 
-    /// Counts a completion; says whether it succeeded.
-    fn settle(&mut self, now: Instant, done: &Done) -> bool {
+    /// Counts a completion and takes its buffer back; says whether it succeeded.
+    fn settle(&mut self, now: Instant, done: Done) -> bool {
         let request = self.run.take(done.id);
         let corrupt = self.payload.check(&request, &done.data, done.result.is_ok());
+        self.run.buffers(request.op).give_back(done.data);
         let result = match corrupt {
             Some(lba) if done.result.is_ok() => Err(Failure::Corrupt(lba)),
             _ => done.result,
@@ -281,6 +286,10 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
 }
 
 impl Run {
+    fn buffers(&mut self, op: Op) -> &mut Buffers {
+        if op == Op::Write { &mut self.write_buffers } else { &mut self.read_buffers }
+    }
+
     fn take(&mut self, id: RequestId) -> Request {
         let slot = self.at_backend.get_mut(id.0 as usize);
         match slot.and_then(Option::take) {

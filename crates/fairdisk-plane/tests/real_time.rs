@@ -5,14 +5,18 @@
 mod common;
 
 use common::{ClosedLoop, Mix};
-use fairdisk_core::{EngineConfig, Span};
-use fairdisk_plane::backend::{Backend, Memory, Modelled, Null, Preference, open};
+use fairdisk_core::{EngineConfig, Instant, Op, Request, Span};
+use fairdisk_plane::backend::{Backend, Chosen, Done, Memory, Modelled, Null, Preference, open};
+use fairdisk_plane::buffer::Buffer;
 use fairdisk_plane::file::Watch;
 use fairdisk_plane::{
-    Anything, FileNeeds, MonotonicClock, Pattern, Payload, Shell, ShellReport, TargetFile,
+    Anything, Clock, FileNeeds, MonotonicClock, Pattern, Payload, Shell, ShellReport, TargetFile,
 };
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sim::device::{DeviceModel, Fixed, FixedCost, FixedParams, FixedSpec};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 const SECTORS: u64 = 1 << 15;
 const DEPTH: u32 = 4;
@@ -53,7 +57,7 @@ fn check(report: &ShellReport) {
 
 #[test]
 fn timers_and_modelled_completions_are_nearly_on_time() {
-    check(&run(Modelled::new(Null::new(SECTORS, DEPTH), disk(2000)), Anything));
+    check(&run(Modelled::new(Null::new(SECTORS, DEPTH), disk(2000)), Anything::new()));
     check(&run(Modelled::new(Memory::new(SECTORS, DEPTH), disk(2000)), Pattern::new()));
     let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     for preference in [Preference::Threads, Preference::Auto] {
@@ -88,4 +92,63 @@ fn a_real_file_at_its_own_pace() {
         println!("{}: timers {}", report.backend.name, report.timer_lateness);
         assert!(report.completion_lateness.is_none() && report.requests > 300);
     }
+}
+
+/// Memory that looks at what is written to it.
+struct Looking {
+    memory: Memory,
+    written: Rc<RefCell<Vec<Vec<u8>>>>,
+}
+
+impl Backend for Looking {
+    fn depth(&self) -> u32 {
+        self.memory.depth()
+    }
+
+    fn capacity_sectors(&self) -> u64 {
+        self.memory.capacity_sectors()
+    }
+
+    fn in_flight(&self) -> u32 {
+        self.memory.in_flight()
+    }
+
+    fn submit(&mut self, now: Instant, request: &Request, data: Buffer) {
+        if request.op == Op::Write {
+            self.written.borrow_mut().extend(data.bytes().chunks(512).map(<[u8]>::to_vec));
+        }
+        self.memory.submit(now, request, data);
+    }
+
+    fn wait(
+        &mut self,
+        clock: &dyn Clock,
+        deadline: Option<Instant>,
+        done: &mut Vec<Done>,
+    ) -> std::io::Result<()> {
+        self.memory.wait(clock, deadline, done)
+    }
+
+    fn chosen(&self) -> Chosen {
+        self.memory.chosen()
+    }
+}
+
+/// Also where reads bring zeroes between the writes, and when the same is run again.
+#[test]
+fn what_is_written_neither_compresses_nor_repeats() {
+    let written = Rc::default();
+    for _ in 0..2 {
+        let memory = Memory::new(SECTORS, DEPTH);
+        run(Looking { memory, written: Rc::clone(&written) }, Anything::new());
+    }
+    let mut sectors = written.borrow().clone();
+    for sector in &sectors {
+        let words: BTreeSet<&[u8]> = sector.chunks(8).collect();
+        assert!(words.len() == 64 && !words.contains(&[0; 8][..]), "{sector:?}");
+    }
+    let count = sectors.len();
+    sectors.sort_unstable();
+    sectors.dedup();
+    assert!(count > 500 && sectors.len() == count, "{} of {count} differ", sectors.len());
 }
