@@ -312,18 +312,31 @@ fn the_choice_is_reported_with_its_reason() {
     }
 }
 
-/// Deeper than any ring: the automatic choice falls back and says why, a forced one is an error.
+/// Deeper than any ring, and than threads make sense.
 #[test]
-fn a_refused_ring_is_reported_with_its_reason() {
+fn a_depth_that_nothing_serves_is_refused_with_its_reason() {
     let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = place.path().join("c");
-    let error = open(target(&path), Preference::Uring, 1 << 20).err().unwrap().to_string();
-    assert!(error.contains(path.to_str().unwrap()) && error.contains("ask for threads"), "{error}");
-    let mut backend = open(target(&path), Preference::Auto, 1 << 20).unwrap();
-    let chosen = backend.chosen();
-    assert_eq!((chosen.name.as_str(), backend.depth()), ("threads", 1 << 20));
-    assert!(chosen.why.contains("io_uring") || chosen.why.contains("ring"), "{}", chosen.why);
-    assert_eq!(read(&mut *backend, 0, 1), [0]);
+    let refused = |preference, depth| {
+        let error = open(target(&path), preference, depth).err().unwrap().to_string();
+        assert!(error.contains(path.to_str().unwrap()), "{error}");
+        error
+    };
+    let error = refused(Preference::Uring, 1 << 20);
+    assert!(error.contains("ask for threads"), "{error}");
+    let error = refused(Preference::Auto, 1 << 20);
+    assert!(error.contains("io_uring") || error.contains("ring"), "{error}");
+    assert!(error.contains("serve 1024 requests at once") && error.contains("depth"), "{error}");
+    let error = refused(Preference::Threads, 1025);
+    assert!(error.contains("serve 1024 requests at once, not 1025"), "{error}");
+}
+
+/// None waits in a queue that the scheduler knows nothing of.
+#[test]
+fn every_request_up_to_the_depth_has_a_thread() {
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let backend = FileThreads::new(target(&place.path().join("d")), 100, "test").unwrap();
+    assert_eq!((backend.depth(), backend.threads()), (100, 100));
 }
 
 /// Requests in flight when a backend goes away: nothing hangs, nothing is written to freed memory.

@@ -1,5 +1,6 @@
 //! Which backend serves a file.
 
+use super::file_threads::DEPTH_MAX;
 use super::{Backend, FileThreads, FileUring, Refusal, Ring};
 use crate::file::TargetFile;
 use std::fmt;
@@ -28,6 +29,15 @@ pub enum ChooseError {
         /// Why.
         refusal: Refusal,
     },
+    /// More requests at once than threads serve.
+    TooDeep {
+        /// The file.
+        path: PathBuf,
+        /// How many.
+        depth: u32,
+        /// Why it would be threads.
+        why: String,
+    },
     /// The system refuses to start threads.
     NoThreads {
         /// The file.
@@ -44,6 +54,12 @@ impl fmt::Display for ChooseError {
                 f,
                 "{}: cannot be served with io_uring: {refusal}; leave the choice to Fairdisk or \
                  ask for threads",
+                path.display()
+            ),
+            Self::TooDeep { path, depth, why } => write!(
+                f,
+                "{}: threads ({why}) serve {DEPTH_MAX} requests at once, not {depth}; use \
+                 io_uring or a smaller depth",
                 path.display()
             ),
             Self::NoThreads { path, error } => write!(
@@ -91,6 +107,9 @@ fn threads(
     why: &str,
 ) -> Result<Box<dyn Backend + Send>, ChooseError> {
     let path = target.path().to_owned();
+    if depth > DEPTH_MAX {
+        return Err(ChooseError::TooDeep { path, depth, why: why.to_owned() });
+    }
     let why = format!("{why}; {}", path_to_disk(&target));
     let pool = FileThreads::new(target, depth, &why);
     Ok(Box::new(pool.map_err(|error| ChooseError::NoThreads { path, error })?))

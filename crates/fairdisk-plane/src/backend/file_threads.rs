@@ -11,8 +11,9 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// More threads than this cost more than they bring, whatever the depth.
-const THREADS_MAX: u32 = 64;
+/// The largest depth. A request without a thread would wait in a queue of our own, behind the back
+/// of the scheduler.
+pub(super) const DEPTH_MAX: u32 = 1024;
 
 /// Serves up to `depth` requests at once, each on a thread of its own.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ struct Jobs {
 }
 
 impl FileThreads {
-    /// Starts the threads; `why` goes into the report.
+    /// Starts the threads, one for every request there may be at once; `why` goes into the report.
     ///
     /// # Errors
     /// The system refuses to start a thread.
@@ -56,12 +57,18 @@ impl FileThreads {
         // Made first, so that threads already started are joined if a later one cannot be.
         let threads = Vec::new();
         let mut pool = Self { shared, threads, depth, in_flight: 0, why: why.to_owned() };
-        for number in 0..depth.min(THREADS_MAX) {
+        for number in 0..depth {
             let shared = Arc::clone(&pool.shared);
             let builder = std::thread::Builder::new().name(format!("fairdisk-io-{number}"));
             pool.threads.push(builder.spawn(move || shared.work())?);
         }
         Ok(pool)
+    }
+
+    /// How many threads there are.
+    #[must_use]
+    pub const fn threads(&self) -> usize {
+        self.threads.len()
     }
 
     fn take_done(&mut self, guard: &mut Vec<Done>, done: &mut Vec<Done>) -> bool {
