@@ -217,6 +217,8 @@ pub struct TaskOutcome {
     pub mb_per_s: Spread,
     /// Whether it came to its end in every run.
     pub finished: bool,
+    /// Whether it has one of its own.
+    pub has_end: bool,
     /// The rate the source prints.
     pub published_mb_per_s: Option<f64>,
     /// The seconds the source prints.
@@ -335,11 +337,8 @@ fn groups(plan: &Plan, ensemble: &Ensemble, published: Option<&Published>) -> Ve
 fn published_group(published: &Published, at: usize) -> Option<PublishedGroup> {
     let read_share = published.read_percent.as_ref().map(|list| list[at] / 100.0);
     let ios = published.ios.as_ref().map(|list| list[at]);
-    (ios.is_some() || read_share.is_some()).then(|| PublishedGroup {
-        ios,
-        share: published.share(at),
-        read_share,
-    })
+    let share = published.share(at);
+    (share.is_some() || read_share.is_some()).then(|| PublishedGroup { ios, share, read_share })
 }
 
 /// How long the disk was busy, for whomever.
@@ -382,7 +381,8 @@ fn group(
 }
 
 fn tasks(plan: &Plan, ensemble: &Ensemble, published: Option<&Published>) -> Vec<TaskOutcome> {
-    let names = plan.rows[ensemble.row].load.task_names();
+    let load = &plan.rows[ensemble.row].load;
+    let names = load.task_names();
     let figure = |list: Option<&Vec<f64>>, at: usize| list.and_then(|list| list.get(at)).copied();
     let outcome = |(at, name): (usize, String)| {
         let runs: Vec<_> = ensemble.runs.iter().filter_map(|run| run.tasks.get(at)).collect();
@@ -394,6 +394,8 @@ fn tasks(plan: &Plan, ensemble: &Ensemble, published: Option<&Published>) -> Vec
             .collect();
         // The rate of a task that was cut off compares with nothing.
         let finished = runs.iter().all(|task| task.finished);
+        let has_end = load.has_end(at);
+        let rate = published.filter(|_| finished || !has_end);
         let published = published.filter(|_| finished);
         TaskOutcome {
             name,
@@ -401,7 +403,8 @@ fn tasks(plan: &Plan, ensemble: &Ensemble, published: Option<&Published>) -> Vec
             seconds: Spread::of(&seconds),
             mb_per_s: Spread::of(&rates),
             finished,
-            published_mb_per_s: figure(published.and_then(|p| p.mb_per_s.as_ref()), at),
+            has_end,
+            published_mb_per_s: figure(rate.and_then(|p| p.mb_per_s.as_ref()), at),
             published_seconds: figure(published.and_then(|p| p.seconds.as_ref()), at),
         }
     };

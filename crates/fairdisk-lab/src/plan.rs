@@ -10,6 +10,7 @@ mod jobfile_plan;
 mod jobfile_stream;
 mod numbers;
 mod setup;
+mod unheeded;
 
 pub(crate) use alone::{Single, pauses};
 pub use numbers::{GroupNumbers, ROOT_GROUP};
@@ -163,6 +164,9 @@ impl Plan {
                     && whole(written.ramp_s) == ramp
             })
         };
+        let arms = load_arms(&experiment.arms, options)?;
+        let caveats = unheeded::note(&experiment, &arms).into_iter();
+        let caveats = experiment.caveats.iter().cloned().chain(caveats).collect();
         let published = comparable(experiment.published, is_as_long);
         Ok(Self {
             spec: Spec::Experiment,
@@ -170,7 +174,7 @@ impl Plan {
             array,
             device_id,
             host,
-            arms: load_arms(&experiment.arms, options)?,
+            arms,
             rows,
             ramp,
             seeds: options.seeds.or(experiment.seeds).unwrap_or(DEFAULT_SEEDS),
@@ -179,7 +183,7 @@ impl Plan {
             title: experiment.title,
             question: experiment.question,
             source: experiment.source,
-            caveats: experiment.caveats,
+            caveats,
             published_changes: experiment.published_changes,
             published,
             costs: OnceLock::new(),

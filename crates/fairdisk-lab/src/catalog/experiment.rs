@@ -120,6 +120,18 @@ pub enum OpMix {
     Mixed,
 }
 
+/// A class of `ionice`.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum IoniceClass {
+    /// Before all others.
+    RealTime,
+    /// As everybody.
+    BestEffort,
+    /// When nobody else wants the disk.
+    Idle,
+}
+
 /// Where the next I/O lies.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
@@ -173,6 +185,8 @@ pub struct Group {
     pub weight: Option<u32>,
     /// The `ionice` level of its tasks, in arms that use it.
     pub ionice: Option<u8>,
+    /// Their class, likewise.
+    pub ionice_class: Option<IoniceClass>,
     /// The group it lies in.
     pub parent: Option<String>,
     /// I/Os a second it gets at least.
@@ -220,6 +234,19 @@ impl Group {
             latency_p99: self.latency_p99_ms.map(ms),
         }
     }
+
+    /// The keys of it that the group has.
+    pub(crate) fn limits(&self) -> impl Iterator<Item = &'static str> {
+        let keys = [
+            ("min_iops", self.min_iops.is_some()),
+            ("min_bps", self.min_bps.is_some()),
+            ("max_iops", self.max_iops.is_some()),
+            ("max_bps", self.max_bps.is_some()),
+            ("burst_ms", self.burst_ms.is_some()),
+            ("latency_p99_ms", self.latency_p99_ms.is_some()),
+        ];
+        keys.into_iter().filter_map(|(key, is_there)| is_there.then_some(key))
+    }
 }
 
 /// A load: groups of tasks that run at once.
@@ -241,7 +268,7 @@ pub struct Row {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tasks {
-    /// A name, if its tasks are reported one by one.
+    /// A name, if its tasks are reported by themselves, in one line.
     pub name: Option<String>,
     /// Their group.
     pub group: String,
@@ -264,6 +291,8 @@ pub struct Tasks {
     burst_ios: Option<u32>,
     /// Their `ionice` level, if not the group's.
     pub ionice: Option<u8>,
+    /// Their class, likewise.
+    pub ionice_class: Option<IoniceClass>,
 }
 
 const fn one() -> u32 {
@@ -314,6 +343,8 @@ pub struct Published {
     pub total: Option<f64>,
     /// I/Os of each group, in order.
     pub ios: Option<Vec<f64>>,
+    /// Percentage of the I/Os of each group, in order, where there are no counts.
+    pub percent: Option<Vec<f64>>,
     /// Percentage of reads of each group, in order.
     pub read_percent: Option<Vec<f64>>,
     /// Seconds of each named task, in order.
@@ -376,8 +407,8 @@ impl Published {
     /// The share of group `index` in the I/Os.
     #[must_use]
     pub fn share(&self, index: usize) -> Option<f64> {
-        let ios = self.ios.as_ref()?;
-        Some(ios.get(index)? / ios.iter().sum::<f64>())
+        let parts = self.ios.as_ref().or(self.percent.as_ref())?;
+        Some(parts.get(index)? / parts.iter().sum::<f64>())
     }
 }
 

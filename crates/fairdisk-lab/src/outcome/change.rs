@@ -31,11 +31,14 @@ impl ChangeOutcome {
     #[must_use]
     pub fn published_text(&self) -> String {
         let PublishedChange { percent, range, bound, .. } = &self.published;
+        let percent = percent.unwrap_or_default();
         match (range, bound) {
             (Some([from, to]), _) => format!("{from:+} to {to:+}"),
-            (None, None) => format!("{:+}", percent.unwrap_or_default()),
-            (None, Some(Bound::More)) => format!("more than {:+}", percent.unwrap_or_default()),
-            (None, Some(Bound::Less)) => format!("less than {:+}", percent.unwrap_or_default()),
+            (None, None) => format!("{percent:+}"),
+            (None, Some(Bound::More)) if percent < 0.0 => format!("{percent:+} or below"),
+            (None, Some(Bound::More)) => format!("{percent:+} or above"),
+            (None, Some(Bound::Less)) if percent < 0.0 => format!("{percent:+} to 0"),
+            (None, Some(Bound::Less)) => format!("0 to {percent:+}"),
         }
     }
 }

@@ -226,7 +226,7 @@ fn task_line(task: &TaskOutcome, width: usize) -> String {
         let error = (task.seconds.mean / seconds - 1.0) * 100.0;
         let _ = write!(text, ", published {seconds:.1} s ({error:+.1} %)");
     }
-    if !task.finished {
+    if task.has_end && !task.finished {
         text.push_str(", not finished");
     }
     text

@@ -3,12 +3,13 @@
 use super::setup::{GroupLabel, Load, Loaded, Written, start};
 use super::{GroupNumbers, ROOT_GROUP};
 use crate::catalog::experiment::{
-    Experiment, Group, OpMix, Row, Task, TaskAdvice, TaskOrder, Tasks, Volume, VolumeType,
+    Experiment, Group, IoniceClass, OpMix, Row, Task, TaskAdvice, TaskOrder, Tasks, Volume,
+    VolumeType,
 };
 use crate::catalog::host::Host;
 use crate::catalog::library::Document;
 use crate::catalog::source::Source;
-use fairdisk_core::{IoPrio, Lba, Prng, Share, Span, Weight};
+use fairdisk_core::{IoClass, IoPrio, Lba, Prng, Share, Span, Weight};
 use fairdisk_sim::GroupSpec;
 use fairdisk_sim::host::{
     Advice, FileSpec, JournalSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk,
@@ -85,15 +86,21 @@ impl Load for ExperimentLoad {
     }
 
     fn task_names(&self) -> Vec<String> {
-        let named = |tasks: &Tasks| {
-            let name = tasks.name.clone()?;
-            Some(std::iter::repeat_n(name, tasks.count as usize))
-        };
-        self.experiment.rows[self.row].tasks.iter().filter_map(named).flatten().collect()
+        self.named().filter_map(|tasks| tasks.name.clone()).collect()
+    }
+
+    fn has_end(&self, line: usize) -> bool {
+        self.named().nth(line).is_none_or(|tasks| self.experiment.task(tasks).bytes.is_some())
     }
 }
 
 impl ExperimentLoad {
+    /// The tasks that are reported by themselves.
+    fn named(&self) -> impl Iterator<Item = &Tasks> {
+        let tasks = self.experiment.rows[self.row].tasks.iter();
+        tasks.filter(|tasks| tasks.name.is_some())
+    }
+
     fn add_tasks(
         &self,
         row: &Row,
@@ -107,16 +114,21 @@ impl ExperimentLoad {
         for tasks in &row.tasks {
             let task = self.experiment.task(tasks);
             let group = groups.iter().position(|group| group.name == tasks.group).unwrap_or(0);
-            let level = tasks.ionice.or(groups[group].ionice).filter(|_| ionice);
-            let ioprio = level.map_or(IoPrio::UNSET, IoPrio::best_effort);
+            let of_group = &groups[group];
+            let class = tasks.ionice_class.or(of_group.ionice_class);
+            let ioprio = match tasks.ionice.or(of_group.ionice) {
+                level if ionice => ioprio(class, level),
+                _ => IoPrio::UNSET,
+            };
             let Some(place) = files.iter_mut().find(|place| place.name == task.volume) else {
                 continue;
             };
+            if tasks.name.is_some() {
+                let first = loaded.tasks.len();
+                loaded.named.push(first..first + tasks.count as usize);
+            }
             for _ in 0..tasks.count {
                 let file = file_of(tasks, place, prng);
-                if tasks.name.is_some() {
-                    loaded.named.push(loaded.tasks.len()..loaded.tasks.len() + 1);
-                }
                 loaded.tasks.push(TaskSpec {
                     group: numbers.id(group),
                     ioprio,
@@ -132,6 +144,17 @@ impl ExperimentLoad {
             }
         }
     }
+}
+
+/// What `ionice` makes of a class and a level: level 4 if none is given.
+fn ioprio(class: Option<IoniceClass>, level: Option<u8>) -> IoPrio {
+    let class = match (class, level) {
+        (None, None) => return IoPrio::UNSET,
+        (Some(IoniceClass::RealTime), _) => IoClass::RealTime,
+        (None | Some(IoniceClass::BestEffort), _) => IoClass::BestEffort,
+        (Some(IoniceClass::Idle), _) => IoClass::Idle,
+    };
+    IoPrio { class, level: level.unwrap_or(4) }
 }
 
 fn file_of(tasks: &Tasks, place: &mut Files, prng: &mut Prng) -> u32 {

@@ -28,6 +28,12 @@ pub trait Load: fmt::Debug + Send + Sync {
 
     /// The names of the lines of the report on tasks.
     fn task_names(&self) -> Vec<String>;
+
+    /// Whether the tasks of a line end by themselves, so that only when they have their rate can be
+    /// compared.
+    fn has_end(&self, _line: usize) -> bool {
+        true
+    }
 }
 
 /// Something of a load that a file says.

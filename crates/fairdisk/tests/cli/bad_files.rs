@@ -115,6 +115,42 @@ fn sizes_that_cannot_be() {
 }
 
 #[test]
+fn loads_that_cannot_be() {
+    let (tasks, named) =
+        ("{ group = \"backup\", count = 4", "{ name = \"a\", group = \"backup\", count = 4");
+    refused(
+        tasks,
+        "{ group = \"backup\", direct = false, depth = 8, count = 4",
+        &["`depth` is about direct"],
+    );
+    let again = "{ group = \"backup\", name = \"a\", count = 4";
+    let twice = format!("{named} }},\n  {again}");
+    refused_at(again, tasks, &twice, &["there is another task `a`"]);
+    let ends = "ramp_s = 1\nuntil = \"done\"";
+    refused_at("ramp_s", "duration_s = 30", ends, &["drop `ramp_s`"]);
+    let both = "  { group = \"backup\", count = 4 },\n  { group = \"database\", count = 4 },\n";
+    refused_at("tasks = [", both, "", &["at least one task"]);
+}
+
+#[test]
+fn published_figures_that_cannot_be() {
+    let arm = "[[arm]]\nname = \"flat\"";
+    let place = "arm = \"flat\"\nrow = \"readers\"";
+    let published = |more: &str| format!("[[published]]\n{place}\n{more}\n{arm}");
+    refused_at("row = ", arm, &published(""), &["nothing is published"]);
+    let both = published("ios = [1, 2]\npercent = [30, 70]");
+    refused_at("percent =", arm, &both, &["exclude each other"]);
+    let change = |to: &str, more: &str| {
+        format!(
+            "[[published_change]]\nrow = \"readers\"\nfrom = \"flat\"\nto = \"{to}\"\n{more}\n{arm}"
+        )
+    };
+    refused_at("to = ", arm, &change("flat", "percent = 3"), &["is the one it is compared with"]);
+    let range = change("two-layer", "range = [4, -1]");
+    refused_at("range", arm, &range, &["write the smaller figure first"]);
+}
+
+#[test]
 fn volumes_that_cannot_be() {
     let size = "size_gib = 4";
     let about = |key: &str| format!("`{key}` is about volumes of kind");
@@ -220,7 +256,7 @@ fn groups_in_each_other() {
 #[test]
 fn a_run_that_ends_before_it_is_measured() {
     let place = Place::new();
-    let text = mine("duration_s = 30", "until = \"done\"\nramp_s = 500");
+    let text = mine("duration_s = 30", "duration_s = 600\nramp_s = 500");
     place.write("mine.toml", text.replace("block_kib = 4", "block_kib = 4\nbytes_mib = 1"));
     demand_one_line(&place.run(&["run", "mine.toml"]), &["500 s of `ramp_s`", "lower it"]);
 }

@@ -32,6 +32,58 @@ fn published_totals_are_for_runs_of_their_length() {
     assert!(run(&["--duration", "120s"]).contains("published 14913"));
 }
 
+/// Rates of tasks that run as long as the row does; two of one name are one line.
+#[test]
+fn rates_and_parts_are_compared_in_runs_of_a_duration() {
+    let place = Place::new();
+    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
+    let text = text.replace("\"two-groups\"", "\"mine\"");
+    let text = text.replace("{ group = \"backup\"", "{ name = \"copies\", group = \"backup\"");
+    let published = "\n[[published]]\narm = \"flat\"\nrow = \"readers\"\nmb_per_s = [0.5]\npercent = [60, 40]\n";
+    place.write("mine.toml", text + published);
+    let run = ["run", "mine.toml", "--seeds", "1", "--arm", "flat", "--duration", "5s"];
+    let table = place.run(&run).quiet();
+    assert!(table.contains("score: shares") && !table.contains("not finished"), "{table}");
+    let value = place.run(&[&run[..], &["--json"]].concat()).json();
+    let tasks = value["rows"][0]["tasks"].as_array().unwrap();
+    assert_eq!(tasks.len(), 1, "{tasks:?}");
+    assert_eq!(tasks[0]["published"]["mb_per_s"], 0.5);
+    assert_eq!(value["rows"][0]["groups"][0]["published"]["share"], 0.6, "{value:#}");
+}
+
+#[test]
+fn classes_of_ionice_are_those_of_experiments_too() {
+    let place = Place::new();
+    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
+    let text = text.replace("\"two-groups\"", "\"mine\"");
+    let text = text.replace("name = \"flat\"", "name = \"flat\"\nionice = true");
+    let share = |class: &str| {
+        let class = format!("{{ ionice_class = \"{class}\", group = \"backup\"");
+        place.write("mine.toml", text.replace("{ group = \"backup\"", &class));
+        let run =
+            ["run", "mine.toml", "--seeds", "1", "--arm", "flat", "--duration", "5s", "--json"];
+        let value = place.run(&run).json();
+        let groups = value["rows"][0]["groups"].as_array().unwrap();
+        let backup = groups.iter().find(|group| group["name"] == "backup").unwrap();
+        backup["share"].as_f64().unwrap()
+    };
+    let [first, last] = ["real-time", "idle"].map(share);
+    assert!(first > 0.95 && last < 0.05, "{first} {last}");
+}
+
+#[test]
+fn what_a_scheduler_ignores_is_said() {
+    let place = Place::new();
+    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
+    let text = text.replace("\"two-groups\"", "\"mine\"");
+    place.write("mine.toml", text.replace("weight = 400", "weight = 400\nmin_iops = 5"));
+    let run = ["run", "mine.toml", "--seeds", "1", "--duration", "1s"];
+    let table = place.run(&[&run[..], &["--arm", "flat"]].concat()).quiet();
+    assert!(table.contains("takes no notice of") && table.contains("min_iops"), "{table}");
+    let table = place.run(&[&run[..], &["--scheduler", "fair"]].concat()).quiet();
+    assert!(!table.contains("takes no notice of"), "{table}");
+}
+
 #[test]
 fn a_row_may_have_a_length_of_its_own() {
     let place = Place::new();

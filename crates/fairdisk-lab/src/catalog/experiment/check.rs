@@ -86,6 +86,11 @@ fn check_times(experiment: &Experiment) -> Result<(), Wrong> {
     positive("duration_s", duration)?;
     let fits = (0.0..1e6).contains(&ramp) && duration.is_none_or(|duration| ramp < duration);
     demand(fits, "ramp_s", ramp, "0 or more, less than `duration_s`")?;
+    if ramp > 0.0 && experiment.until.is_some() {
+        let text =
+            "with `until = \"done\"` tasks are measured from beginning to end; drop `ramp_s`";
+        return wrong("ramp_s", text);
+    }
     for (at, row) in experiment.rows.iter().enumerate() {
         let key = format!("row.{at}.duration_s");
         positive(&key, row.duration_s)?;
@@ -163,6 +168,13 @@ fn check_defaults(experiment: &Experiment) -> Result<(), Wrong> {
 
 fn check_row(experiment: &Experiment, path: &str, row: &Row) -> Result<(), Wrong> {
     check_groups(&format!("{path}.groups"), &row.groups)?;
+    if row.tasks.is_empty() {
+        return Err((format!("{path}.tasks"), "a row needs at least one task".to_owned()));
+    }
+    let names = row.tasks.iter().enumerate().filter(|(_, tasks)| tasks.name.is_some());
+    let (places, names): (Vec<_>, Vec<_>) =
+        names.map(|(at, tasks)| (at, tasks.name.clone().unwrap_or_default())).unzip();
+    check_names("task", names.iter(), |at| format!("{path}.tasks.{}.name", places[at]))?;
     let groups: Vec<&str> =
         experiment.groups_of(row).iter().map(|group| group.name.as_str()).collect();
     for (at, tasks) in row.tasks.iter().enumerate() {
@@ -170,7 +182,6 @@ fn check_row(experiment: &Experiment, path: &str, row: &Row) -> Result<(), Wrong
         if !groups.contains(&tasks.group.as_str()) {
             return Err((format!("{path}.group"), unknown("group", &tasks.group, &groups)));
         }
-        tasks.name.as_ref().map_or(Ok(()), |name| check_line(&format!("{path}.name"), name))?;
         check_tasks(experiment, &path, tasks)?;
     }
     Ok(())
@@ -210,6 +221,10 @@ fn check_tasks(experiment: &Experiment, path: &str, tasks: &Tasks) -> Result<(),
     check_mapped(experiment, tasks, &key)?;
     let path_of = key("depth", tasks.depth.is_some(), defaults.depth.is_some());
     demand_in(1..=100_000, &path_of, Some(task.depth), "1 to 100000")?;
+    if tasks.depth.is_some_and(|depth| depth > 1) && (task.mapped || !task.direct) {
+        let text = "`depth` is about direct I/O, others are one at a time; drop it";
+        return Err((path_of, text.to_owned()));
+    }
     demand_in(0..=7, &format!("{path}.ionice"), tasks.ionice, "0 (high) to 7 (low)")?;
     check_pauses(experiment, tasks, &key)?;
     let path_of = key("bytes_mib", tasks.bytes_mib.is_some(), defaults.bytes_mib.is_some());

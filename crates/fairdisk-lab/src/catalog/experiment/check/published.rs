@@ -37,6 +37,12 @@ pub(super) fn check_published_change(
         }
         _ => {}
     }
+    if change.from == change.to {
+        return wrong("to", "the arm that differs is the one it is compared with");
+    }
+    if change.range.is_some_and(|[from, to]| from > to) {
+        return wrong("range", "the end is below the beginning; write the smaller figure first");
+    }
     let figures = change.percent.into_iter().chain(change.range.into_iter().flatten());
     let name = if change.range.is_some() { "range" } else { "percent" };
     for figure in figures {
@@ -71,6 +77,7 @@ pub(super) fn check_published(
     let named = row.tasks.iter().filter(|tasks| tasks.name.is_some()).count();
     let lists = [
         ("ios", &published.ios, groups, "groups"),
+        ("percent", &published.percent, groups, "groups"),
         ("read_percent", &published.read_percent, groups, "groups"),
         ("seconds", &published.seconds, named, "named tasks"),
         ("mb_per_s", &published.mb_per_s, named, "named tasks"),
@@ -82,12 +89,23 @@ pub(super) fn check_published(
             return Err((key(name), text));
         }
     }
+    let Published { total, ios, percent, read_percent, seconds, mb_per_s, .. } = published;
+    let lists = [ios, percent, read_percent, seconds, mb_per_s];
+    if total.is_none() && lists.iter().all(|list| list.is_none()) {
+        let text =
+            "nothing is published; add `ios`, `percent`, `total` or others, or drop all of it";
+        return Err((key("row"), text.to_owned()));
+    }
+    if ios.is_some() && percent.is_some() {
+        let text = "`ios` and `percent` exclude each other; drop `percent`";
+        return Err((key("percent"), text.to_owned()));
+    }
     check_figures(&key, published)
 }
 
 /// Figures that others can be compared with.
 fn check_figures(key: &impl Fn(&str) -> String, published: &Published) -> Result<(), Wrong> {
-    let Published { total, ios, read_percent, seconds, mb_per_s, .. } = published;
+    let Published { total, ios, percent, read_percent, seconds, mb_per_s, .. } = published;
     let above = f64::MIN_POSITIVE..=FIGURE_MAX;
     let words = "more than 0, up to 1e15";
     demand_in(above.clone(), &key("total"), *total, words)?;
@@ -99,11 +117,15 @@ fn check_figures(key: &impl Fn(&str) -> String, published: &Published) -> Result
     for figure in ios.iter().flatten() {
         demand_in(0.0..=FIGURE_MAX, &key("ios"), Some(*figure), "0 to 1e15")?;
     }
-    let sum = ios.as_ref().map(|list| list.iter().sum::<f64>());
-    let text = "at least one figure above 0, for shares are compared";
-    demand(sum.is_none_or(|sum| sum > 0.0), &key("ios"), "0 for all groups", text)?;
-    for figure in read_percent.iter().flatten() {
-        demand_in(0.0..=100.0, &key("read_percent"), Some(*figure), "0 to 100")?;
+    for (name, list) in [("ios", ios), ("percent", percent)] {
+        let sum = list.as_ref().map(|list| list.iter().sum::<f64>());
+        let text = "at least one figure above 0, for shares are compared";
+        demand(sum.is_none_or(|sum| sum > 0.0), &key(name), "0 for all groups", text)?;
+    }
+    for (name, list) in [("percent", percent), ("read_percent", read_percent)] {
+        for figure in list.iter().flatten() {
+            demand_in(0.0..=100.0, &key(name), Some(*figure), "0 to 100")?;
+        }
     }
     Ok(())
 }

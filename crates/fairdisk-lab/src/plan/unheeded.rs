@@ -1,0 +1,27 @@
+//! What groups of an experiment ask for and schedulers take no notice of.
+
+use super::PlannedArm;
+use crate::catalog::experiment::{Experiment, Group};
+use std::collections::BTreeMap;
+
+/// A note for those that run it; none if every scheduler heeds all of it.
+pub(super) fn note(experiment: &Experiment, arms: &[PlannedArm]) -> Option<String> {
+    let own = experiment.rows.iter().flat_map(|row| &row.groups);
+    let groups: Vec<&Group> = experiment.groups.iter().chain(own).collect();
+    let mut ignored: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for arm in arms {
+        let honours = arm.revision.spec.honours();
+        let keys = groups.iter().flat_map(|group| group.limits());
+        for key in keys.filter(|key| !honours.keeps(key)) {
+            let keys = ignored.entry(&arm.revision.id).or_default();
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+    }
+    let words = |(scheduler, keys): (&&str, &Vec<&str>)| {
+        format!("{scheduler} takes no notice of {}", keys.join(", "))
+    };
+    let words: Vec<String> = ignored.iter().map(words).collect();
+    (!words.is_empty()).then(|| format!("{}.", words.join("; ")))
+}
