@@ -1,7 +1,7 @@
 //! What was found out.
 
 use super::attribute::Attributed;
-use super::noise::{Noise, mean};
+use super::noise::{Noise, is_certain, mean};
 use super::{Bisection, FactorSet, Halt, Runs};
 use crate::outcome::Spread;
 
@@ -149,14 +149,18 @@ impl Findings {
         let seeds = runs.seeds();
         let [of_value, of_pair] =
             found.squared_weights.map(|weight| self.noise.limit(seeds, weight));
-        let is_noise = |values: &[f64], limit: f64| mean(values).abs() <= limit.max(TINY);
+        // What the sample of orders leaves open is the same in each seed.
+        let is_noise = |values: &[f64], of_seeds: f64, of_orders: f64| {
+            let size = mean(values).abs();
+            size <= of_orders.max(TINY) || size <= of_seeds && !is_certain(values)
+        };
         self.method = found.method;
         let [of_orders, of_orders_in_pairs] = &found.order_errors;
         let off = |errors: &[f64], at: usize| ORDER_ERRORS * errors.get(at).copied().unwrap_or(0.0);
         let pair = |(at, (first, second, values)): (usize, &(usize, usize, Vec<f64>))| Pair {
             factors: [*first, *second],
             interaction: Spread::of(values),
-            is_noise: is_noise(values, of_pair.max(off(of_orders_in_pairs, at))),
+            is_noise: is_noise(values, of_pair, off(of_orders_in_pairs, at)),
         };
         self.pairs = found.pairs.iter().enumerate().map(pair).collect();
         let acts_in_pair =
@@ -169,7 +173,7 @@ impl Findings {
             part: Spread::of(values),
             last: mean_of(all.without(*factor), all),
             first: mean_of(found.others, found.others.with(*factor)),
-            is_noise: is_noise(values, of_value.max(off(of_orders, at))) && !acts_in_pair(*factor),
+            is_noise: is_noise(values, of_value, off(of_orders, at)) && !acts_in_pair(*factor),
         };
         self.effects = found.changes.iter().zip(&found.values).enumerate().map(effect).collect();
         self.effects.sort_by(|one, other| larger_first(one.part, other.part));
@@ -177,7 +181,7 @@ impl Findings {
         self.rest = (!found.others.is_empty()).then(|| Rest {
             factors: found.others,
             part: Spread::of(&found.rest),
-            is_noise: is_noise(&found.rest, self.noise.limit(seeds, 1.0)),
+            is_noise: is_noise(&found.rest, self.noise.limit(seeds, 1.0), 0.0),
         });
     }
 

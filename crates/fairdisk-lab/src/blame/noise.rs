@@ -1,6 +1,7 @@
 //! How much a difference between two mixtures may be chance.
 
 use super::{FactorSet, Runs};
+use crate::outcome::Spread;
 
 /// What chance does to differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,6 +18,8 @@ pub struct Noise {
 const LEAST: f64 = 0.01;
 /// The same as a part of what there is between the ends.
 const LEAST_OF_WHOLE: f64 = 0.03;
+/// So many values say how far they spread.
+const OWN_LEAST: f64 = 5.0;
 /// The quantile of the normal distribution that chance passes once in 50,000 differences.
 const QUANTILE: f64 = 4.26;
 
@@ -62,9 +65,16 @@ impl Noise {
     /// Whether mixtures with these differences differ.
     #[must_use]
     pub fn is_exceeded(&self, differences: &[f64]) -> bool {
-        let limit = self.limit(differences.len() as u32, 1.0).max(self.least);
-        mean(differences).abs() > limit
+        let (size, limit) = (mean(differences).abs(), self.limit(differences.len() as u32, 1.0));
+        size > self.least && (size > limit || is_certain(differences))
     }
+}
+
+/// Whether these values, one of each seed, are no chance by their own spread alone. Where some
+/// mixtures are far noisier than others, that of all together hides what those others say.
+pub(super) fn is_certain(values: &[f64]) -> bool {
+    let (n, Spread { mean, sd }) = (values.len() as f64, Spread::of(values));
+    n >= OWN_LEAST && mean.abs() > quantile(n - 1.0) * sd / n.sqrt()
 }
 
 /// By how much each is more than their mean.

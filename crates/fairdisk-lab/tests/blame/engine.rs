@@ -195,6 +195,29 @@ fn nothing_is_claimed_where_there_is_only_noise() {
     }
 }
 
+/// Two changes make a small figure more than twice as large, and one of them alone makes it thirty
+/// times as large, with a spread beyond what there is between the ends.
+#[test]
+fn noise_of_other_mixtures_does_not_hide_what_the_ends_say() {
+    struct Uneven(Planted);
+    impl Measure for Uneven {
+        fn measure(&self, set: FactorSet, seed: u32) -> Result<Sample, String> {
+            let Sample { value: noise, trace } = self.0.measure(set, seed)?;
+            let (value, spread) = [(20.0, 0.01), (600.0, 1.0), (50.0, 0.02)][set.len().min(2)];
+            Ok(Sample { value: value + spread * (noise - BASE), trace })
+        }
+    }
+    for case in 0..20 {
+        let planted = Planted { factors: 2, noise: 0.1, ..Planted::default() };
+        let stop = AtomicBool::new(false);
+        let design = Design { seed: case, ..design(2) };
+        let (uneven, log) = (Uneven(planted), Log::default());
+        let findings = investigate(&uneven, &design, Vec::new(), &log, &stop).unwrap();
+        assert!(findings.ends.as_ref().unwrap().differ, "case {case}");
+        assert_eq!(findings.culprits(), set(&[0, 1]), "case {case}: {:?}", findings.effects);
+    }
+}
+
 #[test]
 fn each_mixture_is_run_as_often_as_chance_demands() {
     let changes = Planted {
