@@ -103,6 +103,17 @@ impl Comparison {
         }
     }
 
+    /// What to know before reading the figures.
+    #[must_use]
+    pub fn note(&self) -> Option<&'static str> {
+        let ends = |cell: &Cell| cell.ends && cell.groups.len() > 1;
+        self.cells.iter().any(ends).then_some(
+            "This load ends: a group that is done before others takes nothing and is asked for \
+             its part all the same. --duration with less than that, or tasks without an end, \
+             compares what all get while all want it.",
+        )
+    }
+
     /// The cells of each device and row.
     fn blocks(&self) -> impl Iterator<Item = &[Cell]> {
         self.cells.chunk_by(|one, two| one.device == two.device && one.row == two.row)

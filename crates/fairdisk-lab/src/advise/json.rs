@@ -34,6 +34,7 @@ pub fn to_json(advice: &Advice) -> Value {
         "granted": advice.is_granted(),
         "wishes": advice.wishes.iter().enumerate().map(wish).collect::<Vec<_>>(),
         "proposed": proposed,
+        "note": advice.comparison.note(),
         "refused": advice.refused.iter().map(refused).collect::<Vec<_>>(),
         "tried": advice.tried.iter().map(|one| tried(one, &advice.names)).collect::<Vec<_>>(),
     })

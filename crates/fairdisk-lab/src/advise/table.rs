@@ -23,6 +23,9 @@ pub fn to_table(advice: &Advice, style: Style) -> String {
     write_tried(&mut out, advice, style);
     write_refused(&mut out, advice);
     write_proposal(&mut out, advice, best, style);
+    if let Some(note) = advice.comparison.note() {
+        let _ = writeln!(out, "\n{} {note}", style.dim("note:"));
+    }
     out
 }
 

@@ -13,6 +13,7 @@ pub fn to_json(comparison: &Comparison) -> Value {
         "title": comparison.title,
         "cells": comparison.cells.iter().map(cell).collect::<Vec<_>>(),
         "refused": comparison.refused.iter().map(refused).collect::<Vec<_>>(),
+        "note": comparison.note(),
     })
 }
 

@@ -9,6 +9,25 @@ fn short(more: &[&str]) -> Vec<String> {
     SHORT.iter().chain(more).map(|&argument| argument.to_owned()).collect()
 }
 
+/// In a load that ends the parts are of what each had to do.
+#[test]
+fn a_load_that_ends_is_noted() {
+    let place = Place::new();
+    let job = |group: &str, weight: u32| {
+        format!("[{group}]\nrw=read\nsize=8m\ngroup=/{group}\ngroup_weight={weight}\n")
+    };
+    place.write("copy.fio", [job("gold", 300), job("rest", 100)].concat());
+    let compare = ["compare", "copy.fio", "--seeds", "1", "--device", "fixed-8ms"];
+    let more = ["--scheduler", "fair,noop"];
+    let table = |last: &[&str]| place.run(&[&compare[..], &more, last].concat()).quiet();
+    assert!(table(&[]).contains("note: This load ends"), "{}", table(&[]));
+    let short = table(&["--duration", "200ms"]);
+    assert!(!short.contains("This load ends"), "{short}");
+    let advise = ["advise", "copy.fio", "--seeds", "1", "--json", "--scheduler", "fair"];
+    let advice = place.run(&[&advise[..], &compare[4..]].concat()).json();
+    assert!(advice["note"].as_str().unwrap().contains("This load ends"), "{advice:#}");
+}
+
 #[test]
 fn every_scheduler_meets_every_device_and_noop_is_the_measure() {
     let more =
