@@ -338,7 +338,7 @@ fn published_group(published: &Published, at: usize) -> Option<PublishedGroup> {
     let read_share = published.read_percent.as_ref().map(|list| list[at] / 100.0);
     let ios = published.ios.as_ref().map(|list| list[at]);
     let share = published.share(at);
-    (share.is_some() || read_share.is_some()).then(|| PublishedGroup { ios, share, read_share })
+    (share.is_some() || read_share.is_some()).then_some(PublishedGroup { ios, share, read_share })
 }
 
 /// How long the disk was busy, for whomever.

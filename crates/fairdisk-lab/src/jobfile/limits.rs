@@ -73,7 +73,7 @@ impl Limits {
         }
     }
 
-    /// What of it cannot be meant at once: the limit in the way, and why, in the words of job files.
+    /// What of it cannot be meant at once: the limit in the way, and why, in words of job files.
     pub(super) fn contradiction(&self) -> Option<(Limit, String)> {
         let found = self.qos().check(self.0.contains_key(&Limit::BurstMs)).err()?;
         let limit = self.0.keys().find(|limit| limit.name() == Contradiction::key(&found))?;

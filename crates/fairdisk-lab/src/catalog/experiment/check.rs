@@ -95,7 +95,7 @@ fn check_times(experiment: &Experiment) -> Result<(), Wrong> {
         let key = format!("row.{at}.duration_s");
         positive(&key, row.duration_s)?;
         let value = row.duration_s.unwrap_or(1e6);
-        demand(ramp < value, &key, value, &format!("more than `ramp_s`, which is {ramp}"))?;
+        demand(ramp < value, &key, value, format!("more than `ramp_s`, which is {ramp}"))?;
     }
     demand_in(1..=10_000, "seeds", experiment.seeds, "1 to 10000")?;
     if experiment.rows.is_empty() || experiment.arms.is_empty() {

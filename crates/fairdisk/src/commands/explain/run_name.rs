@@ -14,8 +14,8 @@ pub(super) struct RunName {
     pub(super) seed: u32,
 }
 
-/// Parts the experiment, or the path of a file, from the rest. The slashes of a path are its own: it
-/// ends where there is a file, or else with `.toml` or `.fio`.
+/// Parts the experiment, or the path of a file, from the rest. The slashes of a path are its own:
+/// it ends where there is a file, or else with `.toml` or `.fio`.
 pub(super) fn split(text: &str) -> (&str, &str) {
     let mut ends = text.match_indices('/').map(|(at, _)| at).chain([text.len()]);
     let is_file = |end: usize| Path::new(&text[..end]).metadata().is_ok_and(|at| !at.is_dir());
@@ -57,8 +57,8 @@ impl RunName {
     }
 }
 
-/// The longest of the known names that the text begins with, or what it has before a slash; and what
-/// follows.
+/// The longest of the known names that the text begins with, or what it has before a slash; and
+/// what follows.
 fn first_part<'a>(text: &'a str, known: &[&'a str]) -> (&'a str, Option<&'a str>) {
     let begins = |name: &&&str| match text.strip_prefix(**name) {
         Some(after) => after.is_empty() || after.starts_with('/'),

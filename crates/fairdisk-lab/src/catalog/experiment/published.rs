@@ -1,0 +1,84 @@
+//! What sources print: figures of a row, and changes from one arm to another.
+
+use serde::Deserialize;
+
+/// What the source prints for one row under one scheduler.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// The arm.
+    pub arm: String,
+    /// The row.
+    pub row: String,
+    /// I/Os of all groups.
+    pub total: Option<f64>,
+    /// I/Os of each group, in order.
+    pub ios: Option<Vec<f64>>,
+    /// Percentage of the I/Os of each group, in order, where there are no counts.
+    pub percent: Option<Vec<f64>>,
+    /// Percentage of reads of each group, in order.
+    pub read_percent: Option<Vec<f64>>,
+    /// Seconds of each named task, in order.
+    pub seconds: Option<Vec<f64>>,
+    /// MB/s of each named task, in order.
+    pub mb_per_s: Option<Vec<f64>>,
+}
+
+/// What the source prints about one arm beside another: how much more it does in the same time.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedChange {
+    /// The row.
+    pub row: String,
+    /// The arm that is compared with.
+    pub from: String,
+    /// The arm that differs.
+    pub to: String,
+    /// By how much, in percent; negative is a loss.
+    pub percent: Option<f64>,
+    /// From this to that many percent.
+    pub range: Option<[f64; 2]>,
+    /// That it is more, or less, than `percent`.
+    pub bound: Option<Bound>,
+}
+
+/// Which side of a figure something is on.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Bound {
+    /// As far from nothing as the figure, or further.
+    More,
+    /// No further from nothing than the figure, to the same side.
+    Less,
+}
+
+impl PublishedChange {
+    /// What the source allows for, in percent: from, to.
+    #[must_use]
+    pub fn allowed(&self) -> [f64; 2] {
+        let figure = self.percent.unwrap_or_default();
+        match (self.range, self.bound) {
+            (Some([one, two]), _) => [one.min(two), one.max(two)],
+            (None, None) => [figure, figure],
+            (None, Some(Bound::More)) if figure < 0.0 => [f64::NEG_INFINITY, figure],
+            (None, Some(Bound::More)) => [figure, f64::INFINITY],
+            (None, Some(Bound::Less)) => [figure.min(0.0), figure.max(0.0)],
+        }
+    }
+
+    /// How far a change is from what the source allows for, in percentage points.
+    #[must_use]
+    pub fn distance(&self, percent: f64) -> f64 {
+        let [low, high] = self.allowed();
+        (low - percent).max(percent - high).max(0.0)
+    }
+}
+
+impl Published {
+    /// The share of group `index` in the I/Os.
+    #[must_use]
+    pub fn share(&self, index: usize) -> Option<f64> {
+        let parts = self.ios.as_ref().or(self.percent.as_ref())?;
+        Some(parts.get(index)? / parts.iter().sum::<f64>())
+    }
+}
