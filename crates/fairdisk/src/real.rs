@@ -127,27 +127,29 @@ pub(crate) fn prepare(plan: &Plan, target: &Target) -> Result<Needs, Failure> {
     Ok(needs)
 }
 
-/// Runs every arm and row of `plan`, one after the other, until one of them fails.
-///
-/// # Errors
-/// The target no longer serves, or a backend broke.
+/// Runs every arm and row of `plan`, one after the other, until one of them fails or cannot be run;
+/// what was run before that is known all the same.
 pub(crate) fn run_plan(
     plan: &Plan,
     target: &Target,
     needs: &Needs,
     quiet: bool,
     stop: &Arc<AtomicBool>,
-) -> Result<Vec<Run>, Failure> {
+) -> (Vec<Run>, Result<(), Failure>) {
     let mut runs = Vec::new();
     for arm in 0..plan.arms.len() {
         for row in 0..plan.rows.len() {
             let failed = runs.last().is_some_and(|run: &Run| run.end() == RunEnd::Failed);
-            if !failed && !stop.load(Ordering::Relaxed) {
-                runs.extend(run_row(plan, (arm, row), target, needs, quiet, stop)?);
+            if failed || stop.load(Ordering::Relaxed) {
+                return (runs, Ok(()));
+            }
+            match run_row(plan, (arm, row), target, needs, quiet, stop) {
+                Ok(run) => runs.extend(run),
+                Err(failure) => return (runs, Err(failure)),
             }
         }
     }
-    Ok(runs)
+    (runs, Ok(()))
 }
 
 /// `None`: interrupted before it began.

@@ -117,7 +117,7 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     args.results.print(interrupted, || to_json(&outcome), table)?;
     args.results.write_page(|command| to_html(&outcome, command))?;
     if interrupted {
-        return Err(partial(complete, all));
+        return Err(Failure::Interrupted(partial(complete, all)));
     }
     demand_done(ensembles)?;
     demand_taken(&plan, refused)
@@ -155,8 +155,8 @@ fn complete(plan: &Plan, ensembles: &[Ensemble]) -> usize {
     ensembles.iter().filter(|ensemble| ensemble.is_complete(plan)).count()
 }
 
-fn partial(known: usize, all: usize) -> Failure {
-    Failure::Interrupted(format!("results are partial: {known} of {all} rows are complete"))
+fn partial(known: usize, all: usize) -> String {
+    format!("results are partial: {known} of {all} rows are complete")
 }
 
 // ---- on a file ---------------------------------------------------------------------------------
@@ -182,9 +182,20 @@ fn on_file(args: &Args, path: PathBuf) -> Result<(), Failure> {
     if !args.results.quiet {
         output::diagnose(&real::estimate(&plan));
     }
-    let runs = real::run_plan(&plan, &target, &needs, args.results.quiet, &stop)?;
-    print_runs(args, &plan, &runs)?;
-    finish(&plan, &runs, &stop)
+    let (runs, ended) = real::run_plan(&plan, &target, &needs, args.results.quiet, &stop);
+    match ended {
+        Ok(()) => {
+            print_runs(args, &plan, &runs)?;
+            finish(&plan, &runs, &stop)
+        }
+        Err(failure) if runs.is_empty() => Err(failure),
+        // The target was good when the first row began.
+        Err(failure) => {
+            print_runs(args, &plan, &runs)?;
+            let partial = partial(runs.len(), rows(&plan));
+            Err(Failure::Run(format!("{}; {partial}", failure.message())))
+        }
+    }
 }
 
 fn print_runs(args: &Args, plan: &Plan, runs: &[real::Run]) -> Result<(), Failure> {
@@ -208,7 +219,7 @@ fn finish(plan: &Plan, runs: &[real::Run], stop: &Arc<AtomicBool>) -> Result<(),
     real::demand_no_errors(runs)?;
     let complete = runs.iter().filter(|run| run.end() == RunEnd::Planned).count();
     if stop.load(Ordering::Relaxed) && complete < rows(plan) {
-        return Err(partial(complete, rows(plan)));
+        return Err(Failure::Interrupted(partial(complete, rows(plan))));
     }
     Ok(())
 }

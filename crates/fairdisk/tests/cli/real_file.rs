@@ -1,6 +1,6 @@
 //! Runs in real time on a real file, kept as short as they can be.
 
-use crate::program::Place;
+use crate::program::{Ended, Place};
 use serde_json::Value;
 
 const RUN: &[&str] =
@@ -68,6 +68,51 @@ fn a_file_is_measured_as_it_is_if_asked_for() {
     assert!(value["rows"][0]["backend"]["completion_lateness_ms"].is_null());
     let metadata = std::fs::metadata(place.path().join("x")).unwrap();
     assert!(std::os::unix::fs::MetadataExt::blocks(&metadata) * 512 >= 16 << 20);
+}
+
+/// Somebody puts a directory where the file was, while one of many rows is running.
+#[test]
+fn what_was_measured_before_the_target_was_lost_is_printed() {
+    let place = Place::new();
+    let row = |number| {
+        format!(
+            "[[row]]\nlabel = \"row {number}\"\n\
+             tasks = [{{ group = \"backup\" }}, {{ group = \"database\" }}]\n"
+        )
+    };
+    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
+    let (head, rest) = text.split_once("[[row]]").unwrap();
+    let (_, arms) = rest.split_once("[[arm]]").unwrap();
+    let rows: String = (0..40).map(row).collect();
+    let text = format!("{head}{rows}[[arm]]{arms}");
+    place.write(
+        "many.toml",
+        text.replace("two-groups", "many").replace("op = \"read\"", "op = \"write\""),
+    );
+    let file = std::fs::File::create(place.path().join("x")).unwrap();
+    file.set_len(4 << 30).unwrap();
+    let run = ["run", "many.toml", "--arm", "flat", "--duration", "100ms", "--on", "file:x"];
+    let run = [&run[..], &["--overwrite", "--quiet", "--json"]].concat();
+    std::os::unix::fs::symlink(".", place.path().join("link")).unwrap();
+    let mut child = place.command(&run).spawn().unwrap();
+    // Once something is written a row is running.
+    while std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap()) == 0
+        && child.try_wait().unwrap().is_none()
+    {
+        std::thread::yield_now();
+    }
+    std::fs::rename(place.path().join("link"), place.path().join("x")).unwrap();
+    let ended = Ended::of(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+    assert!(ended.err.contains("x is a directory"), "{}", ended.err);
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    let rows = value["rows"].as_array().unwrap();
+    assert!(!rows.is_empty(), "none was printed");
+    let partial = format!("results are partial: {} of 40 rows are complete", rows.len());
+    assert!(ended.err.contains(&partial), "{}", ended.err);
+    assert_eq!(value["partial"], true);
+    assert!(rows[0]["total"]["ios"].as_f64().unwrap() > 0.0, "{:#}", rows[0]);
 }
 
 #[test]

@@ -54,7 +54,8 @@ impl TwoGroups {
             temporary: true,
         };
         let needs = real::prepare(&plan, &target)?;
-        let runs = real::run_plan(&plan, &target, &needs, quiet, stop)?;
+        let (runs, ended) = real::run_plan(&plan, &target, &needs, quiet, stop);
+        ended?;
         real::demand_no_errors(&runs)?;
         let ensembles: Vec<Ensemble> = runs.into_iter().map(|run| run.ensemble).collect();
         let outcome = Outcome::new(&plan, Shell::File, &ensembles);
