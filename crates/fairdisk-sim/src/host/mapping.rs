@@ -136,6 +136,16 @@ mod tests {
     }
 
     #[test]
+    fn a_miss_behind_a_window_around_a_page_reads_ahead_of_the_next_one() {
+        let mut mapping = mapping(Advice::Normal);
+        assert_eq!(mapping.miss(640, FILE), window(624, 32));
+        assert!((641..656).all(|page| mapping.hit(page, FILE) == Window::default()));
+        assert_eq!(mapping.miss(656, FILE), window(656, 64));
+        assert!((657..688).all(|page| mapping.hit(page, FILE) == Window::default()));
+        assert_eq!(mapping.hit(688, FILE), window(720, 32), "the mark");
+    }
+
+    #[test]
     fn the_start_of_a_file_is_taken_for_sequential() {
         assert_eq!(mapping(Advice::Normal).miss(0, FILE), window(0, 64));
     }

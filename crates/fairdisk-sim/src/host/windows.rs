@@ -63,13 +63,13 @@ impl Windows {
             self.start = page;
             self.size = self.initial(request);
             self.async_size = if self.size > request { self.size - request } else { self.size };
-            if self.size == self.async_size {
-                // The read would come upon its own mark at once.
-                self.async_size = self.grow(self.size);
-                self.size += self.async_size;
-            }
         } else {
             return false;
+        }
+        if self.start == page && self.size == self.async_size {
+            // The read would come upon its own mark at once.
+            self.async_size = self.grow(self.size);
+            self.size += self.async_size;
         }
         true
     }
