@@ -40,8 +40,8 @@ impl Io {
     }
 }
 
-/// Bits of a [`BioId`] that number the parts of an I/O.
-const PART_BITS: u32 = 20;
+/// Bits of a [`BioId`] that number the parts of an I/O; the others number the I/O.
+const PART_BITS: u32 = u32::BITS;
 
 #[derive(Debug)]
 pub(super) struct Ios {
@@ -98,5 +98,23 @@ impl Ios {
             self.free.push(index);
         }
         last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_io_has_as_many_parts_as_sectors_fit_the_largest() {
+        let mut ios = Ios::new();
+        let largest = crate::workload::BlockSize::BYTES_MAX / fairdisk_core::SECTOR_BYTES;
+        for index in 0..3 {
+            let io = Io::new(IoKind::Journal { volume: 0 }, Instant::ZERO, Op::Write);
+            assert_eq!(ios.insert(io), index);
+        }
+        let parts = (0..largest).map(|_| ios.add_part(1));
+        assert!(parts.collect::<Vec<_>>().iter().all(|part| Ios::index_of(*part) == 1));
+        assert_eq!(Ios::index_of(ios.add_part(2)), 2);
     }
 }
