@@ -73,9 +73,8 @@ impl PageCache {
     /// The pages from `start` to before `end`, all missing, are on the way; others make room.
     pub(crate) fn expect(&mut self, file: u32, start: u64, end: u64) {
         for page in start..end {
-            if self.queue.len() >= self.capacity {
-                self.evict();
-            }
+            // Several, where so many were on the way that none could go.
+            while self.queue.len() >= self.capacity && self.evict() {}
             debug_assert!(self.page(file, page) == Page::Absent);
             self.files[file as usize][page as usize] = Page::Coming;
             self.queue.push_back((file, page as u32));
@@ -115,18 +114,23 @@ impl PageCache {
         });
     }
 
-    /// The first page in the queue that may go goes; if all are on the way, none does.
-    fn evict(&mut self) {
+    /// The first page in the queue that may go goes; whether there was one, since none does that is
+    /// on the way.
+    fn evict(&mut self) -> bool {
         for _ in 0..2 * self.queue.len() {
-            let Some((file, page)) = self.queue.pop_front() else { return };
+            let Some((file, page)) = self.queue.pop_front() else { return false };
             let state = &mut self.files[file as usize][page as usize];
             match *state {
-                Page::Idle | Page::Absent => return *state = Page::Absent,
+                Page::Idle | Page::Absent => {
+                    *state = Page::Absent;
+                    return true;
+                }
                 Page::Touched => *state = Page::Idle,
                 Page::Coming => {}
             }
             self.queue.push_back((file, page));
         }
+        false
     }
 
     fn page(&self, file: u32, page: u64) -> Page {
@@ -172,6 +176,15 @@ mod tests {
         let mut cache = PageCache::new(2, [20].into_iter());
         cache.expect(0, 0, 3);
         assert!((0..3).all(|page| cache.is_coming(0, page)));
+    }
+
+    #[test]
+    fn memory_is_no_larger_for_more_than_fits_having_been_on_the_way() {
+        let mut cache = PageCache::new(2, [20].into_iter());
+        fill(&mut cache, 0, 10);
+        (0..10).for_each(|page| cache.touch(0, page));
+        fill(&mut cache, 10, 11);
+        assert_eq!((0..20).filter(|page| cache.is_present(0, *page)).count(), 2);
     }
 
     #[test]
