@@ -7,6 +7,7 @@ mod faulting;
 mod flushing;
 mod group;
 mod io;
+mod journaling;
 mod outbox;
 mod phases;
 mod plugging;
@@ -18,13 +19,12 @@ mod transfer;
 pub use tally::{GroupTally, OpTally, TaskReport};
 
 use crate::events::Events;
-use crate::host::{CpuSpec, Cpus, File, FileSpec, Journal, JournalStep, PageCache, VolumeSpec};
+use crate::host::{CpuSpec, Cpus, File, FileSpec, Journal, PageCache, VolumeSpec};
 use crate::workload::TaskSpec;
 use fairdisk_core::Instant;
 use fairdisk_core::{
-    Bio, BioId, Change, CostModel, Effect, Effects, Elevator, Engine, EngineConfig, Entry, Flags,
-    GroupId, Input, IoPrio, Journal as Log, Lba, Op, Prng, Refusal, Request, RequestId, Sectors,
-    Sleeper, TaskId,
+    BioId, Change, CostModel, Effect, Effects, Elevator, Engine, EngineConfig, Entry, GroupId,
+    Input, Journal as Log, Prng, Refusal, Request, RequestId, Sleeper, TaskId,
 };
 use faulting::PageWaiter;
 pub use group::GroupSpec;
@@ -381,67 +381,9 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    // ---- the ext3 journal ----------------------------------------------------------------
-
-    fn commit(&mut self, now: Instant, volume: u32, issue: &mut Vec<Request>) {
-        let Some(journal) = &mut self.journals[volume as usize] else { return };
-        let step = journal.wake(now);
-        self.journal_step(now, volume, step, issue);
-    }
-
-    fn journal_step(
-        &mut self,
-        now: Instant,
-        volume: u32,
-        step: JournalStep,
-        issue: &mut Vec<Request>,
-    ) {
-        match step {
-            JournalStep::Rest => {}
-            JournalStep::At(at) => self.events.push(at, Event::Commit(volume)),
-            JournalStep::Write(start, sectors) => {
-                let io = self.ios.insert(Io::new(IoKind::Journal { volume }, now, Op::Write));
-                let bio = self.journal_bio(io, volume, start, sectors);
-                self.submit(now, &bio, issue);
-                self.part_done(now, io, issue);
-                // It waits for the log.
-                self.unplug(now, issue);
-            }
-        }
-    }
-
-    /// The journal task writes asynchronously, for the root group.
-    fn journal_bio(&mut self, io: u32, volume: u32, start: Lba, sectors: Sectors) -> Bio {
-        Bio {
-            id: self.ios.add_part(io),
-            task: TaskId(self.tasks.len() as u32 + volume),
-            group: GroupId::ROOT,
-            op: Op::Write,
-            start,
-            sectors,
-            sync: false,
-            flags: Flags::NONE,
-            ioprio: IoPrio::UNSET,
-        }
-    }
-
     /// The task that writes buffered data back; it comes after the journal tasks.
     const fn flusher(&self) -> TaskId {
         TaskId((self.tasks.len() + self.journals.len()) as u32)
-    }
-
-    fn journal_written(&mut self, now: Instant, volume: u32, issue: &mut Vec<Request>) {
-        let Some(journal) = &mut self.journals[volume as usize] else { return };
-        let (step, released) = journal.written(now);
-        if released {
-            let empty = std::mem::take(&mut self.spare_waiters);
-            let mut waiters = std::mem::replace(&mut self.log_waiters[volume as usize], empty);
-            for task in waiters.drain(..) {
-                self.after_log(now, task);
-            }
-            self.spare_waiters = waiters;
-        }
-        self.journal_step(now, volume, step, issue);
     }
 
     fn exit(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {

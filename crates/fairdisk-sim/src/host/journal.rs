@@ -109,8 +109,12 @@ impl Journal {
         if due > now {
             return JournalStep::At(due);
         }
-        self.running_since = None;
-        core::mem::swap(&mut self.shadow, &mut self.running);
+        // What the log cannot hold together with a descriptor and a record is written after it.
+        let fits = self.running.len().min(self.spec.blocks.saturating_sub(2).max(1) as usize);
+        self.shadow.extend(self.running.drain(..fits));
+        if self.running.is_empty() {
+            self.running_since = None;
+        }
         self.phase = Phase::WritingLog;
         // One descriptor block and the changed blocks.
         self.write(1 + self.shadow.len() as u32)
@@ -145,19 +149,21 @@ impl Journal {
 mod tests {
     use super::*;
 
+    const SPEC: JournalSpec = JournalSpec {
+        start: Lba(1000),
+        blocks: 100,
+        commit_interval: Span::from_s(5),
+        inodes_per_block: 32,
+        second_phase: Span::ZERO,
+    };
+
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Span::from_ms(ms)
     }
 
     #[test]
     fn a_commit_blocks_changes_until_the_log_is_written() {
-        let mut journal = Journal::new(JournalSpec {
-            start: Lba(1000),
-            blocks: 100,
-            commit_interval: Span::from_s(5),
-            inodes_per_block: 32,
-            second_phase: Span::ZERO,
-        });
+        let mut journal = Journal::new(SPEC);
         let (mut one, mut two) = (u64::MAX, u64::MAX);
         assert_eq!(journal.touch(at(100), 3, &mut one), Touch::Done);
         assert_eq!(journal.wake(at(100)), JournalStep::At(at(5100)));
@@ -171,5 +177,26 @@ mod tests {
         assert_eq!(journal.touch(at(6000), 3, &mut one), Touch::Done);
         // The next transaction was opened by the task that had to sleep.
         assert_eq!(journal.written(at(6100)), (JournalStep::At(at(10_200)), false));
+    }
+
+    #[test]
+    fn a_commit_larger_than_the_log_is_written_in_parts_that_fit() {
+        let mut journal = Journal::new(JournalSpec { blocks: 10, inodes_per_block: 1, ..SPEC });
+        for inode in 0..20 {
+            let mut never = u64::MAX;
+            assert_eq!(journal.touch(at(0), inode, &mut never), Touch::Done);
+        }
+        let (mut step, mut logged) = (journal.wake(at(5000)), 0);
+        for (blocks, records) in [(9, 8), (9, 8), (5, 4)] {
+            let JournalStep::Write(log, sectors) = step else { panic!("{step:?}") };
+            assert_eq!((log.0, sectors.0), (1000, blocks * 8), "at its beginning");
+            let (record, released) = journal.written(at(5000));
+            let JournalStep::Write(at_log, one) = record else { panic!("{record:?}") };
+            assert!(released && one == BLOCK_SECTORS);
+            assert!(at_log.0 + 8 <= 1000 + 10 * 8, "within the log");
+            logged += records;
+            (step, _) = journal.written(at(5000));
+        }
+        assert_eq!((step, logged), (JournalStep::Rest, 20));
     }
 }

@@ -69,7 +69,8 @@ impl<E: Elevator> Machine<E> {
         goes_on
     }
 
-    fn bio_bytes_max(&self) -> u64 {
+    /// The longest bio.
+    pub(super) fn bio_bytes_max(&self) -> u64 {
         match self.config.engine.merge_sectors_max {
             0 => 1024 * SECTOR_BYTES,
             sectors => u64::from(sectors) * SECTOR_BYTES,

@@ -1,0 +1,73 @@
+//! The ext3 journal: commits, as asynchronous writes to the log.
+
+use super::io::{Io, IoKind};
+use super::{Event, Machine};
+use crate::host::JournalStep;
+use fairdisk_core::{
+    Bio, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, Request, SECTOR_BYTES, Sectors, TaskId,
+};
+
+impl<E: Elevator> Machine<E> {
+    /// The journal task looks at its transaction.
+    pub(super) fn commit(&mut self, now: Instant, volume: u32, issue: &mut Vec<Request>) {
+        let Some(journal) = &mut self.journals[volume as usize] else { return };
+        let step = journal.wake(now);
+        self.journal_step(now, volume, step, issue);
+    }
+
+    fn journal_step(
+        &mut self,
+        now: Instant,
+        volume: u32,
+        step: JournalStep,
+        issue: &mut Vec<Request>,
+    ) {
+        match step {
+            JournalStep::Rest => {}
+            JournalStep::At(at) => self.events.push(at, Event::Commit(volume)),
+            JournalStep::Write(start, sectors) => {
+                let io = self.ios.insert(Io::new(IoKind::Journal { volume }, now, Op::Write));
+                let end = start.0 + u64::from(sectors.0);
+                let mut at = start.0;
+                while at < end {
+                    let sectors = (end - at).min(self.bio_bytes_max() / SECTOR_BYTES);
+                    let bio = self.journal_bio(io, volume, Lba(at), Sectors(sectors as u32));
+                    self.submit(now, &bio, issue);
+                    at += sectors;
+                }
+                self.part_done(now, io, issue);
+                // It waits for the log.
+                self.unplug(now, issue);
+            }
+        }
+    }
+
+    /// The journal task writes asynchronously, for the root group.
+    fn journal_bio(&mut self, io: u32, volume: u32, start: Lba, sectors: Sectors) -> Bio {
+        Bio {
+            id: self.ios.add_part(io),
+            task: TaskId(self.tasks.len() as u32 + volume),
+            group: GroupId::ROOT,
+            op: Op::Write,
+            start,
+            sectors,
+            sync: false,
+            flags: Flags::NONE,
+            ioprio: IoPrio::UNSET,
+        }
+    }
+
+    pub(super) fn journal_written(&mut self, now: Instant, volume: u32, issue: &mut Vec<Request>) {
+        let Some(journal) = &mut self.journals[volume as usize] else { return };
+        let (step, released) = journal.written(now);
+        if released {
+            let empty = std::mem::take(&mut self.spare_waiters);
+            let mut waiters = std::mem::replace(&mut self.log_waiters[volume as usize], empty);
+            for task in waiters.drain(..) {
+                self.after_log(now, task);
+            }
+            self.spare_waiters = waiters;
+        }
+        self.journal_step(now, volume, step, issue);
+    }
+}
