@@ -1,7 +1,7 @@
 //! Which backend serves a file.
 
 use super::file_threads::DEPTH_MAX;
-use super::{Backend, FileThreads, FileUring, Refusal, Ring};
+use super::{Backend, FileThreads, FileUring, NoRing, Ring};
 use crate::file::TargetFile;
 use std::fmt;
 use std::io;
@@ -27,7 +27,7 @@ pub enum ChooseError {
         /// The file.
         path: PathBuf,
         /// Why.
-        refusal: Refusal,
+        refusal: NoRing,
     },
     /// More requests at once than threads serve.
     TooDeep {

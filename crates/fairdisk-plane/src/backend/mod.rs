@@ -18,7 +18,7 @@ pub use file_uring::FileUring;
 pub use memory::Memory;
 pub use modelled::Modelled;
 pub use null::Null;
-pub use ring::{Refusal, Ring};
+pub use ring::{NoRing, Ring};
 
 use crate::buffer::Buffer;
 use crate::clock::Clock;

@@ -15,9 +15,9 @@ pub struct Ring {
 
 /// Why the kernel gives us no ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal(String);
+pub struct NoRing(String);
 
-impl fmt::Display for Refusal {
+impl fmt::Display for NoRing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -34,23 +34,23 @@ impl Ring {
     ///
     /// # Errors
     /// The kernel has none, forbids it, or lacks an operation.
-    pub fn new(depth: u32) -> Result<Self, Refusal> {
+    pub fn new(depth: u32) -> Result<Self, NoRing> {
         // Completions are taken by the thread that waits for them: nobody needs to be interrupted
         // for one. Kernels before 5.19 cannot be told.
         let uring = (IoUring::builder().setup_clamp().setup_coop_taskrun().build(depth))
             .or_else(|_| IoUring::builder().setup_clamp().build(depth))
             .map_err(|error| refused(&error))?;
         if uring.params().sq_entries() < depth {
-            return Err(Refusal(format!("the kernel allows no ring of {depth} entries")));
+            return Err(NoRing(format!("the kernel allows no ring of {depth} entries")));
         }
         if !uring.params().is_feature_ext_arg() {
-            return Err(Refusal("the kernel's io_uring cannot wait with a timeout".to_owned()));
+            return Err(NoRing("the kernel's io_uring cannot wait with a timeout".to_owned()));
         }
         let mut probe = Probe::new();
         uring.submitter().register_probe(&mut probe).map_err(|error| refused(&error))?;
         for (code, name) in WANTED {
             if !probe.is_supported(code) {
-                return Err(Refusal(format!("the kernel's io_uring cannot {name}")));
+                return Err(NoRing(format!("the kernel's io_uring cannot {name}")));
             }
         }
         Ok(Self { uring })
@@ -129,7 +129,7 @@ fn is_benign(error: &io::Error) -> bool {
     )
 }
 
-fn refused(error: &io::Error) -> Refusal {
+fn refused(error: &io::Error) -> NoRing {
     let why = match Errno::from_io_error(error) {
         Some(Errno::NOSYS) => "this kernel has no io_uring".to_owned(),
         Some(Errno::PERM | Errno::ACCESS) => {
@@ -139,5 +139,5 @@ fn refused(error: &io::Error) -> Refusal {
         Some(Errno::NOMEM) => "the limit on locked memory leaves no room for io_uring".to_owned(),
         _ => format!("the kernel refuses io_uring: {error}"),
     };
-    Refusal(why)
+    NoRing(why)
 }

@@ -5,7 +5,7 @@ use super::pool::{self, Pool, Work};
 use super::ring::{self, Performer};
 use super::state::State;
 use super::{Device, Disk, Guarded, Shared};
-use crate::backend::{Preference, Refusal, Ring};
+use crate::backend::{NoRing, Preference, Ring};
 use crate::clock::MonotonicClock;
 use fairdisk_core::EngineConfig;
 use fairdisk_sched::Scheduler;
@@ -41,7 +41,7 @@ pub enum StartError {
     /// The system refuses to start a thread.
     NoThreads(io::Error),
     /// `io_uring` was asked for, and there is none.
-    NoUring(Refusal),
+    NoUring(NoRing),
 }
 
 impl fmt::Display for StartError {
