@@ -302,14 +302,18 @@ pub(super) fn score_lines(score: &Score) -> Vec<String> {
         )
     }));
     lines.extend(score.rates.map(|rates| {
+        let order = match rates.orders {
+            0 => String::new(),
+            all => format!(
+                "; finishing order right in {} of {all} rows (within 10 % is together)",
+                rates.orders_right
+            ),
+        };
         format!(
-            "score: rates {:.1} % off on average, {:.1} % at most, over {} tasks; finishing order \
-             right in {} of {} rows (within 10 % is together)",
+            "score: rates {:.1} % off on average, {:.1} % at most, over {} tasks{order}",
             rates.error_mean * 100.0,
             rates.error_max * 100.0,
-            rates.tasks,
-            rates.orders_right,
-            rates.orders
+            rates.tasks
         )
     }));
     lines

@@ -128,6 +128,9 @@ fn loads_that_cannot_be() {
     refused_at(again, tasks, &twice, &["there is another task `a`"]);
     let ends = "ramp_s = 1\nuntil = \"done\"";
     refused_at("ramp_s", "duration_s = 30", ends, &["drop `ramp_s`"]);
+    let arm = "name = \"flat\"";
+    let set = format!("{arm}\nset = [\"cfq.quantum\"]");
+    refused_at("set =", arm, &set, &["cfq.quantum: expected KEY=VALUE, as in cfq.slice_idle_ms=0"]);
     let both = "  { group = \"backup\", count = 4 },\n  { group = \"database\", count = 4 },\n";
     refused_at("tasks = [", both, "", &["at least one task"]);
 }

@@ -43,7 +43,8 @@ fn rates_and_parts_are_compared_in_runs_of_a_duration() {
     place.write("mine.toml", text + published);
     let run = ["run", "mine.toml", "--seeds", "1", "--arm", "flat", "--duration", "5s"];
     let table = place.run(&run).quiet();
-    assert!(table.contains("score: shares") && !table.contains("not finished"), "{table}");
+    assert!(table.contains("score: shares") && table.contains("score: rates"), "{table}");
+    assert!(!table.contains("not finished") && !table.contains("finishing order"), "{table}");
     let value = place.run(&[&run[..], &["--json"]].concat()).json();
     let tasks = value["rows"][0]["tasks"].as_array().unwrap();
     assert_eq!(tasks.len(), 1, "{tasks:?}");

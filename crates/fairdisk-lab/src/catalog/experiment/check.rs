@@ -140,6 +140,7 @@ fn check_priorities(experiment: &Experiment, path: &str, arm: &Arm) -> Result<()
 fn check_changes(path: &str, arm: &Arm) -> Result<(), Wrong> {
     let wrong = |at: usize, message: String| {
         let message = message.replace("--set scheduler.", "");
+        let message = message.replace("host.hz=1000", "cfq.slice_idle_ms=0");
         (format!("{path}.{at}"), format!("arm `{}`: {message}", arm.name))
     };
     let overrides = arm.overrides().map_err(|(at, message)| wrong(at, message))?;
