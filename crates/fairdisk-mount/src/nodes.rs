@@ -72,6 +72,13 @@ impl AsFd for Referred {
     }
 }
 
+/// A node whose last name is about to go.
+#[derive(Debug)]
+pub(crate) struct Going {
+    node: u64,
+    fd: Arc<OwnedFd>,
+}
+
 /// A node whose name is about to change.
 #[derive(Debug)]
 pub(crate) struct Moving {
@@ -244,11 +251,24 @@ impl Nodes {
 
     /// A name is about to go. A node whose file goes with it stays reachable for those who still
     /// have it, until the kernel forgets it.
-    pub(crate) fn hold(&self, parent: &Referred, name: &OsStr) {
-        let Some((fd, stat)) = found(parent, name) else { return };
-        let is_directory = stat.st_mode & 0o170_000 == 0o040_000;
+    pub(crate) fn hold(&self, parent: &Referred, name: &OsStr) -> Option<Going> {
+        let (fd, stat) = found(parent, name)?;
+        let (fd, is_directory) = (Arc::new(fd), stat.st_mode & 0o170_000 == 0o040_000);
         let last = is_directory || stat.st_nlink == 1;
-        self.change(|table| table.hold(stat.st_dev, stat.st_ino, fd, last));
+        let node = self.change(|table| table.hold(stat.st_dev, stat.st_ino, &fd, last))?;
+        Some(Going { node, fd })
+    }
+
+    /// The name did not go: its node is reached as before, and needs no descriptor.
+    pub(crate) fn stays(&self, going: Going, parent: &Referred, name: &OsStr) {
+        let Going { node, fd } = going;
+        let Some((again, stat)) = found(parent, name) else { return };
+        // Somebody else may have taken the name away meanwhile.
+        let is_same = |held: Stat| (held.st_dev, held.st_ino) == (stat.st_dev, stat.st_ino);
+        if fstat(&fd).is_ok_and(is_same) {
+            let place = self.place_of(parent.node, name, again, &stat);
+            self.change(|table| table.let_go(node, &fd, place));
+        }
     }
 
     /// A name is about to change. What is reached by it is held meanwhile.
@@ -257,6 +277,7 @@ impl Nodes {
             return None;
         }
         let (fd, stat) = found(parent, name)?;
+        let fd = Arc::new(fd);
         let node = self.change(|table| table.moving(stat.st_dev, stat.st_ino, &fd))?;
         Some(Moving { node, fd })
     }
@@ -271,10 +292,10 @@ impl Nodes {
     }
 }
 
-fn found(parent: &Referred, name: &OsStr) -> Option<(Arc<OwnedFd>, Stat)> {
+fn found(parent: &Referred, name: &OsStr) -> Option<(OwnedFd, Stat)> {
     let fd = openat(parent, name, REFER, Mode::empty()).ok()?;
     let stat = fstat(&fd).ok()?;
-    Some((Arc::new(fd), stat))
+    Some((fd, stat))
 }
 
 /// One name, and one that stays in its directory.

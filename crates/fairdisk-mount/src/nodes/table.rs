@@ -267,12 +267,33 @@ impl Table {
     }
 
     /// Keeps a file reachable if the kernel knows it, and reaches it by a name or it has no other.
-    pub(super) fn hold(&mut self, device: u64, inode: u64, fd: Arc<OwnedFd>, last: bool) {
-        let Some(node) = self.find(device, inode) else { return };
+    /// Its node, if it is held now.
+    pub(super) fn hold(
+        &mut self,
+        device: u64,
+        inode: u64,
+        fd: &Arc<OwnedFd>,
+        last: bool,
+    ) -> Option<u64> {
+        let node = self.find(device, inode)?;
+        let held = Place::Held(Arc::clone(fd));
         if last && let Some(count) = self.dense.take(node) {
-            self.known.insert(node, Known { count, inside: 0, place: Place::Held(fd) });
-        } else if last || self.named(node) {
-            self.lead(node, Place::Held(fd));
+            self.known.insert(node, Known { count, inside: 0, place: held });
+        } else if self.known.contains_key(&node) && (last || self.named(node)) {
+            self.lead(node, held);
+        } else {
+            return None;
+        }
+        Some(node)
+    }
+
+    /// A file that is still held by `fd` is reached like this from now on.
+    pub(super) fn let_go(&mut self, node: u64, fd: &Arc<OwnedFd>, place: Place) {
+        let held = self.known.get(&node).map(|known| &known.place);
+        if matches!(held, Some(Place::Held(held)) if Arc::ptr_eq(held, fd)) {
+            self.lead(node, place);
+        } else {
+            self.closed.extend(place.descriptor());
         }
     }
 
@@ -340,14 +361,19 @@ mod tests {
     fn a_held_file_stays_until_it_is_forgotten() {
         let mut table = Table::new(8, 2);
         let fd = || Arc::new(OwnedFd::from(tempfile::tempfile().unwrap()));
-        table.hold(8, 20, fd(), true);
-        assert!(!table.knows(20) && table.closed().len() == 1, "the kernel does not know it");
+        assert_eq!(table.hold(8, 20, &fd(), true), None, "the kernel does not know it");
         table.know(8, 20, short(1));
         table.know(8, 20, short(1));
-        table.hold(8, 20, fd(), false);
-        assert!(table.descriptor(20).is_none(), "it has another name");
-        table.hold(8, 20, fd(), true);
-        assert!(table.descriptor(20).is_some());
+        assert_eq!(table.hold(8, 20, &fd(), false), None, "it has another name");
+        assert!(table.descriptor(20).is_none());
+        let (failed, done) = (fd(), fd());
+        assert_eq!(table.hold(8, 20, &failed, true), Some(20));
+        table.let_go(20, &failed, short(1));
+        assert!(table.descriptor(20).is_none(), "its name did not go");
+        assert_eq!(table.closed().len(), 1);
+        assert_eq!(table.hold(8, 20, &done, true), Some(20));
+        table.let_go(20, &failed, short(1));
+        assert!(table.descriptor(20).is_some(), "somebody else took the name away");
         table.forget(20, 1);
         assert!(table.closed().is_empty());
         table.forget(20, 1);

@@ -119,10 +119,14 @@ impl Tree {
     ) -> io::Result<()> {
         demand_name(name)?;
         let parent = self.nodes.refer(parent)?;
-        self.nodes.hold(&parent, name);
+        let going = self.nodes.hold(&parent, name);
         let flags = if directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-        let _acting = self.privileges.act_as(caller)?;
-        Ok(unlinkat(parent, name, flags)?)
+        let done =
+            self.privileges.act_as(caller).and_then(|_acting| Ok(unlinkat(&parent, name, flags)?));
+        if let (Some(going), Err(_)) = (going, &done) {
+            self.nodes.stays(going, &parent, name);
+        }
+        done
     }
 
     /// Renames.
@@ -137,9 +141,8 @@ impl Tree {
         demand_name(new_name)?;
         let (parent, new_parent) = (self.nodes.refer(parent)?, self.nodes.refer(new_parent)?);
         let flags = RenameFlags::from_bits_retain(flags);
-        if !flags.intersects(RenameFlags::NOREPLACE | RenameFlags::EXCHANGE) {
-            self.nodes.hold(&new_parent, new_name);
-        }
+        let replaces = !flags.intersects(RenameFlags::NOREPLACE | RenameFlags::EXCHANGE);
+        let going = replaces.then(|| self.nodes.hold(&new_parent, new_name)).flatten();
         let exchange = flags.contains(RenameFlags::EXCHANGE);
         let moving = [
             self.nodes.moving(&parent, name),
@@ -149,6 +152,9 @@ impl Tree {
             .privileges
             .act_as(caller)
             .and_then(|_acting| Ok(renameat_with(&parent, name, &new_parent, new_name, flags)?));
+        if let (Some(going), Err(_)) = (going, &done) {
+            self.nodes.stays(going, &new_parent, new_name);
+        }
         let mut names = [(&parent, name), (&new_parent, new_name)];
         if done.is_ok() {
             names.swap(0, 1);

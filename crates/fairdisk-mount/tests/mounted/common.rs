@@ -127,6 +127,12 @@ impl Tree {
         self.source.join(name)
     }
 
+    /// Descriptors the daemon has.
+    pub(crate) fn descriptors(&self) -> usize {
+        let daemon = self.daemon.as_ref().unwrap().id();
+        fs::read_dir(format!("/proc/{daemon}/fd")).unwrap().count()
+    }
+
     pub(crate) fn kill(&mut self) {
         let mut daemon = self.daemon.take().unwrap();
         daemon.kill().unwrap();

@@ -102,6 +102,29 @@ fn removed_files_and_directories_live_as_long_as_they_are_used() {
     assert_eq!(said, "still\nthere\n0\ndirectory\n0");
 }
 
+/// Whoever may try may try often: what failed leaves nothing behind.
+#[test]
+fn what_is_not_removed_takes_no_descriptors() {
+    let Some(tree) = Tree::new() else { return };
+    const MANY: usize = 300;
+    let at = |number: usize| tree.at(&format!("{number}"));
+    for number in 0..MANY {
+        fs::create_dir(at(number)).unwrap();
+        fs::write(at(number).join("file"), "").unwrap();
+    }
+    fs::create_dir(tree.at("other")).unwrap();
+    let before = tree.descriptors();
+    for number in 0..MANY {
+        let error = fs::remove_dir(at(number)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::DirectoryNotEmpty);
+        let error = fs::rename(tree.at("other"), at(number)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::DirectoryNotEmpty);
+    }
+    let after = tree.descriptors();
+    assert!(after < before + MANY / 2, "{before} descriptors, then {after}");
+    assert_eq!(fs::read(at(7).join("file")).unwrap(), b"");
+}
+
 #[test]
 fn the_space_is_that_of_the_file_system_below() {
     let Some(tree) = Tree::new() else { return };
