@@ -33,6 +33,9 @@ pub(crate) const ROOT: u64 = 1;
 /// How a file is referred to: not opened, not followed.
 const REFER: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
+/// Files that cannot be looked at have the numbers of a device that there is not.
+const NO_DEVICE: u64 = u64::MAX;
+
 /// Descriptors kept of nodes that are reached by name, at most: each takes a kilobyte or two of the
 /// kernel's memory. Where a process may have few, half of them are for files that are open.
 const DESCRIPTORS_MAX: usize = 1 << 14;
@@ -225,6 +228,11 @@ impl Nodes {
         let generation = place.generation();
         let node = self.change(|table| table.know(stat.st_dev, stat.st_ino, place));
         Ok(Found { node, generation, stat })
+    }
+
+    /// A number for a name whose file cannot be looked at: it leads nowhere.
+    pub(crate) fn unseen(&self, inode: u64) -> u64 {
+        self.change(|table| table.know(NO_DEVICE, inode, Place::nowhere()))
     }
 
     fn place_of(&self, parent: u64, name: &OsStr, fd: OwnedFd, stat: &Stat) -> Place {

@@ -27,6 +27,11 @@ pub(super) fn short_bytes(inode: u64, generation: u32) -> [u8; 8] {
 }
 
 impl Place {
+    /// A handle that no file has.
+    pub(super) fn nowhere() -> Self {
+        Self::Long(Box::new(RawHandle { kind: 0, bytes: Vec::new() }))
+    }
+
     /// The shortest form of a handle.
     pub(super) fn of(handle: RawHandle, inode: u64) -> Self {
         if let (1, Ok(bytes)) = (handle.kind, <[u8; 8]>::try_from(handle.bytes.as_slice())) {

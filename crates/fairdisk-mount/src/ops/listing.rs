@@ -6,7 +6,7 @@ use crate::tree::Tree;
 use fuser::{FileAttr, FileType, Generation, INodeNo, ReplyDirectory, ReplyDirectoryPlus};
 use std::ffi::OsStr;
 use std::io;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 impl Tree {
     /// Names and types.
@@ -38,14 +38,22 @@ impl Tree {
                 let number = nobody.ino;
                 return !reply.add(number, entry.next, &entry.name, &ttl, &nobody, Generation(0));
             }
-            // Gone meanwhile: not there any more.
             let found = self.nodes.look_up_in(node, directory.fd(), &entry.name);
-            let Ok(found) = found else { return true };
-            let (number, generation) = (INodeNo(found.node), Generation(found.generation));
-            let attributes = attributes(found.node, &found.stat);
-            let full = reply.add(number, entry.next, &entry.name, &ttl, &attributes, generation);
-            if full && found.node != ROOT {
-                drop(self.forget(found.node, 1));
+            let (found, ttl, generation) = match found {
+                Ok(found) => (attributes(found.node, &found.stat), ttl, found.generation),
+                // Not there any more.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return true,
+                // There, but not to be looked at: whoever wants to know more than the name asks,
+                // and is told why not.
+                Err(_) => {
+                    let number = self.nodes.unseen(entry.inode);
+                    (bare(number, kind(entry.kind)), Duration::ZERO, 0)
+                }
+            };
+            let (number, generation) = (found.ino, Generation(generation));
+            let full = reply.add(number, entry.next, &entry.name, &ttl, &found, generation);
+            if full && number.0 != ROOT {
+                drop(self.forget(number.0, 1));
             }
             !full
         })
@@ -56,7 +64,7 @@ fn is_dots(name: &OsStr) -> bool {
     name == "." || name == ".."
 }
 
-/// `.` and `..`: the kernel uses the number and the type, no more.
+/// Of what the kernel uses the number and the type, no more.
 fn bare(inode: u64, kind: FileType) -> FileAttr {
     FileAttr {
         ino: INodeNo(inode),

@@ -3,7 +3,7 @@
 use crate::caller::{Caller, User};
 use crate::directory::OpenDirectory;
 use crate::freshness::Stamp;
-use crate::nodes::{Found, ROOT, demand_name};
+use crate::nodes::{Found, demand_name};
 use crate::open_file::OpenFile;
 use crate::tree::Tree;
 use fuser::FopenFlags;
@@ -83,12 +83,9 @@ impl Tree {
 
     /// Opens a directory.
     pub(crate) fn open_directory(&self, node: u64) -> io::Result<u64> {
-        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-        let fd = if node == ROOT {
-            openat(self.nodes.root(), ".", flags, Mode::empty())?
-        } else {
-            openat(self.nodes.refer(node)?, ".", flags, Mode::empty())?
-        };
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY;
+        // Not by the name `.` in it: to read a directory takes no right to search it.
+        let fd = self.proc_fd.reopen(&self.nodes.refer(node)?, flags)?;
         Ok(self.directories.insert(Arc::new(OpenDirectory::new(fd))))
     }
 }

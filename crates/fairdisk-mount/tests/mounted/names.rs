@@ -5,7 +5,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::{DirEntryExt, FileTypeExt, MetadataExt};
+use std::os::unix::fs::{DirEntryExt, FileExt, FileTypeExt, MetadataExt};
 
 #[test]
 fn names_may_be_long_and_odd() {
@@ -104,6 +104,47 @@ fn listings_can_be_gone_back_to() {
         fs::read_dir(path).unwrap().map(|entry| entry.unwrap().ino()).collect()
     };
     assert_eq!(inodes(&tree.mount), inodes(&tree.source));
+}
+
+/// Whatever keeps a file from being looked at, here the end of the daemon of another mount, it has
+/// a name: who copies or mirrors the directory must not take it for removed.
+#[test]
+fn a_name_whose_file_cannot_be_looked_at_is_listed() {
+    let (Some(tree), Some(mut dead)) = (Tree::new(), Tree::new()) else { return };
+    for name in ["before", "dead", "later"] {
+        fs::create_dir(tree.below(name)).unwrap();
+    }
+    rustix::mount::mount_bind(&dead.mount, tree.below("dead")).unwrap();
+    dead.kill();
+    // Attributes were good for a second.
+    crate::common::until("it is dead", || rustix::fs::stat(tree.below("dead")).is_err());
+    let listed = |place: &std::path::Path| -> BTreeSet<_> {
+        fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    };
+    let (here, below) = (listed(&tree.mount), listed(&tree.source));
+    let looked_at = fs::metadata(tree.at("dead")).map_err(|error| error.kind());
+    crate::common::detach(&tree.below("dead"));
+    crate::common::detach(&dead.mount);
+    assert_eq!((here.len(), &here), (3, &below));
+    assert_eq!(looked_at.unwrap_err(), ErrorKind::NotConnected);
+    crate::common::until("what is there again is seen", || fs::metadata(tree.at("dead")).is_ok());
+}
+
+/// Also if it is as long as before, and its modification time was put back.
+#[test]
+fn what_is_changed_below_in_secret_is_seen() {
+    let Some(tree) = Tree::new() else { return };
+    fs::write(tree.at("file"), "old").unwrap();
+    // Once read, it is cached.
+    assert_eq!(fs::read_to_string(tree.at("file")).unwrap(), "old");
+    let modified = fs::metadata(tree.below("file")).unwrap().modified().unwrap();
+    crate::common::until("the change is seen", || {
+        // Times of changes have the grain of the system's clock.
+        let file = fs::File::options().write(true).open(tree.below("file")).unwrap();
+        file.write_all_at(b"new", 0).unwrap();
+        file.set_modified(modified).unwrap();
+        fs::read_to_string(tree.at("file")).unwrap() == "new"
+    });
 }
 
 #[test]

@@ -54,13 +54,14 @@ fn a_user_mounts_a_directory_of_its_own() {
         as 65534 '$PROGRAM mount $SOURCE $MNT > $SCRATCH/run/said; grep -c \"^mounted\" $SCRATCH/run/said
             echo mine > $MNT/file; cat $MNT/file; stat -c %u $SOURCE/file
             dd if=/dev/zero of=$MNT/big bs=1M count=4 oflag=direct 2> /dev/null; stat -c %s $SOURCE/big
+            mkdir $MNT/list; echo > $MNT/list/only; chmod 400 $MNT/list; ls $MNT/list
             $PROGRAM ctl --at $MNT list | grep -c \" on $MNT\"
             $PROGRAM ctl --at $MNT scheduler noop; $PROGRAM ctl --at $MNT list | grep -c noop'
         ls $MNT 2> /dev/null || echo root is kept out
         as 65533 '$PROGRAM ctl --at $MNT list | grep -c noop; $PROGRAM ctl --at $MNT scheduler cfq' 2>&1 || :
         as 65534 'fusermount3 -u $MNT; ls -A $MNT; cat $SOURCE/file'";
     let output = shell(&host, "666", script);
-    let expected = "1\nmine\n65534\n4194304\n1\n1\nroot is kept out\n1\n\
+    let expected = "1\nmine\n65534\n4194304\nonly\n1\n1\nroot is kept out\n1\n\
         error: only root and whoever runs the mount may change anything\nmine\n";
     assert!(output.status.success(), "{}", text(&output));
     assert_eq!(text(&output), expected);
