@@ -429,8 +429,9 @@ impl Filesystem for PassThrough {
         self.run(move |tree| answer_value(reply, size, tree.xattr(node.0, &name)));
     }
 
-    fn listxattr(&self, _: &Request, node: INodeNo, size: u32, reply: ReplyXattr) {
-        self.run(move |tree| answer_value(reply, size, tree.xattr_names(node.0)));
+    fn listxattr(&self, request: &Request, node: INodeNo, size: u32, reply: ReplyXattr) {
+        let caller = Caller::of(request);
+        self.run(move |tree| answer_value(reply, size, tree.xattr_names(node.0, caller)));
     }
 
     fn removexattr(&self, request: &Request, node: INodeNo, name: &OsStr, reply: ReplyEmpty) {

@@ -25,6 +25,8 @@ pub(crate) struct Standing {
     pub(crate) groups: Vec<Gid>,
     /// Whether it has rights over files of others. What they are worth depends on its namespace.
     pub(super) over_files: bool,
+    /// Whether it administers its namespace.
+    administers: bool,
 }
 
 impl Standing {
@@ -37,6 +39,14 @@ impl Standing {
         Self::parse(&fs::read_to_string(format!("/proc/{thread}/status")).ok()?, user)
     }
 
+    /// Whether the thread that asks in the name of a user administers the machine: not one that
+    /// cannot be seen from here, nor an administrator of a namespace with other users.
+    pub(crate) fn administers(thread: u32, user: User) -> bool {
+        let users = |thread| fs::read_link(format!("/proc/{thread}/ns/user")).ok();
+        Self::of(thread, user).is_some_and(|standing| standing.administers)
+            && users(thread).is_some_and(|theirs| Some(theirs) == users(std::process::id()))
+    }
+
     fn parse(status: &str, user: User) -> Option<Self> {
         let line = |key| status.lines().find_map(|line| line.strip_prefix(key));
         // Real, effective, saved, and the one that counts for files.
@@ -46,9 +56,11 @@ impl Standing {
         }
         let groups = line("Groups:")?.split_whitespace().filter_map(|gid| gid.parse().ok());
         let rights = u64::from_str_radix(line("CapEff:")?.trim(), 16).ok()?;
+        let rights = CapabilitySet::from_bits_retain(rights);
         Some(Self {
             groups: groups.map(Gid::from_raw).collect(),
-            over_files: CapabilitySet::from_bits_retain(rights).intersects(OVER_FILES),
+            over_files: rights.intersects(OVER_FILES),
+            administers: rights.contains(CapabilitySet::SYS_ADMIN),
         })
     }
 }

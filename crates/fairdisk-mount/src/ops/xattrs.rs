@@ -1,6 +1,6 @@
 //! Extended attributes, POSIX ACLs among them.
 
-use crate::caller::{ActingAs, Caller};
+use crate::caller::{ActingAs, Caller, Standing};
 use crate::sys::proc_fd::ProcFd;
 use crate::tree::Tree;
 use rustix::fs::{XattrFlags, getxattr, listxattr, removexattr, setxattr};
@@ -10,6 +10,8 @@ use std::os::unix::ffi::OsStrExt;
 
 /// Bytes of the longest value or list there can be.
 const VALUE_BYTES_MAX: usize = 64 << 10;
+/// Those that only an administrator of the machine sees.
+const TRUSTED: &[u8] = b"trusted.";
 /// Those by which a kernel decides. It takes some away unasked, from whatever is written to.
 const SECURITY: &[u8] = b"security.";
 
@@ -23,12 +25,19 @@ impl Tree {
         Ok(value)
     }
 
-    /// The names of all attributes, each with a zero byte after it.
-    pub(crate) fn xattr_names(&self, node: u64) -> io::Result<Vec<u8>> {
+    /// The names of all attributes the caller may know of, each with a zero byte after it.
+    pub(crate) fn xattr_names(&self, node: u64, caller: Caller) -> io::Result<Vec<u8>> {
         let fd = self.nodes.refer(node)?;
         let mut names = vec![0; VALUE_BYTES_MAX];
         let len = listxattr(ProcFd::path(&fd), &mut names[..])?;
         names.truncate(len);
+        let is_trusted = |name: &[u8]| name.starts_with(TRUSTED);
+        let mut each = names.split_inclusive(|byte| *byte == 0);
+        // What the kernel would not give the value of is not named either.
+        if each.any(is_trusted) && !Standing::administers(caller.thread, caller.user) {
+            let each = names.split_inclusive(|byte| *byte == 0);
+            names = each.filter(|name| !is_trusted(name)).flatten().copied().collect();
+        }
         Ok(names)
     }
 

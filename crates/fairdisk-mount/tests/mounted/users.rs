@@ -13,7 +13,7 @@ const NOBODY: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
 const IN_GROUP: [&str; 3] = ["--reuid=65534", "--regid=65534", "--groups=4321"];
 
 /// Does something as nobody, in a thread of its own.
-fn as_nobody<T: Send>(what: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn as_nobody<T: Send>(what: impl FnOnce() -> T + Send) -> T {
     let become_nobody = || {
         let (uid, gid) = (Uid::from_raw(65534), Gid::from_raw(65534));
         set_thread_groups(&[]).unwrap();

@@ -1,6 +1,7 @@
 //! Extended attributes and POSIX ACLs.
 
 use crate::common::{Tree, printed};
+use crate::users::as_nobody;
 use rustix::fs::{XattrFlags, getxattr, listxattr, removexattr, setxattr};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -56,6 +57,25 @@ fn attributes_of_files_directories_and_links() {
     let mut back = [0; 100];
     let len = rustix::fs::lgetxattr(tree.below("link"), "trusted.test", &mut back).unwrap();
     assert_eq!(&back[..len], b"of the link");
+}
+
+/// Whoever copies all attributes that are listed would fail at one without a value.
+#[test]
+fn attributes_for_administrators_are_listed_for_nobody_else() {
+    let Some(tree) = Tree::new() else { return };
+    fs::write(tree.at("file"), "").unwrap();
+    for name in ["trusted.test", "user.test"] {
+        setxattr(tree.at("file"), name, b"1", XattrFlags::CREATE).unwrap();
+    }
+    let names = || {
+        let mut names = [0; 100];
+        let len = listxattr(tree.at("file"), &mut names[..]).unwrap();
+        let mut names: Vec<_> = names[..len].split(|byte| *byte == 0).map(Vec::from).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(), [&b""[..], b"trusted.test", b"user.test"]);
+    assert_eq!(as_nobody(names), [&b""[..], b"user.test"]);
 }
 
 #[test]
