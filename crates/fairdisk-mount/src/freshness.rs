@@ -1,9 +1,9 @@
 //! Whether what the kernel has cached of a file is still what is in it.
 //!
 //! The kernel could look at modification times itself, but it would drop everything whenever the
-//! mount's own writes change one. So the time after every write of ours is remembered, while a
-//! file is open and for a while after; a file with another time was changed by somebody else, and
-//! what the kernel has of it is dropped.
+//! mount's own writes change one. So the times after every write of ours are remembered, while a
+//! file is open and for a while after; a file with other times was changed by somebody else, or got
+//! another name, and what the kernel has of it is dropped.
 
 use rustix::fs::Stat;
 use std::collections::HashMap;
@@ -11,19 +11,24 @@ use std::collections::HashMap;
 /// Closed files remembered at least; at most twice as many.
 const REMEMBERED: usize = 8192;
 
-/// When a file was last modified, and how long it was then.
+/// When a file was last modified and changed, and how long it was then. Its modification time can
+/// be set to what it was; the time of its last change is the system's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    seconds: i64,
-    nanos: i64,
+    modified: (i64, i64),
+    changed: (i64, i64),
     size: i64,
 }
 
 impl Stamp {
     /// What `stat` says.
     pub(crate) fn of(stat: &Stat) -> Self {
-        let nanos = i64::try_from(stat.st_mtime_nsec).unwrap_or(0);
-        Self { seconds: stat.st_mtime, nanos, size: stat.st_size }
+        let nanos = |nanos: u64| i64::try_from(nanos).unwrap_or(0);
+        Self {
+            modified: (stat.st_mtime, nanos(stat.st_mtime_nsec)),
+            changed: (stat.st_ctime, nanos(stat.st_ctime_nsec)),
+            size: stat.st_size,
+        }
     }
 }
 
@@ -94,7 +99,7 @@ mod tests {
     use super::*;
 
     const fn stamp(seconds: i64) -> Stamp {
-        Stamp { seconds, nanos: 0, size: 0 }
+        Stamp { modified: (0, 0), changed: (seconds, 0), size: 0 }
     }
 
     #[test]

@@ -135,7 +135,8 @@ fn a_name_whose_file_cannot_be_looked_at_is_listed() {
 fn what_is_changed_below_in_secret_is_seen() {
     let Some(tree) = Tree::new() else { return };
     fs::write(tree.at("file"), "old").unwrap();
-    // Once read, it is cached.
+    // Once read, it is cached, and while it is open nothing is forgotten about it.
+    let open = fs::File::open(tree.at("file")).unwrap();
     assert_eq!(fs::read_to_string(tree.at("file")).unwrap(), "old");
     let modified = fs::metadata(tree.below("file")).unwrap().modified().unwrap();
     crate::common::until("the change is seen", || {
@@ -145,6 +146,7 @@ fn what_is_changed_below_in_secret_is_seen() {
         file.set_modified(modified).unwrap();
         fs::read_to_string(tree.at("file")).unwrap() == "new"
     });
+    drop(open);
 }
 
 #[test]
