@@ -4,7 +4,10 @@ use crate::errors::{MountError, MountProblem};
 use crate::identity::unescape;
 use crate::options::MountOptions;
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::fs::{Mode, OFlags, StatVfsMountFlags, fstatvfs, major, minor, open, stat, statvfs};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, StatxFlags, fstatvfs, major, makedev, minor,
+    open, statvfs, statx,
+};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::process::{getegid, geteuid};
@@ -73,7 +76,8 @@ fn recover(mountpoint: &Path) -> Result<(), MountError> {
 }
 
 /// Whether the uppermost mount on `path` is one of ours.
-fn is_ours(path: &Path) -> bool {
+#[must_use]
+pub fn is_ours(path: &Path) -> bool {
     let Ok(table) = fs::read("/proc/self/mountinfo") else { return false };
     let path = escaped(path);
     let mut ours = false;
@@ -188,9 +192,19 @@ fn detach_as_user(helper: &Path, mountpoint: &Path) -> io::Result<()> {
     if output.status.success() { Ok(()) } else { Err(io::Error::other(said.trim().to_owned())) }
 }
 
-/// The number of the device the kernel shows the mount as.
+/// The number of the device the kernel shows the mount as. The daemon is not asked: it may be us.
 pub(crate) fn device(mountpoint: &Path) -> Option<u64> {
-    stat(mountpoint).ok().map(|stat| stat.st_dev)
+    let found = statx(CWD, mountpoint, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).ok()?;
+    Some(makedev(found.stx_dev_major, found.stx_dev_minor))
+}
+
+/// Whether the device of that number is mounted anywhere.
+pub(crate) fn is_mounted(device: u64) -> bool {
+    let Ok(table) = fs::read("/proc/self/mountinfo") else { return true };
+    let number = format!("{}:{}", major(device), minor(device));
+    let lines = table.split(|byte| *byte == b'\n');
+    let mut numbers = lines.filter_map(|line| line.split(|byte| *byte == b' ').nth(2));
+    numbers.any(|other| other == number.as_bytes())
 }
 
 /// Lets the kernel read ahead further than its default allows; without permission it stays.

@@ -19,8 +19,11 @@ pub use protocol::{Answer, Ask, GroupEntry, LatencyCount, QosEntry, Status, Want
 pub use server::{About, Server};
 pub use settings::{Settings, namespace};
 
+use crate::fingerprint::fingerprint;
 use rustix::process::geteuid;
+use std::borrow::Cow;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -60,19 +63,29 @@ fn is_own(directory: &Path) -> bool {
     })
 }
 
-/// The name of the socket of a mount point: its path with `-` for `/`, and `--` for `-`.
+/// Bytes of the longest path that names a socket: that of a socket has room for 107.
+const NAME_BYTES_MAX: usize = 64;
+
+/// The name of the socket of a mount point: its path with `-` for `/`, and `~` before `-` and `~`.
+/// What is too long or no text is told from others by a number at its end.
 #[must_use]
 pub fn socket_name(mountpoint: &Path) -> String {
     let path = mountpoint.to_string_lossy();
-    let name = path.trim_matches('/').replace('-', "--").replace('/', "-");
-    // A path of a socket has room for 107 bytes.
-    let end = name.char_indices().map(|(at, _)| at).find(|at| *at >= 64).unwrap_or(name.len());
-    format!("{}.sock", &name[..end])
+    let mut name = path.trim_matches('/').replace('~', "~~").replace('-', "~-").replace('/', "-");
+    let whole = matches!(path, Cow::Borrowed(_)) && name.len() <= NAME_BYTES_MAX;
+    if !whole {
+        let end = name.floor_char_boundary(NAME_BYTES_MAX);
+        let number = fingerprint(mountpoint.as_os_str().as_bytes());
+        name.replace_range(end.., &format!("~{number:016x}"));
+    }
+    name + ".sock"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+    use std::ffi::OsStr;
 
     #[test]
     fn what_others_may_have_made_is_not_ours() {
@@ -100,7 +113,15 @@ mod tests {
     #[test]
     fn mount_points_have_sockets_of_their_own() {
         assert_eq!(socket_name(Path::new("/mnt/a")), "mnt-a.sock");
-        assert_eq!(socket_name(Path::new("/mnt-a")), "mnt--a.sock");
-        assert!(socket_name(Path::new(&"/ä".repeat(200))).len() < 75);
+        assert_eq!(socket_name(Path::new("/mnt-a")), "mnt~-a.sock");
+        let long = "/var/lib/kubelet/pods/0b1e58f6-6ad9-4d43-9f4e-0123456789ab/volumes/kubernetes";
+        let names = ["/a-/b", "/a/-b", "/a~-b", "/a~/b", long].map(str::to_owned);
+        let long = ["one", "two"].map(|end| format!("{long}/{end}"));
+        let no_text = [0xfe, 0xff].map(|byte| PathBuf::from(OsStr::from_bytes(&[b'/', byte])));
+        let many = "/ä".repeat(200).into();
+        let all = names.into_iter().chain(long).map(PathBuf::from).chain(no_text).chain([many]);
+        let names: Vec<String> = all.map(|path| socket_name(&path)).collect();
+        assert_eq!(BTreeSet::from_iter(&names).len(), names.len(), "{names:?}");
+        assert!(names.iter().all(|name| name.len() < 90), "{names:?}");
     }
 }

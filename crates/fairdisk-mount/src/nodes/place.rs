@@ -1,6 +1,7 @@
 //! How a node's file is reached again.
 
 use super::named::Named;
+use crate::fingerprint::fingerprint;
 use crate::sys::handle::RawHandle;
 use rustix::fd::OwnedFd;
 use std::sync::Arc;
@@ -49,9 +50,7 @@ impl Place {
     pub(super) fn generation(&self) -> u64 {
         match self {
             Self::Short { generation } => u64::from(*generation),
-            Self::Long(handle) => handle.bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-                (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-            }),
+            Self::Long(handle) => fingerprint(&handle.bytes),
             Self::Named(named) => named.mark.generation(),
             Self::Held(_) => 0,
         }

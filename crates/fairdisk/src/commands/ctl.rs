@@ -11,7 +11,7 @@ use fairdisk_mount::control::{
 };
 use fairdisk_mount::identity::group_path;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Look at running mounts, set the shares of groups, change the scheduler
@@ -132,12 +132,7 @@ impl From<ControlError> for Failure {
 
 pub(super) fn connect(at: &At) -> Result<Client, Failure> {
     if let Some(mountpoint) = &at.at {
-        let places = directories();
-        let path = std::path::absolute(mountpoint).unwrap_or_else(|_| mountpoint.clone());
-        let name = socket_name(&path);
-        let there = places.iter().map(|place| place.join(&name)).find(|path| path.exists());
-        let socket = there.unwrap_or_else(|| places[0].join(&name));
-        return Client::connect(&socket).map_err(|error| {
+        return reach(mountpoint).map_err(|error| {
             let (at, others) = (mountpoint.display(), ways_to(running()));
             Failure::Run(match others.is_empty() {
                 true => format!("--at {at}: {error}; {NOBODY}"),
@@ -154,6 +149,23 @@ pub(super) fn connect(at: &At) -> Result<Client, Failure> {
             Err(Failure::BadInput(text.to_owned() + &ways_to(clients)))
         }
         (None, _) => Err(Failure::Run(NOBODY.to_owned())),
+    }
+}
+
+/// Whoever serves the mount at a place, and says so.
+fn reach(mountpoint: &Path) -> Result<Client, ControlError> {
+    let path = std::fs::canonicalize(mountpoint).or_else(|_| std::path::absolute(mountpoint));
+    let path = path.unwrap_or_else(|_| mountpoint.to_owned());
+    let (places, name) = (directories(), socket_name(&path));
+    let there = places.iter().map(|place| place.join(&name)).find(|path| path.exists());
+    let socket = there.unwrap_or_else(|| places[0].join(&name));
+    let mut client = Client::connect(&socket)?;
+    match client.ask(&Ask::Mounts)? {
+        Answer::Mounts(all) if all.iter().any(|it| *it.mountpoint == *path.to_string_lossy()) => {
+            Ok(client)
+        }
+        Answer::Mounts(_) => Err(ControlError::Refused("it is not mounted there".to_owned())),
+        other => Err(ControlError::Gibberish(format!("{other:?}"))),
     }
 }
 
