@@ -126,14 +126,23 @@ impl Mounted {
     /// # Errors
     /// Somebody still uses it; then it stays mounted.
     pub fn unmount(&mut self) -> Result<(), MountError> {
+        self.release()?;
+        self.tree.accounts.wait_until_clean();
+        Ok(())
+    }
+
+    /// The same without waiting for what is on its way.
+    pub(crate) fn release(&mut self) -> Result<(), MountError> {
         if self.own && self.is_there() {
             mountpoint::release(&self.mountpoint)?;
+        } else if self.own && self.is_attached() {
+            // Below something else.
+            return Err(MountError::new(&self.mountpoint, MountProblem::Busy));
         }
         if let Some(session) = self.session.take() {
             let ended = if self.own { session.join() } else { session.umount_and_join() };
             ended.map_err(|error| MountError::os(&self.mountpoint, "unmount", error))?;
         }
-        self.tree.accounts.wait_until_clean();
         Ok(())
     }
 
@@ -143,8 +152,15 @@ impl Mounted {
     }
 
     /// Whether what is mounted there is ours, not something older below it.
-    pub(crate) fn is_there(&self) -> bool {
+    fn is_there(&self) -> bool {
         !self.is_over() && mountpoint::device(&self.mountpoint) == self.device
+    }
+
+    /// Whether it is in the tree, be it below something else or where its place was moved to:
+    /// somebody may have taken it out for all who come, with those staying who have something open.
+    pub(crate) fn is_attached(&self) -> bool {
+        let is_mounted = || self.device.is_none_or(mountpoint::is_mounted);
+        !self.is_over() && (self.is_there() || is_mounted())
     }
 }
 

@@ -38,7 +38,7 @@ struct Table {
     leaving: Vec<Mounted>,
     /// Mounts that are just being made or unmounted.
     under_way: usize,
-    /// The last one is gone; none is taken any more.
+    /// None is taken any more: the last one is gone, or goes.
     closed: bool,
 }
 
@@ -46,12 +46,25 @@ struct One {
     source: PathBuf,
     mounted: Mounted,
     /// Its name at the socket; a mount that nobody can ask after is still a mount.
-    name: Option<Name>,
+    _name: Option<Name>,
 }
 
 impl Table {
     const fn is_empty(&self) -> bool {
         self.list.is_empty() && self.leaving.is_empty() && self.under_way == 0
+    }
+
+    /// Those that somebody else has taken out of the tree are on their way out, however long those
+    /// who have something open there stay. Their places and names are for others at once.
+    fn part(&mut self) {
+        let gone = self.list.extract_if(.., |one| !one.mounted.is_attached());
+        let gone: Vec<Mounted> = gone.map(|One { mounted, .. }| mounted).collect();
+        self.leaving.extend(gone);
+    }
+
+    fn close(&mut self) -> bool {
+        self.closed |= self.is_empty();
+        self.closed
     }
 }
 
@@ -78,7 +91,7 @@ impl Mounts {
         &self.gate
     }
 
-    /// Mounts one more and says where it is; `None` if the last one has gone meanwhile.
+    /// Mounts one more and says where it is; `None` if none is taken any more.
     ///
     /// # Errors
     /// It cannot be mounted; the error says why and what to do.
@@ -99,10 +112,15 @@ impl Mounts {
         let made = Mounted::mount(source, mountpoint, options, gate).map(|mounted| {
             let at = mounted.mountpoint().to_owned();
             let name = Name::give(&at, &self.socket).ok();
-            (One { source: source.to_owned(), mounted, name }, at)
+            (One { source: source.to_owned(), mounted, _name: name }, at)
         });
         let mut table = self.table();
         table.under_way -= 1;
+        if table.closed {
+            // Somebody has said meanwhile that all go. What is dropped is unmounted.
+            drop(table);
+            return made.map(|_| None);
+        }
         made.map(|(one, at)| {
             let (source, mountpoint, pid) = (source.display(), at.display(), std::process::id());
             let scheduler = self.gate.scheduler();
@@ -138,21 +156,39 @@ impl Mounts {
     /// # Errors
     /// Somebody still uses it; then it stays mounted.
     pub fn unmount(&self, mountpoint: &Path) -> Result<(), MountError> {
-        let Some(mut one) = self.take(|one| one.mounted.mountpoint() == mountpoint) else {
-            return Ok(());
-        };
+        if let Some(mounted) = self.begin_to_unmount(mountpoint)? {
+            mounted.wait();
+            tell_unmounted(mountpoint);
+            self.table().under_way -= 1;
+        }
+        Ok(())
+    }
+
+    /// The same without waiting for what is on its way to the disk.
+    ///
+    /// # Errors
+    /// Somebody still uses it; then it stays mounted.
+    pub fn release(&self, mountpoint: &Path) -> Result<(), MountError> {
+        if let Some(mounted) = self.begin_to_unmount(mountpoint)? {
+            let mut table = self.table();
+            table.under_way -= 1;
+            table.leaving.push(mounted);
+        }
+        Ok(())
+    }
+
+    /// Takes one out of the tree; it is under way until the caller has done with it.
+    fn begin_to_unmount(&self, mountpoint: &Path) -> Result<Option<Mounted>, MountError> {
+        let Some(mut one) = self.take(mountpoint) else { return Ok(None) };
         tracing::info!(mountpoint = %mountpoint.display(), "unmounting");
-        let done = one.mounted.unmount();
-        match &done {
-            Ok(()) => tell_unmounted(mountpoint),
-            Err(error) => tracing::warn!(%error, "not unmounted"),
-        }
-        let mut table = self.table();
-        table.under_way -= 1;
-        if done.is_err() {
+        if let Err(error) = one.mounted.release() {
+            tracing::warn!(%error, "not unmounted");
+            let mut table = self.table();
+            table.under_way -= 1;
             table.list.push(one);
+            return Err(error);
         }
-        done
+        Ok(Some(one.mounted))
     }
 
     /// Unmounts one that is still in use, for all who come: whoever has something open there is
@@ -161,12 +197,7 @@ impl Mounts {
     /// # Errors
     /// The system refuses; then it is over for everybody.
     pub fn let_go(&self, mountpoint: &Path) -> Result<(), MountError> {
-        let Some(One { mounted, name, .. }) =
-            self.take(|one| one.mounted.mountpoint() == mountpoint)
-        else {
-            return Ok(());
-        };
-        drop(name);
+        let Some(One { mounted, .. }) = self.take(mountpoint) else { return Ok(()) };
         let detached = mounted.detach();
         let mut table = self.table();
         table.under_way -= 1;
@@ -187,14 +218,7 @@ impl Mounts {
     /// passed the gate; says which. Waits for none.
     pub fn reap(&self) -> Option<PathBuf> {
         let mut table = self.table();
-        let over = table.list.extract_if(.., |one| one.mounted.is_over());
-        let over = over.map(|One { mounted, name, .. }| {
-            // At once: somebody else may mount there meanwhile.
-            drop(name);
-            mounted
-        });
-        let over: Vec<Mounted> = over.collect();
-        table.leaving.extend(over);
+        table.part();
         let has_left = |mounted: &Mounted| mounted.is_over() && mounted.counts().dirty_bytes == 0;
         let clean = table.leaving.iter().position(has_left)?;
         let mounted = table.leaving.remove(clean);
@@ -218,9 +242,8 @@ impl Mounts {
         for _ in 0..SETTLE_LOOKS {
             while self.reap().is_some() {}
             let table = self.table();
-            let list = &table.list;
-            let going = !list.is_empty() && !list.iter().any(|one| one.mounted.is_there());
-            if !going || table.under_way > 0 {
+            let going = table.leaving.iter().any(|mounted| !mounted.is_over());
+            if !table.list.is_empty() || !going || table.under_way > 0 {
                 return;
             }
             drop(table);
@@ -232,14 +255,29 @@ impl Mounts {
     #[must_use]
     pub fn are_over(&self) -> bool {
         let mut table = self.table();
-        table.closed |= table.is_empty();
+        table.close() && table.is_empty()
+    }
+
+    /// Whether none is taken any more.
+    #[must_use]
+    pub fn are_closed(&self) -> bool {
+        self.table().close()
+    }
+
+    /// Takes none any more if `all_go` of those that are there. Whether that is so is the answer.
+    pub fn close_if(&self, all_go: impl FnOnce(&[&Path]) -> bool) -> bool {
+        let mut table = self.table();
+        let there: Vec<&Path> = table.list.iter().map(|one| one.mounted.mountpoint()).collect();
+        table.closed |= all_go(&there);
         table.closed
     }
 
-    /// Takes one out of the list; it is under way until the caller has done with it.
-    fn take(&self, which: impl Fn(&One) -> bool) -> Option<One> {
+    /// Takes the one that is to be seen at a place out of the list; it is under way until the
+    /// caller has done with it.
+    fn take(&self, mountpoint: &Path) -> Option<One> {
         let mut table = self.table();
-        let at = table.list.iter().position(which)?;
+        table.part();
+        let at = table.list.iter().position(|one| one.mounted.mountpoint() == mountpoint)?;
         table.under_way += 1;
         Some(table.list.remove(at))
     }

@@ -1,6 +1,8 @@
 //! The names of mounts: each leads to the socket of whoever runs its disk.
 
 use super::socket_name;
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags, Stat, fstat, lstat, open};
 use rustix::process::geteuid;
 use std::fs::{self, Permissions};
 use std::io;
@@ -9,7 +11,14 @@ use std::path::{Path, PathBuf};
 
 /// The name of a mount beside the socket where it is asked after; gone when dropped.
 #[derive(Debug)]
-pub(crate) struct Name(Option<PathBuf>);
+pub(crate) struct Name(Option<Link>);
+
+#[derive(Debug)]
+struct Link {
+    path: PathBuf,
+    /// The link itself: no other has its number meanwhile.
+    own: OwnedFd,
+}
 
 impl Name {
     /// Names the mount at `mountpoint`, unless the socket has that name itself.
@@ -21,14 +30,19 @@ impl Name {
         // Left behind by a mount at the same place that is gone: ours has just taken the place.
         remove(&name)?;
         symlink(socket.file_name().unwrap_or_default(), &name)?;
-        Ok(Self(Some(name)))
+        let own = open(&name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(Self(Some(Link { path: name, own })))
     }
 }
 
 impl Drop for Name {
     fn drop(&mut self) {
-        if let Some(name) = &self.0 {
-            let _ = fs::remove_file(name);
+        let Some(Link { path, own }) = &self.0 else { return };
+        let identity = |found: Stat| (found.st_dev, found.st_ino);
+        let there = lstat(path).map(identity).ok();
+        // Somebody else may have mounted there meanwhile, and given the name anew.
+        if there.is_some() && there == fstat(own).map(identity).ok() {
+            let _ = fs::remove_file(path);
         }
     }
 }
@@ -60,5 +74,24 @@ pub(super) fn sweep(directory: &Path, socket: &Path) {
         if leads {
             let _ = fs::remove_file(entry.path());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_was_given_anew_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let socket = place.path().join("8:0.disk");
+        let at = Path::new("/mnt/a");
+        let name = place.path().join(socket_name(at));
+        let there = || fs::read_link(&name).is_ok();
+        let [old, new] = [(); 2].map(|()| Name::give(at, &socket).unwrap());
+        drop(old);
+        assert!(there());
+        drop(new);
+        assert!(!there());
     }
 }

@@ -296,6 +296,46 @@ fn a_mount_joins_and_leaves_under_load() {
     two.works(1);
 }
 
+/// A process that was told to end and waits for what is open takes no more mounts, and those who
+/// stayed for theirs are done.
+#[test]
+fn who_comes_while_a_process_ends_has_the_disk_to_itself() {
+    let Some(mut two) = two() else { return };
+    let first = two.mount((1, 1), &[]);
+    let (served_by, mut joined) = two.foreground((1, 3));
+    assert_eq!(served_by, first);
+    let open = fs::File::create(two.place(1).join("open")).unwrap();
+    signal(first, Signal::TERM);
+    wait_until(|| !is_mounted(&two.place(1)));
+    let second = two.mount((2, 2), &[]);
+    assert_ne!(second, first);
+    assert_eq!((&two.status(2)["scheduler"], two.places(2)), (&"fair".into(), vec![two.place(2)]));
+    assert!(joined.wait().unwrap().success());
+    assert!(is_alive(first), "somebody has a file open");
+    drop(open);
+    wait_until(|| !is_alive(first));
+    two.works(2);
+}
+
+/// Whoever has something open there stays, the place is free for another mount at once, and that
+/// one is the one that is asked after and unmounted.
+#[test]
+fn a_place_that_was_unmounted_in_use_can_be_used_again() {
+    let Some(mut two) = two() else { return };
+    let first = two.mount((1, 1), &[]);
+    let open = fs::File::create(two.place(1).join("open")).unwrap();
+    assert!(Command::new("umount").arg("-l").arg(two.place(1)).status().unwrap().success());
+    assert_eq!(two.mount((2, 1), &[]), first);
+    assert_eq!(two.places(1), [two.place(1)]);
+    two.works(1);
+    assert!(two.source(2).join("works").exists());
+    signal(first, Signal::TERM);
+    wait_until(|| !is_mounted(&two.place(1)));
+    assert!(is_alive(first), "somebody has a file open");
+    drop(open);
+    wait_until(|| !is_alive(first));
+}
+
 #[test]
 fn in_the_foreground_each_stays_for_its_own_mount() {
     let Some(mut two) = two() else { return };

@@ -5,6 +5,7 @@ use super::{Args, PAUSE, shown, tell_mounted, tell_unmounted};
 use crate::failure::Failure;
 use crate::notify;
 use fairdisk_mount::control::{self, Answer, Ask, Client, ControlError, Wanted};
+use fairdisk_mount::is_mount;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -77,6 +78,8 @@ impl Joined {
         match self.client.ask(&Ask::Mounts) {
             Ok(Answer::Mounts(mounts)) => Ok(mounts.iter().any(|mount| mount.mountpoint == at)),
             Ok(other) => Err(ControlError::Gibberish(format!("{other:?}")).into()),
+            // It was told to end, and has unmounted before.
+            Err(_) if !is_mount(&self.mountpoint) => Ok(false),
             Err(error) => Err(Failure::Run(format!(
                 "{at}: the process that ran the disk is gone ({error}); unmount and mount again"
             ))),

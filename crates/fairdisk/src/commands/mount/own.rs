@@ -72,11 +72,15 @@ pub(super) fn run(
     let metrics = listener.map(|listener| tell_metrics(args, &mounts, listener)).transpose()?;
     let server = answer(args, &socket, &mounts, about);
     args.say_ready(&mountpoint, &engine.name, std::process::id());
-    let ended = serve(&mounts, &mountpoint, args.detached, stop);
-    drop((server, metrics));
-    // Whoever wants the disk next starts where nobody is left.
-    drop(claim);
-    ended
+    let public = Public { _server: server, _metrics: metrics, _claim: claim };
+    serve(&mounts, &mountpoint, args.detached, public, stop)
+}
+
+/// Where others find us. Whoever wants the disk next, with the claim, starts where nobody is left.
+struct Public {
+    _server: Option<Server>,
+    _metrics: Option<MetricsServer>,
+    _claim: Option<Claim>,
 }
 
 /// Said before anything is mounted.
@@ -115,8 +119,14 @@ fn answer(args: &Args, socket: &Path, mounts: &Arc<Mounts>, about: About) -> Opt
 
 /// Until the last mount is over. A signal ends all of them, but for those that have joined a mount
 /// in the foreground: they have the next one.
-fn serve(mounts: &Mounts, own: &Path, detached: bool, stop: &AtomicBool) -> Result<(), Failure> {
-    let mut ended = Ok(());
+fn serve(
+    mounts: &Mounts,
+    own: &Path,
+    detached: bool,
+    public: Public,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
+    let (mut ended, mut public) = (Ok(()), Some(public));
     let mut only_own = !detached;
     let mut nobody_stays = false;
     let mut observer = Observer::default();
@@ -126,22 +136,22 @@ fn serve(mounts: &Mounts, own: &Path, detached: bool, stop: &AtomicBool) -> Resu
         if mounts.are_over() {
             return ended;
         }
-        let all_told = nobody_stays && mounts.list().is_empty();
-        if stop.load(Ordering::Relaxed) && !all_told {
+        if stop.load(Ordering::Relaxed) && !nobody_stays {
             notify::tell("STOPPING=1");
-            let all: Vec<PathBuf> =
-                mounts.list().iter().map(|mount| PathBuf::from(&mount.mountpoint)).collect();
-            let own_is_there = all.iter().any(|at| at == own);
-            let goes = |at: &&PathBuf| !only_own || !own_is_there || *at == own;
-            nobody_stays = all.iter().all(|at| goes(&at));
+            let goes = |at: &Path, all: &[&Path]| !only_own || at == own || !all.contains(&own);
+            nobody_stays = mounts.close_if(|all| all.iter().all(|at| goes(at, all)));
             if nobody_stays {
                 mounts.gate().let_all_through();
             }
-            for at in all.iter().filter(goes) {
-                ended = ended.and(unmount(mounts, at));
+            let all = mounts.list();
+            let all: Vec<&Path> = all.iter().map(|mount| Path::new(&mount.mountpoint)).collect();
+            for at in all.iter().filter(|at| goes(at, &all)) {
+                ended = ended.and(unmount(mounts, at, nobody_stays));
             }
             only_own = false;
             if nobody_stays {
+                // Who comes now runs the disk itself, however long this takes.
+                drop(public.take());
                 // The flag stays: the next signal ends the program, whatever is left.
                 tell_left(mounts);
                 continue;
@@ -168,8 +178,10 @@ fn tell_left(mounts: &Mounts) {
 }
 
 /// Where somebody still uses it, it is unmounted for all who come, and who is there may stay.
-fn unmount(mounts: &Mounts, at: &Path) -> Result<(), Failure> {
-    if mounts.unmount(at).is_ok() {
+/// What is on its way to the disk is waited for unless it is the end of all.
+fn unmount(mounts: &Mounts, at: &Path, all_go: bool) -> Result<(), Failure> {
+    let done = if all_go { mounts.release(at) } else { mounts.unmount(at) };
+    if done.is_ok() {
         return Ok(());
     }
     mounts.let_go(at).map_err(|error| Failure::Run(error.to_string()))?;
