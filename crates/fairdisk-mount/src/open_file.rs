@@ -142,6 +142,12 @@ impl FileState {
         }
     }
 
+    /// Somebody opens the file. It may be another thread with the number of the last one.
+    pub(crate) fn opened_by(&self, caller: u32, user: User) {
+        *self.last_user() = (0, user);
+        self.used_by(caller, user);
+    }
+
     /// For whom it was used last.
     pub(crate) fn user(&self) -> User {
         self.last_user().1

@@ -269,7 +269,7 @@ impl ScheduledGate {
     /// The thread, or who used the file last if nobody asks.
     fn who(&self, caller: u32, file: FileId) -> Who {
         self.look(|identity, now| match caller {
-            0 => identity.user_of(file),
+            0 => identity.user_of(now, file),
             _ => identity.classify(now, caller),
         })
     }
@@ -309,11 +309,7 @@ impl Gate for MountGate {
     }
 
     fn uses(&self, caller: u32, file: u64) {
-        self.gate.look(|identity, now| {
-            let who = identity.classify(now, caller);
-            identity.uses(who, self.file(file));
-            who
-        });
+        self.gate.look(|identity, now| identity.uses(now, caller, self.file(file)));
     }
 
     fn done_with(&self, file: u64) {

@@ -104,6 +104,13 @@ impl<D: Door> Visitors<D> {
     }
 }
 
+/// This thread works for somebody who only looks, and does not come before those who wait for the
+/// disk.
+pub(crate) fn go_with_others() {
+    // Without the right to it we are no nicer than others already.
+    let _ = rustix::process::setpriority_process(None, 0);
+}
+
 fn builder(name: &str) -> std::thread::Builder {
     std::thread::Builder::new().name(format!("fairdisk-{name}"))
 }

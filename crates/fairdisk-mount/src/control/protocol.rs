@@ -80,7 +80,7 @@ pub enum Answer {
     Mounted(OsString),
     /// What is mounted.
     Mounts(Vec<MountEntry>),
-    /// The last mount has just gone: whoever wants one now has the disk to themselves.
+    /// The last mount has just gone or goes: whoever wants one now has the disk to themselves.
     Over,
     /// Why it is not done.
     Error(String),
@@ -245,13 +245,31 @@ fn ms(span: Span) -> f64 {
 }
 
 fn latency(histogram: &Histogram) -> Vec<LatencyCount> {
-    let counted = histogram.buckets().filter(|(_, count)| *count > 0);
-    counted.map(|(to, count)| LatencyCount { le_us: to.as_ns().div_ceil(1000), count }).collect()
+    let mut counts: Vec<LatencyCount> = Vec::new();
+    for (to, count) in histogram.buckets().filter(|(_, count)| *count > 0) {
+        let le_us = to.as_ns().div_ceil(1000);
+        // The shortest are told apart more finely than is said.
+        match counts.last_mut() {
+            Some(last) if last.le_us == le_us => last.count += count,
+            _ => counts.push(LatencyCount { le_us, count }),
+        }
+    }
+    counts
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whoever takes the difference of two answers looks for each upper end once.
+    #[test]
+    fn what_took_as_many_microseconds_is_counted_together() {
+        let mut histogram = Histogram::default();
+        [4100, 4500, 9000].into_iter().for_each(|ns| histogram.record(Span::from_ns(ns)));
+        let of = |le_us, count| LatencyCount { le_us, count };
+        assert_eq!(histogram.buckets().filter(|(_, count)| *count > 0).count(), 3);
+        assert_eq!(latency(&histogram), [of(5, 2), of(10, 1)]);
+    }
 
     #[test]
     fn questions_are_short_lines() {

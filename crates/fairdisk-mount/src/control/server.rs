@@ -7,8 +7,8 @@ use crate::identity::{Setting, SettingError, group_path};
 use crate::mounts::Mounts;
 use crate::scheduled::GroupStatus;
 use crate::trouble::Seldom;
-use crate::visitors::{Place, Visitors};
-use fairdisk_core::{GroupAccount, Refusal, WeightMap};
+use crate::visitors::{Place, Visitors, go_with_others};
+use fairdisk_core::{GroupAccount, Instant, Refusal, Span, WeightMap};
 use fairdisk_sched::{Honours, SchedulerSpec};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Uid, geteuid};
@@ -18,7 +18,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The longest question. None of ours comes near it.
@@ -29,6 +29,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Connections at once; those that come then take the place of silent ones.
 const CONNECTIONS_MAX: usize = 128;
+
+/// How long what is shown to those who may only look is good for.
+const FRESH: Span = Span::from_ms(100);
+
+/// Between two answers to one of those.
+const PACE: Duration = Duration::from_millis(10);
 
 static NOT_ALLOWED: Seldom = Seldom::new();
 
@@ -56,6 +62,15 @@ pub struct Server {
 struct Disk {
     mounts: Arc<Mounts>,
     about: Mutex<About>,
+    /// What those are told who may only look.
+    shown: Mutex<Option<Arc<Shown>>>,
+}
+
+/// How everything was a moment ago.
+struct Shown {
+    made: Instant,
+    status: Status,
+    line: Arc<[u8]>,
 }
 
 impl Server {
@@ -71,7 +86,7 @@ impl Server {
         let listener = UnixListener::bind(path)?;
         // Everybody may connect; what they may do is decided for each question.
         fs::set_permissions(path, Permissions::from_mode(0o666))?;
-        let disk = Disk { mounts, about: Mutex::new(about) };
+        let disk = Disk { mounts, about: Mutex::new(about), shown: Mutex::new(None) };
         let talk = move |stream: &UnixStream, place: &Place<UnixListener>| {
             // Somebody who hangs up in the middle is no concern of ours.
             let _ = disk.converse(stream, place);
@@ -92,7 +107,12 @@ impl Disk {
     fn converse(&self, stream: &UnixStream, place: &Place<UnixListener>) -> io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        let uid = socket_peercred(stream).ok().map(|peer| peer.uid);
+        let peer = socket_peercred(stream).ok();
+        let changes = peer.is_some_and(|peer| may_change(peer.uid));
+        if !changes {
+            go_with_others();
+        }
+        let uid = peer.map(|peer| peer.uid);
         let mut reader = BufReader::new(stream);
         loop {
             let mut line = Vec::new();
@@ -101,21 +121,59 @@ impl Disk {
                 return Ok(());
             }
             let whole = line.ends_with(b"\n");
-            let answer = match serde_json::from_slice(&line) {
-                Ok(ask) => place.answer(|| self.answer(&ask, uid)),
-                Err(error) => Answer::Error(format!("not a question: {error}")),
-            };
-            let mut text = serde_json::to_vec(&answer)?;
-            text.push(b'\n');
-            (&mut &*stream).write_all(&text)?;
+            let answer = place.answer(|| self.reply(&line, uid))?;
+            (&mut &*stream).write_all(&answer)?;
             if !whole {
                 return Ok(());
+            }
+            if !changes {
+                std::thread::park_timeout(PACE);
             }
         }
     }
 
+    /// The line that answers a line.
+    fn reply(&self, line: &[u8], uid: Option<Uid>) -> io::Result<Arc<[u8]>> {
+        let changes = uid.is_some_and(may_change);
+        let answer = match serde_json::from_slice(line) {
+            Ok(Ask::List) if !changes => return Ok(Arc::clone(&self.shown(|| ())?.line)),
+            Ok(ask) => {
+                let answer = self.answer(&ask, uid);
+                if changes && ask.is_change() {
+                    *self.last_shown() = None;
+                }
+                answer
+            }
+            Err(error) => Answer::Error(format!("not a question: {error}")),
+        };
+        to_line(&answer)
+    }
+
+    /// How everything is, looked at again if that is too long ago, and `first` then: however many
+    /// ask, those who wait for the disk are held up ten times a second at most.
+    fn shown(&self, first: impl FnOnce()) -> io::Result<Arc<Shown>> {
+        let mut shown = self.last_shown();
+        let now = self.mounts.gate().now();
+        if let Some(shown) = &*shown
+            && now < shown.made + FRESH
+        {
+            return Ok(Arc::clone(shown));
+        }
+        first();
+        let status = self.status(self.entries());
+        let line = to_line(&Answer::Status(status.clone()))?;
+        let new = Arc::new(Shown { made: now, status, line });
+        *shown = Some(Arc::clone(&new));
+        Ok(new)
+    }
+
+    fn last_shown(&self) -> MutexGuard<'_, Option<Arc<Shown>>> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn answer(&self, ask: &Ask, uid: Option<Uid>) -> Answer {
-        if ask.is_change() && !uid.is_some_and(may_change) {
+        let changes = uid.is_some_and(may_change);
+        if ask.is_change() && !changes {
             if let Some(unsaid) = NOT_ALLOWED.pass() {
                 tracing::warn!(uid = uid.map(Uid::as_raw), unsaid, "change refused");
             }
@@ -124,7 +182,7 @@ impl Disk {
         }
         match ask {
             Ask::List => Answer::Status(self.status(self.entries())),
-            Ask::Get { group } => match self.entry(group) {
+            Ask::Get { group } => match self.entry(group, changes) {
                 Ok(entry) => Answer::Status(self.status(vec![entry])),
                 Err(error) => Answer::Error(error.to_string()),
             },
@@ -150,7 +208,7 @@ impl Disk {
             return Answer::Error(text.to_owned());
         }
         self.mounts.settle();
-        if self.mounts.are_over() {
+        if self.mounts.are_closed() {
             return Answer::Over;
         }
         if let Some(why) = self.about().conflict(&wanted.settings, &self.mounts.list()) {
@@ -196,7 +254,7 @@ impl Disk {
         }
     }
 
-    fn about(&self) -> std::sync::MutexGuard<'_, About> {
+    fn about(&self) -> MutexGuard<'_, About> {
         self.about.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -228,16 +286,24 @@ impl Disk {
         groups.iter().map(entry).collect()
     }
 
-    /// How the group is doing that tasks in the cgroup `name` belong to.
-    fn entry(&self, name: &str) -> Result<GroupEntry, SettingError> {
-        let known = |path: &str| self.entries().into_iter().find(|entry| entry.path == path);
+    /// How the group is doing that tasks in the cgroup `name` belong to; a moment ago if it is not
+    /// to be looked at `now`.
+    fn entry(&self, name: &str, now: bool) -> Result<GroupEntry, SettingError> {
         let gate = self.mounts.gate();
+        let known = |path: &str| {
+            let is_it = |entry: &&GroupEntry| entry.path == path;
+            if now {
+                gate.look_at(path);
+                return self.entries().iter().find(is_it).cloned();
+            }
+            let shown = self.shown(|| gate.look_at(path)).ok()?;
+            shown.status.groups.iter().find(is_it).cloned()
+        };
         let Some(hierarchy) = gate.hierarchy() else {
             return known(&group_path(name)).ok_or(SettingError::NoHierarchy);
         };
         let cgroup = hierarchy.group(name)?;
         let (path, said) = hierarchy.effective(&cgroup);
-        gate.look_at(path);
         Ok(known(path).unwrap_or_else(|| {
             let parent = hierarchy.outer(path).map(|(parent, _)| parent);
             let nothing = GroupAccount::default();
@@ -262,6 +328,51 @@ fn wait_until_silent(path: &Path) -> io::Result<()> {
     Err(io::Error::from(io::ErrorKind::AddrInUse))
 }
 
+fn to_line(answer: &Answer) -> io::Result<Arc<[u8]>> {
+    let mut line = serde_json::to_vec(answer)?;
+    line.push(b'\n');
+    Ok(line.into())
+}
+
 fn may_change(uid: Uid) -> bool {
     uid.is_root() || uid == geteuid()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduled::ScheduledGate;
+    use fairdisk_core::EngineConfig;
+    use fairdisk_plane::backend::Preference;
+    use fairdisk_plane::disk::{Device, Disk as Plane};
+
+    fn disk() -> Disk {
+        let spec = SchedulerSpec::Noop;
+        let (config, how) = (EngineConfig::default(), Preference::Threads);
+        let plane = Plane::start(spec.build(), config, Device::Fixed, 1, how).unwrap();
+        let gate = Arc::new(ScheduledGate::new(plane, None));
+        let find = |name: &str| SchedulerSpec::named(name).ok_or_else(String::new);
+        let settings = Settings { scheduler: Some("noop".to_owned()), ..Settings::default() };
+        let about = About { disk: "sdx".to_owned(), settings, honours: spec.honours(), find };
+        let mounts = Arc::new(Mounts::new(gate, Path::new("/nonexistent")));
+        Disk { mounts, about: Mutex::new(about), shown: Mutex::new(None) }
+    }
+
+    /// However often they ask, the locks that programs wait for are taken ten times a second.
+    #[test]
+    fn those_who_may_only_look_share_a_look() {
+        let disk = disk();
+        let (now, stranger) = (|| disk.mounts.gate().now(), Some(Uid::from_raw(4321)));
+        let begun = now();
+        let list = || disk.reply(br#"{"do":"list"}"#, stranger).unwrap();
+        let mut lines: Vec<Arc<[u8]>> = (0..1000).map(|_| list()).collect();
+        lines.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        let allowed = now().since(begun).as_ns() / FRESH.as_ns() + 2;
+        assert!(lines.len() as u64 <= allowed, "{} looks", lines.len());
+        // What is changed is seen at once all the same.
+        let done = disk.reply(br#"{"do":"scheduler","name":"deadline"}"#, Some(geteuid())).unwrap();
+        assert_eq!(&*done, b"\"done\"\n");
+        let text = String::from_utf8(list().to_vec()).unwrap();
+        assert!(text.contains(r#""scheduler":"deadline""#), "{text}");
+    }
 }

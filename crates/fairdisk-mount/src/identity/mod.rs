@@ -15,7 +15,7 @@ pub use setting::{Asks, Said, Setting, SettingError};
 use fairdisk_core::{Change, GroupId, Instant, IoPrio, Span, TaskId};
 use fairdisk_plane::disk::Unfinished;
 use groups::Groups;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use tasks::{Look, Tasks};
 
 /// How long an answer about a thread or a group is believed.
@@ -49,6 +49,13 @@ pub struct FileId {
     pub node: u64,
 }
 
+/// A thread that used a file, and who that was when it was last looked at.
+#[derive(Clone, Copy, Debug)]
+struct User {
+    tid: u32,
+    who: Who,
+}
+
 /// Everybody who was heard of lately.
 #[derive(Debug)]
 pub struct Identity {
@@ -56,7 +63,7 @@ pub struct Identity {
     groups: Groups,
     tasks: Tasks,
     /// Who used a file last, for what nobody asks for.
-    users: HashMap<FileId, Who>,
+    users: HashMap<FileId, User>,
     swept: Instant,
     changes: Vec<Change>,
 }
@@ -105,7 +112,7 @@ impl Identity {
     /// same.
     pub fn writer(&mut self, now: Instant, tid: u32, file: FileId, group: GroupId) -> Who {
         let who = match tid {
-            0 => self.user_of(file),
+            0 => self.user_of(now, file),
             tid => self.classify(now, tid),
         };
         let group = self.groups.heir(group);
@@ -154,15 +161,28 @@ impl Identity {
         self.groups.iter()
     }
 
-    /// `who` has used `file`.
-    pub fn uses(&mut self, who: Who, file: FileId) {
-        self.users.insert(file, who);
+    /// The thread `tid` uses `file`.
+    pub fn uses(&mut self, now: Instant, tid: u32, file: FileId) -> Who {
+        let who = self.classify(now, tid);
+        self.users.insert(file, User { tid, who });
+        who
     }
 
-    /// Who used `file` last.
-    #[must_use]
-    pub fn user_of(&self, file: FileId) -> Who {
-        self.users.get(&file).copied().unwrap_or(Who::NOBODY)
+    /// Who used `file` last, as that one is at `now`: it may have moved since. One that has ended
+    /// stays what it was.
+    pub fn user_of(&mut self, now: Instant, file: FileId) -> Who {
+        let Some(User { tid, mut who }) = self.users.get(&file).copied() else {
+            return Who::NOBODY;
+        };
+        if self.tasks.is(tid, who.task) {
+            let is = self.classify(now, tid);
+            // Another thread may have its number by now.
+            if is.task == who.task {
+                who = is;
+                self.users.insert(file, User { tid, who });
+            }
+        }
+        Who { group: self.groups.heir(who.group), ..who }
     }
 
     /// `file` is not in use any more.
@@ -180,18 +200,43 @@ impl Identity {
     /// `unfinished`: nobody else gets their numbers before.
     pub fn sweep(&mut self, now: Instant, unfinished: impl FnOnce() -> Unfinished) {
         self.swept = now;
+        let told = self.changes.len();
         let last = self.tasks.has_leaving() || self.groups.has_leaving();
         let unfinished = if last { unfinished() } else { Unfinished::default() };
         self.tasks.sweep(now, &unfinished.tasks, &mut self.changes);
         if let Some(hierarchy) = &self.hierarchy {
             self.groups.sweep(now, hierarchy, &unfinished.groups, &mut self.changes);
         }
+        self.forget_users(told);
+    }
+
+    /// What is told from `told` on may make numbers free, which others will have: who used a file
+    /// under one of them is nobody from now on, in the group that pays for the one that is gone.
+    fn forget_users(&mut self, told: usize) {
+        let mut exited = BTreeSet::new();
+        for change in &self.changes[told..] {
+            match change {
+                Change::TaskExited { task } => exited.insert(*task),
+                Change::GroupRemoved { .. } => exited.insert(Who::NOBODY.task),
+                _ => false,
+            };
+        }
+        if exited.is_empty() {
+            return;
+        }
+        self.users.values_mut().for_each(|User { who, .. }| {
+            who.group = self.groups.heir(who.group);
+            if exited.contains(&who.task) {
+                who.task = Who::NOBODY.task;
+            }
+        });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::{Command, Stdio};
 
     #[test]
     fn who_pays_for_what_was_written_stays_the_same_when_the_writer_is_gone() {
@@ -206,5 +251,35 @@ mod tests {
         assert_eq!(identity.writer(now, own, file, who.group), who);
         let moved = identity.writer(now, own, file, group);
         assert_eq!((moved.group, moved.task, moved.ioprio), (group, TaskId(0), who.ioprio));
+    }
+
+    /// Numbers are given anew: who used a file under one of them before is not whoever has it now.
+    #[test]
+    fn who_used_a_file_is_nobody_else_later() {
+        let place = tempfile::tempdir().unwrap();
+        let mut identity = Identity::new(Some(Hierarchy::in_directory(place.path())));
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        let (tid, file) = (child.id(), FileId { mount: 0, node: 1 });
+        let at = |ms| Instant::ZERO + Span::from_ms(ms);
+        let find = |identity: &mut Identity, time: u64, path: &str| {
+            std::fs::create_dir(place.path().join(path)).unwrap();
+            let Identity { groups, hierarchy: Some(hierarchy), changes, .. } = identity else {
+                unreachable!("it has one");
+            };
+            groups.find(at(time), hierarchy, &format!("/{path}"), changes)
+        };
+        let group = find(&mut identity, 0, "a");
+        let who = Who { group, ..identity.uses(at(0), tid, file) };
+        identity.users.insert(file, User { tid, who });
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        std::fs::remove_dir(place.path().join("a")).unwrap();
+        assert_eq!(identity.user_of(at(200), file), who, "it has ended a moment ago");
+        (1..=6).for_each(|round| identity.sweep(at(2000 * round), Unfinished::default));
+        let own = identity.classify(at(13_000), std::process::id());
+        assert_eq!(own.task, who.task, "the number is another's");
+        assert_eq!(find(&mut identity, 13_000, "b"), group, "so is that of the group");
+        let nobody = Who { task: TaskId(0), group: GroupId::ROOT, ..who };
+        assert_eq!(identity.user_of(at(13_000), file), nobody);
     }
 }

@@ -1,20 +1,43 @@
 //! The threads that were heard of lately.
 
 use super::{RECHECK, SWEEP, Who, ioprio};
+use crate::trouble::Seldom;
 use fairdisk_core::{Change, Instant, TaskId};
+use rustix::process::{Resource, getrlimit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
-/// A thread, found by a descriptor that stays with it: once it has ended, reading says so, even if
-/// another has its number by now.
+/// Descriptors kept of threads at most: whoever has many threads takes them from nobody. Where a
+/// process may have few, an eighth of those.
+const KEPT_MAX: usize = 4096;
+
+/// How many may make room for one that there is none for.
+const SPARED_MAX: usize = 8;
+
+static UNKNOWN: Seldom = Seldom::new();
+
+/// A thread.
 #[derive(Debug)]
 pub(super) struct Known {
-    cgroup: File,
+    /// A descriptor that stays with it: once it has ended, reading says so, even if another has its
+    /// number by now. Those that there was no room for are known by their numbers alone.
+    cgroup: Option<File>,
     pub(super) who: Who,
     /// Until when what is known is believed.
     believed: Instant,
     heard: Instant,
+}
+
+/// Why it is not known what `/proc/TID/cgroup` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unread {
+    /// The thread is gone.
+    Ended,
+    /// The system lacks something.
+    Lacking,
 }
 
 /// What looking at a thread comes to.
@@ -29,6 +52,8 @@ pub(super) enum Look<'a> {
 #[derive(Debug)]
 pub(super) struct Tasks {
     known: BTreeMap<u32, Known>,
+    /// How many of them have a descriptor.
+    kept: usize,
     /// Those that have ended, and when that was found: they may have something on its way.
     leaving: Vec<(TaskId, Instant)>,
     free: Vec<TaskId>,
@@ -38,31 +63,36 @@ pub(super) struct Tasks {
 impl Tasks {
     pub(super) const fn new() -> Self {
         // Task 0 is nobody.
-        Self { known: BTreeMap::new(), leaving: Vec::new(), free: Vec::new(), next: 1 }
+        Self { known: BTreeMap::new(), kept: 0, leaving: Vec::new(), free: Vec::new(), next: 1 }
     }
 
     pub(super) fn look_at(&mut self, now: Instant, tid: u32) -> Look<'_> {
-        let mut last = Who::NOBODY;
+        let (mut last, mut read) = (Who::NOBODY, Err(Unread::Ended));
         if let Some(known) = self.known.get_mut(&tid) {
             known.heard = now;
             if now < known.believed {
                 return Look::Known(known.who);
             }
+            known.believed = now + RECHECK;
             last = known.who;
-            if known.read().is_none() {
-                self.ended(now, tid);
+            read = self.read(tid);
+            match read {
+                Err(Unread::Ended) => self.ended(now, tid),
+                Err(Unread::Lacking) => return Look::Known(last),
+                Ok(_) => {}
             }
         }
-        if !self.known.contains_key(&tid) && !self.meet(now, tid) {
+        let Ok(text) = read.or_else(|_| self.meet(now, tid)) else {
             return Look::Known(Who { task: TaskId(0), ..last });
-        }
+        };
         let Some(known) = self.known.get_mut(&tid) else { return Look::Known(last) };
-        known.believed = now + RECHECK;
         known.who.ioprio = ioprio::of(tid).unwrap_or_else(|| ioprio::from_nice(tid));
-        match known.read() {
-            Some(text) => Look::Read(known, text),
-            None => Look::Known(known.who),
-        }
+        Look::Read(known, text)
+    }
+
+    /// Whether the thread that has the number `tid`, as far as is known, is `task`.
+    pub(super) fn is(&self, tid: u32, task: TaskId) -> bool {
+        self.known.get(&tid).is_some_and(|known| known.who.task == task)
     }
 
     /// Nothing is believed any longer: the groups have changed.
@@ -70,18 +100,60 @@ impl Tasks {
         self.known.values_mut().for_each(|known| known.believed = Instant::ZERO);
     }
 
-    /// Gets to know a thread; not if it is gone.
-    fn meet(&mut self, now: Instant, tid: u32) -> bool {
-        let Ok(cgroup) = File::open(format!("/proc/{tid}/cgroup")) else { return false };
+    /// Gets to know a thread, and what is said of it; not if it is gone.
+    fn meet(&mut self, now: Instant, tid: u32) -> Result<String, Unread> {
+        let cgroup = self.open(tid)?;
+        let text = read(&cgroup)?;
+        let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let room = usize::try_from(most / 8).map_or(KEPT_MAX, |room| room.min(KEPT_MAX));
+        let cgroup = (self.kept < room).then_some(cgroup);
+        self.kept += usize::from(cgroup.is_some());
         let task = self.free.pop().unwrap_or(TaskId(self.next));
         self.next = self.next.max(task.0 + 1);
         let who = Who { task, ..Who::NOBODY };
-        self.known.insert(tid, Known { cgroup, who, believed: now, heard: now });
+        self.known.insert(tid, Known { cgroup, who, believed: now + RECHECK, heard: now });
+        Ok(text)
+    }
+
+    /// What is said of a thread that is known.
+    fn read(&mut self, tid: u32) -> Result<String, Unread> {
+        match self.known.get(&tid).and_then(|known| known.cgroup.as_ref()) {
+            Some(cgroup) => read(cgroup),
+            None => read(&self.open(tid)?),
+        }
+    }
+
+    /// Opens what is said of a thread. Where there is no room for one more descriptor, those make
+    /// some that have been silent longest: who takes all others is still known.
+    fn open(&mut self, tid: u32) -> Result<File, Unread> {
+        for _ in 0..=SPARED_MAX {
+            match File::open(format!("/proc/{tid}/cgroup")) {
+                Ok(file) => return Ok(file),
+                Err(error) if why(&error) == Unread::Ended => return Err(Unread::Ended),
+                Err(_) => {}
+            }
+            if !self.spare() {
+                break;
+            }
+        }
+        if let Some(unsaid) = UNKNOWN.pass() {
+            tracing::warn!(unsaid, "no descriptor to find a thread's group with");
+        }
+        Err(Unread::Lacking)
+    }
+
+    /// Closes a descriptor of a thread, if there is one.
+    fn spare(&mut self) -> bool {
+        let kept = self.known.values_mut().filter(|known| known.cgroup.is_some());
+        let Some(silent) = kept.min_by_key(|known| known.heard) else { return false };
+        silent.cgroup = None;
+        self.kept -= 1;
         true
     }
 
     fn ended(&mut self, now: Instant, tid: u32) {
         if let Some(known) = self.known.remove(&tid) {
+            self.kept -= usize::from(known.cgroup.is_some());
             self.leaving.push((known.who.task, now));
         }
     }
@@ -109,29 +181,42 @@ impl Tasks {
         });
         let silent = self.known.iter().filter(|(_, known)| now >= known.heard + SWEEP);
         let gone: Vec<u32> =
-            silent.filter(|(_, known)| known.read().is_none()).map(|(tid, _)| *tid).collect();
+            silent.filter(|(tid, known)| known.has_ended(**tid)).map(|(tid, _)| *tid).collect();
         gone.into_iter().for_each(|tid| self.ended(now, tid));
     }
 }
 
 impl Known {
-    /// What `/proc/TID/cgroup` says; nothing once the thread has ended.
-    fn read(&self) -> Option<String> {
-        // A line for each hierarchy; paths of cgroups can be as long as any.
-        let mut text = vec![0; 4096];
-        let mut filled = 0;
-        loop {
-            match self.cgroup.read_at(&mut text[filled..], filled as u64) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(_) => return None,
-            }
-            if filled == text.len() {
-                text.resize(2 * filled, 0);
-            }
+    fn has_ended(&self, tid: u32) -> bool {
+        match &self.cgroup {
+            Some(cgroup) => read(cgroup) == Err(Unread::Ended),
+            None => !Path::new(&format!("/proc/{tid}")).exists(),
         }
-        text.truncate(filled);
-        if filled == 0 { None } else { Some(String::from_utf8_lossy(&text).into_owned()) }
+    }
+}
+
+/// What `/proc/TID/cgroup` says.
+fn read(cgroup: &File) -> Result<String, Unread> {
+    // A line for each hierarchy; paths of cgroups can be as long as any.
+    let mut text = vec![0; 4096];
+    let mut filled = 0;
+    loop {
+        match cgroup.read_at(&mut text[filled..], filled as u64).map_err(|error| why(&error))? {
+            0 => break,
+            read => filled += read,
+        }
+        if filled == text.len() {
+            text.resize(2 * filled, 0);
+        }
+    }
+    text.truncate(filled);
+    if filled == 0 { Err(Unread::Ended) } else { Ok(String::from_utf8_lossy(&text).into_owned()) }
+}
+
+fn why(error: &io::Error) -> Unread {
+    match error.raw_os_error() {
+        Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM) => Unread::Lacking,
+        _ => Unread::Ended,
     }
 }
 
@@ -183,5 +268,24 @@ mod tests {
         let mut tasks = Tasks::new();
         let look = tasks.look_at(at(0), u32::MAX);
         assert!(matches!(look, Look::Known(Who::NOBODY)));
+    }
+
+    /// Whoever has many threads, or none of whose descriptors is to be had, takes none from others.
+    #[test]
+    fn threads_are_known_without_descriptors_too() {
+        let mut tasks = Tasks::new();
+        let mut child =
+            Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("cat");
+        let tid = child.id();
+        assert!(matches!(tasks.look_at(at(0), tid), Look::Read(..)));
+        assert_eq!(tasks.kept, 1);
+        tasks.spare();
+        assert_eq!(tasks.kept, 0);
+        let Look::Read(known, text) = tasks.look_at(at(150), tid) else { panic!("it is alive") };
+        assert!(known.who.task == TaskId(1) && text.contains(":/"), "{text}");
+        drop(child.stdin.take());
+        child.wait().expect("it ends");
+        tasks.sweep(at(3000), &BTreeSet::new(), &mut Vec::new());
+        assert!(tasks.has_leaving() && tasks.known.is_empty());
     }
 }

@@ -6,7 +6,7 @@
 use super::address::{Listener, Stream};
 use super::http::{Asked, HEAD_BYTES_MAX, answer, read};
 use super::page::Page;
-use crate::visitors::{Place, Visitor as _, Visitors};
+use crate::visitors::{Place, Visitor as _, Visitors, go_with_others};
 use fairdisk_core::{Instant, Span};
 use fairdisk_plane::{Clock as _, MonotonicClock};
 use std::io::{self, Read as _, Write as _};
@@ -45,6 +45,7 @@ impl MetricsServer {
         tracing::info!(address, "metrics up");
         let scraped = Scraped { page, last: Mutex::new(None), clock: MonotonicClock::start() };
         let talk = move |stream: &Stream, place: &Place<Listener>| {
+            go_with_others();
             // Somebody who hangs up in the middle is no concern of ours.
             let _ = scraped.converse(stream, place);
         };

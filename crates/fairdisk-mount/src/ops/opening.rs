@@ -47,7 +47,7 @@ impl Tree {
         // system below would not.
         let _ = fadvise(&fd, 0, None, Advice::Random);
         let state = self.states.of(node, inode);
-        state.used_by(thread, user);
+        state.opened_by(thread, user);
         let fresh = fstat(&fd).is_ok_and(|stat| !state.freshness().look(Stamp::of(&stat)));
         let number = self.files.insert(Arc::new(OpenFile::new(state, fd, access(flags))));
         (number, open_flags(flags, fresh))

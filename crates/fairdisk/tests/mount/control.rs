@@ -1,12 +1,16 @@
 //! Mounting, asking, changing and unmounting.
 
 use crate::host::{Host, fairdisk, finish, lacks_something, text};
+use fairdisk_mount::control::{directory, socket_name};
 use rustix::fs::{XattrFlags, setxattr};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{Read as _, Write as _};
+use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::yield_now;
 
 #[test]
 fn a_mount_shows_the_source_and_goes_with_umount() {
@@ -24,6 +28,69 @@ fn a_mount_shows_the_source_and_goes_with_umount() {
     host.mount_well(&["--read-only"]);
     let refused = fs::write(host.file("a"), "x").unwrap_err();
     assert_eq!(refused.raw_os_error(), Some(30), "{refused}");
+    host.unmount();
+}
+
+/// Who only looks does not come before programs that wait for the disk.
+#[test]
+fn those_who_look_are_served_by_threads_like_others() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    let program = host.program_for_all();
+    let metrics = format!("unix:{}", host.scratch().join("metrics").display());
+    let said = text(&host.mount(&["--metrics", &metrics]));
+    let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
+    let at = host.at();
+    let mut looks = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups", &program, "top", "--batch"])
+        .args(["--at", at.to_str().unwrap()])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let scrape = UnixStream::connect(host.scratch().join("metrics")).unwrap();
+    let niceness = |name: &str| -> Vec<i32> {
+        let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+        let stats = tasks.filter_map(|task| fs::read_to_string(task.path().join("stat")).ok());
+        let own = stats.filter(|stat| stat.contains(name));
+        let nice = |stat: &str| stat.rsplit_once(") ")?.1.split(' ').nth(16)?.parse().ok();
+        own.filter_map(|stat| nice(&stat)).collect()
+    };
+    // The threads that let them in are as those that serve files.
+    for name in ["fairdisk-contro", "fairdisk-metric"] {
+        while !niceness(name).contains(&0) {
+            assert!(niceness(name).len() < 3, "{name}: {:?}", niceness(name));
+            yield_now();
+        }
+    }
+    drop(scrape);
+    looks.kill().unwrap();
+    looks.wait().unwrap();
+    host.unmount();
+}
+
+/// However its place is written; what only has the name of a mount is none.
+#[test]
+fn a_mount_is_asked_after_by_its_place() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.mount_well(&[]);
+    let (link, other) = (host.scratch().join("link"), host.scratch().join("other"));
+    symlink(host.at(), &link).unwrap();
+    fs::create_dir(&other).unwrap();
+    let name = |place: &Path| directory().join(socket_name(place));
+    symlink(name(&host.at()), name(&other)).unwrap();
+    let ctl = |at: &Path| fairdisk(&["ctl", "--at", at.to_str().unwrap(), "list"]);
+    for at in [link, host.at().join("../source/../mount")] {
+        let output = ctl(&at);
+        assert!(output.status.success(), "{}", text(&output));
+    }
+    let output = ctl(&other);
+    fs::remove_file(name(&other)).unwrap();
+    assert!(text(&output).contains("it is not mounted there"), "{}", text(&output));
     host.unmount();
 }
 
@@ -273,7 +340,7 @@ fn garbage_at_the_socket_harms_nobody_and_others_may_only_look() {
             host.program_for_all(),
             at.display()
         );
-        std::process::Command::new("sh").args(["-c", &script]).output().unwrap()
+        Command::new("sh").args(["-c", &script]).output().unwrap()
     };
     let look = as_nobody("list");
     assert!(look.status.success(), "{}", text(&look));
@@ -308,7 +375,7 @@ fn silent_connections_are_in_nobodys_way() {
     kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
     let process = format!("/proc/{pid}");
     while Path::new(&process).exists() {
-        std::thread::yield_now();
+        yield_now();
     }
     host.has_ended();
     assert!(!host.socket().exists() && !metrics.exists(), "it has ended well");

@@ -1,6 +1,7 @@
 //! Shares hold: groups of weight 8 : 4 : 1, with as many processes as you like.
 
 use crate::host::{Host, finish, lacks_something, soak};
+use std::fs;
 
 const WEIGHTS: [u32; 3] = [800, 400, 100];
 
@@ -93,7 +94,7 @@ fn together() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let model = "id = \"eight\"\ntitle = \"eight at once\"\nkind = \"fixed\"\n\
                  capacity_sectors = 8388608\nparallel = 8\nlatency_us = 4000\nmb_per_s = 1000\n";
-    std::fs::write(directory.path().join("eight.toml"), model).unwrap();
+    fs::write(directory.path().join("eight.toml"), model).unwrap();
     directory
 }
 
@@ -138,4 +139,41 @@ fn every_kind_of_load() {
             check(processes, job, 60, 3.0);
         }
     }
+}
+
+/// Whoever maps a file and goes on in another group pays there.
+#[test]
+fn what_is_written_through_a_map_is_paid_for_where_its_writer_is() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.make_file("data", 32);
+    host.mount_well(&[]);
+    let groups = ["first", "second"].map(|name| host.group(name, "weight=100"));
+    let command = format!(
+        "fio --name=job --filename={} --size=32M --bs=64k --rw=randwrite --ioengine=mmap \
+         --fsync=16 --runtime=8 --time_based --minimal",
+        host.file("data")
+    );
+    let load = host.start(&groups[0], &command);
+    let written = |at: usize| host.entry(&groups[at])["written_bytes"].as_u64().unwrap_or(0);
+    while written(0) == 0 {
+        std::thread::yield_now();
+    }
+    let [first, second] =
+        ["first", "second"].map(|name| host.group_directory(name).join("cgroup.procs"));
+    loop {
+        let processes = fs::read_to_string(&first).unwrap();
+        if processes.is_empty() {
+            break;
+        }
+        // One that has just ended cannot be moved.
+        processes.lines().for_each(|process| drop(fs::write(&second, process)));
+    }
+    let before = written(0);
+    finish(load);
+    let [after, moved] = [0, 1].map(written);
+    assert!(moved > (1 << 20) && moved > after - before, "{before}, {after}, and {moved} there");
+    host.unmount();
 }
