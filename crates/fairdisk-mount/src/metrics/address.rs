@@ -10,6 +10,7 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Where to listen.
@@ -61,13 +62,13 @@ impl Address {
     /// The address is in use, not this machine's, or not allowed.
     pub fn listen(&self) -> io::Result<Listener> {
         match self {
-            Self::Tcp(address) => Ok(Listener(Socket::Tcp(TcpListener::bind(address)?))),
+            Self::Tcp(address) => Ok(Listener::on(Socket::Tcp(TcpListener::bind(address)?))),
             Self::Unix(path) => {
                 take_away_left_over(path)?;
                 let listener = UnixListener::bind(path)?;
                 // Everybody may look, as at the control socket.
                 fs::set_permissions(path, Permissions::from_mode(0o666))?;
-                Ok(Listener(Socket::Unix(listener, path.clone())))
+                Ok(Listener::on(Socket::Unix(listener, path.clone())))
             }
         }
     }
@@ -82,9 +83,13 @@ fn take_away_left_over(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Listens; a socket in the file system goes with it.
+/// Listens; a socket in the file system goes when it ends.
 #[derive(Debug)]
-pub struct Listener(Socket);
+pub struct Listener {
+    socket: Socket,
+    /// Whoever comes now may have made another there.
+    is_gone: AtomicBool,
+}
 
 #[derive(Debug)]
 enum Socket {
@@ -93,10 +98,22 @@ enum Socket {
 }
 
 impl Listener {
+    const fn on(socket: Socket) -> Self {
+        Self { socket, is_gone: AtomicBool::new(false) }
+    }
+
+    fn take_away(&self) {
+        if let Socket::Unix(_, path) = &self.socket
+            && !self.is_gone.swap(true, Ordering::Relaxed)
+        {
+            let _ = fs::remove_file(path);
+        }
+    }
+
     /// Where it listens: with the port that was chosen, if any would do.
     #[must_use]
     pub fn address(&self) -> Option<Address> {
-        match &self.0 {
+        match &self.socket {
             Socket::Tcp(listener) => listener.local_addr().ok().map(Address::Tcp),
             Socket::Unix(_, path) => Some(Address::Unix(path.clone())),
         }
@@ -107,14 +124,16 @@ impl Door for Listener {
     type Visitor = Stream;
 
     fn accept(&self) -> io::Result<Stream> {
-        match &self.0 {
+        match &self.socket {
             Socket::Tcp(listener) => listener.accept().map(|(stream, _)| Stream::Tcp(stream)),
             Socket::Unix(listener, _) => listener.accept().map(|(stream, _)| Stream::Unix(stream)),
         }
     }
 
     fn close(&self) {
-        match &self.0 {
+        // Not only when the last visitor has gone: nobody waits that long.
+        self.take_away();
+        match &self.socket {
             Socket::Tcp(listener) => drop(shutdown(listener, rustix::net::Shutdown::Both)),
             Socket::Unix(listener, _) => listener.close(),
         }
@@ -123,9 +142,7 @@ impl Door for Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if let Socket::Unix(_, path) = &self.0 {
-            let _ = fs::remove_file(path);
-        }
+        self.take_away();
     }
 }
 
@@ -216,7 +233,12 @@ mod tests {
         let listener = address.listen().expect("nobody answers there");
         let busy = address.listen().expect_err("somebody does");
         assert_eq!(busy.kind(), io::ErrorKind::AddrInUse);
+        listener.close();
+        assert!(!path.exists());
+        let next = address.listen().expect("nobody does any more");
         drop(listener);
+        assert!(path.exists(), "another's by now");
+        drop(next);
         assert!(!path.exists());
         fs::write(&path, "a file").expect("written");
         assert!(address.listen().is_err());
