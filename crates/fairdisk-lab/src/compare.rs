@@ -106,9 +106,9 @@ impl Comparison {
     /// What to know before reading the figures.
     #[must_use]
     pub fn note(&self) -> Option<&'static str> {
-        let ends = |cell: &Cell| cell.ends && cell.groups.len() > 1;
-        self.cells.iter().any(ends).then_some(
-            "This load ends: a group that is done before others takes nothing and is asked for \
+        let is_partly_idle = |cell: &Cell| cell.done_early && cell.groups.len() > 1;
+        self.cells.iter().any(is_partly_idle).then_some(
+            "A group was done before others: it takes nothing from then on, and is entitled to \
              its part all the same. --duration with less than that, or tasks without an end, \
              compares what all get while all want it.",
         )

@@ -165,7 +165,7 @@ impl Plan {
             })
         };
         let arms = load_arms(&experiment.arms, options)?;
-        let caveats = unheeded::note(&experiment, &arms).into_iter();
+        let caveats = unheeded::note(&experiment, &rows, &arms).into_iter();
         let caveats = experiment.caveats.iter().cloned().chain(caveats).collect();
         let published = comparable(experiment.published, is_as_long);
         Ok(Self {

@@ -10,6 +10,7 @@ use fairdisk_core::{GroupId, Histogram, Instant, Prng, Span};
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::Device as _;
 use fairdisk_sim::{TaskReport, World};
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -101,6 +102,8 @@ pub struct RunResult {
     pub elapsed: Span,
     /// How it ended.
     pub end: RunEnd,
+    /// Whether a group was done well before it was over, and took nothing from then on.
+    pub done_early: bool,
     /// The groups, without the root group.
     pub groups: Vec<GroupRun>,
     /// The root group: journals are in it, with D5 what is written back, and no task unless the
@@ -141,6 +144,7 @@ impl RunResult {
     fn add(&mut self, other: &Self) {
         self.elapsed = self.elapsed.max(other.elapsed);
         self.end = self.end.max(other.end);
+        self.done_early |= other.done_early;
         for (group, other) in self.groups.iter_mut().zip(&other.groups) {
             group.add(other);
         }
@@ -287,6 +291,7 @@ pub fn collect<E: fairdisk_core::Elevator>(
     RunResult {
         elapsed: until - began,
         end: RunEnd::Planned,
+        done_early: is_done_early(machine, began, until),
         groups,
         root,
         tasks: named
@@ -299,6 +304,21 @@ pub fn collect<E: fairdisk_core::Elevator>(
         completed: accounts.completed,
         in_flight: accounts.in_flight(),
     }
+}
+
+/// Whether a group of which all tasks are done was done before the last part of the run.
+fn is_done_early<E: fairdisk_core::Elevator>(
+    machine: &fairdisk_sim::Machine<E>,
+    began: Instant,
+    until: Instant,
+) -> bool {
+    let last_part = Span::from_ns((until - began).as_ns() / 20);
+    let mut done: BTreeMap<GroupId, Option<Instant>> = BTreeMap::new();
+    for (group, finished) in machine.task_ends() {
+        let last = done.entry(group).or_insert(Some(Instant::ZERO));
+        *last = last.zip(finished).map(|(one, other)| one.max(other));
+    }
+    done.values().flatten().any(|last| *last + last_part < until)
 }
 
 /// The runs of one arm and row, a seed each.

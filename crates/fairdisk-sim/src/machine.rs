@@ -291,6 +291,11 @@ impl<E: Elevator> Machine<E> {
         self.tasks.iter().map(|task| &task.report)
     }
 
+    /// The group of each task, and when it ended, if it has.
+    pub fn task_ends(&self) -> impl Iterator<Item = (GroupId, Option<Instant>)> {
+        self.tasks.iter().map(|task| (task.group, task.report.finished))
+    }
+
     /// Counts anew from now on (after a warm-up).
     pub fn restart_tallies(&mut self) {
         self.engine.restart_accounts();

@@ -92,7 +92,7 @@ impl Setting {
             let number = value.parse::<f64>().ok();
             number.filter(|number| (low..=high).contains(number)).ok_or_else(|| wrong(allowed))
         };
-        let span = |ms: f64| Span::from_ns((ms * 1e6) as u64);
+        let span = |ms: f64| Span::from_ns((ms * 1e6).round() as u64);
         Ok(match key {
             "weight" => {
                 let weight = value.parse().ok().and_then(Weight::new);
@@ -106,7 +106,10 @@ impl Setting {
             "min_bps" => Self::MinBps(count()?),
             "max_iops" => Self::MaxIops(count()?),
             "max_bps" => Self::MaxBps(count()?),
-            "burst_ms" => Self::Burst(span(within(1.0, 60_000.0, value, "1 to 60000")?)),
+            "burst_ms" => {
+                let ms = value.parse().ok().filter(|ms| (1..=60_000).contains(ms));
+                Self::Burst(Span::from_ms(ms.ok_or_else(|| wrong("1 to 60000"))?))
+            }
             "latency_p99_ms" => {
                 Self::LatencyP99(span(within(0.001, 60_000.0, value, "0.001 to 60000")?))
             }

@@ -328,6 +328,9 @@ impl Arm {
     /// The first change that is none: its number and why.
     pub fn overrides(&self) -> Result<Vec<Override>, (usize, String)> {
         let read = |(at, set): (usize, &String)| {
+            if !set.contains('=') {
+                return Err((at, format!("{set}: expected KEY=VALUE, as in cfq.slice_idle_ms=0")));
+            }
             Override::parse(&format!("scheduler.{set}")).map_err(|message| (at, message))
         };
         self.set.iter().enumerate().map(read).collect()

@@ -5,8 +5,8 @@ use super::entitled::{Claim, entitlements};
 use super::promise::Promises;
 use crate::outcome::{GroupOutcome, RowOutcome, part};
 use crate::plan::{GroupLabel, Loaded, Plan, pauses};
-use crate::run::{Ensemble, RunEnd, RunResult};
-use fairdisk_core::{Prng, Rates, Span, WeightMap};
+use crate::run::{Ensemble, RunResult};
+use fairdisk_core::{Prng, Rates, WeightMap};
 
 /// One row on one device under one arm.
 #[derive(Clone, Debug)]
@@ -25,8 +25,8 @@ pub struct Cell {
     pub duration_s: f64,
     /// Whether it has fewer runs than asked for, or one was cut short.
     pub partial: bool,
-    /// Whether runs ended when their tasks were done, some of them before the others.
-    pub ends: bool,
+    /// Whether in one of the runs a group was done well before the others, and took nothing more.
+    pub done_early: bool,
     /// I/Os a second, of all groups.
     pub ios_per_s: f64,
     /// Million bytes a second, of all groups.
@@ -153,7 +153,7 @@ impl Cell {
             seeds: row.seeds,
             duration_s: row.duration_s,
             partial: row.partial,
-            ends: ends(&ensemble.runs, plan.rows[ensemble.row].duration, plan.ramp),
+            done_early: ensemble.runs.iter().any(|run| run.done_early),
             ios_per_s: per_second(row.total_ios.mean),
             mb_per_s: per_second(row.total_bytes) / 1e6,
             of_noop: None,
@@ -162,14 +162,6 @@ impl Cell {
             outer,
         }
     }
-}
-
-/// Whether one of the runs was over before its time, if it has one.
-fn ends(runs: &[RunResult], duration: Option<Span>, ramp: Span) -> bool {
-    let over = |run: &RunResult| {
-        run.end == RunEnd::Planned && duration.is_none_or(|length| run.elapsed + ramp < length)
-    };
-    runs.iter().any(over)
 }
 
 /// What the disk did in a second, the journals' work included.

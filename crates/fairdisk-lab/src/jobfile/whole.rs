@@ -68,6 +68,8 @@ impl Groups {
                 group.share = share;
             }
             group.limits = said.limits();
+            let floor = [Limit::MinIops, Limit::MinBps].map(|limit| said.limits.get(&limit));
+            group.floor_at = floor.into_iter().flatten().map(|(_, place)| place.clone()).next();
         }
     }
 }

@@ -34,6 +34,10 @@ impl Load for Alone {
     fn task_names(&self) -> Vec<String> {
         Vec::new()
     }
+
+    fn has_end(&self, line: usize) -> bool {
+        self.load.has_end(line)
+    }
 }
 
 impl Loaded {

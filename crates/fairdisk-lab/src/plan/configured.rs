@@ -29,6 +29,10 @@ impl Load for Configured {
     fn task_names(&self) -> Vec<String> {
         self.load.task_names()
     }
+
+    fn has_end(&self, line: usize) -> bool {
+        self.load.has_end(line)
+    }
 }
 
 impl Plan {

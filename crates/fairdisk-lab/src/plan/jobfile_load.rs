@@ -6,7 +6,7 @@
 use super::ROOT_GROUP;
 use super::jobfile_files::{Layout, Worker};
 use super::jobfile_stream::stream;
-use super::setup::{GroupLabel, Load, Loaded};
+use super::setup::{GroupLabel, Load, Loaded, Written};
 use crate::catalog::host::Host;
 use crate::jobfile::{
     Caching, GroupSetting, GroupShare, Hint, IoPrio as JobPrio, Job, Order, SubmissionClass,
@@ -56,6 +56,17 @@ impl Load for JobFileLoad {
 
     fn group_names(&self) -> Vec<String> {
         self.groups.iter().map(|group| group.name.clone()).collect()
+    }
+
+    fn place(&self, what: Written) -> Option<(String, usize)> {
+        let Written::Group(at, _) = what else { return None };
+        let named = self.jobs.iter().filter_map(|job| job.group.as_ref());
+        let group = named.into_iter().find(|group| group.path == self.groups[at].name)?;
+        group.floor_at.as_ref().map(|place| (place.file.to_string(), place.line))
+    }
+
+    fn has_end(&self, _line: usize) -> bool {
+        true
     }
 
     fn task_names(&self) -> Vec<String> {
@@ -227,6 +238,7 @@ const fn pattern(job: &Job) -> Advice {
 
 fn spec(group: &GroupSetting) -> GroupSpec {
     let share = match group.share {
+        GroupShare::Default => Share::DEFAULT,
         GroupShare::IoPrio(priority) => Share::Priority(priority),
         other => Weight::new(u32::from(other.weight())).map_or(Share::DEFAULT, Share::Weight),
     };

@@ -31,9 +31,7 @@ pub trait Load: fmt::Debug + Send + Sync {
 
     /// Whether the tasks of a line end by themselves, so that only when they have their rate can be
     /// compared.
-    fn has_end(&self, _line: usize) -> bool {
-        true
-    }
+    fn has_end(&self, line: usize) -> bool;
 }
 
 /// Something of a load that a file says.

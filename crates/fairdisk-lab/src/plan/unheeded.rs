@@ -1,13 +1,18 @@
 //! What groups of an experiment ask for and schedulers take no notice of.
 
-use super::PlannedArm;
-use crate::catalog::experiment::{Experiment, Group};
+use super::{PlannedArm, PlannedRow};
+use crate::catalog::experiment::{Experiment, Group, Row};
 use std::collections::BTreeMap;
 
 /// A note for those that run it; none if every scheduler heeds all of it.
-pub(super) fn note(experiment: &Experiment, arms: &[PlannedArm]) -> Option<String> {
-    let own = experiment.rows.iter().flat_map(|row| &row.groups);
-    let groups: Vec<&Group> = experiment.groups.iter().chain(own).collect();
+pub(super) fn note(
+    experiment: &Experiment,
+    rows: &[PlannedRow],
+    arms: &[PlannedArm],
+) -> Option<String> {
+    let is_run = |row: &&Row| rows.iter().any(|planned| planned.label == row.label);
+    let run = experiment.rows.iter().filter(is_run);
+    let groups: Vec<&Group> = run.flat_map(|row| experiment.groups_of(row)).collect();
     let mut ignored: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for arm in arms {
         let honours = arm.revision.spec.honours();

@@ -55,7 +55,9 @@ impl Fair {
         }
         let before = core::mem::replace(&mut self.busy_since, now);
         let service = if self.device.is_serial() { device_time } else { now.since(before) };
-        let took = if self.device.is_measured() { service } else { rq.charged };
+        // Without costs a charge is in no unit of time.
+        let is_timed = self.device.is_measured() || !self.device.is_told();
+        let took = if is_timed { service } else { rq.charged };
         self.floors.took(rq.for_floor, took);
         if !self.device.is_measured() {
             if self.device.pays_alone() && !self.charge_alone(rq.queue, service) {

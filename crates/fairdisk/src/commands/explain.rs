@@ -70,10 +70,14 @@ const STEP: Span = Span::from_ms(100);
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let (spec, rest) = run_name::split(&args.run);
     let mut options = Options { seeds: Some(1), keep_journal: true, ..args.changes.options()? };
-    let whole = selection::load(spec, &options)?;
-    let arms: Vec<&str> = whole.arms.iter().map(|arm| arm.name.as_str()).collect();
-    let rows: Vec<&str> = whole.rows.iter().map(|row| row.label.as_str()).collect();
-    let name = RunName::parse(rest, &arms, &rows)?;
+    let mut name = RunName::default();
+    if !rest.is_empty() {
+        let schedulers = Vec::new();
+        let whole = selection::load(spec, &Options { schedulers, ..options.clone() })?;
+        let arms: Vec<&str> = whole.arms.iter().map(|arm| arm.name.as_str()).collect();
+        let rows: Vec<&str> = whole.rows.iter().map(|row| row.label.as_str()).collect();
+        name = RunName::parse(&args.run, rest, &arms, &rows)?;
+    }
     options.arms.extend(name.arm);
     options.rows.extend(name.row);
     let plan = selection::load(spec, &options)?;

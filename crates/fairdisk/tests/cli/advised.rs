@@ -39,6 +39,9 @@ fn of_a_job_file_a_job_file_is_proposed() {
     place.write("mine.fio", text);
     let advise = ["advise", "mine.fio", "--duration", "10s", "--seeds", "1", "--json"];
     let more = ["--device", "fixed-8ms", "--scheduler", "fair", "--want"];
+    // Who says nothing wishes nothing.
+    let ceiling = place.run(&[&advise[..], &more, &["/gold: max_iops=90"]].concat()).json();
+    assert_eq!(ceiling["wishes"].as_array().unwrap().len(), 1, "{ceiling:#}");
     let want = "/gold: share=80, max_iops=90, latency_p99_ms=40";
     let value = place.run(&[advise.as_slice(), &more, &[want]].concat()).json();
     let lines = value["proposed"]["experiment"].as_str().unwrap();

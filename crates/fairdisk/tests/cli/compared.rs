@@ -20,12 +20,20 @@ fn a_load_that_ends_is_noted() {
     let compare = ["compare", "copy.fio", "--seeds", "1", "--device", "fixed-8ms"];
     let more = ["--scheduler", "fair,noop"];
     let table = |last: &[&str]| place.run(&[&compare[..], &more, last].concat()).quiet();
-    assert!(table(&[]).contains("note: This load ends"), "{}", table(&[]));
+    assert!(table(&[]).contains("note: A group was done"), "{}", table(&[]));
+    // The first is done in 5 s or less, the other after 8 s or more.
+    assert!(table(&["--duration", "8s"]).contains("note: A group was done"));
     let short = table(&["--duration", "200ms"]);
-    assert!(!short.contains("This load ends"), "{short}");
+    assert!(!short.contains("was done"), "{short}");
     let advise = ["advise", "copy.fio", "--seeds", "1", "--json", "--scheduler", "fair"];
     let advice = place.run(&[&advise[..], &compare[4..]].concat()).json();
-    assert!(advice["note"].as_str().unwrap().contains("This load ends"), "{advice:#}");
+    assert!(advice["note"].as_str().unwrap().contains("was done"), "{advice:#}");
+    let job = |group: &str| {
+        format!("[{group}]\nrw=read\nsize=8m\ngroup=/{group}\ntime_based\nruntime=2\n")
+    };
+    place.write("copy.fio", [job("gold"), job("rest")].concat());
+    let together = table(&[]);
+    assert!(!together.contains("was done"), "{together}");
 }
 
 #[test]

@@ -140,7 +140,6 @@ fn check_priorities(experiment: &Experiment, path: &str, arm: &Arm) -> Result<()
 fn check_changes(path: &str, arm: &Arm) -> Result<(), Wrong> {
     let wrong = |at: usize, message: String| {
         let message = message.replace("--set scheduler.", "");
-        let message = message.replace("host.hz=1000", "cfq.slice_idle_ms=0");
         (format!("{path}.{at}"), format!("arm `{}`: {message}", arm.name))
     };
     let overrides = arm.overrides().map_err(|(at, message)| wrong(at, message))?;
@@ -160,6 +159,10 @@ fn check_defaults(experiment: &Experiment) -> Result<(), Wrong> {
     let unused = |key: &str, text: &str| Err((format!("defaults.{key}"), text.to_owned()));
     if defaults.read_percent.is_some() && !tasks().any(|task| task.op == OpMix::Mixed) {
         return unused("read_percent", "no task reads and writes; drop `read_percent`");
+    }
+    let is_deep = |task: super::Task| task.depth > 1 && task.direct && !task.mapped;
+    if defaults.depth.is_some_and(|depth| depth > 1) && !tasks().any(is_deep) {
+        return unused("depth", "no task has direct I/O, others are one at a time; drop `depth`");
     }
     if defaults.advice.is_some() && !tasks().any(|task| task.mapped) {
         return unused("advice", "no task has a mapping; drop `advice`");

@@ -208,7 +208,7 @@ pub(super) static KEYS: &[Key] = &[
         limit(d, Limit::MaxBps, g, g.count(1..=U64_MAX))
     }),
     set("group_burst_ms", &[], "Fairdisk: how far it may be ahead of the most", |d, g| {
-        limit(d, Limit::BurstMs, g, g.count(1..=u64::from(u32::MAX)))
+        limit(d, Limit::BurstMs, g, g.count(1..=60_000))
     }),
     set(
         "group_latency_p99_ms",
@@ -281,12 +281,12 @@ fn limit(draft: &mut Draft, limit: Limit, given: Given<'_>, read: Read<u64>) -> 
 
 /// Milliseconds with decimals, as microseconds.
 fn milliseconds(given: Given<'_>) -> Read<u64> {
-    let expected = "milliseconds from 0.001 to 1000000, such as 2.5";
-    let ms = given.word(expected)?.trim().parse().unwrap_or(0.0);
-    if !(0.001..=1e6).contains(&ms) {
+    let expected = "milliseconds from 0.001 to 60000, such as 2.5";
+    let ms: f64 = given.word(expected)?.trim().parse().unwrap_or(0.0);
+    if !(0.001..=60_000.0).contains(&ms) {
         return ValueError::bad(expected);
     }
-    Ok((ms * 1e3) as u64)
+    Ok((ms * 1e3).round() as u64)
 }
 
 /// A path of groups; fio's names have no leading `/`.

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use std::path::Path;
 
 /// A single run, as far as it is given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RunName {
     /// The arm; the first if not given.
     pub(super) arm: Option<String>,
@@ -27,18 +27,19 @@ pub(super) fn split(text: &str) -> (&str, &str) {
 }
 
 impl RunName {
-    /// Reads what follows the experiment, which has these arms and rows; their names may have
-    /// slashes.
+    /// Reads what follows the experiment in `text`, which has these arms and rows; their names may
+    /// have slashes.
     ///
     /// # Errors
     /// Too many parts, or a seed that is no number.
     pub(super) fn parse<'a>(
+        text: &str,
         rest: &'a str,
         arms: &[&'a str],
         rows: &[&'a str],
     ) -> Result<Self, Failure> {
         let bad = |what: &str| {
-            Failure::BadInput(format!("{rest}: {what}; expected SPEC[/ARM[/ROW[/SEED]]]"))
+            Failure::BadInput(format!("{text}: {what}; expected SPEC[/ARM[/ROW[/SEED]]]"))
         };
         let mut left = Some(rest).filter(|rest| !rest.is_empty());
         let mut part = |known: &[&'a str]| {
@@ -85,7 +86,7 @@ mod tests {
         let parts = |text: &str| {
             let (spec, rest) = split(text);
             let name =
-                RunName::parse(rest, &["a", "a/b"], &["#1", "4 KiB/s"]).expect("well formed");
+                RunName::parse(text, rest, &["a", "a/b"], &["#1", "4 KiB/s"]).expect("well formed");
             (spec.to_owned(), name.arm.unwrap_or_default(), name.row.unwrap_or_default(), name.seed)
         };
         let strings = |a: &str, b: &str, c: &str, seed| (a.into(), b.into(), c.into(), seed);
@@ -99,7 +100,7 @@ mod tests {
         assert_eq!(parts("d/X.FIO/a"), strings("d/X.FIO", "a", "", 0));
         assert_eq!(parts("/dev/null/a"), strings("/dev/null", "a", "", 0));
         for bad in ["a/b/#1/c", "a/#1/-1", "a/#1/1/2"] {
-            assert!(RunName::parse(bad, &["a", "a/b"], &["#1"]).is_err(), "{bad}");
+            assert!(RunName::parse(bad, bad, &["a", "a/b"], &["#1"]).is_err(), "{bad}");
         }
     }
 }
