@@ -5,7 +5,7 @@
 
 use super::rate::Rate;
 use super::spec::{CAPACITY_MAX, SpecError, within};
-use super::work::Work;
+use super::work::Ledger;
 use super::{Check, Checked, Device, DeviceIo, Done};
 use fairdisk_core::GroupId;
 use fairdisk_core::request::{Op, RequestId};
@@ -93,7 +93,7 @@ pub struct Fixed {
     flush: Cost,
     submitted: u64,
     in_service: BinaryHeap<Reverse<InService>>,
-    work: Work,
+    work: Ledger,
 }
 
 impl Fixed {
@@ -109,7 +109,7 @@ impl Fixed {
             flush: Cost::new(FixedCost { latency_us: params.flush_us, mb_per_s: None }),
             submitted: 0,
             in_service: BinaryHeap::with_capacity(params.parallel as usize),
-            work: Work::default(),
+            work: Ledger::default(),
         }
     }
 

@@ -9,12 +9,12 @@ use fairdisk_core::{GroupId, Span};
 /// Work that goes on behind a completed request (a write-back cache is emptied, flash is
 /// programmed) is work for the group that wrote.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Work {
+pub(super) struct Ledger {
     /// Nanoseconds of the device, by group number.
     by_group: Vec<u64>,
 }
 
-impl Work {
+impl Ledger {
     /// So much was done for `group`.
     #[inline]
     pub(super) fn add(&mut self, group: GroupId, ns: u64) {

@@ -24,7 +24,7 @@ pub use spec::{
     WriteCacheParams,
 };
 
-use super::work::Work as Ledger;
+use super::work::Ledger;
 use super::{Device, DeviceIo, Done};
 use buffer::ReadBuffer;
 use cache::WriteCache;

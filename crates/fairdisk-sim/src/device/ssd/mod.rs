@@ -16,7 +16,7 @@ mod units;
 pub use spec::{CollectionParams, SsdParams, SsdSpec};
 
 use super::rate::Rate;
-use super::work::Work as Ledger;
+use super::work::Ledger;
 use super::{Device, DeviceIo, Done};
 use fairdisk_core::GroupId;
 use fairdisk_core::request::Op;

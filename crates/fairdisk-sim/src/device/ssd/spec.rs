@@ -46,16 +46,12 @@ pub struct SsdParams {
 /// Checked [`SsdParams`].
 pub type SsdSpec = Checked<SsdParams>;
 
-const YEAR_US: u64 = 31_536_000_000_000;
-
 impl Check for SsdParams {
     fn check(&self) -> Result<(), SpecError> {
         within("capacity_sectors", self.capacity_sectors, 1, CAPACITY_MAX)?;
         within("depth", self.depth, 1, 65_536)?;
         within("units", self.units, 1, 4_096)?;
         within("page_kib", self.page_kib, 1, 65_536)?;
-        within("read_us", self.read_us, 0, YEAR_US)?;
-        within("program_us", self.program_us, 0, YEAR_US)?;
         within("commands_per_s", self.commands_per_s, 1, 1_000_000_000)?;
         within("bus_mb_per_s", self.bus_mb_per_s, 1, u64::from(u32::MAX))?;
         within("write_buffer_kib", self.write_buffer_kib, self.page_kib.into(), u32::MAX.into())?;
