@@ -103,7 +103,7 @@ fn arms_are_compared_seed_by_seed() {
     let mean = changes.iter().sum::<f64>() / 2.0 * 100.0;
     let [change, back] = &outcome.changes[..] else { panic!("two changes are published") };
     assert!((change.percent.mean - mean).abs() < 1e-9, "{change:?}");
-    assert_eq!(change.published_text(), "more than -40");
+    assert_eq!(change.published_text(), "-40 or below");
     assert!((change.distance() - (mean + 40.0).max(0.0)).abs() < 1e-9);
     assert_eq!(back.published_text(), "-1 to +1");
     let score = Score::of(&outcome).and_then(|score| score.changes).expect("changes are published");

@@ -15,18 +15,18 @@ pub trait Payload {
     fn check(&mut self, request: &Request, data: &Buffer, ok: bool) -> Option<Lba>;
 }
 
-/// Writes noise and checks nothing: for measuring. Of the noise that the buffer holds it changes as
-/// much as makes every sector differ from all others ever written, which costs little.
+/// Writes noise and checks nothing: for measuring. All of it is new each time: who compresses over
+/// many blocks would find again what is left of the last one.
 #[derive(Clone, Copy, Debug)]
 pub struct Anything {
-    sectors: u64,
+    words: u64,
 }
 
 impl Anything {
     /// Differs from all others, so that a run that is repeated does not write the same again.
     #[must_use]
     pub fn new() -> Self {
-        Self { sectors: RandomState::new().hash_one(0) }
+        Self { words: RandomState::new().hash_one(0) }
     }
 }
 
@@ -38,9 +38,9 @@ impl Default for Anything {
 
 impl Payload for Anything {
     fn fill(&mut self, _: &Request, data: &mut Buffer) {
-        for sector in data.bytes_mut().chunks_exact_mut(SECTOR_BYTES as usize) {
-            self.sectors = self.sectors.wrapping_add(1);
-            sector[..8].copy_from_slice(&mix(self.sectors).to_le_bytes());
+        for word in data.bytes_mut().chunks_exact_mut(size_of::<u64>()) {
+            self.words = self.words.wrapping_add(1);
+            word.copy_from_slice(&mix(self.words).to_le_bytes());
         }
     }
 

@@ -197,5 +197,5 @@ fn group(draft: &Draft) -> Option<GroupSetting> {
     let cgroup = value(&draft.cgroup_weight).map(GroupShare::CgroupWeight);
     let share = weight.or(ioprio).or(cgroup).unwrap_or(GroupShare::Default);
     let limits = draft.group_limits.iter().map(|(limit, placed)| (*limit, placed.value));
-    Some(GroupSetting { path, share, limits: Limits(limits.collect()), floor_at: None })
+    Some(GroupSetting { path, share, limits: Limits(limits.collect()) })
 }

@@ -1,6 +1,5 @@
 //! Which group a job belongs to and what the group is due: Fairdisk's keys and fio's cgroup keys.
 
-use super::error::Place;
 use super::limits::Limits;
 use serde::Serialize;
 
@@ -13,9 +12,6 @@ pub struct GroupSetting {
     pub share: GroupShare,
     /// What it asks for beside that.
     pub limits: Limits,
-    /// The line that says what it gets at least.
-    #[serde(skip)]
-    pub floor_at: Option<Place>,
 }
 
 /// What a group is due, as it was asked for.

@@ -27,6 +27,9 @@ pub struct Resolved {
     /// What the jobs ask of the run as a whole, and where.
     #[serde(skip)]
     pub asked: Vec<Asked>,
+    /// The groups with floors, and where those are written.
+    #[serde(skip)]
+    pub floors: BTreeMap<String, Place>,
 }
 
 /// A `scheduler=` or `device=` of a job.
@@ -69,7 +72,8 @@ impl JobFile {
             None => {
                 work.notes.sort();
                 work.groups.apply(&mut work.jobs);
-                Ok(Resolved { jobs: work.jobs, notes: work.notes, asked: work.asked })
+                let floors = work.groups.floors();
+                Ok(Resolved { jobs: work.jobs, notes: work.notes, asked: work.asked, floors })
             }
         }
     }

@@ -60,6 +60,16 @@ impl Groups {
         })
     }
 
+    /// The groups with floors, and where those are written.
+    pub(super) fn floors(&self) -> BTreeMap<String, Place> {
+        let floor = |(path, group): (&String, &Group)| {
+            let floors = [Limit::MinIops, Limit::MinBps];
+            let (_, place) = floors.iter().find_map(|limit| group.limits.get(limit))?;
+            Some((path.clone(), place.clone()))
+        };
+        self.0.iter().filter_map(floor).collect()
+    }
+
     /// Jobs that say nothing about their group have what others say of it.
     pub(super) fn apply(&self, jobs: &mut [Job]) {
         for group in jobs.iter_mut().filter_map(|job| job.group.as_mut()) {
@@ -68,8 +78,6 @@ impl Groups {
                 group.share = share;
             }
             group.limits = said.limits();
-            let floor = [Limit::MinIops, Limit::MinBps].map(|limit| said.limits.get(&limit));
-            group.floor_at = floor.into_iter().flatten().map(|(_, place)| place.clone()).next();
         }
     }
 }

@@ -9,8 +9,8 @@ use super::jobfile_stream::stream;
 use super::setup::{GroupLabel, Load, Loaded, Written};
 use crate::catalog::host::Host;
 use crate::jobfile::{
-    Caching, GroupSetting, GroupShare, Hint, IoPrio as JobPrio, Job, Order, SubmissionClass,
-    WriteSync,
+    Caching, GroupSetting, GroupShare, Hint, IoPrio as JobPrio, Job, Order, Place, Resolved,
+    SubmissionClass, WriteSync,
 };
 use fairdisk_core::{GroupId, Instant, IoClass, IoPrio, Lba, Prng, Share, Span, Weight};
 use fairdisk_sim::GroupSpec;
@@ -30,6 +30,8 @@ pub(super) struct JobFileLoad {
     groups: Vec<GroupLabel>,
     /// The group of each job.
     group_of: Vec<GroupId>,
+    /// The groups with floors, and where those are written.
+    floors: BTreeMap<String, Place>,
 }
 
 impl Load for JobFileLoad {
@@ -60,9 +62,8 @@ impl Load for JobFileLoad {
 
     fn place(&self, what: Written) -> Option<(String, usize)> {
         let Written::Group(at, _) = what else { return None };
-        let named = self.jobs.iter().filter_map(|job| job.group.as_ref());
-        let group = named.into_iter().find(|group| group.path == self.groups[at].name)?;
-        group.floor_at.as_ref().map(|place| (place.file.to_string(), place.line))
+        let place = self.floors.get(&self.groups[at].name)?;
+        Some((place.file.to_string(), place.line))
     }
 
     fn has_end(&self, _line: usize) -> bool {
@@ -75,7 +76,8 @@ impl Load for JobFileLoad {
 }
 
 impl JobFileLoad {
-    pub(super) fn new(jobs: Vec<Job>, disk_bytes: u64) -> Self {
+    pub(super) fn new(resolved: &Resolved, disk_bytes: u64) -> Self {
+        let (jobs, floors) = (resolved.jobs.clone(), resolved.floors.clone());
         let mut groups: Vec<GroupLabel> = Vec::new();
         let mut index: BTreeMap<&str, usize> = BTreeMap::new();
         let mut group_of = Vec::new();
@@ -93,7 +95,7 @@ impl JobFileLoad {
             group_of.push(GroupId(at as u32 + 1));
         }
         nest(&mut groups);
-        Self { jobs, disk_bytes, groups, group_of }
+        Self { jobs, disk_bytes, groups, group_of, floors }
     }
 
     /// Why the jobs cannot run on a disk of this size: they need more, or a clone would have

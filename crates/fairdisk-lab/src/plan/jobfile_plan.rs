@@ -54,7 +54,7 @@ impl Plan {
             caveats
                 .extend(new.into_iter().filter(|note| !caveats.contains(note)).collect::<Vec<_>>());
         }
-        let load = JobFileLoad::new(jobs.clone(), disk_bytes);
+        let load = JobFileLoad::new(resolved, disk_bytes);
         if let Some(message) = load.obstacle(&device_id) {
             return Err(CatalogError { path: name.to_owned(), line: 0, message });
         }

@@ -23,6 +23,22 @@ write_bw_log=log
 ";
 
 #[test]
+fn a_floor_that_cannot_be_kept_is_refused_with_its_line() {
+    let place = Place::new();
+    let text = "[gold]\nrw=randread\nsize=64m\ngroup=/gold\ngroup_min_iops=5000\n";
+    place.write("mine.fio", text);
+    let run =
+        ["run", "mine.fio", "--scheduler", "fair", "--device", "fixed-8ms", "--duration", "1s"];
+    let ended = place.run(&run);
+    assert!(
+        ended.code != Some(0) && ended.err.contains("mine.fio:5"),
+        "{} {}",
+        ended.out,
+        ended.err
+    );
+}
+
+#[test]
 fn a_job_is_shown_as_it_was_understood() {
     let place = Place::new();
     place.write("two.fio", JOB);

@@ -40,9 +40,6 @@ pub(super) fn check_published_change(
     if change.from == change.to {
         return wrong("to", "the arm that differs is the one it is compared with");
     }
-    if change.range.is_some_and(|[from, to]| from > to) {
-        return wrong("range", "the end is below the beginning; write the smaller figure first");
-    }
     let figures = change.percent.into_iter().chain(change.range.into_iter().flatten());
     let name = if change.range.is_some() { "range" } else { "percent" };
     for figure in figures {
