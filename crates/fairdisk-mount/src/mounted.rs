@@ -126,24 +126,31 @@ impl Mounted {
     /// # Errors
     /// Somebody still uses it; then it stays mounted.
     pub fn unmount(&mut self) -> Result<(), MountError> {
-        self.release()?;
+        self.take_out()?;
+        self.end_session()?;
         self.tree.accounts.wait_until_clean();
         Ok(())
     }
 
-    /// The same without waiting for what is on its way.
-    pub(crate) fn release(&mut self) -> Result<(), MountError> {
-        if self.own && self.is_there() {
-            mountpoint::release(&self.mountpoint)?;
-        } else if self.own && self.is_attached() {
+    /// Takes it out of the tree. Where the system mounts for us, its session ends when nobody has
+    /// anything of it any more, be it a copy of the mount elsewhere: that is not waited for.
+    pub(crate) fn take_out(&mut self) -> Result<(), MountError> {
+        if !self.own {
+            self.end_session()
+        } else if self.is_there() {
+            mountpoint::release(&self.mountpoint)
+        } else if self.is_attached() {
             // Below something else.
-            return Err(MountError::new(&self.mountpoint, MountProblem::Busy));
+            Err(MountError::new(&self.mountpoint, MountProblem::Busy))
+        } else {
+            Ok(())
         }
-        if let Some(session) = self.session.take() {
-            let ended = if self.own { session.join() } else { session.umount_and_join() };
-            ended.map_err(|error| MountError::os(&self.mountpoint, "unmount", error))?;
-        }
-        Ok(())
+    }
+
+    fn end_session(&mut self) -> Result<(), MountError> {
+        let Some(session) = self.session.take() else { return Ok(()) };
+        let ended = if self.own { session.join() } else { session.umount_and_join() };
+        ended.map_err(|error| MountError::os(&self.mountpoint, "unmount", error))
     }
 
     /// Unmounts for all who come; who has something open there keeps it.
@@ -152,15 +159,15 @@ impl Mounted {
     }
 
     /// Whether what is mounted there is ours, not something older below it.
-    fn is_there(&self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         !self.is_over() && mountpoint::device(&self.mountpoint) == self.device
     }
 
     /// Whether it is in the tree, be it below something else or where its place was moved to:
     /// somebody may have taken it out for all who come, with those staying who have something open.
     pub(crate) fn is_attached(&self) -> bool {
-        let is_mounted = || self.device.is_none_or(mountpoint::is_mounted);
-        !self.is_over() && (self.is_there() || is_mounted())
+        // No path is walked: one that leads through a disk that hangs would hold up everybody.
+        !self.is_over() && self.device.is_none_or(mountpoint::is_mounted)
     }
 }
 

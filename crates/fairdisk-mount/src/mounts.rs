@@ -181,7 +181,7 @@ impl Mounts {
     fn begin_to_unmount(&self, mountpoint: &Path) -> Result<Option<Mounted>, MountError> {
         let Some(mut one) = self.take(mountpoint) else { return Ok(None) };
         tracing::info!(mountpoint = %mountpoint.display(), "unmounting");
-        if let Err(error) = one.mounted.release() {
+        if let Err(error) = one.mounted.take_out() {
             tracing::warn!(%error, "not unmounted");
             let mut table = self.table();
             table.under_way -= 1;
@@ -277,7 +277,10 @@ impl Mounts {
     fn take(&self, mountpoint: &Path) -> Option<One> {
         let mut table = self.table();
         table.part();
-        let at = table.list.iter().position(|one| one.mounted.mountpoint() == mountpoint)?;
+        let is_at = |one: &One| one.mounted.mountpoint() == mountpoint;
+        let seen = table.list.iter().position(|one| is_at(one) && one.mounted.is_there());
+        // It may lie below something else.
+        let at = seen.or_else(|| table.list.iter().position(is_at))?;
         table.under_way += 1;
         Some(table.list.remove(at))
     }

@@ -5,7 +5,7 @@ use super::protocol::{Answer, Ask, Status};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::geteuid;
 use std::fmt;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,10 +25,10 @@ pub enum ControlError {
         /// The socket.
         socket: PathBuf,
         /// What the system said.
-        error: std::io::Error,
+        error: io::Error,
     },
     /// The other end broke off.
-    Lost(std::io::Error),
+    Lost(io::Error),
     /// The other end speaks another language.
     Gibberish(String),
     /// It was refused.
@@ -67,7 +67,7 @@ impl Client {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn wait_no_longer_than(&self, patience: Duration) -> std::io::Result<()> {
+    pub fn wait_no_longer_than(&self, patience: Duration) -> io::Result<()> {
         let stream = self.stream.get_ref();
         stream.set_read_timeout(Some(patience))?;
         stream.set_write_timeout(Some(patience))
@@ -103,7 +103,9 @@ impl Client {
         line.push('\n');
         self.stream.get_mut().write_all(line.as_bytes()).map_err(ControlError::Lost)?;
         let mut answer = String::new();
-        self.stream.read_line(&mut answer).map_err(ControlError::Lost)?;
+        if self.stream.read_line(&mut answer).map_err(ControlError::Lost)? == 0 {
+            return Err(ControlError::Lost(io::ErrorKind::UnexpectedEof.into()));
+        }
         match serde_json::from_str(&answer) {
             Ok(Answer::Error(why)) => Err(ControlError::Refused(why)),
             Ok(answer) => Ok(answer),

@@ -74,9 +74,12 @@ pub fn socket_name(mountpoint: &Path) -> String {
     let mut name = path.trim_matches('/').replace('~', "~~").replace('-', "~-").replace('/', "-");
     let whole = matches!(path, Cow::Borrowed(_)) && name.len() <= NAME_BYTES_MAX;
     if !whole {
-        let end = name.floor_char_boundary(NAME_BYTES_MAX);
-        let number = fingerprint(mountpoint.as_os_str().as_bytes());
-        name.replace_range(end.., &format!("~{number:016x}"));
+        let number = format!("~{:016x}", fingerprint(mountpoint.as_os_str().as_bytes()));
+        let mut end = name.floor_char_boundary(NAME_BYTES_MAX - number.len());
+        // A `~` alone would be one with that of the number.
+        let tildes = name[..end].bytes().rev().take_while(|byte| *byte == b'~').count();
+        end -= tildes % 2;
+        name.replace_range(end.., &number);
     }
     name + ".sock"
 }
@@ -118,10 +121,11 @@ mod tests {
         let names = ["/a-/b", "/a/-b", "/a~-b", "/a~/b", long].map(str::to_owned);
         let long = ["one", "two"].map(|end| format!("{long}/{end}"));
         let no_text = [0xfe, 0xff].map(|byte| PathBuf::from(OsStr::from_bytes(&[b'/', byte])));
-        let many = "/ä".repeat(200).into();
-        let all = names.into_iter().chain(long).map(PathBuf::from).chain(no_text).chain([many]);
+        let many = ["/ä", "/~", "~", "-"].map(|part| PathBuf::from(part.repeat(200)));
+        let all = names.into_iter().chain(long).map(PathBuf::from).chain(no_text).chain(many);
         let names: Vec<String> = all.map(|path| socket_name(&path)).collect();
         assert_eq!(BTreeSet::from_iter(&names).len(), names.len(), "{names:?}");
-        assert!(names.iter().all(|name| name.len() < 90), "{names:?}");
+        let longest = NAME_BYTES_MAX + ".sock".len();
+        assert!(names.iter().all(|name| name.len() <= longest), "{names:?}");
     }
 }

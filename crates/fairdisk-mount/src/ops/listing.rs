@@ -4,6 +4,7 @@ use crate::attributes::{attributes, kind};
 use crate::nodes::ROOT;
 use crate::tree::Tree;
 use fuser::{FileAttr, FileType, Generation, INodeNo, ReplyDirectory, ReplyDirectoryPlus};
+use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::io;
 use std::time::{Duration, UNIX_EPOCH};
@@ -32,6 +33,7 @@ impl Tree {
     ) -> io::Result<()> {
         let directory = self.directory(directory)?;
         let ttl = self.options.ttl;
+        let (mut any, mut short_of) = (false, None);
         directory.read(offset, |entry| {
             if is_dots(&entry.name) {
                 let nobody = bare(entry.inode, kind(entry.kind));
@@ -43,6 +45,11 @@ impl Tree {
                 Ok(found) => (attributes(found.node, &found.stat), ttl, found.generation),
                 // Not there any more.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return true,
+                // It will pass, and what is known of the others holds until then.
+                Err(error) if is_shortage(&error) => {
+                    short_of = Some(error);
+                    return false;
+                }
                 // There, but not to be looked at: whoever wants to know more than the name asks,
                 // and is told why not.
                 Err(_) => {
@@ -55,9 +62,17 @@ impl Tree {
             if full && number.0 != ROOT {
                 drop(self.forget(number.0, 1));
             }
+            any |= !full;
             !full
-        })
+        })?;
+        short_of.filter(|_| !any).map_or(Ok(()), Err)
     }
+}
+
+/// Whether the process or the system has no more of something.
+fn is_shortage(error: &io::Error) -> bool {
+    let short = [Errno::MFILE, Errno::NFILE, Errno::NOMEM].map(Errno::raw_os_error);
+    error.raw_os_error().is_some_and(|code| short.contains(&code))
 }
 
 fn is_dots(name: &OsStr) -> bool {

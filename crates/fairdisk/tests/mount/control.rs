@@ -1,6 +1,6 @@
 //! Mounting, asking, changing and unmounting.
 
-use crate::host::{Host, fairdisk, finish, lacks_something, text};
+use crate::host::{Host, fairdisk, finish, lacks_something, text, wait_until};
 use fairdisk_mount::control::{directory, socket_name};
 use rustix::fs::{XattrFlags, setxattr};
 use rustix::process::{Pid, Signal, kill_process};
@@ -59,10 +59,11 @@ fn those_who_look_are_served_by_threads_like_others() {
     };
     // The threads that let them in are as those that serve files.
     for name in ["fairdisk-contro", "fairdisk-metric"] {
-        while !niceness(name).contains(&0) {
-            assert!(niceness(name).len() < 3, "{name}: {:?}", niceness(name));
-            yield_now();
-        }
+        wait_until(|| {
+            let nice = niceness(name);
+            assert!(nice.len() < 3, "{name}: {nice:?}");
+            nice.contains(&0)
+        });
     }
     drop(scrape);
     looks.kill().unwrap();

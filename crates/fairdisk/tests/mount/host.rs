@@ -8,7 +8,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread::yield_now;
+use std::thread::{park_timeout, yield_now};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Tests take turns: what one of them keeps busy, another would measure.
@@ -247,6 +248,17 @@ fn remove_groups(group: &Path) {
         }
         yield_now();
     }
+}
+
+/// Waits until something is so, which takes a moment, on a busy machine a longer one.
+pub(crate) fn wait_until(what: impl Fn() -> bool) {
+    for _ in 0..12_000 {
+        if what() {
+            return;
+        }
+        park_timeout(Duration::from_millis(10));
+    }
+    panic!("it never came to that");
 }
 
 /// Whether the long form is wanted.

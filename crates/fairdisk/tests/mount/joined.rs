@@ -1,6 +1,6 @@
 //! Several mounts on one disk share it, whichever partition each is on.
 
-use crate::host::{Host, fairdisk, finish, lacks_something, text};
+use crate::host::{Host, fairdisk, finish, lacks_something, text, wait_until};
 use crate::loop_disk::LoopDisk;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -143,12 +143,6 @@ fn process(text: &str) -> i32 {
 
 fn signal(process: i32, signal: Signal) {
     kill_process(Pid::from_raw(process).unwrap(), signal).unwrap();
-}
-
-fn wait_until(what: impl Fn() -> bool) {
-    while !what() {
-        yield_now();
-    }
 }
 
 fn is_alive(process: i32) -> bool {

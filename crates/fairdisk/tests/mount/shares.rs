@@ -1,6 +1,6 @@
 //! Shares hold: groups of weight 8 : 4 : 1, with as many processes as you like.
 
-use crate::host::{Host, finish, lacks_something, soak};
+use crate::host::{Host, finish, lacks_something, soak, wait_until};
 use std::fs;
 
 const WEIGHTS: [u32; 3] = [800, 400, 100];
@@ -158,19 +158,15 @@ fn what_is_written_through_a_map_is_paid_for_where_its_writer_is() {
     );
     let load = host.start(&groups[0], &command);
     let written = |at: usize| host.entry(&groups[at])["written_bytes"].as_u64().unwrap_or(0);
-    while written(0) == 0 {
-        std::thread::yield_now();
-    }
+    wait_until(|| written(0) > 0);
     let [first, second] =
         ["first", "second"].map(|name| host.group_directory(name).join("cgroup.procs"));
-    loop {
+    wait_until(|| {
         let processes = fs::read_to_string(&first).unwrap();
-        if processes.is_empty() {
-            break;
-        }
         // One that has just ended cannot be moved.
         processes.lines().for_each(|process| drop(fs::write(&second, process)));
-    }
+        processes.is_empty()
+    });
     let before = written(0);
     finish(load);
     let [after, moved] = [0, 1].map(written);

@@ -62,9 +62,12 @@ impl Joined {
                 notify::tell("STOPPING=1");
                 tracing::info!(mountpoint = %self.mountpoint.display(), "unmounting");
                 let mountpoint = self.mountpoint.clone().into_os_string();
-                self.client
-                    .ask(&Ask::Unmount { mountpoint })
-                    .map_err(|error| Failure::Run(error.to_string()))?;
+                match self.client.ask(&Ask::Unmount { mountpoint }) {
+                    Ok(_) => {}
+                    // It ends as well, and what it still writes is its own affair.
+                    Err(ControlError::Lost(_)) if !is_mount(&self.mountpoint) => {}
+                    Err(error) => return Err(Failure::Run(error.to_string())),
+                }
                 break;
             }
             std::thread::park_timeout(PAUSE);
