@@ -20,7 +20,7 @@ pub use mark::Mark;
 
 use create::create;
 pub(crate) use data::TargetFd;
-use data::{lock, open_file, size_of};
+use data::{lock, open_file, size_of, unlock};
 use fairdisk_core::SECTOR_BYTES;
 use rustix::fs::OFlags;
 use std::ffi::OsStr;
@@ -83,6 +83,13 @@ pub struct TargetFile {
     capacity_sectors: u64,
     mark: Option<Mark>,
     writable: bool,
+}
+
+impl Drop for TargetFile {
+    /// A ring gives up its files some time after it is gone; the lock is not to last until then.
+    fn drop(&mut self) {
+        unlock(&self.buffered);
+    }
 }
 
 impl TargetFile {
@@ -248,5 +255,23 @@ fn kind(found: FileType) -> &'static str {
         "a socket"
     } else {
         "not a file"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lock_ends_with_the_target_whoever_else_has_the_file_open() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("target");
+        let open = || TargetFile::open(&path, &FileNeeds::scratch(8), &mut |_| Watch::Continue);
+        let target = open().unwrap();
+        let kept = target.buffered.try_clone().unwrap();
+        assert!(open().is_err());
+        drop(target);
+        assert!(open().is_ok());
+        drop(kept);
     }
 }

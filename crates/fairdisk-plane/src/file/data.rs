@@ -33,6 +33,11 @@ pub(super) fn lock(path: &Path, file: &File, exclusive: bool) -> Result<(), Targ
     }
 }
 
+/// Lets others have it, whoever else has the file open in this process.
+pub(super) fn unlock(file: &File) {
+    let _ = flock(file, FlockOperation::Unlock);
+}
+
 /// Length of a file or block device.
 pub(super) fn size_of(mut file: &File) -> io::Result<u64> {
     file.seek(SeekFrom::End(0))
