@@ -38,6 +38,7 @@ mod ops;
 mod options;
 mod readers;
 mod scheduled;
+mod shortage;
 mod sys;
 mod tree;
 mod trouble;

@@ -1,6 +1,7 @@
 //! The threads that were heard of lately.
 
 use super::{RECHECK, SWEEP, Who, ioprio};
+use crate::shortage::is_shortage;
 use crate::trouble::Seldom;
 use fairdisk_core::{Change, Instant, TaskId};
 use rustix::process::{Resource, getrlimit};
@@ -214,10 +215,7 @@ fn read(cgroup: &File) -> Result<String, Unread> {
 }
 
 fn why(error: &io::Error) -> Unread {
-    match error.raw_os_error() {
-        Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM) => Unread::Lacking,
-        _ => Unread::Ended,
-    }
+    if is_shortage(error) { Unread::Lacking } else { Unread::Ended }
 }
 
 #[cfg(test)]

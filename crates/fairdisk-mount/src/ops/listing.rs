@@ -2,9 +2,9 @@
 
 use crate::attributes::{attributes, kind};
 use crate::nodes::ROOT;
+use crate::shortage::is_shortage;
 use crate::tree::Tree;
 use fuser::{FileAttr, FileType, Generation, INodeNo, ReplyDirectory, ReplyDirectoryPlus};
-use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::io;
 use std::time::{Duration, UNIX_EPOCH};
@@ -67,12 +67,6 @@ impl Tree {
         })?;
         short_of.filter(|_| !any).map_or(Ok(()), Err)
     }
-}
-
-/// Whether the process or the system has no more of something.
-fn is_shortage(error: &io::Error) -> bool {
-    let short = [Errno::MFILE, Errno::NFILE, Errno::NOMEM].map(Errno::raw_os_error);
-    error.raw_os_error().is_some_and(|code| short.contains(&code))
 }
 
 fn is_dots(name: &OsStr) -> bool {
