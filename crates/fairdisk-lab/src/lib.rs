@@ -8,6 +8,7 @@ pub mod catalog;
 pub mod compare;
 pub mod jobfile;
 mod letter;
+mod limits;
 pub mod nearest;
 pub mod outcome;
 mod page;

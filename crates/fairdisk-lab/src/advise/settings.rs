@@ -2,29 +2,18 @@
 
 use super::Tried;
 use super::wish::weight;
+use crate::limits::limits;
 use crate::plan::Spec;
-use fairdisk_core::{Qos, Share, Span};
+use fairdisk_core::Share;
 use fairdisk_sched::Honours;
 use fairdisk_sim::GroupSpec;
 
 /// The settings of a group that a scheduler honours, as keys of an experiment's group and of
 /// `fairdisk ctl set` with their values.
 pub(super) fn settings(spec: &GroupSpec, honours: &Honours) -> Vec<(&'static str, String)> {
-    let Qos { floor, ceiling, burst, latency_p99 } = spec.qos;
-    let ms = |span: Span| format!("{}", span.as_ns() as f64 / 1e6);
     let has_share = spec.share != Share::DEFAULT;
-    let has_burst = !ceiling.is_none() && burst != Qos::NONE.burst;
-    let all = [
-        ("weight", has_share.then(|| weight(spec).to_string())),
-        ("min_iops", floor.iops.map(|rate| rate.to_string())),
-        ("min_bps", floor.bytes_per_s.map(|rate| rate.to_string())),
-        ("max_iops", ceiling.iops.map(|rate| rate.to_string())),
-        ("max_bps", ceiling.bytes_per_s.map(|rate| rate.to_string())),
-        ("burst_ms", has_burst.then(|| ms(burst))),
-        ("latency_p99_ms", latency_p99.map(ms)),
-    ];
-    let honoured = all.into_iter().filter(|(key, _)| honours.keeps(key));
-    honoured.filter_map(|(key, value)| Some((key, value?))).collect()
+    let share = has_share.then(|| ("weight", weight(spec).to_string()));
+    share.into_iter().chain(limits(&spec.qos)).filter(|(key, _)| honours.keeps(key)).collect()
 }
 
 /// The settings of all groups in a line.

@@ -237,19 +237,6 @@ impl Group {
             latency_p99: self.latency_p99_ms.map(ms),
         }
     }
-
-    /// The keys of it that the group has.
-    pub(crate) fn limits(&self) -> impl Iterator<Item = &'static str> {
-        let keys = [
-            ("min_iops", self.min_iops.is_some()),
-            ("min_bps", self.min_bps.is_some()),
-            ("max_iops", self.max_iops.is_some()),
-            ("max_bps", self.max_bps.is_some()),
-            ("burst_ms", self.burst_ms.is_some()),
-            ("latency_p99_ms", self.latency_p99_ms.is_some()),
-        ];
-        keys.into_iter().filter_map(|(key, is_there)| is_there.then_some(key))
-    }
 }
 
 /// A load: groups of tasks that run at once.

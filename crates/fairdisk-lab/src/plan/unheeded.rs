@@ -2,6 +2,7 @@
 
 use super::{PlannedArm, PlannedRow};
 use crate::catalog::experiment::{Experiment, Group, Row};
+use crate::limits::limits;
 use std::collections::BTreeMap;
 
 /// A note for those that run it; none if every scheduler heeds all of it.
@@ -16,7 +17,7 @@ pub(super) fn note(
     let mut ignored: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for arm in arms {
         let honours = arm.revision.spec.honours();
-        let keys = groups.iter().flat_map(|group| group.limits());
+        let keys = groups.iter().flat_map(|group| limits(&group.qos())).map(|(key, _)| key);
         for key in keys.filter(|key| !honours.keeps(key)) {
             let keys = ignored.entry(&arm.revision.id).or_default();
             if !keys.contains(&key) {
