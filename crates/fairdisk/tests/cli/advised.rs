@@ -1,7 +1,7 @@
 //! Advice on the command line.
 
 use crate::bad_input::demand_one_line;
-use crate::program::{Place, fairdisk};
+use crate::program::{Place, fairdisk, two_groups};
 
 const SHORT: &[&str] = &[
     "advise",
@@ -68,8 +68,7 @@ fn of_a_job_file_a_job_file_is_proposed() {
 #[test]
 fn an_arm_with_priorities_is_tried_as_wished() {
     let place = Place::new();
-    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
-    let text = text.replace("\"two-groups\"", "\"mine\"");
+    let text = two_groups();
     place.write("mine.toml", text + "priorities = [4, 4]\n");
     let advise = ["advise", "mine.toml", "--duration", "10s", "--seeds", "1", "--json"];
     let more = ["--device", "fixed-8ms", "--scheduler", "two-layer-cfq"];
@@ -84,8 +83,7 @@ fn an_arm_with_priorities_is_tried_as_wished() {
 #[test]
 fn a_small_share_is_missed_by_less() {
     let place = Place::new();
-    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
-    let text = text.replace("\"two-groups\"", "\"mine\"");
+    let text = two_groups();
     let text = text.replace("\"backup\", count = 4", "\"backup\", count = 1");
     place.write("mine.toml", text.replace("\"database\", count = 4", "\"database\", count = 64"));
     let advise = ["advise", "mine.toml", "--duration", "10s", "--seeds", "1", "--json"];

@@ -2,14 +2,12 @@
 //! with file, line, key, value and what is allowed.
 
 use crate::bad_input::{demand_one_line, demand_refused};
-use crate::program::{Place, fairdisk};
+use crate::program::{Place, fairdisk, two_groups};
 use std::fs;
-
-const EXPERIMENT: &str = include_str!("../../../../catalog/experiments/two-groups.toml");
 
 /// The experiment under the name `mine`, one piece of its text replaced.
 fn mine(from: &str, to: &str) -> String {
-    let text = EXPERIMENT.replace("id = \"two-groups\"", "id = \"mine\"");
+    let text = two_groups();
     assert!(text.contains(from), "no `{from}`");
     text.replacen(from, to, 1)
 }

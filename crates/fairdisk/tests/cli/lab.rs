@@ -1,7 +1,7 @@
 //! Runs in the lab.
 
 use crate::bad_input::{demand_one_line, demand_refused};
-use crate::program::{Place, fairdisk};
+use crate::program::{Place, fairdisk, two_groups};
 use serde_json::Value;
 
 const ROW: &[&str] =
@@ -36,8 +36,7 @@ fn published_totals_are_for_runs_of_their_length() {
 #[test]
 fn rates_and_parts_are_compared_in_runs_of_a_duration() {
     let place = Place::new();
-    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
-    let text = text.replace("\"two-groups\"", "\"mine\"");
+    let text = two_groups();
     let text = text.replace("{ group = \"backup\"", "{ name = \"copies\", group = \"backup\"");
     let published = "\n[[published]]\narm = \"flat\"\nrow = \"readers\"\nmb_per_s = [0.5]\npercent = [60, 40]\n";
     place.write("mine.toml", text + published);
@@ -55,8 +54,7 @@ fn rates_and_parts_are_compared_in_runs_of_a_duration() {
 #[test]
 fn classes_of_ionice_are_those_of_experiments_too() {
     let place = Place::new();
-    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
-    let text = text.replace("\"two-groups\"", "\"mine\"");
+    let text = two_groups();
     let text = text.replace("name = \"flat\"", "name = \"flat\"\nionice = true");
     let share = |class: &str| {
         let class = format!("{{ ionice_class = \"{class}\", group = \"backup\"");
@@ -75,8 +73,7 @@ fn classes_of_ionice_are_those_of_experiments_too() {
 #[test]
 fn what_a_scheduler_ignores_is_said() {
     let place = Place::new();
-    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
-    let text = text.replace("\"two-groups\"", "\"mine\"");
+    let text = two_groups();
     place.write("mine.toml", text.replace("weight = 400", "weight = 400\nmin_iops = 5"));
     let run = ["run", "mine.toml", "--seeds", "1", "--duration", "1s"];
     let table = place.run(&[&run[..], &["--arm", "flat"]].concat()).quiet();
@@ -88,9 +85,8 @@ fn what_a_scheduler_ignores_is_said() {
 #[test]
 fn a_row_may_have_a_length_of_its_own() {
     let place = Place::new();
-    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
     let own = "label = \"readers\"\nduration_s = 3";
-    let text = text.replace("\"two-groups\"", "\"mine\"").replace("label = \"readers\"", own);
+    let text = two_groups().replace("label = \"readers\"", own);
     place.write("mine.toml", &text);
     let run = ["run", "mine.toml", "--seeds", "1", "--arm", "flat", "--json"];
     let lengths = |more: &[&str]| {
@@ -108,9 +104,7 @@ fn a_row_may_have_a_length_of_its_own() {
 #[test]
 fn every_published_figure_is_shown() {
     let place = Place::new();
-    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
-    let text =
-        text.replace("\"two-groups\"", "\"mine\"").replace("duration_s = 30", "until = \"done\"");
+    let text = two_groups().replace("duration_s = 30", "until = \"done\"");
     let text = text.replace(
         "{ group = \"backup\", count = 4",
         "{ name = \"copy\", group = \"backup\", bytes_mib = 1",

@@ -83,6 +83,12 @@ impl Ended {
     }
 }
 
+/// The experiment of two groups, under the name `mine`: something to change.
+pub(crate) fn two_groups() -> String {
+    let text = include_str!("../../../../catalog/experiments/two-groups.toml");
+    text.replace("\"two-groups\"", "\"mine\"")
+}
+
 /// Runs the program where nothing needs to be looked at afterwards.
 pub(crate) fn fairdisk<A: AsRef<OsStr>>(arguments: &[A]) -> Ended {
     Place::new().run(arguments)
