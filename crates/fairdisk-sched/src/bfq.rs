@@ -212,10 +212,8 @@ impl Bfq {
     fn remove_group(&mut self, now: Instant, group: GroupId) {
         self.set_share(group, Share::DEFAULT);
         self.schedule.set_parent(group.0, ROOT);
-        let mut from = 0;
-        while let Some(context) = self.tasks.next_of_layer(group.0, from) {
+        while let Some(context) = self.tasks.any_of_layer(group.0) {
             self.orphan(now, context);
-            from = context + 1;
         }
         let none = AsyncQueues::new(NIL);
         let queues = core::mem::replace(&mut self.async_queues[group.0 as usize], none);

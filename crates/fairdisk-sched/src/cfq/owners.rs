@@ -83,10 +83,8 @@ impl Cfq {
     /// Nothing new comes to the layer: what its tasks did there is forgotten, and its queues go
     /// when they are empty.
     pub(crate) fn layer_gone(&mut self, now: Jiffies, layer: u32) {
-        let mut from = 0;
-        while let Some(context) = self.tasks.next_of_layer(layer, from) {
+        while let Some(context) = self.tasks.any_of_layer(layer) {
             self.orphan(now, context);
-            from = context + 1;
         }
         for queue in self.layers[layer as usize].take_async_queues() {
             self.orphan_queue(now, queue);

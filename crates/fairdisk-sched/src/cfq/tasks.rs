@@ -5,6 +5,7 @@ use super::jiffies::Jiffies;
 use super::queue::NIL;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
+use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{IoPrio, TaskId};
 
 /// Every context, found by task and layer. A task has few, so they are chained.
@@ -14,11 +15,20 @@ pub(crate) struct Tasks {
     free: Vec<u32>,
     /// The first context of each task.
     first: Vec<u32>,
+    /// Those of each layer whose task lives.
+    layers: Vec<List>,
+    links: Lists<()>,
 }
 
 impl Tasks {
     pub(crate) const fn new() -> Self {
-        Self { contexts: Vec::new(), free: Vec::new(), first: Vec::new() }
+        Self {
+            contexts: Vec::new(),
+            free: Vec::new(),
+            first: Vec::new(),
+            layers: Vec::new(),
+            links: Lists::new(),
+        }
     }
 
     /// The context of `task` in `layer`.
@@ -46,9 +56,14 @@ impl Tasks {
         if index >= self.first.len() {
             self.first.resize(index + 1, NIL);
         }
+        let layer = context.layer as usize;
+        if layer >= self.layers.len() {
+            self.layers.resize(layer + 1, List::new());
+        }
         context.next = self.first[index];
         let at = put(&mut self.contexts, &mut self.free, context);
         self.first[index] = at;
+        self.links.insert(&mut self.layers[layer], at, ());
         at
     }
 
@@ -62,20 +77,20 @@ impl Tasks {
         self.chain(task).next()
     }
 
-    /// The first context in `layer`, from number `from` on, whose task lives.
-    pub(crate) fn next_of_layer(&self, layer: u32, from: u32) -> Option<u32> {
-        let mut rest = self.contexts.iter().skip(from as usize);
-        rest.position(|one| one.alive && one.layer == layer).map(|at| at as u32 + from)
+    /// One of the contexts in `layer` whose task lives.
+    pub(crate) fn any_of_layer(&self, layer: u32) -> Option<u32> {
+        self.layers.get(layer as usize)?.first()
     }
 
     /// The context is not its task's any more.
     pub(crate) fn orphan(&mut self, at: u32) {
-        let Context { task, next, .. } = self[at];
+        let Context { task, next, layer, .. } = self[at];
         let previous = self.chain(task).find(|one| self[*one].next == at);
         match previous {
             Some(previous) => self[previous].next = next,
             None => self.first[task.0 as usize] = next,
         }
+        self.links.remove(&mut self.layers[layer as usize], at);
         self[at].alive = false;
         self[at].next = NIL;
     }
@@ -134,9 +149,9 @@ mod tests {
         let mut make = |task, layer| tasks.find_or_make(0, TaskId(task), layer, IoPrio::UNSET);
         let (a, b, c) = (make(3, 0), make(3, 1), make(3, 2));
         assert_eq!(make(3, 1), b);
-        assert_eq!(tasks.next_of_layer(1, 0), Some(b));
+        assert_eq!(tasks.any_of_layer(1), Some(b));
         tasks.orphan(b);
-        assert_eq!((tasks.find(TaskId(3), 1), tasks.next_of_layer(1, 0)), (None, None));
+        assert_eq!((tasks.find(TaskId(3), 1), tasks.any_of_layer(1)), (None, None));
         assert_eq!((tasks.find(TaskId(3), 0), tasks.find(TaskId(3), 2)), (Some(a), Some(c)));
         tasks.orphan(c);
         tasks.orphan(a);
