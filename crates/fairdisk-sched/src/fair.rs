@@ -137,14 +137,21 @@ impl Fair {
         self.tree.set_weight(group.0, share.weight(WeightMap::LinearHigh0));
     }
 
+    fn set_parent(&mut self, group: u32, parent: Option<u32>) {
+        let outer: Vec<u32> = self.tree.path(group).skip(1).collect();
+        self.tree.set_parent(group, parent);
+        self.floors_want(group);
+        // What lies in the group may be barred no longer.
+        outer.into_iter().for_each(|outer| self.barred_floors_want(outer));
+    }
+
     fn set_qos(&mut self, now: Instant, group: GroupId, qos: Qos) {
         let entry = &mut self.groups[group.0 as usize];
         entry.ceiling.change(now, &entry.qos.ceiling, &qos.ceiling);
-        entry.qos = qos;
-        self.barred.release(group.0, &mut self.tree);
-        self.set_floor(now, group.0, &qos);
-        self.all_floors_want();
-        self.set_target(now, group.0, &qos);
+        let before = core::mem::replace(&mut entry.qos, qos);
+        self.set_floor(now, group.0, &before);
+        self.release_barred(group.0);
+        self.set_target(now, group.0, &before);
     }
 
     /// What the group still has queued is served; whoever gets its number starts afresh.
@@ -152,7 +159,7 @@ impl Fair {
         self.set_share(group, Share::DEFAULT);
         self.set_qos(now, group, Qos::NONE);
         self.groups[group.0 as usize].idle = None;
-        self.tree.set_parent(group.0, None);
+        self.set_parent(group.0, None);
         self.tree.forget(group.0);
         self.queues.group_removed(group.0);
         self.forget_free_queue();
@@ -193,6 +200,14 @@ impl Fair {
         let (group, amount) = (self.queues[rq.queue].group, (rq.bios, rq.bytes()));
         self.tree.is_barred(group)
             || self.barred.bar(now, group, amount, &mut self.tree, &mut self.groups)
+    }
+
+    /// The group may go on at once, and those with floors around it and in it.
+    fn release_barred(&mut self, group: u32) {
+        if self.barred.release(group, &mut self.tree) {
+            self.floors_want(group);
+            self.barred_floors_want(group);
+        }
     }
 
     /// All that is queued is above some ceiling.
@@ -299,8 +314,8 @@ impl Elevator for Fair {
             };
         }
         self.tree.pass(now);
-        if self.barred.release_due(now, &mut self.tree) {
-            self.all_floors_want();
+        while let Some(group) = self.barred.due(now) {
+            self.release_barred(group);
         }
         let step =
             if self.device.is_serial() { self.step_serial(now) } else { self.step_queueing(now) };
@@ -335,6 +350,7 @@ impl Elevator for Fair {
         entry.quiet_since = now;
         if let Some(target) = entry.qos.latency_p99 {
             entry.room.completed(now.since(rq.arrived), target);
+            self.targets.note_room(group, &entry.room);
         }
         self.charge_completed(now, &rq, completion.device_time);
         self.expect(now, group);
@@ -344,6 +360,7 @@ impl Elevator for Fair {
     fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span) {
         self.make_group(group);
         self.groups[group.0 as usize].quiet_since = now;
+        self.target_is_there(group.0);
         self.charge_flushed(now, group.0, device_time);
     }
 
@@ -369,8 +386,7 @@ impl Elevator for Fair {
                 if let Some(parent) = parent {
                     self.make_group(parent);
                 }
-                self.tree.set_parent(group.0, parent.map(|parent| parent.0));
-                self.all_floors_want();
+                self.set_parent(group.0, parent.map(|parent| parent.0));
             }
             Change::GroupQos { group, qos } => {
                 self.make_group(group);
@@ -440,7 +456,9 @@ impl Elevator for Fair {
     }
 
     fn drain(&mut self, now: Instant) -> Option<RequestId> {
-        self.barred.release_due(Instant::MAX, &mut self.tree);
+        while let Some(group) = self.barred.due(Instant::MAX) {
+            self.barred.release(group, &mut self.tree);
+        }
         self.turn = None;
         let group = self.tree.first()?;
         let at = self.next_of(now, self.queues.first_of(now, group));

@@ -28,28 +28,30 @@ impl Barred {
         self.until.first().map(|(_, at)| at)
     }
 
+    /// Whether the group itself may not go on.
+    pub(super) fn contains(&self, group: u32) -> bool {
+        self.until.key(group).is_some()
+    }
+
     /// When all of `groups` may go on, if one of them may not yet.
     pub(super) fn until(&self, groups: impl Iterator<Item = u32>) -> Option<Instant> {
         groups.filter_map(|group| self.until.key(group)).max()
     }
 
-    /// The group may go on at once.
-    pub(super) fn release(&mut self, group: u32, tree: &mut Hierarchy) {
-        if self.until.key(group).is_some() {
+    /// The group may go on at once; whether it might not before.
+    pub(super) fn release(&mut self, group: u32, tree: &mut Hierarchy) -> bool {
+        let barred = self.contains(group);
+        if barred {
             self.until.place(group, None);
             tree.set_barred(group, false);
         }
+        barred
     }
 
-    /// Those whose time has come may go on; whether there were any.
+    /// A group whose time has come.
     #[inline]
-    pub(super) fn release_due(&mut self, now: Instant, tree: &mut Hierarchy) -> bool {
-        let mut any = false;
-        while let Some((group, _)) = self.until.first().filter(|(_, at)| *at <= now) {
-            self.release(group, tree);
-            any = true;
-        }
-        any
+    pub(super) fn due(&self, now: Instant) -> Option<u32> {
+        self.until.first().filter(|(_, at)| *at <= now).map(|(group, _)| group)
     }
 
     /// Bars the first around `group` that would be above its ceiling with so much more; whether

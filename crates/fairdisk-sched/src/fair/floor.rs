@@ -6,12 +6,13 @@
 //! What can be promised is known as well as what requests cost. So floors that turn out to take
 //! more of the device than may be promised are kept no further than that while others wait.
 
-use super::Fair;
 use super::device::Device;
+use super::{Fair, NIL};
 use crate::groups::Order;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{GroupId, Instant, Qos, Rates, Refusal, Span};
 
 /// Floors may take so much of a second of the device.
@@ -35,7 +36,10 @@ pub(super) const DEBT_MOST: Span = Span::from_ms(100);
 pub(super) struct Floors {
     due: Order<Instant>,
     /// All that have a floor.
-    groups: Vec<u32>,
+    all: List,
+    in_all: Lists<()>,
+    /// Those that wait for a group at its ceiling, in the list of that.
+    barred: Lists<()>,
     /// What goes by shares, before floors are served again, once it is more than the rest of a
     /// second.
     owed: Span,
@@ -43,11 +47,22 @@ pub(super) struct Floors {
 
 impl Floors {
     pub(super) const fn new() -> Self {
-        Self { due: Order::new(), groups: Vec::new(), owed: Span::ZERO }
+        Self {
+            due: Order::new(),
+            all: List::new(),
+            in_all: Lists::new(),
+            barred: Lists::new(),
+            owed: Span::ZERO,
+        }
     }
 
     pub(super) const fn is_empty(&self) -> bool {
-        self.groups.is_empty()
+        self.all.first().is_none()
+    }
+
+    /// All that have a floor.
+    fn all(&self) -> impl Iterator<Item = u32> {
+        core::iter::successors(self.all.last(), |at| self.in_all.previous(*at))
     }
 
     /// A request took so much of the device, for a floor or by its group's share.
@@ -67,15 +82,18 @@ impl Floors {
 pub(super) struct PaidUntil(Instant);
 
 impl Fair {
-    /// The group has this floor from now on, or none.
-    pub(super) fn set_floor(&mut self, now: Instant, group: u32, qos: &Qos) {
+    /// The group has another floor from now on than it had before, or none.
+    pub(super) fn set_floor(&mut self, now: Instant, group: u32, before: &Qos) {
         // What was paid for was another floor, or that of a group that had its number before.
         let paid = &mut self.groups[group as usize].floor_paid;
         *paid = PaidUntil(paid.0.min(now));
         self.floors.due.place(group, None);
-        self.floors.groups.retain(|one| *one != group);
-        if !qos.floor.is_none() {
-            self.floors.groups.push(group);
+        self.wait_for_ceiling(group, NIL);
+        if !before.floor.is_none() {
+            self.floors.in_all.remove(&mut self.floors.all, group);
+        }
+        if self.has_floor(group) {
+            self.floors.in_all.insert(&mut self.floors.all, group, ());
             self.floor_wants(group);
         }
     }
@@ -93,19 +111,43 @@ impl Fair {
         }
     }
 
-    /// All with floors may want what they are promised.
-    pub(super) fn all_floors_want(&mut self) {
-        for at in 0..self.floors.groups.len() {
-            self.floor_wants(self.floors.groups[at]);
+    /// Floors that waited for the ceiling of `group` may want what they are promised.
+    pub(super) fn barred_floors_want(&mut self, group: u32) {
+        // Some may have to wait for the same ceiling again.
+        let mut waiting = core::mem::take(&mut self.groups[group as usize].barred_floors);
+        while let Some(one) = waiting.first() {
+            self.floors.barred.remove(&mut waiting, one);
+            self.groups[one as usize].floor_barred_by = NIL;
+            self.floor_wants(one);
         }
     }
 
+    /// The floor may want what it is promised. What is in a group at its ceiling cannot, until that
+    /// may go on.
     fn floor_wants(&mut self, group: u32) {
-        let entry = &self.groups[group as usize];
-        let wants = !entry.qos.floor.is_none() && self.floors.due.key(group).is_none();
-        if wants && self.tree.first_inside(group).is_some() {
-            let due = entry.floor_paid.0;
+        if !self.has_floor(group) || self.floors.due.key(group).is_some() {
+            return;
+        }
+        let barred_by = self.tree.path(group).find(|one| self.barred.contains(*one));
+        self.wait_for_ceiling(group, barred_by.unwrap_or(NIL));
+        if self.tree.first_inside(group).is_some() {
+            let due = self.groups[group as usize].floor_paid.0;
             self.floors.due.place(group, Some(due));
+        }
+    }
+
+    /// The floor waits for the ceiling of `barred_by`, or for none.
+    fn wait_for_ceiling(&mut self, group: u32, barred_by: u32) {
+        let before = &mut self.groups[group as usize].floor_barred_by;
+        let before = core::mem::replace(before, barred_by);
+        if before == barred_by {
+            return;
+        }
+        if let Some(before) = self.groups.get_mut(before as usize) {
+            self.floors.barred.remove(&mut before.barred_floors, group);
+        }
+        if let Some(by) = self.groups.get_mut(barred_by as usize) {
+            self.floors.barred.insert(&mut by.barred_floors, group, ());
         }
     }
 
@@ -124,6 +166,7 @@ impl Fair {
                 return Some(due);
             }
             self.floors.due.place(group, None);
+            self.floor_wants(group);
         }
     }
 
@@ -172,7 +215,7 @@ impl Fair {
     fn promised_beside(&self, group: u32) -> Span {
         let around = |one: &u32| self.tree.path(group).any(|outer| outer == *one);
         let beside = |one: &u32| !around(one) && !self.tree.is_inside(*one, group);
-        let mut others: Vec<u32> = self.floors.groups.iter().copied().filter(beside).collect();
+        let mut others: Vec<u32> = self.floors.all().filter(beside).collect();
         others.sort_by_key(|one| Reverse(self.tree.path(*one).count()));
         let (mut all, mut inside) = (Span::ZERO, BTreeMap::new());
         for one in others {

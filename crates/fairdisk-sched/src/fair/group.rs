@@ -1,9 +1,11 @@
 //! What is known of a group beside its place among the others.
 
+use super::NIL;
 use super::ceiling::Ceiling;
 use super::floor::PaidUntil;
 use super::mean::Mean;
 use super::target::Room;
+use fairdisk_core::list::List;
 use fairdisk_core::{Instant, Qos, Span};
 
 /// A group.
@@ -12,6 +14,10 @@ pub(super) struct Group {
     pub(super) qos: Qos,
     pub(super) ceiling: Ceiling,
     pub(super) floor_paid: PaidUntil,
+    /// The group at a ceiling, itself or around it, for which its floor waits, or `NIL`.
+    pub(super) floor_barred_by: u32,
+    /// Floors that wait for its own ceiling.
+    pub(super) barred_floors: List,
     /// How long the disk is kept for it at most, if not as long as for every group.
     pub(super) idle: Option<Span>,
     /// What it lets others have at the device, if it has a latency target.
@@ -36,6 +42,8 @@ impl Group {
             qos: Qos::NONE,
             ceiling: Ceiling::default(),
             floor_paid: PaidUntil::default(),
+            floor_barred_by: NIL,
+            barred_floors: List::new(),
             idle: None,
             room: Room::default(),
             waiting: 0,

@@ -7,6 +7,7 @@ use super::NIL;
 use super::queue::{CLASSES, Queue};
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
+use fairdisk_core::list::{List, Lists};
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{Instant, IoPrio, Span, TaskId};
 
@@ -25,6 +26,8 @@ struct Class {
 struct Leaf {
     classes: [Class; CLASSES],
     asynchronous: u32,
+    /// All its queues that are added to.
+    queues: List,
 }
 
 /// Every queue.
@@ -35,6 +38,7 @@ pub(super) struct Queues {
     /// The first queue of each task.
     first: Vec<u32>,
     leaves: Vec<Leaf>,
+    in_leaf: Lists<()>,
     order: Forest<u64>,
     /// A class that was passed over for so long is served once.
     patience: Span,
@@ -47,6 +51,7 @@ impl Queues {
             free: Vec::new(),
             first: Vec::new(),
             leaves: Vec::new(),
+            in_leaf: Lists::new(),
             order: Forest::new(),
             patience,
         }
@@ -57,7 +62,7 @@ impl Queues {
         while self.leaves.len() <= group as usize {
             let class = Class { tree: Tree::new(), reached: 0, passed_since: Instant::ZERO };
             let classes = [class.clone(), class.clone(), class];
-            self.leaves.push(Leaf { classes, asynchronous: NIL });
+            self.leaves.push(Leaf { classes, asynchronous: NIL, queues: List::new() });
         }
     }
 
@@ -124,7 +129,8 @@ impl Queues {
     }
 
     fn put(&mut self, queue: Queue) -> u32 {
-        match self.free.pop() {
+        let group = queue.group as usize;
+        let at = match self.free.pop() {
             Some(at) => {
                 self.queues[at as usize] = queue;
                 at
@@ -135,7 +141,9 @@ impl Queues {
                 self.free.reserve(self.queues.capacity() - self.free.len());
                 self.queues.len() as u32 - 1
             }
-        }
+        };
+        self.in_leaf.insert(&mut self.leaves[group].queues, at, ());
+        at
     }
 
     /// All queues of the task have this priority from now on.
@@ -185,12 +193,8 @@ impl Queues {
 
     /// The group is gone: its queues go when they are empty.
     pub(super) fn group_removed(&mut self, group: u32) {
-        for at in 0..self.queues.len() as u32 {
-            let Queue { group: own, task, orphan, .. } = self[at];
-            if own != group || orphan {
-                continue;
-            }
-            match task {
+        while let Some(at) = self.leaves[group as usize].queues.first() {
+            match self[at].task {
                 Some(task) => self.unchain(task, at),
                 None => self.leaves[group as usize].asynchronous = NIL,
             }
@@ -212,6 +216,8 @@ impl Queues {
     }
 
     fn orphan(&mut self, at: u32) {
+        let group = self[at].group as usize;
+        self.in_leaf.remove(&mut self.leaves[group].queues, at);
         self[at].orphan = true;
         self.release_if_done(at);
     }

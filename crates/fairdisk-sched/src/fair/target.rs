@@ -8,15 +8,16 @@ use super::floor::DEBT_MOST;
 use super::group::Group;
 use super::{Fair, Step};
 use crate::groups::Order;
-use alloc::vec::Vec;
 use fairdisk_core::{Instant, Qos, Span, Why};
 
 /// Groups with targets that have something queued, by when that should go.
 #[derive(Debug)]
 pub(super) struct Targets {
     due: Order<Instant>,
-    /// All that have a target.
-    groups: Vec<u32>,
+    /// How many have a target.
+    groups: u32,
+    /// Those that may be there, by how much they let others have.
+    there: Order<Span>,
     /// How much those with targets, as far as they are there, let others have at the device; and
     /// until when that is true.
     room: Option<Span>,
@@ -78,19 +79,38 @@ impl Room {
 
 impl Targets {
     pub(super) const fn new() -> Self {
-        Self { due: Order::new(), groups: Vec::new(), room: None, room_until: Instant::ZERO }
+        Self {
+            due: Order::new(),
+            groups: 0,
+            there: Order::new(),
+            room: None,
+            room_until: Instant::ZERO,
+        }
     }
 
     /// How much others may have at the device, where it serves several at once, so that the targets
     /// can be met.
     pub(super) fn leave_room(&mut self, now: Instant, groups: &[Group]) -> Option<Span> {
-        if !self.groups.is_empty() && now >= self.room_until {
-            let there = |group: &&Group| !group.is_quiet() || now.since(group.quiet_since) < THERE;
-            let groups = self.groups.iter().map(|group| &groups[*group as usize]);
-            self.room = groups.filter(there).map(|group| group.room.most).min();
+        if self.groups > 0 && now >= self.room_until {
+            let is_there =
+                |group: &Group| !group.is_quiet() || now.since(group.quiet_since) < THERE;
+            self.room = loop {
+                let Some((group, most)) = self.there.first() else { break None };
+                if is_there(&groups[group as usize]) {
+                    break Some(most);
+                }
+                self.there.place(group, None);
+            };
             self.room_until = now + LOOK;
         }
         self.room
+    }
+
+    /// The group is there, and lets others have so much.
+    pub(super) fn note_room(&mut self, group: u32, room: &Room) {
+        if self.there.key(group) != Some(room.most) {
+            self.there.place(group, Some(room.most));
+        }
     }
 
     /// When to look again who is there.
@@ -105,17 +125,27 @@ impl Targets {
 }
 
 impl Fair {
-    /// The group has this target from now on, or none.
-    pub(super) fn set_target(&mut self, now: Instant, group: u32, qos: &Qos) {
-        let targets = &mut self.targets;
-        targets.groups.retain(|one| *one != group);
-        if let Some(target) = qos.latency_p99 {
-            targets.groups.push(group);
-            self.groups[group as usize].room = Room::new(target);
+    /// The group has another target from now on than it had before, or none.
+    pub(super) fn set_target(&mut self, now: Instant, group: u32, before: &Qos) {
+        let (targets, entry) = (&mut self.targets, &mut self.groups[group as usize]);
+        targets.groups -= u32::from(before.latency_p99.is_some());
+        targets.there.place(group, None);
+        if let Some(target) = entry.qos.latency_p99 {
+            targets.groups += 1;
+            entry.room = Room::new(target);
+            targets.note_room(group, &entry.room);
         }
         (targets.room, targets.room_until) = (None, Instant::ZERO);
         targets.due.place(group, None);
         self.target_wants(now, group);
+    }
+
+    /// The disk did something for the group: if it has a target, that is there.
+    pub(super) fn target_is_there(&mut self, group: u32) {
+        let entry = &self.groups[group as usize];
+        if entry.qos.latency_p99.is_some() {
+            self.targets.note_room(group, &entry.room);
+        }
     }
 
     /// What the group has queued has changed. If nothing of it is at the device, and it has no more
@@ -124,12 +154,13 @@ impl Fair {
     /// own.
     #[inline]
     pub(super) fn target_wants(&mut self, now: Instant, group: u32) {
-        if self.targets.groups.is_empty() {
+        if self.targets.groups == 0 {
             return;
         }
         self.targets.due.place(group, None);
         let entry = &self.groups[group as usize];
         let Some(target) = entry.qos.latency_p99.filter(|_| entry.waiting > 0) else { return };
+        self.targets.note_room(group, &entry.room);
         let queue = self.queues.first_of(now, group);
         let (_, arrived) = self.requests.oldest(&self.queues[queue]);
         let service = self.device.service.or_zero();
