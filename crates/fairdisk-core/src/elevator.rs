@@ -20,7 +20,11 @@ use crate::time::{Instant, Span};
 /// 4. [`Decision::WaitUntil`] names a later instant at which the answer changes;
 ///    [`Decision::WaitCompletion`] is said only with requests in flight.
 /// 5. [`Decision::Idle`] exactly when nothing is queued or in flight.
-/// 6. Work per call is bounded.
+/// 6. Work per call is bounded: it grows no faster than the logarithm of groups, tasks and
+///    requests, and not with the time that has passed. A call may do what earlier ones have put
+///    off, as long as each puts off no more than a bounded part; and what changes the device, or
+///    asks whether a change is accepted, may look at all groups. (History and its rivals are held
+///    to it as well, but for the calls that the test of this law names.)
 /// 7. The same inputs give the same decisions on every machine.
 /// 8. Flushes and overlapping writes keep their order (the engine's part).
 /// 9. Every admitted request is dispatched within the bound the elevator states. (History states

@@ -1,0 +1,320 @@
+//! A storm of any size: groups of three tasks, each with a request at a time; what they ask for
+//! changes all the time, and so does who lies where. As much time passes for each request as keeps
+//! the rate of a group the same, however many there are.
+
+use crate::meter::Meter;
+use fairdisk_core::{
+    Admission, Change, Completion, Cost, CostModel, Decision, Elevator, Flags, GroupId, Instant,
+    IoClass, IoPrio, Lba, Op, Prng, Qos, Rates, Request, RequestId, Sectors, Share, Span, TaskId,
+    Weight,
+};
+use std::collections::{BTreeSet, VecDeque};
+use std::num::NonZeroU64;
+
+/// Tasks of a group.
+const TASKS: u32 = 3;
+
+/// What the storm is like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Weather {
+    pub(crate) groups: u32,
+    /// Requests the device takes; more than one where it has no head.
+    pub(crate) depth: u32,
+    /// Now and then so much time passes at once.
+    pub(crate) pause: Option<Span>,
+    /// So many calls are looked at.
+    pub(crate) calls: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Asleep,
+    Queued,
+    AtDevice,
+}
+
+struct Task {
+    id: TaskId,
+    group: u32,
+    ioprio: IoPrio,
+    state: State,
+}
+
+pub(crate) struct Scene<E> {
+    weather: Weather,
+    elevator: E,
+    meter: Meter,
+    prng: Prng,
+    now: Instant,
+    service: Span,
+    /// A task's request has the number of the task here.
+    tasks: Vec<Task>,
+    at_device: VecDeque<(Instant, u32)>,
+    asleep: BTreeSet<(Instant, u32)>,
+}
+
+impl<E: Elevator> Scene<E> {
+    /// Lets the storm rage over an elevator.
+    pub(crate) fn run(weather: Weather, elevator: E, meter: Meter) -> Meter {
+        let tasks = (0..weather.groups * TASKS).map(|task| Task {
+            id: TaskId(task),
+            group: 1 + task / TASKS,
+            ioprio: IoPrio::UNSET,
+            state: State::Asleep,
+        });
+        let mut scene = Self {
+            weather,
+            elevator,
+            meter,
+            prng: Prng::new(6),
+            now: Instant::ZERO,
+            service: Span::from_ns(80_000_000 / u64::from(weather.groups)),
+            tasks: tasks.collect(),
+            at_device: VecDeque::new(),
+            asleep: BTreeSet::new(),
+        };
+        scene.set_up();
+        // Everybody has been served, moved and gone, so that what grows has grown.
+        let often = 8 * scene.tasks.len();
+        (0..often).for_each(|_| scene.step());
+        scene.meter.begin();
+        let until = scene.meter.calls() + weather.calls;
+        while scene.meter.calls() < until {
+            scene.step();
+        }
+        scene.meter
+    }
+
+    fn set_up(&mut self) {
+        let Weather { depth, groups, .. } = self.weather;
+        let random = self.service;
+        let cost = Cost { sequential: random, random, byte_ps: 0, random_byte_ps: 0 };
+        let saturation = self.service;
+        self.configure("", Change::Depth { depth });
+        self.configure("", Change::Rotational { rotational: depth == 1 });
+        let costs = CostModel { depth, saturation, read: cost, write: cost };
+        self.configure("", Change::Costs(costs));
+        for group in 1..=groups {
+            let (share, group) = (Share::DEFAULT, GroupId(group));
+            self.configure("", Change::GroupAdded { group, share });
+            self.nest(group.0);
+            self.limit(group.0);
+        }
+        (0..self.tasks.len() as u32).for_each(|task| self.submit(task));
+    }
+
+    fn configure(&mut self, kind: &'static str, change: Change) {
+        let Self { elevator, now, meter, .. } = self;
+        meter.call(kind, || elevator.configure(*now, &change));
+    }
+
+    fn step(&mut self) {
+        match self.prng.below(40) {
+            0 => self.change(),
+            1 => self.withdraw(),
+            2 if self.prng.chance(1, 40) => self.pause(),
+            3 if self.prng.chance(1, 10) => self.flush(),
+            _ => self.serve(),
+        }
+    }
+
+    fn pause(&mut self) {
+        let pause = self.weather.pause.unwrap_or(Span::ZERO);
+        self.now += pause;
+    }
+
+    fn flush(&mut self) {
+        let group = self.some_group();
+        let Self { elevator, now, meter, service, .. } = self;
+        meter.call("flushed", || elevator.flushed(*now, group, *service));
+    }
+
+    // ---- requests --------------------------------------------------------------------------
+
+    fn submit(&mut self, at: u32) {
+        let task = &mut self.tasks[at as usize];
+        task.state = State::Queued;
+        let is_write = self.prng.chance(1, 3);
+        let request = Request {
+            id: RequestId(at),
+            task: task.id,
+            group: GroupId(task.group),
+            op: if is_write { Op::Write } else { Op::Read },
+            start: Lba(8 * self.prng.below(1 << 28)),
+            sectors: Sectors(8),
+            sync: !is_write || self.prng.chance(1, 2),
+            flags: if self.prng.chance(1, 20) { Flags::META } else { Flags::NONE },
+            ioprio: task.ioprio,
+            arrived: self.now,
+        };
+        let Self { elevator, now, meter, .. } = self;
+        if let Admission::Displaces(other) = meter.call("admit", || elevator.admit(*now, &request))
+        {
+            self.issue(other);
+        }
+    }
+
+    fn issue(&mut self, id: RequestId) {
+        let Self { elevator, now, meter, .. } = self;
+        meter.call("activate", || elevator.activate(*now, id));
+        self.tasks[id.0 as usize].state = State::AtDevice;
+        let free = self.at_device.back().map_or(self.now, |(done, _)| self.now.max(*done));
+        self.at_device.push_back((free + self.service, id.0));
+    }
+
+    fn serve(&mut self) {
+        self.wake();
+        let mut until = None;
+        if self.at_device.len() < self.weather.depth as usize {
+            let Self { elevator, now, meter, .. } = self;
+            match meter.call("decide", || elevator.decide(*now)) {
+                Decision::Dispatch(id, _) => return self.issue(id),
+                Decision::WaitUntil(at, _) => until = Some(at),
+                Decision::WaitCompletion(_) | Decision::Idle => {}
+            }
+        }
+        let done = self.at_device.front().map(|(done, _)| *done);
+        let wakes = self.asleep.first().map(|(at, _)| *at);
+        let next = [done, wakes, until].into_iter().flatten().min().expect("something happens");
+        self.now = self.now.max(next);
+        if done.is_some_and(|done| done <= self.now) {
+            self.complete();
+        }
+    }
+
+    fn complete(&mut self) {
+        let Some((_, at)) = self.at_device.pop_front() else { return };
+        let completion = Completion { request: RequestId(at), device_time: self.service, ok: true };
+        let Self { elevator, now, meter, .. } = self;
+        meter.call("complete", || elevator.complete(*now, &completion));
+        if self.prng.chance(1, 4) { self.sleep(at) } else { self.submit(at) }
+    }
+
+    fn sleep(&mut self, at: u32) {
+        self.tasks[at as usize].state = State::Asleep;
+        let until = self.now + Span::from_us(self.prng.below(20_000));
+        self.asleep.insert((until, at));
+    }
+
+    fn wake(&mut self) {
+        if let Some((at, task)) = self.asleep.first().copied().filter(|(at, _)| *at <= self.now) {
+            self.asleep.remove(&(at, task));
+            self.submit(task);
+        }
+    }
+
+    fn withdraw(&mut self) {
+        let at = self.some_task();
+        if self.tasks[at as usize].state == State::Queued {
+            let Self { elevator, now, meter, .. } = self;
+            meter.call("withdraw", || elevator.withdraw(*now, RequestId(at)));
+            self.sleep(at);
+        }
+    }
+
+    // ---- changes ---------------------------------------------------------------------------
+
+    fn some_task(&mut self) -> u32 {
+        self.prng.below(self.tasks.len() as u64) as u32
+    }
+
+    fn some_group(&mut self) -> GroupId {
+        GroupId(self.prng.between(1, u64::from(self.weather.groups)) as u32)
+    }
+
+    /// The first groups hold others, and stay.
+    const fn holders(&self) -> u32 {
+        self.weather.groups / 8
+    }
+
+    fn change(&mut self) {
+        let group = self.some_group();
+        match self.prng.below(8) {
+            0 => {
+                let weight = Weight::new(self.prng.between(1, 10_000) as u32);
+                let share = Share::Weight(weight.expect("in range"));
+                self.configure("share", Change::GroupShare { group, share });
+            }
+            1 => self.limit(group.0),
+            2 => self.nest(group.0),
+            3 => {
+                let idle = self.prng.chance(1, 2).then_some(Span::from_ms(20));
+                self.configure("idle", Change::GroupIdle { group, idle });
+            }
+            4 => self.reprioritise(),
+            5 => {
+                let at = self.some_task();
+                let home = 1 + at / TASKS;
+                let other = if home == self.weather.groups { 1 } else { home + 1 };
+                let group = if self.prng.chance(1, 2) { home } else { other };
+                self.move_task(at, group);
+            }
+            6 => {
+                let at = self.some_task() as usize;
+                let task = self.tasks[at].id;
+                self.configure("exit", Change::TaskExited { task });
+                // One of two numbers it has in turn.
+                let all = self.tasks.len() as u32;
+                self.tasks[at].id = TaskId((task.0 + all) % (2 * all));
+            }
+            _ if group.0 > self.holders() => self.replace(group),
+            _ => {}
+        }
+    }
+
+    /// A floor, a ceiling, a target, or any of them.
+    fn limit(&mut self, group: u32) {
+        let mut some = |least: u64, most: u64| {
+            let number = self.prng.between(least, most);
+            self.prng.chance(1, 2).then_some(number)
+        };
+        let iops =
+            |iops: Option<u64>| Rates { iops: iops.and_then(NonZeroU64::new), ..Rates::NONE };
+        let (floor, ceiling) = (iops(some(1, 10)), iops(some(10, 40)));
+        let latency_p99 = some(5, 200).map(Span::from_ms);
+        let burst = Span::from_ms(100);
+        let (qos, group) = (Qos { floor, ceiling, burst, latency_p99 }, GroupId(group));
+        self.configure("qos", Change::GroupQos { group, qos });
+    }
+
+    /// Puts the group into one of those that hold others, or beside them.
+    fn nest(&mut self, group: u32) {
+        if group > self.holders() {
+            let outer = self.prng.between(1, u64::from(self.holders())) as u32;
+            let parent = self.prng.chance(1, 2).then_some(GroupId(outer));
+            self.configure("parent", Change::GroupParent { group: GroupId(group), parent });
+        }
+    }
+
+    fn reprioritise(&mut self) {
+        let classes = [IoClass::None, IoClass::RealTime, IoClass::BestEffort, IoClass::Idle];
+        let class = classes[self.prng.below(4) as usize];
+        let ioprio = IoPrio { class, level: self.prng.below(8) as u8 };
+        let at = self.some_task() as usize;
+        let task = self.tasks[at].id;
+        self.tasks[at].ioprio = ioprio;
+        self.configure("priority", Change::TaskPriority { task, ioprio });
+    }
+
+    fn move_task(&mut self, at: u32, group: u32) {
+        let task = &mut self.tasks[at as usize];
+        task.group = group;
+        let (task, group) = (task.id, GroupId(group));
+        self.configure("move", Change::TaskMoved { task, group });
+    }
+
+    /// The group goes, and another gets its number.
+    fn replace(&mut self, group: GroupId) {
+        for at in 0..self.tasks.len() as u32 {
+            if self.tasks[at as usize].group == group.0 {
+                self.move_task(at, 1);
+            }
+        }
+        self.configure("parent", Change::GroupParent { group, parent: None });
+        self.configure("removed", Change::GroupRemoved { group });
+        let share = Share::DEFAULT;
+        self.configure("added", Change::GroupAdded { group, share });
+        let first = (group.0 - 1) * TASKS;
+        (first..first + TASKS).for_each(|at| self.move_task(at, group.0));
+    }
+}
