@@ -13,7 +13,7 @@
 
 mod tags;
 
-use crate::groups::{GroupQueues, Order};
+use crate::groups::{GroupQueues, Order, VirtualTime};
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, GroupId, Handover, Instant,
@@ -67,11 +67,11 @@ pub struct Mclock {
     /// Groups whose limit tag is still to come.
     limits: Order<Instant>,
     /// Groups that may be served by weight, by proportion tag.
-    ready: Order<u64>,
+    ready: Order<VirtualTime>,
     /// Groups at their ceilings, by proportion tag.
-    limited: Order<u64>,
+    limited: Order<VirtualTime>,
     /// The largest proportion tag of a request that was served.
-    served: u64,
+    served: VirtualTime,
 }
 
 impl Mclock {
@@ -100,7 +100,7 @@ impl Mclock {
 
     /// The smallest proportion tag of all groups that want the disk: where a group that was away
     /// begins.
-    fn smallest_proportion(&self) -> u64 {
+    fn smallest_proportion(&self) -> VirtualTime {
         let firsts = [self.ready.first(), self.limited.first()].into_iter().flatten();
         firsts.map(|(_, proportion)| proportion).min().unwrap_or(self.served)
     }

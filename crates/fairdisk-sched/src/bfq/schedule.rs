@@ -247,7 +247,7 @@ impl Schedule {
     fn enter(&mut self, entity: u32, start: Virtual) {
         let it = &mut self.entities[entity as usize];
         it.weight = it.weight_due;
-        let finish = start.saturating_add(worth(it.budget, it.weight));
+        let finish = start + worth(it.budget, it.weight);
         (it.start, it.finish, it.active) = (start, finish, true);
         let (times, weight) = ((it.start, it.finish), it.weight);
         let line = &mut self.nodes[it.parent as usize].lines[it.class];
@@ -270,7 +270,7 @@ impl Schedule {
         while entity != NIL {
             let it = &mut self.entities[entity as usize];
             it.budget = budget;
-            let finish = it.start.saturating_add(worth(sectors, it.weight));
+            let finish = it.start + worth(sectors, it.weight);
             let node = &mut self.nodes[it.parent as usize];
             node.lines[it.class].advance(sectors);
             let outer = node.entity;

@@ -8,18 +8,18 @@
 //! by F when virtual time gets there, once in each service: the choice is the same, and so is
 //! O(log n), on average.
 
+use crate::groups::VirtualTime;
 use fairdisk_core::tree::{Forest, Tree};
 
 /// A point in virtual time: sectors per weight, as fixed point.
-pub(super) type Virtual = u64;
+pub(super) type Virtual = VirtualTime;
 
-/// Fractional bits of virtual time: a sector at the highest weight still counts. 9 PB fit that are
-/// served at the lowest weight alone; beyond, all are alike.
+/// Fractional bits of virtual time: a sector at the highest weight still counts.
 const FRACTION: u32 = 20;
 
 /// What `sectors` are worth to an entity of this weight.
 pub(super) const fn worth(sectors: u64, weight: u64) -> Virtual {
-    (sectors << FRACTION) / weight
+    ((sectors << FRACTION) / weight) as Virtual
 }
 
 /// The trees all timelines share.
@@ -92,7 +92,7 @@ impl Timeline {
     /// One of the entities was served.
     pub(super) const fn advance(&mut self, sectors: u64) {
         if self.weights > 0 {
-            self.now = self.now.saturating_add(worth(sectors, self.weights));
+            self.now += worth(sectors, self.weights);
         }
     }
 

@@ -12,6 +12,7 @@
 mod line;
 
 use super::NIL;
+use crate::groups::VirtualTime;
 use alloc::vec::Vec;
 use fairdisk_core::tree::Forest;
 use fairdisk_core::{Instant, Span, Weight};
@@ -43,7 +44,7 @@ pub(super) struct Hierarchy {
     members: Vec<Member>,
     /// The line of the groups that lie in no other, then one for each group.
     lines: Vec<Line>,
-    order: Forest<u64>,
+    order: Forest<VirtualTime>,
     credit: Span,
     lag: Span,
     now: Instant,
@@ -218,7 +219,7 @@ impl Hierarchy {
         loop {
             let line = self.line_of(at);
             let Member { start, weight, .. } = *self.member(at);
-            let bound = self.lines[line].reached.saturating_add(virtual_time(most, weight));
+            let bound = self.lines[line].reached + virtual_time(most, weight);
             if start > bound {
                 self.set_start(at, line, bound);
             }
@@ -231,7 +232,7 @@ impl Hierarchy {
     pub(super) fn is_ahead(&self, group: u32, most: Span) -> bool {
         self.levels(group).any(|(at, line)| {
             let Member { start, weight, .. } = *self.member(at);
-            start > line.reached.saturating_add(virtual_time(most, weight))
+            start > line.reached + virtual_time(most, weight)
         })
     }
 
@@ -271,7 +272,7 @@ impl Hierarchy {
         loop {
             let line = self.line_of(at);
             let Member { start, weight, .. } = *self.member(at);
-            let start = start.saturating_add(virtual_time(cost, weight));
+            let start = start + virtual_time(cost, weight);
             self.set_start(at, line, start.saturating_sub(virtual_time(charged, weight)));
             let Some(outer) = outer_of(line) else { return };
             at = outer;
@@ -412,7 +413,7 @@ impl Hierarchy {
     }
 
     /// One that was away may catch up on a little, no more, and still owes what it owed.
-    fn start_on_return(&self, at: u32, line: usize) -> u64 {
+    fn start_on_return(&self, at: u32, line: usize) -> VirtualTime {
         let Member { start, weight, left, .. } = *self.member(at);
         let line = &self.lines[line];
         let credit = virtual_time(self.credit, weight);
@@ -421,7 +422,7 @@ impl Hierarchy {
         start.max(line.reached.saturating_sub(if brief { credit.max(lag) } else { credit }))
     }
 
-    fn set_start(&mut self, at: u32, line: usize, start: u64) {
+    fn set_start(&mut self, at: u32, line: usize, start: VirtualTime) {
         let member = &mut self.members[at as usize];
         member.start = start;
         if let Some(tree) = self.lines[line].tree_of(member.state) {

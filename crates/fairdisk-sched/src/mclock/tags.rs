@@ -1,6 +1,7 @@
 //! The tags of a group's first request. Those of later ones follow from them, so that they need not
 //! be kept.
 
+use crate::groups::VirtualTime;
 use fairdisk_core::{Instant, Qos, Span, Weight};
 
 /// What a thousandth of an I/O adds to the proportion tag at weight 1.
@@ -11,7 +12,7 @@ const SCALE: u64 = Weight::MAX as u64;
 pub(super) struct Tags {
     reservation: Instant,
     limit: Instant,
-    pub(super) proportion: u64,
+    pub(super) proportion: VirtualTime,
 }
 
 /// What a group asks for, and the tags of its first request.
@@ -28,7 +29,7 @@ pub(super) struct Client {
 
 impl Client {
     /// A group whose proportion tags begin at `proportion`.
-    pub(super) const fn new(weight: Weight, proportion: u64) -> Self {
+    pub(super) const fn new(weight: Weight, proportion: VirtualTime) -> Self {
         let tags = Tags { reservation: Instant::ZERO, limit: Instant::ZERO, proportion };
         Self { weight, qos: Qos::NONE, tags, next: tags, arrived: Instant::ZERO }
     }
@@ -45,7 +46,7 @@ impl Client {
     /// Gives the first request its tags: what those before allow, and not earlier than it came. A
     /// group that was away starts at `least`, the smallest proportion tag of the others
     /// (section 3.2).
-    pub(super) fn tag(&mut self, arrived: Instant, least: u64, anticipation: Span) {
+    pub(super) fn tag(&mut self, arrived: Instant, least: VirtualTime, anticipation: Span) {
         let came = self.came(arrived, anticipation);
         self.tags = Tags {
             reservation: self.next.reservation.max(came),
@@ -73,7 +74,7 @@ impl Client {
         self.next = Tags {
             reservation: self.tags.reservation + reserved,
             limit: self.tags.limit + self.qos.ceiling.time_of(bytes),
-            proportion: self.tags.proportion.saturating_add(cost),
+            proportion: self.tags.proportion + VirtualTime::from(cost),
         };
     }
 

@@ -1,6 +1,7 @@
 //! Classes of requests and what each has been served, by its shares; one level of classes inside a
 //! class.
 
+use crate::groups::VirtualTime;
 use alloc::vec::Vec;
 use core::iter;
 use fairdisk_core::tree::{Forest, Tree};
@@ -14,31 +15,32 @@ struct Class {
     shares: u64,
     outer: Option<u32>,
     /// Service received divided by shares, among the classes inside the same outermost one.
-    inside: u64,
+    inside: VirtualTime,
     /// The same as an outermost class, among the others.
-    among: u64,
+    among: VirtualTime,
     /// The outermost class it stands in line in, if it has requests queued.
     stands_in: Option<u32>,
     /// Those of its inner classes, and itself, that have requests queued.
     line: Tree,
     /// The sum of the inner class that was served last.
-    last: u64,
+    last: VirtualTime,
 }
 
 /// All classes.
 #[derive(Debug)]
 pub(super) struct Classes {
     classes: Vec<Class>,
-    inner: Forest<u64>,
-    outer: Forest<u64>,
+    inner: Forest<VirtualTime>,
+    outer: Forest<VirtualTime>,
     line: Tree,
     /// The sum of the outermost class that was served last.
-    last: u64,
+    last: VirtualTime,
     forgiven: Span,
 }
 
-const fn served(cost: Span, shares: u64) -> u64 {
-    cost.as_ns().saturating_mul(UNIT) / if shares == 0 { 1 } else { shares }
+const fn served(cost: Span, shares: u64) -> VirtualTime {
+    let shares = if shares == 0 { 1 } else { shares };
+    (cost.as_ns().saturating_mul(UNIT) / shares) as VirtualTime
 }
 
 impl Classes {
@@ -150,11 +152,11 @@ impl Classes {
         let inner = served(cost, self.inner_shares(group, outermost));
         let class = self.class(group);
         let sum = class.inside;
-        class.inside = sum.saturating_add(inner);
+        class.inside = sum + inner;
         let class = self.class(outermost);
         class.last = sum;
         let sum = class.among;
-        class.among = sum.saturating_add(served(cost, class.shares));
+        class.among = sum + served(cost, class.shares);
         self.last = sum;
         if has_more {
             self.stand(group, outermost);

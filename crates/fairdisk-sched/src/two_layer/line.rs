@@ -4,6 +4,7 @@
 use super::TwoLayerParams;
 use crate::cfq::jiffies::Jiffies;
 use crate::cfq::layer_turn::LayerTurn;
+use crate::groups::VirtualTime;
 use alloc::vec::Vec;
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{Share, Span};
@@ -19,7 +20,7 @@ struct Group {
     lengthened: bool,
     in_line: bool,
     /// Weighted device time charged, in ns x 100 / weight.
-    charged: u64,
+    charged: VirtualTime,
 }
 
 /// Who has the disk and who is next.
@@ -27,13 +28,13 @@ struct Group {
 pub(super) struct Line {
     params: TwoLayerParams,
     groups: Vec<Group>,
-    order: Forest<u64>,
+    order: Forest<VirtualTime>,
     tree: Tree,
     /// The number of the last in line.
-    end: u64,
+    end: VirtualTime,
     /// The most any group had been charged when its turn began: what a group that was away must
     /// have been charged at least.
-    reached: u64,
+    reached: VirtualTime,
     /// Whose turn it is; that group is not in line.
     pub(super) turn: LayerTurn,
 }
@@ -147,8 +148,8 @@ impl Line {
         };
         let ahead = self.groups[first as usize].charged;
         let entry = &mut self.groups[self.turn.active as usize];
-        let owed_ns = ahead.saturating_sub(entry.charged) * entry.weight / 100;
-        let owed = (owed_ns / 1000 * u64::from(self.params.cfq.hz) / 1_000_000) as Jiffies;
+        let owed_ns = ahead.saturating_sub(entry.charged) * u128::from(entry.weight) / 100;
+        let owed = (owed_ns / 1000 * u128::from(self.params.cfq.hz) / 1_000_000) as Jiffies;
         if entry.lengthened || owed == 0 {
             return false;
         }
@@ -172,7 +173,7 @@ impl Line {
     /// A request of `group` is done.
     pub(super) fn completed(&mut self, now: Jiffies, group: u32, device_time: Span) {
         let entry = &mut self.groups[group as usize];
-        entry.charged += device_time.as_ns() * 100 / entry.weight;
+        entry.charged += u128::from(device_time.as_ns()) * 100 / u128::from(entry.weight);
         if group == self.turn.active && entry.slice_new {
             entry.slice_new = false;
             entry.slice_end = now + entry.slice;

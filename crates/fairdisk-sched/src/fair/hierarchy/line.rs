@@ -1,20 +1,21 @@
 //! A line: those that want the disk at one level of the tree, by what they have had.
 
+use crate::groups::VirtualTime;
 use fairdisk_core::tree::Tree;
 use fairdisk_core::{Instant, Span, Weight};
 
-/// Parts of a nanosecond: rounding must not show at the largest weight, nor a count overflow at
-/// the smallest within months of a busy disk.
+/// Parts of a nanosecond: rounding must not show at the largest weight.
 const SCALE: u64 = 1 << 10;
 
 /// Service of a member of this weight in the time of its line.
-pub(super) const fn virtual_time(service: Span, weight: u64) -> u64 {
-    service.as_ns().saturating_mul(SCALE) / weight
+pub(super) const fn virtual_time(service: Span, weight: u64) -> VirtualTime {
+    (service.as_ns().saturating_mul(SCALE) / weight) as VirtualTime
 }
 
 /// And back.
-pub(super) const fn service(virtual_time: u64, weight: u64) -> Span {
-    Span::from_ns(virtual_time.saturating_mul(weight) / SCALE)
+pub(super) const fn service(virtual_time: VirtualTime, weight: u64) -> Span {
+    let ns = virtual_time.saturating_mul(weight as u128) / SCALE as u128;
+    Span::from_ns(if ns > u64::MAX as u128 { u64::MAX } else { ns as u64 })
 }
 
 /// What a member is to its line.
@@ -31,7 +32,7 @@ pub(super) enum State {
 /// inside it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
-    pub(super) start: u64,
+    pub(super) start: VirtualTime,
     pub(super) weight: u64,
     pub(super) state: State,
     /// When it was last known to its line.
@@ -54,7 +55,7 @@ pub(super) struct Line {
     /// Members that will want it soon, by start.
     pub(super) expected: Tree,
     /// The start of whoever was served last: what the others have at least, more or less.
-    pub(super) reached: u64,
+    pub(super) reached: VirtualTime,
     /// The sum of the weights of those that want it.
     pub(super) weight: u64,
 }
