@@ -94,8 +94,6 @@ impl Seeks {
 pub(crate) struct Context {
     pub(crate) task: TaskId,
     pub(crate) layer: u32,
-    /// The same task's context in another layer.
-    pub(crate) next: u32,
     /// The task's priority at its last request.
     pub(crate) ioprio: IoPrio,
     /// The priority has changed since its own queue was last used.
@@ -118,7 +116,6 @@ impl Context {
         Self {
             task,
             layer,
-            next: NIL,
             ioprio,
             priority_due: false,
             sync_queue: NIL,

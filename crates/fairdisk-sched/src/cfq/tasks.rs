@@ -6,15 +6,20 @@ use super::queue::NIL;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use fairdisk_core::list::{List, Lists};
+use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{IoPrio, TaskId};
 
-/// Every context, found by task and layer. A task has few, so they are chained.
+/// Every context, found by task and layer.
 #[derive(Debug)]
 pub(crate) struct Tasks {
     contexts: Vec<Context>,
     free: Vec<u32>,
-    /// The first context of each task.
-    first: Vec<u32>,
+    /// The context that each task used last, or `NIL`. Most have one; what is written for others
+    /// comes in the name of a task that has one in every layer.
+    recent: Vec<u32>,
+    /// Those whose task lives, by task and layer.
+    owners: Forest<u64>,
+    by_owner: Tree,
     /// Those of each layer whose task lives.
     layers: Vec<List>,
     links: Lists<()>,
@@ -25,7 +30,9 @@ impl Tasks {
         Self {
             contexts: Vec::new(),
             free: Vec::new(),
-            first: Vec::new(),
+            recent: Vec::new(),
+            owners: Forest::new(),
+            by_owner: Tree::new(),
             layers: Vec::new(),
             links: Lists::new(),
         }
@@ -34,7 +41,13 @@ impl Tasks {
     /// The context of `task` in `layer`.
     #[inline]
     pub(crate) fn find(&self, task: TaskId, layer: u32) -> Option<u32> {
-        self.chain(task).find(|at| self[*at].layer == layer)
+        let recent = self.recent.get(task.0 as usize).copied()?;
+        if self.get(recent).is_some_and(|context| context.layer == layer) {
+            return Some(recent);
+        }
+        let owner = owner(task, layer);
+        let found = self.owners.lower_bound(&self.by_owner, owner)?;
+        (self.owners.key(found) == owner).then_some(found)
     }
 
     #[inline(always)]
@@ -45,24 +58,25 @@ impl Tasks {
         layer: u32,
         ioprio: IoPrio,
     ) -> u32 {
-        match self.find(task, layer) {
+        let at = match self.find(task, layer) {
             Some(at) => at,
             None => self.make(task, Context::new(task, layer, ioprio, now)),
-        }
+        };
+        self.recent[task.0 as usize] = at;
+        at
     }
 
-    fn make(&mut self, task: TaskId, mut context: Context) -> u32 {
+    fn make(&mut self, task: TaskId, context: Context) -> u32 {
         let index = task.0 as usize;
-        if index >= self.first.len() {
-            self.first.resize(index + 1, NIL);
+        if index >= self.recent.len() {
+            self.recent.resize(index + 1, NIL);
         }
         let layer = context.layer as usize;
         if layer >= self.layers.len() {
             self.layers.resize(layer + 1, List::new());
         }
-        context.next = self.first[index];
         let at = put(&mut self.contexts, &mut self.free, context);
-        self.first[index] = at;
+        self.owners.insert(&mut self.by_owner, at, owner(task, layer as u32));
         self.links.insert(&mut self.layers[layer], at, ());
         at
     }
@@ -74,7 +88,8 @@ impl Tasks {
 
     /// One of the contexts of a task that lives.
     pub(crate) fn any_of_task(&self, task: TaskId) -> Option<u32> {
-        self.chain(task).next()
+        let first = self.owners.lower_bound(&self.by_owner, owner(task, 0))?;
+        (self[first].task == task).then_some(first)
     }
 
     /// One of the contexts in `layer` whose task lives.
@@ -84,15 +99,14 @@ impl Tasks {
 
     /// The context is not its task's any more.
     pub(crate) fn orphan(&mut self, at: u32) {
-        let Context { task, next, layer, .. } = self[at];
-        let previous = self.chain(task).find(|one| self[*one].next == at);
-        match previous {
-            Some(previous) => self[previous].next = next,
-            None => self.first[task.0 as usize] = next,
+        let Context { task, layer, .. } = self[at];
+        self.owners.remove(&mut self.by_owner, at);
+        let recent = &mut self.recent[task.0 as usize];
+        if *recent == at {
+            *recent = NIL;
         }
         self.links.remove(&mut self.layers[layer as usize], at);
         self[at].alive = false;
-        self[at].next = NIL;
     }
 
     /// Nobody refers to the context any more.
@@ -100,14 +114,11 @@ impl Tasks {
         debug_assert!(!self[at].alive, "its task may come back to it");
         self.free.push(at);
     }
+}
 
-    fn chain(&self, task: TaskId) -> impl Iterator<Item = u32> + '_ {
-        let mut at = self.first.get(task.0 as usize).copied().unwrap_or(NIL);
-        core::iter::from_fn(move || {
-            let context = self.contexts.get(at as usize)?;
-            Some(core::mem::replace(&mut at, context.next))
-        })
-    }
+/// A task and a layer as one number, tasks first.
+const fn owner(task: TaskId, layer: u32) -> u64 {
+    (task.0 as u64) << 32 | layer as u64
 }
 
 impl Index<u32> for Tasks {

@@ -1,6 +1,5 @@
 //! A queue: what one task has queued for one group, or what a group writes that nobody waits for.
 
-use super::NIL;
 use super::mean::Mean;
 use super::stream::Streak;
 use fairdisk_core::list::List;
@@ -38,8 +37,6 @@ pub(super) struct Queue {
     pub(super) following: Mean,
     /// Nobody will add to it.
     pub(super) orphan: bool,
-    /// The next queue of the same task.
-    pub(super) next: u32,
 }
 
 impl Queue {
@@ -61,7 +58,6 @@ impl Queue {
             service: Mean::default(),
             following: Mean::default(),
             orphan: false,
-            next: NIL,
         }
     }
 

@@ -35,8 +35,12 @@ struct Leaf {
 pub(super) struct Queues {
     queues: Vec<Queue>,
     free: Vec<u32>,
-    /// The first queue of each task.
-    first: Vec<u32>,
+    /// The queue that each task used last, or `NIL`. Most have one; what is written for others
+    /// comes in the name of a task that has one in every group.
+    recent: Vec<u32>,
+    /// The queues of tasks, by task and group.
+    owners: Forest<u64>,
+    by_owner: Tree,
     leaves: Vec<Leaf>,
     in_leaf: Lists<()>,
     order: Forest<u64>,
@@ -49,7 +53,9 @@ impl Queues {
         Self {
             queues: Vec::new(),
             free: Vec::new(),
-            first: Vec::new(),
+            recent: Vec::new(),
+            owners: Forest::new(),
+            by_owner: Tree::new(),
             leaves: Vec::new(),
             in_leaf: Lists::new(),
             order: Forest::new(),
@@ -79,14 +85,19 @@ impl Queues {
     /// Of the task in the group, if there is one.
     #[inline]
     pub(super) fn find(&self, task: TaskId, group: u32) -> Option<u32> {
-        let mut at = self.first.get(task.0 as usize).copied().unwrap_or(NIL);
-        while let Some(queue) = self.queues.get(at as usize) {
-            if queue.group == group {
-                return Some(at);
-            }
-            at = queue.next;
+        let recent = self.recent.get(task.0 as usize).copied()?;
+        if self.get(recent).is_some_and(|queue| queue.group == group) {
+            return Some(recent);
         }
-        None
+        let owner = owner(task, group);
+        let found = self.owners.lower_bound(&self.by_owner, owner)?;
+        (self.owners.key(found) == owner).then_some(found)
+    }
+
+    /// The first queue of the task in group `from` or a later one.
+    fn next_of_task(&self, task: TaskId, from: u32) -> Option<u32> {
+        let found = self.owners.lower_bound(&self.by_owner, owner(task, from))?;
+        (self[found].task == Some(task)).then_some(found)
     }
 
     /// Of the asynchronous writes of the group, if there is one.
@@ -108,13 +119,15 @@ impl Queues {
             if self[at].ioprio != ioprio {
                 self.set_priority(now, at, ioprio);
             }
+            self.recent[task.0 as usize] = at;
             return at;
         }
         let at = self.put(Queue::new(group, Some(task), ioprio));
-        if self.first.len() <= task.0 as usize {
-            self.first.resize(task.0 as usize + 1, NIL);
+        self.owners.insert(&mut self.by_owner, at, owner(task, group));
+        if self.recent.len() <= task.0 as usize {
+            self.recent.resize(task.0 as usize + 1, NIL);
         }
-        self[at].next = core::mem::replace(&mut self.first[task.0 as usize], at);
+        self.recent[task.0 as usize] = at;
         at
     }
 
@@ -148,10 +161,10 @@ impl Queues {
 
     /// All queues of the task have this priority from now on.
     pub(super) fn reprioritise(&mut self, now: Instant, task: TaskId, ioprio: IoPrio) {
-        let mut at = self.first.get(task.0 as usize).copied().unwrap_or(NIL);
-        while at != NIL {
+        let mut next = self.next_of_task(task, 0);
+        while let Some(at) = next.filter(|at| self[*at].task == Some(task)) {
             self.set_priority(now, at, ioprio);
-            at = self[at].next;
+            next = self.owners.next(at);
         }
     }
 
@@ -182,42 +195,32 @@ impl Queues {
 
     /// The task is gone: its queues go when they are empty.
     pub(super) fn task_exited(&mut self, task: TaskId) {
-        let Some(first) = self.first.get_mut(task.0 as usize) else { return };
-        let mut at = core::mem::replace(first, NIL);
-        while at != NIL {
-            let next = core::mem::replace(&mut self[at].next, NIL);
+        while let Some(at) = self.next_of_task(task, 0) {
             self.orphan(at);
-            at = next;
         }
     }
 
     /// The group is gone: its queues go when they are empty.
     pub(super) fn group_removed(&mut self, group: u32) {
         while let Some(at) = self.leaves[group as usize].queues.first() {
-            match self[at].task {
-                Some(task) => self.unchain(task, at),
-                None => self.leaves[group as usize].asynchronous = NIL,
-            }
             self.orphan(at);
         }
     }
 
-    fn unchain(&mut self, task: TaskId, at: u32) {
-        let next = core::mem::replace(&mut self[at].next, NIL);
-        let mut before = self.first[task.0 as usize];
-        if before == at {
-            self.first[task.0 as usize] = next;
-            return;
-        }
-        while self[before].next != at {
-            before = self[before].next;
-        }
-        self[before].next = next;
-    }
-
     fn orphan(&mut self, at: u32) {
-        let group = self[at].group as usize;
-        self.in_leaf.remove(&mut self.leaves[group].queues, at);
+        let Queue { group, task, .. } = self[at];
+        let leaf = &mut self.leaves[group as usize];
+        self.in_leaf.remove(&mut leaf.queues, at);
+        match task {
+            Some(task) => {
+                self.owners.remove(&mut self.by_owner, at);
+                let recent = &mut self.recent[task.0 as usize];
+                if *recent == at {
+                    *recent = NIL;
+                }
+            }
+            None => leaf.asynchronous = NIL,
+        }
         self[at].orphan = true;
         self.release_if_done(at);
     }
@@ -305,6 +308,11 @@ impl Queues {
         class.reached = class.reached.max(least);
         class.passed_since = now;
     }
+}
+
+/// A task and a group as one number, tasks first.
+const fn owner(task: TaskId, group: u32) -> u64 {
+    (task.0 as u64) << 32 | group as u64
 }
 
 impl Index<u32> for Queues {

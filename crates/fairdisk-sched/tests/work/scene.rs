@@ -13,6 +13,8 @@ use std::num::NonZeroU64;
 
 /// Tasks of a group.
 const TASKS: u32 = 3;
+/// No task of the storm has this number.
+const NOBODY: TaskId = TaskId(0);
 
 /// What the storm is like.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +59,7 @@ impl<E: Elevator> Scene<E> {
     /// Lets the storm rage over an elevator.
     pub(crate) fn run(weather: Weather, elevator: E, meter: Meter) -> Meter {
         let tasks = (0..weather.groups * TASKS).map(|task| Task {
-            id: TaskId(task),
+            id: TaskId(1 + task),
             group: 1 + task / TASKS,
             ioprio: IoPrio::UNSET,
             state: State::Asleep,
@@ -135,9 +137,11 @@ impl<E: Elevator> Scene<E> {
         let task = &mut self.tasks[at as usize];
         task.state = State::Queued;
         let is_write = self.prng.chance(1, 3);
+        // Some is written in nobody's name, for any group.
+        let is_nobodys = self.prng.chance(1, 8);
         let request = Request {
             id: RequestId(at),
-            task: task.id,
+            task: if is_nobodys { NOBODY } else { task.id },
             group: GroupId(task.group),
             op: if is_write { Op::Write } else { Op::Read },
             start: Lba(8 * self.prng.below(1 << 28)),
@@ -255,7 +259,7 @@ impl<E: Elevator> Scene<E> {
                 self.configure("exit", Change::TaskExited { task });
                 // One of two numbers it has in turn.
                 let all = self.tasks.len() as u32;
-                self.tasks[at].id = TaskId((task.0 + all) % (2 * all));
+                self.tasks[at].id = TaskId(1 + (task.0 - 1 + all) % (2 * all));
             }
             _ if group.0 > self.holders() => self.replace(group),
             _ => {}
