@@ -1,4 +1,4 @@
-//! The I/O priority of a thread: what `ionice` set, or what follows from `nice`.
+//! The I/O priority of a thread: what `ionice` set, or what follows from how it gets the CPU.
 
 use fairdisk_core::{IoClass, IoPrio};
 
@@ -24,15 +24,31 @@ fn decode(value: libc::c_long) -> Option<IoPrio> {
 }
 
 /// What a thread has for which `ionice` has set nothing.
-pub(crate) fn from_nice(tid: u32) -> IoPrio {
-    let pid = i32::try_from(tid).ok().and_then(rustix::process::Pid::from_raw);
+pub(crate) fn from_cpu(tid: u32) -> IoPrio {
+    let Ok(tid) = i32::try_from(tid) else { return IoPrio::UNSET };
+    // SAFETY: the call takes a plain number and touches no memory of ours.
+    let policy = unsafe { libc::sched_getscheduler(tid) };
+    let pid = rustix::process::Pid::from_raw(tid);
     let nice = pid.and_then(|pid| rustix::process::getpriority_process(Some(pid)).ok());
-    IoPrio::from_nice(nice.unwrap_or(0).clamp(-20, 19) as i8)
+    follows(policy, nice.unwrap_or(0))
+}
+
+/// The class follows from the policy, the level from `nice`. A thread that has ended has neither.
+fn follows(policy: libc::c_int, nice: i32) -> IoPrio {
+    let unset = IoPrio::from_nice(nice.clamp(-20, 19) as i8);
+    let class = match policy & !libc::SCHED_RESET_ON_FORK {
+        _ if policy < 0 => unset.class,
+        libc::SCHED_IDLE => IoClass::Idle,
+        libc::SCHED_FIFO | libc::SCHED_RR => IoClass::RealTime,
+        _ => unset.class,
+    };
+    IoPrio { class, ..unset }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::{Command, Stdio};
 
     #[test]
     fn classes_and_levels_are_told_apart() {
@@ -45,6 +61,23 @@ mod tests {
 
     #[test]
     fn our_own_level_follows_from_nice() {
-        assert_eq!(from_nice(std::process::id()), IoPrio::UNSET);
+        assert_eq!(from_cpu(std::process::id()), IoPrio::UNSET);
+    }
+
+    #[test]
+    fn the_class_follows_from_how_a_thread_gets_the_cpu() {
+        let real_time = |level| IoPrio { class: IoClass::RealTime, level };
+        assert_eq!(follows(libc::SCHED_FIFO, 0), real_time(4));
+        assert_eq!(follows(libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, -20), real_time(0));
+        assert_eq!(follows(libc::SCHED_BATCH, 10), IoPrio::from_nice(10));
+        assert_eq!(follows(-1, 0), IoPrio::UNSET, "it is gone");
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        let (pid, param) = (child.id(), libc::sched_param { sched_priority: 0 });
+        // SAFETY: the parameters live until the call returns.
+        let set = unsafe { libc::sched_setscheduler(pid as i32, libc::SCHED_IDLE, &param) };
+        assert_eq!(set, 0, "everybody may do so");
+        assert_eq!(from_cpu(pid), IoPrio { class: IoClass::Idle, level: 4 });
+        drop(child.stdin.take());
+        child.wait().unwrap();
     }
 }

@@ -87,7 +87,7 @@ impl Tasks {
             return Look::Known(Who { task: TaskId(0), ..last });
         };
         let Some(known) = self.known.get_mut(&tid) else { return Look::Known(last) };
-        known.who.ioprio = ioprio::of(tid).unwrap_or_else(|| ioprio::from_nice(tid));
+        known.who.ioprio = ioprio::of(tid).unwrap_or_else(|| ioprio::from_cpu(tid));
         Look::Read(known, text)
     }
 
