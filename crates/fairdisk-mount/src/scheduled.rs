@@ -1,9 +1,9 @@
 //! The gate behind which a scheduler decides.
 
 use crate::gate::{DirtyAccounts, Gate, Job, Piece};
-use crate::identity::{Asks, FileId, Hierarchy, Identity, Setting, SettingError, Who};
+use crate::identity::{Asks, FileId, GroupName, Hierarchy, Identity, Setting, SettingError, Who};
 use fairdisk_core::{
-    Accounts, AttachError, GroupAccount, GroupId, GroupLoad, Instant, Refusal, Span, WeightMap,
+    AttachError, GroupAccount, GroupId, GroupLoad, Instant, Refusal, Span, WeightMap,
 };
 use fairdisk_plane::disk::{Disk, Order, Served, Thread, Unfinished};
 use fairdisk_sched::cfq::{CfqParams, Quirks};
@@ -86,6 +86,8 @@ pub struct GroupStatus {
     pub account: GroupAccount,
     /// What it has at the disk at this moment.
     pub load: GroupLoad,
+    /// How long the oldest of what it has asked for and not got has been asked for.
+    pub oldest: Span,
 }
 
 impl ScheduledGate {
@@ -132,22 +134,38 @@ impl ScheduledGate {
         self.disk.now()
     }
 
-    /// All groups heard of and still there.
+    /// All groups heard of and still there. Whoever wants the disk meanwhile waits for the names
+    /// or for the account of one group to be copied, not for all of them together.
     #[must_use]
     pub fn groups(&self) -> Vec<GroupStatus> {
-        // Numbers are given anew under this lock: each account is of the group that has it now.
-        let identity = self.identity();
-        let accounts: Accounts = self.disk.accounts();
-        let loads = self.disk.loads();
-        let status = identity.groups().map(|group| GroupStatus {
+        let status = |group: GroupName<'_>| GroupStatus {
             id: group.id,
             path: group.path.to_owned(),
             asks: group.asks,
             parent: group.parent,
-            account: accounts.group(group.id).cloned().unwrap_or_default(),
-            load: loads.get(&group.id).copied().unwrap_or_default(),
-        });
-        status.collect()
+            account: GroupAccount::default(),
+            load: GroupLoad::default(),
+            oldest: Span::ZERO,
+        };
+        let mut groups: Vec<GroupStatus> = self.identity().groups().map(status).collect();
+        let presence = self.disk.presence();
+        for group in &mut groups {
+            group.account = self.disk.account(group.id).unwrap_or_default();
+            if let Some(now) = presence.get(&group.id) {
+                (group.load, group.oldest) = (now.load, now.oldest);
+                group.account.wait_max = group.account.wait_max.max(now.waits);
+            }
+        }
+        // A number that has been given anew meanwhile had the account of another.
+        let identity = self.identity();
+        groups.retain(|group| identity.is_called(group.id, &group.path));
+        groups
+    }
+
+    /// How much has been asked for and is not answered yet.
+    #[must_use]
+    pub fn jobs_left(&self) -> usize {
+        self.disk.jobs_left()
     }
 
     /// Makes settings of a group, all of them or none. They are in effect when this returns, and
@@ -176,9 +194,11 @@ impl ScheduledGate {
         Err(SettingError::NotKept { group, refusal })
     }
 
-    /// Finds out what groups ask for that wait for the disk: settings may be changed by others.
+    /// Finds out what groups ask for that wait for the disk, and which are gone: others may change
+    /// that, also while nobody asks for anything.
     pub fn look_again(&self) {
-        for group in self.disk.loads().into_keys() {
+        self.look(|_, _| Who::NOBODY);
+        for group in self.disk.presence().into_keys() {
             let mut identity = self.identity();
             identity.look_again(group);
             self.tell(&mut identity);

@@ -19,8 +19,8 @@ pub use start::{Served, StartError};
 
 use crate::clock::{Clock, MonotonicClock, Stance};
 use fairdisk_core::{
-    Accounts, AttachError, Change, Flags, GroupId, GroupLoad, Instant, IoPrio, Lba, Op, Refusal,
-    Sectors, TaskId,
+    AttachError, Change, Flags, GroupAccount, GroupId, GroupLoad, Instant, IoPrio, Lba, Op,
+    Refusal, Sectors, Span, TaskId,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::DeviceModel;
@@ -120,6 +120,17 @@ pub struct Unfinished {
     pub groups: BTreeSet<GroupId>,
 }
 
+/// What a group has asked for and not got.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Presence {
+    /// Requests queued and at the device.
+    pub load: GroupLoad,
+    /// How long the oldest of it has been asked for.
+    pub oldest: Span,
+    /// How long the oldest of what is not at the device has been.
+    pub waits: Span,
+}
+
 /// What serves the requests, and how many at once.
 pub enum Device {
     /// Whatever the jobs reach, the configured number at once.
@@ -213,16 +224,24 @@ impl Disk {
         result
     }
 
-    /// What every group got so far. The longest wait may be that of one who still waits.
+    /// What a group got so far, without those who still wait: whoever asks for many groups one by
+    /// one keeps nobody who wants the disk waiting for long.
     #[must_use]
-    pub fn accounts(&self) -> Accounts {
-        self.shared.lock().state.accounts_at(self.shared.clock.now())
+    pub fn account(&self, group: GroupId) -> Option<GroupAccount> {
+        self.shared.lock().state.account(group)
     }
 
-    /// What groups have queued and at the device at this moment.
+    /// What groups have asked for and not got at this moment; those that have nothing of the kind
+    /// are not there.
     #[must_use]
-    pub fn loads(&self) -> BTreeMap<GroupId, GroupLoad> {
-        self.shared.lock().state.loads()
+    pub fn presence(&self) -> BTreeMap<GroupId, Presence> {
+        self.shared.lock().state.presence_at(self.shared.clock.now())
+    }
+
+    /// How many jobs have been submitted and are not finished.
+    #[must_use]
+    pub fn jobs_left(&self) -> usize {
+        self.shared.unfinished.load(Ordering::Relaxed)
     }
 
     /// Who has something with the scheduler or at the device. For those who look now and then.

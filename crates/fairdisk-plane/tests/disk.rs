@@ -1,8 +1,8 @@
 //! A shared disk: many threads submit, one scheduler decides, nobody is forgotten.
 
 use fairdisk_core::{
-    Accounts, Change, EngineConfig, Flags, GroupAccount, GroupId, IoPrio, Lba, Op, PoolConfig,
-    PoolLayout, Sectors, Share, TaskId, Weight,
+    Change, EngineConfig, Flags, GroupAccount, GroupId, IoPrio, Lba, Op, PoolConfig, PoolLayout,
+    Sectors, Share, Span, TaskId, Weight,
 };
 use fairdisk_plane::backend::Preference;
 use fairdisk_plane::disk::{Device, Disk, Job, Order, Thread};
@@ -182,7 +182,7 @@ impl Job for Again {
 }
 
 /// Device time of groups 1 and 2 when `tasks` in each read one after the other.
-fn shares(tasks: u32, weights: [u32; 2]) -> Accounts {
+fn shares(tasks: u32, weights: [u32; 2]) -> [f64; 2] {
     let disk = Arc::new(disk("two-layer-cfq", Some(fixed(1000))));
     let left = Arc::new(AtomicU64::new(1000));
     let (tell, over) = channel();
@@ -198,18 +198,14 @@ fn shares(tasks: u32, weights: [u32; 2]) -> Accounts {
         Box::new(job).finish(Ok(()));
     }
     over.recv().expect("a task finds nothing left");
-    disk.accounts()
+    [1, 2].map(|group| disk.account(GroupId(group)).map_or(0.0, |it| it.device_time.as_ns() as f64))
 }
 
 #[test]
 fn groups_get_what_their_weights_say_in_real_time() {
     for tasks in [1, 10] {
-        let accounts = shares(tasks, [200, 50]);
-        let time = |group| -> f64 {
-            accounts.group(GroupId(group)).map_or(0.0, |account| account.device_time.as_ns() as f64)
-        };
-
-        let share = 100.0 * time(1) / (time(1) + time(2));
+        let [favoured, other] = shares(tasks, [200, 50]);
+        let share = 100.0 * favoured / (favoured + other);
         // Wide: on a busy machine threads wake late, and a late request counts as an absent one.
         assert!((share - 80.0).abs() < 15.0, "{tasks} tasks: {share:.1} %, asked for 80");
     }
@@ -224,11 +220,14 @@ fn what_waits_is_seen_and_a_group_of_the_same_number_begins_with_nothing() {
         let order = Order { group: GroupId(1), ..order(1, number * 1000) };
         disk.submit(&order, Box::new(job), Thread::MustGoOn);
     }
-    let load = disk.loads()[&GroupId(1)];
-    assert_eq!((load.in_flight, load.queued), (1, 2));
+    let there = disk.presence()[&GroupId(1)];
+    assert_eq!((there.load.in_flight, there.load.queued), (1, 2));
+    assert!(there.waits > Span::ZERO && there.oldest >= there.waits, "{there:?}");
+    assert_eq!(disk.jobs_left(), 3);
     assert_eq!(told.iter().take(3).count(), 3);
-    while !disk.loads().is_empty() {}
-    let ios = || disk.accounts().group(GroupId(1)).map_or(0, GroupAccount::ios);
+    while !disk.presence().is_empty() {}
+    assert_eq!(disk.jobs_left(), 0);
+    let ios = || disk.account(GroupId(1)).as_ref().map_or(0, GroupAccount::ios);
     assert_eq!(ios(), 3);
     let (group, share) = (GroupId(1), Share::DEFAULT);
     disk.configure(Change::GroupShare { group, share }).expect("nothing is promised");
@@ -266,7 +265,7 @@ fn whoever_tells_of_a_change_finishes_no_job_of_others() {
         disk.submit(&order(1, number * 1000), job, Thread::MustGoOn);
         let held = lock.lock().expect("nobody panicked");
         // Now and then it is the change that finds the request done.
-        while disk.accounts().in_flight() > 0 {
+        while disk.jobs_left() > 0 {
             disk.configure(Change::GroupShare { group, share }).expect("nothing is promised");
         }
         drop(held);

@@ -4,7 +4,7 @@ use super::settings::Settings;
 use crate::identity::Asks;
 use crate::mounts::MountEntry;
 use crate::options::MountOptions;
-use fairdisk_core::{GroupAccount, Histogram, Qos, Share, Span, WeightMap};
+use fairdisk_core::{GroupAccount, GroupLoad, Histogram, Qos, Share, Span, WeightMap};
 use fairdisk_sched::Honours;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -109,7 +109,7 @@ pub struct Status {
     pub groups: Vec<GroupEntry>,
 }
 
-/// How a group is doing; everything is counted since the mount.
+/// How a group is doing; what is counted is counted since the mount.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupEntry {
     /// Its cgroup.
@@ -155,6 +155,15 @@ pub struct GroupEntry {
     pub wait_max_ms: f64,
     /// I/Os that failed.
     pub errors: u64,
+    /// Requests that wait for the disk at this moment.
+    #[serde(default)]
+    pub queued: u32,
+    /// Requests at the disk at this moment.
+    #[serde(default)]
+    pub in_flight: u32,
+    /// How long ago the oldest of what it has not got yet was asked for.
+    #[serde(default)]
+    pub oldest_ms: f64,
     /// How long its I/Os took, from the asking to the answer.
     pub latency: Vec<LatencyCount>,
 }
@@ -206,11 +215,18 @@ impl GroupEntry {
         self.reads + self.writes + self.discards + self.flushes
     }
 
+    /// Whether it has something queued or at the disk.
+    #[must_use]
+    pub const fn is_present(&self) -> bool {
+        self.queued + self.in_flight > 0
+    }
+
     /// The group at `path`, which lies in that at `parent` and got what `account` says.
     pub(super) fn of(
         (path, parent): (&str, Option<&str>),
         asks: Asks,
         account: &GroupAccount,
+        (load, oldest): (GroupLoad, Span),
         (weights, honours): (WeightMap, Honours),
     ) -> Self {
         Self {
@@ -235,6 +251,9 @@ impl GroupEntry {
             device_time_ms: ms(account.device_time),
             wait_max_ms: ms(account.wait_max),
             errors: account.errors,
+            queued: load.queued,
+            in_flight: load.in_flight,
+            oldest_ms: ms(oldest),
             latency: latency(&account.latency),
         }
     }

@@ -281,7 +281,8 @@ impl Disk {
         let path = |id| paths.get(&id).copied();
         let entry = |group: &GroupStatus| {
             let place = (&*group.path, group.parent.and_then(path));
-            GroupEntry::of(place, group.asks, &group.account, scheduler)
+            let present = (group.load, group.oldest);
+            GroupEntry::of(place, group.asks, &group.account, present, scheduler)
         };
         groups.iter().map(entry).collect()
     }
@@ -306,8 +307,8 @@ impl Disk {
         let (path, said) = hierarchy.effective(&cgroup);
         Ok(known(path).unwrap_or_else(|| {
             let parent = hierarchy.outer(path).map(|(parent, _)| parent);
-            let nothing = GroupAccount::default();
-            GroupEntry::of((path, parent), said.asks, &nothing, self.scheduler())
+            let (nothing, present) = (GroupAccount::default(), Default::default());
+            GroupEntry::of((path, parent), said.asks, &nothing, present, self.scheduler())
         }))
     }
 

@@ -289,6 +289,11 @@ impl Groups {
     /// Forgets groups that are gone, once they have nothing `unfinished`, and finds more of them.
     pub(super) fn sweep(
         &mut self,
+    /// Whether a number is that of the group at `path`, and it is still there.
+    pub(super) fn is_called(&self, group: GroupId, path: &str) -> bool {
+        self.get(group.0).is_some_and(|known| known.gone.is_none() && known.path == path)
+    }
+
         now: Instant,
         hierarchy: &Hierarchy,
         unfinished: &BTreeSet<GroupId>,

@@ -161,6 +161,12 @@ impl Identity {
         self.groups.iter()
     }
 
+    /// Whether a number is that of the group at `path`, and it is still there.
+    #[must_use]
+    pub fn is_called(&self, group: GroupId, path: &str) -> bool {
+        self.groups.is_called(group, path)
+    }
+
     /// The thread `tid` uses `file`.
     pub fn uses(&mut self, now: Instant, tid: u32, file: FileId) -> Who {
         let who = self.classify(now, tid);

@@ -2,10 +2,10 @@
 //! what to perform and whom to answer.
 
 use super::depth::{DepthMeter, Witness};
-use super::{Device, Job, Order, Unfinished};
+use super::{Device, Job, Order, Presence, Unfinished};
 use fairdisk_core::{
-    Accounts, AttachError, Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig,
-    GroupId, GroupLoad, Input, Instant, Journal, Lba, Refusal, Request, RequestId, Sleeper, TaskId,
+    AttachError, Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig, GroupAccount,
+    GroupId, Input, Instant, Journal, Lba, Refusal, Request, RequestId, Sleeper, TaskId,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceIo, DeviceModel, Done};
@@ -42,7 +42,7 @@ pub(super) struct State {
     /// Jobs that wait, by the number of their bio.
     waiting: Vec<Option<Box<dyn Job>>>,
     /// Whose each bio is, until it is finished.
-    whose: Vec<Option<(TaskId, GroupId)>>,
+    whose: Vec<Option<Whose>>,
     free: Vec<u32>,
     /// Room for the jobs of a request, to be used again.
     spare: Vec<Vec<Performed>>,
@@ -50,6 +50,14 @@ pub(super) struct State {
     meter: Option<Meter>,
     wake_at: Option<Instant>,
     pub(super) todo: Todo,
+}
+
+/// Who has asked for something, and when.
+#[derive(Clone, Copy)]
+struct Whose {
+    task: TaskId,
+    group: GroupId,
+    asked: Instant,
 }
 
 /// The disk whose timing is kept to, and who it has done with.
@@ -113,16 +121,32 @@ impl State {
         self.feed(now, Input::Configure(Change::Depth { depth }));
     }
 
-    pub(super) fn accounts_at(&self, now: Instant) -> Accounts {
-        self.engine.accounts_at(now)
+    pub(super) fn account(&self, group: GroupId) -> Option<GroupAccount> {
+        self.engine.accounts().group(group).cloned()
     }
 
-    pub(super) fn loads(&self) -> BTreeMap<GroupId, GroupLoad> {
-        self.engine.loads()
+    /// How long what groups have asked for and not got has been on its way.
+    pub(super) fn presence_at(&self, now: Instant) -> BTreeMap<GroupId, Presence> {
+        let loads = self.engine.loads().into_iter();
+        let presence = |load| Presence { load, ..Presence::default() };
+        let mut all: BTreeMap<GroupId, Presence> =
+            loads.map(|(group, load)| (group, presence(load))).collect();
+        for (whose, job) in self.whose.iter().zip(&self.waiting) {
+            let Some(Whose { group, asked, .. }) = *whose else { continue };
+            let known = all.entry(group).or_default();
+            let age = now - asked;
+            known.oldest = known.oldest.max(age);
+            // The job of one that was issued is at the disk.
+            if job.is_some() {
+                known.waits = known.waits.max(age);
+            }
+        }
+        all
     }
 
     pub(super) fn unfinished(&self) -> Unfinished {
-        let (tasks, groups) = self.whose.iter().flatten().copied().unzip();
+        let there = self.whose.iter().flatten();
+        let (tasks, groups) = there.map(|whose| (whose.task, whose.group)).unzip();
         Unfinished { tasks, groups }
     }
 
@@ -144,7 +168,8 @@ impl State {
             self.whose.push(None);
         }
         self.waiting[number as usize] = Some(job);
-        self.whose[number as usize] = Some((order.task, order.group));
+        let whose = Whose { task: order.task, group: order.group, asked: now };
+        self.whose[number as usize] = Some(whose);
         let bio = Bio {
             id: BioId(number.into()),
             task: order.task,

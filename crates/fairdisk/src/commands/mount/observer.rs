@@ -92,3 +92,4 @@ mod tests {
         assert_eq!(told(&[("/b", 6)]), [("/b".to_owned(), 6)]);
     }
 }
+                oldest: Span::ZERO,

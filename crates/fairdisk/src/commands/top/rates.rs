@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(super) struct Row {
     pub(super) path: String,
     pub(super) weight: u32,
-    /// Its part by the weights of all groups that used the disk, in percent.
+    /// Its part by the weights of all groups that used or want the disk, in percent.
     pub(super) asked: f64,
     /// Its part of the disk's time, in percent.
     pub(super) got: f64,
@@ -21,8 +21,12 @@ pub(super) struct Row {
     pub(super) mb_per_s: f64,
     pub(super) p50_ms: Option<f64>,
     pub(super) p99_ms: Option<f64>,
+    /// The longest an I/O took that was answered since, or has taken that is not answered yet.
+    pub(super) longest_ms: Option<f64>,
+    /// Requests that wait for the disk, and requests there, at the last look.
+    pub(super) queued: u32,
+    pub(super) in_flight: u32,
     /// Since the mount.
-    pub(super) wait_max_ms: f64,
     pub(super) errors: u64,
     /// What it asks for beside its weight, in words.
     pub(super) limits: String,
@@ -87,7 +91,8 @@ pub(super) fn rows(before: &Status, after: &Status, sort: SortBy) -> Vec<Row> {
         .map(|group| row(older.get(group.path.as_str()).copied(), group, seconds))
         .collect();
     let whole: f64 = rows.iter().map(|row| row.got).sum();
-    let uses: Vec<bool> = rows.iter().map(|row| row.got > 0.0).collect();
+    let has_something = |(row, group): (&Row, &GroupEntry)| row.got > 0.0 || group.is_present();
+    let uses: Vec<bool> = rows.iter().zip(&after.groups).map(has_something).collect();
     for (row, part) in rows.iter_mut().zip(asked::parts(after, &uses)) {
         row.asked = 100.0 * part;
         row.got = if whole > 0.0 { 100.0 * row.got / whole } else { 0.0 };
@@ -112,7 +117,9 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
         mb_per_s: since(|group| group.read_bytes + group.written_bytes) / seconds / 1e6,
         p50_ms: quantile(&latency, 0.5),
         p99_ms: quantile(&latency, 0.99),
-        wait_max_ms: after.wait_max_ms,
+        longest_ms: longest(&latency, after.oldest_ms),
+        queued: after.queued,
+        in_flight: after.in_flight,
         errors: after.errors,
         limits: limits(after),
         qos: after.qos,
@@ -130,8 +137,9 @@ pub(super) fn json(before: &Status, after: &Status, rows: &[Row]) -> Value {
             "time_share": row.got / 100.0,
             "ios_per_s": row.ios_per_s,
             "bytes_per_s": row.mb_per_s * 1e6,
-            "latency_ms": {"p50": row.p50_ms, "p99": row.p99_ms},
-            "wait_max_ms": row.wait_max_ms,
+            "latency_ms": {"p50": row.p50_ms, "p99": row.p99_ms, "max": row.longest_ms},
+            "queued": row.queued,
+            "in_flight": row.in_flight,
             "errors": row.errors,
             "limits": row.qos,
             "ignored": row.ignored,
@@ -156,6 +164,13 @@ fn difference(before: &[LatencyCount], after: &[LatencyCount]) -> Vec<LatencyCou
         count: bucket.count.saturating_sub(older.get(&bucket.le_us).copied().unwrap_or(0)),
     };
     after.iter().map(newer).collect()
+}
+
+/// In milliseconds, of what was counted and what is not over yet; nothing if there is neither.
+fn longest(latency: &[LatencyCount], oldest_ms: f64) -> Option<f64> {
+    let counted = latency.iter().rfind(|bucket| bucket.count > 0);
+    let counted = counted.map_or(0.0, |bucket| bucket.le_us as f64 / 1e3);
+    Some(counted.max(oldest_ms)).filter(|ms| *ms > 0.0)
 }
 
 /// In milliseconds; nothing if nothing was counted.
@@ -194,6 +209,9 @@ mod tests {
             device_time_ms: ms,
             wait_max_ms: 9.0,
             errors: 0,
+            queued: 0,
+            in_flight: 0,
+            oldest_ms: 0.0,
             latency: vec![LatencyCount { le_us: 2000, count: reads }],
         }
     }
@@ -229,6 +247,31 @@ mod tests {
         assert_eq!((rows[0].asked, rows[0].got), (75.0, 75.0));
         assert_eq!((rows[1].ios_per_s, rows[1].p50_ms), (50.0, Some(2.0)));
         assert_eq!((rows[2].asked, rows[2].p99_ms), (0.0, None));
+    }
+
+    /// A group that waits for its turn and has got nothing asks for something all the same.
+    #[test]
+    fn who_gets_nothing_asks_for_its_part_and_waits() {
+        let before = status(10.0, vec![group("/a", 300, 500.0, 50), group("/b", 100, 1.0, 1)]);
+        let starved =
+            GroupEntry { queued: 7, in_flight: 1, oldest_ms: 1900.0, ..group("/b", 100, 1.0, 1) };
+        let after = status(12.0, vec![group("/a", 300, 2500.0, 150), starved]);
+        let rows = rows(&before, &after, SortBy::Got);
+        assert_eq!((rows[0].asked, rows[0].got), (75.0, 100.0));
+        assert_eq!((rows[1].asked, rows[1].got), (25.0, 0.0));
+        assert_eq!((rows[1].queued, rows[1].in_flight), (7, 1));
+        assert_eq!(rows[1].longest_ms, Some(1900.0));
+    }
+
+    #[test]
+    fn the_longest_is_that_of_the_time_between_two_looks() {
+        let bucket = |le_us, count| LatencyCount { le_us, count };
+        let before = [bucket(1000, 5), bucket(7_000_000, 1)];
+        let after = [bucket(1000, 9), bucket(3000, 1), bucket(7_000_000, 1)];
+        let between = difference(&before, &after);
+        assert_eq!(longest(&between, 0.0), Some(3.0), "the 7 s were long ago");
+        assert_eq!(longest(&between, 50.0), Some(50.0));
+        assert_eq!(longest(&difference(&after, &after), 0.0), None);
     }
 
     /// A weight counts among those beside it, not among all; schedulers without nested groups see

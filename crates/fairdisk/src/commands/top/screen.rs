@@ -96,7 +96,7 @@ impl Screen {
         let bold = Style::new().add_modifier(Modifier::BOLD);
         frame.render_widget(Line::styled(title(status), bold), head);
         let shown = rows.iter().map(|row| Shown::new(cells(row)));
-        let widths = [0, 6, 8, 7, 8, 9, 9, 9, 12, 6, 0];
+        let widths = [0, 6, 7, 6, 7, 8, 8, 8, 10, 6, 6, 0];
         let mut widths: Vec<Constraint> = widths.map(Constraint::Length).to_vec();
         // What does not fit is cut off what groups ask for, not off their names.
         let has_limits = rows.iter().any(|row| !row.limits.is_empty());
@@ -134,9 +134,9 @@ impl Screen {
 const NAME_MAX: usize = 24;
 
 /// The column of what groups ask for beside their weights.
-const LIMITS: usize = 10;
+const LIMITS: usize = 11;
 
-const HEADINGS: [&str; 11] = [
+const HEADINGS: [&str; 12] = [
     "group",
     "weight",
     "asked %",
@@ -148,6 +148,7 @@ const HEADINGS: [&str; 11] = [
     "longest ms",
     "errors",
     "limits",
+    "queued",
 ];
 
 fn title(status: &Status) -> String {
@@ -158,10 +159,10 @@ fn title(status: &Status) -> String {
     format!("{mounts}  {scheduler}{model}  up {:.0} s", status.uptime_s)
 }
 
-fn cells(row: &Row) -> [String; 11] {
+fn cells(row: &Row) -> [String; 12] {
     let ms = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |ms| format!("{ms:.1}"));
     [
-        row.path.clone(),
+        plain(&row.path).into_owned(),
         row.weight.to_string(),
         format!("{:.1}", row.asked),
         format!("{:.1}", row.got),
@@ -169,7 +170,8 @@ fn cells(row: &Row) -> [String; 11] {
         format!("{:.1}", row.mb_per_s),
         ms(row.p50_ms),
         ms(row.p99_ms),
-        format!("{:.1}", row.wait_max_ms),
+        ms(row.longest_ms),
+        row.queued.to_string(),
         row.errors.to_string(),
         row.limits.clone(),
     ]
@@ -212,7 +214,9 @@ mod tests {
             mb_per_s: 0.5,
             p50_ms: Some(7.0),
             p99_ms: None,
-            wait_max_ms: 31.0,
+            longest_ms: Some(31.0),
+            queued: 3,
+            in_flight: 1,
             errors: 0,
             limits: "<=100 iops".to_owned(),
             qos: QosEntry::default(),
