@@ -2,6 +2,7 @@
 
 use fairdisk_lab::outcome::Style;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::env;
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -43,6 +44,23 @@ pub(crate) fn diagnose(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// A name that others have given, without what would do something to a terminal: control
+/// characters, and those that turn the direction of writing, are shown as escapes.
+pub(crate) fn plain(name: &str) -> Cow<'_, str> {
+    let acts = |c: char| {
+        let turns = matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}');
+        c.is_control() || turns || matches!(c, '\u{2028}'..='\u{2029}' | '\u{2066}'..='\u{2069}')
+    };
+    if !name.contains(acts) {
+        return Cow::Borrowed(name);
+    }
+    let mut text = String::with_capacity(2 * name.len());
+    for c in name.chars() {
+        if acts(c) { text.extend(c.escape_default()) } else { text.push(c) }
+    }
+    Cow::Owned(text)
+}
+
 /// How to write results for people: colours only on a terminal that has them, and not if NO_COLOR
 /// is set.
 pub(crate) fn style() -> Style {
@@ -64,6 +82,13 @@ fn are_wanted(no_color: Option<&OsStr>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_shown_without_what_terminals_obey() {
+        assert_eq!(plain("/a b/ä~\\x"), "/a b/ä~\\x");
+        assert_eq!(plain("x\u{1b}]0;t\u{7}\u{9b}2J\n"), r"x\u{1b}]0;t\u{7}\u{9b}2J\n");
+        assert_eq!(plain("a\u{202e}b"), r"a\u{202e}b");
+    }
 
     #[test]
     fn colours_are_for_terminals_that_have_them_and_people_who_want_them() {

@@ -3,12 +3,13 @@
 use super::limits::{ignored_by_new, ignored_note, limits};
 use super::top::rates::quantile;
 use crate::failure::Failure;
-use crate::output::{self, diagnose};
+use crate::output::{self, diagnose, plain};
 use clap::Subcommand;
 use clap::builder::NonEmptyStringValueParser;
 use fairdisk_mount::control::{
     Answer, Ask, Client, ControlError, GroupEntry, Status, directories, running, socket_name,
 };
+use fairdisk_mount::MountEntry;
 use fairdisk_mount::identity::group_path;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -124,8 +125,8 @@ fn print_json(value: serde_json::Result<serde_json::Value>) -> Result<(), Failur
 impl From<ControlError> for Failure {
     fn from(error: ControlError) -> Self {
         match error {
-            ControlError::Refused(why) => Self::BadInput(why),
-            other => Self::Run(other.to_string()),
+            ControlError::Refused(why) => Self::BadInput(plain(&why).into_owned()),
+            other => Self::Run(plain(&other.to_string()).into_owned()),
         }
     }
 }
@@ -179,7 +180,8 @@ fn ways_to(clients: Vec<Client>) -> String {
         let patient = client.wait_no_longer_than(PATIENCE);
         let Some(status) = patient.ok().and_then(|()| client.status().ok()) else { continue };
         for mount in status.mounts {
-            let _ = write!(text, "\n  --at {} ({})", mount.mountpoint, status.disk);
+            let (at, disk) = (plain(&mount.mountpoint), plain(&status.disk));
+            let _ = write!(text, "\n  --at {at} ({disk})");
         }
     }
     text
@@ -189,10 +191,11 @@ fn ways_to(clients: Vec<Client>) -> String {
 fn asks(entry: &GroupEntry, group: &str, scheduler: &str) -> String {
     let (share, others) = entry.asks.split_once(' ').unwrap_or((&entry.asks, ""));
     let worth = entry.ioprio.map(|_| format!(" (weight {})", entry.weight)).unwrap_or_default();
-    let inside = entry.parent.as_ref().map(|parent| format!(" in {parent}")).unwrap_or_default();
+    let inside = entry.parent.as_ref().map(|parent| format!(" in {}", plain(parent)));
+    let inside = inside.unwrap_or_default();
     let others = if others.is_empty() { String::new() } else { format!(" {others}") };
     let is_own = group_path(group) == entry.path;
-    let part = if is_own { String::new() } else { format!(" as part of {}", entry.path) };
+    let part = if is_own { String::new() } else { format!(" as part of {}", plain(&entry.path)) };
     let ignored = match entry.ignored.join(", ") {
         none if none.is_empty() => none,
         some => format!(" [{scheduler} takes no notice of {some}]"),
@@ -201,8 +204,8 @@ fn asks(entry: &GroupEntry, group: &str, scheduler: &str) -> String {
 }
 
 fn table(status: &Status) -> String {
-    let mounts = status.mounts.iter().map(|it| format!("{} on {}\n", it.source, it.mountpoint));
-    let mut text: String = mounts.collect();
+    let mounted = |it: &MountEntry| format!("{} on {}\n", plain(&it.source), plain(&it.mountpoint));
+    let mut text: String = status.mounts.iter().map(mounted).collect();
     let _ = writeln!(
         text,
         "{}, {}, reads by {}, groups from {}, up {:.0} s",
@@ -216,7 +219,8 @@ fn table(status: &Status) -> String {
         status.uptime_s
     );
     let whole: f64 = status.groups.iter().map(|group| group.device_time_ms).sum();
-    let width = status.groups.iter().map(|group| group.path.len()).max().unwrap_or(0).max(5);
+    let names: Vec<_> = status.groups.iter().map(|group| plain(&group.path)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(5);
     let limits: Vec<String> = status.groups.iter().map(limits).collect();
     let heading = if limits.iter().any(|it| !it.is_empty()) { "  limits" } else { "" };
     let _ = writeln!(
@@ -224,7 +228,7 @@ fn table(status: &Status) -> String {
         "{:width$}  weight   time %      reads     writes   MB read  MB writ.    p50 ms    p99 ms  longest wait ms{heading}",
         "group"
     );
-    for (group, limits) in status.groups.iter().zip(limits) {
+    for ((group, name), limits) in status.groups.iter().zip(names).zip(limits) {
         let share = if whole > 0.0 { 100.0 * group.device_time_ms / whole } else { 0.0 };
         let line = format!(
             "{:width$}  {:>6}   {share:>6.1} {:>10} {:>10} {:>9.1} {:>9.1} {:>9} {:>9}  {:>15.1}  {limits}",

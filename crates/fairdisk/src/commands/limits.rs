@@ -1,5 +1,6 @@
 //! What groups ask for beside their weights, in short.
 
+use crate::output::plain;
 use fairdisk_core::Share;
 use fairdisk_mount::control::{GroupEntry, Status};
 use fairdisk_sched::SchedulerSpec;
@@ -61,7 +62,8 @@ pub(super) fn ignored_note(status: &Status, keys: &[&str]) -> Option<String> {
 
 /// The groups of `status` whose settings the scheduler takes no notice of, after a change of it.
 pub(super) fn ignored_by_new(status: &Status) -> Option<String> {
-    let told = |entry: &GroupEntry| format!("{} ({})", entry.path, entry.ignored.join(", "));
+    let told =
+        |entry: &GroupEntry| format!("{} ({})", plain(&entry.path), entry.ignored.join(", "));
     let all: Vec<&GroupEntry> =
         status.groups.iter().filter(|entry| !entry.ignored.is_empty()).collect();
     let named: Vec<String> = all.iter().take(NAMED_MAX).map(|entry| told(entry)).collect();

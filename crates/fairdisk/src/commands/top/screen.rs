@@ -1,6 +1,7 @@
 //! What is shown, and what keys do.
 
 use super::rates::{Row, SortBy};
+use crate::output::plain;
 use fairdisk_mount::control::Status;
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -100,7 +101,8 @@ impl Screen {
         let mut widths: Vec<Constraint> = widths.map(Constraint::Length).to_vec();
         // What does not fit is cut off what groups ask for, not off their names.
         let has_limits = rows.iter().any(|row| !row.limits.is_empty());
-        let name = rows.iter().map(|row| row.path.chars().count()).max().unwrap_or(0);
+        let name = rows.iter().map(|row| plain(&row.path).chars().count()).max();
+        let name = name.unwrap_or(0);
         if has_limits {
             widths[0] = Constraint::Min(name.min(NAME_MAX) as u16);
             widths[LIMITS] = Constraint::Fill(1);
@@ -118,10 +120,10 @@ impl Screen {
     fn footer(&self) -> String {
         match &self.typed {
             Some(typed) => {
-                let group = self.selected.as_deref().unwrap_or_default();
+                let group = plain(self.selected.as_deref().unwrap_or_default());
                 format!("weight of {group} (1 to 10000, Enter sets it, Esc does not): {typed}")
             }
-            None if !self.message.is_empty() => self.message.clone(),
+            None if !self.message.is_empty() => plain(&self.message).into_owned(),
             None => format!(
                 "sorted by {} · s sort · ↑↓ select · + - weight · w type a weight · q quit",
                 self.sort.name()
@@ -146,15 +148,15 @@ const HEADINGS: [&str; 12] = [
     "p50 ms",
     "p99 ms",
     "longest ms",
+    "queued",
     "errors",
     "limits",
-    "queued",
 ];
 
 fn title(status: &Status) -> String {
     let model = status.device_model.as_ref();
     let model = model.map_or(String::new(), |model| format!(" at the pace of {model}"));
-    let mounts: Vec<&str> = status.mounts.iter().map(|it| it.mountpoint.as_str()).collect();
+    let mounts: Vec<_> = status.mounts.iter().map(|it| plain(&it.mountpoint)).collect();
     let (mounts, scheduler) = (mounts.join(" "), &status.scheduler);
     format!("{mounts}  {scheduler}{model}  up {:.0} s", status.uptime_s)
 }
@@ -251,9 +253,8 @@ mod tests {
         assert_eq!(press(&mut screen, &rows, KeyCode::Char('q')), Some(Wish::Quit));
     }
 
-    #[test]
-    fn the_screen_shows_groups_and_keys() {
-        let status = Status {
+    fn status() -> Status {
+        Status {
             schema: 2,
             disk: "sda".to_owned(),
             mounts: ["/m", "/n"].map(mount).to_vec(),
@@ -263,7 +264,12 @@ mod tests {
             cgroups: None,
             uptime_s: 5.0,
             groups: Vec::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn the_screen_shows_groups_and_keys() {
+        let status = status();
         let rows = [row("/backup", 100)];
         let mut terminal = Terminal::new(TestBackend::new(100, 6)).unwrap();
         terminal.draw(|frame| Screen::default().draw(frame, &status, &rows)).unwrap();
@@ -274,6 +280,25 @@ mod tests {
         assert!(shown.contains(" <=100 io"), "as much as there is room for: {shown}");
         let printed = lines(&status, &rows);
         assert!(printed.contains("/backup     100     80.0   79.5"), "{printed}");
-        assert!(printed.ends_with("      0  <=100 iops\n"), "{printed}");
+        assert!(printed.ends_with("      3       0  <=100 iops\n"), "{printed}");
+    }
+
+    /// Whoever may make a group names it; what that says to a terminal is not said.
+    #[test]
+    fn names_do_nothing_to_the_terminal() {
+        let status = status();
+        let rows = [row("/x\u{1b}]0;owned\u{7}", 100)];
+        let printed = lines(&status, &rows);
+        assert!(printed.contains("/x\\u{1b}]0;owned\\u{7}  "), "{printed}");
+        assert!(printed.chars().all(|c| c == '\n' || !c.is_control()), "{printed:?}");
+        let mut screen = Screen::default();
+        press(&mut screen, &rows, KeyCode::Down);
+        assert_eq!(
+            press(&mut screen, &rows, KeyCode::Char('+')),
+            Some(Wish::Weight(rows[0].path.clone(), 125)),
+            "it is named as it is all the same"
+        );
+        press(&mut screen, &rows, KeyCode::Char('w'));
+        assert!(!screen.footer().contains('\u{1b}'), "{:?}", screen.footer());
     }
 }
