@@ -6,10 +6,10 @@ use crate::failure::Failure;
 use crate::output::{self, diagnose, plain};
 use clap::Subcommand;
 use clap::builder::NonEmptyStringValueParser;
+use fairdisk_mount::MountEntry;
 use fairdisk_mount::control::{
     Answer, Ask, Client, ControlError, GroupEntry, Status, directories, running, socket_name,
 };
-use fairdisk_mount::MountEntry;
 use fairdisk_mount::identity::group_path;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -225,14 +225,13 @@ fn table(status: &Status) -> String {
     let heading = if limits.iter().any(|it| !it.is_empty()) { "  limits" } else { "" };
     let _ = writeln!(
         text,
-        "{:width$}  weight   time %      reads     writes   MB read  MB writ.    p50 ms    p99 ms  longest wait ms{heading}",
+        "{:width$}  weight   time %      reads     writes   MB read  MB writ.    p50 ms    p99 ms  longest wait ms  errors{heading}",
         "group"
     );
     for ((group, name), limits) in status.groups.iter().zip(names).zip(limits) {
         let share = if whole > 0.0 { 100.0 * group.device_time_ms / whole } else { 0.0 };
         let line = format!(
-            "{:width$}  {:>6}   {share:>6.1} {:>10} {:>10} {:>9.1} {:>9.1} {:>9} {:>9}  {:>15.1}  {limits}",
-            group.path,
+            "{name:width$}  {:>6}   {share:>6.1} {:>10} {:>10} {:>9.1} {:>9.1} {:>9} {:>9}  {:>15.1}  {:>6}  {limits}",
             group.weight,
             group.reads,
             group.writes,
@@ -241,6 +240,7 @@ fn table(status: &Status) -> String {
             shown(quantile(&group.latency, 0.5)),
             shown(quantile(&group.latency, 0.99)),
             group.wait_max_ms,
+            group.errors,
         );
         let _ = writeln!(text, "{}", line.trim_end());
     }
