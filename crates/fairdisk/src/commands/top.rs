@@ -80,7 +80,7 @@ fn print(mut client: Client, interval: Duration, args: &Args) -> Result<(), Fail
     let mut printed = 0;
     while args.looks().is_none_or(|count| printed < count) {
         if !pause(interval, &stop) {
-            return Ok(());
+            return Err(Failure::Interrupted(format!("{printed} looks are printed")));
         }
         let after = client.status()?;
         let rows = rates::rows(&before, &after, rates::SortBy::default());
