@@ -71,6 +71,21 @@ fn those_who_look_are_served_by_threads_like_others() {
     host.unmount();
 }
 
+/// As many requests are at the disk at once as are asked for: none of them waits for a thread.
+#[test]
+fn there_is_a_thread_for_every_request_at_the_disk() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    let said = text(&host.mount(&["--depth", "100", "--io", "threads"]));
+    let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    let names = tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
+    assert_eq!(names.filter(|name| name.starts_with("fairdisk-disk-")).count(), 100);
+    host.unmount();
+}
+
 /// However its place is written; what only has the name of a mount is none.
 #[test]
 fn a_mount_is_asked_after_by_its_place() {
@@ -142,6 +157,8 @@ fn settings_take_effect_and_schedulers_change_under_load() {
         assert!(changed.status.success(), "{}", text(&changed));
         assert_eq!(host.status()["scheduler"], scheduler);
     }
+    // One read at a time, which is nearly always at the disk.
+    wait_until(|| host.entry(&group)["in_flight"] == 1);
     let at = host.at();
     let top = fairdisk(&["top", "--at", at.to_str().unwrap(), "--batch", "--count", "1"]);
     let line = text(&top).lines().find(|line| line.starts_with(&group)).unwrap().to_owned();
@@ -155,7 +172,8 @@ fn settings_take_effect_and_schedulers_change_under_load() {
     for part in ["time_share", "asked_share"] {
         assert!(shown[part].as_f64() > Some(0.99), "{said}");
     }
-    assert!(shown["latency_ms"]["p50"].as_f64() > Some(0.0), "{said}");
+    let [median, longest] = ["p50", "max"].map(|part| shown["latency_ms"][part].as_f64());
+    assert!(median > Some(0.0) && longest >= median, "{said}");
     let got = host.ctl(&["get", &group]);
     assert_eq!(text(&got), "weight=50\n");
     assert_eq!(text(&host.ctl(&["get", group.trim_start_matches('/')])), "weight=50\n");
@@ -179,6 +197,65 @@ fn settings_take_effect_and_schedulers_change_under_load() {
     let got = text(&host.ctl(&["get", &group]));
     assert!(got.starts_with("ioprio=4 (weight 100) latency_p99_ms=0.5 ["), "{got}");
     finish(load);
+    host.unmount();
+}
+
+/// Whoever may make a group names it, and root looks.
+#[test]
+fn names_of_groups_do_nothing_to_a_terminal() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.make_file("data", 1);
+    host.mount_well(&[]);
+    let group = host.group("x\u{1b}]0;owned\u{7}", "weight=5");
+    finish(host.start(&group, &format!("cat {}", host.file("data"))));
+    let at = host.at();
+    let looks = [
+        host.ctl(&["list"]),
+        host.ctl(&["get", &format!("{group}/.")]),
+        fairdisk(&[
+            "top",
+            "--at",
+            at.to_str().unwrap(),
+            "--batch",
+            "--interval",
+            "100ms",
+            "--once",
+        ]),
+    ];
+    for look in looks {
+        assert!(look.status.success(), "{}", text(&look));
+        assert!(!text(&look).contains(['\u{1b}', '\u{7}']), "{:?}", text(&look));
+    }
+    let list = text(&host.ctl(&["list"]));
+    assert!(list.contains(r"/x\u{1b}]0;owned\u{7} "), "{list}");
+    assert_eq!(host.entry(&group)["weight"], 5, "programs are told the name as it is");
+    host.unmount();
+}
+
+#[test]
+fn tables_that_are_interrupted_end_as_other_commands_do() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.mount_well(&[]);
+    let at = host.at();
+    let mut top = Command::new(env!("CARGO_BIN_EXE_fairdisk"))
+        .args(["top", "--batch", "--interval", "100ms", "--at", at.to_str().unwrap()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It listens for signals before it prints.
+    top.stdout.as_mut().unwrap().read_exact(&mut [0; 10]).unwrap();
+    kill_process(Pid::from_child(&top), Signal::INT).unwrap();
+    let ended = top.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(said.starts_with("interrupted: "), "{said}");
     host.unmount();
 }
 

@@ -15,9 +15,6 @@ use fairdisk_sim::device::{Device as _, DeviceSpec};
 /// Requests at once at a disk that does not turn.
 const DEEP: u32 = 32;
 
-/// Threads that wait for the disk at most.
-const THREADS_MAX: u32 = 64;
-
 /// A model is served from the page cache: a few threads are enough.
 const MODEL_THREADS: usize = 4;
 
@@ -64,7 +61,8 @@ pub(super) fn start(
             let depth = model.depth();
             (Device::Modelled(Box::new(model)), depth, MODEL_THREADS)
         }
-        (None, Some(depth)) => (Device::Fixed, depth, depth.min(THREADS_MAX) as usize),
+        // What is issued waits for nothing else, whether threads perform it or a ring.
+        (None, Some(depth)) => (Device::Fixed, depth, depth as usize),
         // Many virtual disks are called rotating.
         (None, None) if block_device.rotational == Some(true) => {
             (Device::Measured(DEEP), 1, DEEP as usize)
