@@ -19,4 +19,4 @@ mod version1;
 pub use error::CgroupError;
 pub use mounted::{CgroupMount, unmount};
 pub use stat::strangers;
-pub use version1::{Left, OWN_NAME};
+pub use version1::{Left, OWN_NAME, Say};

@@ -2,7 +2,7 @@
 
 use super::error::CgroupError;
 use super::filesystem::Groups;
-use super::version1::{self, Left, OWN_NAME, Turn};
+use super::version1::{self, Left, OWN_NAME, Say, Turn};
 use crate::caller::Privileges;
 use crate::errors::{MountError, MountProblem};
 use crate::identity::{Hierarchy, VERSION2};
@@ -23,38 +23,44 @@ pub struct CgroupMount {
     mountpoint: PathBuf,
     hierarchy: Hierarchy,
     session: Option<BackgroundSession>,
+    say: Say,
 }
 
 impl CgroupMount {
     /// Shows the groups of the hierarchy called `name` in a directory; mounts the hierarchy first
-    /// if it is not mounted yet.
+    /// if it is not mounted yet. If that, or putting it away, takes a while, `say` says why.
     ///
     /// # Errors
     /// It cannot be mounted; the error says why, and what works without it.
-    pub fn mount(name: &str, directory: &Path) -> Result<Self, CgroupError> {
+    pub fn mount(name: &str, directory: &Path, say: Say) -> Result<Self, CgroupError> {
         version1::check_name(name)?;
         if !Privileges::find().is_root() {
             return Err(CgroupError::NotRoot);
         }
         // Said before anything is mounted.
         mountpoint::open_fuse(directory)?;
-        let turn = Turn::wait()?;
+        let turn = Turn::wait(say)?;
         let hierarchy = version1::find_or_mount(&turn, name)?;
         let name = hierarchy.name().to_owned();
-        let shown = Self::show(&name, directory, hierarchy);
+        let shown = Self::show(&name, directory, hierarchy, say);
         if shown.is_err() {
             let _ = version1::put_away(&turn, &name);
         }
         shown
     }
 
-    fn show(name: &str, directory: &Path, hierarchy: Hierarchy) -> Result<Self, CgroupError> {
+    fn show(
+        name: &str,
+        directory: &Path,
+        hierarchy: Hierarchy,
+        say: Say,
+    ) -> Result<Self, CgroupError> {
         let places = mountpoint::check(hierarchy.mount(), directory)?;
         let failed = |error| MountError::os(&places.mountpoint, "mount", error);
         let groups = Groups::new(hierarchy.clone()).map_err(failed)?;
         let session = start(&places, groups)?;
         let mountpoint = places.mountpoint;
-        Ok(Self { name: name.to_owned(), mountpoint, hierarchy, session: Some(session) })
+        Ok(Self { name: name.to_owned(), mountpoint, hierarchy, session: Some(session), say })
     }
 
     /// Where groups are shown.
@@ -82,7 +88,7 @@ impl CgroupMount {
     /// It cannot be unmounted.
     pub fn unmount(mut self) -> Result<Left, CgroupError> {
         self.end()?;
-        Ok(version1::put_away(&Turn::wait()?, &self.name))
+        Ok(version1::put_away(&Turn::wait(self.say)?, &self.name))
     }
 
     fn end(&mut self) -> Result<(), CgroupError> {
@@ -110,7 +116,7 @@ impl Drop for CgroupMount {
     fn drop(&mut self) {
         if self.session.is_some()
             && self.end().is_ok()
-            && let Ok(turn) = Turn::wait()
+            && let Ok(turn) = Turn::wait(self.say)
         {
             let _ = version1::put_away(&turn, &self.name);
         }
@@ -140,16 +146,16 @@ fn place_of(name: &str) -> PathBuf {
 }
 
 /// Unmounts the groups shown in a directory, and their hierarchy if it is ours, has no groups and
-/// is called `name`.
+/// is called `name`. If that takes a while, `say` says why.
 ///
 /// # Errors
 /// No groups are shown there, or somebody still uses them.
-pub fn unmount(name: &str, directory: &Path) -> Result<Left, CgroupError> {
+pub fn unmount(name: &str, directory: &Path, say: Say) -> Result<Left, CgroupError> {
     version1::check_name(name)?;
     if !Privileges::find().is_root() {
         return Err(CgroupError::NotRoot);
     }
-    let turn = Turn::wait()?;
+    let turn = Turn::wait(say)?;
     // A directory whose daemon has died has no real path any more.
     let real = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path));
     let directory = real(directory).unwrap_or_else(|_| directory.to_owned());

@@ -3,17 +3,32 @@
 use super::error::CgroupError;
 use crate::identity::{Hierarchy, HierarchyError, VERSION2};
 use crate::mountpoint;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, flock, major, minor};
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::ffi::CString;
 use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The name of the hierarchy that mounts prefer.
 pub const OWN_NAME: &str = crate::identity::OWN;
 
 /// What belongs to running programs of ours.
 const RUN: &str = "/run/fairdisk";
+
+/// What only one may hold at a time. Nobody but root opens it: whoever may open a file may lock it.
+const LOCK: &str = "cgroup.lock";
+
+/// How often we look whether it is our turn before we say whom we wait for.
+const LOOKS: u32 = 50;
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Tells the user something.
+pub type Say = fn(&str);
 
 /// What became of a hierarchy that is not shown any longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,15 +86,45 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Waits for it.
-    pub(super) fn wait() -> Result<Self, CgroupError> {
+    /// Waits for it; says for whom if that takes a while.
+    pub(super) fn wait(say: Say) -> Result<Self, CgroupError> {
         let run = Path::new(RUN);
-        let failed = |error| CgroupError::Directory(run.to_owned(), error);
-        fs::create_dir_all(run).map_err(failed)?;
-        let locked = File::open(run).map_err(failed)?;
-        flock(&locked, FlockOperation::LockExclusive).map_err(|error| failed(error.into()))?;
+        Self::wait_in(run, say).map_err(|error| CgroupError::Directory(run.to_owned(), error))
+    }
+
+    fn wait_in(run: &Path, say: impl Fn(&str)) -> io::Result<Self> {
+        fs::create_dir_all(run)?;
+        let path = run.join(LOCK);
+        let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(&path);
+        let locked = file?;
+        for _ in 0..LOOKS {
+            match flock(&locked, FlockOperation::NonBlockingLockExclusive) {
+                Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::park_timeout(PAUSE),
+                other => return Ok(other.map(|()| Self { _locked: locked })?),
+            }
+        }
+        let whom = holder(&locked).unwrap_or_else(|| "another process".to_owned());
+        say(&format!("waiting for {whom}, which has locked {}", path.display()));
+        flock(&locked, FlockOperation::LockExclusive)?;
         Ok(Self { _locked: locked })
     }
+}
+
+/// Who has locked a file, as far as the kernel says.
+fn holder(file: &File) -> Option<String> {
+    let found = file.metadata().ok()?;
+    let (device, inode) = (found.dev(), found.ino());
+    let place = format!("{:02x}:{:02x}:{inode}", major(device), minor(device));
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    let pid = locks.lines().find_map(|line| {
+        let mut words = line.split_whitespace().skip(1);
+        // Those that wait have an arrow there.
+        let is_held = words.next() == Some("FLOCK");
+        let (pid, at) = (words.nth(2)?, words.next()?);
+        (is_held && at == place).then_some(pid)
+    })?;
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    Some(format!("process {pid} ({})", name.trim_end()))
 }
 
 /// Unmounts the hierarchy if we mounted it, nobody shows it and it has no groups.
@@ -114,6 +159,7 @@ fn groups_below(directory: &Path) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
 
     #[test]
     fn names_are_those_the_kernel_takes() {
@@ -121,6 +167,32 @@ mod tests {
         for name in ["", "a,b", "a b", "a/b", "..//", &"x".repeat(64)] {
             assert!(check_name(name).is_err(), "{name}");
         }
+    }
+
+    /// The directory is everybody's to open, and so to lock.
+    #[test]
+    fn a_lock_on_the_directory_holds_up_nobody() {
+        let place = tempfile::tempdir().unwrap();
+        let other = File::open(place.path()).unwrap();
+        flock(&other, FlockOperation::NonBlockingLockExclusive).unwrap();
+        let _turn = Turn::wait_in(place.path(), |said| panic!("{said}")).unwrap();
+        let mode = place.path().join(LOCK).metadata().unwrap().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn who_waits_for_long_is_told_for_whom() {
+        let place = tempfile::tempdir().unwrap();
+        let turn = Mutex::new(Some(Turn::wait_in(place.path(), |_| ()).unwrap()));
+        let told = Mutex::new(String::new());
+        let next = Turn::wait_in(place.path(), |said| {
+            said.clone_into(&mut told.lock().unwrap());
+            drop(turn.lock().unwrap().take());
+        });
+        assert!(next.is_ok());
+        let whom = format!("waiting for process {} (", std::process::id());
+        let told = told.into_inner().unwrap();
+        assert!(told.starts_with(&whom), "{told}");
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         Action::Mount { foreground: false, .. } => daemon::start(&["cgroup", "mount"]),
         Action::Mount { place, detached, .. } => serve(place, *detached),
         Action::Umount { place } => {
-            say(place, cgroups::unmount(&place.hierarchy, &place.directory)?);
+            say(place, cgroups::unmount(&place.hierarchy, &place.directory, diagnose)?);
             Ok(())
         }
     }
@@ -80,7 +80,7 @@ fn serve(place: &Place, detached: bool) -> Result<(), Failure> {
         daemon::detach();
     }
     let stop = interrupt::stop_flag()?;
-    let mounted = CgroupMount::mount(&place.hierarchy, &place.directory)?;
+    let mounted = CgroupMount::mount(&place.hierarchy, &place.directory, diagnose)?;
     let hierarchy = mounted.hierarchy();
     if hierarchy.is_version2() && place.hierarchy == OWN_NAME {
         diagnose(
