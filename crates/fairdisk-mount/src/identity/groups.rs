@@ -33,14 +33,22 @@ struct Group {
     /// What its directory says and cannot mean, as the log was told.
     contradiction: Option<Contradiction>,
     parent: Option<GroupId>,
+    /// Which directory it is: one made later under its name is another group.
+    inode: Option<u64>,
     /// When its directory was found to be gone. It may still have something on its way.
     gone: Option<Instant>,
 }
 
 impl Group {
-    fn new(path: &str, asks: Asks) -> Self {
+    fn new(path: &str, asks: Asks, inode: Option<u64>) -> Self {
         let (path, before, refused) = (path.to_owned(), Qos::NONE, None);
-        Self { path, asks, before, refused, contradiction: None, parent: None, gone: None }
+        Self { path, asks, before, refused, contradiction: None, parent: None, inode, gone: None }
+    }
+
+    /// Whether its directory is still there, and no other in its place.
+    fn is_there(&self, hierarchy: &Hierarchy) -> bool {
+        let there = hierarchy.inode(&self.path);
+        there.is_some() && (self.inode.is_none() || self.inode == there)
     }
 }
 
@@ -70,7 +78,7 @@ pub(super) struct Groups {
 
 impl Groups {
     pub(super) fn new() -> Self {
-        let root = Group::new("/", Asks::DEFAULT);
+        let root = Group::new("/", Asks::DEFAULT, None);
         let numbers = BTreeMap::from([("/".to_owned(), GroupId::ROOT.0)]);
         Self {
             list: vec![Some(root)],
@@ -97,7 +105,7 @@ impl Groups {
             return GroupId(found.group);
         }
         let (path, said) = hierarchy.effective(cgroup);
-        let group = self.number(path, said, changes);
+        let group = self.number(hierarchy, path, said, changes);
         self.nest(hierarchy, group, path, changes);
         self.found.insert(cgroup.to_owned(), Found { group, at: now });
         GroupId(group)
@@ -113,7 +121,7 @@ impl Groups {
         let known = self.get(group.0).filter(|known| known.gone.is_none());
         let Some(path) = known.map(|known| known.path.clone()) else { return };
         // What is left of it in the queue keeps to what it was told.
-        if !hierarchy.directory(&path).is_dir() {
+        if hierarchy.inode(&path).is_none() {
             return;
         }
         let said = hierarchy.said_of(&path).unwrap_or(Said::NOTHING);
@@ -131,7 +139,7 @@ impl Groups {
         if let (owner, said) = hierarchy.effective(path)
             && owner == path
         {
-            let group = self.number(path, said, changes);
+            let group = self.number(hierarchy, path, said, changes);
             if let Some(group) = self.get_mut(group) {
                 group.refused = None;
             }
@@ -181,7 +189,7 @@ impl Groups {
         let (mut group, mut path) = (group, path);
         loop {
             let outer = hierarchy.outer(path);
-            let parent = outer.map(|(path, said)| self.number(path, said, changes));
+            let parent = outer.map(|(path, said)| self.number(hierarchy, path, said, changes));
             self.set_parent(group, parent.map(GroupId), changes);
             let (Some(parent), Some((outer, _))) = (parent, outer) else { return };
             (group, path) = (parent, outer);
@@ -196,7 +204,13 @@ impl Groups {
         }
     }
 
-    fn number(&mut self, path: &str, said: Said, changes: &mut Vec<Change>) -> u32 {
+    fn number(
+        &mut self,
+        hierarchy: &Hierarchy,
+        path: &str,
+        said: Said,
+        changes: &mut Vec<Change>,
+    ) -> u32 {
         if let Some(number) = self.numbers.get(path).copied() {
             self.ask(number, said, changes);
             return number;
@@ -209,7 +223,7 @@ impl Groups {
         self.gone.remove(&(number as u32));
         let Said { asks, refused } = said;
         let Asks { share, idle, qos } = asks;
-        self.list[number] = Some(Group::new(path, asks));
+        self.list[number] = Some(Group::new(path, asks, hierarchy.inode(path)));
         self.numbers.insert(path.to_owned(), number as u32);
         let group = GroupId(number as u32);
         changes.push(Change::GroupAdded { group, share });
@@ -275,6 +289,11 @@ impl Groups {
         })
     }
 
+    /// Whether a number is that of the group at `path`, and it is still there.
+    pub(super) fn is_called(&self, group: GroupId, path: &str) -> bool {
+        self.get(group.0).is_some_and(|known| known.gone.is_none() && known.path == path)
+    }
+
     /// Who pays for what `group` still has to be written out: the group itself, or the next one
     /// around it that is still there.
     pub(super) fn heir(&self, group: GroupId) -> GroupId {
@@ -289,11 +308,6 @@ impl Groups {
     /// Forgets groups that are gone, once they have nothing `unfinished`, and finds more of them.
     pub(super) fn sweep(
         &mut self,
-    /// Whether a number is that of the group at `path`, and it is still there.
-    pub(super) fn is_called(&self, group: GroupId, path: &str) -> bool {
-        self.get(group.0).is_some_and(|known| known.gone.is_none() && known.path == path)
-    }
-
         now: Instant,
         hierarchy: &Hierarchy,
         unfinished: &BTreeSet<GroupId>,
@@ -305,8 +319,12 @@ impl Groups {
         let first = self.next;
         for number in (first..first + looked_for).map(|number| number % groups) {
             let known = self.get(number as u32).filter(|known| known.gone.is_none());
-            if known.is_some_and(|known| !hierarchy.directory(&known.path).is_dir()) {
-                self.leave(now, number as u32);
+            let Some(gone) = known.filter(|known| !known.is_there(hierarchy)) else { continue };
+            let path = gone.path.clone();
+            self.leave(now, number as u32);
+            // There may be another in its place, with settings of its own.
+            if hierarchy.said_of(&path).is_some() {
+                self.changed(hierarchy, &path, changes);
             }
         }
         self.next = (first + looked_for) % groups;
@@ -473,6 +491,34 @@ mod tests {
         }
     }
 
+    /// What was set for a cgroup that is gone is not shown for one that has its name by now.
+    #[test]
+    fn another_group_of_the_same_name_begins_with_nothing() {
+        let mut tree = Tree::new();
+        tree.set("weight=7");
+        let (a, successor) = (tree.place.path().join("a"), tree.place.path().join("b"));
+        std::fs::create_dir(&successor).expect("beside it, so that it has another number");
+        std::fs::remove_dir(&a).expect("it is empty");
+        std::fs::rename(&successor, &a).expect("its place is free");
+        let (mut changes, nobody) = (Vec::new(), BTreeSet::new());
+        tree.groups.sweep(at(2000), &tree.hierarchy, &nobody, &mut changes);
+        assert_eq!(tree.groups.iter().count(), 1, "nobody has asked for anything there");
+        let new = tree.groups.find(at(2001), &tree.hierarchy, "/a", &mut changes);
+        assert_ne!(new, tree.group);
+        assert_eq!(changes, [Change::GroupAdded { group: new, share: Share::DEFAULT }]);
+        tree.groups.sweep(at(4001), &tree.hierarchy, &nobody, &mut changes);
+        assert_eq!(tree.groups.iter().count(), 2, "it is that one from now on");
+        // One more, which somebody has told what to ask for.
+        std::fs::create_dir(&successor).expect("beside it");
+        let weight = Setting::parse("weight=9").expect("a setting");
+        tree.hierarchy.set("/b", &[weight]).expect("attributes can be kept");
+        std::fs::remove_dir(&a).expect("it is empty");
+        std::fs::rename(&successor, &a).expect("its place is free");
+        tree.groups.sweep(at(6001), &tree.hierarchy, &nobody, &mut changes);
+        let asks = tree.groups.iter().map(|group| group.asks.to_string()).collect::<Vec<_>>();
+        assert_eq!(asks, ["ioprio=4", "weight=9"]);
+    }
+
     #[test]
     fn an_outer_group_is_forgotten_after_those_in_it() {
         let mut tree = Tree::new();
@@ -504,7 +550,8 @@ mod tests {
         let many = 4 * LOOKED_FOR;
         for number in 0..many {
             // Without a directory, as if it had just gone.
-            tree.groups.number(&format!("/{number}"), Said::NOTHING, &mut changes);
+            let path = format!("/{number}");
+            tree.groups.number(&tree.hierarchy, &path, Said::NOTHING, &mut changes);
         }
         for pass in 1..=5 {
             let nobody = BTreeSet::new();

@@ -3,6 +3,7 @@
 use super::kept::{self, Kept, NotKept};
 use super::setting::{Said, Setting, SettingError};
 use std::fmt;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// The name of the hierarchy without controllers that is preferred where it is mounted.
@@ -131,9 +132,15 @@ impl Hierarchy {
         self.mount.join(group.trim_start_matches('/'))
     }
 
+    /// The number of the group's directory, if it is there. Another one in its place has another.
+    pub(super) fn inode(&self, group: &str) -> Option<u64> {
+        let found = std::fs::metadata(self.directory(group)).ok()?;
+        found.is_dir().then(|| found.ino())
+    }
+
     /// What the group's directory says, if anything.
     pub(super) fn said_of(&self, group: &str) -> Option<Said> {
-        kept::read(&self.directory(group))
+        kept::read(&self.directory(group), group)
     }
 
     /// The group that tasks in `cgroup` belong to, and what it asks for. A cgroup without settings
