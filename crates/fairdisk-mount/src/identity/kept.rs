@@ -4,7 +4,7 @@
 //! changed by whoever may write to the directory: who owns a part of the tree could give it any
 //! share. They count only where nobody but root and whoever runs us may.
 
-use super::setting::{KEYS, Said, Setting};
+use super::setting::{KEYS, Said, Setting, SettingError};
 use fairdisk_core::Contradiction;
 use rustix::fd::OwnedFd;
 use rustix::fs::{
@@ -13,7 +13,9 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 const TRUSTED: &str = "trusted.fairdisk.";
 const USER: &str = "user.fairdisk.";
@@ -24,7 +26,13 @@ const NAMES_BYTES_MAX: usize = 64 << 10;
 const TWO_SHARES: Contradiction = Contradiction::Shares { priority: "ioprio" };
 
 /// A longer value is none of ours.
-const VALUE_BYTES_MAX: usize = 20;
+const VALUE_BYTES_MAX: usize = 64;
+
+/// Of so many values that make no sense it is known that the log was told.
+const TOLD_MAX: usize = 1024;
+
+/// Directories with such values, and what was told.
+static TOLD: Mutex<BTreeSet<(PathBuf, String)>> = Mutex::new(BTreeSet::new());
 
 /// What is kept with a directory, word for word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,8 +54,9 @@ impl From<Errno> for NotKept {
 }
 
 /// What the settings of a directory ask for, if there are any; a weight before a priority, root's
-/// before those of others. What makes no sense counts as unset.
-pub(super) fn read(directory: &Path) -> Option<Said> {
+/// before those of others. What makes no sense counts as unset, and the log is told once of which
+/// `group`.
+pub(super) fn read(directory: &Path, group: &str) -> Option<Said> {
     // Most directories have none, and are not opened for that.
     let mut some = [0; 256];
     match listxattr(directory, &mut some[..]) {
@@ -55,8 +64,21 @@ pub(super) fn read(directory: &Path) -> Option<Said> {
         Ok(_) | Err(Errno::RANGE) => {}
         Err(_) => return None,
     }
-    let directory = open_directory(directory).ok()?;
-    all(&directory).ok()?.said(counts_users(&directory))
+    let opened = open_directory(directory).ok()?;
+    let (kept, user_too) = (all(&opened).ok()?, counts_users(&opened));
+    for why in kept.senseless(user_too).filter(|why| is_new(directory, why)) {
+        tracing::warn!(group, %why, "setting refused");
+    }
+    kept.said(user_too)
+}
+
+/// Whether the log has not been told.
+fn is_new(directory: &Path, why: &SettingError) -> bool {
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if told.len() >= TOLD_MAX {
+        told.clear();
+    }
+    told.insert((directory.to_owned(), why.to_string()))
 }
 
 /// Keeps settings with a directory, instead of what they take the place of. What was there before
@@ -103,7 +125,7 @@ pub(super) fn put_back(directory: &Path, before: &Kept) {
 impl Kept {
     /// What it asks for, if anything; with what users may have set if that counts.
     fn said(&self, user_too: bool) -> Option<Said> {
-        let spaces = if user_too { &[USER, TRUSTED][..] } else { &[TRUSTED] };
+        let spaces = spaces(user_too);
         let mut said: Option<Said> = None;
         for (space, (key, _)) in spaces.iter().flat_map(|space| KEYS.map(|key| (space, key))) {
             if let Some(setting) = self.setting(space, key) {
@@ -126,6 +148,14 @@ impl Kept {
         Some(said)
     }
 
+    /// Why some of it counts as unset, each by itself.
+    fn senseless(&self, user_too: bool) -> impl Iterator<Item = SettingError> {
+        self.0.iter().filter_map(move |(name, value)| {
+            let key = spaces(user_too).iter().find_map(|space| name.strip_prefix(space))?;
+            Setting::of(key, String::from_utf8_lossy(value).trim()).err()
+        })
+    }
+
     /// What is kept once a setting is made.
     fn make(&mut self, setting: Setting) {
         let (key, value) = setting.parts();
@@ -140,6 +170,11 @@ impl Kept {
         let (_, value) = self.0.iter().find(|(name, _)| is_called(name, space, key))?;
         Setting::of(key, std::str::from_utf8(value).ok()?.trim()).ok()
     }
+}
+
+/// Where settings count, what overrides others last.
+const fn spaces(user_too: bool) -> &'static [&'static str] {
+    if user_too { &[USER, TRUSTED] } else { &[TRUSTED] }
 }
 
 fn is_called(name: &str, space: &str, key: &str) -> bool {
@@ -214,4 +249,28 @@ fn is_safe(directory: &Stat) -> bool {
     let owner = directory.st_uid == 0 || directory.st_uid == geteuid().as_raw();
     let group = directory.st_gid == 0 || !mode.contains(Mode::WGRP);
     owner && group && !mode.contains(Mode::WOTH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_make_no_sense_are_named_once() {
+        let value = |name: &str, value: &[u8]| (name.to_owned(), value.to_vec());
+        let kept = Kept(vec![
+            value("trusted.fairdisk.weight", b"0"),
+            value("trusted.fairdisk.wieght", b"7"),
+            value("user.fairdisk.idle", b"5000"),
+            value("trusted.fairdisk.max_iops", b" 10 "),
+        ]);
+        let why =
+            |user_too| kept.senseless(user_too).map(|why| why.to_string()).collect::<Vec<_>>();
+        let all = why(true);
+        assert_eq!((all.len(), why(false).len()), (3, 2), "{all:?}");
+        assert!(all[0].contains("1 to 10000") && all[1].contains("wieght"), "{all:?}");
+        let at = Path::new("/no/such/group");
+        let told = || kept.senseless(true).filter(|why| is_new(at, why)).count();
+        assert_eq!((told(), told()), (3, 0));
+    }
 }
