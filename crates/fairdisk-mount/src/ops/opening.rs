@@ -15,14 +15,15 @@ use std::sync::Arc;
 
 /// What of the caller's flags the file below is opened with. The rest is the kernel's business
 /// (appending, truncating), or decided with every request (past the cache, durable).
-const PASSED_ON: OFlags = OFlags::RDONLY.union(OFlags::WRONLY).union(OFlags::RDWR);
+const PASSED_ON: OFlags =
+    OFlags::RDONLY.union(OFlags::WRONLY).union(OFlags::RDWR).union(OFlags::NOATIME);
 
 impl Tree {
     /// Opens a file.
     pub(crate) fn open(
         self: &Arc<Self>,
         node: u64,
-        flags: i32,
+        mut flags: i32,
         by: (u32, User),
     ) -> io::Result<(u64, FopenFlags)> {
         let referred = self.nodes.refer(node)?;
@@ -30,8 +31,16 @@ impl Tree {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
-        let access = access(flags);
-        let fd = self.proc_fd.reopen(&referred, access | OFlags::NONBLOCK)?;
+        let open = |flags| self.proc_fd.reopen(&referred, access(flags) | OFlags::NONBLOCK);
+        let fd = match open(flags) {
+            // Of a file that is the caller's and not ours, when we are not root: the time of access
+            // is no reason not to read it.
+            Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
+                flags &= !libc::O_NOATIME;
+                open(flags)?
+            }
+            opened => opened?,
+        };
         Ok(self.opened(node, stat.st_ino, fd, flags, by))
     }
 

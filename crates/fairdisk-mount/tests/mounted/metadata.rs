@@ -1,7 +1,9 @@
 //! Attributes, links, special files.
 
 use crate::common::Tree;
-use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, utimensat};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, utimensat,
+};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -20,8 +22,26 @@ fn attributes_are_those_of_the_file_below_and_can_be_changed() {
     assert_eq!((now.uid(), now.gid(), now.mode() & 0o7777), (123, 456, 0o710), "suid goes");
     fs::OpenOptions::new().write(true).open(&here).unwrap().set_len(5).unwrap();
     assert_eq!(fs::read_to_string(&below).unwrap(), "twelv");
-    rustix::fs::chmod(&here, rustix::fs::Mode::empty()).unwrap();
+    rustix::fs::chmod(&here, Mode::empty()).unwrap();
     assert_eq!(fs::metadata(&here).unwrap().mode() & 0o7777, 0);
+}
+
+/// As a backup reads, which is not to be taken for a use of the file.
+#[test]
+fn a_file_can_be_read_without_a_trace() {
+    let Some(tree) = Tree::new() else { return };
+    let (here, below) = (tree.at("file"), tree.below("file"));
+    fs::write(&below, "text").unwrap();
+    // Older than the last change, so that every other read of it shows.
+    let old = Timespec { tv_sec: 1000, tv_nsec: 0 };
+    let now = Timespec { tv_nsec: UTIME_OMIT, ..old };
+    let times = Timestamps { last_access: old, last_modification: now };
+    utimensat(CWD, &below, &times, AtFlags::empty()).unwrap();
+    let flags = OFlags::NOATIME | OFlags::RDONLY;
+    let file = rustix::fs::open(&here, flags, Mode::empty()).unwrap();
+    let mut text = [0; 4];
+    assert_eq!(rustix::io::read(&file, &mut text).unwrap(), 4);
+    assert_eq!(fs::metadata(&below).unwrap().atime(), 1000);
 }
 
 #[test]
