@@ -1,9 +1,9 @@
 //! Whether what the kernel has cached of a file is still what is in it.
 //!
 //! The kernel could look at modification times itself, but it would drop everything whenever the
-//! mount's own writes change one. So the times after every write of ours are remembered, while a
-//! file is open and for a while after; a file with other times was changed by somebody else, or got
-//! another name, and what the kernel has of it is dropped.
+//! mount's own writes change one. So the times after every change of ours are remembered, while a
+//! file is open and for a while after; a file with other times was changed by somebody else, and
+//! what the kernel has of it is dropped.
 
 use rustix::fs::Stat;
 use std::collections::HashMap;
@@ -30,6 +30,12 @@ impl Stamp {
             size: stat.st_size,
         }
     }
+
+    /// Whether what is in the file is the same as far as can be told when it was just given another
+    /// name, say: whoever writes to it changes more than the time of its last change.
+    fn has_data_of(self, other: Self) -> bool {
+        (self.modified, self.size) == (other.modified, other.size)
+    }
 }
 
 /// A file while it is open.
@@ -38,12 +44,14 @@ pub(crate) struct Freshness {
     stamp: Option<Stamp>,
     /// Writes of ours under way: its time may be anything.
     writing: usize,
+    /// Somebody else had changed it when the first of them began.
+    foreign: bool,
 }
 
 impl Freshness {
     /// As it was when it was closed.
     pub(crate) fn new(stamp: Option<Stamp>) -> Self {
-        Self { stamp, writing: 0 }
+        Self { stamp, writing: 0, foreign: false }
     }
 
     /// As it was last known.
@@ -59,15 +67,25 @@ impl Freshness {
         self.stamp.replace(now) != Some(now)
     }
 
-    /// We are about to write.
-    pub(crate) fn begin(&mut self) {
+    /// We are about to write to what is like this `now`.
+    pub(crate) fn begin(&mut self, now: Option<Stamp>) {
+        // Afterwards its times are ours.
+        self.foreign |= self.writing == 0 && self.stamp != now;
         self.writing += 1;
     }
 
     /// We have written.
     pub(crate) fn end(&mut self, now: Option<Stamp>) {
         self.writing -= 1;
-        self.stamp = now;
+        self.stamp = now.filter(|_| !self.foreign);
+        self.foreign &= self.writing > 0;
+    }
+
+    /// Something of ours that changes no data has made of `before` what it is `after`.
+    pub(crate) fn touched(&mut self, before: Stamp, after: Stamp) {
+        if self.stamp == Some(before) && after.has_data_of(before) {
+            self.stamp = Some(after);
+        }
     }
 }
 
@@ -85,6 +103,14 @@ impl Closed {
             self.older = std::mem::take(&mut self.recent);
         }
         self.recent.insert(node, stamp);
+    }
+
+    /// Something of ours that changes no data has made of `before` what it is `after`.
+    pub(crate) fn touched(&mut self, node: u64, before: Stamp, after: Stamp) {
+        let known = self.recent.get_mut(&node).or_else(|| self.older.get_mut(&node));
+        if let Some(stamp) = known.filter(|stamp| **stamp == before && after.has_data_of(before)) {
+            *stamp = after;
+        }
     }
 
     /// What a file was like when it was closed.
@@ -106,8 +132,8 @@ mod tests {
     fn only_changes_of_others_count() {
         let mut freshness = Freshness::new(Some(stamp(1)));
         assert!(!freshness.look(stamp(1)));
-        freshness.begin();
-        freshness.begin();
+        freshness.begin(Some(stamp(1)));
+        freshness.begin(Some(stamp(7)));
         assert!(!freshness.look(stamp(2)));
         freshness.end(Some(stamp(2)));
         assert!(!freshness.look(stamp(3)));
@@ -116,6 +142,30 @@ mod tests {
         assert!(freshness.look(stamp(4)));
         assert!(!freshness.look(stamp(4)));
         assert!(Freshness::new(None).look(stamp(1)), "never seen");
+        freshness.begin(Some(stamp(5)));
+        freshness.end(Some(stamp(6)));
+        assert!(freshness.look(stamp(6)), "somebody was there before we wrote");
+        freshness.begin(Some(stamp(6)));
+        freshness.end(Some(stamp(7)));
+        assert!(!freshness.look(stamp(7)));
+    }
+
+    #[test]
+    fn what_changes_no_data_is_told_from_what_others_do() {
+        let written = Stamp { modified: (9, 0), ..stamp(9) };
+        let mut closed = Closed::default();
+        for (before, after, expected) in [
+            (stamp(1), stamp(2), stamp(2)),
+            (stamp(3), stamp(4), stamp(1)), // changed before
+            (stamp(1), written, stamp(1)),  // changed meanwhile
+        ] {
+            let mut open = Freshness::new(Some(stamp(1)));
+            open.touched(before, after);
+            assert_eq!(open.stamp(), Some(expected));
+            closed.remember(7, stamp(1));
+            closed.touched(7, before, after);
+            assert_eq!(closed.take(7), Some(expected));
+        }
     }
 
     #[test]

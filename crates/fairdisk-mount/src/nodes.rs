@@ -257,6 +257,14 @@ impl Nodes {
         table.closed()
     }
 
+    /// What the kernel knows by a name, if it knows that.
+    pub(crate) fn find(&self, parent: &Referred, name: &OsStr) -> Option<(u64, OwnedFd)> {
+        let (fd, stat) = found(parent, name)?;
+        let table = self.table();
+        let node = table.find(stat.st_dev, stat.st_ino).filter(|node| table.knows(*node))?;
+        Some((node, fd))
+    }
+
     /// A name is about to go. A node whose file goes with it stays reachable for those who still
     /// have it, until the kernel forgets it.
     pub(crate) fn hold(&self, parent: &Referred, name: &OsStr) -> Option<Going> {

@@ -88,6 +88,14 @@ impl FileStates {
         state
     }
 
+    /// Something of ours that changes no data of a file has made of `before` what it is `after`.
+    pub(crate) fn touched(&self, node: u64, before: Stamp, after: Stamp) {
+        match self.find(node) {
+            Some(state) => state.freshness().touched(before, after),
+            None => self.closed().touched(node, before, after),
+        }
+    }
+
     /// The state of a file if it is open.
     pub(crate) fn find(&self, node: u64) -> Option<Arc<FileState>> {
         self.lock().get(&node)?.upgrade()
@@ -206,10 +214,10 @@ impl OpenFile {
 
     /// Changes the file: what the change does to its time is nobody else's doing.
     pub(crate) fn change<T>(&self, with: impl FnOnce() -> T) -> T {
-        self.state.freshness().begin();
+        let now = || fstat(&self.fd).ok().map(|stat| Stamp::of(&stat));
+        self.state.freshness().begin(now());
         let done = with();
-        let now = fstat(&self.fd).ok().map(|stat| Stamp::of(&stat));
-        self.state.freshness().end(now);
+        self.state.freshness().end(now());
         done
     }
 

@@ -6,6 +6,7 @@ use crate::caller::Privileges;
 use crate::directory::OpenDirectory;
 use crate::dirty::Accounts;
 use crate::extents::{Fallback, Layout};
+use crate::freshness::Stamp;
 use crate::gate::Gate;
 use crate::handles::Handles;
 use crate::nodes::Nodes;
@@ -14,7 +15,8 @@ use crate::open_file::{FileStates, OpenFile};
 use crate::options::MountOptions;
 use crate::readers::Readers;
 use crate::sys::proc_fd::ProcFd;
-use rustix::fs::fstatvfs;
+use rustix::fd::AsFd;
+use rustix::fs::{fstat, fstatvfs};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,6 +104,22 @@ impl Tree {
     /// The open directory of a number.
     pub(crate) fn directory(&self, number: u64) -> io::Result<Arc<OpenDirectory>> {
         self.directories.get(number).ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
+    }
+
+    /// Does something that changes no data of a file, though the time of its last change: what the
+    /// kernel has of it stays valid.
+    pub(crate) fn touching<T>(
+        &self,
+        node: u64,
+        fd: impl AsFd,
+        with: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        let before = fstat(&fd);
+        let done = with()?;
+        if let (Ok(before), Ok(after)) = (before, fstat(&fd)) {
+            self.states.touched(node, Stamp::of(&before), Stamp::of(&after));
+        }
+        Ok(done)
     }
 
     /// What the kernel has of a file is not what is in it any more.

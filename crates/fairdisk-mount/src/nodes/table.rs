@@ -234,7 +234,7 @@ impl Table {
     }
 
     /// The number a file has, if it may have one.
-    fn find(&self, device: u64, inode: u64) -> Option<u64> {
+    pub(super) fn find(&self, device: u64, inode: u64) -> Option<u64> {
         if device == self.device && inode > ROOT && inode < MADE_UP {
             return Some(inode);
         }

@@ -53,17 +53,17 @@ impl Tree {
         caller: Caller,
     ) -> io::Result<Stat> {
         let fd = self.nodes.refer(node)?;
-        let state = self.states.find(node);
-        if let Some(state) = &state {
-            state.freshness().begin();
-        }
+        let changes_data = changes.size.is_some() || changes.mtime.is_some();
+        let Some(state) = self.states.find(node).filter(|_| changes_data) else {
+            self.touching(node, &fd, || self.apply(file, &fd, changes, caller))?;
+            return Ok(fstat(&fd)?);
+        };
+        state.freshness().begin(fstat(&fd).as_ref().ok().map(Stamp::of));
         let done = self.apply(file, &fd, changes, caller);
         let stat = fstat(&fd);
-        if let Some(state) = &state {
-            state.freshness().end(stat.as_ref().ok().map(Stamp::of));
-            if changes.size.is_some() {
-                state.extents().forget();
-            }
+        state.freshness().end(stat.as_ref().ok().map(Stamp::of));
+        if changes.size.is_some() {
+            state.extents().forget();
         }
         done.and(stat.map_err(Into::into))
     }

@@ -101,11 +101,11 @@ impl Tree {
     ) -> io::Result<Found> {
         demand_name(name)?;
         let (file, parent) = (self.nodes.refer(node)?, self.nodes.refer(parent)?);
-        {
+        self.touching(node, &file, || {
             let _acting = self.privileges.act_as(caller)?;
             let dir = self.proc_fd.dir();
-            linkat(dir, ProcFd::name(&file), &parent, name, AtFlags::SYMLINK_FOLLOW)?;
-        }
+            Ok(linkat(dir, ProcFd::name(&file), &parent, name, AtFlags::SYMLINK_FOLLOW)?)
+        })?;
         self.nodes.look_up(&parent, name)
     }
 
@@ -148,10 +148,14 @@ impl Tree {
             self.nodes.moving(&parent, name),
             exchange.then(|| self.nodes.moving(&new_parent, new_name)).flatten(),
         ];
-        let done = self
-            .privileges
-            .act_as(caller)
-            .and_then(|_acting| Ok(renameat_with(&parent, name, &new_parent, new_name, flags)?));
+        let rename = || {
+            let _acting = self.privileges.act_as(caller)?;
+            Ok(renameat_with(&parent, name, &new_parent, new_name, flags)?)
+        };
+        let done = match self.nodes.find(&parent, name) {
+            Some((node, file)) => self.touching(node, file, rename),
+            None => rename(),
+        };
         if let (Some(going), Err(_)) = (going, &done) {
             self.nodes.stays(going, &new_parent, new_name);
         }

@@ -52,15 +52,19 @@ impl Tree {
     ) -> io::Result<()> {
         let fd = self.nodes.refer(node)?;
         let flags = XattrFlags::from_bits_retain(flags as u32);
-        let _acting = self.attributing(name, caller)?;
-        Ok(setxattr(ProcFd::path(&fd), name, value, flags)?)
+        self.touching(node, &fd, || {
+            let _acting = self.attributing(name, caller)?;
+            Ok(setxattr(ProcFd::path(&fd), name, value, flags)?)
+        })
     }
 
     /// Removes an attribute.
     pub(crate) fn remove_xattr(&self, node: u64, name: &OsStr, caller: Caller) -> io::Result<()> {
         let fd = self.nodes.refer(node)?;
-        let _acting = self.attributing(name, caller)?;
-        Ok(removexattr(ProcFd::path(&fd), name)?)
+        self.touching(node, &fd, || {
+            let _acting = self.attributing(name, caller)?;
+            Ok(removexattr(ProcFd::path(&fd), name)?)
+        })
     }
 
     /// The kernel above has asked its security module about attributes that are for such modules.

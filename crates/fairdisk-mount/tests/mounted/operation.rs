@@ -5,7 +5,8 @@ use fairdisk_mount::{Gate, Job, MountOptions, MountProblem, Mounted, OpenGate, P
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt as _};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
@@ -324,12 +325,10 @@ impl Gate for CountingGate {
     }
 }
 
-/// What the kernel has of a file stays valid when the mount itself writes to it, is looked at, and
-/// opened again: reading it once more asks nobody.
-#[test]
-fn what_was_read_is_not_read_again_because_of_own_writes() {
+/// A mount whose reads are counted.
+fn counting() -> Option<(tempfile::TempDir, CountingGate, Mounted)> {
     if !can_mount() {
-        return;
+        return None;
     }
     let place = place();
     let (source, mount) = (place.path().join("source"), place.path().join("mount"));
@@ -337,7 +336,16 @@ fn what_was_read_is_not_read_again_because_of_own_writes() {
     fs::create_dir(&mount).unwrap();
     let gate = CountingGate::default();
     let options = MountOptions { ttl: Duration::ZERO, ..MountOptions::default() };
-    let mut mounted = Mounted::mount(&source, &mount, options, Arc::new(gate.clone())).unwrap();
+    let mounted = Mounted::mount(&source, &mount, options, Arc::new(gate.clone())).unwrap();
+    Some((place, gate, mounted))
+}
+
+/// What the kernel has of a file stays valid when the mount itself writes to it, is looked at, and
+/// opened again: reading it once more asks nobody.
+#[test]
+fn what_was_read_is_not_read_again_because_of_own_writes() {
+    let Some((place, gate, mut mounted)) = counting() else { return };
+    let (source, mount) = (place.path().join("source"), place.path().join("mount"));
     let (path, below) = (mount.join("file"), source.join("file"));
     fs::write(&path, vec![7; 4 << 20]).unwrap();
     let reads = || {
@@ -365,5 +373,49 @@ fn what_was_read_is_not_read_again_because_of_own_writes() {
         byte == [10]
     });
     drop(open);
+    unmount(&mut mounted);
+}
+
+/// Nor when it gets another name, another mode or an attribute, which changes what is in it as
+/// little; what others have changed is seen all the same.
+#[test]
+fn what_was_read_is_not_read_again_because_of_another_name() {
+    let Some((place, gate, mut mounted)) = counting() else { return };
+    let (source, mount) = (place.path().join("source"), place.path().join("mount"));
+    let [path, other] = ["file", "other"].map(|name| mount.join(name));
+    fs::write(&path, vec![7; 1 << 20]).unwrap();
+    let reads = |path: &Path| {
+        let before = gate.0.load(Ordering::Relaxed);
+        let first = fs::read(path).unwrap()[0];
+        (first, gate.0.load(Ordering::Relaxed) - before)
+    };
+    reads(&path);
+    for is_open in [false, true] {
+        let open = is_open.then(|| File::open(&path).unwrap());
+        fs::rename(&path, &other).unwrap();
+        assert_eq!(reads(&other), (7, 0), "renamed, open: {is_open}");
+        let link = mount.join(format!("link, {is_open}"));
+        fs::hard_link(&other, &link).unwrap();
+        assert_eq!(reads(&link), (7, 0), "linked, open: {is_open}");
+        fs::set_permissions(&other, fs::Permissions::from_mode(0o640)).unwrap();
+        assert_eq!(reads(&other), (7, 0), "of another mode, open: {is_open}");
+        fs::rename(&other, &path).unwrap();
+        drop(open);
+    }
+    let below = File::options().write(true).open(source.join("file")).unwrap();
+    below.write_all_at(&[8], 0).unwrap();
+    fs::rename(&path, &other).unwrap();
+    until("a change before the rename is seen", || reads(&other).0 == 8);
+    // So is one before a write of our own, elsewhere in the file.
+    let open = File::options().read(true).write(true).open(&other).unwrap();
+    below.write_all_at(&[9], 0).unwrap();
+    open.write_all_at(&[1], 1 << 19).unwrap();
+    until("a change before a write is seen", || {
+        open.metadata().unwrap();
+        let mut byte = [0];
+        open.read_exact_at(&mut byte, 0).unwrap();
+        byte == [9]
+    });
+    drop((open, below));
     unmount(&mut mounted);
 }
