@@ -167,7 +167,12 @@ impl Mounted {
     /// somebody may have taken it out for all who come, with those staying who have something open.
     pub(crate) fn is_attached(&self) -> bool {
         // No path is walked: one that leads through a disk that hangs would hold up everybody.
-        !self.is_over() && self.device.is_none_or(mountpoint::is_mounted)
+        !self.is_over() && self.places().is_none_or(|places| !places.is_empty())
+    }
+
+    /// Where it is mounted, copies of the mount included, as far as that can be told.
+    pub(crate) fn places(&self) -> Option<Vec<PathBuf>> {
+        self.device.and_then(mountpoint::places)
     }
 }
 

@@ -198,13 +198,17 @@ pub(crate) fn device(mountpoint: &Path) -> Option<u64> {
     Some(makedev(found.stx_dev_major, found.stx_dev_minor))
 }
 
-/// Whether the device of that number is mounted anywhere.
-pub(crate) fn is_mounted(device: u64) -> bool {
-    let Ok(table) = fs::read("/proc/self/mountinfo") else { return true };
+/// Where the device of that number is mounted, as far as this process sees; nothing if that cannot
+/// be told.
+pub(crate) fn places(device: u64) -> Option<Vec<PathBuf>> {
+    let table = fs::read("/proc/self/mountinfo").ok()?;
+    let table = String::from_utf8_lossy(&table);
     let number = format!("{}:{}", major(device), minor(device));
-    let lines = table.split(|byte| *byte == b'\n');
-    let mut numbers = lines.filter_map(|line| line.split(|byte| *byte == b' ').nth(2));
-    numbers.any(|other| other == number.as_bytes())
+    let place = |line: &str| {
+        let mut fields = line.split(' ').skip(2);
+        (fields.next()? == number).then(|| fields.nth(1).map(unescape))?
+    };
+    Some(table.lines().filter_map(place).collect())
 }
 
 /// Lets the kernel read ahead further than its default allows; without permission it stays.

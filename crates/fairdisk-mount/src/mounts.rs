@@ -72,6 +72,22 @@ fn tell_unmounted(mountpoint: &Path) {
     tracing::info!(mountpoint = %mountpoint.display(), "unmounted");
 }
 
+/// One that is on its way out stays with somebody for now; says with whom.
+fn tell_lingering(mounted: &Mounted) {
+    let mountpoint = mounted.mountpoint().display();
+    match mounted.places().as_deref() {
+        Some([]) | None => tracing::warn!(
+            %mountpoint,
+            "detached: served until what is open there is closed"
+        ),
+        Some(places) => tracing::warn!(
+            %mountpoint,
+            still_at = ?places,
+            "still mounted, below something else or as a copy: served until that is unmounted"
+        ),
+    }
+}
+
 impl std::fmt::Debug for Mounts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.list()).finish()
@@ -150,17 +166,25 @@ impl Mounts {
         table.list.iter().map(watch).collect()
     }
 
-    /// Unmounts one. When this returns, everything written through it has passed the gate. Nothing
-    /// happens if it is not there any more.
+    /// Unmounts one. When this returns, everything written through it has passed the gate; not if
+    /// there is a copy of the mount, which is served on. Nothing happens if it is not there any
+    /// more.
     ///
     /// # Errors
     /// Somebody still uses it; then it stays mounted.
     pub fn unmount(&self, mountpoint: &Path) -> Result<(), MountError> {
-        if let Some(mounted) = self.begin_to_unmount(mountpoint)? {
-            mounted.wait();
-            tell_unmounted(mountpoint);
-            self.table().under_way -= 1;
+        let Some(mounted) = self.begin_to_unmount(mountpoint)? else { return Ok(()) };
+        for _ in 0..SETTLE_LOOKS {
+            if mounted.is_over() {
+                mounted.wait();
+                tell_unmounted(mountpoint);
+                self.table().under_way -= 1;
+                return Ok(());
+            }
+            std::thread::park_timeout(SETTLE_PAUSE);
         }
+        tell_lingering(&mounted);
+        self.leave(mounted);
         Ok(())
     }
 
@@ -170,11 +194,19 @@ impl Mounts {
     /// Somebody still uses it; then it stays mounted.
     pub fn release(&self, mountpoint: &Path) -> Result<(), MountError> {
         if let Some(mounted) = self.begin_to_unmount(mountpoint)? {
-            let mut table = self.table();
-            table.under_way -= 1;
-            table.leaving.push(mounted);
+            if mounted.is_attached() {
+                tell_lingering(&mounted);
+            }
+            self.leave(mounted);
         }
         Ok(())
+    }
+
+    /// One that was under way is on its way out, however long those who have something of it stay.
+    fn leave(&self, mounted: Mounted) {
+        let mut table = self.table();
+        table.under_way -= 1;
+        table.leaving.push(mounted);
     }
 
     /// Takes one out of the tree; it is under way until the caller has done with it.
@@ -192,26 +224,21 @@ impl Mounts {
     }
 
     /// Unmounts one that is still in use, for all who come: whoever has something open there is
-    /// served until that is closed, or for as long as this process lives.
+    /// served until that is closed, or for as long as this process lives. One that lies below
+    /// something else, or has copies, stays there.
     ///
     /// # Errors
     /// The system refuses; then it is over for everybody.
     pub fn let_go(&self, mountpoint: &Path) -> Result<(), MountError> {
         let Some(One { mounted, .. }) = self.take(mountpoint) else { return Ok(()) };
-        let detached = mounted.detach();
-        let mut table = self.table();
-        table.under_way -= 1;
-        match detached {
-            Ok(()) => {
-                table.leaving.push(mounted);
-                Ok(())
-            }
-            Err(error) => {
-                drop(table);
-                drop(mounted);
-                Err(MountError::os(mountpoint, "unmount", error))
-            }
+        if let Err(error) = mounted.detach() {
+            self.table().under_way -= 1;
+            drop(mounted);
+            return Err(MountError::os(mountpoint, "unmount", error));
         }
+        tell_lingering(&mounted);
+        self.leave(mounted);
+        Ok(())
     }
 
     /// Forgets a mount that somebody else has unmounted, once everything written through it has

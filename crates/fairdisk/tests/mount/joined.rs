@@ -332,6 +332,23 @@ fn a_copy_of_a_mount_elsewhere_is_in_nobodys_way() {
     wait_until(|| !is_alive(first));
 }
 
+/// Nor is it in the way of who unmounts, and has joined.
+#[test]
+fn who_unmounts_does_not_wait_for_a_copy() {
+    let Some(mut two) = two() else { return };
+    let first = two.mount((1, 1), &[]);
+    let (_, mut joined) = two.foreground((2, 2));
+    let (at, copy) = (two.place(2), two.place(4));
+    assert!(Command::new("mount").arg("--bind").args([&at, &copy]).status().unwrap().success());
+    signal(joined.id() as i32, Signal::TERM);
+    assert!(joined.wait().unwrap().success());
+    assert!(!is_mounted(&at) && is_mounted(&copy));
+    assert_eq!(two.places(1), [two.place(1)]);
+    assert!(Command::new("umount").arg(&copy).status().unwrap().success());
+    two.unmount(1);
+    wait_until(|| !is_alive(first));
+}
+
 /// Whoever has something open there stays, the place is free for another mount at once, and that
 /// one is the one that is asked after and unmounted.
 #[test]

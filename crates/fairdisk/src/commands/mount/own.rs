@@ -184,9 +184,5 @@ fn unmount(mounts: &Mounts, at: &Path, all_go: bool) -> Result<(), Failure> {
     if done.is_ok() {
         return Ok(());
     }
-    mounts.let_go(at).map_err(|error| Failure::Run(error.to_string()))?;
-    let mountpoint = at.display();
-    tracing::warn!(%mountpoint, "detached: served until what is open there is closed; \
-                                 the next signal ends it");
-    Ok(())
+    mounts.let_go(at).map_err(|error| Failure::Run(error.to_string()))
 }
