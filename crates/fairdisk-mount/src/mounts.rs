@@ -264,6 +264,12 @@ impl Mounts {
         self.table().leaving.iter().map(|mounted| mounted.counts().dirty_bytes).sum()
     }
 
+    /// Requests that are at the disk or wait for it when no mount is left.
+    #[must_use]
+    pub fn jobs_left_behind(&self) -> usize {
+        if self.table().list.is_empty() { self.gate.jobs_left() } else { 0 }
+    }
+
     /// Waits for those that are on their way out: whoever mounts now was there after they had gone.
     pub fn settle(&self) {
         for _ in 0..SETTLE_LOOKS {

@@ -1,8 +1,10 @@
 //! A mount that is told to end.
 
-use crate::host::{Host, finish, lacks_something, text};
+use crate::host::{Host, finish, lacks_something, text, wait_until};
+use crate::log::of;
 use fairdisk_core::Span;
 use fairdisk_plane::{Clock as _, MonotonicClock};
+use rustix::mount::{MountFlags, UnmountFlags};
 use std::fs;
 use std::io::Write as _;
 use std::process::Command;
@@ -41,6 +43,68 @@ fn a_signal_ends_it_with_everything_written_whatever_ceilings_there_are() {
             std::thread::yield_now();
         }
         assert_eq!(fs::metadata(host.source("data")).unwrap().len(), 8 << 20);
+    }
+}
+
+/// A drain that a ceiling makes long is no silence.
+#[test]
+fn the_log_says_what_is_still_being_written_out() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    let log = host.scratch().join("log");
+    let said = text(&host.mount(&["--log-file", log.to_str().unwrap()]));
+    let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
+    let group = host.group("slow", "max_bps=256K");
+    let write = format!("dd if=/dev/zero of={} bs=1M count=8", host.file("data"));
+    finish(host.start(&group, &write));
+    host.unmount();
+    let left = || -> Vec<u64> {
+        let log = fs::read_to_string(&log).unwrap();
+        let told = log.lines().filter(|line| line.contains("event=\"still being written out\""));
+        told.map(|line| of(line, "bytes").unwrap().parse().unwrap()).collect()
+    };
+    wait_until(|| left().last() < left().first());
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    wait_until(|| !runs(&pid));
+}
+
+/// What lies below something else, and what has a copy elsewhere, is not taken out of the tree.
+#[test]
+fn a_mount_that_stays_is_not_said_to_be_gone() {
+    if lacks_something() {
+        return;
+    }
+    for covered in [true, false] {
+        let mut host = Host::new();
+        let (log, copy) = (host.scratch().join("log"), host.scratch().join("copy"));
+        let said = text(&host.mount(&["--log-file", log.to_str().unwrap()]));
+        let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
+        fs::create_dir(&copy).unwrap();
+        let (none, at) = (MountFlags::empty(), host.at());
+        let other = if covered { &at } else { &copy };
+        match covered {
+            true => rustix::mount::mount("tmpfs", &at, "tmpfs", none, c"size=1m").unwrap(),
+            false => rustix::mount::mount_bind(&at, &copy).unwrap(),
+        }
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        let told = || {
+            let log = fs::read_to_string(&log).unwrap();
+            log.lines().find(|line| line.contains("event=\"still mounted")).map(str::to_owned)
+        };
+        wait_until(|| told().is_some() || !runs(&pid));
+        assert!(runs(&pid), "it is served");
+        let still_at = other.file_name().unwrap().to_str().unwrap().to_owned();
+        assert!(told().is_some_and(|line| line.contains(&format!("/{still_at}"))), "{:?}", told());
+        let log = fs::read_to_string(&log).unwrap();
+        assert!(!log.contains("detached"), "{log}");
+        rustix::mount::unmount(other, UnmountFlags::empty()).unwrap();
+        if covered {
+            host.unmount();
+        }
+        host.has_ended();
+        wait_until(|| !runs(&pid));
     }
 }
 

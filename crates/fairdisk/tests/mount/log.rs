@@ -12,7 +12,7 @@ use std::process::{ChildStderr, Command, Stdio};
 use std::time::Duration;
 
 /// The value of a key in a line of logfmt.
-fn of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+pub(crate) fn of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     let at = line.find(&format!("{key}="))? + key.len() + 1;
     let rest = &line[at..];
     match rest.strip_prefix('"') {

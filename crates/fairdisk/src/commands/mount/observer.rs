@@ -10,6 +10,9 @@ const ROUNDS: u32 = 50;
 /// Rounds between two looks at the settings of groups that wait: half a second.
 const SETTINGS_ROUNDS: u32 = 5;
 
+/// Rounds between two words about what is still being written out: a second.
+const LEFT_ROUNDS: u32 = 10;
+
 /// What waits longer for the disk is worth a warning.
 const LONG_WAIT: Span = Span::from_s(5);
 
@@ -19,12 +22,15 @@ pub(super) struct Observer {
     rounds: u32,
     longest: BTreeMap<String, Span>,
     unattributed: u64,
+    /// Rounds for which something of mounts that are gone has been left.
+    leaving: u32,
 }
 
 impl Observer {
     /// Called in every round of the main loop.
     pub(super) fn look_now_and_then(&mut self, mounts: &Mounts) {
         self.rounds += 1;
+        self.tell_left(mounts.left_behind(), mounts.jobs_left_behind());
         if self.rounds.is_multiple_of(SETTINGS_ROUNDS) {
             mounts.gate().look_again();
         }
@@ -41,6 +47,16 @@ impl Observer {
             tracing::info!(writes, "writes of nobody charged to the last user of their file");
         }
         self.unattributed = all;
+    }
+
+    /// What mounts that are gone have left takes as long as the disk and its ceilings let it.
+    fn tell_left(&mut self, bytes: u64, requests: usize) -> bool {
+        self.leaving = if bytes > 0 || requests > 0 { self.leaving + 1 } else { 0 };
+        let tells = self.leaving > 0 && self.leaving.is_multiple_of(LEFT_ROUNDS);
+        if tells {
+            tracing::info!(bytes, requests, "still being written out");
+        }
+        tells
     }
 
     /// Groups that waited too long, and twice as long as when it was told last.
@@ -69,6 +85,20 @@ mod tests {
     use fairdisk_mount::identity::Asks;
 
     #[test]
+    fn what_is_left_is_told_once_a_second_if_it_takes_so_long() {
+        let mut observer = Observer::default();
+        let mut told = |left: &[(u64, usize)]| -> Vec<bool> {
+            left.iter().map(|(bytes, requests)| observer.tell_left(*bytes, *requests)).collect()
+        };
+        let nothing = [false; 9];
+        assert_eq!(told(&[(1 << 20, 0); 9]), nothing);
+        assert_eq!(told(&[(0, 5)]), [true]);
+        assert_eq!(told(&[(0, 5); 9]), nothing);
+        assert_eq!(told(&[(0, 0)]), [false], "it is done");
+        assert_eq!(told(&[(0, 1); 9]), nothing);
+    }
+
+    #[test]
     fn a_long_wait_is_told_once_and_again_when_it_has_doubled() {
         let mut observer = Observer::default();
         let mut told = |waits: &[(&str, u64)]| {
@@ -79,6 +109,7 @@ mod tests {
                 parent: None,
                 account: GroupAccount { wait_max: Span::from_s(*s), ..GroupAccount::default() },
                 load: GroupLoad::default(),
+                oldest: Span::ZERO,
             };
             let groups: Vec<GroupStatus> = waits.iter().map(group).collect();
             let found = observer.long_waits(&groups);
@@ -92,4 +123,3 @@ mod tests {
         assert_eq!(told(&[("/b", 6)]), [("/b".to_owned(), 6)]);
     }
 }
-                oldest: Span::ZERO,

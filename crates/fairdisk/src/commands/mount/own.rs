@@ -134,7 +134,11 @@ fn serve(
         while mounts.reap().is_some() {}
         observer.look_now_and_then(mounts);
         if mounts.are_over() {
-            return ended;
+            // Who comes now runs the disk itself, however long this takes.
+            drop(public.take());
+            if mounts.gate().jobs_left() == 0 {
+                return ended;
+            }
         }
         if stop.load(Ordering::Relaxed) && !nobody_stays {
             notify::tell("STOPPING=1");
@@ -150,7 +154,7 @@ fn serve(
             }
             only_own = false;
             if nobody_stays {
-                // Who comes now runs the disk itself, however long this takes.
+                // As above.
                 drop(public.take());
                 // The flag stays: the next signal ends the program, whatever is left.
                 tell_left(mounts);
