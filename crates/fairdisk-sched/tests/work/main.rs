@@ -19,7 +19,8 @@ use std::collections::VecDeque;
 
 const FEW: u32 = 16;
 const MANY: u32 = 4096;
-/// The logarithms of the tasks are as 14 to 6, and the first level of a tree costs less than others.
+/// The logarithms of the tasks are as 14 to 6, and the first level of a tree costs less than
+/// others.
 const FACTOR: u64 = 6;
 /// Less than this is little, whatever it is compared with.
 const LITTLE: u64 = 800;
