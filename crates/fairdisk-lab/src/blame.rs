@@ -45,7 +45,8 @@ pub struct Design {
     pub factors: usize,
     /// Runs of each mixture, numbered from 0, to begin with.
     pub seeds: u32,
-    /// As many at most in the lab, where chance hides what is of interest.
+    /// As many at most in the lab, where chance hides what is of interest; a few more where few
+    /// mixtures tell of chance. The same number as `seeds` means exactly so many.
     pub seeds_max: u32,
     /// At most so many runs.
     pub runs: usize,
@@ -62,6 +63,10 @@ pub struct Design {
 const FEW: usize = 4;
 /// As many times the smallest difference of interest must be beyond chance.
 const SEEN: f64 = 2.0;
+/// With fewer degrees of freedom chance could be several times of what it seems,
+const FREEDOM_LEAST: f64 = 10.0;
+/// and each mixture may be run so often.
+const SEEDS_OF_FEW_MAX: u32 = 12;
 /// Parts of the budget that the search may use, in percent.
 const SEARCH_PERCENT: usize = 70;
 
@@ -149,7 +154,12 @@ fn search(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) -> Resu
         }
         let noise = Noise::of(runs, FactorSet::first(design.factors));
         let is_seen = noise.limit(runs.seeds(), 1.0) <= SEEN * noise.least;
-        if is_seen || design.is_real || runs.seeds() >= design.seeds_max || !runs.more_seeds()? {
+        // Where all but a few mixtures do the same, little is known of chance, and runs are few.
+        let seeds_max = match noise.freedom < FREEDOM_LEAST && design.seeds_max > design.seeds {
+            true => SEEDS_OF_FEW_MAX.max(design.seeds_max),
+            false => design.seeds_max,
+        };
+        if is_seen || design.is_real || runs.seeds() >= seeds_max || !runs.more_seeds()? {
             return Ok(());
         }
     }

@@ -171,12 +171,13 @@ impl Game {
     /// Measures orders while the budget lasts; at least one pair of them.
     fn sample(&self, runs: &mut Runs<'_>, design: &Design) -> Result<Vec<Vec<usize>>, Halt> {
         let orders = self.orders(design, PAIRS_OF_ORDERS_MAX);
-        // What is left checks what to undo.
+        // What is left checks what to undo; but one pair alone does not say how far others are off.
         let kept = runs.left() / 3;
         let mut measured = Vec::new();
-        for pair in orders.chunks(2) {
+        for (at, pair) in orders.chunks(2).enumerate() {
             let sets: Vec<FactorSet> = pair.iter().flat_map(|order| self.steps(order)).collect();
-            if !measured.is_empty() && runs.cost(&sets) > runs.left().saturating_sub(kept) {
+            let kept = if at > 1 { kept } else { 0 };
+            if at > 0 && runs.cost(&sets) > runs.left().saturating_sub(kept) {
                 break;
             }
             runs.need(&sets)?;
@@ -187,21 +188,21 @@ impl Game {
 
     fn sampled(&self, runs: &Runs<'_>, orders: &[Vec<usize>]) -> Attributed {
         let whole = self.of_orders(runs, orders);
-        // What an order and its reverse say by themselves, beside what all say.
-        let parts: Vec<Attributed> =
-            orders.chunks(2).map(|pair| self.of_orders(runs, pair)).collect();
+        // What an order and its reverse say by themselves, beside what all say; of one pair alone,
+        // what each of the two says.
+        let is_alone = orders.len() == 2;
+        let parts = orders.chunks(if is_alone { 1 } else { 2 });
+        let parts: Vec<Attributed> = parts.map(|part| self.of_orders(runs, part)).collect();
         let error = |of: &dyn Fn(&Attributed) -> f64| {
             let estimates: Vec<f64> = parts.iter().map(of).collect();
-            // One pair of orders says nothing about others.
-            let is_known = estimates.len() > 1;
-            if is_known {
-                Spread::of(&estimates).sd / (parts.len() as f64).sqrt()
-            } else {
-                f64::INFINITY
-            }
+            Spread::of(&estimates).sd / (parts.len() as f64).sqrt()
         };
         let values = (0..whole.values.len()).map(|at| error(&|part| mean(&part.values[at])));
-        let pairs = (0..whole.pairs.len()).map(|at| error(&|part| mean(&part.pairs[at].2)));
+        // It takes both to see an interaction: of one pair alone nothing is known of its error.
+        let pairs = (0..whole.pairs.len()).map(|at| match is_alone {
+            true => f64::INFINITY,
+            false => error(&|part| mean(&part.pairs[at].2)),
+        });
         let order_errors = [values.collect(), pairs.collect()];
         Attributed { order_errors, ..whole }
     }

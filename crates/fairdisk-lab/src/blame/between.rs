@@ -35,8 +35,11 @@ impl<'a> Between<'a> {
         options: Options,
         stop: &'a AtomicBool,
     ) -> Result<Self, CatalogError> {
-        let good = difference.settings(FactorSet::EMPTY).unwrap_or_default();
+        let [good, bad] = [FactorSet::EMPTY, FactorSet::first(difference.factors.len())]
+            .map(|end| difference.settings(end).unwrap_or_default());
         let options = Options { schedulers: vec![difference.good.clone()], ..options };
+        // Bad input before any run.
+        planner(&with(&options, bad))?;
         let plan = planner(&with(&options, good))?;
         // What an arm changes about its scheduler is replaced by what differs; its levels are not.
         let mut arms: Vec<&PlannedArm> = plan.arms.iter().collect();

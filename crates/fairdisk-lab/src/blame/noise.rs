@@ -59,7 +59,10 @@ impl Noise {
     /// it is smaller.
     #[must_use]
     pub fn limit(&self, seeds: u32, squared_weights: f64) -> f64 {
-        quantile(self.freedom) * self.error(seeds) * squared_weights.sqrt()
+        match self.freedom {
+            0.0 => f64::INFINITY,
+            freedom => quantile(freedom) * self.error(seeds) * squared_weights.sqrt(),
+        }
     }
 
     /// Whether mixtures with these differences differ.
@@ -87,10 +90,19 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The quantile of Student's distribution, by the expansion of Cornish and Fisher; with few degrees
-/// of freedom it is too small, hence the bound.
+/// That of Student's distribution with 1, 2 and so on degrees of freedom.
+const QUANTILES_OF_FEW: [f64; 8] = [31_831.0, 223.6, 47.93, 23.33, 15.55, 12.03, 10.10, 8.907];
+
+/// The quantile of Student's distribution; with many degrees of freedom by the expansion of Cornish
+/// and Fisher. Without any nothing is known of chance, and everything may be.
 fn quantile(freedom: f64) -> f64 {
-    let (z, n) = (QUANTILE, freedom.max(3.0));
+    if freedom < 1.0 {
+        return f64::INFINITY;
+    }
+    if let Some(quantile) = QUANTILES_OF_FEW.get(freedom as usize - 1) {
+        return *quantile;
+    }
+    let (z, n) = (QUANTILE, freedom);
     let first = (z.powi(3) + z) / 4.0;
     let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
     let third = (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0;
@@ -107,5 +119,8 @@ mod tests {
         assert!((quantile(1e9) - 4.26).abs() < 0.01);
         assert!((quantile(20.0) - 5.6).abs() < 0.2, "{}", quantile(20.0));
         assert!((quantile(10.0) - 7.5).abs() < 0.5, "{}", quantile(10.0));
+        assert!((quantile(9.0) - 8.1).abs() < 0.2, "{}", quantile(9.0));
+        assert!((quantile(8.0) - 8.9).abs() < 0.1 && quantile(1.0) > 30_000.0);
+        assert!(quantile(0.0).is_infinite(), "nothing is known of chance");
     }
 }

@@ -6,8 +6,10 @@ use crate::outcome::Spread;
 
 /// How much of the whole is to come back.
 const ENOUGH: f64 = 0.95;
-/// As many standard errors less are as good.
+/// As many standard errors less are as good,
 const ERRORS: f64 = 2.0;
+/// but no more than this part of the whole.
+const LESS_MAX: f64 = 0.05;
 /// Sets of the same size that are run at most.
 const SETS_MAX: usize = 400;
 
@@ -25,6 +27,7 @@ pub(super) fn undo(
     let everything = [suspects.iter().copied().collect::<FactorSet>()];
     runs.need(&everything.map(|set| bad.minus(set)))?;
     let chance = ERRORS * findings.noise.error(runs.seeds()) / ends.whole().abs();
+    let chance = chance.min(LESS_MAX);
     let best = |runs: &Runs<'_>, sets: &[FactorSet]| best(runs, bad, &ends, sets, chance);
     findings.undo = best(runs, &everything);
     if findings.undo.as_ref().is_none_or(|undo| !undo.is_enough) {

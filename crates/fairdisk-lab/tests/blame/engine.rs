@@ -218,6 +218,54 @@ fn noise_of_other_mixtures_does_not_hide_what_the_ends_say() {
     }
 }
 
+/// A loss between ends that hardly scatter; what lies between them does.
+#[test]
+fn a_set_that_only_chance_brings_near_is_not_enough_to_undo() {
+    struct Scattered(Planted);
+    impl Measure for Scattered {
+        fn measure(&self, set: FactorSet, seed: u32) -> Result<Sample, String> {
+            let Sample { value: noise, trace } = self.0.measure(set, seed)?;
+            let (value, spread) =
+                [(100.0, 0.01), (90.0, 1.6), (90.0, 1.6), (90.0, 0.01)][set.len()];
+            Ok(Sample { value: value + spread * (noise - BASE), trace })
+        }
+    }
+    for case in 0..40 {
+        let scattered = Scattered(Planted { factors: 3, noise: 0.005, ..Planted::default() });
+        let stop = AtomicBool::new(false);
+        let design =
+            Design { seed: case, seeds: 6, seeds_max: 6, is_real: true, runs: 60, ..design(3) };
+        let found = investigate(&scattered, &design, Vec::new(), &Log::default(), &stop).unwrap();
+        assert!(found.ends.as_ref().unwrap().differ, "case {case}");
+        let near = found.undo.as_ref().is_none_or(|undo| !undo.is_enough || undo.recovers >= 0.9);
+        assert!(near, "case {case}: {:?}", found.undo);
+    }
+}
+
+/// Too many for every mixture within the budget of a command.
+#[test]
+fn changes_that_add_up_are_named_from_one_pair_of_orders() {
+    for factors in [6, 8, 14] {
+        let terms = (0..factors).map(|factor| (set(&[factor]), -0.02)).collect();
+        let planted = Planted { factors, terms, noise: 0.0001, ..Planted::default() };
+        let runs = if factors > 8 { 220 } else { 100 };
+        let design = Design { seeds: 3, seeds_max: 3, runs, is_real: true, ..design(factors) };
+        let findings = blame(&planted, &design);
+        assert_eq!(findings.culprits(), planted.causes(), "{factors}: {:?}", findings.method);
+        demand_whole(&findings);
+    }
+}
+
+#[test]
+fn from_one_run_of_each_nothing_is_claimed() {
+    for case in 0..20 {
+        let planted = Planted { factors: 3, noise: 0.05, ..Planted::default() };
+        let findings = blame(&planted, &Design { seed: case, seeds: 1, seeds_max: 1, ..design(3) });
+        assert!(findings.culprits().is_empty(), "case {case}: {:?}", findings.effects);
+        assert!(!findings.ends.as_ref().unwrap().differ && findings.undo.is_none());
+    }
+}
+
 #[test]
 fn each_mixture_is_run_as_often_as_chance_demands() {
     let changes = Planted {
@@ -239,7 +287,6 @@ fn what_does_nothing_is_run_once() {
     let traced = Planted {
         factors: 40,
         terms: vec![(set(&[20]), -0.2)],
-        noise: 0.001,
         traced: true,
         ..Planted::default()
     };

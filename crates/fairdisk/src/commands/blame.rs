@@ -88,16 +88,18 @@ pub(crate) struct Args {
         allow_hyphen_values = true, value_hint = ValueHint::Other
     )]
     duration: Option<Span>,
-    /// The arm whose ionice levels count, if there are several
+    /// The arm whose ionice levels and priorities count, if there are several; what it sets about
+    /// its scheduler does not: give that with --set
     #[arg(long, value_name = "NAME", value_hint = ValueHint::Other)]
     arm: Option<String>,
     /// The row, if there are several
     #[arg(long, value_name = "LABEL", value_hint = ValueHint::Other)]
     row: Option<String>,
-    /// Runs of each mixture; of --command at least so many, and more while --runs allows it
-    /// [default: 2, and up to 5 where chance hides what counts; of --command 3]
+    /// Runs of each mixture, 2 at least to know of chance; of --command at least so many, and more
+    /// while --runs allows it [default: 2, and up to 5 where chance hides what counts, 12 where few
+    /// mixtures tell of it; of --command 3]
     #[arg(
-        long, value_name = "N", value_parser = within::<u32>(1..=1000),
+        long, value_name = "N", value_parser = within::<u32>(2..=1000),
         allow_negative_numbers = true, value_hint = ValueHint::Other
     )]
     seeds: Option<u32>,

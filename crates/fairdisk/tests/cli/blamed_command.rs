@@ -35,6 +35,18 @@ fn nothing_is_claimed_within_the_noise() {
     assert!(text.contains("none of 3 changes is to blame: all is within the noise"), "{text}");
 }
 
+/// Between the ends every second run gives less, whatever is changed.
+const SCATTERED: &str = "case {a}{b}{c} in offoff1) echo 100;; onon2) echo 90;; \
+                         *) echo . >>count; echo $((82 + 16 * ($(wc -l <count) % 2)));; esac";
+
+#[test]
+fn a_loss_that_cannot_be_divided_is_not_called_chance() {
+    let place = Place::new();
+    let arguments = [&["blame", "--command", SCATTERED][..], &SWITCHES].concat();
+    let text = place.run(&arguments).quiet();
+    assert!(text.contains("of 3 changes none is known to be to blame"), "{text}");
+}
+
 fn failed(more: &[&str], code: i32) -> String {
     let ended = fairdisk(&[&["blame"][..], more].concat());
     assert_eq!((ended.code, ended.out.as_str()), (Some(code), ""), "{}", ended.err);

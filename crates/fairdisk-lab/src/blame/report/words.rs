@@ -63,7 +63,8 @@ pub(super) fn verdict(report: &Report) -> String {
     let differ = found.ends.as_ref().is_none_or(|ends| ends.differ);
     match culprits {
         1.. if !differ => format!("{culprits} of {changes} do something, and together nothing"),
-        0 if !is_known => format!("of {changes} none is known to be to blame"),
+        // What the ends lose somebody lost, however mixtures scatter.
+        0 if !is_known || differ => format!("of {changes} none is known to be to blame"),
         0 => format!("none of {changes} is to blame: all is within the noise"),
         1 => format!("1 of {changes} is to blame"),
         _ => format!("{culprits} of {changes} are to blame"),
