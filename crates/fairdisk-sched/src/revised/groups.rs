@@ -92,13 +92,13 @@ impl Groups {
         at
     }
 
-    /// A group asks for a share; one that has asked before is heard only with `live`.
+    /// A group asks for a share; one that has queues already is heard only with `live`.
     pub(super) fn set_share(&mut self, group: GroupId, share: Share, live: bool) {
         let Some(at) = self.find(group) else {
             self.make(group, share);
             return;
         };
-        if live {
+        if live || self[at].homes == 0 {
             let weight = blkio_weight(group, share);
             let before = core::mem::replace(&mut self[at].weight, weight);
             if self.order.contains(at) {
