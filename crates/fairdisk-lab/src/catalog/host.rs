@@ -3,6 +3,7 @@
 use super::allowed::{Wrong, demand, demand_within};
 use super::error::CatalogError;
 use super::library::{Document, check_id};
+use super::pair::pair;
 use super::source::Source;
 use super::text::check_line;
 use serde::Deserialize;
@@ -20,6 +21,7 @@ pub struct Host {
     /// CPUs.
     pub cpus: u32,
     /// From a completion to the same task's next submission: at least, at most.
+    #[serde(deserialize_with = "pair")]
     pub turnaround_us: [u64; 2],
     /// From being woken for a request slot to trying for it.
     pub slot_wake_us: u64,
@@ -123,7 +125,7 @@ impl Host {
         let values = [
             ("cpus", self.cpus.into(), 1..=1024),
             ("slot_wake_us", self.slot_wake_us, 0..=SECOND_US),
-            ("page_copy_ns", self.page_copy_ns, 0..=1_000_000_000),
+            ("page_copy_ns", self.page_copy_ns, 1..=1_000_000_000),
             ("read_ahead_kib", self.read_ahead_kib, 4..=GIB_KIB),
             ("write_behind_kib", self.write_behind_kib, 0..=1024 * GIB_KIB),
             ("memory.mib", memory.mib, 16..=1 << 24),

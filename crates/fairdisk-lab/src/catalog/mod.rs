@@ -9,6 +9,7 @@ pub mod host;
 mod inherit;
 pub mod library;
 pub mod overrides;
+mod pair;
 pub mod revision;
 pub mod source;
 mod text;

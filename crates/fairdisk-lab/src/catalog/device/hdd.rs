@@ -2,6 +2,7 @@
 
 use super::device_file;
 use crate::catalog::error::CatalogError;
+use crate::catalog::pair::Pair;
 use crate::catalog::source::Source;
 use fairdisk_sim::device::{
     FlushPolicy, HddParams, Order, QueueParams, ReadAheadParams, SeekParams, SeekPoint,
@@ -68,7 +69,7 @@ struct SeekTable {
     min_us: Option<u32>,
     average_us: Option<u32>,
     max_us: Option<u32>,
-    points: Option<Vec<[u32; 2]>>,
+    points: Option<Vec<Pair<u32>>>,
 }
 
 impl SeekTable {
@@ -78,7 +79,7 @@ impl SeekTable {
                 Ok(SeekParams::Lee { min_us, average_us, max_us })
             }
             (None, None, None, Some(points)) => {
-                let point = |[cylinders, us]: [u32; 2]| SeekPoint { cylinders, us };
+                let point = |Pair([cylinders, us]): Pair<u32>| SeekPoint { cylinders, us };
                 Ok(SeekParams::Points(points.into_iter().map(point).collect()))
             }
             _ => Err(source.error_at_key(

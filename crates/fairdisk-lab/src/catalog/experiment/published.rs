@@ -1,5 +1,6 @@
 //! What sources print: figures of a row, and changes from one arm to another.
 
+use crate::catalog::pair::optional;
 use serde::Deserialize;
 
 /// What the source prints for one row under one scheduler.
@@ -37,6 +38,7 @@ pub struct PublishedChange {
     /// By how much, in percent; negative is a loss.
     pub percent: Option<f64>,
     /// From this to that many percent.
+    #[serde(default, deserialize_with = "optional")]
     pub range: Option<[f64; 2]>,
     /// That it is more, or less, than `percent`.
     pub bound: Option<Bound>,

@@ -114,15 +114,16 @@ fn check_figures(key: &impl Fn(&str) -> String, published: &Published) -> Result
     for figure in ios.iter().flatten() {
         demand_in(0.0..=FIGURE_MAX, &key("ios"), Some(*figure), "0 to 1e15")?;
     }
-    for (name, list) in [("ios", ios), ("percent", percent)] {
-        let sum = list.as_ref().map(|list| list.iter().sum::<f64>());
-        let text = "at least one figure above 0, for shares are compared";
-        demand(sum.is_none_or(|sum| sum > 0.0), &key(name), "0 for all groups", text)?;
-    }
     for (name, list) in [("percent", percent), ("read_percent", read_percent)] {
         for figure in list.iter().flatten() {
             demand_in(0.0..=100.0, &key(name), Some(*figure), "0 to 100")?;
         }
     }
-    Ok(())
+    let sum = |list: &Option<Vec<f64>>| list.as_ref().map(|list| list.iter().sum::<f64>());
+    let text = "at least one figure above 0, for shares are compared";
+    demand(sum(ios).is_none_or(|sum| sum > 0.0), &key("ios"), "0 for all groups", text)?;
+    // Sources round.
+    let all = sum(percent).filter(|sum| !(98.0..=102.0).contains(sum));
+    let found = format!("{} for all groups together", all.unwrap_or_default());
+    demand(all.is_none(), &key("percent"), found, "98 to 102, for they are parts of the whole")
 }
