@@ -218,6 +218,10 @@ fn demand_measured(options: &Options, unmeasured: Span, why: &str) -> Result<(),
 fn comparable(mut published: Vec<Published>, is_as_long: impl Fn(&str) -> bool) -> Vec<Published> {
     for published in published.iter_mut().filter(|published| !is_as_long(&published.row)) {
         published.total = None;
+        if let Some(ios) = published.ios.take() {
+            let all: f64 = ios.iter().sum();
+            published.percent = Some(ios.iter().map(|ios| 100.0 * ios / all).collect());
+        }
     }
     published
 }

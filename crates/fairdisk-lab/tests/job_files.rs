@@ -63,6 +63,44 @@ fn jobs_without_a_group_have_what_another_says_of_the_root_group() {
     assert!(share.is_some_and(|share| (share - 0.75).abs() < 0.02), "{share:?}");
 }
 
+/// The flusher writes them, and has no priority of its own.
+#[test]
+fn the_priority_of_who_wrote_through_the_page_cache_is_not_that_of_the_write_back() {
+    let reads = |class: &str| {
+        let text = format!(
+            "[global]\nbs=4k\nsize=64m\nruntime=20\ntime_based\ndevice=fixed-8ms\n\
+             scheduler=cfq-2.6.25\n[w]\nrw=randwrite\nnumjobs=4\n{class}\n\
+             [r]\nrw=randread\ndirect=1\n"
+        );
+        run(&text).tasks.iter().find(|task| task.name == "r").expect("it reads").ios
+    };
+    let plain = reads("");
+    assert!(plain > 500.0, "{plain}");
+    for class in ["prioclass=1", "prioclass=3"] {
+        assert!((reads(class) / plain - 1.0).abs() < 0.02, "{class}: {}, {plain}", reads(class));
+    }
+}
+
+/// `blkio.weight` is 500 by default, 1000 for the root group, and 100 at least.
+#[test]
+fn the_root_group_of_cfq_has_its_own_weight() {
+    let share = |scheduler: &str, root: &str| {
+        let text = format!(
+            "[global]\ndirect=1\nbs=64k\nsize=64m\nrw=read\nruntime=20\ntime_based\n\
+             device=fixed-8ms\nscheduler={scheduler}\n[a]\ngroup=/\n{root}[b]\ngroup=/x\n"
+        );
+        let row = run(&text);
+        let root = row.groups.iter().find(|group| group.name == "/").expect("it is there");
+        root.share.mean
+    };
+    for scheduler in ["cfq-2.6.33-rc1", "cfq-2.6.33", "cfq-2.6.34"] {
+        let shares = [share(scheduler, ""), share(scheduler, "group_weight=20\n")];
+        let expected = [2.0 / 3.0, 1.0 / 6.0];
+        let near = shares.iter().zip(expected).all(|(share, due)| (share - due).abs() < 0.03);
+        assert!(near, "{scheduler}: {shares:?}");
+    }
+}
+
 /// No disk is that fast, so it holds nobody back; it was taken modulo 2^64.
 #[test]
 fn a_rate_beyond_all_disks_is_none() {

@@ -1,12 +1,12 @@
 //! The jobs of a fio job file as tasks on a disk.
 //!
-//! Jobs without a group of their own share the group `/`, as tasks that nobody moved share the root
-//! group. `/a/b` lies in `/a`, which is there even if no job is in it.
+//! Jobs without a group of their own are in the root group `/`, as tasks are that nobody
+//! moved. `/a/b` lies in `/a`, which is there even if no job is in it.
 
-use super::ROOT_GROUP;
 use super::jobfile_files::{Layout, Worker};
 use super::jobfile_stream::stream;
 use super::setup::{GroupLabel, Load, Loaded, Written};
+use super::{GroupNumbers, ROOT_GROUP};
 use crate::catalog::host::Host;
 use crate::jobfile::{
     Caching, GroupSetting, GroupShare, Hint, IoPrio as JobPrio, Job, Order, Place, Resolved,
@@ -28,6 +28,7 @@ pub(super) struct JobFileLoad {
     disk_bytes: u64,
     /// In the order in which jobs name them, then those that only hold others.
     groups: Vec<GroupLabel>,
+    numbers: GroupNumbers,
     /// The group of each job.
     group_of: Vec<GroupId>,
     /// The groups with floors, and where those are written.
@@ -52,7 +53,7 @@ impl Load for JobFileLoad {
             files: layout.place(self.disk_bytes),
             tasks: workers.iter().zip(jobs).map(task).collect(),
             named: self.lines().into_iter().map(|(_, tasks)| tasks).collect(),
-            root: None,
+            root: self.numbers.root,
         }
     }
 
@@ -80,7 +81,7 @@ impl JobFileLoad {
         let (jobs, floors) = (resolved.jobs.clone(), resolved.floors.clone());
         let mut groups: Vec<GroupLabel> = Vec::new();
         let mut index: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut group_of = Vec::new();
+        let mut place_of = Vec::new();
         // Jobs without a group have what others say that `/` is due.
         let mut named = jobs.iter().filter_map(|job| job.group.as_ref());
         let root = named.find(|group| group.path == ROOT_GROUP);
@@ -92,10 +93,12 @@ impl JobFileLoad {
                 let spec = group.map_or_else(GroupSpec::default, spec);
                 groups.push(GroupLabel { name: name.to_owned(), spec });
             }
-            group_of.push(GroupId(at as u32 + 1));
+            place_of.push(at);
         }
-        nest(&mut groups);
-        Self { jobs, disk_bytes, groups, group_of, floors }
+        let numbers = GroupNumbers { root: index.get(ROOT_GROUP).copied() };
+        nest(&mut groups, numbers);
+        let group_of = place_of.into_iter().map(|at| numbers.id(at)).collect();
+        Self { jobs, disk_bytes, groups, numbers, group_of, floors }
     }
 
     /// Why the jobs cannot run on a disk of this size: they need more, or a clone would have
@@ -165,7 +168,7 @@ impl JobFileLoad {
 }
 
 /// Puts groups into those their paths say, which are made if they are not there.
-fn nest(groups: &mut Vec<GroupLabel>) {
+fn nest(groups: &mut Vec<GroupLabel>, numbers: GroupNumbers) {
     let mut index: BTreeMap<String, usize> =
         groups.iter().enumerate().map(|(at, group)| (group.name.clone(), at)).collect();
     let mut at = 0;
@@ -178,7 +181,7 @@ fn nest(groups: &mut Vec<GroupLabel>) {
             if outer == groups.len() {
                 groups.push(GroupLabel { name, spec: GroupSpec::default() });
             }
-            groups[at].spec.parent = Some(GroupId(outer as u32 + 1));
+            groups[at].spec.parent = Some(numbers.id(outer));
         }
         at += 1;
     }
