@@ -147,6 +147,15 @@ fn a_job_waits_for_every_clone_of_another() {
     assert!(began(&tasks[5]) >= ms(tasks[2].finished).max(ms(tasks[4].finished)));
 }
 
+/// Only who slept must be woken.
+#[test]
+fn what_is_in_memory_is_read_without_a_wake_up() {
+    let job = "[a]\ndirect=0\nrw=read\nsize=4m\nbs=4k\n";
+    let tasks = run_with(job, &["host.turnaround_us=[2000, 2000]"]);
+    // 35 windows are waited for, at most; with a wake-up for each read it takes 2 s.
+    assert!(lasted(&tasks[0]) < 35.0 * (8.0 + 2.0), "{} ms", lasted(&tasks[0]));
+}
+
 #[test]
 fn an_fsync_waits_for_the_disk() {
     let tasks = run("[a]\nrw=write\nio_size=32k\nfsync=3\n");

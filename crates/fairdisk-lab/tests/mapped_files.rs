@@ -135,7 +135,9 @@ fn reads_through_the_page_cache_go_by_what_is_said_of_the_file() {
     };
     let told = random("1");
     assert!(told.len() == 64 && told.iter().all(|asked| asked.pages == 1), "{told:?}");
-    assert!(pages_read(&random("0")) > 64, "some follow others, and read ahead");
+    let silent = random("0");
+    assert!(silent.iter().any(|asked| asked.pages > 1), "some follow others, and read ahead");
+    assert_eq!(pages_read(&silent), 64, "what was read ahead is there when its turn comes");
 }
 
 #[test]
@@ -206,6 +208,50 @@ fn jobs_of_one_file_share_its_pages() {
 fn every_pass_reads_the_file_again() {
     let requests = requests("[a]\nrw=randread\nbs=4k\nsize=64k\nloops=3\n", &[]);
     assert_eq!(pages_read(&requests), 48);
+}
+
+/// A job of plain system calls on a file of 4 MiB, 1,024 pages.
+fn calls(keys: &str) -> String {
+    format!("[a]\nioengine=psync\nrw=read\nbs=64k\nsize=4m\nfilename=/x\n{keys}\n")
+}
+
+#[test]
+fn what_one_has_read_the_others_need_not_read_again() {
+    let pages = |keys: &str| pages_read(&requests(&calls(keys), &[]));
+    assert_eq!(pages("numjobs=4"), 1024);
+    assert_eq!(pages("loops=3"), 3 * 1024, "fio drops a file it begins with from memory");
+    assert_eq!(pages("loops=3\ninvalidate=0"), 1024);
+    let anywhere = "rw=randread\nbs=4k\nnorandommap\nio_size=80m";
+    assert!((1000..=1024).contains(&pages(anywhere)));
+    let small = "bs=1k\nloops=2\ninvalidate=0";
+    assert_eq!(pages(small), 1024, "four reads to a page");
+}
+
+#[test]
+fn what_does_not_fit_memory_is_read_again() {
+    let job = calls("size=64m\nfilesize=64m\nloops=2\ninvalidate=0");
+    let pages = |mib: u64| pages_read(&requests(&job, &[&format!("host.memory.mib={mib}")]));
+    assert_eq!(pages(128), 16 * 1024);
+    // Those read first go first: when the job comes to one again, it has just gone.
+    assert_eq!(pages(32), 2 * 16 * 1024);
+}
+
+#[test]
+fn what_was_written_is_in_memory_unless_it_was_written_past_it() {
+    let pages = |keys: &str| {
+        let again = "[b]\nstonewall\nioengine=psync\nrw=read\nbs=64k\nsize=4m\nfilename=/x\n";
+        let jobs = format!("{}{again}invalidate=0\n", calls(keys));
+        pages_read(&requests(&jobs, &[]))
+    };
+    assert_eq!(pages("rw=write"), 0);
+    assert_eq!(pages("rw=write\nsync=1"), 0);
+    assert_eq!(pages("rw=write\nbs=1k"), 1024, "no page was written as a whole");
+    assert_eq!(pages("rw=write\ndirect=1"), 1024);
+    assert_eq!(pages(""), 1024, "and in memory from then on");
+    // The first job has read all; of it a quarter is overtaken before the last one reads.
+    let overtaken = "[c]\nstonewall\nioengine=psync\nrw=write\nbs=64k\nsize=1m\ndirect=1\n\
+                     filesize=4m\nfilename=/x\ninvalidate=0\n";
+    assert_eq!(pages(&format!("\n{overtaken}")), 1024 + 256);
 }
 
 #[test]

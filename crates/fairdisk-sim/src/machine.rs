@@ -9,6 +9,7 @@ mod group;
 mod io;
 mod journaling;
 mod outbox;
+mod paging;
 mod phases;
 mod plugging;
 mod reading;
@@ -26,10 +27,10 @@ use fairdisk_core::{
     BioId, Change, CostModel, Effect, Effects, Elevator, Engine, EngineConfig, Entry, GroupId,
     Input, Journal as Log, Prng, Refusal, Request, RequestId, Sleeper, TaskId,
 };
-use faulting::PageWaiter;
 pub use group::GroupSpec;
 use io::{Io, IoKind, Ios};
 use outbox::Outbox;
+use paging::PageWaiter;
 use phases::Phases;
 pub use plugging::Unplugs;
 use task::{PAGE_BYTES, Step, Task};
@@ -50,7 +51,7 @@ pub struct MachineConfig {
     pub cpu: CpuSpec,
     /// Largest read-ahead window, in pages of 4 KiB.
     pub read_ahead_pages: u64,
-    /// Memory for the pages of mapped files, in pages of 4 KiB.
+    /// Memory for the pages of files, in pages of 4 KiB.
     pub memory_pages: u64,
     /// Buffered bytes a task may have on the way to the disk before it must wait.
     pub write_behind_bytes: u64,
@@ -101,7 +102,7 @@ pub struct Machine<E> {
     /// An empty list for those who begin to wait while the others are woken.
     spare_waiters: Vec<u32>,
     ios: Ios,
-    /// The pages of mapped files.
+    /// The page cache.
     pages: PageCache,
     page_waiters: Vec<PageWaiter>,
     /// By task: the programs', the journals', the flusher's.
@@ -361,8 +362,7 @@ impl<E: Elevator> Machine<E> {
         match io.kind {
             IoKind::Data { task, file } => self.data_done(now, task, file, index),
             IoKind::Metadata { task } => self.wake(now, task),
-            IoKind::Window { task } => self.window_done(now, task, index, issue),
-            IoKind::Pages { task } => self.pages_read(now, task, index, issue),
+            IoKind::Pages { .. } => self.pages_read(now, &io, issue),
             IoKind::WriteBehind { task } => {
                 let bytes = io.bytes;
                 self.write_behind_done(now, task, bytes, issue);
@@ -374,11 +374,7 @@ impl<E: Elevator> Machine<E> {
 
     /// Read-ahead and write-out are no calls that could fail, and are counted here.
     fn failed(&mut self, now: Instant, io: &Io) {
-        let (IoKind::Window { task } | IoKind::Pages { task } | IoKind::WriteBehind { task }) =
-            io.kind
-        else {
-            return;
-        };
+        let (IoKind::Pages { task, .. } | IoKind::WriteBehind { task }) = io.kind else { return };
         let task = &mut self.tasks[task as usize];
         if now >= task.report.counted_from {
             task.report.per_op.of_mut(io.op).errors += 1;
@@ -406,7 +402,7 @@ impl<E: Elevator> Machine<E> {
     /// is on the disk, and what it read ahead has come.
     fn forget(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
         let task = &self.tasks[index as usize];
-        if task.step != Step::Exited || task.dirty_bytes > 0 || !task.coming.is_empty() {
+        if task.step != Step::Exited || task.dirty_bytes > 0 || task.paging.coming > 0 {
             return;
         }
         self.left -= 1;
@@ -414,14 +410,14 @@ impl<E: Elevator> Machine<E> {
     }
 }
 
-/// The memory for the pages of the files that some task maps.
+/// The memory for the pages of the files that some task reads or writes through it.
 fn page_cache(config: &MachineConfig) -> PageCache {
-    let mut is_mapped = vec![false; config.files.len()];
-    let mapping = config.tasks.iter().filter(|task| task.mapped.is_some());
-    for file in mapping.flat_map(|task| &task.files) {
-        is_mapped[*file as usize] = true;
+    let mut is_cached = vec![false; config.files.len()];
+    let caching = config.tasks.iter().filter(|task| task.buffered || task.mapped.is_some());
+    for file in caching.flat_map(|task| &task.files) {
+        is_cached[*file as usize] = true;
     }
-    let pages = config.files.iter().zip(is_mapped).map(|(spec, is_mapped)| match is_mapped {
+    let pages = config.files.iter().zip(is_cached).map(|(spec, is_cached)| match is_cached {
         true => spec.bytes.div_ceil(PAGE_BYTES),
         false => 0,
     });

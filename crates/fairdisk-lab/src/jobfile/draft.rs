@@ -52,6 +52,7 @@ pub(super) struct Draft {
     pub(super) iodepth_low: Slot<u32>,
     pub(super) direct: Slot<bool>,
     pub(super) sync: Slot<WriteSync>,
+    pub(super) invalidate: Slot<bool>,
     pub(super) fadvise_hint: Slot<Hint>,
     pub(super) fsync: Slot<u32>,
     pub(super) fdatasync: Slot<u32>,

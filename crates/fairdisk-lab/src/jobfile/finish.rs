@@ -129,7 +129,8 @@ fn submission(draft: &Draft) -> Submission {
         EngineKind::Async | EngineKind::Sync | EngineKind::Foreign => SubmissionClass::Sync,
     };
     let hint = value(&draft.fadvise_hint).unwrap_or_default();
-    Submission { engine: engine.name, class, hint }
+    let invalidate = value(&draft.invalidate).unwrap_or(true);
+    Submission { engine: engine.name, class, hint, invalidate }
 }
 
 /// To fio 0 means the whole depth, for the batch and for the low water mark.

@@ -306,6 +306,9 @@ fn submission(lines: &mut Lines, submission: &Submission) {
     if let Some(hint) = hint {
         lines.set("fadvise_hint", hint, "what it says about its files");
     }
+    if !submission.invalidate {
+        lines.set("invalidate", 0, "what is in memory of its files stays there");
+    }
     if let SubmissionClass::Async(queue) = submission.class {
         lines.set("iodepth", queue.depth, "");
         lines.set("iodepth_batch", queue.batch, "submitted together");

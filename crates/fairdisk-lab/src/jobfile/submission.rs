@@ -15,6 +15,8 @@ pub struct Submission {
     pub class: SubmissionClass,
     /// What the job says about how it will use its files.
     pub hint: Hint,
+    /// Whether it drops from memory what is there of a file that it begins with (`invalidate`).
+    pub invalidate: bool,
 }
 
 /// What a job says about how it will use its files (`fadvise_hint`), with `posix_fadvise` and,

@@ -204,6 +204,7 @@ fn task(worker: &Worker<'_>, group: GroupId, files: Vec<u32>, prng: &mut Prng) -
             Hint::Random => Advice::Random,
             Hint::Sequential => Advice::Sequential,
         },
+        keeps_cache: !job.submission.invalidate,
         write_through: job.flush.write_sync != WriteSync::None,
         think: job.pace.think.map(|think| Think {
             pause: Span::from_ns(think.pause_ns),

@@ -1,117 +1,179 @@
-//! The page cache of mapped files: which pages are in memory, and which of them go when it is full.
+//! The page cache: which pages of files are in memory, and which of them go when it is full.
 //!
-//! Pages leave in the order in which they came. One that was touched stays for another round, as a
-//! page with a reference in a page table does at the end of the inactive list (spec: memory, 3.1).
-//! Sizes are in pages of 4 KiB.
+//! Pages leave in the order in which they came. One in use stays for another round: one that was
+//! touched through a mapping, as a page with a reference in a page table does at the end of the
+//! inactive list, or read a second time, as one that went to the active list (spec: memory, 3.1).
+//! A page that was written counts as read. Sizes are in pages of 4 KiB.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Where a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 enum Page {
     Absent,
     /// On the way from the disk.
     Coming,
-    /// In memory, and nobody touched it since it came or was last passed over.
+    /// In memory, and nobody used it since it came or was last passed over.
     Idle,
-    /// In memory, and touched.
-    Touched,
+    /// In memory, and read once.
+    Read,
+    /// In memory, and in use.
+    Used,
 }
 
-/// The pages of the mapped files.
+impl Page {
+    const ALL: [Self; 5] = [Self::Absent, Self::Coming, Self::Idle, Self::Read, Self::Used];
+}
+
+/// The pages of a file.
+#[derive(Debug, Default)]
+struct FilePages {
+    /// A [`Page`] each. Zeroes, which the system hands out only where they are changed: a file may
+    /// be a whole disk.
+    states: Vec<u8>,
+    /// Tasks that map it.
+    mappings: u32,
+}
+
+impl FilePages {
+    fn get(&self, page: u64) -> Page {
+        self.states.get(page as usize).map_or(Page::Absent, |state| Page::ALL[usize::from(*state)])
+    }
+
+    fn set(&mut self, page: u64, state: Page) {
+        self.states[page as usize] = state as u8;
+    }
+}
+
+/// The pages of all files.
 #[derive(Debug)]
 pub(crate) struct PageCache {
-    /// By file; nothing for a file that no task maps.
-    files: Vec<Vec<Page>>,
-    /// How many tasks map each file.
-    mapped: Vec<u32>,
+    files: Vec<FilePages>,
     /// All pages in memory or on the way to it, the first to go in front: file and page.
     queue: VecDeque<(u32, u32)>,
     capacity: usize,
 }
 
 impl PageCache {
-    /// A memory for `capacity` pages, empty. Of every file its size in pages, 0 if no task maps it.
+    /// A memory for `capacity` pages, empty. Of every file its size in pages, 0 if all tasks go past
+    /// the page cache there.
     pub(crate) fn new(capacity: u64, file_pages: impl Iterator<Item = u64>) -> Self {
-        let files: Vec<Vec<Page>> =
-            file_pages.map(|pages| vec![Page::Absent; pages as usize]).collect();
-        let all: usize = files.iter().map(Vec::len).sum();
+        let states = file_pages.map(|pages| vec![0; pages as usize]);
+        let files: Vec<_> = states.map(|states| FilePages { states, mappings: 0 }).collect();
+        let all: usize = files.iter().map(|file| file.states.len()).sum();
         let capacity = (capacity as usize).min(all);
-        Self {
-            mapped: vec![0; files.len()],
-            files,
-            queue: VecDeque::with_capacity(capacity + 1),
-            capacity,
-        }
+        Self { files, queue: VecDeque::with_capacity(capacity + 1), capacity }
     }
 
     /// Whether the page is in memory.
     pub(crate) fn is_present(&self, file: u32, page: u64) -> bool {
-        matches!(self.page(file, page), Page::Idle | Page::Touched)
+        matches!(self.page(file, page), Page::Idle | Page::Read | Page::Used)
     }
 
-    /// Whether the page is on the way to memory.
-    pub(crate) fn is_coming(&self, file: u32, page: u64) -> bool {
-        self.page(file, page) == Page::Coming
+    /// Whether the page is neither in memory nor on the way to it.
+    pub(crate) fn is_absent(&self, file: u32, page: u64) -> bool {
+        self.page(file, page) == Page::Absent
     }
 
-    /// A task touched the page, which is in memory.
+    /// A task touched the page, which is in memory, through a mapping.
     pub(crate) fn touch(&mut self, file: u32, page: u64) {
         debug_assert!(self.is_present(file, page), "page {page} of file {file} is not in memory");
-        self.files[file as usize][page as usize] = Page::Touched;
+        self.files[file as usize].set(page, Page::Used);
+    }
+
+    /// A task read the pages, or wrote them; those in memory are in use when it is not the first
+    /// time.
+    pub(crate) fn read(&mut self, file: u32, pages: Range<u64>) {
+        for page in pages {
+            match self.page(file, page) {
+                Page::Idle => self.files[file as usize].set(page, Page::Read),
+                Page::Read => self.files[file as usize].set(page, Page::Used),
+                Page::Absent | Page::Coming | Page::Used => {}
+            }
+        }
+    }
+
+    /// A task wrote the whole of the pages: they are in memory, without the disk.
+    pub(crate) fn written(&mut self, file: u32, pages: Range<u64>) {
+        for page in pages {
+            if self.is_absent(file, page) {
+                self.add(file, page, Page::Read);
+            } else {
+                self.read(file, page..page + 1);
+            }
+        }
     }
 
     /// The first stretch of pages from `start` to before `end` that is neither in memory nor on the
     /// way to it.
     pub(crate) fn missing(&self, file: u32, start: u64, end: u64) -> Option<(u64, u64)> {
-        let absent = |page: &u64| self.page(file, *page) == Page::Absent;
-        let first = (start..end).find(absent)?;
-        let behind = (first..end).find(|page| !absent(page));
+        let first = (start..end).find(|page| self.is_absent(file, *page))?;
+        let behind = (first..end).find(|page| !self.is_absent(file, *page));
         Some((first, behind.unwrap_or(end)))
     }
 
     /// The pages from `start` to before `end`, all missing, are on the way; others make room.
     pub(crate) fn expect(&mut self, file: u32, start: u64, end: u64) {
         for page in start..end {
-            // Several, where so many were on the way that none could go.
-            while self.queue.len() >= self.capacity && self.evict() {}
-            debug_assert!(self.page(file, page) == Page::Absent);
-            self.files[file as usize][page as usize] = Page::Coming;
-            self.queue.push_back((file, page as u32));
+            debug_assert!(self.is_absent(file, page));
+            self.add(file, page, Page::Coming);
         }
     }
 
     /// The pages from `start` to before `end` have come.
     pub(crate) fn arrived(&mut self, file: u32, start: u64, end: u64) {
-        self.files[file as usize][start as usize..end as usize].fill(Page::Idle);
+        (start..end).for_each(|page| self.files[file as usize].set(page, Page::Idle));
     }
 
-    /// A task maps the file; what a file holds in memory that nobody maps is dropped, as fio does
-    /// before it opens one.
+    /// A task maps the file.
     pub(crate) fn map(&mut self, file: u32) {
-        self.mapped[file as usize] += 1;
-        self.drop_unshared(file);
+        self.files[file as usize].mappings += 1;
     }
 
     /// A task that mapped the file is no more.
     pub(crate) fn unmap(&mut self, file: u32) {
-        self.mapped[file as usize] -= 1;
+        self.files[file as usize].mappings -= 1;
     }
 
-    /// The one task that maps the file begins again with it: it is dropped from memory. What others
-    /// map stays.
-    pub(crate) fn drop_unshared(&mut self, file: u32) {
-        if self.mapped[file as usize] > 1 {
+    /// What the file has in memory is dropped, unless somebody maps it who does not ask for that
+    /// (`posix_fadvise` with `DONTNEED`); what is on the way stays. The one who asks maps it
+    /// himself or not.
+    pub(crate) fn drop_file(&mut self, file: u32, is_mapped: bool) {
+        if self.files[file as usize].mappings <= u32::from(is_mapped) {
+            self.drop_where(file, |_| true);
+        }
+    }
+
+    /// The pages are written or trimmed past the page cache: what is in memory of them is dropped.
+    pub(crate) fn overtaken(&mut self, file: u32, pages: Range<u64>) {
+        if pages.clone().any(|page| self.is_present(file, page)) {
+            self.drop_where(file, |page| pages.contains(&page));
+        }
+    }
+
+    fn drop_where(&mut self, file: u32, chosen: impl Fn(u64) -> bool) {
+        let pages = &mut self.files[file as usize];
+        if pages.states.is_empty() {
             return;
         }
-        let pages = &mut self.files[file as usize];
-        self.queue.retain(|(owner, page)| {
-            let stays = *owner != file || pages[*page as usize] == Page::Coming;
+        self.queue.retain(|&(owner, page)| {
+            let page = u64::from(page);
+            let stays = owner != file || pages.get(page) == Page::Coming || !chosen(page);
             if !stays {
-                pages[*page as usize] = Page::Absent;
+                pages.set(page, Page::Absent);
             }
             stays
         });
+    }
+
+    /// The page comes to memory; others make room.
+    fn add(&mut self, file: u32, page: u64, state: Page) {
+        // Several, where so many were on the way that none could go.
+        while self.queue.len() >= self.capacity && self.evict() {}
+        self.files[file as usize].set(page, state);
+        self.queue.push_back((file, page as u32));
     }
 
     /// The first page in the queue that may go goes; whether there was one, since none does that is
@@ -119,13 +181,13 @@ impl PageCache {
     fn evict(&mut self) -> bool {
         for _ in 0..2 * self.queue.len() {
             let Some((file, page)) = self.queue.pop_front() else { return false };
-            let state = &mut self.files[file as usize][page as usize];
-            match *state {
-                Page::Idle | Page::Absent => {
-                    *state = Page::Absent;
+            let pages = &mut self.files[file as usize];
+            match pages.get(u64::from(page)) {
+                Page::Idle | Page::Read | Page::Absent => {
+                    pages.set(u64::from(page), Page::Absent);
                     return true;
                 }
-                Page::Touched => *state = Page::Idle,
+                Page::Used => pages.set(u64::from(page), Page::Idle),
                 Page::Coming => {}
             }
             self.queue.push_back((file, page));
@@ -134,7 +196,7 @@ impl PageCache {
     }
 
     fn page(&self, file: u32, page: u64) -> Page {
-        self.files[file as usize][page as usize]
+        self.files[file as usize].get(page)
     }
 }
 
@@ -147,11 +209,15 @@ mod tests {
         cache.arrived(0, start, end);
     }
 
+    fn is_coming(cache: &PageCache, page: u64) -> bool {
+        cache.page(0, page) == Page::Coming
+    }
+
     #[test]
     fn what_is_on_the_way_need_not_be_read_again() {
         let mut cache = PageCache::new(100, [20].into_iter());
         cache.expect(0, 4, 6);
-        assert!(cache.is_coming(0, 5) && !cache.is_present(0, 5));
+        assert!(is_coming(&cache, 5) && !cache.is_present(0, 5));
         assert_eq!(cache.missing(0, 2, 10), Some((2, 4)));
         assert_eq!(cache.missing(0, 4, 10), Some((6, 10)));
         cache.arrived(0, 4, 6);
@@ -172,10 +238,35 @@ mod tests {
     }
 
     #[test]
+    fn a_page_read_once_goes_and_one_read_twice_stays() {
+        let mut cache = PageCache::new(4, [20].into_iter());
+        fill(&mut cache, 0, 4);
+        cache.read(0, 0..4);
+        cache.read(0, 1..2);
+        fill(&mut cache, 10, 13);
+        assert_eq!(
+            (0..4).map(|page| cache.is_present(0, page)).collect::<Vec<_>>(),
+            [false, true, false, false]
+        );
+    }
+
+    #[test]
+    fn what_was_written_is_there_and_what_was_overtaken_is_not() {
+        let mut cache = PageCache::new(100, [20].into_iter());
+        cache.written(0, 3..6);
+        assert_eq!(cache.missing(0, 0, 9), Some((0, 3)));
+        cache.overtaken(0, 4..40);
+        assert!(cache.is_present(0, 3) && cache.is_absent(0, 4) && cache.is_absent(0, 5));
+        assert_eq!(cache.queue.len(), 1);
+    }
+
+    #[test]
     fn a_page_on_the_way_stays() {
         let mut cache = PageCache::new(2, [20].into_iter());
         cache.expect(0, 0, 3);
-        assert!((0..3).all(|page| cache.is_coming(0, page)));
+        assert!((0..3).all(|page| is_coming(&cache, page)));
+        cache.drop_file(0, false);
+        assert!((0..3).all(|page| is_coming(&cache, page)));
     }
 
     #[test]
@@ -193,11 +284,14 @@ mod tests {
         cache.map(0);
         fill(&mut cache, 0, 5);
         cache.expect(1, 0, 1);
-        cache.map(0);
+        cache.drop_file(0, false);
         assert!(cache.is_present(0, 0), "it is in use");
+        cache.map(0);
+        cache.drop_file(0, true);
+        assert!(cache.is_present(0, 0), "by another");
         cache.unmap(0);
-        cache.drop_unshared(0);
-        assert!(!cache.is_present(0, 0) && cache.is_coming(1, 0));
+        cache.drop_file(0, true);
+        assert!(cache.is_absent(0, 0) && !cache.is_absent(1, 0));
         fill(&mut cache, 0, 5);
         assert!(cache.is_present(0, 4));
     }

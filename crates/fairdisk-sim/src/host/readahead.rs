@@ -3,10 +3,6 @@
 //!
 //! When the reader comes to the mark of a window, the next one is submitted before it goes on. A
 //! read that continues nothing gets what it asked for and no more.
-//!
-//! Of the page cache this knows the stretch the reader is in: from where its last read began to
-//! where the windows end. What lies elsewhere is read from the disk, also when it was read before,
-//! as in a file larger than memory; fio drops a file from the cache before each pass over it.
 
 use super::mapping::Advice;
 use super::windows::{Window, Windows};
@@ -17,9 +13,6 @@ pub(crate) struct ReadAhead {
     windows: Windows,
     /// It is said to be read at random: nothing is read ahead.
     random: bool,
-    /// The pages in memory or on the way to it, from the present read on.
-    from: u64,
-    until: u64,
     /// The last pages of the present read and of the one before.
     last: Option<u64>,
     last_before: Option<u64>,
@@ -31,39 +24,39 @@ impl ReadAhead {
     pub(crate) fn new(advice: Advice, pages: u64) -> Self {
         let windows = Windows::new(if advice == Advice::Sequential { 2 * pages } else { pages });
         let random = advice == Advice::Random;
-        Self { windows, random, from: 0, until: 0, last: None, last_before: None }
+        Self { windows, random, last: None, last_before: None }
     }
 
     /// The page that carries the mark; coming there asks for the next window.
     pub(crate) fn mark(&self) -> Option<u64> {
-        (!self.random).then(|| self.windows.mark())
+        let mark = self.windows.mark();
+        (!self.random && self.windows.is_mark(mark)).then_some(mark)
     }
 
-    /// The reader begins to read the pages from `page` to before `end`.
-    pub(crate) fn begin(&mut self, page: u64, end: u64) {
-        if page < self.from || page > self.until {
-            self.until = page;
-        }
-        self.from = page;
+    /// The reader begins to read the pages before `end`.
+    pub(crate) fn begin(&mut self, end: u64) {
         self.last_before = self.last;
         self.last = Some(end.saturating_sub(1));
     }
 
-    /// Whether the reader, come to `page`, asks for a window.
-    pub(crate) fn is_due(&self, page: u64) -> bool {
-        self.mark() == Some(page) || page >= self.until
+    /// Whether the read before ended in this page.
+    pub(crate) fn goes_on_in(&self, page: u64) -> bool {
+        self.last_before == Some(page)
     }
 
-    /// What to submit for the reader at `page`, where a window is due; it still wants `request`
-    /// pages.
-    pub(crate) fn next(&mut self, page: u64, request: u64, file_pages: u64) -> Window {
-        let at_mark = self.mark() == Some(page) && page < self.until;
+    /// What to submit for a reader who has come to the mark, or to a page that `is_absent`, and
+    /// still wants `request` pages.
+    pub(crate) fn next(
+        &mut self,
+        page: u64,
+        request: u64,
+        is_absent: bool,
+        file_pages: u64,
+    ) -> Window {
         let behind_last = self.last_before.is_some_and(|last| page.wrapping_sub(last) <= 1);
-        if self.random || !self.windows.advance(page, request, at_mark, behind_last) {
-            self.until = page + request;
+        if self.random || !self.windows.advance(page, request, !is_absent, behind_last) {
             return Window { start: page, pages: request.min(file_pages.saturating_sub(page)) };
         }
-        self.until = self.windows.end();
         self.windows.window(file_pages)
     }
 }
@@ -74,79 +67,90 @@ mod tests {
 
     const FILE: u64 = 10_000;
 
+    /// Reads the pages one after the other, all of which are missing until a window has them; what
+    /// windows it submits, and at which page.
+    fn read(
+        state: &mut ReadAhead,
+        pages: std::ops::Range<u64>,
+        until: &mut u64,
+    ) -> Vec<(u64, Window)> {
+        let mut windows = Vec::new();
+        state.begin(pages.end);
+        for page in pages.clone() {
+            let is_absent = page >= *until;
+            if is_absent || state.mark() == Some(page) {
+                let window = state.next(page, pages.end - page, is_absent, FILE);
+                *until = window.start + window.pages;
+                windows.push((page, window));
+            }
+        }
+        windows
+    }
+
+    const fn window(start: u64, pages: u64) -> Window {
+        Window { start, pages }
+    }
+
     #[test]
     fn a_large_sequential_read_settles_at_windows_of_the_maximum() {
         let mut state = ReadAhead::new(Advice::Normal, 32);
-        state.begin(0, 256);
-        assert_eq!(state.next(0, 256, FILE), Window { start: 0, pages: 64 });
-        assert_eq!(state.mark(), Some(32));
-        assert_eq!(state.next(32, 224, FILE), Window { start: 64, pages: 32 });
-        assert_eq!(state.mark(), Some(64));
-        assert_eq!(state.next(64, 192, FILE), Window { start: 96, pages: 32 });
+        let windows = read(&mut state, 0..100, &mut 0);
+        assert_eq!(
+            windows,
+            [(0, window(0, 64)), (32, window(64, 32)), (64, window(96, 32)), (96, window(128, 32))]
+        );
     }
 
     #[test]
     fn a_small_reader_ramps_up() {
         let mut state = ReadAhead::new(Advice::Normal, 32);
-        let windows = [(0, 0, 4), (1, 4, 8), (4, 12, 16)];
-        for page in 0..5 {
-            state.begin(page, page + 1);
-            let window = windows.iter().find(|(at, ..)| *at == page);
-            assert_eq!(state.is_due(page), window.is_some(), "{page}");
-            if let Some(&(_, start, pages)) = window {
-                assert_eq!(state.next(page, 1, FILE), Window { start, pages });
-            }
-        }
+        let mut until = 0;
+        let windows: Vec<_> =
+            (0..5).flat_map(|page| read(&mut state, page..page + 1, &mut until)).collect();
+        assert_eq!(windows, [(0, window(0, 4)), (1, window(4, 8)), (4, window(12, 16))]);
     }
 
     #[test]
     fn nothing_is_read_past_the_end() {
         let mut state = ReadAhead::new(Advice::Normal, 32);
-        state.begin(0, 10);
-        assert_eq!(state.next(0, 10, 10), Window { start: 0, pages: 10 });
+        state.begin(10);
+        assert_eq!(state.next(0, 10, true, 10), window(0, 10));
     }
 
     #[test]
     fn a_random_read_gets_what_it_asks_for() {
         let mut state = ReadAhead::new(Advice::Normal, 32);
         for page in [500, 100, 900, 100] {
-            state.begin(page, page + 4);
-            assert!(state.is_due(page));
-            assert_eq!(state.next(page, 4, FILE), Window { start: page, pages: 4 });
-            assert!((page..page + 4).all(|page| !state.is_due(page)));
+            let windows = read(&mut state, page..page + 4, &mut 0);
+            assert_eq!(windows, [(page, window(page, 4))]);
         }
         // The one that follows starts to read ahead.
-        state.begin(104, 108);
-        assert_eq!(state.next(104, 4, FILE), Window { start: 104, pages: 8 });
+        assert_eq!(read(&mut state, 104..108, &mut 0), [(104, window(104, 8))]);
     }
 
     #[test]
     fn what_is_said_to_be_read_at_random_is_not_read_ahead() {
         let mut state = ReadAhead::new(Advice::Random, 32);
         for page in [0, 4, 8, 500] {
-            state.begin(page, page + 4);
-            assert!(state.is_due(page), "{page}");
-            assert_eq!(state.next(page, 4, FILE), Window { start: page, pages: 4 });
-            assert!((page + 1..page + 4).all(|page| !state.is_due(page)), "{page}");
+            assert_eq!(read(&mut state, page..page + 4, &mut 0), [(page, window(page, 4))]);
         }
     }
 
     #[test]
     fn what_is_said_to_be_read_from_front_to_back_is_read_ahead_twice_as_far() {
         let mut state = ReadAhead::new(Advice::Sequential, 32);
-        state.begin(0, 256);
-        assert_eq!(state.next(0, 256, FILE), Window { start: 0, pages: 128 });
+        assert_eq!(read(&mut state, 0..2, &mut 0)[0], (0, window(0, 8)));
+        let mut state = ReadAhead::new(Advice::Sequential, 32);
+        state.begin(256);
+        assert_eq!(state.next(0, 256, true, FILE), window(0, 128));
     }
 
     #[test]
-    fn going_back_reads_again() {
+    fn who_finds_a_window_in_memory_asks_for_nothing() {
         let mut state = ReadAhead::new(Advice::Normal, 32);
-        state.begin(0, 8);
-        let _ = state.next(0, 8, FILE);
-        state.begin(0, 8);
-        assert!(!state.is_due(0), "the same place again is in memory");
-        state.begin(8, 16);
-        state.begin(0, 8);
-        assert!(state.is_due(0), "a place before the last one is not");
+        assert_eq!(read(&mut state, 0..8, &mut 8), [], "another read it");
+        assert!(!state.goes_on_in(9));
+        state.begin(12);
+        assert!(state.goes_on_in(7));
     }
 }

@@ -9,10 +9,8 @@ pub(super) enum IoKind {
     Data { task: u32, file: u32 },
     /// An indirect block a task needs before it can go on.
     Metadata { task: u32 },
-    /// A read-ahead window of a task's file.
-    Window { task: u32 },
-    /// Pages a task's fault reads.
-    Pages { task: u32 },
+    /// Pages of a file from `start` on, which a task reads into the page cache.
+    Pages { task: u32, file: u32, start: u32 },
     /// Buffered data on the way to the disk.
     WriteBehind { task: u32 },
     /// A flush a task waits for.

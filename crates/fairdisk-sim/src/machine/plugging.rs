@@ -24,7 +24,7 @@ impl Task {
             // A block of addresses, in the midst of sending off.
             Step::Submit(_) => true,
             Step::Trimming | Step::AwaitPage | Step::Syncing | Step::Flushing => true,
-            Step::Copy(..) => self.waits_for_page,
+            Step::Copy => self.paging.waits,
             Step::Begin
             | Step::Fetch
             | Step::TouchBefore
@@ -57,7 +57,7 @@ impl<E: Elevator> Machine<E> {
     pub(super) fn sent_off(&mut self, now: Instant, io: u32, issue: &mut Vec<Request>) {
         let io = self.ios.get(io);
         let starts = match io.kind {
-            IoKind::Window { .. } | IoKind::Pages { .. } => self.config.unplugs.read_ahead,
+            IoKind::Pages { .. } => self.config.unplugs.read_ahead,
             IoKind::Data { .. } => io.op == Op::Write && self.config.unplugs.direct_writes,
             _ => false,
         };

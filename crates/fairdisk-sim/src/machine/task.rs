@@ -1,6 +1,6 @@
 //! Tasks: closed loops that submit, wait, think a little, and submit again.
 
-use super::faulting::Faults;
+use super::paging::Paging;
 use super::tally::TaskReport;
 use super::{Event, Machine};
 use crate::host::{FileSpec, Mapping, ReadAhead, Touch};
@@ -25,8 +25,8 @@ pub(super) enum Step {
     Submit(Pending),
     /// Sets the file's times after a read; then its call returns.
     TouchAfter(Call),
-    /// Copies from the page cache: next page, first page not wanted.
-    Copy(u64, u64),
+    /// Copies from the page cache, and has read what is not there.
+    Copy,
     /// Has copied what it writes into the page cache: its call returns.
     Written,
     /// Touches the pages of a mapped file.
@@ -79,23 +79,6 @@ pub(super) struct Pending {
     pub(super) sync: bool,
 }
 
-/// A read-ahead window on its way: which of the task's files, its index in the machine, pages and
-/// their I/O.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Coming {
-    pub(super) slot: u32,
-    pub(super) file: u32,
-    pub(super) start: u64,
-    pub(super) end: u64,
-    pub(super) io: u32,
-}
-
-impl Coming {
-    pub(super) const fn covers(&self, page: u64) -> bool {
-        self.start <= page && page < self.end
-    }
-}
-
 #[derive(Debug)]
 pub(super) struct Task {
     pub(super) group: GroupId,
@@ -121,15 +104,9 @@ pub(super) struct Task {
     finished: u32,
     pause: Pause,
     pub(super) dirty_bytes: u64,
-    /// The read-ahead of each of its files.
-    pub(super) readers: Vec<ReadAhead>,
-    pub(super) coming: Vec<Coming>,
-    /// What it does where it maps its files.
-    pub(super) faults: Faults,
-    /// The page the reader has come to.
-    pub(super) read_position: u64,
-    /// It waits for a page to come.
-    pub(super) waits_for_page: bool,
+    /// What it has in memory of its files is dropped when it begins with them.
+    pub(super) drops_files: bool,
+    pub(super) paging: Paging,
     pub(super) cpu: u32,
     pub(super) report: TaskReport,
 }
@@ -147,7 +124,11 @@ impl Task {
             let mapping = Mapping::new(advice, spec.file_advice, read_ahead_pages);
             vec![mapping; stream.files()]
         };
-        let faults = Faults::new(spec.mapped.map(mapping).unwrap_or_default());
+        let paging = Paging {
+            readers: vec![ReadAhead::new(spec.file_advice, read_ahead_pages); stream.files()],
+            mappings: spec.mapped.map(mapping).unwrap_or_default(),
+            ..Paging::default()
+        };
         Self {
             group: spec.group,
             ioprio: spec.ioprio,
@@ -161,19 +142,16 @@ impl Task {
             ramp: spec.ramp,
             end_flushes: spec.end_flushes,
             step: Step::Begin,
-            current: FileIo { slot: 0, file: 0, op: Op::Read, offset: 0, bytes: 0 },
+            current: FileIo { slot: 0, file: 0, op: Op::Read, offset: 0, bytes: 0, begins: false },
             io_started: Instant::ZERO,
             outstanding: 0,
             batched: 0,
             finished: 0,
             pause: Pause::None,
             dirty_bytes: 0,
-            readers: vec![ReadAhead::new(spec.file_advice, read_ahead_pages); stream.files()],
             stream,
-            coming: Vec::new(),
-            faults,
-            read_position: 0,
-            waits_for_page: false,
+            drops_files: !spec.keeps_cache,
+            paging,
             cpu: index,
             report: TaskReport::default(),
         }
@@ -185,7 +163,12 @@ impl Task {
         Call { file, op, bytes, started: self.io_started, failed: false }
     }
 
-    /// Whether the current I/O goes through the page cache.
+    /// Whether it goes through the page cache, also where it waits for the disk.
+    pub(super) const fn is_buffered(&self) -> bool {
+        self.buffered
+    }
+
+    /// Whether the current I/O goes through the page cache and no further.
     pub(super) const fn is_cached(&self) -> bool {
         self.buffered
             && match self.current.op {
@@ -197,7 +180,7 @@ impl Task {
 
     /// Whether the current I/O goes through a mapping.
     pub(super) const fn is_mapped(&self) -> bool {
-        self.faults.are_mapped() && matches!(self.current.op, Op::Read | Op::Write)
+        self.paging.is_mapped() && matches!(self.current.op, Op::Read | Op::Write)
     }
 
     /// Whether it does nothing until a time comes or other tasks end.
@@ -229,7 +212,7 @@ impl<E: Elevator> Machine<E> {
                 Step::Submit(pending) => self.submit_pending(now, index, pending, issue),
                 Step::TouchAfter(call) => self.touch_after(now, index, call),
                 Step::Written => self.written(now, index),
-                Step::Copy(page, end) => self.copy(now, index, page, end),
+                Step::Copy => self.copy(now, index),
                 Step::Fault => self.fault(now, index),
                 Step::AwaitPage => self.await_page(now, index),
                 Step::Waiting => self.go_on(index),
@@ -292,19 +275,24 @@ impl<E: Elevator> Machine<E> {
             self.turn_around(now, index);
             return false;
         }
+        if io.begins && task.drops_files {
+            let is_mapped = task.paging.is_mapped();
+            self.pages.drop_file(io.file, is_mapped);
+        }
+        let task = self.task(index);
         if task.is_mapped() {
-            self.begin_faults(index);
+            task.step = Step::Fault;
+            self.begin_pages(index);
             return true;
         }
-        task.step = match (io.op, task.is_cached()) {
+        match (io.op, task.is_cached()) {
             (Op::Read, true) => {
-                let pages = (io.offset / PAGE_BYTES, (io.offset + io.bytes).div_ceil(PAGE_BYTES));
-                task.readers[io.slot as usize].begin(pages.0, pages.1);
-                Step::Copy(pages.0, pages.1)
+                task.step = Step::Copy;
+                self.begin_pages(index);
             }
             (Op::Read, false) => return self.begin_transfer(index),
-            _ => Step::TouchBefore,
-        };
+            _ => task.step = Step::TouchBefore,
+        }
         true
     }
 
@@ -371,6 +359,7 @@ impl<E: Elevator> Machine<E> {
             self.events.push(now, Event::Commit(volume));
         }
         if touch == Touch::Sleep {
+            self.tasks[index as usize].paging.slept = true;
             self.log_waiters[volume as usize].push(index);
         }
         touch
@@ -382,9 +371,13 @@ impl<E: Elevator> Machine<E> {
     }
 
     fn touch_after(&mut self, now: Instant, index: u32, call: Call) -> bool {
-        if self.touch(now, index, call.file) == Touch::Done {
-            self.come_back(now, index, call);
+        if self.touch(now, index, call.file) != Touch::Done {
+            return false;
         }
+        if self.task(index).is_cached() {
+            return self.pages_used(now, index);
+        }
+        self.come_back(now, index, call);
         false
     }
 

@@ -6,7 +6,8 @@ use super::{Event, Machine};
 use crate::host::Mapped;
 use crate::workload::FileIo;
 use fairdisk_core::{
-    Bio, Elevator, Flags, GroupId, Instant, Lba, Op, Request, SECTOR_BYTES, Sectors, Span, TaskId,
+    Bio, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, Request, SECTOR_BYTES, Sectors, Span,
+    TaskId,
 };
 
 impl<E: Elevator> Machine<E> {
@@ -16,6 +17,17 @@ impl<E: Elevator> Machine<E> {
         let task = &mut self.tasks[index as usize];
         let FileIo { op, offset, bytes, file, .. } = task.current;
         let cached = task.is_cached();
+        match op {
+            Op::Write if task.is_buffered() => {
+                self.pages
+                    .written(file, offset.div_ceil(PAGE_BYTES)..(offset + bytes) / PAGE_BYTES);
+            }
+            Op::Write | Op::Discard | Op::WriteZeroes => {
+                self.pages
+                    .overtaken(file, offset / PAGE_BYTES..(offset + bytes).div_ceil(PAGE_BYTES));
+            }
+            Op::Read | Op::Flush => {}
+        }
         let kind = if cached {
             task.dirty_bytes += bytes;
             IoKind::WriteBehind { task: index }
@@ -62,7 +74,7 @@ impl<E: Elevator> Machine<E> {
         }
         self.sent_off(now, pending.io, issue);
         let goes_on = match self.ios.get(pending.io).kind {
-            IoKind::Pages { .. } => self.await_read(index),
+            IoKind::Pages { .. } => self.missing_sent(index),
             _ => self.submitted(now, index),
         };
         self.part_done(now, pending.io, issue);
@@ -99,11 +111,12 @@ impl<E: Elevator> Machine<E> {
             sectors,
             sync,
             flags: if durable { Flags::FUA } else { Flags::NONE },
-            ioprio: task.ioprio,
+            ioprio: if flusher { IoPrio::UNSET } else { task.ioprio },
         }
     }
 
     fn read_metadata(&mut self, now: Instant, index: u32, lba: Lba, issue: &mut Vec<Request>) {
+        self.task(index).paging.slept = true;
         let io = self.ios.insert(Io::new(IoKind::Metadata { task: index }, now, Op::Read));
         let mut bio = self.bio(index, io, Op::Read, lba, PAGE_SECTORS, true);
         if self.config.meta_hint {
@@ -121,18 +134,11 @@ impl<E: Elevator> Machine<E> {
         if !task.is_cached() {
             return self.sent(now, index);
         }
-        if task.current.op == Op::Read {
-            // A read-ahead window; the reader goes on copying.
-            let FileIo { offset, bytes, .. } = task.current;
-            let page = task.read_position.max(offset / PAGE_BYTES);
-            task.step = Step::Copy(page, (offset + bytes).div_ceil(PAGE_BYTES));
-            self.events.push(now, Event::Run(index));
-        } else if task.dirty_bytes > limit {
+        if task.dirty_bytes > limit {
             task.step = Step::Full;
         } else if task.is_mapped() {
             // Its pages were copied one by one.
-            let call = task.call();
-            self.come_back(now, index, call);
+            return self.pages_used(now, index);
         } else {
             let burst = Span::from_ns(copy * task.current.bytes.div_ceil(PAGE_BYTES));
             task.step = Step::Written;

@@ -90,6 +90,8 @@ pub(crate) struct FileIo {
     pub(crate) op: Op,
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
+    /// Whether it is the first in that file, or the first since the task went on from its start.
+    pub(crate) begins: bool,
 }
 
 /// What a task does next.
@@ -175,11 +177,6 @@ impl Stream {
         self.walks.iter().map(|walk| walk.file)
     }
 
-    /// How many passes over its files are behind it.
-    pub(crate) const fn passes(&self) -> u32 {
-        self.passes
-    }
-
     /// The task starts.
     pub(crate) const fn begin(&mut self, now: Instant) {
         self.began = now;
@@ -243,7 +240,8 @@ impl Stream {
             walk.ended = true;
             return None;
         };
-        let io = FileIo { slot: at as u32, file: walk.file, op, offset, bytes };
+        let begins = walk.begins();
+        let io = FileIo { slot: at as u32, file: walk.file, op, offset, bytes, begins };
         self.ops.issued(op);
         self.bytes += bytes;
         self.ios += 1;

@@ -27,6 +27,9 @@ pub struct TaskSpec {
     /// Whether it maps its files, and what it says about its mappings (`madvise`); then it goes
     /// through the page cache.
     pub mapped: Option<Advice>,
+    /// Whether what memory has of a file stays when it begins with it, for the first time or
+    /// anew; else that is dropped first, as fio does.
+    pub keeps_cache: bool,
     /// Whether a write returns only when it is durable.
     pub write_through: bool,
     /// Whether its I/Os end at once, without a disk.
@@ -71,6 +74,7 @@ impl Default for TaskSpec {
             buffered: false,
             file_advice: Advice::Normal,
             mapped: None,
+            keeps_cache: false,
             write_through: false,
             nowhere: false,
             think: None,

@@ -21,6 +21,8 @@ pub(super) struct Walk {
     places: Places,
     /// Where the last I/O of each operation was.
     last: PerOp<Stretch>,
+    /// Nothing was done in it since it was begun, or begun anew.
+    is_fresh: bool,
     /// An I/O did not fit: there are no more before the next pass.
     pub(super) ended: bool,
 }
@@ -83,14 +85,21 @@ impl Walk {
             wraps: style.endless && style.alone,
             places: Places::new(extent.bytes, style, seed),
             last: PerOp::all(Stretch::default()),
+            is_fresh: true,
             ended: false,
         }
+    }
+
+    /// Whether the I/O just drawn is the first since the file was begun, or begun anew.
+    pub(super) const fn begins(&mut self) -> bool {
+        std::mem::replace(&mut self.is_fresh, false)
     }
 
     /// Begins another pass.
     pub(super) fn restart(&mut self) {
         self.last = PerOp::all(Stretch::default());
         self.ended = false;
+        self.is_fresh = true;
         self.places.free_all();
     }
 
@@ -127,6 +136,7 @@ impl Walk {
         let last = self.last.of_mut(op);
         if self.wraps && last.end >= self.extent.bytes {
             *last = Stretch::default();
+            self.is_fresh = true;
         }
         let end = last.end;
         if end >= self.extent.bytes {

@@ -106,6 +106,9 @@ pub(super) static KEYS: &[Key] = &[
         ];
         g.set(&mut d.sync, g.choice(&words))
     }),
+    set("invalidate", &[], "files begun are dropped from memory first", |d, g| {
+        g.set(&mut d.invalidate, g.flag())
+    }),
     set("fadvise_hint", &[], "what a job says about its files' use", |d, g| {
         let words = [
             ("0", Hint::Nothing),
