@@ -189,6 +189,7 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
         write_behind_bytes: 1 << 20,
         meta_hint: true,
         async_of_submitter: seed.is_multiple_of(2),
+        noidle_integrity: false,
         unplugs: Unplugs::default(),
         costs: None,
         groups: vec![GroupSpec::default(); 3],

@@ -60,6 +60,9 @@ pub struct MachineConfig {
     /// D5: buffered writes are charged to the root group, whose flusher writes them, not to the
     /// group that wrote the data.
     pub async_of_submitter: bool,
+    /// Whether writes that make something durable (the journal's, and those of a task that waits
+    /// until they are) are waited for but not idled after; else the journal's are asynchronous.
+    pub noidle_integrity: bool,
     /// What starts a plugged device beside a task that waits.
     pub unplugs: Unplugs,
     /// What requests cost the device; schedulers are told if it is known.

@@ -44,6 +44,9 @@ pub struct Revision {
     pub plug_flash: PlugFlash,
     /// Where the host plugs devices: what starts one although nobody waits.
     pub unplugs: Unplugs,
+    /// Whether writes of journals, and those that are waited for until they are durable, are
+    /// synchronous and not idled after.
+    pub noidle_integrity: bool,
     /// D5: buffered writes are charged to whoever writes them back.
     pub async_of_submitter: bool,
 }
@@ -77,6 +80,8 @@ struct File {
     slots: SlotsFile,
     #[serde(default)]
     plug: PlugFile,
+    #[serde(default)]
+    writes: WritesFile,
 }
 
 /// Who shares the request slots, where groups do.
@@ -94,6 +99,22 @@ enum SlotsBy {
     Direction,
     /// What somebody waits for, and the rest.
     Sync,
+}
+
+/// How the host marks its writes.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct WritesFile {
+    integrity: IntegrityWrites,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum IntegrityWrites {
+    /// As they were before Linux 2.6.30.
+    #[default]
+    Async,
+    Noidle,
 }
 
 /// The rules of plugging, on a host that does.
@@ -187,6 +208,7 @@ impl Revision {
                 read_ahead: file.plug.read_ahead_starts,
                 direct_writes: file.plug.direct_writes_start,
             },
+            noidle_integrity: file.writes.integrity == IntegrityWrites::Noidle,
             async_of_submitter: defects.d5_async_of_submitter,
         })
     }

@@ -169,6 +169,7 @@ impl Plan {
             write_behind_bytes: self.host.write_behind_kib * 1024,
             meta_hint: self.host.meta_hint,
             async_of_submitter: arm.revision.async_of_submitter,
+            noidle_integrity: arm.revision.noidle_integrity,
             unplugs: arm.revision.unplugs,
             costs: arm.revision.spec.honours().costs.then(|| self.costs()),
             groups,

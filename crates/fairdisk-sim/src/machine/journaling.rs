@@ -1,4 +1,4 @@
-//! The ext3 journal: commits, as asynchronous writes to the log.
+//! The ext3 journal: commits, as writes to the log.
 
 use super::io::{Io, IoKind};
 use super::{Event, Machine};
@@ -42,7 +42,7 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// The journal task writes asynchronously, for the root group.
+    /// The journal task writes for the root group.
     fn journal_bio(&mut self, io: u32, volume: u32, start: Lba, sectors: Sectors) -> Bio {
         Bio {
             id: self.ios.add_part(io),
@@ -51,10 +51,15 @@ impl<E: Elevator> Machine<E> {
             op: Op::Write,
             start,
             sectors,
-            sync: false,
-            flags: Flags::NONE,
+            sync: self.config.noidle_integrity,
+            flags: self.integrity_flags(),
             ioprio: IoPrio::UNSET,
         }
+    }
+
+    /// What is said of a write that makes something durable.
+    pub(super) const fn integrity_flags(&self) -> Flags {
+        if self.config.noidle_integrity { Flags::NOIDLE } else { Flags::NONE }
     }
 
     pub(super) fn journal_written(&mut self, now: Instant, volume: u32, issue: &mut Vec<Request>) {

@@ -110,7 +110,7 @@ impl<E: Elevator> Machine<E> {
             start,
             sectors,
             sync,
-            flags: if durable { Flags::FUA } else { Flags::NONE },
+            flags: if durable { Flags::FUA | self.integrity_flags() } else { Flags::NONE },
             ioprio: if flusher { IoPrio::UNSET } else { task.ioprio },
         }
     }

@@ -28,6 +28,7 @@ pub(crate) fn config(task: TaskSpec, page_copy: Span) -> MachineConfig {
         write_behind_bytes: 1 << 20,
         meta_hint: false,
         async_of_submitter: false,
+        noidle_integrity: false,
         unplugs: Unplugs::default(),
         costs: None,
         groups: vec![GroupSpec::default()],
