@@ -28,7 +28,7 @@ impl Fair {
         self.at_work += cost;
         let group = &mut self.groups[self.queues[queue].group as usize];
         group.burst += cost;
-        let time = match self.device.pays_alone() {
+        let time = match self.device.is_paced() {
             true if self.has_alone(queue) => Span::ZERO,
             true => self.pace.time_of(now, cost),
             false => cost,
@@ -60,7 +60,7 @@ impl Fair {
         let took = if is_timed { service } else { rq.charged };
         self.floors.took(rq.for_floor, took);
         if !self.device.is_measured() {
-            if self.device.pays_alone() && !self.charge_alone(rq.queue, service) {
+            if self.device.is_paced() && !self.charge_alone(rq.queue, service) {
                 self.pace.passed(now, service, rq.charged);
             }
             return;

@@ -86,13 +86,19 @@ impl Device {
     }
 
     /// Whether requests that continue each other are done much sooner where nobody else moves the
-    /// heads, of which it has several.
+    /// heads, on a device that serves several.
     pub(super) fn pays_alone(&self) -> bool {
         let much = |costs: CostModel| {
             let [next, elsewhere] = [true, false].map(|next| costs.read.of(next, SMALL).as_ns());
             next.saturating_mul(ALONE) <= elsewhere
         };
-        self.rotational && !self.is_measured() && self.costs.is_some_and(much)
+        self.rotational && !self.is_serial() && self.costs.is_some_and(much)
+    }
+
+    /// Whether a task that has the device to itself is charged the time that passes, and the others
+    /// what the model says.
+    pub(super) fn is_paced(&self) -> bool {
+        self.pays_alone() && !self.is_measured()
     }
 
     /// Whether what is at the device may be as much as one request that continues no other.

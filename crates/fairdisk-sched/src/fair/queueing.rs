@@ -24,6 +24,7 @@ impl Fair {
                 return Step::WaitCompletion(Why::DepthLimited);
             }
             if self.device.is_measured()
+                && !self.turn.is_some_and(|turn| turn.alone)
                 && let Some(step) = self.go_on_at_depth(now)
             {
                 return step;
@@ -39,6 +40,9 @@ impl Fair {
             }
             if self.is_at_ceiling(now, at) {
                 continue;
+            }
+            if self.yields(now, queue) {
+                return Step::WaitCompletion(Why::DepthLimited);
             }
             if self.wants_alone(queue) {
                 self.begin_alone(now, group, queue);

@@ -1,11 +1,14 @@
-//! Streams on a device with several heads: a task that reads one thing after the other has the
-//! device to itself for a while.
+//! Streams on a device with heads that serves several requests: a task that reads one thing after
+//! the other has the device to itself for a while.
 //!
 //! Among requests at other places each piece of a stream costs a seek of each head it needs, as
 //! much as any other request; alone the heads stay where they are. No share of such a device makes
-//! up for that, so the task has a turn as on a disk with one head. Nobody else's request is issued
-//! in it, and what passes is charged to the task. Writes have no such turns: where they are
-//! acknowledged before they are done, what passes says nothing of what they cost.
+//! up for that, so the task has a turn as on a disk that serves one request at a time. Nobody
+//! else's request is issued in it, and what passes is charged to the task. Between its turns those
+//! who had less go on without it, also where they have but one request at the device or are about
+//! to: one piece of a stream beside each of theirs would be half of the disk's time. Writes have no
+//! such turns: where they are acknowledged before they are done, what passes says nothing of what
+//! they cost.
 
 use super::turn::{Patience, Turn};
 use super::{Fair, Step};
@@ -45,6 +48,20 @@ impl Fair {
         self.device.pays_alone() && q.streak.is_stream() && others()
     }
 
+    /// Whether the queue, which is next, is a stream that leaves the device to a group that had less
+    /// and has requests there, or is back before long.
+    pub(super) fn yields(&self, now: Instant, queue: u32) -> bool {
+        let q = &self.queues[queue];
+        if !self.device.pays_alone()
+            || !q.streak.is_stream()
+            || !self.tree.has_passed_expected(q.group)
+        {
+            return false;
+        }
+        let soon = now + self.worth_alone();
+        self.in_flight > 0 || self.expected.first_until().is_some_and(|until| until <= soon)
+    }
+
     /// Nobody else's requests are issued in this turn.
     pub(super) fn begin_alone(&mut self, now: Instant, group: u32, queue: u32) {
         self.give_turn(now, group, queue);
@@ -65,7 +82,9 @@ impl Fair {
     fn step_alone(&mut self, now: Instant, turn: Turn) -> Option<Step> {
         let queue = turn.queue;
         let q = self.queues.get(queue)?;
-        if self.is_over_alone(turn) || !q.streak.is_stream() {
+        // Who had less than its share and has nothing queued just now would lose the heads.
+        let goes_on = q.waiting == 0 && self.tree.behind_by(turn.group).is_some();
+        if self.is_over_alone(turn) && !goes_on || !q.streak.is_stream() {
             return None;
         }
         if self.in_flight > q.in_flight && self.device.has_work_elsewhere(self.at_work) {

@@ -262,6 +262,11 @@ impl Fair {
         }
     }
 
+    /// So long the device may stand idle to have the heads where they are.
+    pub(super) fn worth_alone(&self) -> Span {
+        Span::from_ns(self.device.alone().as_ns() / WORTH)
+    }
+
     /// The longest that somebody of the group is waited for by rule.
     fn idle_most(&self, group: &Group) -> Span {
         group.idle.map_or(self.params.idle_max, |idle| idle.min(self.params.idle_max))
