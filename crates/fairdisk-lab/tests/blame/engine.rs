@@ -287,6 +287,7 @@ fn what_does_nothing_is_run_once() {
     let traced = Planted {
         factors: 40,
         terms: vec![(set(&[20]), -0.2)],
+        noise: 0.0001,
         traced: true,
         ..Planted::default()
     };
