@@ -71,5 +71,7 @@ pub(super) fn verdict(wish: &Wish, asked: &Qos, cell: &Cell) -> Verdict {
             None => (true, "-".to_owned(), 0.0),
         },
     };
+    // What never comes to its end fulfils nothing.
+    let met = met && !cell.given_up;
     Verdict { met, got, off: if met { 0.0 } else { off.max(0.0) } }
 }

@@ -5,7 +5,7 @@ use super::entitled::{Claim, entitlements};
 use super::promise::Promises;
 use crate::outcome::{GroupOutcome, RowOutcome, part};
 use crate::plan::{GroupLabel, Loaded, Plan, pauses};
-use crate::run::{Ensemble, RunResult};
+use crate::run::{Ensemble, RunEnd, RunResult};
 use fairdisk_core::{Prng, Rates, WeightMap};
 
 /// One row on one device under one arm.
@@ -25,6 +25,8 @@ pub struct Cell {
     pub duration_s: f64,
     /// Whether it has fewer runs than asked for, or one was cut short.
     pub partial: bool,
+    /// Whether one of them was given up, since its tasks were not done.
+    pub given_up: bool,
     /// Whether in one of the runs a group was done well before the others, and took nothing more.
     pub done_early: bool,
     /// I/Os a second, of all groups.
@@ -81,10 +83,14 @@ impl Cell {
     /// The arm, and its scheduler if that has another name.
     #[must_use]
     pub fn label(&self) -> String {
-        let partial = if self.partial { ", partial" } else { "" };
+        let end = match (self.partial, self.given_up) {
+            (true, _) => ", partial",
+            (false, true) => ", given up",
+            (false, false) => "",
+        };
         match self.arm == self.scheduler {
-            true => format!("{}{partial}", self.arm),
-            false => format!("{} ({}){partial}", self.arm, self.scheduler),
+            true => format!("{}{end}", self.arm),
+            false => format!("{} ({}){end}", self.arm, self.scheduler),
         }
     }
 
@@ -153,6 +159,7 @@ impl Cell {
             seeds: row.seeds,
             duration_s: row.duration_s,
             partial: row.partial,
+            given_up: ensemble.end() == RunEnd::GivenUp,
             done_early: ensemble.runs.iter().any(|run| run.done_early),
             ios_per_s: per_second(row.total_ios.mean),
             mb_per_s: per_second(row.total_bytes) / 1e6,

@@ -41,6 +41,9 @@ fn cell(cell: &Cell) -> Value {
     if cell.partial {
         value["partial"] = true.into();
     }
+    if cell.given_up {
+        value["given_up"] = true.into();
+    }
     value
 }
 

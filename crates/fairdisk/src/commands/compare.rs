@@ -1,5 +1,6 @@
 //! `fairdisk compare`: one load under several schedulers and on several devices.
 
+use super::run::demand_none_given_up;
 use crate::failure::Failure;
 use crate::results::Results;
 use crate::selection::{self, Rows, Schedulers, Values, demand_once};
@@ -48,7 +49,8 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         let message = format!("results are partial: {known} of {asked} cells are complete");
         return Err(Failure::Interrupted(message));
     }
-    Ok(())
+    let given_up = comparison.cells.iter().filter(|cell| cell.given_up).count();
+    demand_none_given_up(given_up, comparison.cells.len(), "cells")
 }
 
 /// A plan for each device.

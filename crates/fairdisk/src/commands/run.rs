@@ -139,13 +139,17 @@ fn demand_taken(plan: &Plan, refused: &[Refused]) -> Result<(), Failure> {
 /// Demands that every run came to its end.
 fn demand_done(ensembles: &[Ensemble]) -> Result<(), Failure> {
     let given_up = ensembles.iter().filter(|ensemble| ensemble.end() == RunEnd::GivenUp).count();
+    demand_none_given_up(given_up, ensembles.len(), "rows")
+}
+
+/// Demands that none of `all` rows or cells was given up.
+pub(super) fn demand_none_given_up(given_up: usize, all: usize, what: &str) -> Result<(), Failure> {
     if given_up == 0 {
         return Ok(());
     }
     Err(Failure::Run(format!(
-        "{given_up} of {} rows were not done after {} of simulated time and were given up; make \
-         their work smaller, or say with --duration how long to run",
-        ensembles.len(),
+        "{given_up} of {all} {what} were not done after {} of simulated time and were given up; \
+         make their work smaller, or say with --duration how long to run",
         time_arg::words(RUN_MAX),
     )))
 }

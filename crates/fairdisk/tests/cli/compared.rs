@@ -37,6 +37,24 @@ fn a_load_that_ends_is_noted() {
 }
 
 #[test]
+fn a_load_that_does_not_end_is_given_up_and_fulfils_no_wish() {
+    let place = Place::new();
+    place.write("slow.fio", "[a]\nrw=randread\nsize=1m\ndirect=1\nthinktime=1h\ngroup=/a\n");
+    let compare = ["compare", "slow.fio", "--seeds", "1", "--scheduler", "fair"];
+    let ended = place.run(&compare);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert!(ended.err.contains("2 of 2 cells were not done after 24 h"), "{}", ended.err);
+    assert!(ended.out.contains("fair, given up"), "{}", ended.out);
+    let json = place.run(&[&compare[..], &["--json"]].concat());
+    let value: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(value["cells"][1]["given_up"], true, "{value:#}");
+    let advise = ["advise", "slow.fio", "--seeds", "1", "--scheduler", "fair", "--json"];
+    let advice = place.run(&[&advise[..], &["--want", "/a: share=50"]].concat());
+    let value: serde_json::Value = serde_json::from_str(&advice.out).unwrap();
+    assert_eq!(value["granted"], false, "{value:#}");
+}
+
+#[test]
 fn every_scheduler_meets_every_device_and_noop_is_the_measure() {
     let more =
         ["--scheduler", "two-layer-cfq,deadline", "--device", "fixed-8ms,sata-ssd", "--json"];
