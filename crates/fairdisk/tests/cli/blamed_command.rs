@@ -35,6 +35,14 @@ fn nothing_is_claimed_within_the_noise() {
     assert!(text.contains("none of 3 changes is to blame: all is within the noise"), "{text}");
 }
 
+/// Braces with no name in them are those of other programs.
+#[test]
+fn a_command_may_use_xargs() {
+    let command = "echo {a} | xargs -I{} echo {}";
+    let found = fairdisk(&["blame", "--command", command, "--switch=a=1,2", "--json"]).json();
+    assert_eq!(found["ends"]["whole"], 1.0, "{found:#}");
+}
+
 /// Between the ends every second run gives less, whatever is changed.
 const SCATTERED: &str = "case {a}{b}{c} in offoff1) echo 100;; onon2) echo 90;; \
                          *) echo . >>count; echo $((82 + 16 * ($(wc -l <count) % 2)));; esac";

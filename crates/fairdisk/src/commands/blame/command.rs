@@ -99,7 +99,9 @@ pub(super) fn execute(args: &Args, text: &str) -> Result<(), Failure> {
 /// is, and the switch would do nothing. Other braces are the shell's own.
 fn demand_known(text: &str, names: &[&str]) -> Result<(), Failure> {
     let braces = text.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
-    for (name, _) in braces.filter(|(name, _)| !names.contains(name)) {
+    // `{}` and `{1}` are those of xargs and the shell.
+    let is_name = |name: &str| name.starts_with(|first: char| first.is_ascii_alphabetic());
+    for (name, _) in braces.filter(|(name, _)| is_name(name) && !names.contains(name)) {
         if let Some(near) = nearest(name, names.iter().copied()) {
             let message =
                 format!("--command: no switch is called `{name}`; did you mean `{near}`?");
