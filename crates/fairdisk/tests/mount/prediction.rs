@@ -73,7 +73,8 @@ fn experiment(groups: &[(&str, &str)], readers: [Reader; 2], mib: usize) -> Stri
     let mut text = String::from(
         "id = \"pair\"\ntitle = \"Two readers\"\ndevice = \"wd2500js\"\nhost = \"plain\"\n\
          until = \"done\"\n\n\
-         [[volume]]\nname = \"disk\"\nkind = \"raw\"\nsize_gib = 8\n\n\
+         [[volume]]\nname = \"first\"\nkind = \"raw\"\nsize_gib = 1\n\n\
+         [[volume]]\nname = \"second\"\nkind = \"raw\"\nstart_gib = 1\nsize_gib = 1\n\n\
          [[row]]\nlabel = \"pair\"\ngroups = [\n",
     );
     for (name, setting) in groups {
@@ -84,7 +85,7 @@ fn experiment(groups: &[(&str, &str)], readers: [Reader; 2], mib: usize) -> Stri
     for (name, (group, level)) in ["first", "second"].iter().zip(readers) {
         writeln!(
             text,
-            "  {{ name = \"{name}\", group = \"{group}\", ionice = {level}, volume = \"disk\", \
+            "  {{ name = \"{name}\", group = \"{group}\", ionice = {level}, volume = \"{name}\", \
              direct = false, op = \"read\", order = \"sequential\", block_kib = 1024, bytes_mib = {mib} }},"
         )
         .unwrap();
