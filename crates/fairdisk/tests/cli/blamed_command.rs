@@ -91,12 +91,20 @@ fn the_command_line_says_what_is_missing() {
     refused(&["--command", "echo 1", "--switch", "x=1,2", "--runs=5"], "both ends take 6 runs");
 }
 
-/// Whether the process whose number is in the file is gone.
+/// Whether the process whose number is in the file is gone, or goes soon: it was sent a signal, and
+/// takes it when it has a CPU.
 fn is_gone(pid: &Path) -> bool {
     let pid = fs::read_to_string(pid).unwrap();
-    let status = fs::read_to_string(format!("/proc/{}/status", pid.trim())).unwrap_or_default();
-    // Its parent is gone; who inherited it may not have looked yet.
-    status.is_empty() || status.contains("State:\tZ")
+    let status = format!("/proc/{}/status", pid.trim());
+    (0..2000).any(|_| {
+        let status = fs::read_to_string(&status).unwrap_or_default();
+        // Its parent is gone; who inherited it may not have looked yet.
+        let is_gone = status.is_empty() || status.contains("State:\tZ");
+        if !is_gone {
+            std::thread::park_timeout(std::time::Duration::from_millis(5));
+        }
+        is_gone
+    })
 }
 
 /// Demands that a command that goes on and on is ended, and the process it tells of in `pid` too.
