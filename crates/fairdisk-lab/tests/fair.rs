@@ -87,7 +87,7 @@ fn a_stream_has_its_share_beside_random_readers() {
                 let result = run_in("streams.toml", device, "fair", &row, Options::default());
                 let got = shares(&result.expect("it runs"))[0];
                 println!("{device}, {row}: {got:.1} %");
-                // Of an array it has its share of the time, in which other heads have nothing to do.
+                // Of an array it has its share of the time; other heads have nothing to do then.
                 let is_whole = device != "raid5-4" || readers == 1;
                 assert!(!is_whole || (got - asked).abs() <= 5.0, "{device}, {row}: {got:.1} %");
             }

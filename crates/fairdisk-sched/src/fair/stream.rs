@@ -48,8 +48,8 @@ impl Fair {
         self.device.pays_alone() && q.streak.is_stream() && others()
     }
 
-    /// Whether the queue, which is next, is a stream that leaves the device to a group that had less
-    /// and has requests there, or is back before long.
+    /// Whether the queue, which is next, is a stream that leaves the device to a group that had
+    /// less and has requests there, or is back before long.
     pub(super) fn yields(&self, now: Instant, queue: u32) -> bool {
         let q = &self.queues[queue];
         if !self.device.pays_alone()

@@ -57,8 +57,8 @@ pub(crate) struct PageCache {
 }
 
 impl PageCache {
-    /// A memory for `capacity` pages, empty. Of every file its size in pages, 0 if all tasks go past
-    /// the page cache there.
+    /// A memory for `capacity` pages, empty. Of every file its size in pages, 0 if all tasks go
+    /// past the page cache there.
     pub(crate) fn new(capacity: u64, file_pages: impl Iterator<Item = u64>) -> Self {
         let states = file_pages.map(|pages| vec![0; pages as usize]);
         let files: Vec<_> = states.map(|states| FilePages { states, mappings: 0 }).collect();
