@@ -41,12 +41,14 @@ impl Fair {
             if self.is_at_ceiling(now, at) {
                 continue;
             }
-            if self.yields(now, queue) {
-                return Step::WaitCompletion(Why::DepthLimited);
-            }
-            if self.wants_alone(queue) {
-                self.begin_alone(now, group, queue);
-                continue;
+            if self.is_better_alone(queue) {
+                if self.yields(now, group) {
+                    return Step::WaitCompletion(Why::DepthLimited);
+                }
+                if self.has_company(queue) {
+                    self.begin_alone(now, group, queue);
+                    continue;
+                }
             }
             if self.turn.is_none() || !self.device.is_measured() {
                 self.give_turn(now, group, queue);

@@ -36,26 +36,23 @@ impl Streak {
 }
 
 impl Fair {
-    /// Whether the queue, which is next, is to have the device to itself: it streams, that pays
-    /// here, and others want the device or have requests there.
-    pub(super) fn wants_alone(&self, queue: u32) -> bool {
-        let q = &self.queues[queue];
-        let others = || {
-            self.tree.others_want(q.group)
-                || self.queues.others_in_line(queue)
-                || self.in_flight > q.in_flight
-        };
-        self.device.pays_alone() && q.streak.is_stream() && others()
+    /// Whether the queue streams, and that pays here only where it has the device to itself.
+    pub(super) fn is_better_alone(&self, queue: u32) -> bool {
+        self.device.pays_alone() && self.queues[queue].streak.is_stream()
     }
 
-    /// Whether the queue, which is next, is a stream that leaves the device to a group that had
-    /// less and has requests there, or is back before long.
-    pub(super) fn yields(&self, now: Instant, queue: u32) -> bool {
+    /// Whether others than the queue want the device or have requests there.
+    pub(super) fn has_company(&self, queue: u32) -> bool {
         let q = &self.queues[queue];
-        if !self.device.pays_alone()
-            || !q.streak.is_stream()
-            || !self.tree.has_passed_expected(q.group)
-        {
+        self.tree.others_want(q.group)
+            || self.queues.others_in_line(queue)
+            || self.in_flight > q.in_flight
+    }
+
+    /// Whether a stream of the group, which is next, leaves the device to a group that had less and
+    /// has requests there, or is back before long.
+    pub(super) fn yields(&self, now: Instant, group: u32) -> bool {
+        if !self.tree.has_passed_expected(group) {
             return false;
         }
         let soon = now + self.worth_alone();
