@@ -195,23 +195,30 @@ fn nothing_is_claimed_where_there_is_only_noise() {
     }
 }
 
+/// What is measured, and how far it spreads, by how many changes are made.
+struct Uneven {
+    noise: Planted,
+    levels: Vec<(f64, f64)>,
+}
+
+impl Measure for Uneven {
+    fn measure(&self, set: FactorSet, seed: u32) -> Result<Sample, String> {
+        let Sample { value: noise, trace } = self.noise.measure(set, seed)?;
+        let (value, spread) = self.levels[set.len()];
+        Ok(Sample { value: value + spread * (noise - BASE), trace })
+    }
+}
+
 /// Two changes make a small figure more than twice as large, and one of them alone makes it thirty
 /// times as large, with a spread beyond what there is between the ends.
 #[test]
 fn noise_of_other_mixtures_does_not_hide_what_the_ends_say() {
-    struct Uneven(Planted);
-    impl Measure for Uneven {
-        fn measure(&self, set: FactorSet, seed: u32) -> Result<Sample, String> {
-            let Sample { value: noise, trace } = self.0.measure(set, seed)?;
-            let (value, spread) = [(20.0, 0.01), (600.0, 1.0), (50.0, 0.02)][set.len().min(2)];
-            Ok(Sample { value: value + spread * (noise - BASE), trace })
-        }
-    }
     for case in 0..20 {
         let planted = Planted { factors: 2, noise: 0.1, ..Planted::default() };
         let stop = AtomicBool::new(false);
         let design = Design { seed: case, ..design(2) };
-        let (uneven, log) = (Uneven(planted), Log::default());
+        let levels = vec![(20.0, 0.01), (600.0, 1.0), (50.0, 0.02)];
+        let (uneven, log) = (Uneven { noise: planted, levels }, Log::default());
         let findings = investigate(&uneven, &design, Vec::new(), &log, &stop).unwrap();
         assert!(findings.ends.as_ref().unwrap().differ, "case {case}");
         assert_eq!(findings.culprits(), set(&[0, 1]), "case {case}: {:?}", findings.effects);
@@ -221,17 +228,10 @@ fn noise_of_other_mixtures_does_not_hide_what_the_ends_say() {
 /// A loss between ends that hardly scatter; what lies between them does.
 #[test]
 fn a_set_that_only_chance_brings_near_is_not_enough_to_undo() {
-    struct Scattered(Planted);
-    impl Measure for Scattered {
-        fn measure(&self, set: FactorSet, seed: u32) -> Result<Sample, String> {
-            let Sample { value: noise, trace } = self.0.measure(set, seed)?;
-            let (value, spread) =
-                [(100.0, 0.01), (90.0, 1.6), (90.0, 1.6), (90.0, 0.01)][set.len()];
-            Ok(Sample { value: value + spread * (noise - BASE), trace })
-        }
-    }
     for case in 0..40 {
-        let scattered = Scattered(Planted { factors: 3, noise: 0.005, ..Planted::default() });
+        let noise = Planted { factors: 3, noise: 0.005, ..Planted::default() };
+        let levels = vec![(100.0, 0.01), (90.0, 1.6), (90.0, 1.6), (90.0, 0.01)];
+        let scattered = Uneven { noise, levels };
         let stop = AtomicBool::new(false);
         let design =
             Design { seed: case, seeds: 6, seeds_max: 6, is_real: true, runs: 60, ..design(3) };
