@@ -6,9 +6,6 @@ use crate::counting::allocations;
 use crate::steps;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many of each kind are counted.
-const CANDIDATES: usize = 3;
-
 /// Calls that make tables grow are rare, and left out: what that takes is spread over all calls
 /// since it happened last.
 const GROWTHS_MAX: usize = 200;
@@ -16,10 +13,12 @@ const GROWTHS_MAX: usize = 200;
 /// The worst of each kind of call, in instructions.
 pub(crate) type Worst = BTreeMap<&'static str, u64>;
 
+/// Kind and time of a call.
+type Timed = (&'static str, u64);
+
 #[derive(Debug)]
 enum Mode {
-    /// Kind and time of each call.
-    Time(Vec<(&'static str, u64)>),
+    Time(Vec<Timed>),
     /// Which calls are counted.
     Count(BTreeSet<usize>, Worst),
 }
@@ -78,21 +77,22 @@ impl Meter {
     }
 }
 
-/// The worst calls, but for some kinds, of what `run` does, which is the same each time.
-pub(crate) fn worst(excepted: &[&str], run: impl Fn(Meter) -> Meter) -> Worst {
+/// The worst calls, but for some kinds, of what `run` does, which is the same each time; so many
+/// of each kind are counted.
+pub(crate) fn worst(excepted: &[&str], counted: usize, run: impl Fn(Meter) -> Meter) -> Worst {
     let mut times = timed(&run);
     // What others on the machine do adds to a call now and then, but not to the same one again.
     for (time, again) in times.iter_mut().zip(timed(&run)) {
         time.1 = time.1.min(again.1);
     }
-    let chosen = candidates(excepted, &times);
+    let chosen = candidates(excepted, counted, &times);
     match run(Meter::new(Mode::Count(chosen, Worst::new()))).mode {
         Mode::Count(_, worst) => worst,
         Mode::Time(_) => unreachable!("it was to count"),
     }
 }
 
-fn timed(run: &impl Fn(Meter) -> Meter) -> Vec<(&'static str, u64)> {
+fn timed(run: &impl Fn(Meter) -> Meter) -> Vec<Timed> {
     let Meter { mode, growths, .. } = run(Meter::new(Mode::Time(Vec::new())));
     assert!(growths <= GROWTHS_MAX, "{growths} calls allocated");
     match mode {
@@ -101,8 +101,8 @@ fn timed(run: &impl Fn(Meter) -> Meter) -> Vec<(&'static str, u64)> {
     }
 }
 
-/// Those that took longest, of each kind.
-fn candidates(excepted: &[&str], times: &[(&'static str, u64)]) -> BTreeSet<usize> {
+/// The `counted` that took longest, of each kind.
+fn candidates(excepted: &[&str], counted: usize, times: &[Timed]) -> BTreeSet<usize> {
     let mut by_kind: BTreeMap<&str, Vec<(u64, usize)>> = BTreeMap::new();
     let judged = times.iter().enumerate().filter(|(_, (kind, _))| !excepted.contains(kind));
     for (at, (kind, time)) in judged {
@@ -110,7 +110,7 @@ fn candidates(excepted: &[&str], times: &[(&'static str, u64)]) -> BTreeSet<usiz
     }
     let longest = by_kind.into_values().flat_map(|mut calls| {
         calls.sort_unstable_by(|one, other| other.cmp(one));
-        calls.truncate(CANDIDATES);
+        calls.truncate(counted);
         calls
     });
     longest.map(|(_, at)| at).collect()
