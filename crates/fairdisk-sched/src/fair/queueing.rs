@@ -69,8 +69,11 @@ impl Fair {
         }
         if waits {
             let at = self.next_of(now, self.queues.first_of(now, group));
-            return (!self.is_at_ceiling(now, at))
-                .then(|| self.dispatch(now, at, Why::LeastServed));
+            if self.is_at_ceiling(now, at) {
+                self.end_turn(now);
+                return None;
+            }
+            return Some(self.dispatch(now, at, Why::LeastServed));
         }
         let is_quiet = self.groups[group as usize].is_quiet();
         if !is_quiet || self.in_flight > 0 && self.expected.contains(group) {
