@@ -325,7 +325,7 @@ impl Elevator for Fair {
             Step::WaitUntil(at, why) => {
                 Decision::WaitUntil(self.next_claim().unwrap_or(at).min(at), why)
             }
-            Step::WaitCompletion(why) if why == Why::DepthLimited => {
+            Step::WaitCompletion(why) if !self.device.is_serial() => {
                 let claims = [self.next_claim(), self.expected.first_until(), self.targets.look()];
                 match claims.into_iter().flatten().min() {
                     Some(at) => Decision::WaitUntil(at, why),
