@@ -79,10 +79,10 @@ impl Meter {
 
 /// The worst calls, but for some kinds, of what `run` does, which is the same each time; so many
 /// of each kind are counted.
-pub(crate) fn worst(excepted: &[&str], counted: usize, run: impl Fn(Meter) -> Meter) -> Worst {
-    let mut times = timed(&run);
+pub(crate) fn worst(excepted: &[&str], counted: usize, run: &impl Fn(Meter) -> Meter) -> Worst {
+    let mut times = timed(run);
     // What others on the machine do adds to a call now and then, but not to the same one again.
-    for (time, again) in times.iter_mut().zip(timed(&run)) {
+    for (time, again) in times.iter_mut().zip(timed(run)) {
         time.1 = time.1.min(again.1);
     }
     let chosen = candidates(excepted, counted, &times);
