@@ -18,7 +18,28 @@ struct Class {
     /// The least start of those in line when one was served last.
     reached: u64,
     /// Since when it wants the disk and is not served.
-    passed_since: Instant,
+    waits_since: Instant,
+    /// So many of other classes of its group went before it since then.
+    passed: u32,
+}
+
+/// A class is not passed over because its whole group has to wait: so many of others of its group
+/// have to go before it.
+const PASSED_OVER: u32 = 32;
+
+impl Class {
+    const EMPTY: Self =
+        Self { tree: Tree::new(), reached: 0, waits_since: Instant::ZERO, passed: 0 };
+
+    /// It has its turn, or did not want one before.
+    const fn is_served(&mut self, now: Instant) {
+        (self.waits_since, self.passed) = (now, 0);
+    }
+
+    /// Whether it was passed over for so long that it is to be served once.
+    fn is_passed_over(&self, now: Instant, patience: Span) -> bool {
+        self.passed >= PASSED_OVER && now.since(self.waits_since) >= patience
+    }
 }
 
 /// The queues of one group.
@@ -44,7 +65,7 @@ pub(super) struct Queues {
     leaves: Vec<Leaf>,
     in_leaf: Lists<()>,
     order: Forest<u64>,
-    /// A class that was passed over for so long is served once.
+    /// A class that was passed over for so long is served once, as in `Class::is_passed_over`.
     patience: Span,
 }
 
@@ -66,8 +87,7 @@ impl Queues {
     /// Makes sure that the group has a place.
     pub(super) fn make_group(&mut self, group: u32) {
         while self.leaves.len() <= group as usize {
-            let class = Class { tree: Tree::new(), reached: 0, passed_since: Instant::ZERO };
-            let classes = [class.clone(), class.clone(), class];
+            let classes = [Class::EMPTY; CLASSES];
             self.leaves.push(Leaf { classes, asynchronous: NIL, queues: List::new() });
         }
     }
@@ -240,14 +260,14 @@ impl Queues {
     /// The queue has requests from now on. It gets nothing for the time it had none.
     pub(super) fn join(&mut self, now: Instant, at: u32) {
         let (group, class) = (self[at].group, self[at].class());
-        let Class { tree, reached, passed_since } = &mut self.leaves[group as usize].classes[class];
-        if tree.is_empty() {
-            *passed_since = now;
+        let class = &mut self.leaves[group as usize].classes[class];
+        if class.tree.is_empty() {
+            class.is_served(now);
         }
         let queue = &mut self.queues[at as usize];
-        queue.start = queue.start.max(*reached);
+        queue.start = queue.start.max(class.reached);
         queue.in_line = true;
-        self.order.insert(tree, at, queue.start);
+        self.order.insert(&mut class.tree, at, queue.start);
     }
 
     /// The queue has no request any more.
@@ -275,10 +295,8 @@ impl Queues {
     #[inline]
     pub(super) fn first_of(&self, now: Instant, group: u32) -> u32 {
         let classes = &self.leaves[group as usize].classes;
-        let passed = |class: &&Class| {
-            !class.tree.is_empty() && now.since(class.passed_since) >= self.patience
-        };
         let waiting = || classes.iter().filter(|class| !class.tree.is_empty());
+        let passed = |class: &&Class| class.is_passed_over(now, self.patience);
         let best = waiting().rev().find(passed).or_else(|| waiting().next());
         best.and_then(|class| self.order.first(&class.tree)).expect("it has requests")
     }
@@ -303,10 +321,12 @@ impl Queues {
     #[inline]
     pub(super) fn reach(&mut self, now: Instant, at: u32) {
         let (group, class) = (self[at].group, self[at].class());
-        let class = &mut self.leaves[group as usize].classes[class];
+        let classes = &mut self.leaves[group as usize].classes;
+        classes.iter_mut().for_each(|class| class.passed = class.passed.saturating_add(1));
+        let class = &mut classes[class];
         let least = self.order.first(&class.tree).map_or(0, |first| self.order.key(first));
         class.reached = class.reached.max(least);
-        class.passed_since = now;
+        class.is_served(now);
     }
 }
 
