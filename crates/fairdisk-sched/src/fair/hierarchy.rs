@@ -89,25 +89,35 @@ impl Hierarchy {
         }
     }
 
+    /// What the group has had more than others, or less, stays what it is, as service.
     pub(super) fn set_weight(&mut self, group: u32, weight: Weight) {
         let at = of_group(group);
-        let (old, new) = (self.member(at).weight, u64::from(weight.get()));
+        let Member { start, weight: old, state, .. } = *self.member(at);
+        let (line, new) = (self.line_of(at), u64::from(weight.get()));
+        if new == old {
+            return;
+        }
+        let reached = self.lines[line].reached;
+        let rescaled = |gap: VirtualTime| gap.saturating_mul(old.into()) / VirtualTime::from(new);
+        let start = match start.checked_sub(reached) {
+            Some(ahead) => reached.saturating_add(rescaled(ahead)),
+            None => reached.saturating_sub(rescaled(reached - start)),
+        };
         self.member_mut(at).weight = new;
-        if self.member(at).state == State::InLine {
-            let line = self.line_of(at);
+        self.set_start(at, line, start);
+        if state == State::InLine {
             self.lines[line].weight = self.lines[line].weight - old + new;
         }
     }
 
     /// Puts the group into another, or beside all others. What would be a circle is not done.
     pub(super) fn set_parent(&mut self, group: u32, parent: Option<u32>) {
-        let parent = parent.filter(|parent| !self.lies_in(*parent, group)).unwrap_or(NIL);
-        let old = core::mem::replace(&mut self.nodes[group as usize].parent, parent);
-        if old == parent {
+        let is_circle = parent.is_some_and(|parent| self.lies_in(parent, group));
+        let (old, parent) = (self.nodes[group as usize].parent, parent.unwrap_or(NIL));
+        if old == parent || is_circle {
             return;
         }
         // It leaves the line it stood in, and stands in the other as one that just came.
-        self.nodes[group as usize].parent = old;
         let barred = core::mem::replace(&mut self.nodes[group as usize].barred, true);
         self.refresh(of_group(group));
         self.nodes[group as usize].parent = parent;

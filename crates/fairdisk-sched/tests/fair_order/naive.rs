@@ -93,8 +93,25 @@ impl Naive {
         self.now = now;
     }
 
+    /// What the group has had more than others, or less, stays what it is, as service.
     pub(crate) fn set_weight(&mut self, group: usize, weight: u64) {
+        let Place { weight: old, start, .. } = self.groups[group].itself;
+        if weight == old {
+            return;
+        }
+        let reached = *self.reached(self.groups[group].parent);
+        let gap = start.abs_diff(reached) * old / weight;
         self.groups[group].itself.weight = weight;
+        let start = if start > reached { reached + gap } else { reached.saturating_sub(gap) };
+        self.put(Member::Group(group), start);
+    }
+
+    /// The member has had so much; whoever has as much and stands there came before it.
+    fn put(&mut self, member: Member, start: u64) {
+        self.count += 1;
+        let count = self.count;
+        let place = self.place(member);
+        (place.start, place.came) = (start, place.came.map(|_| count));
     }
 
     pub(crate) fn set_wants(&mut self, group: usize, wants: bool) {
@@ -209,11 +226,8 @@ impl Naive {
     /// It took so long.
     pub(crate) fn charge(&mut self, group: usize, service: Span) {
         for member in self.members_around(group) {
-            self.count += 1;
-            let count = self.count;
-            let place = self.place(member);
-            place.start += worth(service, place.weight);
-            place.came = place.came.map(|_| count);
+            let Place { start, weight, .. } = *self.place_of(member);
+            self.put(member, start + worth(service, weight));
         }
     }
 
