@@ -34,6 +34,8 @@ impl Fair {
             false => cost,
         };
         self.charge(queue, Span::ZERO, time);
+        let rq = self.requests[at];
+        self.forgive_floor(&rq);
     }
 
     /// What the request is charged if it is the next at the device.
@@ -85,17 +87,24 @@ impl Fair {
         }
     }
 
+    /// What a floor gave beyond the share is not to be given back.
+    fn forgive_floor(&mut self, rq: &Rq) {
+        if rq.for_floor {
+            self.tree.forgive(self.queues[rq.queue].group, DEBT_MOST);
+        }
+    }
+
     /// Charges a flush: it went before everybody, so its group has what follows the later.
     pub(super) fn charge_flushed(&mut self, now: Instant, group: u32, device_time: Span) {
         // Where time is measured from one completion to the next, this much is not the next one's.
         self.busy_since = (self.busy_since + device_time).min(now);
         if self.queued == 0 && self.in_flight == 0 {
             // Nobody went without.
-            self.tree.reach(group);
+            return;
         }
         self.charge_group(group, Span::ZERO, device_time);
         // No flush waits for its turn, so there is no end to what could be owed for them.
-        self.tree.forgive(group, self.params.round + self.params.round);
+        self.tree.forgive_rounds(group);
     }
 
     /// The queue, which was charged this before, used so much.
@@ -114,10 +123,6 @@ impl Fair {
     #[inline]
     fn charge_group(&mut self, group: u32, charged: Span, cost: Span) {
         self.tree.charge(group, charged, cost);
-        if !self.floors.is_empty() {
-            // What a floor gives beyond the share is not to be given back.
-            self.tree.forgive(group, DEBT_MOST);
-        }
         if let Some(turn) = &mut self.turn
             && turn.group == group
         {

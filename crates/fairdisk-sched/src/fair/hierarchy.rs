@@ -225,12 +225,22 @@ impl Hierarchy {
 
     /// The group and those around it owe no more than `most` to others.
     pub(super) fn forgive(&mut self, group: u32, most: Span) {
+        self.bound(group, |_, member| virtual_time(most, member.weight));
+    }
+
+    /// The group and those around it owe no more than their part of what all may catch up on.
+    pub(super) fn forgive_rounds(&mut self, group: u32) {
+        let lag = self.lag;
+        self.bound(group, |line, member| virtual_time(lag, line.weight_with(member)));
+    }
+
+    /// The group and those around it are no further ahead of others than `most` says.
+    fn bound(&mut self, group: u32, most: impl Fn(&Line, &Member) -> VirtualTime) {
         let mut at = self.innermost(group);
         loop {
             let line = self.line_of(at);
-            let Member { start, weight, .. } = *self.member(at);
-            let bound = self.lines[line].reached + virtual_time(most, weight);
-            if start > bound {
+            let bound = self.lines[line].reached + most(&self.lines[line], self.member(at));
+            if self.member(at).start > bound {
                 self.set_start(at, line, bound);
             }
             let Some(outer) = outer_of(line) else { return };
@@ -319,9 +329,9 @@ impl Hierarchy {
     /// The part of the disk, in 2^32ths, that is the group's while all that now want it do.
     pub(super) fn part(&self, group: u32) -> u64 {
         let part = self.levels(group).fold(WHOLE, |part, (at, line)| {
-            let Member { weight, state, .. } = *self.member(at);
-            let all = line.weight + if state == State::InLine { 0 } else { weight };
-            (u128::from(part) * u128::from(weight) / u128::from(all)) as u64
+            let member = self.member(at);
+            let all = line.weight_with(member);
+            (u128::from(part) * u128::from(member.weight) / u128::from(all)) as u64
         });
         part.max(1)
     }
@@ -427,7 +437,7 @@ impl Hierarchy {
         let Member { start, weight, left, .. } = *self.member(at);
         let line = &self.lines[line];
         let credit = virtual_time(self.credit, weight);
-        let lag = virtual_time(self.lag, line.weight + weight);
+        let lag = virtual_time(self.lag, line.weight_with(self.member(at)));
         let brief = self.now.since(left) <= self.credit;
         start.max(line.reached.saturating_sub(if brief { credit.max(lag) } else { credit }))
     }

@@ -54,13 +54,21 @@ pub(super) struct Line {
     pub(super) tree: Tree,
     /// Members that will want it soon, by start.
     pub(super) expected: Tree,
-    /// The start of whoever was served last: what the others have at least, more or less.
+    /// The least start there was when somebody was served last: what all have at least, more or less.
     pub(super) reached: VirtualTime,
     /// The sum of the weights of those that want it.
     pub(super) weight: u64,
 }
 
 impl Line {
+    /// The weights of the member, which is of this line, and of all that want it.
+    pub(super) const fn weight_with(&self, member: &Member) -> u64 {
+        match member.state {
+            State::InLine => self.weight,
+            State::Expected | State::Away => self.weight + member.weight,
+        }
+    }
+
     /// Where members of this state are.
     pub(super) const fn tree_of(&mut self, state: State) -> Option<&mut Tree> {
         match state {
