@@ -154,15 +154,26 @@ impl Fair {
         self.set_target(now, group.0, &before);
     }
 
+    /// Groups are expected where several requests are served at once, and only there.
+    fn set_depth(&mut self, now: Instant, depth: u32) {
+        let was_serial = self.device.is_serial();
+        self.device.depth = depth.max(1);
+        if self.device.is_serial() != was_serial {
+            (0..self.groups.len() as u32).for_each(|group| self.expect(now, group));
+        }
+    }
+
     /// What the group still has queued is served; whoever gets its number starts afresh.
     fn remove_group(&mut self, now: Instant, group: GroupId) {
         self.set_share(group, Share::DEFAULT);
         self.set_qos(now, group, Qos::NONE);
-        self.groups[group.0 as usize].idle = None;
+        self.groups[group.0 as usize].forget();
+        self.cache.forget_group(group.0);
         self.set_parent(group.0, None);
+        self.expect(now, group.0);
         self.tree.forget(group.0);
         self.queues.group_removed(group.0);
-        self.forget_free_queue();
+        self.forget_free_queues();
         if let Some(turn) = &mut self.turn
             && turn.group == group.0
         {
@@ -170,19 +181,23 @@ impl Fair {
         }
     }
 
-    /// The queue being served may have gone.
-    fn forget_free_queue(&mut self) {
+    /// Queues that are remembered may have gone.
+    fn forget_free_queues(&mut self) {
+        let is_free = |at: u32| self.queues.get(at).is_some_and(|queue| queue.group == NIL);
         if let Some(turn) = &mut self.turn
-            && self.queues.get(turn.queue).is_some_and(|queue| queue.group == NIL)
+            && is_free(turn.queue)
         {
             turn.queue = NIL;
+        }
+        if is_free(self.cache.writer()) {
+            self.cache.forget_writer();
         }
     }
 
     /// A queue may have lost its last request.
     fn release_queue(&mut self, queue: u32) {
         if self.queues.release_if_done(queue) {
-            self.forget_free_queue();
+            self.forget_free_queues();
         }
     }
 
@@ -281,12 +296,14 @@ impl Elevator for Fair {
         };
         let entry = &mut self.groups[group as usize];
         let q = &mut self.queues[queue];
+        if entry.is_quiet() {
+            entry.burst = Span::ZERO;
+        }
         if request.sync {
             if q.is_quiet() {
                 q.think.add(FairParams::thought(now, q.quiet_since, self.params.idle_max));
             }
             if entry.is_quiet() {
-                entry.burst = Span::ZERO;
                 let most = entry.idle.unwrap_or(Span::ZERO).max(self.params.idle_max);
                 entry.think.add(FairParams::thought(now, entry.quiet_since, most));
             }
@@ -405,9 +422,9 @@ impl Elevator for Fair {
             Change::TaskPriority { task, ioprio } => self.queues.reprioritise(now, task, ioprio),
             Change::TaskExited { task } => {
                 self.queues.task_exited(task);
-                self.forget_free_queue();
+                self.forget_free_queues();
             }
-            Change::Depth { depth } => self.device.depth = depth.max(1),
+            Change::Depth { depth } => self.set_depth(now, depth),
             Change::Rotational { rotational } => self.device.rotational = rotational,
             Change::Costs(costs) => self.device.learn(costs),
         }

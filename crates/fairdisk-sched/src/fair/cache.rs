@@ -19,7 +19,9 @@ const FAST: u64 = 2;
 /// with it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Late {
+    /// The queue, or `NIL` if that is gone.
     pub(super) writer: u32,
+    pub(super) group: u32,
     pub(super) before: Span,
     pub(super) after: Span,
 }
@@ -27,6 +29,7 @@ pub(super) struct Late {
 /// Who wrote last, and what reads took since.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cache {
+    /// The queue, or `NIL` if that is gone.
     writer: u32,
     group: u32,
     until: Instant,
@@ -87,7 +90,24 @@ impl Cache {
         self.reads += 1;
         self.took += service;
         self.usual += usual;
-        Some(Late { writer: self.writer, before, after: self.late() })
+        Some(Late { writer: self.writer, group: self.group, before, after: self.late() })
+    }
+
+    /// The queue that wrote last, or `NIL`.
+    pub(super) const fn writer(&self) -> u32 {
+        self.writer
+    }
+
+    /// The queue that wrote last is gone.
+    pub(super) const fn forget_writer(&mut self) {
+        self.writer = NIL;
+    }
+
+    /// Nobody pays any more for what the group wrote, which is gone.
+    pub(super) const fn forget_group(&mut self, group: u32) {
+        if self.group == group {
+            *self = Self::EMPTY;
+        }
     }
 
     /// What of the time that reads took is the writer's.

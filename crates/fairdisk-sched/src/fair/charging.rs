@@ -7,9 +7,9 @@
 //! its model; if a task has it to itself, by the time that passes. Flushes, which no model knows,
 //! are charged what the device was busy with them.
 
-use super::Fair;
 use super::floor::DEBT_MOST;
 use super::requests::Rq;
+use super::{Fair, NIL};
 use fairdisk_core::{Instant, Span};
 
 impl Fair {
@@ -73,13 +73,16 @@ impl Fair {
         if self.device.rotational
             && let Some(late) =
                 self.cache.whose(now, (rq, queue), (service, done_in), &mut self.groups)
-            && self.queues.is_used(late.writer)
         {
             let (less, more) = (late.before - late.after, late.after - late.before);
-            self.charge(late.writer, less, more);
+            match late.writer {
+                NIL => self.charge_group(late.group, less, more),
+                writer => self.charge(writer, less, more),
+            }
             own = own + less - more;
         }
         self.charge(rq.queue, rq.charged, own);
+        self.forgive_floor(rq);
         self.queues[rq.queue].service.add(own);
         self.device.measured(rq.follows, own);
         if rq.follows {

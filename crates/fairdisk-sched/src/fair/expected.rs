@@ -51,12 +51,14 @@ impl Fair {
     #[inline]
     pub(super) fn expect(&mut self, now: Instant, group: u32) {
         let entry = &self.groups[group as usize];
-        if entry.waiting > 0 || self.device.is_serial() {
+        if entry.waiting > 0 {
             return;
         }
-        let until = if entry.is_quiet() { self.back_by(now, group) } else { None };
+        let makes_room = !self.device.is_serial();
+        let until = if makes_room && entry.is_quiet() { self.back_by(now, group) } else { None };
+        let expected = makes_room && !entry.is_quiet() || until.is_some();
         self.expected.until.place(group, until);
-        self.tree.set_expected(group, !entry.is_quiet() || until.is_some());
+        self.tree.set_expected(group, expected);
     }
 
     /// When a group that has just had its last request completed is back, if that is soon.

@@ -55,6 +55,13 @@ impl Group {
         }
     }
 
+    /// Another group that gets its number is not known yet.
+    pub(super) fn forget(&mut self) {
+        self.idle = None;
+        (self.think, self.usual) = (Mean::default(), Mean::default());
+        (self.quiet_since, self.burst) = (Instant::ZERO, Span::ZERO);
+    }
+
     pub(super) const fn is_quiet(&self) -> bool {
         self.waiting == 0 && self.in_flight == 0
     }

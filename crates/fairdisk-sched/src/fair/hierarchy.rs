@@ -136,10 +136,8 @@ impl Hierarchy {
     /// Another group that gets this number has had nothing yet.
     pub(super) fn forget(&mut self, group: u32) {
         for at in [of_group(group), of_tasks(group)] {
-            if self.member(at).state == State::Away {
-                let line = self.line_of(at);
-                self.member_mut(at).start = self.lines[line].reached;
-            }
+            let line = self.line_of(at);
+            self.set_start(at, line, self.lines[line].reached);
         }
     }
 

@@ -154,10 +154,7 @@ impl Naive {
         self.set_parent(group, None);
         for member in [Member::Group(group), Member::Tasks(group)] {
             let reached = *self.reached(self.line_of(member));
-            let place = self.place(member);
-            if place.came.is_none() {
-                place.start = reached;
-            }
+            self.put(member, reached);
         }
     }
 
