@@ -54,7 +54,7 @@ pub(super) struct Line {
     pub(super) tree: Tree,
     /// Members that will want it soon, by start.
     pub(super) expected: Tree,
-    /// The least start there was when somebody was served last: what all have at least, more or less.
+    /// The least start there was when somebody was served last: what all have, more or less.
     pub(super) reached: VirtualTime,
     /// The sum of the weights of those that want it.
     pub(super) weight: u64,
