@@ -43,6 +43,8 @@ pub struct Comparison {
     pub cells: Vec<Cell>,
     /// What schedulers refused to run.
     pub refused: Vec<RefusedCell>,
+    /// What the load asks for that schedulers other than [`BASE`] take no notice of, as sentences.
+    pub unheeded: Vec<String>,
 }
 
 /// A row that the scheduler of an arm does not take on a device.
@@ -87,6 +89,11 @@ pub fn compare(
             reason: refused.reason.clone(),
         }));
     }
+    // The same load under the same schedulers, whatever the device.
+    if let Some(plan) = plans.first() {
+        let others = plan.arms.iter().filter(|arm| arm.revision.id != BASE);
+        comparison.unheeded = plan.unheeded(others);
+    }
     comparison.finish();
     Ok(comparison)
 }
@@ -103,7 +110,12 @@ impl Comparison {
         }
     }
 
-    /// What to know before reading the figures.
+    /// What to know of its figures, in sentences.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.note().into_iter().chain(self.unheeded.iter().map(String::as_str))
+    }
+
+    /// What to know where groups end at different times.
     #[must_use]
     pub fn note(&self) -> Option<&'static str> {
         let is_partly_idle = |cell: &Cell| cell.done_early && cell.groups.len() > 1;

@@ -244,12 +244,13 @@ impl Outcome {
     /// What the ensembles of `plan` came to.
     #[must_use]
     pub fn new(plan: &Plan, shell: Shell, ensembles: &[Ensemble]) -> Self {
+        let unheeded = plan.unheeded(plan.arms.iter());
         Self {
             experiment: plan.id.clone(),
             title: plan.title.clone(),
             question: plan.question.clone(),
             source: plan.source.clone(),
-            caveats: plan.caveats.clone(),
+            caveats: plan.caveats.iter().cloned().chain(unheeded).collect(),
             shell,
             device: plan.device_id.clone(),
             seeds: plan.seeds,

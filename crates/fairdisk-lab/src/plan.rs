@@ -101,7 +101,7 @@ pub struct Plan {
     pub question: String,
     /// Where its figures come from.
     pub source: String,
-    /// What to know before reading the figures.
+    /// What to know before reading the figures, whatever schedulers take no notice of.
     pub caveats: Vec<String>,
     /// The disk's id.
     pub device_id: String,
@@ -165,8 +165,6 @@ impl Plan {
             })
         };
         let arms = load_arms(&experiment.arms, options)?;
-        let caveats = unheeded::note(&experiment, &rows, &arms).into_iter();
-        let caveats = experiment.caveats.iter().cloned().chain(caveats).collect();
         let published = comparable(experiment.published, is_as_long);
         Ok(Self {
             spec: Spec::Experiment,
@@ -183,7 +181,7 @@ impl Plan {
             title: experiment.title,
             question: experiment.question,
             source: experiment.source,
-            caveats,
+            caveats: experiment.caveats,
             published_changes: experiment.published_changes,
             published,
             costs: OnceLock::new(),

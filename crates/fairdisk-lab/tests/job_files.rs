@@ -261,7 +261,7 @@ fn plan(text: &str, options: &Options) -> Result<Plan, CatalogError> {
 
 /// What is said about the jobs beyond their results.
 fn notes(text: &str) -> Vec<String> {
-    plan(text, &Options::default()).expect("it can run").caveats
+    Outcome::new(&plan(text, &Options::default()).expect("it can run"), Shell::Lab, &[]).caveats
 }
 
 #[test]
@@ -271,19 +271,21 @@ fn shares_that_do_not_count_are_said_not_to() {
         let notes = notes(&format!("[global]\nscheduler={scheduler}\n{jobs}"));
         let part = |part: &str| notes.iter().any(|note| note.contains(part));
         [
-            part("the weights and priorities of groups"),
-            part("does not nest"),
-            part("prio, prioclass"),
+            part("takes no notice of weights of groups"),
+            part("groups in groups"),
+            part("does not nest groups: `/p/x` is one beside all others"),
+            part("I/O priorities of tasks"),
         ]
     };
-    assert_eq!(said("noop"), [true, false, true]);
-    assert_eq!(said("deadline"), [true, false, true]);
-    assert_eq!(said("cfq-2.6.25"), [true, false, false]);
-    assert_eq!(said("two-layer-cfq"), [false, true, false]);
-    assert_eq!(said("fair"), [false; 3]);
+    assert_eq!(said("noop"), [true, true, false, true]);
+    assert_eq!(said("deadline"), [true, true, false, true]);
+    assert_eq!(said("cfq-2.6.25"), [true, true, false, false]);
+    assert_eq!(said("two-layer-cfq"), [false, false, true, false]);
+    assert_eq!(said("fair"), [false; 4]);
     let deeper =
         |scheduler: &str| notes(&format!("[a]\nsize=1m\ngroup=/p/x/y\nscheduler={scheduler}\n"));
-    assert!(deeper("shares")[1].contains("does not nest groups so deep"));
+    let nested = "shares does not nest groups so deep: `/p/x/y` is taken to lie in the outermost one";
+    assert!(deeper("shares")[1].starts_with(nested), "{:?}", deeper("shares"));
     assert_eq!(deeper("fair").len(), 1);
     let plain = "[a]\nsize=1m\ngroup=/p\n";
     assert_eq!(notes(&format!("{plain}scheduler=noop\n")).len(), 1, "nothing is asked for");

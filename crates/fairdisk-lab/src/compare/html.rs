@@ -30,8 +30,8 @@ pub fn to_html(comparison: &Comparison, command: &str) -> String {
     }
     write_summary(&mut body, comparison);
     write_refused(&mut body, comparison);
-    if let Some(note) = comparison.note() {
-        let _ = writeln!(body, "<p>{note}</p>");
+    for note in comparison.notes() {
+        let _ = writeln!(body, "<p>{}</p>", escape(note));
     }
     page(&format!("Compare: {}", comparison.title), body, command)
 }

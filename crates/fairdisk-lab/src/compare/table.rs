@@ -24,8 +24,9 @@ pub fn to_table(comparison: &Comparison, style: Style) -> String {
     for RefusedCell { device, row, arm, reason } in &comparison.refused {
         let _ = writeln!(out, "  {arm} on {device}, {row}: {reason}");
     }
-    if let Some(note) = comparison.note() {
-        let _ = writeln!(out, "\n{} {note}", style.dim("note:"));
+    for (at, note) in comparison.notes().enumerate() {
+        let gap = if at == 0 { "\n" } else { "" };
+        let _ = writeln!(out, "{gap}{} {note}", style.dim("note:"));
     }
     out
 }

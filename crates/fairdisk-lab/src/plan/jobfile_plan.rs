@@ -48,12 +48,6 @@ impl Plan {
         let measured = |job: &Job| job.schedule.start_delay.min_ns + job.schedule.ramp_ns;
         let first = Span::from_ns(jobs.iter().map(measured).min().unwrap_or(0));
         demand_measured(options, first, "what comes before the end of every job's ramp_time")?;
-        let mut caveats: Vec<String> = Vec::new();
-        for arm in &arms {
-            let new = notes(resolved, &arm.name, &arm.revision.spec);
-            caveats
-                .extend(new.into_iter().filter(|note| !caveats.contains(note)).collect::<Vec<_>>());
-        }
         let load = JobFileLoad::new(resolved, disk_bytes);
         if let Some(message) = load.obstacle(&device_id) {
             return Err(CatalogError { path: name.to_owned(), line: 0, message });
@@ -67,7 +61,7 @@ impl Plan {
             title,
             question: String::new(),
             source: String::new(),
-            caveats,
+            caveats: notes(resolved),
             device_id,
             device,
             array,

@@ -1,33 +1,166 @@
-//! What groups of an experiment ask for and schedulers take no notice of.
+//! What a load asks for and schedulers take no notice of.
 
-use super::{PlannedArm, PlannedRow};
-use crate::catalog::experiment::{Experiment, Group, Row};
+use super::{Plan, PlannedArm};
+use crate::catalog::library::Kind;
 use crate::limits::limits;
-use std::collections::BTreeMap;
+use fairdisk_core::{IoPrio, Prng, Share};
+use fairdisk_sched::{Honours, Nesting, SchedulerSpec};
 
-/// A note for those that run it; none if every scheduler heeds all of it.
-pub(super) fn note(
-    experiment: &Experiment,
-    rows: &[PlannedRow],
-    arms: &[PlannedArm],
-) -> Option<String> {
-    let is_run = |row: &&Row| rows.iter().any(|planned| planned.label == row.label);
-    let run = experiment.rows.iter().filter(is_run);
-    let groups: Vec<&Group> = run.flat_map(|row| experiment.groups_of(row)).collect();
-    let mut ignored: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for arm in arms {
-        let honours = arm.revision.spec.honours();
-        let keys = groups.iter().flat_map(|group| limits(&group.qos())).map(|(key, _)| key);
-        for key in keys.filter(|key| !honours.keeps(key)) {
-            let keys = ignored.entry(&arm.revision.id).or_default();
-            if !keys.contains(&key) {
-                keys.push(key);
+const WEIGHTS: &str = "weights of groups";
+const PRIORITIES: &str = "priorities of groups";
+const NESTED: &str = "groups in groups";
+const OF_TASKS: &str = "I/O priorities of tasks";
+
+/// What the rows of a load ask for.
+struct Asked {
+    /// Each in words, or as the key of a limit.
+    things: Vec<&'static str>,
+    /// For each depth at which groups lie in groups one of them, the outermost first.
+    nested: Vec<String>,
+}
+
+/// What some schedulers do with something that is asked for.
+struct Note {
+    schedulers: Vec<String>,
+    things: Vec<&'static str>,
+    /// A group that lies in groups and is not taken so, and how many levels are.
+    nested: Option<(String, usize)>,
+}
+
+impl Plan {
+    /// What its groups and tasks ask for that schedulers of `arms` take no notice of, as sentences.
+    pub(crate) fn unheeded<'a>(&self, arms: impl Iterator<Item = &'a PlannedArm>) -> Vec<String> {
+        let asked = [false, true].map(|ionice| self.asked(ionice));
+        let mut notes: Vec<Note> = Vec::new();
+        for arm in arms {
+            let honours = arm.revision.spec.honours();
+            let asked = &asked[usize::from(arm.ionice)];
+            let levels = levels(&honours);
+            let mut things: Vec<&'static str> = asked.things.clone();
+            if arm.priorities.is_some() {
+                things.retain(|thing| ![WEIGHTS, PRIORITIES].contains(thing));
+                things.insert(0, PRIORITIES);
+            }
+            things.retain(|thing| !heeds(&honours, thing));
+            let mut nested = asked.nested.get(levels).cloned();
+            // Where groups have no shares at all it does not matter what they lie in.
+            if nested.is_some() && !honours.shares {
+                things.push(NESTED);
+                nested = None;
+            }
+            let scheduler = &arm.revision.id;
+            if !things.is_empty() {
+                add(&mut notes, scheduler, things, None);
+            }
+            if let Some(group) = nested {
+                add(&mut notes, scheduler, Vec::new(), Some((group, levels)));
             }
         }
+        notes.iter().map(Note::words).collect()
     }
-    let words = |(scheduler, keys): (&&str, &Vec<&str>)| {
-        format!("{scheduler} takes no notice of {}", keys.join(", "))
-    };
-    let words: Vec<String> = ignored.iter().map(words).collect();
-    (!words.is_empty()).then(|| format!("{}.", words.join("; ")))
+
+    /// What groups and tasks of all rows ask for, where tasks have their `ionice` levels or not.
+    fn asked(&self, ionice: bool) -> Asked {
+        let mut asked = Asked { things: Vec::new(), nested: Vec::new() };
+        for row in &self.rows {
+            let loaded = row.load.build(&self.host, ionice, &mut Prng::new(0));
+            let mut ask = |thing| {
+                if !asked.things.contains(&thing) {
+                    asked.things.push(thing);
+                }
+            };
+            for group in &loaded.groups {
+                match group.spec.share {
+                    share if share == Share::DEFAULT => {}
+                    Share::Weight(_) => ask(WEIGHTS),
+                    Share::Priority(_) => ask(PRIORITIES),
+                }
+                limits(&group.spec.qos).for_each(|(key, _)| ask(key));
+            }
+            if loaded.tasks.iter().any(|task| task.ioprio != IoPrio::UNSET) {
+                ask(OF_TASKS);
+            }
+            // A group is one of its own members.
+            let mut depths = vec![0; loaded.groups.len()];
+            for members in loaded.numbers().members(&loaded.groups) {
+                members.into_iter().for_each(|at| depths[at] += 1);
+            }
+            let at_depth = |depth| depths.iter().position(|of_group| *of_group == depth);
+            while let Some(at) = at_depth(asked.nested.len() + 2) {
+                asked.nested.push(loaded.groups[at].name.clone());
+            }
+        }
+        asked
+    }
+}
+
+/// Adds what a scheduler does to a note that says the same of others, if there is one.
+fn add(
+    notes: &mut Vec<Note>,
+    scheduler: &str,
+    things: Vec<&'static str>,
+    nested: Option<(String, usize)>,
+) {
+    let same = |note: &&mut Note| note.things == things && note.nested == nested;
+    match notes.iter_mut().find(same) {
+        None => notes.push(Note { schedulers: vec![scheduler.to_owned()], things, nested }),
+        Some(note) if note.schedulers.iter().any(|known| known == scheduler) => {}
+        Some(note) => note.schedulers.push(scheduler.to_owned()),
+    }
+}
+
+/// In how many groups one may lie.
+const fn levels(honours: &Honours) -> usize {
+    match honours.nesting {
+        Nesting::None => 0,
+        Nesting::OneLevel => 1,
+        Nesting::Deep => usize::MAX,
+    }
+}
+
+fn heeds(honours: &Honours, thing: &str) -> bool {
+    match thing {
+        WEIGHTS | PRIORITIES => honours.shares,
+        NESTED => honours.nesting == Nesting::Deep,
+        OF_TASKS => honours.priorities,
+        key => honours.keeps(key),
+    }
+}
+
+impl Note {
+    fn words(&self) -> String {
+        let Self { schedulers, things, nested } = self;
+        let one = schedulers.len() == 1;
+        let schedulers = list(schedulers);
+        let Some((group, levels)) = nested else {
+            let take = if one { "takes" } else { "take" };
+            let others = others(|honours| things.iter().all(|thing| heeds(honours, thing)));
+            return format!("{schedulers} {take} no notice of {}{others}.", list(things));
+        };
+        let others = others(|honours| honours.nesting == Nesting::Deep);
+        let do_not = if one { "does not" } else { "do not" };
+        let what = match levels {
+            0 => format!("nest groups: `{group}` is one beside all others"),
+            _ => format!("nest groups so deep: `{group}` is taken to lie in the outermost one"),
+        };
+        format!("{schedulers} {do_not} {what}{others}.")
+    }
+}
+
+/// The schedulers of the catalogue of which that is true, if there are some.
+fn others(is_so: impl Fn(&Honours) -> bool) -> String {
+    let is_there = |name: &&&str| Kind::Revision.ids().any(|id| id == **name);
+    let honours = |name: &str| SchedulerSpec::named(name).map(|spec| spec.honours());
+    let names = SchedulerSpec::NAMES.iter().filter(is_there);
+    let names: Vec<&str> =
+        names.filter(|name| honours(name).is_some_and(|it| is_so(&it))).copied().collect();
+    if names.is_empty() { String::new() } else { format!("; schedulers that do: {}", list(&names)) }
+}
+
+fn list(names: &[impl AsRef<str>]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.as_slice() {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        names => names.join(", "),
+    }
 }

@@ -77,9 +77,34 @@ fn what_a_scheduler_ignores_is_said() {
     place.write("mine.toml", text.replace("weight = 400", "weight = 400\nmin_iops = 5"));
     let run = ["run", "mine.toml", "--seeds", "1", "--duration", "1s"];
     let table = place.run(&[&run[..], &["--arm", "flat"]].concat()).quiet();
-    assert!(table.contains("takes no notice of") && table.contains("min_iops"), "{table}");
+    let of_cfq = "note: cfq-2.6.25 takes no notice of weights of groups and min_iops; schedulers \
+                  that do: fair and mclock.";
+    assert!(table.contains(of_cfq), "{table}");
     let table = place.run(&[&run[..], &["--scheduler", "fair"]].concat()).quiet();
     assert!(!table.contains("takes no notice of"), "{table}");
+    // What others are measured by is not said to take no notice.
+    let compare = ["compare", "mine.toml", "--seeds", "1", "--duration", "1s", "--scheduler"];
+    let compared = |scheduler: &str| place.run(&[&compare[..], &[scheduler]].concat()).quiet();
+    let of_two = "note: cfq-2.6.25 and deadline take no notice of weights of groups and min_iops;";
+    let table = compared("cfq-2.6.25,deadline,fair");
+    assert!(table.contains(of_two), "{table}");
+    assert!(!compared("fair").contains("note:"), "{}", compared("fair"));
+}
+
+#[test]
+fn groups_in_groups_are_said_not_to_be_looked_at() {
+    let place = Place::new();
+    let inner = "\n[[group]]\nname = \"inner\"\nparent = \"backup\"\n\n[[row]]\n";
+    place.write("mine.toml", two_groups().replace("\n[[row]]\n", inner));
+    let run = ["run", "mine.toml", "--seeds", "1", "--duration", "1s", "--json"];
+    let notes = |more: &[&str]| place.run(&[&run[..], more].concat()).json()["caveats"].take();
+    let alone = "does not nest groups: `inner` is one beside all others; schedulers that do: bfq, \
+                 fair and iocost.";
+    assert_eq!(notes(&["--arm", "two-layer"])[0], format!("two-layer-cfq {alone}"));
+    let all = "cfq-2.6.25 takes no notice of weights of groups and groups in groups; schedulers \
+               that do: bfq, fair and iocost.";
+    assert_eq!(notes(&["--arm", "flat"])[0], all);
+    assert_eq!(notes(&["--scheduler", "bfq"]).as_array().unwrap().len(), 0);
 }
 
 #[test]
