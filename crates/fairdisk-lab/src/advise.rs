@@ -14,10 +14,10 @@ pub use verdict::Verdict;
 pub use wish::{Kind, Setting, Want, Wish};
 
 use crate::compare::{BASE, Cell, Comparison, Demands, Rate, Singles};
-use crate::plan::{Obstacle, Plan, PlannedArm, Spec};
+use crate::plan::{GroupLabel, Loaded, Obstacle, Plan, PlannedArm, Spec};
 use crate::run::{PlanRuns, Progress, run_plans};
 use fairdisk_core::Prng;
-use fairdisk_sched::Honours;
+use fairdisk_sched::{Honours, Nesting};
 use fairdisk_sim::GroupSpec;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -37,6 +37,10 @@ pub struct Tried {
     pub arm: usize,
     /// Its scheduler.
     pub scheduler: String,
+    /// The same as it was asked for: an id of the catalogue or the path of a file.
+    pub asked: String,
+    /// What the arm changes about it, each as `KEY=VALUE`.
+    pub set: Vec<String>,
     /// What that honours.
     pub honours: Honours,
     /// What the groups were given, by their places.
@@ -62,6 +66,52 @@ impl Tried {
     }
 }
 
+/// A group of the load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Party {
+    /// Its name.
+    pub name: String,
+    /// The cgroup on a mount that has its name and lies where it does.
+    pub cgroup: String,
+    /// Whether there are tasks in it, and not only in groups in it.
+    pub has_tasks: bool,
+}
+
+impl Party {
+    fn all(loaded: &Loaded) -> Vec<Self> {
+        let tasks = loaded.tasks_by_group();
+        let party = |(at, label): (usize, &GroupLabel)| Self {
+            name: label.name.clone(),
+            cgroup: cgroup(loaded, at),
+            has_tasks: !tasks[at].is_empty(),
+        };
+        loaded.groups.iter().enumerate().map(party).collect()
+    }
+
+    /// Whether a scheduler that honours so much looks at what this group, asking for `spec`, is
+    /// given.
+    fn is_seen(&self, spec: &GroupSpec, honours: &Honours) -> bool {
+        self.has_tasks
+            || match honours.nesting {
+                Nesting::None => false,
+                Nesting::OneLevel => spec.parent.is_none(),
+                Nesting::Deep => true,
+            }
+    }
+}
+
+/// Job files call groups by their paths, experiments by the last part.
+fn cgroup(loaded: &Loaded, at: usize) -> String {
+    let GroupLabel { name, spec } = &loaded.groups[at];
+    let outer = spec.parent.and_then(|id| loaded.numbers().place(id));
+    match outer {
+        Some(outer) if !name.starts_with('/') => {
+            format!("{}/{name}", cgroup(loaded, outer).trim_end_matches('/'))
+        }
+        _ => format!("/{}", name.trim_start_matches('/')),
+    }
+}
+
 /// What is proposed, and why.
 #[derive(Clone, Debug)]
 pub struct Advice {
@@ -71,8 +121,8 @@ pub struct Advice {
     pub spec: Spec,
     /// One line about it.
     pub title: String,
-    /// The names of the groups, by their places.
-    pub names: Vec<String>,
+    /// The groups, by their places.
+    pub groups: Vec<Party>,
     /// What is wished.
     pub wishes: Vec<Wish>,
     /// Why a wish cannot come true; by wish, `None` if it did or nobody knows.
@@ -131,17 +181,17 @@ pub fn advise(
             loaded.groups.first().map_or("GROUP", |group| &group.name),
         ));
     }
-    let search = Search { plan, specs, wishes };
+    let parties = Party::all(&loaded);
+    let search = Search { plan, specs, wishes, parties };
     let Found { tried, refused, comparison, demands } = search.run(progress, stop)?;
     let best = best(&tried);
     let limits = search.limits(&tried, best, &demands);
-    let names = loaded.groups.into_iter().map(|group| group.name).collect();
     let (experiment, title) = (plan.id.clone(), plan.title.clone());
     Ok(Advice {
         experiment,
         spec: plan.spec,
         title,
-        names,
+        groups: search.parties,
         wishes: search.wishes,
         limits,
         tried,
@@ -158,6 +208,7 @@ struct Search<'a> {
     /// What the groups are to have.
     specs: Vec<GroupSpec>,
     wishes: Vec<Wish>,
+    parties: Vec<Party>,
 }
 
 /// What was found.
@@ -257,6 +308,8 @@ impl Search<'_> {
             name: cell.arm.clone(),
             arm: *arm_at,
             scheduler: cell.scheduler.clone(),
+            asked: arm.asked.clone(),
+            set: arm.set.clone(),
             honours: arm.revision.spec.honours(),
             groups: groups.clone(),
             round: *round,
@@ -267,14 +320,7 @@ impl Search<'_> {
 
     /// What to try next, if there is something.
     fn again(&self, one: &Tried, arm: PlannedArm) -> Option<Candidate> {
-        let groups = search::next(
-            one.round,
-            &one.honours,
-            &one.groups,
-            &self.wishes,
-            &one.verdicts,
-            &one.cell,
-        )?;
+        let groups = search::next(one, &self.wishes, &self.parties)?;
         let round = one.round + 1;
         let name = format!("{} #{}", self.plan.arms[one.arm].name, round + 1);
         Some(Candidate { arm: PlannedArm { name, ..arm }, arm_at: one.arm, round, groups })

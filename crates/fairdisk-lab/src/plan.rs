@@ -60,6 +60,10 @@ pub const DEFAULT_SEEDS: u32 = 5;
 pub struct PlannedArm {
     /// What results call it.
     pub name: String,
+    /// Its scheduler as it was asked for: an id of the catalogue or the path of a file.
+    pub asked: String,
+    /// What it changes about its scheduler of its own accord, each as `KEY=VALUE`.
+    pub set: Vec<String>,
     /// Whether tasks have their `ionice` levels.
     pub ionice: bool,
     /// The priorities of a row's groups, instead of their own.
@@ -272,8 +276,8 @@ fn plan_arms(arms: &[Arm], options: &Options) -> Result<Vec<PlannedArm>, Catalog
         .zip(&overrides)
         .map(|(arm, overrides)| {
             let revision = load_revision(&arm.scheduler, overrides)?;
-            let (name, priorities) = (arm.name.clone(), arm.priorities.clone());
-            Ok(PlannedArm { name, ionice: arm.ionice, priorities, revision })
+            let Arm { name, scheduler, ionice, priorities, set } = arm.clone();
+            Ok(PlannedArm { name, asked: scheduler, set, ionice, priorities, revision })
         })
         .collect()
 }

@@ -284,7 +284,8 @@ fn shares_that_do_not_count_are_said_not_to() {
     assert_eq!(said("fair"), [false; 4]);
     let deeper =
         |scheduler: &str| notes(&format!("[a]\nsize=1m\ngroup=/p/x/y\nscheduler={scheduler}\n"));
-    let nested = "shares does not nest groups so deep: `/p/x/y` is taken to lie in the outermost one";
+    let nested =
+        "shares does not nest groups so deep: `/p/x/y` is taken to lie in the outermost one";
     assert!(deeper("shares")[1].starts_with(nested), "{:?}", deeper("shares"));
     assert_eq!(deeper("fair").len(), 1);
     let plain = "[a]\nsize=1m\ngroup=/p\n";

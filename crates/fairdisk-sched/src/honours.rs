@@ -27,6 +27,8 @@ pub struct Honours {
     pub floors: bool,
     /// `Qos::ceiling`.
     pub ceilings: bool,
+    /// `Qos::burst`: how far a group may be ahead of its ceiling.
+    pub bursts: bool,
     /// `Qos::latency_p99`.
     pub latency_targets: bool,
     /// What requests cost the device: it charges by that and has to be told.
@@ -42,6 +44,7 @@ impl Honours {
         idle: false,
         floors: false,
         ceilings: false,
+        bursts: false,
         latency_targets: false,
         costs: false,
     };
@@ -53,7 +56,8 @@ impl Honours {
             "weight" | "ioprio" => self.shares,
             "idle" => self.idle,
             "min_iops" | "min_bps" => self.floors,
-            "max_iops" | "max_bps" | "burst_ms" => self.ceilings,
+            "max_iops" | "max_bps" => self.ceilings,
+            "burst_ms" => self.bursts,
             "latency_p99_ms" => self.latency_targets,
             _ => false,
         }

@@ -125,13 +125,14 @@ impl SchedulerSpec {
                 idle: true,
                 floors: true,
                 ceilings: true,
+                bursts: true,
                 latency_targets: true,
                 costs: true,
             },
             Self::Bfq(_) => {
                 Honours { shares: true, nesting: Nesting::Deep, priorities: true, ..Honours::NONE }
             }
-            Self::TokenBucket(_) => Honours { ceilings: true, ..Honours::NONE },
+            Self::TokenBucket(_) => Honours { ceilings: true, bursts: true, ..Honours::NONE },
             Self::Mclock(_) => {
                 Honours { shares: true, floors: true, ceilings: true, ..Honours::NONE }
             }

@@ -231,6 +231,23 @@ fn groups_lie_as_deep_as_is_said() {
     }
 }
 
+/// How far a group may be ahead of its ceiling is looked at by those that say so.
+#[test]
+fn bursts_count_where_they_are_said_to() {
+    let group = GroupId(1);
+    for name in SchedulerSpec::NAMES {
+        let spec = SchedulerSpec::named(name).expect("it is listed");
+        let [short, long] = [1, 2_000].map(|ms| {
+            let mut disk = Disk::new(spec);
+            let qos = Qos { burst: Span::from_ms(ms), ..qos(0, 200) };
+            disk.tell(&[Change::GroupQos { group, qos }]);
+            disk.run(Span::from_s(1));
+            disk.finished
+        });
+        assert_eq!(short != long, spec.honours().bursts, "{name}: {short:?} {long:?}");
+    }
+}
+
 /// What is not honoured changes nothing.
 #[test]
 fn what_is_not_honoured_is_not_looked_at() {

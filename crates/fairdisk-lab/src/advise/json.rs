@@ -1,7 +1,7 @@
 //! Advice as JSON.
 
-use super::settings::{check, commands, lines, settings};
-use super::{Advice, Tried};
+use super::settings::{Given, check, commands, given, lines};
+use super::{Advice, Party, Tried};
 use serde_json::{Map, Value, json};
 
 /// The advice as one object; docs/results.md says what the names mean.
@@ -20,10 +20,10 @@ pub fn to_json(advice: &Advice) -> Value {
         json!({
             "name": best.name,
             "scheduler": best.scheduler,
-            "groups": groups(best, &advice.names),
-            "experiment": lines(advice.spec, best, &advice.names),
-            "check": check(best, &advice.options),
-            "commands": commands(best, &advice.names),
+            "groups": groups(best, &advice.groups),
+            "experiment": lines(advice, best),
+            "check": check(advice, best),
+            "commands": commands(best, &advice.groups),
         })
     });
     let refused = |(name, reason): &(String, String)| json!({ "name": name, "reason": reason });
@@ -36,28 +36,27 @@ pub fn to_json(advice: &Advice) -> Value {
         "proposed": proposed,
         "note": advice.comparison.note(),
         "refused": advice.refused.iter().map(refused).collect::<Vec<_>>(),
-        "tried": advice.tried.iter().map(|one| tried(one, &advice.names)).collect::<Vec<_>>(),
+        "tried": advice.tried.iter().map(|one| tried(one, &advice.groups)).collect::<Vec<_>>(),
     })
 }
 
-fn groups(tried: &Tried, names: &[String]) -> Value {
-    let group = |(name, spec): (&String, _)| {
-        let settings = settings(spec, &tried.honours);
+fn groups(tried: &Tried, parties: &[Party]) -> Value {
+    let group = |Given { group, settings, .. }: Given<'_>| {
         let settings = settings.into_iter().map(|(key, value)| {
             (key.to_owned(), value.parse::<f64>().map_or(Value::Null, Value::from))
         });
-        (name.clone(), Value::Object(settings.collect()))
+        (group.name.clone(), Value::Object(settings.collect()))
     };
-    Value::Object(names.iter().zip(&tried.groups).map(group).collect::<Map<_, _>>())
+    Value::Object(given(tried, parties).map(group).collect::<Map<_, _>>())
 }
 
-fn tried(one: &Tried, names: &[String]) -> Value {
+fn tried(one: &Tried, parties: &[Party]) -> Value {
     let verdicts =
         one.verdicts.iter().map(|verdict| json!({ "met": verdict.met, "got": verdict.got }));
     json!({
         "name": one.name,
         "scheduler": one.scheduler,
-        "groups": groups(one, names),
+        "groups": groups(one, parties),
         "mb_per_s": one.cell.mb_per_s,
         "of_noop": one.cell.of_noop,
         "met": one.met(),

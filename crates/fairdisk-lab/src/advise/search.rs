@@ -1,10 +1,9 @@
 //! Which configuration is tried after one that did not do.
 
-use super::verdict::Verdict;
 use super::wish::{Kind, Wish, weight};
+use super::{Party, Tried};
 use crate::compare::Cell;
 use fairdisk_core::{Share, Weight};
-use fairdisk_sched::Honours;
 use fairdisk_sim::GroupSpec;
 use std::num::NonZeroU64;
 
@@ -15,22 +14,18 @@ const GROWTH: u32 = 3;
 /// What is left to those without wishes in a round of ceilings.
 const LEFT: f64 = 0.6;
 
-/// What to try after `specs` came to `cell` and `verdicts`; `None` if nothing is left to try.
+/// What to try after `one`; `None` if nothing is left to try.
 ///
 /// Weights of groups whose wishes did not come true grow first. After that the others get ceilings
 /// if a latency target is missed, for on a disk with a queue weights do not shorten it.
-pub(super) fn next(
-    round: u32,
-    honours: &Honours,
-    specs: &[GroupSpec],
-    wishes: &[Wish],
-    verdicts: &[Verdict],
-    cell: &Cell,
-) -> Option<Vec<GroupSpec>> {
+pub(super) fn next(one: &Tried, wishes: &[Wish], parties: &[Party]) -> Option<Vec<GroupSpec>> {
+    let Tried { round, honours, groups: specs, verdicts, cell, .. } = one;
     let missed = || wishes.iter().zip(verdicts).filter(|(_, verdict)| !verdict.met);
-    let mut changed = specs.to_vec();
-    if round < WEIGHT_ROUNDS && honours.shares {
-        for (wish, _) in missed().filter(|(wish, _)| wish.kind != Kind::Ceiling) {
+    let is_seen = |at: usize| parties[at].is_seen(&specs[at], honours);
+    let mut changed = specs.clone();
+    if *round < WEIGHT_ROUNDS && honours.shares {
+        let of_weight = |wish: &Wish| wish.kind != Kind::Ceiling && is_seen(wish.group);
+        for (wish, _) in missed().filter(|(wish, _)| of_weight(wish)) {
             let grown = (weight(&specs[wish.group]) * GROWTH).min(Weight::MAX);
             changed[wish.group].share = Weight::new(grown).map_or(Share::DEFAULT, Share::Weight);
         }
@@ -42,7 +37,7 @@ pub(super) fn next(
             spec.qos.ceiling.iops = NonZeroU64::new((rate * LEFT) as u64).or(NonZeroU64::new(1));
         }
     }
-    (changed != specs).then_some(changed)
+    (changed != *specs).then_some(changed)
 }
 
 /// I/Os a second of the group at `at`, if it has tasks. Cells leave out groups without.

@@ -1,95 +1,131 @@
 //! A configuration as lines to use.
 
-use super::Tried;
 use super::wish::weight;
+use super::{Advice, Party, Tried};
+use crate::catalog::library::Kind;
 use crate::limits::limits;
 use crate::plan::Spec;
 use fairdisk_core::Share;
-use fairdisk_sched::Honours;
 use fairdisk_sim::GroupSpec;
 
-/// The settings of a group that a scheduler honours, as keys of an experiment's group and of
-/// `fairdisk ctl set` with their values.
-pub(super) fn settings(spec: &GroupSpec, honours: &Honours) -> Vec<(&'static str, String)> {
-    let has_share = spec.share != Share::DEFAULT;
-    let share = has_share.then(|| ("weight", weight(spec).to_string()));
-    share.into_iter().chain(limits(&spec.qos)).filter(|(key, _)| honours.keeps(key)).collect()
+/// What one group is given.
+pub(super) struct Given<'a> {
+    pub(super) group: &'a Party,
+    pub(super) spec: &'a GroupSpec,
+    /// What of it the scheduler honours, as keys of an experiment's group and of `fairdisk ctl set`
+    /// with their values.
+    pub(super) settings: Vec<(&'static str, String)>,
 }
 
-/// The settings of all groups in a line.
-pub(super) fn in_a_line(tried: &Tried, names: &[String]) -> String {
-    let group = |(name, spec): (&String, &GroupSpec)| {
-        let settings = settings(spec, &tried.honours);
-        let words: Vec<String> =
-            settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        (!words.is_empty()).then(|| format!("{name}: {}", words.join(" ")))
-    };
-    let groups: Vec<String> = names.iter().zip(&tried.groups).filter_map(group).collect();
-    if groups.is_empty() { "no settings".to_owned() } else { groups.join("; ") }
+/// What the groups are given in a try.
+pub(super) fn given<'a>(tried: &'a Tried, groups: &'a [Party]) -> impl Iterator<Item = Given<'a>> {
+    groups.iter().zip(&tried.groups).map(|(group, spec)| {
+        let has_share = spec.share != Share::DEFAULT;
+        let share = has_share.then(|| ("weight", weight(spec).to_string()));
+        let is_seen = group.is_seen(spec, &tried.honours);
+        let settings = share.into_iter().chain(limits(&spec.qos));
+        let settings = settings.filter(|(key, _)| is_seen && tried.honours.keeps(key)).collect();
+        Given { group, spec, settings }
+    })
 }
 
-/// As lines of a file of that kind.
-pub(super) fn lines(spec: Spec, tried: &Tried, names: &[String]) -> String {
-    match spec {
-        Spec::Experiment => experiment(tried, names),
-        Spec::JobFile => job_file(tried, names),
+impl Given<'_> {
+    /// The settings in a line.
+    fn line(&self, between: &str) -> String {
+        let settings = self.settings.iter().map(|(key, value)| format!("{key}={value}"));
+        settings.collect::<Vec<_>>().join(between)
+    }
+
+    /// Whether a file of that kind can say it: job files say of a group what one of its jobs does.
+    fn can_be_said(&self, spec: Spec) -> bool {
+        spec == Spec::Experiment || self.group.has_tasks
     }
 }
 
-fn job_file(tried: &Tried, names: &[String]) -> String {
-    let mut out = format!("[global]\nscheduler={}\n", tried.scheduler);
-    for (name, spec) in names.iter().zip(&tried.groups) {
-        let settings = settings(spec, &tried.honours);
-        if !settings.is_empty() {
-            out.push_str(&format!("\n; in a job of {name}\ngroup={name}\n"));
+/// What those groups are given that are given something.
+fn all_given<'a>(tried: &'a Tried, groups: &'a [Party]) -> impl Iterator<Item = Given<'a>> {
+    given(tried, groups).filter(|one| !one.settings.is_empty())
+}
+
+/// The settings of all groups in a line.
+pub(super) fn in_a_line(tried: &Tried, groups: &[Party]) -> String {
+    let groups = all_given(tried, groups);
+    let groups = groups.map(|one| format!("{}: {}", one.group.name, one.line(" ")));
+    let groups: Vec<String> = groups.collect();
+    if groups.is_empty() { "no settings".to_owned() } else { groups.join("; ") }
+}
+
+/// As lines of a file of the kind that the load was read from.
+pub(super) fn lines(advice: &Advice, tried: &Tried) -> String {
+    match advice.spec {
+        Spec::Experiment => experiment(tried, &advice.groups),
+        Spec::JobFile => job_file(tried, &advice.groups),
+    }
+}
+
+fn job_file(tried: &Tried, groups: &[Party]) -> String {
+    let mut out = format!("[global]\nscheduler={}\n", tried.asked);
+    for one in all_given(tried, groups) {
+        let name = &one.group.name;
+        if !one.can_be_said(Spec::JobFile) {
+            let settings = one.line(" ");
+            out.push_str(&format!("\n; no job is in {name}, which no job file can give {settings}\n"));
+            continue;
         }
-        for (key, value) in settings {
+        out.push_str(&format!("\n; in a job of {name}\ngroup={name}\n"));
+        for (key, value) in one.settings {
             out.push_str(&format!("group_{key}={value}\n"));
         }
     }
     out
 }
 
-fn experiment(tried: &Tried, names: &[String]) -> String {
+fn experiment(tried: &Tried, groups: &[Party]) -> String {
     let quoted = |text: &str| toml::Value::from(text).to_string();
-    let mut out =
-        format!("[[arm]]\nname = \"proposed\"\nscheduler = {}\n", quoted(&tried.scheduler));
-    for (at, (name, spec)) in names.iter().zip(&tried.groups).enumerate() {
-        out.push_str(&format!("\n[[group]]\nname = {}\n", quoted(name)));
-        let parent = spec.parent.and_then(|group| names.get((group.0 as usize).checked_sub(1)?));
-        if let Some(parent) = parent.filter(|parent| **parent != names[at]) {
-            out.push_str(&format!("parent = {}\n", quoted(parent)));
+    let mut out = format!("[[arm]]\nname = \"proposed\"\nscheduler = {}\n", quoted(&tried.asked));
+    if !tried.set.is_empty() {
+        out.push_str(&format!("set = {}\n", toml::Value::from(tried.set.clone())));
+    }
+    out.push_str("\n# in place of the groups that the row has\n");
+    for (at, Given { group, spec, settings }) in given(tried, groups).enumerate() {
+        let gap = if at == 0 { "" } else { "\n" };
+        out.push_str(&format!("{gap}[[group]]\nname = {}\n", quoted(&group.name)));
+        let parent = spec.parent.and_then(|id| groups.get((id.0 as usize).checked_sub(1)?));
+        if let Some(parent) = parent.filter(|parent| parent.name != group.name) {
+            out.push_str(&format!("parent = {}\n", quoted(&parent.name)));
         }
-        for (key, value) in settings(spec, &tried.honours) {
+        for (key, value) in settings {
             out.push_str(&format!("{key} = {value}\n"));
         }
     }
     out
 }
 
-/// As commands for a running mount whose cgroups have the groups' names.
-pub(super) fn commands(tried: &Tried, names: &[String]) -> Vec<String> {
-    let mut lines = vec![format!("fairdisk ctl scheduler {}", tried.scheduler)];
-    for (name, spec) in names.iter().zip(&tried.groups) {
-        let settings = settings(spec, &tried.honours);
-        if settings.is_empty() {
-            continue;
-        }
-        let words: Vec<String> =
-            settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let name = quoted(&format!("/{}", name.trim_start_matches('/')));
-        lines.push(format!("fairdisk ctl set {name} {}", words.join(" ")));
+/// As commands for a running mount whose cgroups are called and lie as the groups; none for a
+/// scheduler that is not as the catalogue has it, for mounts run no other.
+pub(super) fn commands(tried: &Tried, groups: &[Party]) -> Vec<String> {
+    if !tried.set.is_empty() || Kind::Revision.ids().all(|id| id != tried.asked) {
+        return Vec::new();
     }
-    lines
+    let scheduler = format!("fairdisk ctl scheduler {}", tried.asked);
+    let set = |one: Given<'_>| {
+        format!("fairdisk ctl set {} {}", quoted(&one.group.cgroup), one.line(" "))
+    };
+    [scheduler].into_iter().chain(all_given(tried, groups).map(set)).collect()
 }
 
-/// The command that runs it again, with those lines in `FILE`.
-pub(super) fn check(tried: &Tried, options: &[(String, String)]) -> String {
+/// The command that runs it again, with those lines in `FILE`. What they cannot say is wished.
+pub(super) fn check(advice: &Advice, tried: &Tried) -> String {
     let (row, device) = (quoted(&tried.cell.row), quoted(&tried.cell.device));
-    let scheduler = quoted(&tried.scheduler);
+    let scheduler = quoted(&tried.asked);
+    let wants = all_given(tried, &advice.groups).filter(|one| !one.can_be_said(advice.spec));
+    let wants = wants.map(|one| format!("{}: {}", one.group.name, one.line(", ")));
+    let wants: Vec<String> = wants.map(|want| format!(" --want {}", quoted(&want))).collect();
+    let command = if wants.is_empty() { "compare" } else { "advise" };
     let mut command =
-        format!("fairdisk compare FILE --row {row} --device {device} --scheduler {scheduler}");
-    for (option, value) in options {
+        format!("fairdisk {command} FILE --row {row} --device {device} --scheduler {scheduler}");
+    command.push_str(&wants.concat());
+    for (option, value) in &advice.options {
         command.push_str(&format!(" {option} {}", quoted(value)));
     }
     command

@@ -66,7 +66,7 @@ fn write_tried(out: &mut String, advice: &Advice, style: Style) {
             got.join("; "),
         );
         if one.round > 0 {
-            let _ = writeln!(out, "  {:names$}  {}", "", in_a_line(one, &advice.names));
+            let _ = writeln!(out, "  {:names$}  {}", "", in_a_line(one, &advice.groups));
         }
     }
 }
@@ -88,14 +88,19 @@ fn write_proposal(out: &mut String, advice: &Advice, best: &Tried, style: Style)
         Spec::JobFile => ("a job file", "job file"),
     };
     let _ = writeln!(out, "{}", style.dim(&format!("  in {place}:")));
-    for line in lines(advice.spec, best, &advice.names).lines() {
+    for line in lines(advice, best).lines() {
         let _ = writeln!(out, "{}", format!("    {line}").trim_end());
     }
     let again = format!("  to run it again, with that {file} in FILE:");
     let _ = writeln!(out, "{}", style.dim(&again));
-    let _ = writeln!(out, "    {}", check(best, &advice.options));
-    let _ = writeln!(out, "{}", style.dim("  on a mount, for cgroups of these names:"));
-    for line in commands(best, &advice.names) {
+    let _ = writeln!(out, "    {}", check(advice, best));
+    let commands = commands(best, &advice.groups);
+    let on_a_mount = match commands.is_empty() {
+        true => "  on a mount: not to be had, for the scheduler is not as the catalogue has it",
+        false => "  on a mount, for cgroups of these names:",
+    };
+    let _ = writeln!(out, "{}", style.dim(on_a_mount));
+    for line in commands {
         let _ = writeln!(out, "    {line}");
     }
 }

@@ -98,6 +98,8 @@ impl Plan {
         }
         let arm = PlannedArm {
             name: scheduler.to_owned(),
+            asked: scheduler.to_owned(),
+            set: Vec::new(),
             ionice: false,
             priorities: None,
             revision: load_revision(scheduler, &[])?,

@@ -1,7 +1,10 @@
 //! Advice on the command line.
 
 use crate::bad_input::demand_one_line;
-use crate::program::{Place, fairdisk, two_groups};
+use crate::program::{Ended, Place, fairdisk, two_groups};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
 
 const SHORT: &[&str] = &[
     "advise",
@@ -64,6 +67,114 @@ fn of_a_job_file_a_job_file_is_proposed() {
     assert!(wishes.iter().any(|wish| wish.contains("90")), "{wishes:?}");
 }
 
+/// What the command says that is proposed to run it again, with the proposal in `file`.
+fn again(place: &Place, proposed: &Value, file: &str) -> Value {
+    let check = proposed["check"].as_str().unwrap().replace("FILE", file);
+    let program = Path::new(env!("CARGO_BIN_EXE_fairdisk")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("{check} --json")]).env("PATH", path);
+    Ended::of(shell.current_dir(place.path()).output().unwrap()).json()
+}
+
+/// The one of this name, where names are said under `key`.
+fn named<'a>(list: &'a Value, key: &str, name: &str) -> &'a Value {
+    let found = list.as_array().unwrap().iter().find(|one| one[key] == name);
+    found.unwrap_or_else(|| panic!("no {name} in {list:#}"))
+}
+
+/// A load of groups in groups, but for its groups and arms.
+fn nested(id: &str, groups: &str) -> String {
+    format!(
+        "id = \"{id}\"\ntitle = \"Teams\"\ndevice = \"fixed-8ms\"\nhost = \"plain\"\n\
+         duration_s = 5\n\n[[volume]]\nname = \"disk\"\nkind = \"raw\"\nsize_gib = 1\n\n\
+         [[row]]\nlabel = \"busy day's\"\ntasks = [\n  \
+         {{ group = \"gold\", volume = \"disk\", count = 4 }},\n  \
+         {{ group = \"it's\", volume = \"disk\", count = 4 }},\n  \
+         {{ group = \"rest\", volume = \"disk\", count = 4 }},\n]\n\n{groups}"
+    )
+}
+
+const TEAMS: &str = "[[group]]\nname = \"my team\"\nweight = 300\n\n\
+                     [[group]]\nname = \"gold\"\nparent = \"my team\"\nweight = 300\n\n\
+                     [[group]]\nname = \"it's\"\nparent = \"my team\"\n\n\
+                     [[group]]\nname = \"rest\"\n\n";
+
+#[test]
+fn a_proposed_experiment_runs_as_it_was_tried() {
+    let place = Place::new();
+    let arm = "[[arm]]\nname = \"quick\"\nscheduler = \"fair\"\nset = [\"fair.idle_max_ms=1\"]\n";
+    place.write("teams.toml", nested("teams", &[TEAMS, arm].concat()));
+    let advise = ["advise", "teams.toml", "--seeds", "1", "--json", "--scheduler"];
+    let value = place.run(&[&advise[..], &["fair"]].concat()).json();
+    let proposed = &value["proposed"];
+    place.write("again.toml", nested("again", proposed["experiment"].as_str().unwrap()));
+    let again = again(&place, proposed, "again.toml");
+    let (cell, tried) =
+        (named(&again["cells"], "arm", "proposed"), named(&value["tried"], "name", "quick"));
+    assert_eq!(cell["mb_per_s"], tried["mb_per_s"], "{again:#}");
+    assert_eq!(proposed["commands"].as_array().unwrap().len(), 0, "no mount sets that");
+}
+
+#[test]
+fn a_group_in_a_group_is_a_cgroup_in_a_cgroup() {
+    let place = Place::new();
+    place.write(
+        "teams.toml",
+        nested("teams", &[TEAMS, "[[arm]]\nname = \"a\"\nscheduler = \"fair\"\n"].concat()),
+    );
+    let advise = ["advise", "teams.toml", "--seeds", "1", "--json", "--scheduler"];
+    let proposed = place.run(&[&advise[..], &["bfq"]].concat()).json()["proposed"].take();
+    let commands = [
+        "fairdisk ctl scheduler bfq",
+        "fairdisk ctl set '/my team' weight=300",
+        "fairdisk ctl set '/my team/gold' weight=300",
+    ];
+    assert_eq!(proposed["commands"], serde_json::json!(commands));
+    // Who does not nest groups has nothing to do with one that has no tasks.
+    let proposed = place.run(&[&advise[..], &["two-layer-cfq"]].concat()).json()["proposed"].take();
+    assert_eq!(proposed["scheduler"], "two-layer-cfq");
+    assert_eq!(proposed["groups"]["my team"], serde_json::json!({}), "{proposed:#}");
+    let of_team = |command: &Value| command.as_str().unwrap().contains("'/my team' ");
+    assert!(!proposed["commands"].as_array().unwrap().iter().any(of_team), "{proposed:#}");
+}
+
+#[test]
+fn what_a_job_file_cannot_say_is_wished_where_it_runs_again() {
+    let place = Place::new();
+    let jobs = |global: &str, other: &str| {
+        let job = |name: &str, group: &str| format!("[{name}]\ngroup={group}\n");
+        let head = "rw=randread\nsize=64m\ndirect=1\ntime_based\nruntime=5\nnumjobs=2\n";
+        let inner = [job("gold", "/t/gold"), job("silver", "/t/silver")].concat();
+        format!("{global}{head}{inner}[other]\n{other}")
+    };
+    place.write("teams.fio", jobs("[global]\n", "group=/other\n"));
+    let more = ["--seeds", "1", "--json", "--device", "fixed-8ms", "--scheduler", "fair"];
+    let want = ["--want", "/t: share=80"];
+    let value = place.run(&[&["advise", "teams.fio"][..], &more, &want].concat()).json();
+    let proposed = &value["proposed"];
+    let lines = proposed["experiment"].as_str().unwrap();
+    let of_outer = "; no job is in /t, which no job file can give weight=160\n";
+    assert!(lines.contains(of_outer) && !lines.contains("group=/t\n"), "{lines}");
+    let (global, rest) = lines.split_once("\n\n; in a job of /other\n").unwrap();
+    let (other, _) = rest.split_once("\n\n").unwrap();
+    place.write("again.fio", jobs(&format!("{global}\n"), &format!("{other}\n")));
+    let again = again(&place, proposed, "again.fio");
+    let rate = |value: &Value| named(&value["tried"], "name", "fair")["mb_per_s"].clone();
+    assert_eq!(rate(&again), rate(&value), "{again:#}");
+    assert_eq!(again["granted"], true);
+}
+
+#[test]
+fn only_what_a_scheduler_looks_at_is_given() {
+    let advise = ["advise", "two-groups", "--duration", "5s", "--seeds", "1", "--json"];
+    let more = ["--scheduler", "mclock", "--want", "backup: max_iops=20, burst_ms=100"];
+    let value = fairdisk(&[&advise[..], &more].concat()).json();
+    let group = &named(&value["tried"], "name", "mclock")["groups"]["backup"];
+    assert_eq!(group["max_iops"], 20.0, "{value:#}");
+    assert!(group["burst_ms"].is_null(), "{value:#}");
+}
+
 /// Before, an arm's own priorities were put over what was tried and proposed.
 #[test]
 fn an_arm_with_priorities_is_tried_as_wished() {
@@ -107,7 +218,7 @@ fn the_nearest_to_a_floor_out_of_reach_has_most_of_it() {
     let advise = ["advise", "two-groups", "--duration", "5s", "--seeds", "1", "--json"];
     let more = ["--scheduler", "iocost,mclock", "--want", "database: min_iops=1000"];
     let value = fairdisk(&[advise.as_slice(), &more].concat()).json();
-    let rate = |one: &serde_json::Value| {
+    let rate = |one: &Value| {
         let got = one["wishes"].as_array().unwrap().last().unwrap()["got"].as_str().unwrap();
         got.split(' ').next().unwrap().parse::<f64>().unwrap()
     };
