@@ -11,7 +11,8 @@ use clap::{Parser, Subcommand};
 #[command(name = "fairdisk", version, propagate_version = true, arg_required_else_help = true)]
 #[command(
     after_help = "Results go to standard output, progress and diagnostics to standard error.\n\
-    Exit status: 0 done, 1 a run failed, 2 bad usage or bad input, 130 interrupted.\n\n\
+    Exit status: 0 done, 1 a run failed or was refused, 2 bad usage or bad input, 130\n\
+    interrupted.\n\n\
     Start with: fairdisk demo"
 )]
 pub(crate) struct Cli {

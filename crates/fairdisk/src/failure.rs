@@ -1,6 +1,7 @@
 //! How a command ends if not well: one message and an exit status.
 
 use fairdisk_lab::catalog::error::CatalogError;
+use fairdisk_lab::plan::Obstacle;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -62,6 +63,16 @@ impl From<CatalogError> for Failure {
         let is_said = error.line == 0 && error.message.contains(&error.path);
         let is_known = names_a_file && !is_said || error.path.starts_with("--");
         Self::BadInput(if is_known { error.to_string() } else { error.message })
+    }
+}
+
+impl From<Obstacle> for Failure {
+    /// What one scheduler refuses another may take: the input is not to blame.
+    fn from(obstacle: Obstacle) -> Self {
+        match obstacle {
+            Obstacle::Load(why) => Self::BadInput(why),
+            Obstacle::Refusal(why) => Self::Run(why),
+        }
     }
 }
 

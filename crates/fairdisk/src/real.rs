@@ -213,8 +213,7 @@ fn end(length: Option<Span>, report: &ShellReport) -> RunEnd {
 }
 
 fn setup(plan: &Plan, (arm, row): (usize, usize)) -> Result<Setup, Failure> {
-    let setup = plan.setup(&plan.arms[arm], &plan.rows[row], 0);
-    setup.map_err(|obstacle| Failure::BadInput(obstacle.into()))
+    Ok(plan.setup(&plan.arms[arm], &plan.rows[row], 0)?)
 }
 
 const fn seconds(span: Span) -> u64 {

@@ -1,6 +1,6 @@
 //! `fairdisk compare`: one load under several schedulers and on several devices.
 
-use super::run::demand_none_given_up;
+use super::run::{demand_none_given_up, demand_none_refused};
 use crate::failure::Failure;
 use crate::results::Results;
 use crate::selection::{self, Rows, Schedulers, Values, demand_once};
@@ -40,9 +40,11 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     let comparison = progress::of_runs(args.results.quiet, compare).map_err(Failure::BadInput)?;
     let asked = plans.iter().map(|plan| plan.arms.len() * plan.rows.len()).sum::<usize>();
     let known = comparison.cells.iter().filter(|cell| !cell.partial).count();
-    let asked = asked - comparison.refused.len();
+    let refused = comparison.refused.len();
+    let asked = asked - refused;
     let is_partial = known < asked;
-    let table = || (!comparison.cells.is_empty()).then(|| to_table(&comparison, output::style()));
+    let has_some = !comparison.cells.is_empty() || refused > 0;
+    let table = || has_some.then(|| to_table(&comparison, output::style()));
     args.results.print(is_partial, || to_json(&comparison), table)?;
     args.results.write_page(|command| to_html(&comparison, command))?;
     if is_partial {
@@ -50,7 +52,9 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Interrupted(message));
     }
     let given_up = comparison.cells.iter().filter(|cell| cell.given_up).count();
-    demand_none_given_up(given_up, comparison.cells.len(), "cells")
+    demand_none_given_up(given_up, comparison.cells.len(), "cells")?;
+    let reasons = comparison.refused.iter().map(|refused| refused.reason.as_str());
+    demand_none_refused(&reasons.collect::<Vec<_>>(), asked + refused, "cell")
 }
 
 /// A plan for each device.

@@ -139,8 +139,7 @@ fn retell(
             plan.device_id, plan.array.disks
         )));
     }
-    let setup = plan.setup(arm, row, seed);
-    let setup = setup.map_err(|obstacle| Failure::BadInput(obstacle.into()))?;
+    let setup = plan.setup(arm, row, seed)?;
     let mut world = World::new(setup.machine, setup.disk);
     let length = row.duration.unwrap_or(RUN_MAX);
     let bar = progress::bar(row.duration.map_or(0, |length| length.as_ns() / 1_000_000_000), quiet);

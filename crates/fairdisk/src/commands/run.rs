@@ -12,7 +12,7 @@ use crate::time_arg;
 use clap::ValueHint;
 use fairdisk_lab::outcome::{Outcome, Shell, to_html, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::{Ensemble, PlanRuns, RUN_MAX, Refused, RunEnd, run_all};
+use fairdisk_lab::run::{Ensemble, PlanRuns, RUN_MAX, RunEnd, run_all};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -105,22 +105,19 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     let runs = runs.map_err(Failure::BadInput)?;
     let PlanRuns { ensembles, refused } = &runs;
     let all = rows(&plan) - refused.len();
-    if let [first, ..] = &refused[..]
-        && all == 0
-    {
-        return Err(Failure::BadInput(first.reason.clone()));
-    }
     let outcome = Outcome::of_runs(&plan, &runs);
     let complete = complete(&plan, ensembles);
     let interrupted = stop.load(Ordering::Relaxed) && complete < all;
-    let table = || (!ensembles.is_empty()).then(|| to_table(&outcome, output::style()));
+    let has_some = !ensembles.is_empty() || !refused.is_empty();
+    let table = || has_some.then(|| to_table(&outcome, output::style()));
     args.results.print(interrupted, || to_json(&outcome), table)?;
     args.results.write_page(|command| to_html(&outcome, command))?;
     if interrupted {
         return Err(Failure::Interrupted(partial(complete, all)));
     }
     demand_done(ensembles)?;
-    demand_taken(&plan, refused)
+    let reasons: Vec<&str> = refused.iter().map(|refused| refused.reason.as_str()).collect();
+    demand_none_refused(&reasons, rows(&plan), "row")
 }
 
 /// Every row under every arm.
@@ -128,12 +125,14 @@ const fn rows(plan: &Plan) -> usize {
     plan.arms.len() * plan.rows.len()
 }
 
-/// Demands that no scheduler refused a row.
-fn demand_taken(plan: &Plan, refused: &[Refused]) -> Result<(), Failure> {
-    let Some(Refused { reason, .. }) = refused.first() else { return Ok(()) };
-    let (count, all) = (refused.len(), rows(plan));
-    let (was, first) = if count == 1 { ("was", "") } else { ("were", "the first: ") };
-    Err(Failure::Run(format!("{count} of {all} rows {was} refused; {first}{reason}")))
+/// Demands that no scheduler refused one of `all` rows or cells; `reasons` are those of the ones
+/// that were.
+pub(super) fn demand_none_refused(reasons: &[&str], all: usize, what: &str) -> Result<(), Failure> {
+    let Some(reason) = reasons.first() else { return Ok(()) };
+    let s = if all == 1 { "" } else { "s" };
+    let (was, first) = if reasons.len() == 1 { ("was", "") } else { ("were", "the first: ") };
+    let count = reasons.len();
+    Err(Failure::Run(format!("{count} of {all} {what}{s} {was} refused; {first}{reason}")))
 }
 
 /// Demands that every run came to its end.

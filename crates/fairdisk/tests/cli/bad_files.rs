@@ -128,6 +128,9 @@ fn loads_that_cannot_be() {
     refused_at("ramp_s", "duration_s = 30", ends, &["drop `ramp_s`"]);
     let arm = "name = \"flat\"";
     let set = format!("{arm}\nset = [\"cfq.quantum\"]");
+    let twice = format!("{arm}\nset = [\"cfq.quantum=3\", \"cfq.quantum=4\"]");
+    let both = "cfq.quantum=4: changes what cfq.quantum=3 changes";
+    refused_at("set =", arm, &twice, &[both]);
     refused_at("set =", arm, &set, &["cfq.quantum: expected KEY=VALUE, as in cfq.slice_idle_ms=0"]);
     let both = "  { group = \"backup\", count = 4 },\n  { group = \"database\", count = 4 },\n";
     refused_at("tasks = [", both, "", &["at least one task"]);
@@ -352,7 +355,13 @@ fn a_floor_that_is_refused_is_named_where_it_is_written() {
     let line = format!("mine.toml:{}: `fair` refuses group `database`", line_of(&text, "min_iops"));
     let run = ["run", "mine.toml", "--seeds", "1", "--duration", "2s"];
     let alone = place.run(&[&run[..], &["--arm", "two-layer"]].concat());
-    demand_one_line(&alone, &[&line, "ask for less"]);
+    assert!(alone.out.ends_with("ask for less, or choose a faster --device\n"), "{}", alone.out);
+    let one = format!("error: 1 of 1 row was refused; {line}");
+    assert!(alone.err.starts_with(&one) && alone.err.lines().count() == 1, "{}", alone.err);
+    let explain = ["explain", "mine.toml/two-layer", "--slowest", "1"];
+    let explained = place.run(&explain);
+    assert!(explained.err.starts_with(&format!("error: {line}")), "{}", explained.err);
+    assert_eq!((alone.code, explained.code), (Some(1), Some(1)));
     let ended = place.run(&run);
     let reason = format!("refused\n  two-layer, readers: {line}");
     assert!(ended.out.contains("total ") && ended.out.contains(&reason), "{}", ended.out);
@@ -370,10 +379,17 @@ fn a_floor_that_is_refused_is_named_where_it_is_written() {
     let page = fs::read_to_string(place.path().join("page.html")).unwrap();
     assert!(page.contains("<h2>Refused</h2>\n<ul>\n<li>two-layer, readers: mine.toml"), "{page}");
     let compare = ["compare", "mine.toml", "--scheduler", "deadline,fair", "--duration", "2s"];
-    let value = place.run(&[&compare[..], &["--json"]].concat()).json();
+    let json = place.run(&[&compare[..], &["--json"]].concat());
+    let value: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
     assert_eq!(value["cells"].as_array().unwrap().len(), 2, "{value:#}");
     assert_eq!(value["refused"][0]["arm"], "two-layer");
-    let table = place.run(&compare).quiet();
+    let ended = place.run(&compare);
+    let table = &ended.out;
+    assert!(
+        ended.err.starts_with(&format!("error: 2 of 4 cells were refused; the first: {line}")),
+        "{ended:?}"
+    );
+    assert_eq!((json.code, ended.code), (Some(1), Some(1)));
     assert!(
         table.contains("refused\n  two-layer on hdd-7200-2007, readers: mine.toml:"),
         "{table}"
