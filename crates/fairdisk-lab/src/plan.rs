@@ -139,6 +139,7 @@ impl Plan {
     /// A name that stands for nothing, or the first thing wrong with a file.
     pub fn experiment(name: &str, options: &Options) -> Result<Self, CatalogError> {
         let document = Arc::new(find(Kind::Experiment, name)?);
+        demand_said_once(options)?;
         let scopes = ["experiment", "volume"];
         let experiment = read(&document, &scopes, &options.overrides, Experiment::parse)?;
         let device_id = options.device.clone().unwrap_or_else(|| experiment.device.clone());
@@ -203,6 +204,22 @@ impl Plan {
     pub fn published(&self, arm: &str, row: &str) -> Option<&Published> {
         self.published.iter().find(|published| published.arm == arm && published.row == row)
     }
+}
+
+/// Demands that nothing is both changed and given with an option of its own.
+fn demand_said_once(options: &Options) -> Result<(), CatalogError> {
+    let given = [
+        ("--seeds", "experiment.seeds", options.seeds.is_some()),
+        ("--duration", "experiment.duration_s", options.duration.is_some()),
+        ("--device", "experiment.device", options.device.is_some()),
+    ];
+    for (option, key, is_given) in given {
+        let change = options.overrides.iter().find(|change| is_given && change.key() == key);
+        if let Some(change) = change {
+            return Err(change.error(format!("{option} says the same; drop one of them")));
+        }
+    }
+    Ok(())
 }
 
 /// Demands that a run as long as the options say goes on after `unmeasured`, which `why` names.

@@ -110,7 +110,7 @@ impl Values {
     /// # Errors
     /// A malformed `--set`.
     pub(crate) fn options(&self) -> Result<Options, Failure> {
-        let overrides = overrides(&self.overrides)?;
+        let overrides = overrides("--set", &self.overrides)?;
         Ok(Options { duration: self.duration, overrides, ..Options::default() })
     }
 }
@@ -118,10 +118,14 @@ impl Values {
 /// Values changed by options such as `--set`.
 ///
 /// # Errors
-/// One of them is malformed.
-pub(crate) fn overrides(texts: &[String]) -> Result<Vec<Override>, Failure> {
-    let overrides = texts.iter().map(|text| Override::parse(text));
-    overrides.collect::<Result<_, _>>().map_err(Failure::BadInput)
+/// One of them is malformed, or changes what another one does.
+pub(crate) fn overrides(option: &str, texts: &[String]) -> Result<Vec<Override>, Failure> {
+    let overrides = texts.iter().map(|text| Override::given(option, text));
+    let overrides: Vec<Override> =
+        overrides.collect::<Result<_, _>>().map_err(Failure::BadInput)?;
+    let once = Override::demand_once(&overrides);
+    once.map_err(|(_, message)| Failure::BadInput(message))?;
+    Ok(overrides)
 }
 
 /// The plan that `spec` stands for.

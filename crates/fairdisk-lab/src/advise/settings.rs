@@ -69,7 +69,9 @@ fn job_file(tried: &Tried, groups: &[Party]) -> String {
         let name = &one.group.name;
         if !one.can_be_said(Spec::JobFile) {
             let settings = one.line(" ");
-            out.push_str(&format!("\n; no job is in {name}, which no job file can give {settings}\n"));
+            out.push_str(&format!(
+                "\n; no job is in {name}, which no job file can give {settings}\n"
+            ));
             continue;
         }
         out.push_str(&format!("\n; in a job of {name}\ngroup={name}\n"));

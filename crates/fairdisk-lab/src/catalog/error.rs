@@ -16,15 +16,18 @@ pub struct CatalogError {
     pub message: String,
 }
 
+/// What is said of a table that schedulers of this family do not have.
+pub(super) const OF_ANOTHER_FAMILY: &str = "is of another family than";
+
 impl CatalogError {
     /// Something wrong with an option, given as on the command line.
     pub(crate) fn option(option: &str, message: impl Into<String>) -> Self {
         Self { path: option.to_owned(), line: 0, message: message.into() }
     }
 
-    /// Whether a key or table of this name is unknown, whatever its value.
+    /// Whether there can be no such key here, whatever its value.
     pub(crate) fn is_about_a_name(&self) -> bool {
-        ["unknown key", "unknown table"].iter().any(|start| self.message.starts_with(start))
+        self.message.starts_with("unknown key") || self.message.contains(OF_ANOTHER_FAMILY)
     }
 
     /// The message about the file called `name`, which is named in it.

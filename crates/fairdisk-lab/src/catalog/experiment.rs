@@ -320,7 +320,10 @@ impl Arm {
             }
             Override::parse(&format!("scheduler.{set}")).map_err(|message| (at, message))
         };
-        self.set.iter().enumerate().map(read).collect()
+        let overrides: Vec<Override> =
+            self.set.iter().enumerate().map(read).collect::<Result<_, _>>()?;
+        Override::demand_once(&overrides)?;
+        Ok(overrides)
     }
 }
 

@@ -12,22 +12,35 @@ use toml::{Table, Value};
 /// The files a key may name.
 const SCOPES: &[&str] = &["scheduler", "host", "device", "volume", "experiment"];
 
+/// How messages about a key begin that is not there.
+const MISSING: &str = "missing key";
+
 /// One change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Override {
     scope: String,
     keys: Vec<String>,
     value: Value,
+    /// As it was given, with the option.
     written: String,
 }
 
 impl Override {
-    /// Reads `scope.key=value`.
+    /// Reads `scope.key=value`, given with `--set`.
     ///
     /// # Errors
     /// What is missing, or a scope that does not exist.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let bad = |message: String| format!("--set {text}: {message}");
+        Self::given("--set", text)
+    }
+
+    /// Reads `scope.key=value`, given with `option`.
+    ///
+    /// # Errors
+    /// What is missing, or a scope that does not exist.
+    pub fn given(option: &str, text: &str) -> Result<Self, String> {
+        let written = format!("{option} {text}");
+        let bad = |message: String| format!("{written}: {message}");
         let (key, value) = text
             .split_once('=')
             .ok_or_else(|| bad("expected KEY=VALUE, as in host.hz=1000".to_owned()))?;
@@ -41,7 +54,28 @@ impl Override {
             return Err(bad(format!("which key of the {scope}? expected {scope}.KEY=VALUE")));
         }
         let value = read_value(value.trim());
-        Ok(Self { scope, keys, value, written: text.to_owned() })
+        Ok(Self { scope, keys, value, written })
+    }
+
+    /// Demands that no two of them change the same: which of them would count is nobody's guess.
+    ///
+    /// # Errors
+    /// The place of the first that does, and both.
+    pub fn demand_once(changes: &[Self]) -> Result<(), (usize, String)> {
+        for (at, change) in changes.iter().enumerate() {
+            if let Some(other) = changes[..at].iter().find(|other| other.overlaps(change)) {
+                let (written, before) = (&change.written, &other.written);
+                let message = format!("{written}: changes what {before} changes; drop one of them");
+                return Err((at, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether one of the two is a part of the other.
+    fn overlaps(&self, other: &Self) -> bool {
+        let mut pairs = self.keys.iter().zip(&other.keys);
+        self.scope == other.scope && pairs.all(|(one, two)| one == two)
     }
 
     /// Which file it changes.
@@ -59,8 +93,20 @@ impl Override {
         &self.value
     }
 
-    fn error(&self, message: impl Into<String>) -> CatalogError {
-        CatalogError::option(&format!("--set {}", self.written), message)
+    pub(crate) fn error(&self, message: impl Into<String>) -> CatalogError {
+        CatalogError::option(&self.written, message)
+    }
+
+    /// Why its file does not take it. What a table lacks that it makes can be given too.
+    fn refusal(&self, message: String) -> CatalogError {
+        let lacks = message.strip_prefix(MISSING).and_then(|rest| rest.split('`').nth(1));
+        match (lacks, self.keys.split_last()) {
+            (Some(key), Some((_, path))) if !path.is_empty() => {
+                let table = format!("{}.{}", self.scope, path.join("."));
+                self.error(format!("{message} of a table `{table}`; give {table}.{key} too"))
+            }
+            _ => self.error(message),
+        }
     }
 
     /// Changes a file, or with scope `volume` each of its volumes.
@@ -92,22 +138,16 @@ impl Override {
         let (last, path) = self.keys.split_last().ok_or("no key")?;
         let mut at = table;
         for key in path {
-            let known: Vec<String> = at.keys().cloned().collect();
-            at = match at.get_mut(key) {
-                Some(Value::Table(inner)) => inner,
-                Some(_) => return Err(format!("`{key}` has no keys of its own")),
-                None => return Err(unknown("table", key, &as_strs(&known))),
+            // A table or key the file leaves out may still be one it could have; the reader of the
+            // result knows, and refuses what it does not.
+            at = match at.entry(key).or_insert_with(|| Table::new().into()) {
+                Value::Table(inner) => inner,
+                _ => return Err(format!("`{key}` has no keys of its own")),
             };
         }
-        // A key the file leaves out may still be one it could have; the reader of the result
-        // knows, and refuses what it does not.
         at.insert(last.clone(), self.value.clone());
         Ok(())
     }
-}
-
-fn as_strs(strings: &[String]) -> Vec<&str> {
-    strings.iter().map(String::as_str).collect()
 }
 
 /// A TOML value, or a bare word as a string.
@@ -145,13 +185,20 @@ pub fn read<T>(
         overrides.iter().filter(|change| scopes.contains(&change.scope.as_str())).collect();
     let attempt = |changes: &[&Override]| parse(&changed(document.clone(), changes)?);
     let whole = attempt(&mine);
-    if whole.is_err() {
-        attempt(&[])?;
-        for (at, change) in mine.iter().enumerate() {
-            attempt(&mine[..=at]).map_err(|error| change.error(error.message))?;
-        }
+    if whole.is_ok() {
+        return whole;
     }
-    whole
+    attempt(&[])?;
+    let refused = |(at, change): (usize, &&Override)| {
+        attempt(&mine[..=at]).err().map(|error| change.refusal(error.message))
+    };
+    let mut refusals: Vec<CatalogError> = mine.iter().enumerate().filter_map(refused).collect();
+    // What the first of two lacks may be what the second one is.
+    let wrong = refusals.iter().position(|error| !error.message.starts_with(MISSING));
+    match refusals.is_empty() {
+        true => whole,
+        false => Err(refusals.swap_remove(wrong.unwrap_or(0))),
+    }
 }
 
 fn changed(document: Document, changes: &[&Override]) -> Result<Document, CatalogError> {
@@ -218,7 +265,19 @@ mod tests {
         assert!(error("hz").contains("expected KEY=VALUE"));
         assert!(error("hots.hz=1").contains("did you mean `host`"));
         assert!(error("host=1").contains("which key"));
-        let error = changed(&[set("host.aa.b=1")]).expect_err("unknown table");
-        assert!(error.message.contains("did you mean `a`"), "{error}");
+        let error = changed(&[set("host.hz.b=1")]).expect_err("no table");
+        assert_eq!(error.to_string(), "--set host.hz.b=1: `hz` has no keys of its own");
+    }
+
+    #[test]
+    fn what_is_changed_is_changed_once() {
+        let once = |texts: &[&str]| {
+            let changes: Vec<Override> = texts.iter().map(|text| set(text)).collect();
+            Override::demand_once(&changes)
+        };
+        assert_eq!(once(&["host.a.b=1", "host.a.c=1", "device.a.b=1", "host.hz=1"]), Ok(()));
+        let twice = "--set host.hz=2: changes what --set host.hz=1 changes; drop one of them";
+        assert_eq!(once(&["host.hz=1", "host.a.b=1", "host.hz=2"]), Err((2, twice.to_owned())));
+        assert!(once(&["host.a={ b = 1 }", "host.a.b=1"]).is_err(), "a part of it");
     }
 }

@@ -14,7 +14,7 @@ mod token_bucket;
 mod two_layer;
 
 use super::allowed::demand_within;
-use super::error::{CatalogError, unknown};
+use super::error::{CatalogError, OF_ANOTHER_FAMILY, unknown};
 use super::inherit;
 use super::library::{Document, Kind, check_id, find};
 use super::overrides::{Override, read};
@@ -28,6 +28,7 @@ use fairdisk_sim::Unplugs;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use toml::{Table, Value};
 
 /// A scheduler of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,11 +166,11 @@ impl Revision {
     /// The first thing wrong with it.
     pub fn parse(document: &Document) -> Result<Self, CatalogError> {
         let source = Source::of(document);
+        demand_own_tables(source)?;
         let file: File = source.parse()?;
         check_id(&file.id, &document.id)
             .and_then(|()| check_line("title", &file.title))
             .map_err(|wrong| source.wrong(wrong))?;
-        file.demand_own_tables(source)?;
         let defects = file.defects.unwrap_or_default();
         let spec = match file.family.as_str() {
             "noop" => SchedulerSpec::Noop,
@@ -189,6 +190,9 @@ impl Revision {
                 return Err(source.error_at_key("family", message));
             }
         };
+        if !matches!(spec, SchedulerSpec::TwoLayerCfq(_) | SchedulerSpec::GroupCfq(_)) {
+            defects.demand_none_of_layers(source)?;
+        }
         let shared = defects.d2_shared_request_slots;
         Ok(Self {
             id: file.id,
@@ -236,45 +240,41 @@ impl Revision {
     }
 }
 
-impl File {
-    /// Demands that every table is one that its family reads, and every defect one it can have.
-    fn demand_own_tables(&self, source: Source<'_>) -> Result<(), CatalogError> {
-        const CFQ: &[&str] = &["cfq", "quirks", "switches"];
-        let family = self.family.as_str();
-        let own = |table: &str| match family {
-            "two-layer-cfq" => table == "groups" || CFQ.contains(&table),
-            "group-cfq" => table == "group_layer" || CFQ.contains(&table),
-            "cfq" => CFQ.contains(&table),
-            "bfq" => matches!(table, "bfq" | "raising"),
-            _ => table == family.replace('-', "_"),
-        };
-        if !SchedulerSpec::NAMES.contains(&family) {
-            return Ok(());
-        }
-        if !matches!(family, "two-layer-cfq" | "group-cfq") {
-            self.defects.unwrap_or_default().demand_none_of_layers(source)?;
-        }
-        let tables = [
-            ("deadline", self.deadline.is_some()),
-            ("fair", self.fair.is_some()),
-            ("cfq", self.cfq.is_some()),
-            ("quirks", self.quirks.is_some()),
-            ("switches", !self.switches.is_empty()),
-            ("groups", self.groups.is_some()),
-            ("group_layer", self.group_layer.is_some()),
-            ("bfq", self.bfq.is_some()),
-            ("raising", self.raising.is_some()),
-            ("iocost", self.iocost.is_some()),
-            ("iolatency", self.iolatency.is_some()),
-            ("shares", self.shares.is_some()),
-            ("mclock", self.mclock.is_some()),
-            ("token_bucket", self.token_bucket.is_some()),
-        ];
-        let odd = tables.iter().find(|(table, is_there)| *is_there && !own(table));
-        let Some((table, _)) = odd else { return Ok(()) };
-        let message = format!("table `[{table}]` is of another family than `{family}`; drop it");
-        Err(source.error_at_key(table, message))
-    }
+/// The tables of all families.
+const TABLES: &[&str] = &[
+    "deadline",
+    "fair",
+    "cfq",
+    "quirks",
+    "switches",
+    "groups",
+    "group_layer",
+    "bfq",
+    "raising",
+    "iocost",
+    "iolatency",
+    "shares",
+    "mclock",
+    "token_bucket",
+];
+
+/// Demands that every table is one that its family reads, before anybody looks into it.
+fn demand_own_tables(source: Source<'_>) -> Result<(), CatalogError> {
+    const CFQ: &[&str] = &["cfq", "quirks", "switches"];
+    let file: Table = source.parse()?;
+    let family = file.get("family").and_then(Value::as_str).unwrap_or_default();
+    let own = |table: &str| match family {
+        "two-layer-cfq" => table == "groups" || CFQ.contains(&table),
+        "group-cfq" => table == "group_layer" || CFQ.contains(&table),
+        "cfq" => CFQ.contains(&table),
+        "bfq" => matches!(table, "bfq" | "raising"),
+        _ => table == family.replace('-', "_"),
+    };
+    let odd = TABLES.iter().find(|table| file.contains_key(**table) && !own(table));
+    let is_known = SchedulerSpec::NAMES.contains(&family);
+    let Some(table) = odd.filter(|_| is_known) else { return Ok(()) };
+    let message = format!("table `[{table}]` {OF_ANOTHER_FAMILY} `{family}`; drop it");
+    Err(source.error_at_key(table, message))
 }
 
 fn need<T>(value: Option<T>, table: &str, source: Source<'_>) -> Result<T, CatalogError> {
@@ -309,7 +309,6 @@ mod tests {
     use fairdisk_sched::cfq::switches::REVISIONS;
     use fairdisk_sched::cfq::{CfqParams, SWITCHES, Switches};
     use fairdisk_sched::fair::FairParams;
-    use toml::Table;
 
     #[test]
     fn every_revision_of_the_catalogue_loads_under_its_own_name() {

@@ -80,6 +80,41 @@ fn malformed_options() {
 }
 
 #[test]
+fn what_is_said_twice() {
+    let run = |more: &[&str]| fairdisk(&[&["run", "two-groups"], more].concat());
+    let both = "error: --set host.hz=250: changes what --set host.hz=100 changes; drop one of them";
+    demand_one_line(&run(&["--set", "host.hz=100", "--set", "host.hz=250"]), &[both]);
+    let seeds = "error: --set experiment.seeds=2: --seeds says the same; drop one of them";
+    demand_one_line(&run(&["--set", "experiment.seeds=2", "--seeds", "1"]), &[seeds]);
+    let blame = ["blame", "cfq-2.6.25", "cfq-2.6.25", "two-groups", "--arm", "flat"];
+    let ended = fairdisk(&[&blame[..], &["--bad-set", "host.hzz=100"]].concat());
+    demand_one_line(&ended, &["error: --bad-set host.hzz=100: unknown key `hzz`"]);
+}
+
+#[test]
+fn tables_that_a_file_leaves_out() {
+    let run = |sets: &[&str]| {
+        let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+        let run = ["run", "two-groups", "--scheduler", "noop", "--duration", "100ms"];
+        fairdisk(&[&run[..], &sets].concat())
+    };
+    for order in [["requests=4", "delay_ms=3"], ["delay_ms=3", "requests=4"]] {
+        let sets = order.map(|set| format!("host.plug.{set}"));
+        let ended = run(&sets.each_ref().map(String::as_str));
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+    }
+    let half = "error: --set host.plug.requests=4: missing key `delay_ms` of a table `host.plug`; \
+                give host.plug.delay_ms too";
+    demand_one_line(&run(&["host.plug.requests=4"]), &[half]);
+    let wrong = ["host.plug.requests=0", "host.plug.delay_ms=3"];
+    demand_one_line(&run(&wrong), &["`requests` is 0"]);
+    let other = ["unknown key `plgu`; did you mean `plug`?"];
+    demand_one_line(&run(&["host.plgu.requests=4"]), &other);
+    let family = "--set scheduler.cfq.quantum=4: table `[cfq]` is of another family than `noop`";
+    demand_one_line(&run(&["scheduler.cfq.quantum=4"]), &[family]);
+}
+
+#[test]
 fn what_is_there_but_is_no_experiment() {
     let place = Place::new();
     place.write("my.txt", "Dear diary\n");

@@ -12,9 +12,10 @@ use std::sync::atomic::Ordering;
 
 pub(super) fn execute(args: &Args, good: &str, bad: &str, spec: &str) -> Result<(), Failure> {
     let stop = interrupt::stop_flag()?;
-    let common = overrides(&args.sets)?;
-    let [good, bad] = [(good, &args.good_sets), (bad, &args.bad_sets)].map(|(scheduler, sets)| {
-        let overrides = overrides(sets)?;
+    let common = overrides("--set", &args.sets)?;
+    let sides = [(good, "--good-set", &args.good_sets), (bad, "--bad-set", &args.bad_sets)];
+    let [good, bad] = sides.map(|(scheduler, option, sets)| {
+        let overrides = overrides(option, sets)?;
         Ok::<Side, Failure>(Side { scheduler: scheduler.to_owned(), overrides })
     });
     let difference = Difference::between(&good?, &bad?, &common)?;
