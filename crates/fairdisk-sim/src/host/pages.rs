@@ -67,6 +67,11 @@ impl PageCache {
         Self { files, queue: VecDeque::with_capacity(capacity + 1), capacity }
     }
 
+    /// How many pages the file has.
+    pub(crate) fn of_file(&self, file: u32) -> u64 {
+        self.files[file as usize].states.len() as u64
+    }
+
     /// Whether the page is in memory.
     pub(crate) fn is_present(&self, file: u32, page: u64) -> bool {
         matches!(self.page(file, page), Page::Idle | Page::Read | Page::Used)

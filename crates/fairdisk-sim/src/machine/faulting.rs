@@ -6,7 +6,7 @@
 
 use super::Machine;
 use super::paging::Paging;
-use super::task::{PAGE_BYTES, Step};
+use super::task::Step;
 use crate::workload::FileIo;
 use fairdisk_core::{Elevator, Instant, Op, Span};
 
@@ -16,7 +16,7 @@ impl<E: Elevator> Machine<E> {
     pub(super) fn fault(&mut self, now: Instant, index: u32) -> bool {
         let task = &mut self.tasks[index as usize];
         let FileIo { slot, file, .. } = task.current;
-        let file_pages = self.files[file as usize].spec.bytes.div_ceil(PAGE_BYTES);
+        let file_pages = self.pages.of_file(file);
         let Paging { mappings, page, end, window, .. } = &mut task.paging;
         let mapping = &mut mappings[slot as usize];
         let first = *page;

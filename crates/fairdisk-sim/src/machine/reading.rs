@@ -1,7 +1,7 @@
 //! Buffered reads: reading ahead, and copying what has come.
 
 use super::Machine;
-use super::task::{PAGE_BYTES, Step};
+use super::task::Step;
 use crate::workload::FileIo;
 use fairdisk_core::{Elevator, Instant, Span};
 
@@ -23,7 +23,7 @@ impl<E: Elevator> Machine<E> {
         let reader = &mut paging.readers[slot as usize];
         let is_absent = self.pages.is_absent(file, page);
         if is_absent || reader.mark() == Some(page) {
-            let file_pages = self.files[file as usize].spec.bytes.div_ceil(PAGE_BYTES);
+            let file_pages = self.pages.of_file(file);
             paging.window = reader.next(page, end - page, is_absent, file_pages);
             if paging.window.pages > 0 {
                 return true;
