@@ -70,7 +70,8 @@ fn random_ms(spec: &DeviceSpec, op: Op, start: u64, sectors: u64) -> f64 {
     (host.now.as_ns() as f64 / f64::from(count) - think.as_ns() as f64) / 1e6
 }
 
-/// MB/s of requests of 128 KiB along streams that begin at `starts` and take turns after `turn_ms`.
+/// MB/s of requests of 128 KiB along streams that begin at `starts` and take turns after `turn_ms`,
+/// until all of it is on the medium.
 fn streams_mb_per_s(spec: &DeviceSpec, op: Op, starts: &[u64], turn_ms: u64) -> f64 {
     let mut host = Host { device: spec.build(), now: Instant::ZERO };
     let mut next = starts.to_vec();
@@ -83,6 +84,9 @@ fn streams_mb_per_s(spec: &DeviceSpec, op: Op, starts: &[u64], turn_ms: u64) -> 
             stream = (stream + 1) % starts.len();
             turn_ends = host.now.since(Instant::ZERO) + Span::from_ms(turn_ms);
         }
+    }
+    if op == Op::Write {
+        host.serve(Op::Flush, 0, 0);
     }
     f64::from(requests) * 256.0 * 512.0 * 1e3 / host.now.as_ns() as f64
 }

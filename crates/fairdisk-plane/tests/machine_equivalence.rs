@@ -60,6 +60,7 @@ fn devices(depth: u32) -> [DeviceModel; 5] {
 fn hdd(depth: u32) -> HddParams {
     let cache = WriteCacheParams {
         depth: 4,
+        kib: 4_096,
         order: Order::Satf,
         reads_wait_for_dirty: true,
         flush: FlushPolicy::Drain,

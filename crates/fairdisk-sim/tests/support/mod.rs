@@ -40,8 +40,13 @@ pub(crate) fn skewed() -> HddParams {
 
 /// The same with its write cache on.
 pub(crate) fn cached(depth: u32, order: Order) -> HddParams {
-    let cache =
-        WriteCacheParams { depth, order, reads_wait_for_dirty: true, flush: FlushPolicy::Drain };
+    let cache = WriteCacheParams {
+        depth,
+        kib: 4_096,
+        order,
+        reads_wait_for_dirty: true,
+        flush: FlushPolicy::Drain,
+    };
     HddParams { write_cache: Some(cache), ..wd2500js() }
 }
 
@@ -94,6 +99,7 @@ pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
     let both = HddParams { queue: queued(8, Order::Satf).queue, ..cached(4, Order::Satf) };
     let lying = WriteCacheParams {
         depth: 2,
+        kib: 64,
         order: Order::Elevator,
         reads_wait_for_dirty: false,
         flush: FlushPolicy::Ignore,

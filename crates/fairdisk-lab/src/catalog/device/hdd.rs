@@ -109,6 +109,7 @@ struct WriteCacheTable {
     /// A disk whose cache is switched off still has one.
     enabled: bool,
     depth: u32,
+    kib: u32,
     order: OrderName,
     reads_wait_for_dirty: bool,
     flush: FlushName,
@@ -118,6 +119,7 @@ impl WriteCacheTable {
     fn params(self) -> Option<WriteCacheParams> {
         self.enabled.then(|| WriteCacheParams {
             depth: self.depth,
+            kib: self.kib,
             order: self.order.into(),
             reads_wait_for_dirty: self.reads_wait_for_dirty,
             flush: match self.flush {

@@ -1,9 +1,14 @@
 //! The write-back cache: writes that were acknowledged and are not on the medium yet.
+//!
+//! Places are counted, not writes: what goes on where other data ends is one place with it, as in a
+//! segment. Neighbours become one write once their data is there, so that a stream of small writes
+//! reaches the medium in few passes.
 
 use super::command::Command;
 use super::geometry::Extent;
 use super::spec::{FlushPolicy, Order, WriteCacheParams};
 use fairdisk_core::GroupId;
+use fairdisk_core::request::SECTOR_BYTES;
 
 /// A write in the cache.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +35,14 @@ impl Dirty {
     const fn holds(&self, start: u64, end: u64) -> bool {
         self.start <= start && end <= self.end
     }
+
+    const fn touches(&self, start: u64, end: u64) -> bool {
+        self.end == start || self.start == end
+    }
+
+    const fn sectors(&self) -> u64 {
+        self.end - self.start
+    }
 }
 
 /// What a command waits for: writes up to a number, all of them or those that overlap it.
@@ -55,26 +68,35 @@ impl Barrier {
 #[derive(Clone, Debug)]
 pub(super) struct WriteCache {
     depth: usize,
+    sectors_max: u64,
+    /// Neighbours become one write up to what passes the head in this time.
+    rotation_ns: u64,
     order: Order,
     reads_wait_for_dirty: bool,
     flush_drains: bool,
+    /// By where they are on the disk; they do not overlap.
     waiting: Vec<Dirty>,
-    /// On its way to the medium; still takes a place.
+    /// On its way to the medium; still takes its place.
     destaging: Option<Dirty>,
+    /// Size of all of them.
+    sectors: u64,
     accepted: u64,
 }
 
 impl WriteCache {
-    /// An empty cache.
-    pub(super) fn new(params: Option<WriteCacheParams>) -> Self {
+    /// An empty cache of a disk that turns once in `rotation_ns`.
+    pub(super) fn new(params: Option<WriteCacheParams>, rotation_ns: u64) -> Self {
         let depth = params.map_or(0, |p| p.depth as usize);
         Self {
             depth,
+            sectors_max: params.map_or(0, |p| u64::from(p.kib) * 1024 / SECTOR_BYTES),
+            rotation_ns,
             order: params.map_or(Order::Fifo, |p| p.order),
             reads_wait_for_dirty: params.is_some_and(|p| p.reads_wait_for_dirty),
             flush_drains: params.is_some_and(|p| p.flush == FlushPolicy::Drain),
             waiting: Vec::with_capacity(depth),
             destaging: None,
+            sectors: 0,
             accepted: 0,
         }
     }
@@ -82,11 +104,6 @@ impl WriteCache {
     /// Whether writes go through it.
     pub(super) const fn enabled(&self) -> bool {
         self.depth > 0
-    }
-
-    /// Whether it takes another write.
-    pub(super) fn has_room(&self) -> bool {
-        self.waiting.len() + usize::from(self.destaging.is_some()) < self.depth
     }
 
     /// Whether writes wait to be taken to the medium.
@@ -106,46 +123,74 @@ impl WriteCache {
         self.all().any(|dirty| dirty.holds(start, end))
     }
 
-    /// Accepts a write, its data complete at `ready`; the caller has checked for room.
-    pub(super) fn insert(&mut self, command: &Command, ready: u64) {
-        assert!(self.has_room(), "a write needs a place");
-        self.accepted += 1;
-        self.waiting.push(Dirty {
-            start: command.start,
-            end: command.end,
-            extent: command.extent,
-            ready,
-            number: self.accepted,
-            group: command.group,
-        });
-    }
-
-    /// Replaces or joins waiting writes with a write to these sectors, if it overlaps any: they
-    /// become one write of the newest writer, numbered like the oldest so that nothing waiting for
-    /// it is let go early.
-    pub(super) fn join(
+    /// Takes a write whose data is complete at `ready`, if there is room for it. It becomes one
+    /// with waiting writes that it overlaps: a write of the newest writer, numbered like the oldest
+    /// so that nothing waiting for it is let go early.
+    pub(super) fn take(
         &mut self,
         command: &Command,
+        now: u64,
         ready: u64,
         extent_of: impl Fn(u64, u64) -> Extent,
     ) -> bool {
-        let (start, end, group) = (command.start, command.end, command.group);
-        let mut joined: Option<(u64, u64, u64)> = None;
-        // Waiting writes never overlap each other, so one pass finds all that belong together.
-        self.waiting.retain(|dirty| {
-            let joins = dirty.overlaps(start, end);
-            if joins {
-                let (from, to, number) = joined.unwrap_or((start, end, u64::MAX));
-                joined = Some((from.min(dirty.start), to.max(dirty.end), number.min(dirty.number)));
-            }
-            !joins
-        });
-        let Some((start, end, number)) = joined else { return false };
-        let extent = extent_of(start, end);
-        let dirty = Dirty { start, end, extent, ready, number, group };
-        let at = self.waiting.partition_point(|other| other.number < number);
-        self.waiting.insert(at, dirty);
+        let &Command { start, end, extent, group, .. } = command;
+        let from = self.waiting.partition_point(|dirty| dirty.end <= start);
+        let to = self.waiting.partition_point(|dirty| dirty.start < end);
+        let mut dirty = Dirty { start, end, extent, ready, number: self.accepted + 1, group };
+        let mut held = 0;
+        for old in &self.waiting[from..to] {
+            dirty.start = dirty.start.min(old.start);
+            dirty.end = dirty.end.max(old.end);
+            dirty.ready = dirty.ready.max(old.ready);
+            dirty.number = dirty.number.min(old.number);
+            held += old.sectors();
+        }
+        let grows = dirty.sectors() - held;
+        // What is larger than the cache passes through it alone.
+        if self.sectors > 0 && self.sectors + grows > self.sectors_max {
+            return false;
+        }
+        let goes_on = self.all().any(|dirty| dirty.touches(start, end));
+        if held > 0 {
+            dirty.extent = extent_of(dirty.start, dirty.end);
+        } else if !goes_on && self.places() >= self.depth {
+            return false;
+        }
+        self.accepted += 1;
+        self.sectors += grows;
+        self.waiting.splice(from..to, [dirty]);
+        if goes_on {
+            self.gather(now);
+        }
         true
+    }
+
+    /// Places in use: one for each stretch of the disk.
+    fn places(&self) -> usize {
+        let gaps = self.waiting.windows(2).filter(|pair| pair[0].end != pair[1].start).count();
+        let touched =
+            |dirty: &Dirty| self.waiting.iter().any(|one| one.touches(dirty.start, dirty.end));
+        let alone = self.destaging.is_some_and(|dirty| !touched(&dirty));
+        usize::from(self.has_waiting()) + gaps + usize::from(alone)
+    }
+
+    /// Makes one write of neighbours whose data is there. No more than a rotation at a time, so
+    /// that a stream does not keep the arm, or what waits for the stream's oldest write; and each
+    /// of one group, whose work it is.
+    pub(super) fn gather(&mut self, now: u64) {
+        let longest = self.rotation_ns;
+        self.waiting.dedup_by(|next, run| {
+            let joins = run.end == next.start
+                && run.ready.max(next.ready) <= now
+                && run.group == next.group
+                && next.extent.to - run.extent.from <= longest;
+            if joins {
+                run.end = next.end;
+                run.extent = Extent { to: next.extent.to, last: next.extent.last, ..run.extent };
+                run.number = run.number.min(next.number);
+            }
+            joins
+        });
     }
 
     /// What a read from the medium waits for.
@@ -170,7 +215,7 @@ impl WriteCache {
         self.all().any(|dirty| barrier.needs(start, end, dirty))
     }
 
-    /// The waiting writes, oldest first.
+    /// The waiting writes, by where they are on the disk.
     pub(super) fn waiting(&self) -> &[Dirty] {
         &self.waiting
     }
@@ -184,7 +229,8 @@ impl WriteCache {
 
     /// The write on its way is on the medium.
     pub(super) fn finish_destage(&mut self) {
-        assert!(self.destaging.take().is_some(), "a write was on its way");
+        let dirty = self.destaging.take().expect("a write was on its way");
+        self.sectors -= dirty.sectors();
     }
 
     fn all(&self) -> impl Iterator<Item = &Dirty> {

@@ -58,11 +58,13 @@ impl Hdd {
         let waiting = self.cache.waiting().iter().enumerate();
         waiting
             .filter(|(_, dirty)| dirty.ready <= at && needed(dirty))
-            .min_by_key(|(_, dirty)| self.preference(order, &dirty.extent, at, Access::Write))
+            .min_by_key(|(_, dirty)| {
+                (self.preference(order, &dirty.extent, at, Access::Write), dirty.number)
+            })
             .map(|(index, _)| index)
     }
 
-    /// What comes first in `order` has the least key; equal keys leave the oldest first.
+    /// What comes first in `order` has the least key; of equal keys the oldest is first.
     fn preference(&self, order: Order, extent: &Extent, at: u64, access: Access) -> (bool, u64) {
         match (order, access) {
             (Order::Fifo, _) => (false, 0),

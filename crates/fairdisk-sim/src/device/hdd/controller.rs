@@ -21,7 +21,7 @@ impl Hdd {
         command.extent = self.mechanism.extent(command.start, io.sectors.0);
         match io.op {
             Op::Read => self.read_arrival(command, now),
-            _ => self.write_arrival(command, io.fua),
+            _ => self.write_arrival(command, io.fua, now),
         }
     }
 
@@ -45,26 +45,24 @@ impl Hdd {
         State::WantsMedium(Access::Read, self.cache.read_barrier())
     }
 
-    fn write_arrival(&mut self, command: &Command, fua: bool) -> State {
+    fn write_arrival(&mut self, command: &Command, fua: bool, now: u64) -> State {
         self.buffer.invalidate(&command.extent, self.mechanism.limit());
         if fua || !self.cache.enabled() {
             return State::WantsMedium(Access::Write, self.cache.write_barrier());
         }
-        let done = self.timing.transferred(command.ready, command.bytes());
-        let mechanism = &self.mechanism;
-        let extent_of = |start, end| mechanism.extent(start, (end - start) as u32);
-        if self.cache.join(command, done, extent_of) {
-            return State::Completes(done, true);
+        // Nobody overtakes who waits for a place: a stream needs none, and would keep it full.
+        if self.commands.iter().any(|other| matches!(other.state, State::WantsPlace)) {
+            return State::WantsPlace;
         }
-        self.accept(command, done).unwrap_or(State::WantsPlace)
+        self.accept(command, now).unwrap_or(State::WantsPlace)
     }
 
-    /// Puts a write into the cache if there is room; its data is complete at `done`.
-    pub(super) fn accept(&mut self, command: &Command, done: u64) -> Option<State> {
-        if !self.cache.has_room() {
-            return None;
-        }
-        self.cache.insert(command, done);
-        Some(State::Completes(done, true))
+    /// Puts a write into the cache if there is room; its data comes from `now` on.
+    pub(super) fn accept(&mut self, command: &Command, now: u64) -> Option<State> {
+        let done = self.timing.transferred(command.ready.max(now), command.bytes());
+        let mechanism = &self.mechanism;
+        let extent_of = |start, end| mechanism.extent(start, (end - start) as u32);
+        let taken = self.cache.take(command, now, done, extent_of);
+        taken.then_some(State::Completes(done, true))
     }
 }

@@ -55,6 +55,11 @@ impl Mechanism {
         }
     }
 
+    /// One rotation.
+    pub(super) const fn rotation_ns(&self) -> u64 {
+        self.geometry.rotation().get()
+    }
+
     /// Where sectors are.
     #[inline]
     pub(super) fn extent(&self, start: u64, sectors: u32) -> Extent {

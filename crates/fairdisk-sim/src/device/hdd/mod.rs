@@ -76,14 +76,15 @@ impl Hdd {
     #[must_use]
     pub fn new(spec: &HddSpec, phase_ns: u64) -> Self {
         let params = spec.params();
+        let mechanism = Mechanism::new(params, phase_ns);
         Self {
             capacity_sectors: params.capacity_sectors,
             depth: params.queue.depth as usize,
             order: params.queue.order,
             timing: Timing::new(params),
-            mechanism: Mechanism::new(params, phase_ns),
             buffer: ReadBuffer::new(params.read_ahead),
-            cache: WriteCache::new(params.write_cache),
+            cache: WriteCache::new(params.write_cache, mechanism.rotation_ns()),
+            mechanism,
             commands: Vec::with_capacity(params.queue.depth as usize),
             arm: Arm::Free,
             arm_group: GroupId::ROOT,
@@ -133,6 +134,7 @@ impl Hdd {
     #[inline(never)]
     fn take_up(&mut self, at: u64) -> bool {
         self.arm = Arm::Free;
+        self.cache.gather(at);
         match self.choose(at) {
             Some(Work::Command(index, access)) => {
                 let command = self.commands[index];
@@ -148,19 +150,17 @@ impl Hdd {
     fn finish_destage(&mut self, at: u64) {
         self.cache.finish_destage();
         self.arm = Arm::Free;
+        let mut full = false;
         for index in 0..self.commands.len() {
             let command = self.commands[index];
-            let ready = command.ready.max(at);
             match command.state {
                 State::WantsFlush(barrier) if !command.blocked(&self.cache, barrier) => {
-                    self.commands[index].state = State::Completes(ready, true);
+                    self.commands[index].state = State::Completes(command.ready.max(at), true);
                 }
-                State::WantsPlace => {
-                    let done = self.timing.transferred(ready, command.bytes());
-                    if let Some(state) = self.accept(&command, done) {
-                        self.commands[index].state = state;
-                    }
-                }
+                State::WantsPlace if !full => match self.accept(&command, at) {
+                    Some(state) => self.commands[index].state = state,
+                    None => full = true,
+                },
                 _ => {}
             }
         }

@@ -79,8 +79,11 @@ pub struct ReadAheadParams {
 /// The write-back cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteCacheParams {
-    /// Writes it holds, the one being written to the medium included.
+    /// Places it holds data for, the one being written to the medium included: what goes on where
+    /// other data ends takes none.
     pub depth: u32,
+    /// How much data it holds.
+    pub kib: u32,
     /// In which order they go to the medium.
     pub order: Order,
     /// Whether a read that needs the medium waits until every write accepted before it is there.
@@ -143,6 +146,7 @@ impl Check for HddParams {
         }
         if let Some(cache) = self.write_cache {
             within("write_cache.depth", cache.depth, 1, DEPTH_MAX)?;
+            within("write_cache.kib", cache.kib, 1, 1 << 20)?;
         }
         within("queue.depth", self.queue.depth, 1, DEPTH_MAX)
     }
