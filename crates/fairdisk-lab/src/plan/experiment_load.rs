@@ -15,6 +15,7 @@ use fairdisk_sim::host::{
     Advice, FileSpec, JournalSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk,
 };
 use fairdisk_sim::workload::{Blocks, Direction, IoOrder, Limits, StreamSpec, TaskSpec};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -31,15 +32,16 @@ pub(super) struct ExperimentLoad {
 struct Files {
     name: String,
     first: u32,
+    count: u32,
     bytes: u64,
     unused: Vec<u32>,
 }
 
 impl Files {
     /// A file nobody uses yet, or any if all are in use.
-    fn pick(&mut self, prng: &mut Prng, count: u32) -> u32 {
-        let fallback = || self.first + prng.below(u64::from(count)) as u32;
-        self.unused.pop().unwrap_or_else(fallback)
+    fn pick(&mut self, prng: &mut Prng) -> u32 {
+        let any = || self.first + prng.below(u64::from(self.count)) as u32;
+        self.unused.pop().unwrap_or_else(any)
     }
 }
 
@@ -65,6 +67,7 @@ impl Load for ExperimentLoad {
             .iter()
             .map(|volume| lay_out(volume, host, &mut loaded, prng))
             .collect();
+        self.set_apart(row, &mut files);
         self.add_tasks(row, groups, ionice, &mut files, &mut loaded, prng);
         loaded
     }
@@ -99,6 +102,16 @@ impl ExperimentLoad {
     fn named(&self) -> impl Iterator<Item = &Tasks> {
         let tasks = self.experiment.rows[self.row].tasks.iter();
         tasks.filter(|tasks| tasks.name.is_some())
+    }
+
+    /// Files that tasks name are not given to others as their own.
+    fn set_apart(&self, row: &Row, files: &mut [Files]) {
+        for place in files {
+            let on_it = |tasks: &&Tasks| self.experiment.task(tasks).volume == place.name;
+            let named: BTreeSet<u32> =
+                row.tasks.iter().filter(on_it).filter_map(|tasks| tasks.file).collect();
+            place.unused.retain(|file| !named.contains(&(file - place.first)));
+        }
     }
 
     fn add_tasks(
@@ -160,10 +173,7 @@ fn ioprio(class: Option<IoniceClass>, level: Option<u8>) -> IoPrio {
 fn file_of(tasks: &Tasks, place: &mut Files, prng: &mut Prng) -> u32 {
     match tasks.file {
         Some(file) => place.first + file,
-        None => {
-            let count = place.unused.len().max(1) as u32;
-            place.pick(prng, count)
-        }
+        None => place.pick(prng),
     }
 }
 
@@ -290,5 +300,5 @@ fn lay_out(volume: &Volume, host: &Host, loaded: &mut Loaded, prng: &mut Prng) -
         // A partition is shared by all its tasks.
         unused.clear();
     }
-    Files { name: volume.name.clone(), first, bytes, unused }
+    Files { name: volume.name.clone(), first, count, bytes, unused }
 }
