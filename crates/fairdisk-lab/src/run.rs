@@ -1,6 +1,7 @@
 //! Ensembles: every arm, row and seed of a plan, on all cores, with the same result on any number
 //! of them.
 
+mod ramp;
 mod watch;
 
 pub use watch::Kept;
@@ -9,7 +10,8 @@ use crate::plan::{GroupNumbers, Obstacle, Plan, PlannedArm, PlannedRow, Setup};
 use fairdisk_core::{GroupId, Histogram, Instant, Prng, Span};
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::Device as _;
-use fairdisk_sim::{TaskReport, World};
+use fairdisk_sim::{Machine, TaskReport, World};
+use ramp::demand_left;
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::ops::Range;
@@ -188,8 +190,8 @@ const STOP_CHECK: Span = Span::from_s(10);
 /// would notice.
 ///
 /// # Errors
-/// The load does not fit the disk, the scheduler refuses a group's floor, or all tasks are done
-/// before anything is measured.
+/// The load does not fit the disk, the scheduler refuses a group's floor, or all tasks, or those of
+/// a line of the report, are done before anything is measured.
 pub fn run_once(
     plan: &Plan,
     arm: &PlannedArm,
@@ -216,13 +218,7 @@ fn run_disk(
     let end = Instant::ZERO + row.duration.unwrap_or(RUN_MAX);
     if plan.ramp > Span::ZERO {
         world.run_until(Instant::ZERO + plan.ramp);
-        if world.machine().is_done() {
-            let seconds = plan.ramp.as_ns() as f64 / 1e9;
-            return Err(Obstacle::Load(format!(
-                "all tasks were done within the {seconds} s of `ramp_s`, which are not measured; \
-                 lower it, or give them more to do"
-            )));
-        }
+        demand_left(plan, row, &named, world.machine())?;
         world.machine_mut().restart_tallies();
     }
     let before = work(&world);
@@ -256,7 +252,7 @@ fn work(world: &World<Scheduler>) -> Vec<Span> {
 /// Reads the result off a machine. `root_at` is the place of the root group among those of the
 /// load, if tasks of the load are in it.
 pub fn collect<E: fairdisk_core::Elevator>(
-    machine: &fairdisk_sim::Machine<E>,
+    machine: &Machine<E>,
     named: &[Range<usize>],
     root_at: Option<usize>,
     began: Instant,
@@ -308,7 +304,7 @@ pub fn collect<E: fairdisk_core::Elevator>(
 
 /// Whether a group of which all tasks are done was done before the last part of the run.
 fn is_done_early<E: fairdisk_core::Elevator>(
-    machine: &fairdisk_sim::Machine<E>,
+    machine: &Machine<E>,
     began: Instant,
     until: Instant,
 ) -> bool {

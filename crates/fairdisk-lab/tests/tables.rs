@@ -3,13 +3,14 @@
 
 use fairdisk_core::Prng;
 use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::run::run_once;
 use std::collections::BTreeSet;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// The plan of the experiment `mine` with this text behind its `id` and `title`.
-fn plan(text: &str) -> Plan {
+/// The experiment `mine` with this text behind its `id` and `title`, or why it is none.
+fn read(text: &str) -> Result<Plan, String> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let name = format!("fairdisk-tables-{}-{number}", std::process::id());
@@ -20,7 +21,16 @@ fn plan(text: &str) -> Plan {
     std::fs::write(&path, text).expect("a file can be written");
     let plan = Plan::experiment(&path.to_string_lossy(), &Options::default());
     std::fs::remove_dir_all(&place).expect("it is ours");
-    plan.unwrap_or_else(|error| panic!("{error}"))
+    plan.map_err(|error| error.to_string())
+}
+
+fn plan(text: &str) -> Plan {
+    read(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Why the text is no experiment.
+fn refusal(text: &str) -> String {
+    read(text).expect_err("it is refused")
 }
 
 /// On an ordinary disk with four files: a line on the whole experiment, the tasks of the one row,
@@ -76,4 +86,28 @@ fn a_file_that_a_task_names_is_no_others_own() {
         let apart: BTreeSet<u32> = files.iter().copied().collect();
         assert_eq!((apart.len(), files[3]), (4, 2), "{files:?}");
     }
+}
+
+// ---- a ramp ----------------------------------------------------------------------------------
+
+const SHORT_AND_LONG: &str = "{ group = \"a\", file = 0, name = \"short\", bytes_mib = 1 }, \
+     { group = \"b\", file = 1, name = \"long\" }";
+
+#[test]
+fn a_named_task_that_is_done_within_the_ramp_has_no_rate() {
+    let plan = plan(&table("duration_s = 20\nramp_s = 10", SHORT_AND_LONG, ""));
+    let run = run_once(&plan, &plan.arms[0], &plan.rows[0], 0, &AtomicBool::new(false));
+    let refused = run.expect_err("nothing of it is measured").to_string();
+    let expected = "row `row`: all tasks of `short` were done within the 10 s of `ramp_s`";
+    assert!(refused.contains(expected), "{refused}");
+}
+
+#[test]
+fn seconds_are_not_published_of_a_task_whose_beginning_is_left_out() {
+    let published = "[[published]]\narm = \"flat\"\nrow = \"row\"\nseconds = [3, 4]";
+    let text = |whole: &str| table(whole, SHORT_AND_LONG, published);
+    let refused = refusal(&text("duration_s = 20\nramp_s = 1"));
+    assert!(refused.contains("`seconds` are counted from a task's beginning"), "{refused}");
+    assert!(refused.contains("drop `ramp_s`, or give `mb_per_s`"), "{refused}");
+    plan(&text("duration_s = 20"));
 }

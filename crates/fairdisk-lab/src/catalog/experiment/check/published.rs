@@ -97,6 +97,11 @@ pub(super) fn check_published(
         let text = "`ios` and `percent` exclude each other; drop `percent`";
         return Err((key("percent"), text.to_owned()));
     }
+    if seconds.is_some() && experiment.ramp_s > 0.0 {
+        let text = "`seconds` are counted from a task's beginning, which `ramp_s` leaves out; drop \
+                    `ramp_s`, or give `mb_per_s`, the rate behind it";
+        return Err((key("seconds"), text.to_owned()));
+    }
     check_figures(&key, published)
 }
 

@@ -1,0 +1,32 @@
+//! What is not measured must leave something that is.
+
+use crate::plan::{Obstacle, Plan, PlannedRow};
+use fairdisk_sched::Scheduler;
+use fairdisk_sim::Machine;
+use std::ops::Range;
+
+/// Demands that something is left to measure at the end of the ramp: of all tasks together, and of
+/// each line of the report.
+pub(super) fn demand_left(
+    plan: &Plan,
+    row: &PlannedRow,
+    named: &[Range<usize>],
+    machine: &Machine<Scheduler>,
+) -> Result<(), Obstacle> {
+    let is_done: Vec<bool> = machine.task_ends().map(|(_, end)| end.is_some()).collect();
+    let are_done = |tasks: &Range<usize>| {
+        is_done.get(tasks.clone()).is_some_and(|tasks| tasks.iter().all(|done| *done))
+    };
+    let who = if are_done(&(0..is_done.len())) {
+        "all tasks".to_owned()
+    } else {
+        let Some(line) = named.iter().position(are_done) else { return Ok(()) };
+        let names = row.load.task_names();
+        format!("row `{}`: all tasks of `{}`", row.label, names[line % names.len()])
+    };
+    let seconds = plan.ramp.as_ns() as f64 / 1e9;
+    Err(Obstacle::Load(format!(
+        "{who} were done within the {seconds} s of `ramp_s`, which are not measured; lower it, or \
+         give them more to do"
+    )))
+}
