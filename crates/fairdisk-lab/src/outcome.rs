@@ -14,8 +14,7 @@ pub use score::Score;
 pub use table::{Style, to_table};
 pub(crate) use table::{runs, widest};
 
-use crate::catalog::experiment::Published;
-use crate::plan::{Plan, ROOT_GROUP};
+use crate::plan::{Figures, Plan, ROOT_GROUP};
 use crate::run::{Ensemble, GroupRun, PlanRuns, Refused, RunEnd, RunResult};
 use fairdisk_core::Histogram;
 
@@ -168,6 +167,14 @@ pub struct GroupOutcome {
 }
 
 impl GroupOutcome {
+    /// The part it has in all I/Os, as it is compared: where something is published, with those of
+    /// the groups in it.
+    #[must_use]
+    pub fn compared_share(&self) -> Spread {
+        let published = self.published.filter(|published| published.share.is_some());
+        published.map_or(self.share, |published| published.ours)
+    }
+
     /// What several groups came to, under one name; `None` of no group. Spreads are not known.
     pub(crate) fn together<'a>(name: &str, groups: impl Iterator<Item = &'a Self>) -> Option<Self> {
         let add = |one: Self, other: Self| {
@@ -193,7 +200,7 @@ impl GroupOutcome {
     }
 }
 
-/// What the source prints for a group.
+/// What the source prints for a group, with the groups in it.
 #[derive(Clone, Copy, Debug)]
 pub struct PublishedGroup {
     /// I/Os.
@@ -202,6 +209,10 @@ pub struct PublishedGroup {
     pub share: Option<f64>,
     /// Reads as part of its I/Os.
     pub read_share: Option<f64>,
+    /// What `share` is compared with: the part that the group and those in it have in all I/Os.
+    pub ours: Spread,
+    /// Whether that could be another one: not where one group has all tasks.
+    pub is_contested: bool,
 }
 
 /// One named task of a row.
@@ -293,7 +304,7 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         total_bytes: bytes as f64 / n,
         groups: groups(plan, ensemble, published),
         tasks: tasks(plan, ensemble, published),
-        published_total: published.and_then(|published| published.total),
+        published_total: published.and_then(Figures::total),
         journal_hash: runs.first().map_or(0, |run| run.journal_hash),
         submitted: sum(&|run| run.submitted),
         completed: sum(&|run| run.completed),
@@ -319,14 +330,14 @@ const ROOT: [&str; 2] = [ROOT_GROUP, "/ (root)"];
 const TIME_SHOWN: f64 = 0.0005;
 
 /// The groups of the load and, if the disk was busy for it, the root group.
-fn groups(plan: &Plan, ensemble: &Ensemble, published: Option<&Published>) -> Vec<GroupOutcome> {
+fn groups(plan: &Plan, ensemble: &Ensemble, published: Option<&Figures>) -> Vec<GroupOutcome> {
     let names = plan.rows[ensemble.row].load.group_names();
     let root_name = ROOT[usize::from(names.iter().any(|name| name == ROOT[0]))];
     let mut groups: Vec<GroupOutcome> = names
         .into_iter()
         .enumerate()
         .map(|(at, name)| {
-            let published = published.and_then(|published| published_group(published, at));
+            let published = published.and_then(|figures| published_group(figures, at, ensemble));
             GroupOutcome { published, ..group(ensemble, name, &|run| &run.groups[at]) }
         })
         .collect();
@@ -335,11 +346,22 @@ fn groups(plan: &Plan, ensemble: &Ensemble, published: Option<&Published>) -> Ve
     groups
 }
 
-fn published_group(published: &Published, at: usize) -> Option<PublishedGroup> {
-    let read_share = published.read_percent.as_ref().map(|list| list[at] / 100.0);
-    let ios = published.ios.as_ref().map(|list| list[at]);
-    let share = published.share(at);
-    (share.is_some() || read_share.is_some()).then_some(PublishedGroup { ios, share, read_share })
+fn published_group(figures: &Figures, at: usize, ensemble: &Ensemble) -> Option<PublishedGroup> {
+    let read_share = figures.published.read_percent.as_ref().map(|list| list[at] / 100.0);
+    let ios = figures.published.ios.as_ref().map(|list| list[at]);
+    let share = figures.share(at);
+    let members = figures.members(at);
+    let ours = |run: &RunResult| {
+        let ios = members.iter().map(|member| run.groups[*member].ios).sum::<u64>();
+        part(ios as f64, total_ios(run) as f64)
+    };
+    (share.is_some() || read_share.is_some()).then(|| PublishedGroup {
+        ios,
+        share,
+        read_share,
+        ours: Spread::of(&ensemble.runs.iter().map(ours).collect::<Vec<f64>>()),
+        is_contested: figures.is_contested(at),
+    })
 }
 
 /// How long the disk was busy, for whomever.
@@ -381,7 +403,8 @@ fn group(
     }
 }
 
-fn tasks(plan: &Plan, ensemble: &Ensemble, published: Option<&Published>) -> Vec<TaskOutcome> {
+fn tasks(plan: &Plan, ensemble: &Ensemble, figures: Option<&Figures>) -> Vec<TaskOutcome> {
+    let published = figures.map(|figures| &figures.published);
     let load = &plan.rows[ensemble.row].load;
     let names = load.task_names();
     let figure = |list: Option<&Vec<f64>>, at: usize| list.and_then(|list| list.get(at)).copied();

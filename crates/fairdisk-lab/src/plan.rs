@@ -3,6 +3,7 @@
 mod alone;
 mod configured;
 mod experiment_load;
+mod figures;
 mod jobfile_files;
 mod jobfile_load;
 mod jobfile_notes;
@@ -13,6 +14,7 @@ mod setup;
 mod unheeded;
 
 pub(crate) use alone::{Single, pauses};
+pub use figures::Figures;
 pub use numbers::{GroupNumbers, ROOT_GROUP};
 pub use setup::{GroupLabel, Load, Loaded, Obstacle, Setup, Written};
 
@@ -127,7 +129,7 @@ pub struct Plan {
     pub keep_journal: bool,
     /// What the source prints about one arm beside another, for arms and rows that are run.
     pub published_changes: Vec<PublishedChange>,
-    published: Vec<Published>,
+    published: Vec<Figures>,
     costs: OnceLock<CostModel>,
 }
 
@@ -170,7 +172,8 @@ impl Plan {
             })
         };
         let arms = load_arms(&experiment.arms, options)?;
-        let published = comparable(experiment.published, is_as_long);
+        let published = comparable(experiment.published.clone(), is_as_long).into_iter();
+        let published = published.map(|one| Figures::new(&experiment, one)).collect();
         Ok(Self {
             spec: Spec::Experiment,
             device: spec,
@@ -201,8 +204,9 @@ impl Plan {
 
     /// What the source prints for a row under an arm.
     #[must_use]
-    pub fn published(&self, arm: &str, row: &str) -> Option<&Published> {
-        self.published.iter().find(|published| published.arm == arm && published.row == row)
+    pub fn published(&self, arm: &str, row: &str) -> Option<&Figures> {
+        let is_of = |published: &Published| published.arm == arm && published.row == row;
+        self.published.iter().find(|figures| is_of(&figures.published))
     }
 }
 

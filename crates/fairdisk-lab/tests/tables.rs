@@ -2,8 +2,9 @@
 //! with the figures.
 
 use fairdisk_core::Prng;
+use fairdisk_lab::outcome::{Outcome, Score, Shell, Style, to_table};
 use fairdisk_lab::plan::{Options, Plan};
-use fairdisk_lab::run::run_once;
+use fairdisk_lab::run::{run_once, run_plan};
 use std::collections::BTreeSet;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -110,4 +111,62 @@ fn seconds_are_not_published_of_a_task_whose_beginning_is_left_out() {
     assert!(refused.contains("`seconds` are counted from a task's beginning"), "{refused}");
     assert!(refused.contains("drop `ramp_s`, or give `mb_per_s`"), "{refused}");
     plan(&text("duration_s = 20"));
+}
+
+// ---- figures of groups -----------------------------------------------------------------------
+
+const BOTH: &str = "{ group = \"a\", count = 2 }, { group = \"b\", count = 2 }";
+
+/// The row of `table` with these figures published.
+fn published(tasks: &str, figures: &str) -> String {
+    let more = format!("[[published]]\narm = \"flat\"\nrow = \"row\"\n{figures}");
+    table("duration_s = 2\nseeds = 1", tasks, &more)
+}
+
+fn outcome(text: &str) -> Outcome {
+    let plan = plan(text);
+    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    Outcome::new(&plan, Shell::Lab, &ensembles)
+}
+
+#[test]
+fn counts_of_all_groups_are_a_total() {
+    let one = outcome(&published(BOTH, "ios = [7000, 5400]"));
+    assert_eq!(one.rows[0].published_total, Some(12400.0));
+    let score = Score::of(&one).expect("something is published");
+    assert!(score.total_error_mean.is_some_and(|error| error > 0.5), "{score:?}");
+    plan(&published(BOTH, "total = 12401\nios = [7000, 5400]"));
+    let refused = refusal(&published(BOTH, "total = 700\nios = [70000, 54000]"));
+    assert!(refused.contains("`total` is 700, but `ios` come to 124000"), "{refused}");
+}
+
+#[test]
+fn a_share_that_could_be_no_other_is_no_cell_of_the_score() {
+    let one = outcome(&published("{ group = \"a\", count = 2 }", "ios = [500, 0]"));
+    let score = Score::of(&one).expect("a total is published");
+    assert_eq!((score.cells, score.total_error_mean.is_some()), (0, true));
+    let both = outcome(&published(BOTH, "ios = [500, 400]"));
+    assert_eq!(Score::of(&both).expect("shares are published").cells, 2);
+}
+
+#[test]
+fn the_figure_of_a_group_includes_those_of_the_groups_in_it() {
+    let inner = "{ group = \"b\", count = 2 }, { group = \"c\", count = 2 }";
+    let text = |figures: &str| {
+        let third = "[[group]]\nname = \"c\"\nparent = \"a\"\n[[row]]";
+        published(inner, figures).replace("[[row]]", third)
+    };
+    let one = outcome(&text("ios = [600, 400, 600]"));
+    let row = &one.rows[0];
+    assert_eq!(row.published_total, Some(1000.0));
+    let [outer, _, inner] = &row.groups[..] else { panic!("three groups: {row:?}") };
+    let figures = outer.published.expect("it is published");
+    assert_eq!((figures.share, outer.ios), (Some(0.6), 0.0));
+    assert!(inner.share.mean > 0.1 && figures.ours == inner.share, "{figures:?}");
+    assert_eq!(Score::of(&one).expect("shares are published").cells, 3);
+    let table = to_table(&one, Style::default());
+    let line = table.lines().find(|line| line.trim_start().starts_with("a ")).expect("its line");
+    assert!(line.contains(&format!(" {:.1} ", inner.share.mean * 100.0)), "{table}");
+    let refused = refusal(&text("percent = [10, 40, 60]"));
+    assert!(refused.contains("`percent` of group `a` is 10, of the groups in it 60"), "{refused}");
 }

@@ -155,8 +155,8 @@ fn group_columns(group: &GroupOutcome) -> [String; 11] {
     [
         group.name.clone(),
         format!("{:.0}", group.ios),
-        percent(group.share.mean),
-        percent(group.share.sd),
+        percent(group.compared_share().mean),
+        percent(group.compared_share().sd),
         published.map_or_else(|| "-".to_owned(), percent),
         percent(group.time_share),
         reads(group),

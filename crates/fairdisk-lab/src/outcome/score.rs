@@ -70,7 +70,10 @@ impl Score {
     pub fn of(outcome: &Outcome) -> Option<Self> {
         let groups = outcome.rows.iter().flat_map(|row| &row.groups);
         let shares: Vec<f64> = groups
-            .filter_map(|group| Some((group.share.mean - group.published?.share?).abs() * 100.0))
+            .filter_map(|group| {
+                let published = group.published.filter(|published| published.is_contested)?;
+                Some((published.ours.mean - published.share?).abs() * 100.0)
+            })
             .collect();
         let totals: Vec<f64> = outcome
             .rows

@@ -155,14 +155,15 @@ impl Columns {
     fn group(self, group: &GroupOutcome) -> String {
         let Self { width, .. } = self;
         let percent = |part: f64| part * 100.0;
-        let share = percent(group.share.mean);
+        let ours = group.compared_share();
+        let share = percent(ours.mean);
         let share = match self.spread {
-            true => format!("{share:>6.1} ± {:>3.1}", percent(group.share.sd)),
+            true => format!("{share:>6.1} ± {:>3.1}", percent(ours.sd)),
             false => format!("{share:>7.1}"),
         };
         let published = match group.published.and_then(|published| published.share) {
             Some(share) => {
-                let error = percent(group.share.mean - share);
+                let error = percent(ours.mean - share);
                 format!("  {:>9.1}  {error:>+6.1}", percent(share))
             }
             None if self.published => format!("  {:>9}  {:>6}", "-", "-"),

@@ -50,6 +50,12 @@ fn numbers(groups: &[Group]) -> GroupNumbers {
     GroupNumbers { root: groups.iter().position(|group| group.name == ROOT_GROUP) }
 }
 
+/// The groups' numbers in the machine, and what they ask for.
+pub(super) fn labels(groups: &[Group]) -> (GroupNumbers, Vec<GroupLabel>) {
+    let numbers = numbers(groups);
+    (numbers, groups.iter().map(|group| label(groups, numbers, group)).collect())
+}
+
 /// Inode numbers below are the file system's own.
 const FIRST_INODE: u32 = 12;
 
@@ -57,9 +63,7 @@ impl Load for ExperimentLoad {
     fn build(&self, host: &Host, ionice: bool, prng: &mut Prng) -> Loaded {
         let row = &self.experiment.rows[self.row];
         let groups = self.experiment.groups_of(row);
-        let root = numbers(groups).root;
-        let labels =
-            groups.iter().map(|group| label(groups, GroupNumbers { root }, group)).collect();
+        let (GroupNumbers { root }, labels) = labels(groups);
         let mut loaded = Loaded { groups: labels, root, ..Loaded::default() };
         let mut files: Vec<Files> = self
             .experiment

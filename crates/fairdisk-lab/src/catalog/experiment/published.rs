@@ -75,12 +75,3 @@ impl PublishedChange {
         (low - percent).max(percent - high).max(0.0)
     }
 }
-
-impl Published {
-    /// The share of group `index` in the I/Os.
-    #[must_use]
-    pub fn share(&self, index: usize) -> Option<f64> {
-        let parts = self.ios.as_ref().or(self.percent.as_ref())?;
-        Some(parts.get(index)? / parts.iter().sum::<f64>())
-    }
-}

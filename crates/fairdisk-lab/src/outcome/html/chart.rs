@@ -31,8 +31,11 @@ pub(super) fn shares(arms: &[&RowOutcome]) -> String {
         }
         let published = arm.groups.iter().map(|group| group.published.and_then(|it| it.share));
         let published: Vec<f64> = published.map_while(|share| share).collect();
+        // With groups in groups they do not lie end to end.
+        let in_all: f64 = published.iter().sum();
+        let strokes = if in_all < 1.001 { arm.groups.len().saturating_sub(1) } else { 0 };
         let mut end = 0.0;
-        for share in published.iter().take(arm.groups.len().saturating_sub(1)) {
+        for share in published.iter().take(strokes) {
             end += share;
             write_stroke(&mut out, top, end);
         }
@@ -76,7 +79,7 @@ fn shares_in_words(arm: &RowOutcome) -> String {
         let published = group.published.and_then(|published| published.share);
         let published = published
             .map_or_else(String::new, |share| format!(" (published {:.1} %)", share * 100.0));
-        format!("{} {:.1} %{published}", group.name, group.share.mean * 100.0)
+        format!("{} {:.1} %{published}", group.name, group.compared_share().mean * 100.0)
     };
     let groups: Vec<String> = arm.groups.iter().map(group).collect();
     format!("{}: {}; {}.", arm.arm, groups.join(", "), total_in_words(arm))

@@ -2,7 +2,7 @@
 
 use crate::catalog::allowed::{Wrong, demand, demand_in};
 use crate::catalog::error::unknown;
-use crate::catalog::experiment::{Experiment, Published, PublishedChange};
+use crate::catalog::experiment::{Experiment, Group, Published, PublishedChange};
 
 /// No source prints a larger figure.
 const FIGURE_MAX: f64 = 1e15;
@@ -70,12 +70,12 @@ pub(super) fn check_published(
         let text = format!("arm `{arm}`, row `{row}` is published above; drop one of the two");
         return Err((key("row"), text));
     }
-    let groups = experiment.groups_of(row).len();
+    let groups = experiment.groups_of(row);
     let named = row.tasks.iter().filter(|tasks| tasks.name.is_some()).count();
     let lists = [
-        ("ios", &published.ios, groups, "groups"),
-        ("percent", &published.percent, groups, "groups"),
-        ("read_percent", &published.read_percent, groups, "groups"),
+        ("ios", &published.ios, groups.len(), "groups"),
+        ("percent", &published.percent, groups.len(), "groups"),
+        ("read_percent", &published.read_percent, groups.len(), "groups"),
         ("seconds", &published.seconds, named, "named tasks"),
         ("mb_per_s", &published.mb_per_s, named, "named tasks"),
     ];
@@ -102,7 +102,8 @@ pub(super) fn check_published(
                     `ramp_s`, or give `mb_per_s`, the rate behind it";
         return Err((key("seconds"), text.to_owned()));
     }
-    check_figures(&key, published)
+    check_figures(&key, published)?;
+    check_sums(&key, groups, published)
 }
 
 /// Figures that others can be compared with.
@@ -124,11 +125,49 @@ fn check_figures(key: &impl Fn(&str) -> String, published: &Published) -> Result
             demand_in(0.0..=100.0, &key(name), Some(*figure), "0 to 100")?;
         }
     }
-    let sum = |list: &Option<Vec<f64>>| list.as_ref().map(|list| list.iter().sum::<f64>());
+    let nothing = ios.as_ref().is_some_and(|ios| ios.iter().all(|figure| *figure == 0.0));
     let text = "at least one figure above 0, for shares are compared";
-    demand(sum(ios).is_none_or(|sum| sum > 0.0), &key("ios"), "0 for all groups", text)?;
-    // Sources round.
-    let all = sum(percent).filter(|sum| !(98.0..=102.0).contains(sum));
+    demand(!nothing, &key("ios"), "0 for all groups", text)
+}
+
+/// Figures that agree with each other. That of a group includes those of the groups in it.
+fn check_sums(
+    key: &impl Fn(&str) -> String,
+    groups: &[Group],
+    published: &Published,
+) -> Result<(), Wrong> {
+    let Published { total, ios, percent, .. } = published;
+    let sum = |list: &[f64], outer: Option<&str>| {
+        let within = groups.iter().zip(list).filter(|(group, _)| group.parent.as_deref() == outer);
+        within.map(|(_, figure)| figure).sum::<f64>()
+    };
+    for (name, list) in [("ios", ios), ("percent", percent)] {
+        let Some(list) = list else { continue };
+        for (Group { name: outer, .. }, figure) in groups.iter().zip(list) {
+            let inner = sum(list, Some(outer));
+            if inner > figure + rounding(*figure, list.len()) {
+                let text = format!(
+                    "`{name}` of group `{outer}` is {figure}, of the groups in it {inner}; the \
+                     figure of a group includes those of the groups in it"
+                );
+                return Err((key(name), text));
+            }
+        }
+    }
+    if let (Some(total), Some(ios)) = (total, ios) {
+        let all = sum(ios, None);
+        if (all - total).abs() > rounding(*total, ios.len()) {
+            let text = format!("`total` is {total}, but `ios` come to {all}; correct one of them");
+            return Err((key("total"), text));
+        }
+    }
+    let all = percent.as_ref().map(|list| sum(list, None));
+    let all = all.filter(|sum| !(98.0..=102.0).contains(sum));
     let found = format!("{} for all groups together", all.unwrap_or_default());
     demand(all.is_none(), &key("percent"), found, "98 to 102, for they are parts of the whole")
+}
+
+/// How far the sum of so many figures may be off, for sources round.
+fn rounding(sum: f64, figures: usize) -> f64 {
+    (sum * 0.02).max(figures as f64)
 }
