@@ -170,3 +170,28 @@ fn the_figure_of_a_group_includes_those_of_the_groups_in_it() {
     let refused = refusal(&text("percent = [10, 40, 60]"));
     assert!(refused.contains("`percent` of group `a` is 10, of the groups in it 60"), "{refused}");
 }
+
+// ---- what no arm uses ------------------------------------------------------------------------
+
+#[test]
+fn levels_that_no_arm_uses_are_refused() {
+    let levels = "{ group = \"a\", ionice_class = \"idle\" }, { group = \"b\", ionice = 7 }";
+    let text = table("duration_s = 1", levels, "");
+    let refused = refusal(&text);
+    assert!(refused.contains("no arm has `ionice = true`"), "{refused}");
+    assert!(refused.contains("mine.toml:19: "), "its line: {refused}");
+    plan(&text.replace("scheduler =", "ionice = true\nscheduler ="));
+    let group = table("duration_s = 1", BOTH, "").replace("\"b\"\n", "\"b\"\nionice = 3\n");
+    assert!(refusal(&group).contains("mine.toml:17: "), "{}", refusal(&group));
+}
+
+#[test]
+fn priorities_of_an_arm_do_not_replace_weights() {
+    let text = |key: &str| {
+        let group = format!("name = \"b\"\n{key}\n");
+        table("duration_s = 1", BOTH, "priorities = [7, 0]").replace("name = \"b\"\n", &group)
+    };
+    let refused = refusal(&text("weight = 100"));
+    assert!(refused.contains("group `b` of row `row` has a `weight`"), "{refused}");
+    plan(&text("priority = 3"));
+}

@@ -5,7 +5,7 @@ mod groups;
 mod published;
 mod volumes;
 
-use super::{Arm, Experiment, OpMix, Row, Tasks, Until};
+use super::{Arm, Experiment, Group, OpMix, Row, Tasks, Until};
 use crate::catalog::allowed::{Wrong, demand, demand_in};
 use crate::catalog::error::unknown;
 use crate::catalog::library::{Kind, check_id, find};
@@ -52,6 +52,7 @@ pub(super) fn check(experiment: &Experiment, id: &str) -> Result<(), Wrong> {
         check_row(experiment, &format!("row.{at}"), row)?;
     }
     check_defaults(experiment)?;
+    check_levels(experiment)?;
     for (at, published) in experiment.published.iter().enumerate() {
         check_published(experiment, at, published)?;
     }
@@ -131,6 +132,14 @@ fn check_priorities(experiment: &Experiment, path: &str, arm: &Arm) -> Result<()
                 format!("{} priorities; row `{label}` has {groups} groups", priorities.len());
             return Err((path.to_owned(), text));
         }
+        let weighted = experiment.groups_of(row).iter().find(|group| group.weight.is_some());
+        if let Some(Group { name, .. }) = weighted {
+            let text = format!(
+                "group `{name}` of row `{label}` has a `weight`, which `priorities` would replace; \
+                 drop one of them"
+            );
+            return Err((path.to_owned(), text));
+        }
     }
     let mut each = priorities.iter().enumerate();
     each.try_for_each(|(at, one)| demand_in(0..=7, &format!("{path}.{at}"), Some(*one), "0 to 7"))
@@ -168,6 +177,35 @@ fn check_defaults(experiment: &Experiment) -> Result<(), Wrong> {
         return unused("advice", "no task has a mapping; drop `advice`");
     }
     Ok(())
+}
+
+/// Nor are levels in an experiment without an arm that uses them.
+fn check_levels(experiment: &Experiment) -> Result<(), Wrong> {
+    if experiment.arms.iter().any(|arm| arm.ionice) {
+        return Ok(());
+    }
+    let of_groups = |path: String, groups: &[Group]| {
+        let has_one = |group: &Group| (group.ionice.is_some(), group.ionice_class.is_some());
+        first_level(&path, groups.iter().map(has_one))
+    };
+    let of_row = |(at, row): (usize, &Row)| {
+        let has_one = |tasks: &Tasks| (tasks.ionice.is_some(), tasks.ionice_class.is_some());
+        let of_tasks = || first_level(&format!("row.{at}.tasks"), row.tasks.iter().map(has_one));
+        of_groups(format!("row.{at}.groups"), &row.groups).or_else(of_tasks)
+    };
+    let first = of_groups("group".to_owned(), &experiment.groups)
+        .or_else(|| experiment.rows.iter().enumerate().find_map(of_row));
+    let text = "no arm has `ionice = true`, so that no task has it; add that to an arm, or drop it";
+    first.map_or(Ok(()), |path| Err((path, text.to_owned())))
+}
+
+/// The key of the first level, or class, where each at `path` has one or not.
+fn first_level(path: &str, each: impl Iterator<Item = (bool, bool)>) -> Option<String> {
+    each.enumerate().find_map(|(at, has)| match has {
+        (true, _) => Some(format!("{path}.{at}.ionice")),
+        (false, true) => Some(format!("{path}.{at}.ionice_class")),
+        (false, false) => None,
+    })
 }
 
 fn check_row(experiment: &Experiment, path: &str, row: &Row) -> Result<(), Wrong> {
