@@ -33,6 +33,8 @@ struct FilePages {
     /// A [`Page`] each. Zeroes, which the system hands out only where they are changed: a file may
     /// be a whole disk.
     states: Vec<u8>,
+    /// How many entries of the queue each page has left behind. Zeroes, likewise.
+    left_behind: Vec<u16>,
     /// Tasks that map it.
     mappings: u32,
 }
@@ -45,14 +47,26 @@ impl FilePages {
     fn set(&mut self, page: u64, state: Page) {
         self.states[page as usize] = state as u8;
     }
+
+    /// The first entry of the page leaves the queue; whether the page had left it behind. Of
+    /// several entries only the last can be in use.
+    fn leave(&mut self, page: u64) -> bool {
+        let left_behind = &mut self.left_behind[page as usize];
+        let is_one = *left_behind > 0;
+        *left_behind -= u16::from(is_one);
+        is_one
+    }
 }
 
 /// The pages of all files.
 #[derive(Debug)]
 pub(crate) struct PageCache {
     files: Vec<FilePages>,
-    /// All pages in memory or on the way to it, the first to go in front: file and page.
+    /// All pages in memory or on the way to it, the first to go in front: file and page. Entries
+    /// that pages left behind are passed over.
     queue: VecDeque<(u32, u32)>,
+    /// How many those are.
+    left_behind: usize,
     capacity: usize,
 }
 
@@ -60,11 +74,16 @@ impl PageCache {
     /// A memory for `capacity` pages, empty. Of every file its size in pages, 0 if all tasks go
     /// past the page cache there.
     pub(crate) fn new(capacity: u64, file_pages: impl Iterator<Item = u64>) -> Self {
-        let states = file_pages.map(|pages| vec![0; pages as usize]);
-        let files: Vec<_> = states.map(|states| FilePages { states, mappings: 0 }).collect();
+        let file = |pages: u64| FilePages {
+            states: vec![0; pages as usize],
+            left_behind: vec![0; pages as usize],
+            mappings: 0,
+        };
+        let files: Vec<FilePages> = file_pages.map(file).collect();
         let all: usize = files.iter().map(|file| file.states.len()).sum();
         let capacity = (capacity as usize).min(all);
-        Self { files, queue: VecDeque::with_capacity(capacity + 1), capacity }
+        let queue = VecDeque::with_capacity(capacity + capacity / 2 + 2);
+        Self { files, queue, left_behind: 0, capacity }
     }
 
     /// How many pages the file has.
@@ -146,37 +165,60 @@ impl PageCache {
     /// (`posix_fadvise` with `DONTNEED`); what is on the way stays. The one who asks maps it
     /// himself or not.
     pub(crate) fn drop_file(&mut self, file: u32, is_mapped: bool) {
-        if self.files[file as usize].mappings <= u32::from(is_mapped) {
-            self.drop_where(file, |_| true);
+        let FilePages { states, mappings, .. } = &self.files[file as usize];
+        if *mappings <= u32::from(is_mapped) && !states.is_empty() {
+            self.sweep(Some(file));
         }
     }
 
     /// The pages are written or trimmed past the page cache: what is in memory of them is dropped.
     pub(crate) fn overtaken(&mut self, file: u32, pages: Range<u64>) {
-        if pages.clone().any(|page| self.is_present(file, page)) {
-            self.drop_where(file, |page| pages.contains(&page));
+        for page in pages {
+            if self.is_present(file, page) {
+                self.drop_page(file, page);
+            }
         }
     }
 
-    fn drop_where(&mut self, file: u32, chosen: impl Fn(u64) -> bool) {
+    /// The page, which is in memory, is dropped. Its entry stays in the queue: looking for it takes
+    /// as long as there are pages in memory.
+    fn drop_page(&mut self, file: u32, page: u64) {
         let pages = &mut self.files[file as usize];
-        if pages.states.is_empty() {
-            return;
+        pages.set(page, Page::Absent);
+        let left_behind = &mut pages.left_behind[page as usize];
+        *left_behind += 1;
+        self.left_behind += 1;
+        if *left_behind == u16::MAX || self.left_behind > self.capacity / 2 {
+            self.sweep(None);
         }
-        self.queue.retain(|&(owner, page)| {
-            let page = u64::from(page);
-            let stays = owner != file || pages.get(page) == Page::Coming || !chosen(page);
+    }
+
+    /// Takes what pages left behind off the queue, and what is in memory of `dropped`.
+    fn sweep(&mut self, dropped: Option<u32>) {
+        let files = &mut self.files;
+        self.queue.retain(|&(file, page)| {
+            let (pages, page) = (&mut files[file as usize], u64::from(page));
+            if pages.leave(page) {
+                return false;
+            }
+            let stays = dropped != Some(file) || pages.get(page) == Page::Coming;
             if !stays {
                 pages.set(page, Page::Absent);
             }
             stays
         });
+        self.left_behind = 0;
+    }
+
+    /// How many pages are in memory or on the way to it.
+    fn held(&self) -> usize {
+        self.queue.len() - self.left_behind
     }
 
     /// The page comes to memory; others make room.
     fn add(&mut self, file: u32, page: u64, state: Page) {
         // Several, where so many were on the way that none could go.
-        while self.queue.len() >= self.capacity && self.evict() {}
+        while self.held() >= self.capacity && self.evict() {}
         self.files[file as usize].set(page, state);
         self.queue.push_back((file, page as u32));
     }
@@ -184,15 +226,21 @@ impl PageCache {
     /// The first page in the queue that may go goes; whether there was one, since none does that is
     /// on the way.
     fn evict(&mut self) -> bool {
-        for _ in 0..2 * self.queue.len() {
+        let mut looks = 2 * self.held();
+        while looks > 0 {
             let Some((file, page)) = self.queue.pop_front() else { return false };
-            let pages = &mut self.files[file as usize];
-            match pages.get(u64::from(page)) {
+            let (pages, at) = (&mut self.files[file as usize], u64::from(page));
+            if pages.leave(at) {
+                self.left_behind -= 1;
+                continue;
+            }
+            looks -= 1;
+            match pages.get(at) {
                 Page::Idle | Page::Read | Page::Absent => {
-                    pages.set(u64::from(page), Page::Absent);
+                    pages.set(at, Page::Absent);
                     return true;
                 }
-                Page::Used => pages.set(u64::from(page), Page::Idle),
+                Page::Used => pages.set(at, Page::Idle),
                 Page::Coming => {}
             }
             self.queue.push_back((file, page));
@@ -262,7 +310,61 @@ mod tests {
         assert_eq!(cache.missing(0, 0, 9), Some((0, 3)));
         cache.overtaken(0, 4..40);
         assert!(cache.is_present(0, 3) && cache.is_absent(0, 4) && cache.is_absent(0, 5));
-        assert_eq!(cache.queue.len(), 1);
+        assert_eq!(cache.held(), 1);
+    }
+
+    /// What stays and what goes is as if the entries of pages that are written past the cache were
+    /// looked for and taken out at once.
+    #[test]
+    fn what_pages_leave_behind_in_the_queue_changes_nothing() {
+        let mut prng = fairdisk_core::Prng::new(24);
+        let mut cache = PageCache::new(24, [40, 40].into_iter());
+        let mut plain = PageCache::new(24, [40, 40].into_iter());
+        for _ in 0..20_000 {
+            let (file, page) = (prng.below(2) as u32, prng.below(40));
+            let end = (page + 1 + prng.below(6)).min(40);
+            let what = prng.below(8);
+            for cache in [&mut cache, &mut plain] {
+                match what {
+                    0 => cache.read(file, page..end),
+                    1 => cache.written(file, page..end),
+                    2 if cache.is_present(file, page) => cache.touch(file, page),
+                    3 if cache.page(file, page) == Page::Coming => {
+                        cache.arrived(file, page, page + 1);
+                    }
+                    4 | 5 => {
+                        if let Some((start, end)) = cache.missing(file, page, end) {
+                            cache.expect(file, start, end);
+                        }
+                    }
+                    6 => cache.overtaken(file, page..end),
+                    7 if page == 0 => cache.drop_file(file, false),
+                    _ => {}
+                }
+            }
+            plain.sweep(None);
+            for file in 0..2 {
+                let states = |cache: &PageCache| cache.files[file].states.clone();
+                assert_eq!(states(&cache), states(&plain));
+            }
+            assert_eq!(cache.held(), plain.queue.len());
+            assert!(cache.left_behind <= 12, "{cache:?}");
+        }
+    }
+
+    /// It takes no time to speak of; looking through all pages in memory for each takes minutes.
+    #[test]
+    fn writing_past_many_cached_pages_looks_at_those_alone() {
+        const PAGES: u64 = 1 << 20;
+        let mut cache = PageCache::new(PAGES, [PAGES].into_iter());
+        fill(&mut cache, 0, PAGES);
+        for page in 0..PAGES / 4 {
+            cache.overtaken(0, page..page + 1);
+        }
+        assert_eq!(cache.queue.len() as u64, PAGES, "nobody has looked for them");
+        assert_eq!(cache.held() as u64, PAGES / 4 * 3);
+        cache.written(0, 0..PAGES / 4);
+        assert!((0..PAGES).all(|page| cache.is_present(0, page)));
     }
 
     #[test]
