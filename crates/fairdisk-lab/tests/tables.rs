@@ -195,3 +195,35 @@ fn priorities_of_an_arm_do_not_replace_weights() {
     assert!(refused.contains("group `b` of row `row` has a `weight`"), "{refused}");
     plan(&text("priority = 3"));
 }
+
+// ---- files and the page cache ----------------------------------------------------------------
+
+/// Requests that reached the disk in a run of the row.
+fn requests(tasks: &str) -> u64 {
+    let plan = plan(&table("until = \"done\"", tasks, ""));
+    let run = run_once(&plan, &plan.arms[0], &plan.rows[0], 0, &AtomicBool::new(false));
+    run.unwrap_or_else(|error| panic!("{error}")).submitted
+}
+
+const DD: &str = "group = \"a\", order = \"sequential\", block_kib = 1024, bytes_mib";
+
+#[test]
+fn a_second_pass_finds_what_the_first_read_if_nothing_drops_it() {
+    let dd = |more: &str| requests(&format!("{{ {DD} = {more}, direct = false }}"));
+    let (once, twice) = (dd("64"), dd("128"));
+    assert!(twice > once * 3 / 2, "as by fio: {once}, then {twice}");
+    assert_eq!(dd("128, keeps_cache = true"), once);
+    let row = |tasks: &str| refusal(&table("duration_s = 1", tasks, ""));
+    let direct = row("{ group = \"a\", keeps_cache = true }");
+    assert!(direct.contains("`keeps_cache` is about the page cache"), "{direct}");
+}
+
+#[test]
+fn a_new_file_has_no_blocks_to_be_read_first() {
+    let dd = |more: &str| requests(&format!("{{ {DD} = 64, op = \"write\"{more} }}"));
+    // 64 MiB are 16384 blocks: 16 indirect blocks, and the one that points to them.
+    assert_eq!(dd("") - dd(", new = true"), 17);
+    let row = |tasks: &str| refusal(&table("duration_s = 1", tasks, ""));
+    let reader = row("{ group = \"a\", new = true }");
+    assert!(reader.contains("a new file has nothing to read or map yet"), "{reader}");
+}

@@ -176,6 +176,9 @@ impl<E: Elevator> Machine<E> {
             self.configure(Instant::ZERO, change, &mut ignored);
         }
         for (index, spec) in self.config.tasks.iter().enumerate() {
+            for file in spec.files.iter().filter(|_| spec.creates_files) {
+                self.files[*file as usize].create();
+            }
             let task = Task::new(
                 spec,
                 &self.config.files,

@@ -166,6 +166,7 @@ pub struct Defaults {
     order: Option<TaskOrder>,
     block_kib: Option<u64>,
     direct: Option<bool>,
+    keeps_cache: Option<bool>,
     mapped: Option<bool>,
     advice: Option<TaskAdvice>,
     bytes_mib: Option<u64>,
@@ -270,9 +271,13 @@ pub struct Tasks {
     volume: Option<String>,
     /// The file all of them use; without it each has a file of its own, picked at random.
     pub file: Option<u32>,
+    /// Whether they create their files.
+    #[serde(default)]
+    pub new: bool,
     order: Option<TaskOrder>,
     block_kib: Option<u64>,
     direct: Option<bool>,
+    keeps_cache: Option<bool>,
     mapped: Option<bool>,
     advice: Option<TaskAdvice>,
     bytes_mib: Option<u64>,
@@ -376,6 +381,7 @@ impl Experiment {
             order: tasks.order.or(defaults.order).unwrap_or(TaskOrder::Random),
             block_bytes: tasks.block_kib.or(defaults.block_kib).unwrap_or(4).saturating_mul(1024),
             direct: tasks.direct.or(defaults.direct).unwrap_or(true),
+            keeps_cache: tasks.keeps_cache.or(defaults.keeps_cache).unwrap_or(false),
             mapped: tasks.mapped.or(defaults.mapped).unwrap_or(false),
             advice: tasks.advice.or(defaults.advice).unwrap_or_default(),
             bytes: tasks.bytes_mib.or(defaults.bytes_mib).map(mib),
@@ -403,6 +409,8 @@ pub struct Task {
     pub block_bytes: u64,
     /// Past the page cache.
     pub direct: bool,
+    /// Whether what memory has of a file stays when it begins with it.
+    pub keeps_cache: bool,
     /// By page faults, through a mapping.
     pub mapped: bool,
     /// What it says about that.
@@ -413,4 +421,11 @@ pub struct Task {
     pub depth: u32,
     /// When it pauses.
     pub think: Option<Think>,
+}
+
+impl Task {
+    /// Whether it goes past the page cache: what is mapped never does.
+    const fn is_direct(&self) -> bool {
+        self.direct && !self.mapped
+    }
 }

@@ -153,6 +153,8 @@ impl ExperimentLoad {
                     depth: task.depth,
                     think: task.think,
                     buffered: !task.direct,
+                    keeps_cache: task.keeps_cache,
+                    creates_files: tasks.new,
                     mapped: task.mapped.then(|| advice(&task)),
                     start: start(prng),
                     stream: stream(&task, place.bytes),

@@ -96,6 +96,12 @@ impl File {
         }
     }
 
+    /// The file is made, with its indirect blocks in memory.
+    pub(crate) fn create(&mut self) {
+        self.cached.fill(true);
+        self.root_cached = true;
+    }
+
     /// Where the byte at `offset` lies, or what must be read to know. The block named counts as
     /// cached from then on: the caller reads it before it asks again.
     pub(crate) fn map(&mut self, offset: u64) -> Mapped {
@@ -166,6 +172,13 @@ mod tests {
         }
         let last = places.last().map_or(0, |lba| lba.0 - 8000);
         assert!((last + 8) * 512 <= ext_bytes_on_disk(20 * MIB));
+    }
+
+    #[test]
+    fn a_new_file_has_no_blocks_to_read() {
+        let mut file = file(VolumeKind::Ext2, 20 * MIB);
+        file.create();
+        assert!((0..20 * MIB).step_by(4096).all(|at| matches!(file.map(at), Mapped::At(..))));
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub struct TaskSpec {
     /// Whether what memory has of a file stays when it begins with it, for the first time or
     /// anew; else that is dropped first, as fio does.
     pub keeps_cache: bool,
+    /// Whether it creates its files: nothing on the disk says yet where their blocks are.
+    pub creates_files: bool,
     /// Whether a write returns only when it is durable.
     pub write_through: bool,
     /// Whether its I/Os end at once, without a disk.
@@ -75,6 +77,7 @@ impl Default for TaskSpec {
             file_advice: Advice::Normal,
             mapped: None,
             keeps_cache: false,
+            creates_files: false,
             write_through: false,
             nowhere: false,
             think: None,

@@ -5,7 +5,7 @@ mod groups;
 mod published;
 mod volumes;
 
-use super::{Arm, Experiment, Group, OpMix, Row, Tasks, Until};
+use super::{Arm, Experiment, Group, OpMix, Row, Task, Tasks, Until, Volume, VolumeType};
 use crate::catalog::allowed::{Wrong, demand, demand_in};
 use crate::catalog::error::unknown;
 use crate::catalog::library::{Kind, check_id, find};
@@ -169,9 +169,12 @@ fn check_defaults(experiment: &Experiment) -> Result<(), Wrong> {
     if defaults.read_percent.is_some() && !tasks().any(|task| task.op == OpMix::Mixed) {
         return unused("read_percent", "no task reads and writes; drop `read_percent`");
     }
-    let is_deep = |task: super::Task| task.depth > 1 && task.direct && !task.mapped;
+    let is_deep = |task: Task| task.depth > 1 && task.is_direct();
     if defaults.depth.is_some_and(|depth| depth > 1) && !tasks().any(is_deep) {
         return unused("depth", "no task has direct I/O, others are one at a time; drop `depth`");
+    }
+    if defaults.keeps_cache == Some(true) && tasks().all(|task| task.is_direct()) {
+        return unused("keeps_cache", "no task uses the page cache; drop `keeps_cache`");
     }
     if defaults.advice.is_some() && !tasks().any(|task| task.mapped) {
         return unused("advice", "no task has a mapping; drop `advice`");
@@ -261,6 +264,11 @@ fn check_tasks(experiment: &Experiment, path: &str, tasks: &Tasks) -> Result<(),
         return Err((path_of, text.to_owned()));
     }
     check_mapped(experiment, tasks, &key)?;
+    check_new(&format!("{path}.new"), volume, &task, tasks)?;
+    if tasks.keeps_cache == Some(true) && task.is_direct() {
+        let text = "`keeps_cache` is about the page cache; add `direct = false`, or drop it";
+        return Err((format!("{path}.keeps_cache"), text.to_owned()));
+    }
     let path_of = key("depth", tasks.depth.is_some(), defaults.depth.is_some());
     demand_in(1..=100_000, &path_of, Some(task.depth), "1 to 100000")?;
     if tasks.depth.is_some_and(|depth| depth > 1) && (task.mapped || !task.direct) {
@@ -277,6 +285,20 @@ fn check_tasks(experiment: &Experiment, path: &str, tasks: &Tasks) -> Result<(),
         return Err((path_of, text.to_owned()));
     }
     Ok(())
+}
+
+/// A new file has nothing to read yet.
+fn check_new(path: &str, volume: &Volume, task: &Task, tasks: &Tasks) -> Result<(), Wrong> {
+    let wrong = |text: &str| Err((path.to_owned(), text.to_owned()));
+    match tasks.new {
+        true if volume.kind == VolumeType::Raw => {
+            wrong("a raw volume has no files to create; drop `new`")
+        }
+        true if task.op != OpMix::Write || task.mapped => {
+            wrong("a new file has nothing to read or map yet; add `op = \"write\"`, or drop `new`")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A pause and how many I/Os are between two of them.
