@@ -428,7 +428,7 @@ fn tasks(plan: &Plan, ensemble: &Ensemble, figures: Option<&Figures>) -> Vec<Tas
             mb_per_s: Spread::of(&rates),
             finished,
             has_end,
-            published_mb_per_s: figure(rate.and_then(|p| p.mb_per_s.as_ref()), at),
+            published_mb_per_s: rate.and_then(|published| published.mb_per_s(at)),
             published_seconds: figure(published.and_then(|p| p.seconds.as_ref()), at),
         }
     };

@@ -227,3 +227,20 @@ fn a_new_file_has_no_blocks_to_be_read_first() {
     let reader = row("{ group = \"a\", new = true }");
     assert!(reader.contains("a new file has nothing to read or map yet"), "{reader}");
 }
+
+#[test]
+fn rates_have_the_unit_of_the_source() {
+    let tasks = "{ group = \"a\", name = \"one\" }, { group = \"b\", name = \"other\" }";
+    let text = |figures: &str| published(tasks, figures);
+    for (key, unit) in [("mb_per_s", 1.0), ("mib_per_s", 1.048_576), ("kib_per_s", 0.001_024)] {
+        let one = outcome(&text(&format!("{key} = [40, 50]")));
+        for (task, rate) in one.rows[0].tasks.iter().zip([40.0, 50.0]) {
+            let published = task.published_mb_per_s.expect("it is published");
+            assert!((published - rate * unit).abs() < 1e-9, "{key}: {task:?}");
+        }
+    }
+    let refused = refusal(&text("mb_per_s = [40, 50]\nkib_per_s = [40, 50]"));
+    assert!(refused.contains("`mb_per_s` and `kib_per_s` exclude each other"), "{refused}");
+    let short = refusal(&text("kib_per_s = [40]"));
+    assert!(short.contains("`kib_per_s` has 1 figures"), "{short}");
+}

@@ -21,8 +21,12 @@ pub struct Published {
     pub read_percent: Option<Vec<f64>>,
     /// Seconds of each named task, in order.
     pub seconds: Option<Vec<f64>>,
-    /// MB/s of each named task, in order.
+    /// Million bytes per second of each named task, in order.
     pub mb_per_s: Option<Vec<f64>>,
+    /// MiB/s instead.
+    pub mib_per_s: Option<Vec<f64>>,
+    /// KiB/s instead.
+    pub kib_per_s: Option<Vec<f64>>,
 }
 
 /// What the source prints about one arm beside another: how much more it does in the same time.
@@ -73,5 +77,24 @@ impl PublishedChange {
     pub fn distance(&self, percent: f64) -> f64 {
         let [low, high] = self.allowed();
         (low - percent).max(percent - high).max(0.0)
+    }
+}
+
+impl Published {
+    /// The rates of the named tasks: the key, the figures, and how many bytes per second one is.
+    #[must_use]
+    pub const fn rates(&self) -> [(&'static str, Option<&Vec<f64>>, f64); 3] {
+        [
+            ("mb_per_s", self.mb_per_s.as_ref(), 1e6),
+            ("mib_per_s", self.mib_per_s.as_ref(), 1_048_576.0),
+            ("kib_per_s", self.kib_per_s.as_ref(), 1024.0),
+        ]
+    }
+
+    /// The rate of the named task at `at`, in million bytes per second.
+    #[must_use]
+    pub fn mb_per_s(&self, at: usize) -> Option<f64> {
+        let rate = |(_, list, unit): (_, Option<&Vec<f64>>, f64)| Some(list?.get(at)? * unit / 1e6);
+        self.rates().into_iter().find_map(rate)
     }
 }

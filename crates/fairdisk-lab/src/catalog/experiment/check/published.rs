@@ -72,26 +72,28 @@ pub(super) fn check_published(
     }
     let groups = experiment.groups_of(row);
     let named = row.tasks.iter().filter(|tasks| tasks.name.is_some()).count();
-    let lists = [
-        ("ios", &published.ios, groups.len(), "groups"),
-        ("percent", &published.percent, groups.len(), "groups"),
-        ("read_percent", &published.read_percent, groups.len(), "groups"),
-        ("seconds", &published.seconds, named, "named tasks"),
-        ("mb_per_s", &published.mb_per_s, named, "named tasks"),
-    ];
-    for (name, list, count, what) in lists {
-        if let Some(list) = list.as_ref().filter(|list| list.len() != count) {
+    let Published { total, ios, percent, read_percent, seconds, .. } = published;
+    let of_groups = [("ios", ios), ("percent", percent), ("read_percent", read_percent)]
+        .map(|(name, list)| (name, list.as_ref(), groups.len(), "groups"));
+    let rates = published.rates().map(|(name, list, _)| (name, list, named, "named tasks"));
+    let seconds_of = ("seconds", seconds.as_ref(), named, "named tasks");
+    let lists = || of_groups.into_iter().chain([seconds_of]).chain(rates);
+    for (name, list, count, what) in lists() {
+        if let Some(list) = list.filter(|list| list.len() != count) {
             let (row, len) = (&published.row, list.len());
             let text = format!("`{name}` has {len} figures; row `{row}` has {count} {what}");
             return Err((key(name), text));
         }
     }
-    let Published { total, ios, percent, read_percent, seconds, mb_per_s, .. } = published;
-    let lists = [ios, percent, read_percent, seconds, mb_per_s];
-    if total.is_none() && lists.iter().all(|list| list.is_none()) {
+    if total.is_none() && lists().all(|(_, list, ..)| list.is_none()) {
         let text =
             "nothing is published; add `ios`, `percent`, `total` or others, or drop all of it";
         return Err((key("row"), text.to_owned()));
+    }
+    let mut units = rates.into_iter().filter(|(_, list, ..)| list.is_some());
+    if let (Some((one, ..)), Some((other, ..))) = (units.next(), units.next()) {
+        let text = format!("`{one}` and `{other}` exclude each other; drop one of them");
+        return Err((key(other), text));
     }
     if ios.is_some() && percent.is_some() {
         let text = "`ios` and `percent` exclude each other; drop `percent`";
@@ -108,12 +110,13 @@ pub(super) fn check_published(
 
 /// Figures that others can be compared with.
 fn check_figures(key: &impl Fn(&str) -> String, published: &Published) -> Result<(), Wrong> {
-    let Published { total, ios, percent, read_percent, seconds, mb_per_s, .. } = published;
+    let Published { total, ios, percent, read_percent, seconds, .. } = published;
     let above = f64::MIN_POSITIVE..=FIGURE_MAX;
     let words = "more than 0, up to 1e15";
     demand_in(above.clone(), &key("total"), *total, words)?;
-    for (name, list) in [("seconds", seconds), ("mb_per_s", mb_per_s)] {
-        for figure in list.iter().flatten() {
+    let rates = published.rates().map(|(name, list, _)| (name, list));
+    for (name, list) in rates.into_iter().chain([("seconds", seconds.as_ref())]) {
+        for figure in list.into_iter().flatten() {
             demand_in(above.clone(), &key(name), Some(*figure), words)?;
         }
     }
