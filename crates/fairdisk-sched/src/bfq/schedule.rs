@@ -20,8 +20,8 @@ const QUEUE_KINDS: usize = QUEUE_WEIGHTS * CLASSES;
 pub(super) const GROUP_WEIGHT_MAX: usize = 1000;
 const ORDINARY: usize = 1;
 const IDLE: usize = 2;
-/// The idle class is served once in a while, so that it does not starve. (That it is so is in the
-/// documentation, how often is not.)
+/// The idle class is passed over for so long at most, so that it does not starve. (That it is so is
+/// in the documentation, how often is not.)
 const IDLE_CLASS_AFTER: Span = Span::from_ms(200);
 
 const fn rank(class: IoClass) -> usize {
@@ -59,17 +59,13 @@ struct Node {
     lines: [Timeline; CLASSES],
     active: u32,
     entity: u32,
-    idle_class_served: Instant,
+    /// Since when others inside are served while the idle class waits.
+    passed_over: Option<Instant>,
 }
 
 impl Node {
     const fn new(entity: u32) -> Self {
-        Self {
-            lines: [const { Timeline::new() }; CLASSES],
-            active: 0,
-            entity,
-            idle_class_served: Instant::ZERO,
-        }
+        Self { lines: [const { Timeline::new() }; CLASSES], active: 0, entity, passed_over: None }
     }
 }
 
@@ -304,12 +300,13 @@ impl Schedule {
     fn class_of_next(&mut self, node: u32, now: Instant) -> Option<usize> {
         let node = &mut self.nodes[node as usize];
         let waits = |class: usize| !node.lines[class].is_empty();
-        let due = waits(IDLE) && now.since(node.idle_class_served) >= IDLE_CLASS_AFTER;
-        let first = if due { Some(IDLE) } else { (0..CLASSES).find(|class| waits(*class)) };
-        if first == Some(IDLE) || !waits(IDLE) {
-            node.idle_class_served = now;
-        }
-        first
+        let best = (0..CLASSES).find(|class| waits(*class))?;
+        // While the node was not visited nobody inside was served instead.
+        let is_passed_over = waits(IDLE) && best != IDLE;
+        let since = node.passed_over.unwrap_or(now);
+        let due = is_passed_over && now.since(since) >= IDLE_CLASS_AFTER;
+        node.passed_over = (is_passed_over && !due).then_some(since);
+        Some(if due { IDLE } else { best })
     }
 }
 
