@@ -29,7 +29,7 @@ use fairdisk_core::{
 };
 use pace::Pace;
 use queue::Queue;
-use schedule::{GROUP_WEIGHT_MAX, NIL, ROOT, Schedule};
+use schedule::{GROUP_WEIGHT_MAX, NIL, Schedule};
 use turn::{End, Turn};
 
 /// The scheduler.
@@ -113,6 +113,12 @@ impl Bfq {
         self.make_group(group);
         let entity = self.schedule.of_group(group.0);
         self.schedule.set_weight(entity, group_weight(share));
+    }
+
+    /// Another group may have had this number.
+    fn begin_group(&mut self, group: GroupId, share: Share) {
+        self.set_share(group, share);
+        self.schedule.begin_group(group.0);
     }
 
     /// The context whose queue this is; none if it is an asynchronous one.
@@ -210,8 +216,7 @@ impl Bfq {
 
     /// What the group still has queued is served; whoever gets its number starts afresh.
     fn remove_group(&mut self, now: Instant, group: GroupId) {
-        self.set_share(group, Share::DEFAULT);
-        self.schedule.set_parent(group.0, ROOT);
+        self.begin_group(group, Share::DEFAULT);
         while let Some(context) = self.tasks.any_of_layer(group.0) {
             self.orphan(now, context);
         }
@@ -403,9 +408,8 @@ impl Elevator for Bfq {
 
     fn configure(&mut self, now: Instant, change: &Change) {
         match *change {
-            Change::GroupAdded { group, share } | Change::GroupShare { group, share } => {
-                self.set_share(group, share);
-            }
+            Change::GroupAdded { group, share } => self.begin_group(group, share),
+            Change::GroupShare { group, share } => self.set_share(group, share),
             Change::GroupParent { group, parent } => {
                 let parent = parent.unwrap_or(GroupId::ROOT);
                 self.make_group(group);

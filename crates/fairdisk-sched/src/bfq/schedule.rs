@@ -180,6 +180,19 @@ impl Schedule {
         if entity == NIL || self.entities[entity as usize].parent == parent {
             return;
         }
+        self.begin_in(entity, parent);
+    }
+
+    /// Whoever gets the number of the group begins in the root group, and owes nothing.
+    pub(super) fn begin_group(&mut self, group: u32) {
+        let entity = self.of_group(group);
+        if entity != NIL {
+            self.begin_in(entity, ROOT);
+        }
+    }
+
+    /// The entity lies in `parent` from now on, and begins where the others there are.
+    fn begin_in(&mut self, entity: u32, parent: u32) {
         let active = self.entities[entity as usize].active;
         if active {
             self.deactivate(entity);
