@@ -173,11 +173,13 @@ impl Schedule {
         entity.class = rank(class);
     }
 
-    /// Puts a group into another. What would be a circle is not done: it lies in the root group.
+    /// Puts a group into another. What would be a circle is not done.
     pub(super) fn set_parent(&mut self, group: u32, parent: u32) {
         let entity = self.of_group(group);
-        let parent = if self.lies_in(parent, group) { ROOT } else { parent };
         if entity == NIL || self.entities[entity as usize].parent == parent {
+            return;
+        }
+        if self.lies_in(parent, group) {
             return;
         }
         self.begin_in(entity, parent);

@@ -59,10 +59,13 @@ impl Weights {
     /// Puts the group into another, or beside all others. What would be a circle is not done.
     pub(crate) fn set_parent(&mut self, group: u32, parent: Option<GroupId>) {
         self.make(group);
+        let parent = parent.map(|parent| parent.0);
         if let Some(parent) = parent {
-            self.make(parent.0);
+            self.make(parent);
+            if self.lies_in(parent, group) {
+                return;
+            }
         }
-        let parent = parent.map(|parent| parent.0).filter(|parent| !self.lies_in(*parent, group));
         self.change(group, |node| node.parent = parent);
     }
 
@@ -200,9 +203,14 @@ mod tests {
     fn a_group_is_not_put_into_one_that_lies_in_it() {
         let mut weights = Weights::new();
         weights.set_parent(2, Some(GroupId(1)));
-        [1, 2, 3].into_iter().for_each(|group| weights.set_wants(group, true));
+        weights.set_parent(3, Some(GroupId(2)));
+        (1..=4).for_each(|group| weights.set_wants(group, true));
+        let before = [25, 13, 13, 50];
+        assert_eq!([1, 2, 3, 4].map(|group| percent(&weights, group)), before);
+        // They stay where they lie.
         weights.set_parent(1, Some(GroupId(2)));
-        weights.set_parent(3, Some(GroupId(3)));
-        assert_eq!([1, 2, 3].map(|group| percent(&weights, group)), [25, 25, 50]);
+        weights.set_parent(2, Some(GroupId(3)));
+        weights.set_parent(2, Some(GroupId(2)));
+        assert_eq!([1, 2, 3, 4].map(|group| percent(&weights, group)), before);
     }
 }

@@ -180,7 +180,9 @@ impl Classes {
 
     /// Puts the class, and all inside it, into another. What would be a circle is not done.
     pub(super) fn set_outer(&mut self, group: u32, outer: Option<u32>) {
-        let outer = outer.filter(|outer| self.path(*outer).all(|at| at != group));
+        if outer.is_some_and(|outer| self.path(outer).any(|at| at == group)) {
+            return;
+        }
         let before = self.outermost(group);
         self.make(group).outer = outer;
         if let Some(outer) = outer {

@@ -176,6 +176,7 @@ impl Player {
             ("group", ["in", parent]) => {
                 Change::GroupParent { group, parent: Some(GroupId(number(parent)?)) }
             }
+            ("group", ["out"]) => Change::GroupParent { group, parent: None },
             ("group", ["asks", asks @ ..]) => Change::GroupQos { group, qos: qos(asks)? },
             ("group", [asks]) => Change::GroupShare { group, share: share(asks)? },
             _ => return Err(unknown(words)),
