@@ -69,6 +69,14 @@ impl Device {
         }
     }
 
+    /// How long it takes for requests of such a cost; nothing where that is not known.
+    pub(super) fn time_of(&self, at_work: Span) -> Span {
+        if self.is_told() || self.is_measured() {
+            return at_work;
+        }
+        self.knee.time_of(at_work).unwrap_or(Span::ZERO)
+    }
+
     /// Whether requests are served one at a time, so that each can be measured.
     pub(super) const fn is_serial(&self) -> bool {
         self.depth == 1

@@ -31,6 +31,8 @@ pub(super) struct Knee {
     /// The most that completed, of `WHOLE`, and the least that requests took.
     most: u64,
     least: Option<Span>,
+    /// Others were held back in this look for something else, so that the most did not show.
+    held_back: bool,
 }
 
 impl Knee {
@@ -45,11 +47,24 @@ impl Knee {
         }
         let done = u128::from(self.cost.as_ns()) * u128::from(WHOLE) / u128::from(elapsed.as_ns());
         let mean = Span::from_ns(self.took.as_ns() / u64::from(self.requests));
-        self.most = (self.most - self.most / MEMORY).max(done as u64);
+        let forgotten = if self.held_back { 0 } else { self.most / MEMORY };
+        self.most = (self.most - forgotten).max(done as u64);
         let before = self.least.map(|least| least + Span::from_ns(least.as_ns() / MEMORY));
         self.least = Some(before.map_or(mean, |before| before.min(mean)));
         self.looks = self.looks.wrapping_add(1);
         (self.began, self.requests, self.cost, self.took) = (now, 0, Span::ZERO, Span::ZERO);
+        self.held_back = false;
+    }
+
+    /// Somebody is held back now for something else than this.
+    pub(super) const fn hold_back(&mut self) {
+        self.held_back = true;
+    }
+
+    /// How long all of the device takes for such a cost, if that was seen.
+    pub(super) fn time_of(&self, cost: Span) -> Option<Span> {
+        let time = u128::from(cost.as_ns()) * u128::from(WHOLE);
+        (self.most > 0).then(|| Span::from_ns((time / u128::from(self.most)) as u64))
     }
 
     /// Whether it has come to that with requests of such a cost at the device.

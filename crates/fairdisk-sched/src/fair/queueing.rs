@@ -20,7 +20,7 @@ impl Fair {
             if let Some(step) = self.serve_target(now) {
                 return step;
             }
-            if self.targets.leave_room(now, &self.groups).is_some_and(|most| self.at_work > most) {
+            if self.is_room_full(now) {
                 return Step::WaitCompletion(Why::DepthLimited);
             }
             if self.device.is_measured()

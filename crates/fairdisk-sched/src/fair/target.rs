@@ -48,6 +48,8 @@ pub(super) struct Room {
 const JUDGED: u32 = 400;
 /// Requests of the rest after a change that was of no use.
 const REST: u32 = 10 * JUDGED;
+/// Others that have one in so many parts of the target at the device are not what makes it late.
+const LEAST: u64 = 64;
 
 impl Room {
     fn new(target: Span) -> Self {
@@ -63,7 +65,9 @@ impl Room {
         self.requests += 1;
         self.late += u32::from(latency > target);
         let most = self.most.as_ns();
-        let changed = |most: u64| Self { most: Span::from_ns(most).min(target), ..Self::default() };
+        let least = Span::from_ns(target.as_ns() / LEAST);
+        let changed =
+            |most| Self { most: Span::from_ns(most).clamp(least, target), ..Self::default() };
         if self.late == 2 {
             *self = match self.before {
                 Some(before) if self.requests <= before + before / 4 => {
@@ -128,6 +132,10 @@ impl Fair {
     /// The group has another target from now on than it had before, or none.
     pub(super) fn set_target(&mut self, now: Instant, group: u32, before: &Qos) {
         let (targets, entry) = (&mut self.targets, &mut self.groups[group as usize]);
+        if entry.qos.latency_p99 == before.latency_p99 {
+            // What was learned of it holds, but what else it asks for may let it go on.
+            return self.target_wants(now, group);
+        }
         targets.groups -= u32::from(before.latency_p99.is_some());
         targets.there.place(group, None);
         if let Some(target) = entry.qos.latency_p99 {
@@ -138,6 +146,17 @@ impl Fair {
         (targets.room, targets.room_until) = (None, Instant::ZERO);
         targets.due.place(group, None);
         self.target_wants(now, group);
+    }
+
+    /// Whether others have as much at the device, which serves several at once, as targets let
+    /// them.
+    pub(super) fn is_room_full(&mut self, now: Instant) -> bool {
+        let most = self.targets.leave_room(now, &self.groups);
+        let is_full = most.is_some_and(|most| self.device.time_of(self.at_work) > most);
+        if is_full {
+            self.device.knee.hold_back();
+        }
+        is_full
     }
 
     /// The disk did something for the group: if it has a target, that is there.
@@ -205,5 +224,39 @@ impl Fair {
             }
             return Some(self.dispatch(now, at, Why::NearTarget));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fair::FairParams;
+    use fairdisk_core::{Change, Elevator, GroupId, Prng};
+
+    #[test]
+    fn what_else_a_group_asks_for_leaves_what_was_learned_of_its_target() {
+        let mut fair = Fair::new(&FairParams::default());
+        let mut ask = |target_ms, burst_ms| {
+            let (target, burst) = (Span::from_ms(target_ms), Span::from_ms(burst_ms));
+            let qos = Qos { latency_p99: Some(target), burst, ..Qos::NONE };
+            fair.configure(Instant::ZERO, &Change::GroupQos { group: GroupId(1), qos });
+            core::mem::replace(&mut fair.groups[1].room.most, Span::from_us(300)).as_us()
+        };
+        assert_eq!([ask(8, 1), ask(8, 2), ask(4, 2)], [2000, 300, 1000]);
+    }
+
+    #[test]
+    fn a_room_grows_again_whatever_was_late_before() {
+        let (target, mut prng) = (Span::from_ms(8), Prng::new(1));
+        let mut room = Room::new(target);
+        // Some are late for another reason, and chance speaks for less room time and again.
+        for _ in 0..2_000_000 {
+            room.completed(if prng.chance(1, 100) { target + target } else { target }, target);
+        }
+        assert!(room.most >= Span::from_us(125), "{}", room.most);
+        for _ in 0..30_000 {
+            room.completed(target, target);
+        }
+        assert_eq!(room.most, target);
     }
 }

@@ -1,0 +1,135 @@
+//! Latency targets on a device that serves several requests at once and whose costs nobody has
+//! told, as under a mount.
+
+use fairdisk_core::{
+    Change, Completion, Decision, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, Prng, Qos,
+    Request, RequestId, Sectors, Share, Span, TaskId,
+};
+use fairdisk_sched::fair::{Fair, FairParams};
+use std::collections::VecDeque;
+
+/// What the device takes, and how many of these it works on.
+const DEPTH: u32 = 32;
+const SERVERS: usize = 4;
+const SERVICE: Span = Span::from_ms(1);
+/// How long the task of group 1 thinks: too long to be waited for.
+const THINKS: Span = Span::from_ms(20);
+
+/// Task 0 is all of group 1; those of group 2 have a request each, all the time.
+struct Crowd {
+    elevator: Fair,
+    now: Instant,
+    prng: Prng,
+    /// At the device, in its order; the first are worked on, until then.
+    there: VecDeque<RequestId>,
+    worked_on: Vec<(Instant, RequestId)>,
+    /// When task 0 comes back, or since when it waits.
+    back: Option<Instant>,
+    since: Instant,
+    latencies: Vec<Span>,
+    others: u64,
+}
+
+impl Crowd {
+    fn new(target: Span) -> Self {
+        let mut elevator = Fair::new(&FairParams::default());
+        let qos = Qos { latency_p99: Some(target), ..Qos::NONE };
+        let mut tell = |change| elevator.configure(Instant::ZERO, &change);
+        tell(Change::Rotational { rotational: false });
+        tell(Change::Depth { depth: DEPTH });
+        for group in [1, 2].map(GroupId) {
+            tell(Change::GroupAdded { group, share: Share::DEFAULT });
+        }
+        tell(Change::GroupQos { group: GroupId(1), qos });
+        let now = Instant::ZERO;
+        let mut crowd = Self {
+            elevator,
+            now,
+            prng: Prng::new(1),
+            there: VecDeque::new(),
+            worked_on: Vec::new(),
+            back: Some(now + THINKS),
+            since: now,
+            latencies: Vec::new(),
+            others: 0,
+        };
+        (1..=2 * DEPTH).for_each(|task| crowd.submit(task));
+        crowd
+    }
+
+    fn submit(&mut self, task: u32) {
+        let request = Request {
+            id: RequestId(task),
+            task: TaskId(task),
+            group: GroupId(1 + task.min(1)),
+            op: Op::Read,
+            start: Lba(8 * self.prng.below(1 << 28)),
+            sectors: Sectors(8),
+            sync: true,
+            flags: Flags::NONE,
+            ioprio: IoPrio::UNSET,
+            arrived: self.now,
+        };
+        self.elevator.admit(self.now, &request);
+    }
+
+    /// Fills the device, and says when to ask again.
+    fn fill(&mut self) -> Option<Instant> {
+        while self.there.len() + self.worked_on.len() < DEPTH as usize {
+            match self.elevator.decide(self.now) {
+                Decision::Dispatch(request, _) => {
+                    self.elevator.activate(self.now, request);
+                    self.there.push_back(request);
+                }
+                Decision::WaitUntil(at, _) => return Some(at),
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    fn step(&mut self) {
+        let asked = self.fill();
+        while self.worked_on.len() < SERVERS
+            && let Some(request) = self.there.pop_front()
+        {
+            self.worked_on.push((self.now + SERVICE, request));
+        }
+        let first = self.worked_on.first().map(|(done, _)| *done);
+        let next = [first, self.back, asked].into_iter().flatten().min();
+        self.now = next.expect("something happens");
+        if self.back.is_some_and(|back| back <= self.now) {
+            (self.back, self.since) = (None, self.now);
+            self.submit(0);
+        }
+        if first.is_some_and(|done| done <= self.now) {
+            let (_, request) = self.worked_on.remove(0);
+            let completion = Completion { request, device_time: SERVICE, ok: true };
+            self.elevator.complete(self.now, &completion);
+            self.done(request.0);
+        }
+    }
+
+    fn done(&mut self, task: u32) {
+        if task > 0 {
+            self.others += 1;
+            return self.submit(task);
+        }
+        self.latencies.push(self.now - self.since);
+        self.back = Some(self.now + THINKS);
+    }
+}
+
+#[test]
+fn others_leave_room_for_a_target_where_costs_are_not_told() {
+    let target = Span::from_ms(6);
+    let mut crowd = Crowd::new(target);
+    while crowd.now < Instant::ZERO + Span::from_s(30) {
+        crowd.step();
+    }
+    let all = crowd.latencies.len();
+    let late = crowd.latencies.iter().filter(|latency| **latency > target).count();
+    println!("{late} of {all} late, {} of others", crowd.others);
+    assert!(late * 100 <= all, "{late} of {all} late");
+    assert!(crowd.others >= 110_000, "the device is not kept idle: {}", crowd.others);
+}
