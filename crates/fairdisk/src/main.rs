@@ -2,8 +2,8 @@
 //! catalogue, and explains why a request waited.
 //!
 //! Results go to standard output, progress and diagnostics to standard error. Exit status: 0 done,
-//! 1 a run failed or was refused, 2 bad usage or bad input, 130 interrupted. A reader of the results
-//! that goes away early is no failure.
+//! 1 a run failed or was refused, 2 bad usage or bad input, 130 interrupted. A reader of the
+//! results that goes away early is no failure.
 #![forbid(unsafe_code)]
 
 mod cli;
