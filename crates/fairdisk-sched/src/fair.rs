@@ -250,7 +250,6 @@ impl Fair {
         q.streak.add(rq.start == q.position && !rq.op.is_write());
         q.position = rq.end;
         q.in_flight += 1;
-        q.dispatched = q.dispatched.wrapping_add(1);
         self.groups[group as usize].in_flight += 1;
         self.in_flight += 1;
         let amount = (rq.bios, rq.bytes());

@@ -14,9 +14,8 @@ pub struct FairParams {
     /// How long a group may be away without losing its place, and how much service it may catch up
     /// on if it was away for longer.
     pub credit: Span,
-    /// Past this time a request goes before others of its task that lie better, if more of them
-    /// went before it than wait, and tasks of a lower `ionice` class have one of their requests
-    /// served, if 32 of better ones went before.
+    /// Past this time a request goes before others of its task that lie better, and tasks of a
+    /// lower `ionice` class have one of their requests served, if 32 of better ones went before.
     pub expire: Span,
 }
 

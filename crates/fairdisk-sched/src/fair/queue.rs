@@ -23,8 +23,6 @@ pub(super) struct Queue {
     pub(super) by_age: List,
     pub(super) waiting: u32,
     pub(super) in_flight: u32,
-    /// How many it has had dispatched; it wraps.
-    pub(super) dispatched: u32,
     /// Where the request ended that was dispatched last.
     pub(super) position: Lba,
     /// How far its reads continue each other.
@@ -53,7 +51,6 @@ impl Queue {
             by_age: List::new(),
             waiting: 0,
             in_flight: 0,
-            dispatched: 0,
             position: Lba(0),
             streak: Streak::default(),
             quiet_since: Instant::ZERO,

@@ -20,8 +20,6 @@ pub(super) struct Rq {
     pub(super) dispatched: Instant,
     /// How many bios it carries.
     pub(super) bios: u32,
-    /// How many of its queue had been dispatched when it came.
-    pub(super) dispatched_before: u32,
     /// What it was charged when it was dispatched.
     pub(super) charged: Span,
     /// It followed a request of the same queue.
@@ -39,7 +37,6 @@ impl Rq {
         arrived: Instant::ZERO,
         dispatched: Instant::ZERO,
         bios: 0,
-        dispatched_before: 0,
         charged: Span::ZERO,
         follows: false,
         for_floor: false,
@@ -77,7 +74,6 @@ impl Requests {
             end: request.end(),
             arrived: request.arrived,
             bios: 1,
-            dispatched_before: queue.dispatched,
             ..Rq::FREE
         };
         self.positions.insert(&mut queue.by_position, request.id.0, request.start.0);
@@ -114,23 +110,17 @@ impl Requests {
     }
 
     /// The request of the queue, which has some, that is next: the oldest, or on a disk with a head
-    /// the one ahead of it, unless the oldest has waited for `expire` and others of the queue went
-    /// before it meanwhile: more than in two rounds over all that wait.
+    /// the one ahead of it, unless the oldest has waited for `expire`.
     #[inline]
     pub(super) fn next(&self, now: Instant, queue: &Queue, expire: Option<Span>) -> u32 {
         let (oldest, arrived) = self.oldest(queue);
         match expire {
-            Some(expire) if now.since(arrived) < expire || !self.is_overtaken(oldest, queue) => {
+            Some(expire) if now.since(arrived) < expire => {
                 let ahead = self.positions.lower_bound(&queue.by_position, queue.position.0);
                 ahead.or_else(|| self.positions.first(&queue.by_position)).unwrap_or(oldest)
             }
             _ => oldest,
         }
-    }
-
-    fn is_overtaken(&self, at: u32, queue: &Queue) -> bool {
-        let overtaken = queue.dispatched.wrapping_sub(self[at].dispatched_before);
-        overtaken > 2 * queue.waiting
     }
 
     /// A queued request grew to what it is now.
