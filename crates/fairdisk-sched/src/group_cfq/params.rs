@@ -1,6 +1,7 @@
 //! What a revision of group-cfq is made of.
 
 use crate::cfq::CfqParams;
+use crate::cfq::jiffies::Jiffies;
 use fairdisk_core::{Share, Span, WeightMap};
 
 /// What `wait_max` is if nothing else is said.
@@ -52,16 +53,18 @@ impl Default for GroupCfqParams {
 }
 
 impl GroupCfqParams {
-    /// The slice of a group that asks for `share`, in milliseconds. The original knew priorities
-    /// only; a weight is in proportion to the default share, 100 is its slice.
-    pub(super) fn slice_ms(&self, share: Share) -> u64 {
+    /// The slice of a group that asks for `share`: that of priority 0 in whole ticks, one at least,
+    /// and then what the share is worth of it. The original knew priorities only; a weight is in
+    /// proportion to the default share, 100 is its slice.
+    pub(super) fn slice(&self, share: Share) -> Jiffies {
+        let base = (u64::from(self.group_slice_ms) * u64::from(self.cfq.hz) / 1000).max(1);
         let worth = |share: Share| u64::from(share.weight(self.weight_map).get());
-        let of_priority =
-            |share| u64::from(self.group_slice_ms) * worth(share) / worth(Share::Priority(0));
-        match share {
+        let of_priority = |share| base * worth(share) / worth(Share::Priority(0));
+        let jiffies = match share {
             Share::Priority(_) => of_priority(share),
             Share::Weight(weight) => of_priority(Share::DEFAULT) * u64::from(weight.get()) / 100,
-        }
+        };
+        (jiffies as Jiffies).max(1)
     }
 }
 
@@ -74,19 +77,32 @@ mod tests {
     #[test]
     fn golden_slices() {
         let openvz = GroupCfqParams::default();
-        let slices = [0, 1, 4, 7].map(|priority| openvz.slice_ms(Share::Priority(priority)));
+        let slices = [0, 1, 4, 7].map(|priority| openvz.slice(Share::Priority(priority)));
         assert_eq!(slices, [500, 571, 785, 1000]);
         let linear = GroupCfqParams { weight_map: WeightMap::LinearHigh7, ..openvz };
-        let slices = [0, 4, 7].map(|priority| linear.slice_ms(Share::Priority(priority)));
+        let slices = [0, 4, 7].map(|priority| linear.slice(Share::Priority(priority)));
         assert_eq!(slices, [500, 2500, 4000]);
+    }
+
+    #[test]
+    fn what_a_priority_is_worth_is_reckoned_in_ticks() {
+        let cfq = CfqParams { hz: 250, ..CfqParams::default() };
+        let slices = |group_slice_ms, weight_map| {
+            let params = GroupCfqParams { cfq, group_slice_ms, weight_map, ..Default::default() };
+            [0, 4, 7].map(|priority| params.slice(Share::Priority(priority)))
+        };
+        assert_eq!(slices(10, WeightMap::OpenVz), [2, 3, 4]);
+        assert_eq!(slices(18, WeightMap::OpenVz), [4, 6, 8]);
+        assert_eq!(slices(1, WeightMap::OpenVz), [1, 1, 2]);
+        assert_eq!(slices(1, WeightMap::LinearHigh0), [1, 1, 1], "none has nothing");
     }
 
     #[test]
     fn a_weight_is_in_proportion_to_the_default_share() {
         let params = GroupCfqParams::default();
-        let slices = [50, 100, 800]
-            .map(|weight| params.slice_ms(Share::Weight(Weight::new(weight).unwrap())));
+        let slices =
+            [50, 100, 800].map(|weight| params.slice(Share::Weight(Weight::new(weight).unwrap())));
         assert_eq!(slices, [392, 785, 6280]);
-        assert_eq!(slices[1], params.slice_ms(Share::DEFAULT));
+        assert_eq!(slices[1], params.slice(Share::DEFAULT));
     }
 }

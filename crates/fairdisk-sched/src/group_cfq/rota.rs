@@ -46,7 +46,7 @@ impl Rota {
 
     /// Makes sure that the group exists.
     pub(super) fn make(&mut self, group: u32) {
-        let slice = self.slice(Share::DEFAULT);
+        let slice = self.params.slice(Share::DEFAULT);
         if group as usize >= self.groups.len() {
             self.groups.resize(group as usize + 1, Group { slice, waits: false });
         }
@@ -54,12 +54,7 @@ impl Rota {
 
     /// Gives the group its share. A turn that has begun ends as it was to end.
     pub(super) fn set_share(&mut self, group: u32, share: Share) {
-        self.groups[group as usize].slice = self.slice(share);
-    }
-
-    fn slice(&self, share: Share) -> Jiffies {
-        let jiffies = self.params.slice_ms(share) * u64::from(self.params.cfq.hz) / 1000;
-        (jiffies as Jiffies).max(1)
+        self.groups[group as usize].slice = self.params.slice(share);
     }
 
     /// The group wants the disk. One that was away goes to the end.
