@@ -80,7 +80,7 @@ impl Cfq {
     fn refusal(&self, queue: u32, layer: u32) -> Option<Why> {
         let q = &self.queues[queue as usize];
         let limit = self.round_limit(queue);
-        let alone = self.layers[layer as usize].busy <= 1;
+        let alone = self.busy_beside(layer) <= 1;
         if q.dispatched >= limit && (!alone || q.dispatched >= 4 * limit) {
             return Some(Why::QuantumUsed);
         }
@@ -113,9 +113,10 @@ impl Cfq {
         let counted =
             if self.tunables.quirks.q3_async_budget_per_round { moved } else { q.slice_dispatched };
         let over = !q.sync && counted >= self.tunables.async_budget(q.priority.level);
-        let layer = &self.layers[q.layer as usize];
-        if layer.busy > 1 && layer.active == queue && (q.is_idle_class() || over) {
-            q.slice_end = now + 1;
+        let (layer, must_go) = (q.layer, q.is_idle_class() || over);
+        let is_active = self.layers[layer as usize].active == queue;
+        if must_go && is_active && self.busy_beside(layer) > 1 {
+            self.queues[queue as usize].slice_end = now + 1;
             self.expire(now, queue, false);
         }
     }

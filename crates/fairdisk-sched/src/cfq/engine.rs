@@ -40,7 +40,7 @@ pub(crate) struct Cfq {
     pub(crate) queued: u32,
     /// Queues of all layers with a pending request.
     pub(crate) busy: u32,
-    /// Whether a queue is placed behind all that are busy, or those of its layer.
+    /// Whether what depends on how many queues are busy looks at all of them, or those of its layer.
     pub(crate) device_wide_busy_count: bool,
     /// A dispatch round under way: its queue and how many requests it has moved.
     pub(crate) round: Option<(u32, u32)>,
@@ -86,6 +86,11 @@ impl Cfq {
         while self.layers.len() <= layer as usize {
             self.layers.push(Layer::new());
         }
+    }
+
+    /// How many queues are busy, for one of this layer.
+    pub(crate) fn busy_beside(&self, layer: u32) -> u32 {
+        if self.device_wide_busy_count { self.busy } else { self.layers[layer as usize].busy }
     }
 
     /// Takes a request over; gives back one at the same position that must go first.

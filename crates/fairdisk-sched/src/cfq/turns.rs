@@ -48,15 +48,15 @@ impl Cfq {
 
     #[inline]
     fn service_key(&mut self, now: Jiffies, queue: u32) -> ServiceKey {
+        let busy = self.busy_beside(self.queues[queue as usize].layer);
         let q = &mut self.queues[queue as usize];
-        let layer = &self.layers[q.layer as usize];
         let class = q.priority.class;
         let quirks = &self.tunables.quirks;
         let key = if q.is_idle_class() {
-            let last = self.service.last(&layer.tree).filter(|last| *last != queue);
+            let tree = &self.layers[q.layer as usize].tree;
+            let last = self.service.last(tree).filter(|last| *last != queue);
             last.map_or(now, |last| self.service.key(last).key()) + self.tunables.idle_delay
         } else {
-            let busy = if self.device_wide_busy_count { self.busy } else { layer.busy };
             let offset = self.tunables.key_offset(busy, q.sync, q.priority.level);
             now + offset + q.take_residual(quirks)
         };

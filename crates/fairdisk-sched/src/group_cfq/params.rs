@@ -24,8 +24,9 @@ pub struct GroupCfqParams {
     /// A group with nothing queued and nothing at the device loses its turn at once, and what is
     /// left of its slice. Off: the disk is kept for `slice_idle` for a task that will be back soon.
     pub turn_ends_when_empty: bool,
-    /// A queue that becomes busy is placed the further back, the more queues of all groups are
-    /// busy. Off: those of its own group count.
+    /// Busy queues of all groups count: a queue that becomes busy is placed the further back, the
+    /// more there are, and one that is not alone has no more than a quantum at the device. Off:
+    /// those of its own group count.
     pub device_wide_busy_count: bool,
     /// A request may end the turn of another group's queue, although its own is not next then.
     pub foreign_preemption: bool,
