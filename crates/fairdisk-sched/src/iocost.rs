@@ -402,8 +402,8 @@ impl Elevator for Iocost {
         }
     }
 
-    fn merged(&mut self, now: Instant, request: &Request, _how: Merge) {
-        self.queues.know(request);
+    fn merged(&mut self, now: Instant, request: &Request, how: Merge) {
+        self.queues.merged(request, how);
         self.place(now, request.group.0);
     }
 

@@ -329,8 +329,8 @@ impl Elevator for Iolatency {
         }
     }
 
-    fn merged(&mut self, _now: Instant, request: &Request, _how: Merge) {
-        self.queues.know(request);
+    fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
+        self.queues.merged(request, how);
     }
 
     fn drain(&mut self, _now: Instant) -> Option<RequestId> {

@@ -164,8 +164,9 @@ impl Mclock {
     fn dispatch(&mut self, group: u32, why: Why) -> Option<RequestId> {
         let request = self.queues.dispatch(group)?;
         let (by_weight, io_bytes) = (why == Why::LeastServed, self.params.io_bytes);
+        let bios = self.queues.bios(request.id);
         let client = self.client(group);
-        client.serve(request.sectors.bytes(), by_weight, io_bytes);
+        client.serve((bios, request.sectors.bytes()), by_weight, io_bytes);
         let proportion = client.tags.proportion;
         self.served = self.served.max(proportion);
         self.tag_first(group, false);
@@ -245,8 +246,8 @@ impl Elevator for Mclock {
         }
     }
 
-    fn merged(&mut self, _now: Instant, request: &Request, _how: Merge) {
-        self.queues.know(request);
+    fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
+        self.queues.merged(request, how);
     }
 
     fn drain(&mut self, now: Instant) -> Option<RequestId> {

@@ -172,8 +172,8 @@ impl Elevator for Shares {
         }
     }
 
-    fn merged(&mut self, _now: Instant, request: &Request, _how: Merge) {
-        self.queues.know(request);
+    fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
+        self.queues.merged(request, how);
     }
 
     fn drain(&mut self, now: Instant) -> Option<RequestId> {

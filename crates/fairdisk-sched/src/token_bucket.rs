@@ -92,9 +92,9 @@ impl Limit {
         start_of_slice(self.used.ready_at(&self.rates, burst, Amount::NONE), slice)
     }
 
-    /// A request of `bytes` passes. It counts from the start of its slice.
-    fn pass(&mut self, now: Instant, slice: Option<Span>, bytes: u64) {
-        self.used.pass(start_of_slice(now, slice), &self.rates, Amount { ios: 1, bytes });
+    /// So much passes. It counts from the start of its slice.
+    fn pass(&mut self, now: Instant, slice: Option<Span>, amount: Amount) {
+        self.used.pass(start_of_slice(now, slice), &self.rates, amount);
     }
 }
 
@@ -120,7 +120,8 @@ impl Elevator for TokenBucket {
         let Some(request) = self.queues.dispatch(group) else { return self.queues.rest() };
         // It was let go at that time, and has been in line since.
         let slice = self.params.slice;
-        self.limit(group).pass(at, slice, request.sectors.bytes());
+        let ios = u64::from(self.queues.bios(request.id));
+        self.limit(group).pass(at, slice, Amount { ios, bytes: request.sectors.bytes() });
         self.place(group);
         Decision::Dispatch(request.id, Why::ArrivedFirst)
     }
@@ -151,8 +152,8 @@ impl Elevator for TokenBucket {
         }
     }
 
-    fn merged(&mut self, _now: Instant, request: &Request, _how: Merge) {
-        self.queues.know(request);
+    fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {
+        self.queues.merged(request, how);
         self.place(request.group.0);
     }
 
@@ -180,7 +181,7 @@ mod tests {
             for ms in from..to {
                 let now = Instant::ZERO + Span::from_ms(ms);
                 while limit.ready_at(slice) <= now {
-                    limit.pass(now, slice, 4096);
+                    limit.pass(now, slice, Amount { ios: 1, bytes: 4096 });
                     passed.push(ms);
                 }
             }

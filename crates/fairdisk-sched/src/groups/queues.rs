@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 use fairdisk_core::list::{List, Lists};
-use fairdisk_core::{Decision, Flags, Lba, Request, RequestId, Why};
+use fairdisk_core::{Decision, Flags, Lba, Merge, Request, RequestId, Why};
 
 #[derive(Clone, Debug, Default)]
 struct Queue {
@@ -16,13 +16,20 @@ struct Queue {
     end: Lba,
 }
 
+/// A request, and how many bios it carries.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    request: Request,
+    bios: u32,
+}
+
 /// The queues of all groups.
 #[derive(Debug)]
 pub(crate) struct GroupQueues {
     links: Lists<()>,
     groups: Vec<Queue>,
     /// By slot; holds what was there once, too.
-    requests: Vec<Request>,
+    requests: Vec<Known>,
     in_flight: u32,
     /// Requests with this hint go before the others of their group.
     urgent: Option<Flags>,
@@ -58,7 +65,7 @@ impl GroupQueues {
         if index >= self.groups.len() {
             self.groups.resize(index + 1, Queue::default());
         }
-        self.know(request);
+        self.know(request, 1);
         let is_urgent = self.is_urgent(request);
         let queue = &mut self.groups[index];
         let list = if is_urgent { &mut queue.urgent } else { &mut queue.list };
@@ -67,23 +74,37 @@ impl GroupQueues {
     }
 
     /// A queued request grew.
-    pub(crate) fn know(&mut self, request: &Request) {
+    pub(crate) fn merged(&mut self, request: &Request, how: Merge) {
+        let more = match how {
+            Merge::Back | Merge::Front => 1,
+            Merge::Absorbed { absorbed, .. } => self.bios(absorbed),
+        };
+        self.know(request, self.bios(request.id) + more);
+    }
+
+    fn know(&mut self, request: &Request, bios: u32) {
+        let known = Known { request: *request, bios };
         match self.requests.get_mut(request.id.0 as usize) {
-            Some(known) => *known = *request,
-            None => self.requests.resize(request.id.0 as usize + 1, *request),
+            Some(place) => *place = known,
+            None => self.requests.resize(request.id.0 as usize + 1, known),
         }
+    }
+
+    /// How many bios the request in slot `id` carries: what its group asked for, in I/Os.
+    pub(crate) fn bios(&self, id: RequestId) -> u32 {
+        self.requests[id.0 as usize].bios
     }
 
     /// The request in slot `id`, queued or in flight.
     pub(crate) fn request(&self, id: RequestId) -> &Request {
-        &self.requests[id.0 as usize]
+        &self.requests[id.0 as usize].request
     }
 
     /// The first request of the group.
     pub(crate) fn first(&self, group: u32) -> Option<&Request> {
         let queue = self.groups.get(group as usize)?;
         let first = queue.urgent.first().or_else(|| queue.list.first())?;
-        Some(&self.requests[first as usize])
+        Some(&self.requests[first as usize].request)
     }
 
     /// Whether the request begins where the one before it ended.
@@ -104,7 +125,7 @@ impl GroupQueues {
 
     /// Takes a queued request out; the device does not get it from here.
     pub(crate) fn remove(&mut self, id: RequestId) -> Request {
-        let request = self.requests[id.0 as usize];
+        let request = *self.request(id);
         let is_urgent = self.is_urgent(&request);
         let queue = &mut self.groups[request.group.0 as usize];
         let list = if is_urgent { &mut queue.urgent } else { &mut queue.list };
@@ -115,7 +136,7 @@ impl GroupQueues {
 
     /// A request of the device is done.
     pub(crate) fn complete(&mut self, id: RequestId) -> Request {
-        let request = self.requests[id.0 as usize];
+        let request = *self.request(id);
         debug_assert!(self.in_flight > 0, "more requests finished than were dispatched");
         self.groups[request.group.0 as usize].in_flight -= 1;
         self.in_flight -= 1;
