@@ -9,6 +9,7 @@ pub mod compare;
 pub mod jobfile;
 mod letter;
 mod limits;
+pub mod looks;
 pub mod nearest;
 pub mod outcome;
 mod page;

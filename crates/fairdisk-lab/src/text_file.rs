@@ -7,6 +7,9 @@ use std::path::Path;
 /// The longest file that is read, in bytes: a device such as `/dev/zero` has no end.
 const BYTES_MAX: u64 = 16 << 20;
 
+/// How records of blktrace begin, but for their version.
+const BLKTRACE: &[u8] = b"\x07tae";
+
 /// The text of a file.
 ///
 /// # Errors
@@ -16,6 +19,12 @@ pub fn read(path: &Path) -> io::Result<String> {
     File::open(path)?.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > BYTES_MAX {
         return Err(io::Error::other("it is longer than 16 MiB; split it or name another file"));
+    }
+    if bytes.starts_with(BLKTRACE) {
+        return Err(io::Error::other("it is a trace of blktrace, which no command takes"));
+    }
+    if bytes.contains(&0) {
+        return Err(io::Error::other("it is no text; name a file that you can edit"));
     }
     String::from_utf8(bytes).map_err(|error| {
         let sound = &error.as_bytes()[..error.utf8_error().valid_up_to()];

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::jobfile::{Context, JobFile, Machine, Resolved};
+use fairdisk_lab::looks::Looks;
 use fairdisk_lab::text_file;
 use std::env;
 use std::path::Path;
@@ -35,6 +36,10 @@ pub(crate) fn read(path: &str) -> Result<String, Failure> {
 /// It cannot be read, or something in it is wrong or not supported.
 pub(crate) fn resolve(path: &str) -> Result<Resolved, Failure> {
     let text = read(path)?;
+    if let Some(looks) = Looks::of(&text).filter(|looks| *looks != Looks::JobFile) {
+        let message = format!("{path}: {}; expected a fio job file", looks.words());
+        return Err(Failure::BadInput(message));
+    }
     let context = Context {
         variable: &|name| env::var(name).ok(),
         read: &text_file::read,

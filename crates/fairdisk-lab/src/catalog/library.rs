@@ -2,6 +2,7 @@
 
 use super::allowed::Wrong;
 use super::error::{CatalogError, unknown};
+use crate::looks::Looks;
 use crate::text_file;
 use std::borrow::Cow;
 use std::fs;
@@ -39,6 +40,15 @@ impl Kind {
             Self::Host => "host",
             Self::Revision => "scheduler",
             Self::Experiment => "experiment",
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Device => "a device",
+            Self::Host => "a host",
+            Self::Revision => "a scheduler",
+            Self::Experiment => "an experiment",
         }
     }
 
@@ -105,6 +115,10 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
             line: 0,
             message: format!("cannot be read: {error}"),
         })?;
+        if let Some(looks) = Looks::of(&text).filter(|looks| *looks != Looks::Catalog(kind)) {
+            let message = format!("{}; expected {}", looks.words(), kind.words());
+            return Err(CatalogError { path: name.to_owned(), line: 0, message });
+        }
         let id = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         return Ok(Document { id, path: name.to_owned(), text: text.into(), written: None });
     }
@@ -124,6 +138,8 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
     })
 }
 
+const ALL: [Kind; 4] = [Kind::Device, Kind::Host, Kind::Revision, Kind::Experiment];
+
 /// Why `name` stands for nothing: most of the time it is misspelt, but something may be there.
 fn not_found(kind: Kind, name: &str) -> String {
     let noun = kind.noun();
@@ -134,6 +150,12 @@ fn not_found(kind: Kind, name: &str) -> String {
             format!("{name} is a directory; expected {files} or the name of a built-in {noun}")
         }
         Ok(_) => format!("{name} is not {files}; if it is one, give it that ending"),
-        Err(_) => unknown(noun, name, &kind.ids().collect::<Vec<_>>()),
+        Err(error) if name.contains('/') => {
+            format!("{name}: {error}; expected {files} or the name of a built-in {noun}")
+        }
+        Err(_) => match ALL.iter().find(|other| other.ids().any(|id| id == name)) {
+            Some(other) => format!("`{name}` is {}; expected {}", other.words(), kind.words()),
+            None => unknown(noun, name, &kind.ids().collect::<Vec<_>>()),
+        },
     }
 }

@@ -15,6 +15,7 @@ use crate::output;
 use crate::selection::{self, Changes};
 use crate::{interrupt, progress};
 use fairdisk_core::{Instant, Span};
+use fairdisk_lab::catalog::error::unknown as unknown_name;
 use fairdisk_lab::plan::{GroupLabel, Options, Plan};
 use fairdisk_lab::run::RUN_MAX;
 use fairdisk_sim::World;
@@ -77,6 +78,13 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         let arms: Vec<&str> = whole.arms.iter().map(|arm| arm.name.as_str()).collect();
         let rows: Vec<&str> = whole.rows.iter().map(|row| row.label.as_str()).collect();
         name = RunName::parse(&args.run, rest, &arms, &rows)?;
+        let said = [("arm", &name.arm, &arms), ("row", &name.row, &rows)];
+        for (what, name, known) in said {
+            if let Some(name) = name.as_ref().filter(|name| !known.contains(&name.as_str())) {
+                let message = unknown_name(what, name, known);
+                return Err(Failure::BadInput(format!("{}: {message}", args.run)));
+            }
+        }
     }
     options.arms.extend(name.arm);
     options.rows.extend(name.row);

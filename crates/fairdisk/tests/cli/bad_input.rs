@@ -1,6 +1,6 @@
 //! Bad input: exit status 2, one message that says what is wrong, and nothing left behind.
 
-use crate::program::{Ended, Place, fairdisk};
+use crate::program::{Ended, Place, fairdisk, two_groups};
 use std::fs::{self, File};
 
 /// It was refused with one message that has all of `parts`.
@@ -126,6 +126,55 @@ fn what_is_there_but_is_no_experiment() {
     }
     let ended = place.run(&["run", "two-groups", "--scheduler", "my.txt"]);
     demand_one_line(&ended, &["my.txt is not a .toml file"]);
+}
+
+#[test]
+fn files_of_another_kind_are_called_what_they_look_like() {
+    let place = Place::new();
+    let catalog = |path: &str| {
+        let catalog = concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalog/");
+        fs::read_to_string(format!("{catalog}{path}")).unwrap()
+    };
+    let jobs = "[global]\nrw=randread\nbs=4k\n[a]\nsize=1m\n";
+    place.write("disk.toml", device("disk"));
+    place.write("host.toml", catalog("hosts/plain.toml"));
+    place.write("scheduler.toml", catalog("revisions/fair.toml"));
+    place.write("load.toml", two_groups());
+    place.write("load.fio", two_groups());
+    place.write("jobs.toml", jobs);
+    place.write("results.json", "{\n  \"schema\": 1\n}\n");
+    place.write("results.toml", "{\n  \"schema\": 1\n}\n");
+    place.write("iolog", "fio version 2 iolog\n/dev/sda add\n");
+    place.write("trace", b"\x07tae\0\0\0\0");
+    place.write("binary.toml", [1, 2, 0, 4]);
+    let load = "run, compare and advise take";
+    for (arguments, parts) in [
+        (
+            "run disk.toml",
+            ["disk.toml: looks like a device, which --device takes", "an experiment"],
+        ),
+        ("compare host.toml", ["host.toml: looks like a host", "expected an experiment"]),
+        ("advise scheduler.toml", ["looks like a scheduler, which --scheduler", "an experiment"]),
+        ("explain disk.toml 1", ["disk.toml: looks like a device", "expected an experiment"]),
+        ("run load.fio", ["load.fio: looks like an experiment", load]),
+        ("run jobs.toml", ["jobs.toml: looks like a fio job file", load]),
+        ("run results.json", ["results.json: looks like results in JSON", "name what was run"]),
+        ("run results.toml", ["results.toml: looks like results in JSON", "name what was run"]),
+        ("run iolog", ["iolog: looks like a trace", "no command takes"]),
+        ("run trace", ["trace: cannot be read: it is a trace of blktrace", "no command takes"]),
+        ("run binary.toml", ["binary.toml: cannot be read", "it is no text"]),
+        ("run two-groups --device load.toml", ["looks like an experiment", "expected a device"]),
+        ("run two-groups --scheduler disk.toml", ["looks like a device", "expected a scheduler"]),
+        ("blame disk.toml disk.toml two-groups", ["looks like a device", "expected a scheduler"]),
+        ("catalog devices load.toml", ["looks like an experiment", "expected a device"]),
+        ("run fair", ["`fair` is a scheduler", "expected an experiment"]),
+        ("run two-groups --scheduler wd2500js", ["`wd2500js` is a device", "a scheduler"]),
+        ("run ./nosuch", ["./nosuch: No such file", "expected a .toml or job file"]),
+        ("explain two-groups/flatt 1", ["two-groups/flatt: unknown arm", "did you mean `flat`?"]),
+    ] {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        demand_one_line(&place.run(&arguments), &parts);
+    }
 }
 
 #[test]
