@@ -224,8 +224,9 @@ fn task_line(task: &TaskOutcome, width: usize) -> String {
         let published = rate(published);
         let _ = write!(text, ", published {} ({error:+.1} %)", published.trim_start());
     } else if let Some(seconds) = task.published_seconds {
-        let error = (task.seconds.mean / seconds - 1.0) * 100.0;
-        let _ = write!(text, ", published {seconds:.1} s ({error:+.1} %)");
+        // As the score has it: who takes longer is slower.
+        let error = task.rate_error().unwrap_or_default() * 100.0;
+        let _ = write!(text, ", published {seconds:.1} s (rate {error:+.1} %)");
     }
     if task.has_end && !task.finished {
         text.push_str(", not finished");
@@ -286,15 +287,16 @@ fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
 /// What the score says, a line for each kind of figure.
 pub(super) fn score_lines(score: &Score) -> Vec<String> {
     let mut lines = Vec::new();
-    if score.cells > 0 {
-        let mut text = format!(
-            "score: shares {:.2} points off on average, {:.2} at most, over {} cells",
+    let shares = (score.cells > 0).then(|| {
+        format!(
+            "shares {:.2} points off on average, {:.2} at most, over {} cells",
             score.share_error_points_mean, score.share_error_points_max, score.cells
-        );
-        if let Some(total) = score.total_error_mean {
-            let _ = write!(text, "; totals {:.1} % off", total * 100.0);
-        }
-        lines.push(text);
+        )
+    });
+    let totals = score.total_error_mean.map(|total| format!("totals {:.1} % off", total * 100.0));
+    let both: Vec<String> = shares.into_iter().chain(totals).collect();
+    if !both.is_empty() {
+        lines.push(format!("score: {}", both.join("; ")));
     }
     lines.extend(score.changes.map(|changes| {
         format!(

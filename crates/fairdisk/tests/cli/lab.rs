@@ -139,12 +139,31 @@ fn every_published_figure_is_shown() {
     place.write("mine.toml", text + published);
     let run = ["run", "mine.toml", "--seeds", "1", "--arm", "flat"];
     let table = place.run(&run).quiet();
-    for part in ["published 5.0 s (", "100/90", "100/80", "score: rates"] {
+    for part in ["100/90", "100/80", "score: rates"] {
         assert!(table.contains(part), "no `{part}` in {table}");
     }
+    // The one task is as far off in the table as in the score.
+    let percent = |after: &str, before: &str| {
+        let (_, rest) = table.split_once(after).unwrap_or_else(|| panic!("no {after}: {table}"));
+        let (percent, _) = rest.split_once(before).unwrap();
+        percent.trim_start_matches(['+', '-']).to_owned()
+    };
+    assert_eq!(percent("published 5.0 s (rate ", " %)"), percent("score: rates ", " % off"));
     let value = place.run(&[&run[..], &["--json"]].concat()).json();
     assert_eq!(value["rows"][0]["groups"][0]["published"]["read_share"], 0.9);
     assert!(value["score"]["rate_error_mean"].as_f64().unwrap() > 0.0, "{value:#}");
+}
+
+#[test]
+fn totals_alone_have_a_score() {
+    let place = Place::new();
+    let published = "\n[[published]]\narm = \"flat\"\nrow = \"readers\"\ntotal = 80\n";
+    let text = two_groups().replace("duration_s = 30", "duration_s = 1");
+    place.write("mine.toml", text + published);
+    let table = place.run(&["run", "mine.toml", "--seeds", "1", "--arm", "flat"]).quiet();
+    let (_, score) = table.split_once("\nscore: totals ").unwrap_or_else(|| panic!("{table}"));
+    let (percent, _) = score.split_once(" % off\n").unwrap();
+    assert!(table.contains(&format!("published 80 (+{percent} %)")), "{table}");
 }
 
 #[test]

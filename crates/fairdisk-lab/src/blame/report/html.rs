@@ -16,10 +16,10 @@ const PAIRS_MAX: usize = 8;
 pub fn to_html(report: &Report, command: &str) -> String {
     let found = &report.findings;
     let mut body = String::new();
-    let seeds = words::count(found.seeds as usize, "run");
+    let runs = words::runs(found);
     let _ = write!(
         body,
-        "<h1>{}</h1>\n<p class=\"dim\">{} on {}, mean of {seeds} ± standard deviation</p>\n",
+        "<h1>{}</h1>\n<p class=\"dim\">{} on {}, {runs}</p>\n",
         escape(&report.title),
         escape(&report.unit),
         escape(&report.place),

@@ -16,11 +16,8 @@ pub fn to_table(report: &Report, style: Style) -> String {
     let mut out = String::new();
     let found = &report.findings;
     line(&mut out, &style.bold(&report.title));
-    let seeds = words::count(found.seeds as usize, "run");
-    line(
-        &mut out,
-        &style.dim(&format!("{} on {}, mean of {seeds} ± sd", report.unit, report.place)),
-    );
+    let runs = words::runs(found);
+    line(&mut out, &style.dim(&format!("{} on {}, {runs}", report.unit, report.place)));
     if let Some(ends) = &found.ends {
         write_ends(&mut out, report, ends);
         if found.method.is_some() {

@@ -1,7 +1,7 @@
 //! Sentences and numbers that table and page have in common.
 
 use super::Report;
-use crate::blame::{Bisection, Ends, Halt, Method, Undo};
+use crate::blame::{Bisection, Ends, Findings, Halt, Method, Undo};
 
 /// A number with four digits that say something.
 pub(super) fn number(value: f64) -> String {
@@ -28,6 +28,14 @@ pub(super) fn percent(part: f64) -> String {
 /// `1 run`, `2 runs`.
 pub(super) fn count(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What the figures are of.
+pub(super) fn runs(found: &Findings) -> String {
+    match &found.ends {
+        Some(_) => format!("mean of {} ± sd", count(found.seeds as usize, "run")),
+        None => "no figures: not both ends were run".to_owned(),
+    }
 }
 
 /// `a`, `a and b`, `a, b and c`.
