@@ -32,6 +32,7 @@ use fairdisk_core::{CostModel, Span};
 use fairdisk_sim::device::DeviceSpec;
 use std::sync::Arc;
 use std::sync::OnceLock;
+use toml::{Table, Value};
 
 /// What the caller changes about an experiment.
 #[derive(Clone, Debug, Default)]
@@ -194,6 +195,23 @@ impl Plan {
             published,
             costs: OnceLock::new(),
         })
+    }
+
+    /// What a key that `--set` could change has in the file it is in, or by default.
+    pub(crate) fn usual(&self, key: &str) -> Option<Value> {
+        let (scope, path) = key.split_once('.')?;
+        let file = match scope {
+            "host" => Table::try_from(&self.host).ok()?,
+            "device" => device::table(&self.device_id)?,
+            "experiment" => self.rows.first()?.load.document()?.text.parse().ok()?,
+            _ => return None,
+        };
+        let (last, outer) = path.rsplit_once('.').map_or((path, None), |(a, b)| (b, Some(a)));
+        let table = match outer {
+            None => &file,
+            Some(outer) => outer.split('.').try_fold(&file, |at, key| at.get(key)?.as_table())?,
+        };
+        table.get(last).cloned()
     }
 
     /// What requests cost the device, measured when first asked for.

@@ -29,7 +29,7 @@ impl<'a> Between<'a> {
     /// # Errors
     /// What `planner` says; several arms or rows; a metric about a group that is not there.
     pub fn new(
-        difference: Difference,
+        mut difference: Difference,
         metric: Metric,
         planner: Planner<'a>,
         options: Options,
@@ -47,6 +47,10 @@ impl<'a> Between<'a> {
         demand_one("arm", &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>())?;
         let rows: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
         demand_one("row", &rows)?;
+        difference.complete(|key| {
+            let common = options.overrides.iter().find(|change| change.key() == key);
+            common.map_or_else(|| plan.usual(key), |change| Some(change.value().clone()))
+        })?;
         let groups = plan.rows[0].load.group_names();
         metric.demand_group(&groups).map_err(|message| {
             CatalogError::option(&format!("--metric {}", metric.name()), message)

@@ -54,6 +54,16 @@ pub struct Difference {
 /// Keys of a revision that name it and change nothing.
 const NAMES: [&str; 2] = ["id", "title"];
 
+/// Settings of an experiment of which no run knows.
+const SAME_RUN: [&str; 6] = [
+    "experiment.seeds",
+    "experiment.id",
+    "experiment.title",
+    "experiment.question",
+    "experiment.source",
+    "experiment.caveats",
+];
+
 /// What a change of history needs to do something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needed {
@@ -101,6 +111,10 @@ impl Difference {
         factors.sort_by_key(Factor::place);
         let is_on = |name: &str| from.get(&format!("switches.{name}")) == Some(&Value::from(true));
         let needs = needs(&factors, &is_on);
+        let mut all = good.overrides.iter().chain(&bad.overrides);
+        if let Some(idle) = all.find(|change| SAME_RUN.contains(&change.key().as_str())) {
+            return Err(idle.error("changes nothing about a run; --seeds says how many are made"));
+        }
         let mut settings = BTreeMap::new();
         for (key, sides) in other_settings(good, bad) {
             let [good, bad] = sides.each_ref().map(|side| side.as_ref().map(Override::value));
@@ -121,6 +135,30 @@ impl Difference {
         let names = [good, bad].map(|side| side.scheduler.clone());
         let [good, bad] = names;
         Ok(Self { good, bad, factors, document: good_file, needs, settings })
+    }
+
+    /// Asks `usual` for the value of each change around the scheduler that one side makes alone:
+    /// the other side has that.
+    ///
+    /// # Errors
+    /// A change to what the other side has.
+    pub(super) fn complete(
+        &mut self,
+        usual: impl Fn(&str) -> Option<Value>,
+    ) -> Result<(), CatalogError> {
+        for (at, sides) in &self.settings {
+            let factor = &mut self.factors[*at];
+            let (own, other) = match sides {
+                [Some(own), None] => (own, &mut factor.bad),
+                [None, Some(own)] => (own, &mut factor.good),
+                _ => continue,
+            };
+            *other = usual(&factor.key);
+            if other.as_ref() == Some(own.value()) {
+                return Err(own.error("is what the other side has too; drop it"));
+            }
+        }
+        Ok(())
     }
 
     /// The scheduler of a mixture.

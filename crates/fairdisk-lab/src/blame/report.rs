@@ -99,8 +99,10 @@ impl Report {
 }
 
 fn change(factor: &Factor) -> Change {
-    let value = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), Value::to_string);
     let switch = factor.switch();
+    // A switch that is not named is off.
+    let other = if switch.is_some() { "false" } else { "not set" };
+    let value = |value: &Option<Value>| value.as_ref().map_or(other.to_owned(), Value::to_string);
     let key = factor.key.strip_prefix("scheduler.").unwrap_or(&factor.key);
     Change {
         name: switch.map_or(key, |switch| switch.name).to_owned(),

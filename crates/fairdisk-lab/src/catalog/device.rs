@@ -69,6 +69,11 @@ fn find_flat(name: &str) -> Result<Document, CatalogError> {
     inherit::flatten(Kind::Device, find(Kind::Device, name)?)
 }
 
+/// What the file of a device that is there says.
+pub(crate) fn table(name: &str) -> Option<toml::Table> {
+    find_flat(name).ok()?.text.parse().ok()
+}
+
 fn parse_entry(id: &str, source: Source<'_>) -> Result<DeviceEntry, CatalogError> {
     let head: Head = source.parse()?;
     head.check(id).map_err(|wrong| source.wrong(wrong))?;

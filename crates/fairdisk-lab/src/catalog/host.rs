@@ -6,10 +6,10 @@ use super::library::{Document, check_id};
 use super::pair::pair;
 use super::source::Source;
 use super::text::check_line;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A machine, as its file describes it.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
     /// Its name in the catalogue.
@@ -45,7 +45,7 @@ pub struct Host {
 }
 
 /// The memory of a host, as far as mapped files go.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Memory {
     /// For the pages of mapped files.
@@ -62,7 +62,7 @@ impl Default for Memory {
 }
 
 /// The request queue of a host.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Queue {
     /// Request slots in a pool.
@@ -76,7 +76,7 @@ pub struct Queue {
 }
 
 /// How a host keeps an idle device from starting.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Plug {
     /// Queued requests with which it starts all the same.
@@ -86,7 +86,7 @@ pub struct Plug {
 }
 
 /// The ext3 journals of a host.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct JournalFile {
     /// How long a transaction collects changes.

@@ -87,6 +87,10 @@ impl Load for ExperimentLoad {
         Some((found.path, found.line))
     }
 
+    fn document(&self) -> Option<&Document> {
+        Some(&self.document)
+    }
+
     fn group_names(&self) -> Vec<String> {
         let groups = self.experiment.groups_of(&self.experiment.rows[self.row]);
         groups.iter().map(|group| group.name.clone()).collect()

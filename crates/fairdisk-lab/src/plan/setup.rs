@@ -3,6 +3,7 @@
 use super::{GroupNumbers, Plan, PlannedArm, PlannedRow, ROOT_GROUP};
 use crate::catalog::device::Array;
 use crate::catalog::host::Host;
+use crate::catalog::library::Document;
 use crate::catalog::revision::Revision;
 use fairdisk_core::{EngineConfig, Instant, PlugConfig, PoolConfig, Prng, Refusal, Share, Span};
 use fairdisk_sched::Scheduler;
@@ -20,6 +21,11 @@ pub trait Load: fmt::Debug + Send + Sync {
 
     /// The file and the line where something of it is written, if it is in a file.
     fn place(&self, _what: Written) -> Option<(String, usize)> {
+        None
+    }
+
+    /// The experiment that it is a row of, if it is one.
+    fn document(&self) -> Option<&Document> {
         None
     }
 

@@ -59,12 +59,12 @@ pub(crate) struct Args {
         value_hint = ValueHint::Other
     )]
     switches: Vec<Switch>,
-    /// A run of --command takes at most this long
+    /// A run of --command takes at most this long [default: 10m]
     #[arg(
-        long, value_name = "TIME", default_value = "10m", value_parser = time_arg::parse,
+        long, value_name = "TIME", value_parser = time_arg::parse,
         allow_negative_numbers = true, allow_hyphen_values = true, value_hint = ValueHint::Other
     )]
-    timeout: Span,
+    timeout: Option<Span>,
     /// What is compared: ios and mbps (of all groups, in a second), p99 (latency in ms), or
     /// share:GROUP (of all I/Os)
     #[arg(long, default_value = "ios", value_parser = Metric::parse, value_hint = ValueHint::Other)]
@@ -128,6 +128,11 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         _ if !args.switches.is_empty() => {
             Err(Failure::BadInput("--switch is for --command: add --command CMD or drop it".into()))
         }
+        _ if args.timeout.is_some() => Err(Failure::BadInput(
+            "--timeout is for --command: in the lab --duration says how long a run is, and --runs \
+             how many there are"
+                .into(),
+        )),
         (Some(good), Some(bad), Some(spec)) => lab::execute(args, good, bad, spec),
         _ => Err(Failure::BadInput("expected GOOD, BAD and SPEC, or --command".to_owned())),
     }

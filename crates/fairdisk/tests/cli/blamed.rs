@@ -154,6 +154,19 @@ fn an_interruption_says_what_is_known() {
 }
 
 #[test]
+fn what_the_other_side_has_is_shown() {
+    let blame = ["blame", "cfq-2.6.25", "cfq-2.6.25", "two-groups", "--arm", "flat", "--json"];
+    let sets = ["--bad-set", "host.hz=100", "--bad-set", "device.rpm=5400"];
+    let more = ["--good-set", "experiment.ramp_s=0.5", "--duration", "1s", "--seeds", "2"];
+    let value = fairdisk(&[&blame[..], &sets, &more].concat()).json();
+    let said = |change: &Value| ["name", "good", "bad"].map(|key| change[key].clone());
+    let changes: Vec<_> = value["changes"].as_array().unwrap().iter().map(said).collect();
+    assert_eq!(changes[0], ["device.rpm", "7200", "5400"]);
+    assert_eq!(changes[1], ["experiment.ramp_s", "0.5", "not set"]);
+    assert_eq!(changes[2], ["host.hz", "1000", "100"]);
+}
+
+#[test]
 fn what_cannot_be_compared_is_refused() {
     let refused = |arguments: &[&str], expected: &str| {
         let ended = fairdisk(arguments);
@@ -176,6 +189,18 @@ fn what_cannot_be_compared_is_refused() {
         &[&pair[..], &["two-groups", "--metric", "speed"], &change].concat(),
         "expected ios, mbps",
     );
+    let changed = |set: &str| [&pair[..], &["two-groups", "--bad-set", set]].concat().join(" ");
+    for (set, why) in [
+        ("experiment.seeds=3", "changes nothing about a run; --seeds says how many"),
+        ("host.hz=1000", "is what the other side has too; drop it"),
+        ("device.rpm=7200", "is what the other side has too; drop it"),
+    ] {
+        let line = changed(set);
+        let arguments: Vec<&str> = line.split(' ').chain(["--arm", "flat"]).collect();
+        refused(&arguments, &format!("error: --bad-set {set}: {why}"));
+    }
+    let timed = [&pair[..], &["two-groups", "--timeout", "10s"], &change].concat();
+    refused(&timed, "--timeout is for --command: in the lab --duration says");
     refused(&["blame", "cfq-2.6.52", "cfq-2.6.25", "two-groups"], "did you mean `cfq-2.6.25`");
 }
 

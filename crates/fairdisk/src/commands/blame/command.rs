@@ -69,7 +69,8 @@ pub(super) fn execute(args: &Args, text: &str) -> Result<(), Failure> {
         return Err(Failure::BadInput(message));
     }
     demand_known(text, &names)?;
-    let command = UserCommand { text, switches, timeout: args.timeout, stop: &stop };
+    let command =
+        UserCommand { text, switches, timeout: args.timeout.unwrap_or(TIMEOUT), stop: &stop };
     let mut design = args.design(switches.len());
     design.threads = 1;
     design.is_real = true;
@@ -119,6 +120,8 @@ struct UserCommand<'a> {
     stop: &'a AtomicBool,
 }
 
+/// How long a run takes at most, if nothing else is said.
+const TIMEOUT: Span = Span::from_s(600);
 /// How long passes between looks at the stop flag.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a command has to clean up when it is asked to end.
