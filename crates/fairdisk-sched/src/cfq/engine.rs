@@ -40,7 +40,7 @@ pub(crate) struct Cfq {
     pub(crate) queued: u32,
     /// Queues of all layers with a pending request.
     pub(crate) busy: u32,
-    /// Whether what depends on how many queues are busy looks at all of them, or those of its layer.
+    /// Whether what depends on how many queues are busy looks at all of them, or at its layer's.
     pub(crate) device_wide_busy_count: bool,
     /// A dispatch round under way: its queue and how many requests it has moved.
     pub(crate) round: Option<(u32, u32)>,
