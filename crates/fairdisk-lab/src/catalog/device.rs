@@ -150,7 +150,7 @@ use device_file;
 
 #[cfg(test)]
 mod tests {
-    use super::parse_device;
+    use super::{find_flat, parse_device};
     use fairdisk_sim::device::DeviceSpec;
 
     const FIXED: &str = "id = \"f\"\ntitle = \"t\"\nkind = \"fixed\"\ncapacity_sectors = 8\nparallel = 1\nlatency_us = 5\n";
@@ -165,6 +165,19 @@ mod tests {
             panic!("a fixed device")
         };
         assert_eq!(spec.params().write, spec.params().read);
+    }
+
+    /// As files did before that key was known.
+    #[test]
+    fn a_write_cache_that_does_not_say_how_much_it_holds_has_room_in_each_place() {
+        let text = find_flat("wd2500js").expect("it is built in").text;
+        let lines = text.lines().filter(|line| !line.starts_with("kib = "));
+        let text: String = lines.flat_map(|line| [line, "\n"]).collect();
+        let Ok(DeviceSpec::Hdd(spec)) = parse_device("wd2500js", &text, "w.toml") else {
+            panic!("a disk")
+        };
+        let cache = spec.params().write_cache.expect("it has one");
+        assert_eq!(cache.kib, 512 * cache.depth);
     }
 
     #[test]

@@ -109,17 +109,21 @@ struct WriteCacheTable {
     /// A disk whose cache is switched off still has one.
     enabled: bool,
     depth: u32,
-    kib: u32,
+    kib: Option<u32>,
     order: OrderName,
     reads_wait_for_dirty: bool,
     flush: FlushName,
 }
 
+/// What a place holds if the file does not say how much all of them do: the longest request of
+/// most hosts.
+const PLACE_KIB: u32 = 512;
+
 impl WriteCacheTable {
     fn params(self) -> Option<WriteCacheParams> {
         self.enabled.then(|| WriteCacheParams {
             depth: self.depth,
-            kib: self.kib,
+            kib: self.kib.unwrap_or(self.depth.saturating_mul(PLACE_KIB).min(1 << 20)),
             order: self.order.into(),
             reads_wait_for_dirty: self.reads_wait_for_dirty,
             flush: match self.flush {
