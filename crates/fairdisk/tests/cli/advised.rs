@@ -179,10 +179,11 @@ fn only_what_a_scheduler_looks_at_is_given() {
 #[test]
 fn an_arm_with_priorities_is_tried_as_wished() {
     let place = Place::new();
-    let text = two_groups();
+    let text = two_groups().replace("weight = 100\n", "").replace("weight = 400\n", "");
     place.write("mine.toml", text + "priorities = [4, 4]\n");
     let advise = ["advise", "mine.toml", "--duration", "10s", "--seeds", "1", "--json"];
-    let more = ["--device", "fixed-8ms", "--scheduler", "two-layer-cfq"];
+    let want = ["--want", "database: share=80"];
+    let more = [["--device", "fixed-8ms"], ["--scheduler", "two-layer-cfq"], want].concat();
     let value = place.run(&[advise.as_slice(), &more].concat()).json();
     let tried = value["tried"].as_array().unwrap().iter();
     let first = tried.clone().find(|one| one["name"] == "two-layer").unwrap();
