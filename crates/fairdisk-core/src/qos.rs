@@ -22,19 +22,20 @@ impl Rates {
         self.iops.is_none() && self.bytes_per_s.is_none()
     }
 
-    /// How long a request of `bytes` takes at these rates: the longer of both.
+    /// How long so many I/Os of so many bytes in all take at these rates: the longer of both.
     #[must_use]
-    pub const fn time_of(&self, bytes: u64) -> Span {
+    pub const fn time_of(&self, ios: u64, bytes: u64) -> Span {
         const SECOND: u128 = 1_000_000_000;
-        let of_one = match self.iops {
-            Some(iops) => SECOND / iops.get() as u128,
+        let of_ios = match self.iops {
+            // Each takes whole nanoseconds, so that together they take as long as one by one.
+            Some(iops) => ios as u128 * (SECOND / iops.get() as u128),
             None => 0,
         };
         let of_bytes = match self.bytes_per_s {
             Some(rate) => bytes as u128 * SECOND / rate.get() as u128,
             None => 0,
         };
-        let longer = if of_one > of_bytes { of_one } else { of_bytes };
+        let longer = if of_ios > of_bytes { of_ios } else { of_bytes };
         Span::from_ns(if longer > u64::MAX as u128 { u64::MAX } else { longer as u64 })
     }
 }
@@ -76,10 +77,11 @@ mod tests {
     #[test]
     fn a_request_takes_as_long_as_the_stricter_rate_says() {
         let rates = Rates { iops: NonZeroU64::new(100), bytes_per_s: NonZeroU64::new(1_000_000) };
-        assert_eq!(rates.time_of(4_096), Span::from_ms(10));
-        assert_eq!(rates.time_of(1_000_000), Span::from_s(1));
-        assert_eq!(Rates::NONE.time_of(u64::MAX), Span::ZERO);
+        assert_eq!(rates.time_of(1, 4_096), Span::from_ms(10));
+        assert_eq!(rates.time_of(1, 1_000_000), Span::from_s(1));
+        assert_eq!(rates.time_of(3, 4_096), Span::from_ms(30));
+        assert_eq!(Rates::NONE.time_of(1, u64::MAX), Span::ZERO);
         let slow = Rates { bytes_per_s: NonZeroU64::new(1), ..Rates::NONE };
-        assert_eq!(slow.time_of(u64::MAX), Span::from_ns(u64::MAX));
+        assert_eq!(slow.time_of(1, u64::MAX), Span::from_ns(u64::MAX));
     }
 }

@@ -212,7 +212,7 @@ impl Fair {
     /// nothing for now.
     fn is_at_ceiling(&mut self, now: Instant, at: u32) -> bool {
         let rq = &self.requests[at];
-        let (group, amount) = (self.queues[rq.queue].group, (rq.bios, rq.bytes()));
+        let (group, amount) = (self.queues[rq.queue].group, rq.amount());
         self.tree.is_barred(group)
             || self.barred.bar(now, group, amount, &mut self.tree, &mut self.groups)
     }
@@ -252,7 +252,7 @@ impl Fair {
         q.in_flight += 1;
         self.groups[group as usize].in_flight += 1;
         self.in_flight += 1;
-        let amount = (rq.bios, rq.bytes());
+        let amount = rq.amount();
         Barred::use_up(now, group, amount, &self.tree, &mut self.groups);
         self.pay_floors(now, group, amount);
         self.target_wants(now, group);

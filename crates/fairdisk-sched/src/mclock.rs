@@ -164,9 +164,9 @@ impl Mclock {
     fn dispatch(&mut self, group: u32, why: Why) -> Option<RequestId> {
         let request = self.queues.dispatch(group)?;
         let (by_weight, io_bytes) = (why == Why::LeastServed, self.params.io_bytes);
-        let bios = self.queues.bios(request.id);
+        let amount = self.queues.amount(request.id);
         let client = self.client(group);
-        client.serve((bios, request.sectors.bytes()), by_weight, io_bytes);
+        client.serve(amount, by_weight, io_bytes);
         let proportion = client.tags.proportion;
         self.served = self.served.max(proportion);
         self.tag_first(group, false);

@@ -120,8 +120,8 @@ impl Elevator for TokenBucket {
         let Some(request) = self.queues.dispatch(group) else { return self.queues.rest() };
         // It was let go at that time, and has been in line since.
         let slice = self.params.slice;
-        let ios = u64::from(self.queues.bios(request.id));
-        self.limit(group).pass(at, slice, Amount { ios, bytes: request.sectors.bytes() });
+        let amount = self.queues.amount(request.id);
+        self.limit(group).pass(at, slice, amount);
         self.place(group);
         Decision::Dispatch(request.id, Why::ArrivedFirst)
     }

@@ -60,13 +60,13 @@ impl Barred {
         &mut self,
         now: Instant,
         group: u32,
-        (bios, bytes): (u32, u64),
+        amount: Amount,
         tree: &mut Hierarchy,
         groups: &mut impl Capped,
     ) -> bool {
         let over = tree.path(group).find_map(|one| {
             let (qos, ceiling) = groups.capped(one);
-            let at = ceiling.ready_at(&qos.ceiling, qos.burst, amount(bios, bytes));
+            let at = ceiling.ready_at(&qos.ceiling, qos.burst, amount);
             (at > now).then_some((one, at))
         });
         let Some((one, at)) = over else { return false };
@@ -79,17 +79,13 @@ impl Barred {
     pub(super) fn use_up(
         now: Instant,
         group: u32,
-        (bios, bytes): (u32, u64),
+        amount: Amount,
         tree: &Hierarchy,
         groups: &mut impl Capped,
     ) {
         for one in tree.path(group) {
             let (qos, ceiling) = groups.capped(one);
-            ceiling.pass(now, &qos.ceiling, amount(bios, bytes));
+            ceiling.pass(now, &qos.ceiling, amount);
         }
     }
-}
-
-const fn amount(bios: u32, bytes: u64) -> Amount {
-    Amount { ios: bios as u64, bytes }
 }

@@ -8,7 +8,7 @@
 
 use super::device::Device;
 use super::{Fair, NIL};
-use crate::groups::Order;
+use crate::groups::{Amount, Order};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -179,9 +179,9 @@ impl Fair {
         self.tree.first_inside(group)
     }
 
-    /// The group has had so many bios and bytes, and so have those around it.
+    /// The group has had so much, and so have those around it.
     #[inline]
-    pub(super) fn pay_floors(&mut self, now: Instant, group: u32, (bios, bytes): (u32, u64)) {
+    pub(super) fn pay_floors(&mut self, now: Instant, group: u32, amount: Amount) {
         if self.floors.is_empty() {
             return;
         }
@@ -193,8 +193,7 @@ impl Fair {
                 continue;
             }
             let least = Instant::from_ns(now.as_ns().saturating_sub(CATCH_UP.as_ns()));
-            let of_bios = entry.qos.floor.time_of(0).as_ns().saturating_mul(bios.into());
-            let time = entry.qos.floor.time_of(bytes).max(Span::from_ns(of_bios));
+            let time = entry.qos.floor.time_of(amount.ios, amount.bytes);
             let time = time - Span::from_ns(time.as_ns() / EARLY);
             // What it had beyond its floor a moment ago does not make up for a second without it.
             entry.floor_paid = PaidUntil(entry.floor_paid.0.clamp(least, now) + time);

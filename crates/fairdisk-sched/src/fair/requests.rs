@@ -2,6 +2,7 @@
 
 use super::NIL;
 use super::queue::Queue;
+use crate::groups::Amount;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use fairdisk_core::list::Lists;
@@ -44,6 +45,11 @@ impl Rq {
 
     pub(super) const fn bytes(&self) -> u64 {
         (self.end.0 - self.start.0) * fairdisk_core::SECTOR_BYTES
+    }
+
+    /// What it is of what its group asked for: a bio is an I/O.
+    pub(super) const fn amount(&self) -> Amount {
+        Amount { ios: self.bios as u64, bytes: self.bytes() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A queue for each group, first come, first served, and what is known of every request until it
 //! is done.
 
+use super::Amount;
 use alloc::vec::Vec;
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{Decision, Flags, Lba, Merge, Request, RequestId, Why};
@@ -90,9 +91,14 @@ impl GroupQueues {
         }
     }
 
-    /// How many bios the request in slot `id` carries: what its group asked for, in I/Os.
-    pub(crate) fn bios(&self, id: RequestId) -> u32 {
+    fn bios(&self, id: RequestId) -> u32 {
         self.requests[id.0 as usize].bios
+    }
+
+    /// What the request in slot `id` is of what its group asked for: a bio is an I/O.
+    pub(crate) fn amount(&self, id: RequestId) -> Amount {
+        let Known { request, bios } = &self.requests[id.0 as usize];
+        Amount { ios: u64::from(*bios), bytes: request.sectors.bytes() }
     }
 
     /// The request in slot `id`, queued or in flight.

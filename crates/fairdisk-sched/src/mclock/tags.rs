@@ -1,8 +1,8 @@
 //! The tags of a group's first request. Those of later ones follow from them, so that they need not
 //! be kept.
 
-use crate::groups::VirtualTime;
-use fairdisk_core::{Instant, Qos, Rates, Span, Weight};
+use crate::groups::{Amount, VirtualTime};
+use fairdisk_core::{Instant, Qos, Span, Weight};
 
 /// What a thousandth of an I/O adds to the proportion tag at weight 1.
 const SCALE: u64 = Weight::MAX as u64;
@@ -68,14 +68,14 @@ impl Client {
     /// The request with these tags is served. What is served by weight is not taken from the
     /// floor: the next reservation tag comes so much earlier (section 3.1). Rates count bios; the
     /// weight pays for what the device does, and that is one I/O, however many were merged.
-    pub(super) fn serve(&mut self, amount: (u32, u64), by_weight: bool, io_bytes: u32) {
-        let reserved = if by_weight { Span::ZERO } else { time_of(&self.qos.floor, amount) };
-        let (_, bytes) = amount;
+    pub(super) fn serve(&mut self, amount: Amount, by_weight: bool, io_bytes: u32) {
+        let Amount { ios, bytes } = amount;
+        let reserved = if by_weight { Span::ZERO } else { self.qos.floor.time_of(ios, bytes) };
         let ios_milli = 1_000 + bytes.saturating_mul(1_000) / u64::from(io_bytes.max(1));
         let cost = ios_milli.saturating_mul(SCALE) / u64::from(self.weight.get());
         self.next = Tags {
             reservation: self.tags.reservation + reserved,
-            limit: self.tags.limit + time_of(&self.qos.ceiling, amount),
+            limit: self.tags.limit + self.qos.ceiling.time_of(ios, bytes),
             proportion: self.tags.proportion + VirtualTime::from(cost),
         };
     }
@@ -87,10 +87,4 @@ impl Client {
     pub(super) fn limit(&self) -> Option<Instant> {
         (!self.qos.ceiling.is_none()).then_some(self.tags.limit)
     }
-}
-
-/// How long so many bios and bytes take at these rates: the longer of both.
-fn time_of(rates: &Rates, (bios, bytes): (u32, u64)) -> Span {
-    let of_one = rates.time_of(0).as_ns();
-    Span::from_ns(of_one.saturating_mul(bios.into())).max(rates.time_of(bytes))
 }
