@@ -295,14 +295,12 @@ impl Elevator for Fair {
         };
         let entry = &mut self.groups[group as usize];
         let q = &mut self.queues[queue];
+        if request.sync && q.is_quiet() {
+            q.think.add(FairParams::thought(now, q.quiet_since, self.params.idle_max));
+        }
         if entry.is_quiet() {
             entry.burst = Span::ZERO;
-        }
-        if request.sync {
-            if q.is_quiet() {
-                q.think.add(FairParams::thought(now, q.quiet_since, self.params.idle_max));
-            }
-            if entry.is_quiet() {
+            if request.sync {
                 let most = entry.idle.unwrap_or(Span::ZERO).max(self.params.idle_max);
                 entry.think.add(FairParams::thought(now, entry.quiet_since, most));
             }
