@@ -1,11 +1,15 @@
 //! Floors, ceilings and latency targets that were set and taken back leave nothing behind: from
 //! then on `fair` shares by weight, in groups in groups, on disks of any kind.
 
+#[path = "support/reads.rs"]
+mod reads;
+
 use fairdisk_core::{
-    Change, Completion, Cost, CostModel, Decision, Elevator, Flags, GroupId, Instant, IoPrio, Lba,
-    Op, Prng, Qos, Rates, Request, RequestId, Sectors, Share, Span, TaskId, Weight,
+    Change, Completion, Cost, CostModel, Decision, Elevator, GroupId, Instant, Lba, Prng, Qos,
+    Rates, RequestId, Share, Span, Weight,
 };
 use fairdisk_sched::fair::{Fair, FairParams};
+use reads::read;
 use std::num::NonZeroU64;
 
 const STORMS: u64 = 40;
@@ -81,18 +85,8 @@ impl Storm {
     }
 
     fn submit(&mut self, task: u32) {
-        let request = Request {
-            id: RequestId(task),
-            task: TaskId(task),
-            group: id_of((task / TASKS_PER_GROUP) as usize),
-            op: Op::Read,
-            start: Lba(8 * self.prng.below(1 << 28)),
-            sectors: Sectors(8),
-            sync: true,
-            flags: Flags::NONE,
-            ioprio: IoPrio::UNSET,
-            arrived: self.now,
-        };
+        let start = Lba(8 * self.prng.below(1 << 28));
+        let request = read(task, id_of((task / TASKS_PER_GROUP) as usize), start, self.now);
         self.fair.admit(self.now, &request);
     }
 

@@ -1,11 +1,15 @@
 //! A group that is waited for because that was asked for gets its share of the time, the waiting
 //! included, and takes none from the others.
 
+#[path = "support/reads.rs"]
+mod reads;
+
 use fairdisk_core::{
-    Change, Completion, Decision, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, Prng,
-    Request, RequestId, Sectors, Share, Span, TaskId, Weight,
+    Change, Completion, Decision, Elevator, GroupId, Instant, Lba, Prng, RequestId, Share, Span,
+    Weight,
 };
 use fairdisk_sched::fair::{Fair, FairParams};
+use reads::read;
 
 /// The group that thinks after each request; the others always want the disk.
 const THINKER: GroupId = GroupId(1);
@@ -53,18 +57,8 @@ impl Storm {
     }
 
     fn submit(&mut self, task: u32) {
-        let request = Request {
-            id: RequestId(task),
-            task: TaskId(task),
-            group: Self::group_of(task),
-            op: Op::Read,
-            start: Lba(8 * self.prng.below(1 << 28)),
-            sectors: Sectors(8),
-            sync: true,
-            flags: Flags::NONE,
-            ioprio: IoPrio::UNSET,
-            arrived: self.now,
-        };
+        let start = Lba(8 * self.prng.below(1 << 28));
+        let request = read(task, Self::group_of(task), start, self.now);
         self.elevator.admit(self.now, &request);
     }
 

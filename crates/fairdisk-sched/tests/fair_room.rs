@@ -1,11 +1,15 @@
 //! Latency targets on a device that serves several requests at once and whose costs nobody has
 //! told, as under a mount.
 
+#[path = "support/reads.rs"]
+mod reads;
+
 use fairdisk_core::{
-    Change, Completion, Decision, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, Prng, Qos,
-    Request, RequestId, Sectors, Share, Span, TaskId,
+    Change, Completion, Decision, Elevator, GroupId, Instant, Lba, Prng, Qos, RequestId, Share,
+    Span,
 };
 use fairdisk_sched::fair::{Fair, FairParams};
+use reads::read;
 use std::collections::VecDeque;
 
 /// What the device takes, and how many of these it works on.
@@ -58,18 +62,8 @@ impl Crowd {
     }
 
     fn submit(&mut self, task: u32) {
-        let request = Request {
-            id: RequestId(task),
-            task: TaskId(task),
-            group: GroupId(1 + task.min(1)),
-            op: Op::Read,
-            start: Lba(8 * self.prng.below(1 << 28)),
-            sectors: Sectors(8),
-            sync: true,
-            flags: Flags::NONE,
-            ioprio: IoPrio::UNSET,
-            arrived: self.now,
-        };
+        let start = Lba(8 * self.prng.below(1 << 28));
+        let request = read(task, GroupId(1 + task.min(1)), start, self.now);
         self.elevator.admit(self.now, &request);
     }
 

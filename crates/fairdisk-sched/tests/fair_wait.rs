@@ -1,11 +1,15 @@
 //! No group waits longer for its turn than docs/fair.md says, in storms of groups that want the
 //! disk: `FAIRDISK_FAIR_STORMS` of them, or a few.
 
+#[path = "support/reads.rs"]
+mod reads;
+
 use fairdisk_core::{
-    Change, Completion, Decision, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, Prng,
-    Request, RequestId, Sectors, Share, Span, TaskId, Weight,
+    Change, Completion, Decision, Elevator, GroupId, Instant, Lba, Op, Prng, Request, Share, Span,
+    Weight,
 };
 use fairdisk_sched::fair::{Fair, FairParams};
+use reads::read;
 use std::env;
 
 /// Groups whose tasks have a request queued again as soon as one is done.
@@ -51,18 +55,9 @@ impl Storm {
     fn submit(&mut self, task: u32) {
         let is_write = self.prng.chance(1, 3);
         self.is_write[task as usize] = is_write;
-        let request = Request {
-            id: RequestId(task),
-            task: TaskId(task),
-            group: GroupId(1 + task / self.tasks),
-            op: if is_write { Op::Write } else { Op::Read },
-            start: Lba(8 * self.prng.below(1 << 28)),
-            sectors: Sectors(8),
-            sync: true,
-            flags: Flags::NONE,
-            ioprio: IoPrio::UNSET,
-            arrived: self.now,
-        };
+        let start = Lba(8 * self.prng.below(1 << 28));
+        let request = read(task, GroupId(1 + task / self.tasks), start, self.now);
+        let request = Request { op: if is_write { Op::Write } else { Op::Read }, ..request };
         self.elevator.admit(self.now, &request);
     }
 
