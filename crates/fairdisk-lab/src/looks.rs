@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn files_of_the_catalogue_look_like_what_they_are() {
-        for kind in [Kind::Device, Kind::Host, Kind::Revision, Kind::Experiment] {
+        for kind in Kind::ALL {
             for id in kind.ids() {
                 let text = find(kind, id).unwrap_or_else(|error| panic!("{error}")).text;
                 let inherits = text.lines().any(|line| line.starts_with("inherits"));

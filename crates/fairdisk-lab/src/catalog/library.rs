@@ -25,6 +25,8 @@ pub enum Kind {
 }
 
 impl Kind {
+    pub(crate) const ALL: [Self; 4] = [Self::Device, Self::Host, Self::Revision, Self::Experiment];
+
     const fn folder(self) -> &'static str {
         match self {
             Self::Device => "devices",
@@ -138,8 +140,6 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
     })
 }
 
-const ALL: [Kind; 4] = [Kind::Device, Kind::Host, Kind::Revision, Kind::Experiment];
-
 /// Why `name` stands for nothing: most of the time it is misspelt, but something may be there.
 fn not_found(kind: Kind, name: &str) -> String {
     let noun = kind.noun();
@@ -153,7 +153,7 @@ fn not_found(kind: Kind, name: &str) -> String {
         Err(error) if name.contains('/') => {
             format!("{name}: {error}; expected {files} or the name of a built-in {noun}")
         }
-        Err(_) => match ALL.iter().find(|other| other.ids().any(|id| id == name)) {
+        Err(_) => match Kind::ALL.iter().find(|other| other.ids().any(|id| id == name)) {
             Some(other) => format!("`{name}` is {}; expected {}", other.words(), kind.words()),
             None => unknown(noun, name, &kind.ids().collect::<Vec<_>>()),
         },

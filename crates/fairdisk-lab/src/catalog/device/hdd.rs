@@ -123,7 +123,9 @@ impl WriteCacheTable {
     fn params(self) -> Option<WriteCacheParams> {
         self.enabled.then(|| WriteCacheParams {
             depth: self.depth,
-            kib: self.kib.unwrap_or(self.depth.saturating_mul(PLACE_KIB).min(1 << 20)),
+            kib: self.kib.unwrap_or_else(|| {
+                self.depth.saturating_mul(PLACE_KIB).min(WriteCacheParams::KIB_MAX)
+            }),
             order: self.order.into(),
             reads_wait_for_dirty: self.reads_wait_for_dirty,
             flush: match self.flush {

@@ -271,7 +271,7 @@ fn check_tasks(experiment: &Experiment, path: &str, tasks: &Tasks) -> Result<(),
     }
     let path_of = key("depth", tasks.depth.is_some(), defaults.depth.is_some());
     demand_in(1..=100_000, &path_of, Some(task.depth), "1 to 100000")?;
-    if tasks.depth.is_some_and(|depth| depth > 1) && (task.mapped || !task.direct) {
+    if tasks.depth.is_some_and(|depth| depth > 1) && !task.is_direct() {
         let text = "`depth` is about direct I/O, others are one at a time; drop it";
         return Err((path_of, text.to_owned()));
     }

@@ -92,6 +92,11 @@ pub struct WriteCacheParams {
     pub flush: FlushPolicy,
 }
 
+impl WriteCacheParams {
+    /// No disk's cache holds more.
+    pub const KIB_MAX: u32 = 1 << 20;
+}
+
 /// Which of several pieces of work the arm takes up first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -146,7 +151,7 @@ impl Check for HddParams {
         }
         if let Some(cache) = self.write_cache {
             within("write_cache.depth", cache.depth, 1, DEPTH_MAX)?;
-            within("write_cache.kib", cache.kib, 1, 1 << 20)?;
+            within("write_cache.kib", cache.kib, 1, WriteCacheParams::KIB_MAX.into())?;
         }
         within("queue.depth", self.queue.depth, 1, DEPTH_MAX)
     }
