@@ -1,12 +1,14 @@
 //! What an experiment came to: means and spreads beside the published figures.
 
 mod change;
+mod figure;
 mod html;
 mod json;
 mod score;
 mod table;
 
 pub use change::ChangeOutcome;
+pub use figure::FigureOutcome;
 pub use html::to_html;
 pub(crate) use json::latency_ms;
 pub use json::to_json;
@@ -127,6 +129,8 @@ pub struct RowOutcome {
     pub groups: Vec<GroupOutcome>,
     /// The named tasks.
     pub tasks: Vec<TaskOutcome>,
+    /// What the source prints that has no column of its own.
+    pub figures: Vec<FigureOutcome>,
     /// I/Os the source prints.
     pub published_total: Option<f64>,
     /// The journal's hash of the first seed.
@@ -226,6 +230,8 @@ pub struct TaskOutcome {
     pub ios: f64,
     /// Its rate over its lifetime, in million bytes per second.
     pub mb_per_s: Spread,
+    /// Latencies of all seeds.
+    pub latency: Histogram,
     /// Whether it came to its end in every run.
     pub finished: bool,
     /// Whether it has one of its own.
@@ -304,6 +310,11 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         total_bytes: bytes as f64 / n,
         groups: groups(plan, ensemble, published),
         tasks: tasks(plan, ensemble, published),
+        figures: figure::figures(
+            row.load.as_ref(),
+            ensemble,
+            published.map_or(&[], |figures| &figures.others),
+        ),
         published_total: published.and_then(Figures::total),
         journal_hash: runs.first().map_or(0, |run| run.journal_hash),
         submitted: sum(&|run| run.submitted),
@@ -418,6 +429,8 @@ fn tasks(plan: &Plan, ensemble: &Ensemble, figures: Option<&Figures>) -> Vec<Tas
             .collect();
         // The rate of a task that was cut off compares with nothing.
         let finished = runs.iter().all(|task| task.finished);
+        let mut latency = Histogram::new();
+        runs.iter().for_each(|task| latency.merge(&task.latency));
         let has_end = load.has_end(at);
         let rate = published.filter(|_| finished || !has_end);
         let published = published.filter(|_| finished);
@@ -426,6 +439,7 @@ fn tasks(plan: &Plan, ensemble: &Ensemble, figures: Option<&Figures>) -> Vec<Tas
             ios: runs.iter().map(|task| task.ios as f64).sum::<f64>() / runs.len().max(1) as f64,
             seconds: Spread::of(&seconds),
             mb_per_s: Spread::of(&rates),
+            latency,
             finished,
             has_end,
             published_mb_per_s: rate.and_then(|published| published.mb_per_s(at)),

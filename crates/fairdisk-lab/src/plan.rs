@@ -14,14 +14,14 @@ mod setup;
 mod unheeded;
 
 pub(crate) use alone::{Single, pauses};
-pub use figures::Figures;
+pub use figures::{ChangeFigure, Figure, Figures, Whom};
 pub use numbers::{GroupNumbers, ROOT_GROUP};
 pub use setup::{GroupLabel, Load, Loaded, Obstacle, Setup, Written};
 
 use crate::calibrate::calibrate;
 use crate::catalog::device::{self, Array, DeviceEntry};
 use crate::catalog::error::{CatalogError, unknown};
-use crate::catalog::experiment::{Arm, Experiment, Published, PublishedChange};
+use crate::catalog::experiment::{Arm, Experiment, Published};
 use crate::catalog::host::Host;
 use crate::catalog::library::{Kind, find};
 use crate::catalog::overrides::{Override, read};
@@ -129,7 +129,7 @@ pub struct Plan {
     /// Keep every event, for explanations.
     pub keep_journal: bool,
     /// What the source prints about one arm beside another, for arms and rows that are run.
-    pub published_changes: Vec<PublishedChange>,
+    pub published_changes: Vec<ChangeFigure>,
     published: Vec<Figures>,
     costs: OnceLock<CostModel>,
 }
@@ -175,6 +175,9 @@ impl Plan {
         let arms = load_arms(&experiment.arms, options)?;
         let published = comparable(experiment.published.clone(), is_as_long).into_iter();
         let published = published.map(|one| Figures::new(&experiment, one)).collect();
+        let changes = experiment.published_changes.iter().cloned();
+        let published_changes = changes.filter_map(|one| ChangeFigure::new(&experiment, one));
+        let published_changes = published_changes.collect();
         Ok(Self {
             spec: Spec::Experiment,
             device: spec,
@@ -191,7 +194,7 @@ impl Plan {
             question: experiment.question,
             source: experiment.source,
             caveats: experiment.caveats,
-            published_changes: experiment.published_changes,
+            published_changes,
             published,
             costs: OnceLock::new(),
         })
@@ -258,11 +261,7 @@ fn demand_measured(options: &Options, unmeasured: Span, why: &str) -> Result<(),
 /// Counts of a run of another length compare with nothing; shares and rates still do.
 fn comparable(mut published: Vec<Published>, is_as_long: impl Fn(&str) -> bool) -> Vec<Published> {
     for published in published.iter_mut().filter(|published| !is_as_long(&published.row)) {
-        published.total = None;
-        if let Some(ios) = published.ios.take() {
-            let all: f64 = ios.iter().sum();
-            published.percent = Some(ios.iter().map(|ios| 100.0 * ios / all).collect());
-        }
+        published.drop_amounts();
     }
     published
 }

@@ -46,12 +46,14 @@ pub struct GroupRun {
 }
 
 /// What the tasks of one line of the report did in one run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct TaskRun {
     /// Finished I/Os.
     pub ios: u64,
     /// Bytes both ways.
     pub bytes: u64,
+    /// From system call to return.
+    pub latency: Histogram,
     /// How long it ran, of several the longest.
     pub elapsed: Span,
     /// Whether all came to their end.
@@ -61,7 +63,10 @@ pub struct TaskRun {
 impl TaskRun {
     fn of(reports: &[&TaskReport], until: Instant) -> Self {
         let elapsed = reports.iter().map(|report| report.elapsed(until));
+        let mut latency = Histogram::new();
+        reports.iter().for_each(|report| report.add_latencies(&mut latency));
         Self {
+            latency,
             ios: reports.iter().map(|report| report.ios).sum(),
             bytes: reports.iter().map(|report| report.bytes).sum(),
             elapsed: elapsed.max().unwrap_or(Span::ZERO),
@@ -72,12 +77,14 @@ impl TaskRun {
 
 impl TaskRun {
     /// With what others did that are reported with it.
-    const fn with(self, other: Self) -> Self {
-        let longer = self.elapsed.as_ns() >= other.elapsed.as_ns();
+    fn with(self, other: Self) -> Self {
+        let mut latency = self.latency;
+        latency.merge(&other.latency);
         Self {
+            latency,
             ios: self.ios + other.ios,
             bytes: self.bytes + other.bytes,
-            elapsed: if longer { self.elapsed } else { other.elapsed },
+            elapsed: self.elapsed.max(other.elapsed),
             finished: self.finished && other.finished,
         }
     }
@@ -151,7 +158,7 @@ impl RunResult {
             group.add(other);
         }
         self.root.add(&other.root);
-        self.tasks.extend(&other.tasks);
+        self.tasks.extend(other.tasks.iter().cloned());
         self.journal_hash = Prng::new(self.journal_hash).fork(other.journal_hash).next_u64();
         self.submitted += other.submitted;
         self.completed += other.completed;
@@ -175,7 +182,7 @@ impl RunResult {
     fn gather_lines(&mut self, lines: usize) {
         let line = |at: usize| {
             let tasks = self.tasks.iter().skip(at).step_by(lines);
-            tasks.copied().reduce(TaskRun::with)
+            tasks.cloned().reduce(TaskRun::with)
         };
         self.tasks = (0..lines).filter_map(line).collect();
     }

@@ -3,8 +3,10 @@
 
 mod check;
 mod published;
+mod quantity;
 
 pub use published::{Bound, Published, PublishedChange};
+pub use quantity::{Quantity, Subject};
 
 use super::error::CatalogError;
 use super::library::{Document, beside};
@@ -253,6 +255,13 @@ pub struct Row {
     pub groups: Vec<Group>,
     /// Its tasks.
     pub tasks: Vec<Tasks>,
+}
+
+impl Row {
+    /// The names of its tasks that are reported by themselves.
+    pub fn task_names(&self) -> impl Iterator<Item = &str> {
+        self.tasks.iter().filter_map(|tasks| tasks.name.as_deref())
+    }
 }
 
 /// Some tasks that do the same.

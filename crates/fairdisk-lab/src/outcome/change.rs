@@ -1,11 +1,12 @@
-//! One arm beside another: how much more it does in the same time.
+//! One arm beside another: by how much a figure changes.
 
-use super::{Spread, part};
+use super::Spread;
+use super::figure::measure;
 use crate::catalog::experiment::{Bound, PublishedChange};
-use crate::plan::Plan;
-use crate::run::{Ensemble, RunResult};
+use crate::plan::{ChangeFigure, Plan, Whom};
+use crate::run::Ensemble;
 
-/// How much more, or less, of a row's work one arm does than another.
+/// How much more, or less, one arm comes to than another.
 #[derive(Clone, Debug)]
 pub struct ChangeOutcome {
     /// The row.
@@ -14,13 +15,23 @@ pub struct ChangeOutcome {
     pub from: String,
     /// The arm that differs.
     pub to: String,
-    /// Change of the bytes per second in percent, seed by seed.
+    /// Of whom.
+    pub whom: Whom,
+    /// Change of the figure in percent, seed by seed.
     pub percent: Spread,
     /// What the source prints.
     pub published: PublishedChange,
 }
 
 impl ChangeOutcome {
+    /// What changes, if it is not the bytes per second of everybody together.
+    #[must_use]
+    pub fn figure_text(&self) -> Option<String> {
+        let (name, figure) = (self.whom.name(), self.published.figure());
+        let is_usual = self.whom == Whom::All && self.published.figure.is_none();
+        (!is_usual).then(|| format!("{name}: {}", figure.words()))
+    }
+
     /// How far it is from what the source allows for, in percentage points.
     #[must_use]
     pub fn distance(&self) -> f64 {
@@ -45,32 +56,33 @@ impl ChangeOutcome {
 
 /// The changes the source prints something about, of those arms and rows that were run.
 pub(super) fn changes(plan: &Plan, ensembles: &[Ensemble]) -> Vec<ChangeOutcome> {
-    let runs = |arm: &String, row: &String| {
-        let found = ensembles.iter().find(|ensemble| {
+    let find = |arm: &String, row: &String| {
+        ensembles.iter().find(|ensemble| {
             plan.arms[ensemble.arm].name == *arm && plan.rows[ensemble.row].label == *row
-        });
-        found.map(|ensemble| &ensemble.runs)
+        })
     };
-    let change = |published: &PublishedChange| {
+    let change = |ChangeFigure { published, whom }: &ChangeFigure| {
         let PublishedChange { row, from, to, .. } = published;
-        let pairs = runs(from, row)?.iter().zip(runs(to, row)?);
-        let percents: Vec<f64> = pairs
-            .filter(|(from, _)| rate(from) > 0.0)
-            .map(|(from, to)| (rate(to) / rate(from) - 1.0) * 100.0)
+        let (before, after) = (find(from, row)?, find(to, row)?);
+        let load = plan.rows[before.row].load.as_ref();
+        let percents: Vec<f64> = before
+            .runs
+            .iter()
+            .zip(&after.runs)
+            .filter_map(|runs| {
+                let figure = |run| measure(load, run, whom, published.figure());
+                let (from, to) = (figure(runs.0)?, figure(runs.1)?);
+                (from > 0.0).then(|| (to / from - 1.0) * 100.0)
+            })
             .collect();
         (!percents.is_empty()).then(|| ChangeOutcome {
             row: row.clone(),
             from: from.clone(),
             to: to.clone(),
+            whom: whom.clone(),
             percent: Spread::of(&percents),
             published: published.clone(),
         })
     };
     plan.published_changes.iter().filter_map(change).collect()
-}
-
-/// Bytes per second.
-fn rate(run: &RunResult) -> f64 {
-    let bytes: u64 = run.groups.iter().map(|group| group.bytes).sum();
-    part(bytes as f64 * 1e9, run.elapsed.as_ns() as f64)
 }

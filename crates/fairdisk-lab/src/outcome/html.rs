@@ -2,8 +2,8 @@
 
 mod chart;
 
-use super::table::{CHANGES, reads, runs, score_lines, title};
-use super::{GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, TaskOutcome};
+use super::table::{changes_title, figure_columns, reads, runs, score_lines, title};
+use super::{FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, TaskOutcome};
 use crate::page::{escape, page};
 use std::fmt::Write as _;
 
@@ -132,6 +132,19 @@ fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
         };
         write_table(body, &head, 2, arms.iter().flat_map(tasks));
     }
+    if arms.iter().any(|arm| !arm.figures.is_empty()) {
+        let head = ["arm", "of", "figure", "ours ± sd", "published", "off by"];
+        let figures = |arm: &&RowOutcome| {
+            let name = arm.arm.clone();
+            let columns = move |figure: &FigureOutcome| {
+                let words = [figure.whom.name(), figure.quantity.words()].map(str::to_owned);
+                let words = [name.clone()].into_iter().chain(words);
+                words.chain(figure_columns(figure)).collect::<Vec<_>>()
+            };
+            arm.figures.iter().map(columns).collect::<Vec<_>>()
+        };
+        write_table(body, &head, 3, arms.iter().flat_map(figures));
+    }
     for arm in arms {
         let _ = writeln!(
             body,
@@ -192,17 +205,18 @@ fn write_changes(body: &mut String, outcome: &Outcome) {
     if outcome.changes.is_empty() {
         return;
     }
-    let _ = writeln!(body, "<h2>{CHANGES}</h2>");
-    let head = ["row", "from", "to", "ours %", "published %", "off by"];
+    let _ = writeln!(body, "<h2>{}</h2>", changes_title(&outcome.changes));
+    let head = ["row", "from", "to", "figure", "ours %", "published %", "off by"];
     let lines = outcome.changes.iter().map(|change| {
         vec![
             change.row.clone(),
             change.from.clone(),
             change.to.clone(),
+            change.figure_text().unwrap_or_else(|| "throughput".to_owned()),
             format!("{:+.1} ± {:.1}", change.percent.mean, change.percent.sd),
             change.published_text(),
             format!("{:.1}", change.distance()),
         ]
     });
-    write_table(body, &head, 3, lines);
+    write_table(body, &head, 4, lines);
 }

@@ -1,6 +1,10 @@
 //! Results as JSON; the names are part of the contract with other tools.
 
-use super::{ChangeOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, TaskOutcome};
+use super::score::FigureScore;
+use super::{
+    ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, TaskOutcome,
+};
+use crate::catalog::experiment::Quantity;
 use crate::run::RunEnd;
 use fairdisk_core::{Histogram, Span};
 use serde_json::{Value, json};
@@ -43,6 +47,8 @@ fn change(change: &ChangeOutcome) -> Value {
         "row": change.row,
         "from": change.from,
         "to": change.to,
+        "of": change.whom.name(),
+        "figure": change.published.figure().key(),
         "percent": change.percent.mean,
         "percent_sd": change.percent.sd,
         "published": { "percent_min": bound(low), "percent_max": bound(high) },
@@ -73,6 +79,9 @@ fn row(row: &RowOutcome) -> Value {
         },
         "errors": row.errors,
     });
+    if !row.figures.is_empty() {
+        value["figures"] = row.figures.iter().map(figure).collect();
+    }
     if row.end == RunEnd::GivenUp {
         value["given_up"] = true.into();
     }
@@ -117,6 +126,22 @@ fn group(group: &GroupOutcome) -> Value {
     })
 }
 
+fn figure(figure: &FigureOutcome) -> Value {
+    json!({
+        "of": figure.whom.name(),
+        "figure": figure.quantity.key(),
+        "ours": figure.ours.map(|ours| ours.mean),
+        "ours_sd": figure.ours.map(|ours| ours.sd),
+        "published": figure.published,
+        (unit(figure.quantity)): figure.error(),
+    })
+}
+
+/// How a distance from a published figure is called.
+fn unit(quantity: Quantity) -> String {
+    if quantity.is_percent() { "error_points" } else { "error_percent" }.to_owned()
+}
+
 fn task(task: &TaskOutcome) -> Value {
     let published = task.published_mb_per_s.is_some() || task.published_seconds.is_some();
     json!({
@@ -125,6 +150,7 @@ fn task(task: &TaskOutcome) -> Value {
         "seconds": task.seconds.mean,
         "seconds_sd": task.seconds.sd,
         "mb_per_s": task.mb_per_s.mean,
+        "latency_ms": latency_ms(&task.latency),
         "finished": task.finished,
         "published": published.then(|| json!({
             "seconds": task.published_seconds,
@@ -146,6 +172,18 @@ fn score(score: &Score) -> Value {
         value["change_error_points_mean"] = changes.error_points_mean.into();
         value["change_error_points_max"] = changes.error_points_max.into();
         value["changes"] = changes.changes.into();
+    }
+    if !score.figures.is_empty() {
+        let figure = |score: &FigureScore| {
+            let unit = unit(score.quantity);
+            json!({
+                "figure": score.quantity.key(),
+                (format!("{unit}_mean")): score.error_mean,
+                (format!("{unit}_max")): score.error_max,
+                "cells": score.cells,
+            })
+        };
+        value["figures"] = score.figures.iter().map(figure).collect();
     }
     if let Some(rates) = score.rates {
         value["rate_error_mean"] = rates.error_mean.into();

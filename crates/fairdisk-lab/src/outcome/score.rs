@@ -1,9 +1,11 @@
 //! How far from the published figures: one number for shares, one for totals, one for rates.
 
 use super::{ChangeOutcome, Outcome};
+use crate::catalog::experiment::Quantity;
+use std::collections::BTreeMap;
 
 /// Distances from the published figures.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Score {
     /// Mean distance of a group's share, in percentage points.
     pub share_error_points_mean: f64,
@@ -17,6 +19,38 @@ pub struct Score {
     pub rates: Option<RateScore>,
     /// Changes between arms, if some are published.
     pub changes: Option<ChangeScore>,
+    /// Figures that have no column of their own, by what they are of.
+    pub figures: Vec<FigureScore>,
+}
+
+/// Distances of figures of one kind from the published ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FigureScore {
+    /// What they are of.
+    pub quantity: Quantity,
+    /// Mean distance: percentage points of percentages, otherwise percent of the published figure.
+    pub error_mean: f64,
+    /// Largest distance, likewise.
+    pub error_max: f64,
+    /// Number of figures compared.
+    pub cells: usize,
+}
+
+impl FigureScore {
+    fn of(outcome: &Outcome) -> Vec<Self> {
+        let mut errors: BTreeMap<Quantity, Vec<f64>> = BTreeMap::new();
+        let figures = outcome.rows.iter().flat_map(|row| &row.figures);
+        for (quantity, error) in figures.filter_map(|it| Some((it.quantity, it.error()?))) {
+            errors.entry(quantity).or_default().push(error.abs());
+        }
+        let score = |(quantity, errors): (Quantity, Vec<f64>)| Self {
+            quantity,
+            error_mean: mean(&errors),
+            error_max: max(&errors),
+            cells: errors.len(),
+        };
+        errors.into_iter().map(score).collect()
+    }
 }
 
 /// Distances of changes between arms from the published ones.
@@ -82,7 +116,9 @@ impl Score {
             .collect();
         let rates = RateScore::of(outcome);
         let changes = ChangeScore::of(outcome);
-        if shares.is_empty() && totals.is_empty() && rates.is_none() && changes.is_none() {
+        let figures = FigureScore::of(outcome);
+        let is_compared = rates.is_some() || changes.is_some() || !figures.is_empty();
+        if shares.is_empty() && totals.is_empty() && !is_compared {
             return None;
         }
         Some(Self {
@@ -92,6 +128,7 @@ impl Score {
             cells: shares.len(),
             rates,
             changes,
+            figures,
         })
     }
 }

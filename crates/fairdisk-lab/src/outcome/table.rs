@@ -1,8 +1,10 @@
 //! Results as a table for people.
 
 use super::{
-    ChangeOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Spread, TaskOutcome,
+    ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Spread,
+    TaskOutcome,
 };
+use crate::catalog::experiment::Quantity;
 use crate::run::{RUN_MAX, RunEnd};
 use crate::seconds::seconds;
 use fairdisk_core::Histogram;
@@ -90,6 +92,7 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
     for task in &row.tasks {
         line(out, &task_line(task, width));
     }
+    write_figures(out, &row.figures, style);
     let conserved = format!(
         "  requests: {} submitted = {} completed + {} in flight",
         row.submitted, row.completed, row.in_flight
@@ -234,6 +237,47 @@ fn task_line(task: &TaskOutcome, width: usize) -> String {
     text
 }
 
+/// What the source prints that has no column of its own.
+fn write_figures(out: &mut String, figures: &[FigureOutcome], style: Style) {
+    if figures.is_empty() {
+        return;
+    }
+    let name = |it: &FigureOutcome| format!("{}: {}", it.whom.name(), it.quantity.words());
+    let names: Vec<String> = figures.iter().map(name).collect();
+    let width = widest(names.iter(), "figure");
+    let head = format!("  {:width$}  {:>17}  {:>9}  off by", "figure", "ours ± sd", "published");
+    line(out, &style.dim(&head));
+    for (name, figure) in names.iter().zip(figures) {
+        let [ours, published, off] = figure_columns(figure);
+        line(out, &format!("  {name:width$}  {ours:>17}  {published:>9}  {off}"));
+    }
+}
+
+/// Ours, the published figure, and how far they are apart.
+pub(super) fn figure_columns(figure: &FigureOutcome) -> [String; 3] {
+    let ours = figure.ours.map_or_else(
+        || "-".to_owned(),
+        |ours| format!("{} ± {}", digits(ours.mean), digits(ours.sd)),
+    );
+    let unit = off_by(figure.quantity);
+    let off = figure.error().map_or_else(|| "-".to_owned(), |error| format!("{error:+.1} {unit}"));
+    [ours, digits(figure.published), off]
+}
+
+/// In which unit distances of such figures are.
+const fn off_by(quantity: Quantity) -> &'static str {
+    if quantity.is_percent() { "points" } else { "%" }
+}
+
+/// A figure with three digits that count, or all before the point.
+fn digits(figure: f64) -> String {
+    match figure {
+        figure if figure >= 100.0 => format!("{figure:.0}"),
+        figure if figure >= 10.0 => format!("{figure:.1}"),
+        _ => format!("{figure:.2}"),
+    }
+}
+
 /// A rate in the unit in which it has digits.
 fn rate(mb_per_s: f64) -> String {
     match mb_per_s {
@@ -255,7 +299,12 @@ fn write_refused(out: &mut String, outcome: &Outcome, style: Style) {
 }
 
 /// What stands over [`ChangeOutcome`]s.
-pub(super) const CHANGES: &str = "changes of the throughput";
+pub(super) fn changes_title(changes: &[ChangeOutcome]) -> &'static str {
+    match changes.iter().any(|change| change.figure_text().is_some()) {
+        true => "changes of the throughput, or of the figure that is named",
+        false => "changes of the throughput",
+    }
+}
 
 /// Arms beside each other.
 fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
@@ -263,12 +312,15 @@ fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
     if changes.is_empty() {
         return;
     }
-    let name = |change: &ChangeOutcome| format!("{}: {} to {}", change.row, change.from, change.to);
+    let name = |change: &ChangeOutcome| {
+        let arms = format!("{}: {} to {}", change.row, change.from, change.to);
+        change.figure_text().map_or_else(|| arms.clone(), |figure| format!("{arms}, {figure}"))
+    };
     let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0);
     let width = longest(&mut changes.iter().map(|change| name(change).len()));
     let wide = longest(&mut changes.iter().map(|change| change.published_text().len())).max(11);
     out.push('\n');
-    line(out, &style.bold(CHANGES));
+    line(out, &style.bold(changes_title(changes)));
     let ours = if outcome.seeds > 1 { "       ours %" } else { "ours %" };
     let head = format!("  {:width$}  {ours}  {:>wide$}  off by", "row: arms", "published %");
     line(out, &style.dim(&head));
@@ -302,6 +354,16 @@ pub(super) fn score_lines(score: &Score) -> Vec<String> {
         format!(
             "score: changes {:.1} points off on average, {:.1} at most, over {}",
             changes.error_points_mean, changes.error_points_max, changes.changes
+        )
+    }));
+    lines.extend(score.figures.iter().map(|figures| {
+        let unit = off_by(figures.quantity);
+        format!(
+            "score: {} {:.1} {unit} off on average, {:.1} {unit} at most, over {}",
+            figures.quantity.words(),
+            figures.error_mean,
+            figures.error_max,
+            figures.cells
         )
     }));
     lines.extend(score.rates.map(|rates| {

@@ -1,13 +1,101 @@
 //! What a source prints for a row, beside the groups of the row.
 
 use super::experiment_load::labels;
-use crate::catalog::experiment::{Experiment, Published};
+use crate::catalog::experiment::{Experiment, Published, PublishedChange, Quantity, Row, Subject};
+
+/// Of whom a figure is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whom {
+    /// Of everybody together.
+    All,
+    /// Of a group and those in it.
+    Group {
+        /// Its name.
+        name: String,
+        /// Their places among the groups of the row.
+        members: Vec<usize>,
+    },
+    /// Of named tasks.
+    Task {
+        /// Their name.
+        name: String,
+        /// Their place among those of the row.
+        at: usize,
+    },
+}
+
+impl Whom {
+    /// How it is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::All => "all",
+            Self::Group { name, .. } | Self::Task { name, .. } => name,
+        }
+    }
+
+    /// The group, named tasks or everybody of the row, by place.
+    fn of(experiment: &Experiment, row: &Row, subject: Subject, at: usize) -> Self {
+        match subject {
+            Subject::All => Self::All,
+            Subject::Groups => {
+                let groups = experiment.groups_of(row);
+                let (numbers, labels) = labels(groups);
+                let members = numbers.members(&labels).swap_remove(at);
+                Self::Group { name: groups[at].name.clone(), members }
+            }
+            Subject::Tasks => {
+                let name = row.task_names().nth(at).unwrap_or_default();
+                Self::Task { name: name.to_owned(), at }
+            }
+        }
+    }
+}
+
+/// A figure that has no column of its own in results.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Of whom.
+    pub whom: Whom,
+    /// Of what.
+    pub quantity: Quantity,
+    /// What the source prints.
+    pub published: f64,
+}
+
+/// What the source prints about one arm beside another, and of whom.
+#[derive(Clone, Debug)]
+pub struct ChangeFigure {
+    /// What it prints.
+    pub published: PublishedChange,
+    /// Of whom.
+    pub whom: Whom,
+}
+
+impl ChangeFigure {
+    pub(super) fn new(experiment: &Experiment, published: PublishedChange) -> Option<Self> {
+        let row = experiment.rows.iter().find(|row| row.label == published.row)?;
+        let (subject, at) = match (&published.group, &published.task) {
+            (Some(group), _) => {
+                let mut groups = experiment.groups_of(row).iter();
+                (Subject::Groups, groups.position(|found| found.name == *group)?)
+            }
+            (None, Some(task)) => {
+                (Subject::Tasks, row.task_names().position(|found| found == task)?)
+            }
+            (None, None) => (Subject::All, 0),
+        };
+        Some(Self { whom: Whom::of(experiment, row, subject, at), published })
+    }
+}
 
 /// What the source prints for one row under one arm, and what the row's groups are to each other.
 #[derive(Clone, Debug)]
 pub struct Figures {
     /// The figures.
     pub published: Published,
+    /// Those of them that have no column of their own.
+    pub others: Vec<Figure>,
     /// Each group with those in it, however deep, by their places.
     members: Vec<Vec<usize>>,
     /// Which groups lie in no other.
@@ -23,8 +111,10 @@ impl Figures {
         let groups = row.map_or(&[][..], |row| experiment.groups_of(row));
         let tasks = row.map_or(&[][..], |row| &row.tasks);
         let (numbers, labels) = labels(groups);
+        let others = row.map_or_else(Vec::new, |row| others(experiment, row, &published));
         Self {
             published,
+            others,
             members: numbers.members(&labels),
             outermost: groups.iter().map(|group| group.parent.is_none()).collect(),
             have_tasks: groups
@@ -68,4 +158,18 @@ impl Figures {
         let outermost = figures.iter().zip(&self.outermost).filter(|(_, is)| **is);
         outermost.map(|(figure, _)| figure).sum()
     }
+}
+
+/// The figures that have no column of their own, without those that are not printed.
+fn others(experiment: &Experiment, row: &Row, published: &Published) -> Vec<Figure> {
+    let column = |(subject, quantity, figures): (Subject, Quantity, Vec<f64>)| {
+        let figure = |(at, published): (usize, f64)| Figure {
+            whom: Whom::of(experiment, row, subject, at),
+            quantity,
+            published,
+        };
+        let printed = figures.into_iter().enumerate().filter(|(_, figure)| !figure.is_nan());
+        printed.map(figure).collect::<Vec<_>>()
+    };
+    published.columns().flat_map(column).collect()
 }

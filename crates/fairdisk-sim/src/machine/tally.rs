@@ -101,6 +101,13 @@ impl TaskReport {
         self.started.map_or(Span::ZERO, |started| end - started.max(self.counted_from))
     }
 
+    /// Adds the latencies of all its I/Os.
+    pub fn add_latencies(&self, to: &mut Histogram) {
+        let PerOp { read, write, trim } = &self.per_op;
+        let known = [read, write, trim].into_iter().filter_map(OpTally::latency);
+        known.for_each(|latency| to.merge(latency));
+    }
+
     pub(super) fn restart(&mut self, now: Instant) {
         let Self { started, finished, counted_from, .. } = *self;
         let counted_from = counted_from.max(now);

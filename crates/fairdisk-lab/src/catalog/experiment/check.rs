@@ -1,6 +1,7 @@
 //! What an experiment file must keep to beyond its form: names that stand for something and are
 //! given once, and values that can be run.
 
+mod columns;
 mod groups;
 mod published;
 mod volumes;

@@ -1,7 +1,9 @@
 //! What sources print: figures of a row, and changes from one arm to another.
 
+use super::{Quantity, Subject};
 use crate::catalog::pair::optional;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// What the source prints for one row under one scheduler.
 #[derive(Clone, Debug, Deserialize)]
@@ -27,9 +29,19 @@ pub struct Published {
     pub mib_per_s: Option<Vec<f64>>,
     /// KiB/s instead.
     pub kib_per_s: Option<Vec<f64>>,
+    /// Other figures of everybody together.
+    #[serde(default)]
+    pub all: BTreeMap<Quantity, f64>,
+    /// Other figures of each group, in order; one that is not printed is not a number.
+    #[serde(default)]
+    pub groups: BTreeMap<Quantity, Vec<f64>>,
+    /// Other figures of each named task, likewise.
+    #[serde(default)]
+    pub tasks: BTreeMap<Quantity, Vec<f64>>,
 }
 
-/// What the source prints about one arm beside another: how much more it does in the same time.
+/// What the source prints about one arm beside another: by how much a figure changes. Without
+/// further keys, of the bytes per second of everybody together.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedChange {
@@ -39,6 +51,12 @@ pub struct PublishedChange {
     pub from: String,
     /// The arm that differs.
     pub to: String,
+    /// What changes.
+    pub figure: Option<Quantity>,
+    /// The group whose figure it is.
+    pub group: Option<String>,
+    /// The named task whose figure it is.
+    pub task: Option<String>,
     /// By how much, in percent; negative is a loss.
     pub percent: Option<f64>,
     /// From this to that many percent.
@@ -59,6 +77,12 @@ pub enum Bound {
 }
 
 impl PublishedChange {
+    /// What changes.
+    #[must_use]
+    pub fn figure(&self) -> Quantity {
+        self.figure.unwrap_or(Quantity::MbPerS)
+    }
+
     /// What the source allows for, in percent: from, to.
     #[must_use]
     pub fn allowed(&self) -> [f64; 2] {
@@ -81,6 +105,29 @@ impl PublishedChange {
 }
 
 impl Published {
+    /// The figures that have no key of their own: of whom, and of each of them in order.
+    pub fn columns(&self) -> impl Iterator<Item = (Subject, Quantity, Vec<f64>)> {
+        let all = self.all.iter().map(|(quantity, figure)| (*quantity, vec![*figure]));
+        let all = all.map(|(quantity, figures)| (Subject::All, quantity, figures));
+        let of = |subject, lists: &BTreeMap<Quantity, Vec<f64>>| {
+            let lists = lists.clone().into_iter();
+            lists.map(move |(quantity, figures)| (subject, quantity, figures))
+        };
+        all.chain(of(Subject::Groups, &self.groups)).chain(of(Subject::Tasks, &self.tasks))
+    }
+
+    /// Leaves out what a run of another length does not compare with.
+    pub(crate) fn drop_amounts(&mut self) {
+        self.total = None;
+        if let Some(ios) = self.ios.take() {
+            let all: f64 = ios.iter().sum();
+            self.percent = Some(ios.iter().map(|ios| 100.0 * ios / all).collect());
+        }
+        self.all.retain(|quantity, _| !quantity.is_amount());
+        self.groups.retain(|quantity, _| !quantity.is_amount());
+        self.tasks.retain(|quantity, _| !quantity.is_amount());
+    }
+
     /// The rates of the named tasks: the key, the figures, and how many bytes per second one is.
     #[must_use]
     pub const fn rates(&self) -> [(&'static str, Option<&Vec<f64>>, f64); 3] {

@@ -1,11 +1,12 @@
 //! Published figures that belong to the experiment and can be compared with.
 
+use super::columns::{check_change_of, check_columns};
 use crate::catalog::allowed::{Wrong, demand, demand_in};
 use crate::catalog::error::unknown;
-use crate::catalog::experiment::{Experiment, Group, Published, PublishedChange};
+use crate::catalog::experiment::{Experiment, Group, Published, PublishedChange, Row};
 
 /// No source prints a larger figure.
-const FIGURE_MAX: f64 = 1e15;
+pub(super) const FIGURE_MAX: f64 = 1e15;
 
 /// Checks what the source prints about one arm beside another.
 pub(super) fn check_published_change(
@@ -25,6 +26,9 @@ pub(super) fn check_published_change(
         if !known.contains(&value.as_str()) {
             return Err((key(name), unknown(what, value, known)));
         }
+    }
+    if let Some(row) = experiment.rows.iter().find(|row| row.label == change.row) {
+        check_change_of(experiment, &key, row, change)?;
     }
     let wrong = |name: &str, text: &str| Err((key(name), text.to_owned()));
     match (change.percent, change.range, change.bound) {
@@ -71,7 +75,7 @@ pub(super) fn check_published(
         return Err((key("row"), text));
     }
     let groups = experiment.groups_of(row);
-    let named = row.tasks.iter().filter(|tasks| tasks.name.is_some()).count();
+    let named = row.task_names().count();
     let Published { total, ios, percent, read_percent, seconds, .. } = published;
     let of_groups = [("ios", ios), ("percent", percent), ("read_percent", read_percent)]
         .map(|(name, list)| (name, list.as_ref(), groups.len(), "groups"));
@@ -80,12 +84,11 @@ pub(super) fn check_published(
     let lists = || of_groups.into_iter().chain([seconds_of]).chain(rates);
     for (name, list, count, what) in lists() {
         if let Some(list) = list.filter(|list| list.len() != count) {
-            let (row, len) = (&published.row, list.len());
-            let text = format!("`{name}` has {len} figures; row `{row}` has {count} {what}");
-            return Err((key(name), text));
+            return Err((key(name), unlike(name, list.len(), row, count, what)));
         }
     }
-    if total.is_none() && lists().all(|(_, list, ..)| list.is_none()) {
+    let has_columns = published.columns().next().is_some();
+    if total.is_none() && !has_columns && lists().all(|(_, list, ..)| list.is_none()) {
         let text =
             "nothing is published; add `ios`, `percent`, `total` or others, or drop all of it";
         return Err((key("row"), text.to_owned()));
@@ -105,7 +108,13 @@ pub(super) fn check_published(
         return Err((key("seconds"), text.to_owned()));
     }
     check_figures(&key, published)?;
+    check_columns(experiment, &key, row, published)?;
     check_sums(&key, groups, published)
+}
+
+/// That there are not as many figures as things they are of.
+pub(super) fn unlike(name: &str, figures: usize, row: &Row, count: usize, whom: &str) -> String {
+    format!("`{name}` has {figures} figures; row `{}` has {count} {whom}", row.label)
 }
 
 /// Figures that others can be compared with.

@@ -1,6 +1,8 @@
 //! Published tables written as experiments of one's own: what a row's tasks do and what is compared
 //! with the figures.
 
+mod figures;
+
 use fairdisk_core::Prng;
 use fairdisk_lab::outcome::{Outcome, Score, Shell, Style, to_table};
 use fairdisk_lab::plan::{Options, Plan};
@@ -11,7 +13,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// The experiment `mine` with this text behind its `id` and `title`, or why it is none.
-fn read(text: &str) -> Result<Plan, String> {
+fn read(text: &str, options: &Options) -> Result<Plan, String> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let name = format!("fairdisk-tables-{}-{number}", std::process::id());
@@ -20,18 +22,18 @@ fn read(text: &str) -> Result<Plan, String> {
     let path = place.join("mine.toml");
     let text = format!("id = \"mine\"\ntitle = \"A table\"\n{text}");
     std::fs::write(&path, text).expect("a file can be written");
-    let plan = Plan::experiment(&path.to_string_lossy(), &Options::default());
+    let plan = Plan::experiment(&path.to_string_lossy(), options);
     std::fs::remove_dir_all(&place).expect("it is ours");
     plan.map_err(|error| error.to_string())
 }
 
 fn plan(text: &str) -> Plan {
-    read(text).unwrap_or_else(|error| panic!("{error}"))
+    read(text, &Options::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Why the text is no experiment.
 fn refusal(text: &str) -> String {
-    read(text).expect_err("it is refused")
+    read(text, &Options::default()).expect_err("it is refused")
 }
 
 /// On an ordinary disk with four files: a line on the whole experiment, the tasks of the one row,
@@ -124,9 +126,12 @@ fn published(tasks: &str, figures: &str) -> String {
 }
 
 fn outcome(text: &str) -> Outcome {
-    let plan = plan(text);
-    let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
-    Outcome::new(&plan, Shell::Lab, &ensembles)
+    outcome_of(&plan(text))
+}
+
+fn outcome_of(plan: &Plan) -> Outcome {
+    let ensembles = run_plan(plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+    Outcome::new(plan, Shell::Lab, &ensembles)
 }
 
 #[test]

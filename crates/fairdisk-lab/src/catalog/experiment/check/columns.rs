@@ -1,0 +1,119 @@
+//! Published figures that have no key of their own: who they are of, and whether runs know them.
+
+use super::published::{FIGURE_MAX, unlike};
+use crate::catalog::allowed::{Wrong, demand};
+use crate::catalog::error::unknown;
+use crate::catalog::experiment::{Experiment, Published, PublishedChange, Quantity, Row, Subject};
+
+/// Checks them for a row of so many groups and named tasks.
+pub(super) fn check_columns(
+    experiment: &Experiment,
+    key: &impl Fn(&str) -> String,
+    row: &Row,
+    published: &Published,
+) -> Result<(), Wrong> {
+    for (subject, quantity, figures) in published.columns() {
+        let path = key(&format!("{}.{}", subject.key(), quantity.key()));
+        if let Some(own) = own_key(subject, quantity) {
+            let text = format!("is given as `{own}`, beside `row`; drop `{}.`", subject.key());
+            return Err((path, format!("`{}` of {} {text}", quantity.key(), of(subject))));
+        }
+        check_known(experiment, &path, row, subject, quantity)?;
+        let (count, whom) = match subject {
+            Subject::All => (1, ""),
+            Subject::Groups => (experiment.groups_of(row).len(), "groups"),
+            Subject::Tasks => (row.task_names().count(), "named tasks"),
+        };
+        if figures.len() != count {
+            return Err((path, unlike(quantity.key(), figures.len(), row, count, whom)));
+        }
+        // What the source does not print is not a number.
+        let printed = || figures.iter().filter(|figure| !figure.is_nan());
+        demand(printed().next().is_some(), &path, "nan", "at least one figure")?;
+        for figure in printed() {
+            let (fine, words) = match quantity.is_percent() {
+                true => ((0.0..=100.0).contains(figure), "0 to 100"),
+                false => ((f64::MIN_POSITIVE..=FIGURE_MAX).contains(figure), ABOVE),
+            };
+            demand(fine, &path, figure, words)?;
+        }
+    }
+    Ok(())
+}
+
+const ABOVE: &str = "more than 0, up to 1e15";
+
+/// Checks whose figure it is that changes.
+pub(super) fn check_change_of(
+    experiment: &Experiment,
+    key: &impl Fn(&str) -> String,
+    row: &Row,
+    change: &PublishedChange,
+) -> Result<(), Wrong> {
+    let (name, subject, wanted, known) = match (&change.group, &change.task) {
+        (None, None) => {
+            return check_known(experiment, &key("figure"), row, Subject::All, change.figure());
+        }
+        (Some(_), Some(_)) => {
+            let text = "`group` and `task` exclude each other; drop one of them";
+            return Err((key("task"), text.to_owned()));
+        }
+        (Some(group), None) => {
+            let groups = experiment.groups_of(row).iter().map(|group| group.name.as_str());
+            ("group", Subject::Groups, group, groups.collect::<Vec<_>>())
+        }
+        (None, Some(task)) => ("task", Subject::Tasks, task, row.task_names().collect()),
+    };
+    if !known.contains(&wanted.as_str()) {
+        return Err((key(name), unknown(name, wanted, &known)));
+    }
+    check_known(experiment, &key("figure"), row, subject, change.figure())
+}
+
+/// Whether runs of the row know the figure of them.
+fn check_known(
+    experiment: &Experiment,
+    path: &str,
+    row: &Row,
+    subject: Subject,
+    quantity: Quantity,
+) -> Result<(), Wrong> {
+    let whom = of(subject);
+    if !quantity.is_known_of(subject) {
+        let known = Quantity::keys_of(subject).join(", ");
+        let text = format!("`{}` is not known of {whom} (known: {known})", quantity.key());
+        return Err((path.to_owned(), text));
+    }
+    let is_counted = quantity == Quantity::Seconds;
+    if is_counted && subject == Subject::All && experiment.duration_s(row).is_some() {
+        let text = "a run takes the seconds that `duration_s` says; drop them, or give \
+                    `until = \"done\"`";
+        return Err((path.to_owned(), text.to_owned()));
+    }
+    if is_counted && experiment.ramp_s > 0.0 {
+        let text = "`seconds` are counted from the beginning, which `ramp_s` leaves out";
+        return Err((path.to_owned(), text.to_owned()));
+    }
+    Ok(())
+}
+
+const fn of(subject: Subject) -> &'static str {
+    match subject {
+        Subject::All => "all together",
+        Subject::Groups => "groups",
+        Subject::Tasks => "named tasks",
+    }
+}
+
+/// The key that stands beside `row` for it.
+fn own_key(subject: Subject, quantity: Quantity) -> Option<&'static str> {
+    match (subject, quantity) {
+        (Subject::All, Quantity::Ios) => Some("total"),
+        (Subject::Groups, Quantity::Ios)
+        | (
+            Subject::Tasks,
+            Quantity::Seconds | Quantity::MbPerS | Quantity::MibPerS | Quantity::KibPerS,
+        ) => Some(quantity.key()),
+        _ => None,
+    }
+}

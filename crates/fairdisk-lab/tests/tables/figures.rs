@@ -1,0 +1,173 @@
+//! Published figures that have no column of their own: bandwidth, disk time and latency of groups,
+//! of named tasks and of everybody.
+
+use super::{outcome, outcome_of, read, refusal, table};
+use fairdisk_core::Span;
+use fairdisk_lab::outcome::{FigureOutcome, Outcome, Score, Style, to_html, to_json, to_table};
+use fairdisk_lab::plan::Options;
+
+const NAMED: &str = "{ group = \"a\", name = \"one\", count = 2 }, \
+     { group = \"b\", name = \"other\", order = \"sequential\", block_kib = 64 }";
+
+/// The row of `table` with these figures published.
+fn published(figures: &str) -> String {
+    let more = format!("[[published]]\narm = \"flat\"\nrow = \"row\"\n{figures}");
+    table("duration_s = 2\nseeds = 2", NAMED, &more)
+}
+
+fn figures(outcome: &Outcome) -> &[FigureOutcome] {
+    &outcome.rows[0].figures
+}
+
+fn ours(figure: &FigureOutcome) -> f64 {
+    figure.ours.unwrap_or_else(|| panic!("{figure:?} is known")).mean
+}
+
+/// Whether two ways to come to a figure agree.
+fn agree(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
+}
+
+#[test]
+fn the_bandwidth_of_a_group_is_what_it_moved_in_the_time() {
+    let one = outcome(&published("groups.mib_per_s = [1, 50]\nall.kib_per_s = 51000"));
+    let [all, a, b] = figures(&one) else { panic!("{one:?}") };
+    let row = &one.rows[0];
+    assert_eq!([all, a, b].map(|figure| figure.whom.name()), ["all", "a", "b"]);
+    for (figure, group) in [a, b].into_iter().zip(&row.groups) {
+        assert!(agree(ours(figure), group.bytes / 1_048_576.0 / 2.0), "{figure:?} {group:?}");
+    }
+    assert!(agree(ours(all), (ours(a) + ours(b)) * 1024.0), "{all:?}");
+    assert!(ours(b) > 10.0 * ours(a), "a stream beside random reads: {a:?} {b:?}");
+    let error = b.error().expect("it is known");
+    assert!(agree(error, (ours(b) / 50.0 - 1.0) * 100.0), "{error}");
+}
+
+#[test]
+fn the_disk_time_of_groups_is_compared_in_points() {
+    let one = outcome(&published("groups.time_percent = [80, 20]\ngroups.bytes_percent = [5, 95]"));
+    let [bytes_a, bytes_b, time_a, time_b] = figures(&one) else { panic!("{one:?}") };
+    assert!(
+        agree(ours(time_a) + ours(time_b), 100.0) && agree(ours(bytes_a) + ours(bytes_b), 100.0)
+    );
+    let share = one.rows[0].groups[0].time_share * 100.0;
+    assert!((ours(time_a) - share).abs() < 0.5, "{time_a:?}, {share} over both runs");
+    assert!(agree(time_a.error().expect("known"), ours(time_a) - 80.0));
+    let score = Score::of(&one).expect("figures are published");
+    assert_eq!(score.figures.iter().map(|figure| figure.cells).collect::<Vec<_>>(), [2, 2]);
+    let largest = score.figures[1].error_max;
+    assert!(agree(largest, (ours(time_a) - 80.0).abs().max((ours(time_b) - 20.0).abs())));
+}
+
+#[test]
+fn latencies_are_those_of_the_group_or_of_the_task() {
+    let text = "groups.latency_max_ms = [40, 40]\ntasks.latency_max_ms = [40, 40]\n\
+                tasks.latency_mean_ms = [9, 9]\nall.latency_p99_ms = 30\nall.latency_p50_ms = 9";
+    let one = outcome(&published(text));
+    let [p50, p99, max_a, max_b, mean_one, _, max_one, max_other] = figures(&one) else {
+        panic!("{one:?}")
+    };
+    // Each group has one task, and the longest of a mean of two runs is not longer than both.
+    assert_eq!((max_a.ours, max_b.ours), (max_one.ours, max_other.ours));
+    let longest = one.rows[0].groups[0].latency.max().as_ns() as f64 / 1e6;
+    assert!(ours(max_a) <= longest && ours(max_a) > ours(mean_one), "{max_a:?}, {longest}");
+    assert!(ours(p50) < ours(p99), "{p50:?} {p99:?}");
+}
+
+#[test]
+fn what_the_source_does_not_print_is_left_out() {
+    let one = outcome(&published("groups.iops = [nan, 600]"));
+    let [b] = figures(&one) else { panic!("{one:?}") };
+    assert_eq!((b.whom.name(), b.published), ("b", 600.0));
+}
+
+#[test]
+fn a_row_that_lasts_until_its_tasks_are_done_takes_so_long() {
+    let copies = "{ group = \"a\", bytes_mib = 8, order = \"sequential\", block_kib = 1024 }";
+    let text = |whole: &str| {
+        let more = "[[published]]\narm = \"flat\"\nrow = \"row\"\nall.seconds = 2";
+        table(&format!("{whole}\nseeds = 1"), copies, more)
+    };
+    let one = outcome(&text("until = \"done\""));
+    let [seconds] = figures(&one) else { panic!("{one:?}") };
+    assert!(agree(ours(seconds), one.rows[0].duration_s), "{seconds:?}");
+    let refused = refusal(&text("duration_s = 5"));
+    assert!(refused.contains("a run takes the seconds that `duration_s` says"), "{refused}");
+}
+
+#[test]
+fn amounts_compare_with_runs_of_the_same_length_alone() {
+    let text = published("all.mib = 100\ngroups.time_ms = [900, 900]\nall.mib_per_s = 50");
+    let options = Options { duration: Some(Span::from_s(4)), ..Options::default() };
+    let longer = outcome_of(&read(&text, &options).expect("an experiment"));
+    let [rate] = figures(&longer) else { panic!("{longer:?}") };
+    assert_eq!(rate.quantity.key(), "mib_per_s");
+    assert_eq!(figures(&outcome(&text)).len(), 4);
+}
+
+#[test]
+fn a_change_may_be_one_of_a_group() {
+    let second = "[[arm]]\nname = \"again\"\nscheduler = \"cfq-2.6.25\"\n[[published_change]]\n\
+                  row = \"row\"\nfrom = \"flat\"\nto = \"again\"\npercent = -20\n";
+    let text = |more: &str| table("duration_s = 2\nseeds = 1", NAMED, &format!("{second}{more}"));
+    let all = outcome(&text(""));
+    let group = outcome(&text("group = \"a\"\nfigure = \"latency_mean_ms\""));
+    let change = |outcome: &Outcome| outcome.changes[0].percent.mean;
+    let mean = |row: usize| {
+        let latency = &group.rows[row].groups[0].latency;
+        latency.sum().as_ns() as f64 / latency.count() as f64
+    };
+    assert!(agree(change(&group), (mean(1) / mean(0) - 1.0) * 100.0), "{}", change(&group));
+    assert!(!agree(change(&group), change(&all)));
+    let words = to_table(&group, Style::default());
+    assert!(words.contains("row: flat to again, a: mean latency ms"), "{words}");
+    let task = outcome(&text("task = \"other\"\nfigure = \"iops\""));
+    assert_eq!(to_json(&task)["changes"][0]["of"], "other");
+    for (more, why) in [
+        ("group = \"c\"", "unknown group `c`"),
+        ("task = \"a\"", "unknown task `a`"),
+        ("group = \"a\"\ntask = \"one\"", "`group` and `task` exclude each other"),
+        ("figure = \"time_percent\"", "`time_percent` is not known of all together"),
+    ] {
+        let refused = refusal(&text(more));
+        assert!(refused.contains(why), "{more}: {refused}");
+    }
+}
+
+#[test]
+fn results_have_the_figures_in_every_form() {
+    let one = outcome(&published("groups.mib_per_s = [1, 50]\ngroups.time_percent = [80, 20]"));
+    let table = to_table(&one, Style::default());
+    assert!(table.contains("  b: MiB/s ") && table.contains("score: disk time % "), "{table}");
+    let json = to_json(&one);
+    let figure = &json["rows"][0]["figures"][0];
+    assert_eq!((&figure["of"], &figure["figure"]), (&"a".into(), &"mib_per_s".into()));
+    assert!(figure["error_percent"].is_number() && figure["ours_sd"].is_number(), "{figure}");
+    let score = &json["score"]["figures"];
+    assert!(score[0]["error_percent_mean"].is_number(), "{score}");
+    assert!(score[1]["error_points_max"].is_number(), "{score}");
+    let html = to_html(&one, "run");
+    assert!(html.contains("<td>disk time %</td>"), "{html}");
+}
+
+#[test]
+fn figures_that_cannot_be_compared_are_refused() {
+    for (figures, why) in [
+        ("groups.mib_per_sec = [1, 2]", "unknown figure `mib_per_sec`; did you mean `mib_per_s`?"),
+        ("groups.iops = [1]", "`iops` has 1 figures; row `row` has 2 groups"),
+        ("tasks.iops = [1, 2, 3]", "`iops` has 3 figures; row `row` has 2 named tasks"),
+        ("groups.seconds = [1, 2]", "`seconds` is not known of groups"),
+        ("tasks.time_ms = [1, 2]", "`time_ms` is not known of named tasks"),
+        ("groups.ios = [1, 2]", "is given as `ios`, beside `row`"),
+        ("all.ios = 3", "is given as `total`, beside `row`"),
+        ("tasks.mib_per_s = [1, 2]", "is given as `mib_per_s`, beside `row`"),
+        ("groups.time_percent = [80, 120]", "0 to 100"),
+        ("groups.iops = [0, 1]", "more than 0"),
+        ("groups.iops = [nan, nan]", "at least one figure"),
+        ("all.iops = nan", "at least one figure"),
+    ] {
+        let refused = refusal(&published(figures));
+        assert!(refused.contains(why), "{figures}: {refused}");
+        assert!(refused.contains("mine.toml:27: "), "its line, {figures}: {refused}");
+    }
+}
