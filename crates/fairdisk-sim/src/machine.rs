@@ -119,6 +119,8 @@ pub struct Machine<E> {
     groups: Vec<GroupTally>,
     /// Tasks that have not ended, or whose data is still to be read ahead or written back.
     left: usize,
+    /// Tasks that have not ended and are waited for.
+    awaited: usize,
     phases: Phases,
     stopping: bool,
 }
@@ -149,6 +151,7 @@ impl<E: Elevator> Machine<E> {
             finished: Vec::new(),
             groups: vec![GroupTally::default(); config.groups.len().max(1)],
             left: config.tasks.len(),
+            awaited: config.tasks.iter().filter(|task| !task.background).count(),
             phases: Phases::new(&config.tasks),
             stopping: false,
             config,
@@ -399,6 +402,12 @@ impl<E: Elevator> Machine<E> {
         task.report.finished = Some(now);
         self.unmap_files(index);
         self.forget(now, index, issue);
+        if !self.config.tasks[index as usize].background {
+            self.awaited -= 1;
+            // Those in the background end with the last one.
+            let is_background = |task: &TaskSpec| task.background;
+            self.stopping |= self.awaited == 0 && self.config.tasks.iter().any(is_background);
+        }
         if self.phases.ended(&self.config.tasks[index as usize]) {
             self.start_ready(now);
         }

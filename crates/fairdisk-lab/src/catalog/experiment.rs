@@ -4,16 +4,17 @@
 mod check;
 mod published;
 mod quantity;
+mod tasks;
 
 pub use published::{Bound, Published, PublishedChange};
 pub use quantity::{Quantity, Subject};
+pub use tasks::{Defaults, OpMix, Task, TaskAdvice, TaskOrder, Tasks};
 
 use super::error::CatalogError;
 use super::library::{Document, beside};
 use super::overrides::Override;
 use super::source::Source;
 use fairdisk_core::{Qos, Rates, Span};
-use fairdisk_sim::workload::Think;
 use serde::Deserialize;
 use std::num::NonZeroU64;
 
@@ -113,18 +114,6 @@ pub struct Volume {
     pub journal: Option<bool>,
 }
 
-/// Reads, writes, or both.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum OpMix {
-    /// Reads only.
-    Read,
-    /// Writes only.
-    Write,
-    /// Both, by `read_percent`.
-    Mixed,
-}
-
 /// A class of `ionice`.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
@@ -135,48 +124,6 @@ pub enum IoniceClass {
     BestEffort,
     /// When nobody else wants the disk.
     Idle,
-}
-
-/// Where the next I/O lies.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum TaskOrder {
-    /// Right behind the last one.
-    Sequential,
-    /// Anywhere.
-    Random,
-}
-
-/// What tasks say about how they will use a mapping.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum TaskAdvice {
-    /// Nothing.
-    #[default]
-    None,
-    /// That they will read it at random.
-    Random,
-    /// That they will read it from front to back.
-    Sequential,
-}
-
-/// What tasks have that do not say otherwise.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Defaults {
-    volume: Option<String>,
-    order: Option<TaskOrder>,
-    block_kib: Option<u64>,
-    direct: Option<bool>,
-    keeps_cache: Option<bool>,
-    mapped: Option<bool>,
-    advice: Option<TaskAdvice>,
-    bytes_mib: Option<u64>,
-    op: Option<OpMix>,
-    read_percent: Option<u8>,
-    depth: Option<u32>,
-    think_ms: Option<f64>,
-    burst_ios: Option<u32>,
 }
 
 /// A group.
@@ -264,45 +211,6 @@ impl Row {
     }
 }
 
-/// Some tasks that do the same.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tasks {
-    /// A name, if its tasks are reported by themselves, in one line.
-    pub name: Option<String>,
-    /// Their group.
-    pub group: String,
-    /// How many.
-    #[serde(default = "one")]
-    pub count: u32,
-    op: Option<OpMix>,
-    read_percent: Option<u8>,
-    volume: Option<String>,
-    /// The file all of them use; without it each has a file of its own, picked at random.
-    pub file: Option<u32>,
-    /// Whether they create their files.
-    #[serde(default)]
-    pub new: bool,
-    order: Option<TaskOrder>,
-    block_kib: Option<u64>,
-    direct: Option<bool>,
-    keeps_cache: Option<bool>,
-    mapped: Option<bool>,
-    advice: Option<TaskAdvice>,
-    bytes_mib: Option<u64>,
-    depth: Option<u32>,
-    think_ms: Option<f64>,
-    burst_ios: Option<u32>,
-    /// Their `ionice` level, if not the group's.
-    pub ionice: Option<u8>,
-    /// Their class, likewise.
-    pub ionice_class: Option<IoniceClass>,
-}
-
-const fn one() -> u32 {
-    1
-}
-
 /// A scheduler and how it is used.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
@@ -374,67 +282,5 @@ impl Experiment {
     #[must_use]
     pub fn duration_s(&self, row: &Row) -> Option<f64> {
         row.duration_s.or(self.duration_s)
-    }
-
-    /// What some tasks do, defaults filled in.
-    #[must_use]
-    pub fn task(&self, tasks: &Tasks) -> Task {
-        let defaults = &self.defaults;
-        let op = tasks.op.or(defaults.op).unwrap_or(OpMix::Read);
-        let percent = tasks.read_percent.or(defaults.read_percent).unwrap_or(50);
-        let mib = |mib: u64| mib.saturating_mul(1 << 20);
-        Task {
-            volume: tasks.volume.clone().or_else(|| defaults.volume.clone()).unwrap_or_default(),
-            op,
-            read_percent: percent,
-            order: tasks.order.or(defaults.order).unwrap_or(TaskOrder::Random),
-            block_bytes: tasks.block_kib.or(defaults.block_kib).unwrap_or(4).saturating_mul(1024),
-            direct: tasks.direct.or(defaults.direct).unwrap_or(true),
-            keeps_cache: tasks.keeps_cache.or(defaults.keeps_cache).unwrap_or(false),
-            mapped: tasks.mapped.or(defaults.mapped).unwrap_or(false),
-            advice: tasks.advice.or(defaults.advice).unwrap_or_default(),
-            bytes: tasks.bytes_mib.or(defaults.bytes_mib).map(mib),
-            depth: tasks.depth.or(defaults.depth).unwrap_or(1),
-            think: tasks.think_ms.or(defaults.think_ms).map(|ms| Think {
-                pause: Span::from_ns((ms * 1e6) as u64),
-                every: tasks.burst_ios.or(defaults.burst_ios).unwrap_or(1),
-            }),
-        }
-    }
-}
-
-/// What a task does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
-    /// On which volume.
-    pub volume: String,
-    /// Reads, writes, or both.
-    pub op: OpMix,
-    /// Percentage of reads, if both.
-    pub read_percent: u8,
-    /// Where the next I/O lies.
-    pub order: TaskOrder,
-    /// Bytes of an I/O.
-    pub block_bytes: u64,
-    /// Past the page cache.
-    pub direct: bool,
-    /// Whether what memory has of a file stays when it begins with it.
-    pub keeps_cache: bool,
-    /// By page faults, through a mapping.
-    pub mapped: bool,
-    /// What it says about that.
-    pub advice: TaskAdvice,
-    /// After how many bytes it is done.
-    pub bytes: Option<u64>,
-    /// I/Os it keeps in flight.
-    pub depth: u32,
-    /// When it pauses.
-    pub think: Option<Think>,
-}
-
-impl Task {
-    /// Whether it goes past the page cache: what is mapped never does.
-    const fn is_direct(&self) -> bool {
-        self.direct && !self.mapped
     }
 }

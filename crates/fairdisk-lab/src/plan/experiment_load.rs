@@ -14,8 +14,11 @@ use fairdisk_sim::GroupSpec;
 use fairdisk_sim::host::{
     Advice, FileSpec, JournalSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk,
 };
-use fairdisk_sim::workload::{Blocks, Direction, IoOrder, Limits, StreamSpec, TaskSpec};
+use fairdisk_sim::workload::{
+    Blocks, Direction, FlushEvery, IoOrder, Limits, Rates, StreamSpec, TaskSpec,
+};
 use std::collections::BTreeSet;
+use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -101,7 +104,7 @@ impl Load for ExperimentLoad {
     }
 
     fn has_end(&self, line: usize) -> bool {
-        self.named().nth(line).is_none_or(|tasks| self.experiment.task(tasks).bytes.is_some())
+        self.named().nth(line).is_none_or(|tasks| self.experiment.task(tasks).has_end())
     }
 }
 
@@ -160,7 +163,9 @@ impl ExperimentLoad {
                     keeps_cache: task.keeps_cache,
                     creates_files: tasks.new,
                     mapped: task.mapped.then(|| advice(&task)),
-                    start: start(prng),
+                    write_through: task.sync,
+                    background: tasks.background,
+                    start: start(prng) + Span::from_ns((tasks.start_s.unwrap_or(0.0) * 1e9) as u64),
                     stream: stream(&task, place.bytes),
                     ..TaskSpec::default()
                 });
@@ -199,10 +204,27 @@ fn stream(task: &Task, file_bytes: u64) -> StreamSpec {
             TaskOrder::Random => IoOrder::Random,
         },
         blocks: Blocks::fixed(task.block_bytes),
-        bytes: file_bytes,
-        limits: Limits { bytes: task.bytes, ..Limits::default() },
+        offset: task.offset,
+        bytes: task.size.unwrap_or(file_bytes),
+        limits: Limits { bytes: task.bytes, ios: task.ios, ..Limits::default() },
+        rates: rates(task),
+        flush: FlushEvery { fsync: task.fsync_every, fdatasync: None },
         ..StreamSpec::default()
     }
+}
+
+/// Reads and writes of a mix each have their part of the rate.
+fn rates(task: &Task) -> Rates {
+    let part = |percent: u8| {
+        let rate = u128::from(task.bytes_per_s?.get()) * u128::from(percent) / 100;
+        NonZeroU64::new(u64::try_from(rate).unwrap_or(u64::MAX))
+    };
+    let read = match task.op {
+        OpMix::Read => 100,
+        OpMix::Write => 0,
+        OpMix::Mixed => task.read_percent,
+    };
+    Rates { read: part(read), write: part(100 - read), trim: None }
 }
 
 const fn advice(task: &Task) -> Advice {

@@ -2,6 +2,7 @@
 //! with the figures.
 
 mod figures;
+mod tasks;
 
 use fairdisk_core::Prng;
 use fairdisk_lab::outcome::{Outcome, Score, Shell, Style, to_table};

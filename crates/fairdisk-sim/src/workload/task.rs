@@ -48,6 +48,8 @@ pub struct TaskSpec {
     pub start: Instant,
     /// What it does in this time after its start does not count in reports.
     pub ramp: Span,
+    /// Whether nobody waits for it: it stops once all others have ended.
+    pub background: bool,
     /// Flushes before it ends.
     pub end_flushes: u32,
     /// What it does.
@@ -86,6 +88,7 @@ impl Default for TaskSpec {
             wait_for: None,
             start: Instant::ZERO,
             ramp: Span::ZERO,
+            background: false,
             end_flushes: 0,
             stream: StreamSpec::default(),
         }

@@ -4,21 +4,20 @@
 mod columns;
 mod groups;
 mod published;
+mod tasks;
 mod volumes;
 
-use super::{Arm, Experiment, Group, OpMix, Row, Task, Tasks, Until, Volume, VolumeType};
+use super::{Arm, Experiment, Group, Row, Tasks, Until};
 use crate::catalog::allowed::{Wrong, demand, demand_in};
 use crate::catalog::error::unknown;
 use crate::catalog::library::{Kind, check_id, find};
 use crate::catalog::revision::load;
 use crate::catalog::text::{check_line, check_text};
-use fairdisk_sim::workload::BlockSize;
 use groups::check_groups;
 use published::{check_published, check_published_change};
 use std::collections::BTreeSet;
-use volumes::{MIB_MAX, check_volumes};
-
-const BLOCK_KIB_MAX: u64 = BlockSize::BYTES_MAX / 1024;
+use tasks::{check_defaults, check_tasks};
+use volumes::check_volumes;
 
 /// Demands that names can be printed and that none is given twice.
 fn check_names<'a>(
@@ -161,29 +160,7 @@ fn check_changes(path: &str, arm: &Arm) -> Result<(), Wrong> {
     Err((path.to_owned(), whole.to_string()))
 }
 
-/// What no task can use is hardly meant.
-fn check_defaults(experiment: &Experiment) -> Result<(), Wrong> {
-    let defaults = &experiment.defaults;
-    demand_in(0..=100, "defaults.read_percent", defaults.read_percent, "0 to 100")?;
-    let tasks = || experiment.rows.iter().flat_map(|row| &row.tasks).map(|it| experiment.task(it));
-    let unused = |key: &str, text: &str| Err((format!("defaults.{key}"), text.to_owned()));
-    if defaults.read_percent.is_some() && !tasks().any(|task| task.op == OpMix::Mixed) {
-        return unused("read_percent", "no task reads and writes; drop `read_percent`");
-    }
-    let is_deep = |task: Task| task.depth > 1 && task.is_direct();
-    if defaults.depth.is_some_and(|depth| depth > 1) && !tasks().any(is_deep) {
-        return unused("depth", "no task has direct I/O, others are one at a time; drop `depth`");
-    }
-    if defaults.keeps_cache == Some(true) && tasks().all(|task| task.is_direct()) {
-        return unused("keeps_cache", "no task uses the page cache; drop `keeps_cache`");
-    }
-    if defaults.advice.is_some() && !tasks().any(|task| task.mapped) {
-        return unused("advice", "no task has a mapping; drop `advice`");
-    }
-    Ok(())
-}
-
-/// Nor are levels in an experiment without an arm that uses them.
+/// Levels in an experiment without an arm that uses them are hardly meant.
 fn check_levels(experiment: &Experiment) -> Result<(), Wrong> {
     if experiment.arms.iter().any(|arm| arm.ionice) {
         return Ok(());
@@ -228,121 +205,11 @@ fn check_row(experiment: &Experiment, path: &str, row: &Row) -> Result<(), Wrong
         if !groups.contains(&tasks.group.as_str()) {
             return Err((format!("{path}.group"), unknown("group", &tasks.group, &groups)));
         }
-        check_tasks(experiment, &path, tasks)?;
+        check_tasks(experiment, &path, row, tasks)?;
     }
-    Ok(())
-}
-
-fn check_tasks(experiment: &Experiment, path: &str, tasks: &Tasks) -> Result<(), Wrong> {
-    let defaults = &experiment.defaults;
-    // Where a value comes from that the task need not have itself.
-    let key = |name: &str, own: bool, default: bool| match (own, default) {
-        (false, true) => format!("defaults.{name}"),
-        _ => format!("{path}.{name}"),
-    };
-    let task = experiment.task(tasks);
-    let Some(volume) = experiment.volumes.iter().find(|volume| volume.name == task.volume) else {
-        let volumes: Vec<&str> =
-            experiment.volumes.iter().map(|volume| volume.name.as_str()).collect();
-        let path = key("volume", tasks.volume.is_some(), defaults.volume.is_some());
-        return Err((path, unknown("volume", &task.volume, &volumes)));
-    };
-    let files = volume.files.unwrap_or(1);
-    let allowed = format!("0 to {}", files - 1);
-    demand_in(0..=files - 1, &format!("{path}.file"), tasks.file, &allowed)?;
-    demand_in(1..=100_000, &format!("{path}.count"), Some(tasks.count), "1 to 100000")?;
-    let most = (volume.file_bytes() / 1024).min(BLOCK_KIB_MAX);
-    let allowed = match most {
-        BLOCK_KIB_MAX => format!("1 to {most}"),
-        _ => format!("1 to {most}, the size of a file of volume `{}`", volume.name),
-    };
-    let path_of = key("block_kib", tasks.block_kib.is_some(), defaults.block_kib.is_some());
-    demand_in(1..=most, &path_of, Some(task.block_bytes / 1024), &allowed)?;
-    let path_of = format!("{path}.read_percent");
-    demand_in(0..=100, &path_of, tasks.read_percent, "0 to 100")?;
-    if task.op != OpMix::Mixed && tasks.read_percent.is_some() {
-        let text = "`read_percent` is about a mix; add `op = \"mixed\"`, or drop it";
-        return Err((path_of, text.to_owned()));
-    }
-    check_mapped(experiment, tasks, &key)?;
-    check_new(&format!("{path}.new"), volume, &task, tasks)?;
-    if tasks.keeps_cache == Some(true) && task.is_direct() {
-        let text = "`keeps_cache` is about the page cache; add `direct = false`, or drop it";
-        return Err((format!("{path}.keeps_cache"), text.to_owned()));
-    }
-    let path_of = key("depth", tasks.depth.is_some(), defaults.depth.is_some());
-    demand_in(1..=100_000, &path_of, Some(task.depth), "1 to 100000")?;
-    if tasks.depth.is_some_and(|depth| depth > 1) && !task.is_direct() {
-        let text = "`depth` is about direct I/O, others are one at a time; drop it";
-        return Err((path_of, text.to_owned()));
-    }
-    demand_in(0..=7, &format!("{path}.ionice"), tasks.ionice, "0 (high) to 7 (low)")?;
-    check_pauses(experiment, tasks, &key)?;
-    let path_of = key("bytes_mib", tasks.bytes_mib.is_some(), defaults.bytes_mib.is_some());
-    let mib = tasks.bytes_mib.or(defaults.bytes_mib);
-    demand_in(1..=MIB_MAX, &path_of, mib, &format!("1 to {MIB_MAX}"))?;
-    if experiment.until.is_some() && mib.is_none() {
-        let text = "with `until = \"done\"` every task needs `bytes_mib`";
-        return Err((path_of, text.to_owned()));
-    }
-    Ok(())
-}
-
-/// A new file has nothing to read yet.
-fn check_new(path: &str, volume: &Volume, task: &Task, tasks: &Tasks) -> Result<(), Wrong> {
-    let wrong = |text: &str| Err((path.to_owned(), text.to_owned()));
-    match tasks.new {
-        true if volume.kind == VolumeType::Raw => {
-            wrong("a raw volume has no files to create; drop `new`")
-        }
-        true if task.op != OpMix::Write || task.mapped => {
-            wrong("a new file has nothing to read or map yet; add `op = \"write\"`, or drop `new`")
-        }
-        _ => Ok(()),
-    }
-}
-
-/// A pause and how many I/Os are between two of them.
-fn check_pauses(
-    experiment: &Experiment,
-    tasks: &Tasks,
-    key: &dyn Fn(&str, bool, bool) -> String,
-) -> Result<(), Wrong> {
-    let defaults = &experiment.defaults;
-    let pause = tasks.think_ms.or(defaults.think_ms);
-    let path = key("think_ms", tasks.think_ms.is_some(), defaults.think_ms.is_some());
-    demand_in(0.0..=3.6e6, &path, pause, "0 to 3600000")?;
-    let burst = tasks.burst_ios.or(defaults.burst_ios);
-    let path = key("burst_ios", tasks.burst_ios.is_some(), defaults.burst_ios.is_some());
-    demand_in(1..=1_000_000, &path, burst, "1 to 1000000")?;
-    match (burst, pause) {
-        (Some(_), None) => {
-            Err((path, "`burst_ios` is about pauses; add `think_ms`, or drop it".to_owned()))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// What is mapped goes through the page cache, and only of a mapping can be said how it is used.
-fn check_mapped(
-    experiment: &Experiment,
-    tasks: &Tasks,
-    key: &dyn Fn(&str, bool, bool) -> String,
-) -> Result<(), Wrong> {
-    let defaults = &experiment.defaults;
-    let task = experiment.task(tasks);
-    let says_direct = tasks.direct.or(defaults.direct) == Some(true);
-    if task.mapped && says_direct {
-        let path = key("direct", tasks.direct.is_some(), defaults.direct.is_some());
-        let text = "`mapped` and `direct = true` exclude each other; drop one of them";
-        return Err((path, text.to_owned()));
-    }
-    if !task.mapped && tasks.advice.is_some() {
-        let path = key("advice", true, false);
-        return Err((
-            path,
-            "`advice` is about a mapping; add `mapped = true`, or drop it".to_owned(),
-        ));
+    if row.tasks.iter().all(|tasks| tasks.background) {
+        let text = "all tasks run in the background; one at least is to be waited for";
+        return Err((format!("{path}.tasks.0.background"), text.to_owned()));
     }
     Ok(())
 }

@@ -1,0 +1,213 @@
+//! Tasks that can be run, and values that some task uses.
+
+use super::volumes::MIB_MAX;
+use crate::catalog::allowed::{Wrong, demand, demand_in};
+use crate::catalog::error::unknown;
+use crate::catalog::experiment::{Experiment, OpMix, Row, Task, Tasks, Until, Volume, VolumeType};
+use fairdisk_sim::workload::BlockSize;
+use std::num::NonZeroU64;
+
+const BLOCK_KIB_MAX: u64 = BlockSize::BYTES_MAX / 1024;
+
+/// What no task can use is hardly meant.
+pub(super) fn check_defaults(experiment: &Experiment) -> Result<(), Wrong> {
+    let defaults = &experiment.defaults;
+    demand_in(0..=100, "defaults.read_percent", defaults.read_percent, "0 to 100")?;
+    let all = || experiment.rows.iter().flat_map(|row| &row.tasks).map(|it| experiment.task(it));
+    let is_deep = |task: &Task| task.depth > 1 && task.is_direct();
+    let depth = defaults.depth.is_some_and(|depth| depth > 1);
+    let keeps_cache = defaults.keeps_cache == Some(true);
+    let keys: [(&str, bool, &str, Uses); 6] = [
+        ("read_percent", true, "reads and writes", |task| task.op == OpMix::Mixed),
+        ("depth", depth, "has direct I/O, others are one at a time", is_deep),
+        ("keeps_cache", keeps_cache, "uses the page cache", |task| !task.is_direct()),
+        ("advice", true, "has a mapping", |task| task.mapped),
+        ("sync", true, WRITES, Task::writes_by_call),
+        ("fsync_every", true, WRITES, Task::writes_by_call),
+    ];
+    for (key, is_said, what, uses) in keys {
+        if is_said && defaults.say(key) && !all().any(|task| uses(&task)) {
+            return Err((format!("defaults.{key}"), format!("no task {what}; drop `{key}`")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a task has a use for a key.
+type Uses = fn(&Task) -> bool;
+
+const WRITES: &str = "writes with a system call";
+
+/// Some tasks of a row, with what they are checked against.
+struct Checked<'a> {
+    experiment: &'a Experiment,
+    tasks: &'a Tasks,
+    path: &'a str,
+}
+
+impl Checked<'_> {
+    /// Where a key stands, or would: a value may come from the defaults.
+    fn key(&self, name: &str) -> String {
+        match !self.tasks.say(name) && self.experiment.defaults.say(name) {
+            true => format!("defaults.{name}"),
+            false => format!("{}.{name}", self.path),
+        }
+    }
+
+    /// A key that says what cannot be.
+    fn wrong<T>(&self, name: &str, text: impl Into<String>) -> Result<T, Wrong> {
+        Err((self.key(name), text.into()))
+    }
+
+    /// Refuses a key that the tasks have themselves and cannot use.
+    fn demand_use(&self, name: &str, is_used: bool, text: &str) -> Result<(), Wrong> {
+        match self.tasks.say(name) && !is_used {
+            true => self.wrong(name, format!("`{name}` is about {text}, or drop it")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Checks some tasks of a row that lasts so long.
+pub(super) fn check_tasks(
+    experiment: &Experiment,
+    path: &str,
+    row: &Row,
+    tasks: &Tasks,
+) -> Result<(), Wrong> {
+    let checked = Checked { experiment, tasks, path };
+    let task = experiment.task(tasks);
+    let Some(volume) = experiment.volumes.iter().find(|volume| volume.name == task.volume) else {
+        let volumes: Vec<&str> =
+            experiment.volumes.iter().map(|volume| volume.name.as_str()).collect();
+        return checked.wrong("volume", unknown("volume", &task.volume, &volumes));
+    };
+    let files = volume.files.unwrap_or(1);
+    let allowed = format!("0 to {}", files - 1);
+    demand_in(0..=files - 1, &checked.key("file"), tasks.file, &allowed)?;
+    demand_in(1..=100_000, &checked.key("count"), Some(tasks.count), "1 to 100000")?;
+    demand_in(0..=7, &checked.key("ionice"), tasks.ionice, "0 (high) to 7 (low)")?;
+    check_place(&checked, volume, &task)?;
+    check_mix(&checked, &task)?;
+    check_cache(&checked, volume, &task)?;
+    check_durable(&checked, &task)?;
+    check_pace(&checked)?;
+    check_times(&checked, row, &task)
+}
+
+/// The size of I/Os and where they lie.
+fn check_place(checked: &Checked<'_>, volume: &Volume, task: &Task) -> Result<(), Wrong> {
+    let keys = checked.tasks.with(&checked.experiment.defaults);
+    let most = (volume.file_bytes() / 1024).min(BLOCK_KIB_MAX);
+    let whose = format!("the size of a file of volume `{}`", volume.name);
+    let allowed = match most {
+        BLOCK_KIB_MAX => format!("1 to {most}"),
+        _ => format!("1 to {most}, {whose}"),
+    };
+    demand_in(1..=most, &checked.key("block_kib"), Some(task.block_bytes / 1024), &allowed)?;
+    let least = task.block_bytes.div_ceil(1 << 20);
+    let most = volume.file_bytes() >> 20;
+    let allowed = format!("{least} to {most}, from a `block_kib` to {whose}");
+    demand_in(least..=most, &checked.key("size_mib"), keys.size_mib, &allowed)?;
+    let most = (volume.file_bytes() - task.size.unwrap_or(task.block_bytes)) >> 20;
+    let allowed = format!("0 to {most}, for what is used ends within {whose}");
+    demand_in(0..=most, &checked.key("offset_mib"), keys.offset_mib, &allowed)
+}
+
+fn check_mix(checked: &Checked<'_>, task: &Task) -> Result<(), Wrong> {
+    let percent = checked.tasks.read_percent;
+    demand_in(0..=100, &checked.key("read_percent"), percent, "0 to 100")?;
+    checked.demand_use("read_percent", task.op == OpMix::Mixed, "a mix; add `op = \"mixed\"`")
+}
+
+/// Direct or through the page cache, read and written or mapped.
+fn check_cache(checked: &Checked<'_>, volume: &Volume, task: &Task) -> Result<(), Wrong> {
+    let Checked { experiment, tasks, .. } = checked;
+    if task.mapped && tasks.with(&experiment.defaults).direct == Some(true) {
+        let text = "`mapped` and `direct = true` exclude each other; drop one of them";
+        return checked.wrong("direct", text);
+    }
+    checked.demand_use("advice", task.mapped, "a mapping; add `mapped = true`")?;
+    // A new file has nothing to read yet.
+    if tasks.new && volume.kind == VolumeType::Raw {
+        return checked.wrong("new", "a raw volume has no files to create; drop `new`");
+    }
+    if tasks.new && (task.op != OpMix::Write || task.mapped) {
+        let text = "a new file has nothing to read or map yet; add `op = \"write\"`, or drop `new`";
+        return checked.wrong("new", text);
+    }
+    let is_used = tasks.keeps_cache != Some(true) || !task.is_direct();
+    checked.demand_use("keeps_cache", is_used, "the page cache; add `direct = false`")?;
+    demand_in(1..=100_000, &checked.key("depth"), Some(task.depth), "1 to 100000")?;
+    if tasks.depth.is_some_and(|depth| depth > 1) && !task.is_direct() {
+        let text = "`depth` is about direct I/O, others are one at a time; drop it";
+        return checked.wrong("depth", text);
+    }
+    Ok(())
+}
+
+/// When writes are made durable.
+fn check_durable(checked: &Checked<'_>, task: &Task) -> Result<(), Wrong> {
+    for key in ["sync", "fsync_every"] {
+        let text = "what `write` writes; add `op = \"write\"` without `mapped`";
+        checked.demand_use(key, task.writes_by_call(), text)?;
+    }
+    Ok(())
+}
+
+/// Pauses and how many I/Os are between two of them, and rates.
+fn check_pace(checked: &Checked<'_>) -> Result<(), Wrong> {
+    let keys = checked.tasks.with(&checked.experiment.defaults);
+    demand_in(0.0..=3.6e6, &checked.key("think_ms"), keys.think_ms, "0 to 3600000")?;
+    demand_in(1..=1_000_000, &checked.key("burst_ios"), keys.burst_ios, "1 to 1000000")?;
+    if keys.burst_ios.is_some() && keys.think_ms.is_none() {
+        let text = "`burst_ios` is about pauses; add `think_ms`, or drop it";
+        return checked.wrong("burst_ios", text);
+    }
+    let most = RATE_MAX.to_string();
+    for (key, rate) in [("rate_iops", keys.rate_iops), ("rate_kib_per_s", keys.rate_kib_per_s)] {
+        let rate = rate.map(NonZeroU64::get);
+        demand_in(1..=RATE_MAX, &checked.key(key), rate, &format!("1 to {most}"))?;
+    }
+    if keys.rate_iops.is_some() && keys.rate_kib_per_s.is_some() {
+        let text = "`rate_iops` and `rate_kib_per_s` exclude each other; drop one of them";
+        return checked.wrong("rate_kib_per_s", text);
+    }
+    Ok(())
+}
+
+/// I/Os, or KiB, a second that no disk comes near.
+const RATE_MAX: u64 = 1_000_000_000;
+
+/// When they begin and end.
+fn check_times(checked: &Checked<'_>, row: &Row, task: &Task) -> Result<(), Wrong> {
+    let Checked { experiment, tasks, .. } = checked;
+    let duration = experiment.duration_s(row);
+    if let Some(start) = tasks.start_s {
+        let most = duration.unwrap_or(1e6);
+        let allowed = format!("0 to less than {most}, when the run ends");
+        demand((0.0..most).contains(&start), &checked.key("start_s"), start, allowed)?;
+    }
+    let keys = tasks.with(&experiment.defaults);
+    let allowed = format!("1 to {MIB_MAX}");
+    demand_in(1..=MIB_MAX, &checked.key("bytes_mib"), keys.bytes_mib, &allowed)?;
+    for key in ["bytes_mib", "ios"] {
+        checked.demand_use(
+            key,
+            !tasks.background,
+            "tasks that come to an end; drop `background`",
+        )?;
+    }
+    match experiment.until {
+        None if tasks.background => {
+            let text = "`background` is about runs that last `until = \"done\"`; drop it";
+            checked.wrong("background", text)
+        }
+        Some(Until::Done) if !task.has_end() && !tasks.background => {
+            let text = "with `until = \"done\"` every task needs `bytes_mib` or `ios`, or is one \
+                        for which nobody waits: `background = true`";
+            checked.wrong("bytes_mib", text)
+        }
+        _ => Ok(()),
+    }
+}

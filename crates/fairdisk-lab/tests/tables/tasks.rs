@@ -1,0 +1,119 @@
+//! What a row's tasks do: when they begin and end, how fast they go, where, and how durably.
+
+use super::{outcome, plan, refusal, table};
+use fairdisk_core::Prng;
+use fairdisk_lab::outcome::RowOutcome;
+use fairdisk_lab::plan::Loaded;
+
+/// A run of four seconds of these tasks.
+fn four_seconds(tasks: &str) -> RowOutcome {
+    outcome(&table("duration_s = 4\nseeds = 1", tasks, "")).rows.remove(0)
+}
+
+/// A run of these tasks until they are done.
+fn until_done(tasks: &str) -> RowOutcome {
+    outcome(&table("until = \"done\"\nseeds = 1", tasks, "")).rows.remove(0)
+}
+
+fn loaded(tasks: &str) -> Loaded {
+    let plan = plan(&table("duration_s = 4", tasks, ""));
+    plan.rows[0].load.build(&plan.host, false, &mut Prng::new(1))
+}
+
+#[test]
+fn a_task_may_begin_after_the_others() {
+    let late =
+        "{ group = \"a\", name = \"early\" }, { group = \"b\", name = \"late\", start_s = 3 }";
+    let row = four_seconds(late);
+    let seconds = |at: usize| row.tasks[at].seconds.mean;
+    // Every task begins within the first 50 ms of its time.
+    assert!((3.95..=4.0).contains(&seconds(0)) && (0.95..=1.0).contains(&seconds(1)), "{row:?}");
+    assert!(row.tasks[1].ios > 0.0);
+}
+
+#[test]
+fn a_task_keeps_to_its_rate() {
+    let ios = |more: &str| four_seconds(&format!("{{ group = \"a\"{more} }}")).total_ios.mean;
+    // The first one goes at once.
+    assert!((80.0..=81.0).contains(&ios(", rate_iops = 20")), "{}", ios(", rate_iops = 20"));
+    assert!((80.0..=81.0).contains(&ios(", rate_kib_per_s = 80")), "20 blocks a second");
+    assert!(ios("") > 200.0);
+    let mixed =
+        four_seconds("{ group = \"a\", rate_iops = 40, op = \"mixed\", read_percent = 25 }");
+    let reads = mixed.groups[0].read_share.expect("it has I/Os");
+    assert!((150.0..=162.0).contains(&mixed.total_ios.mean), "{mixed:?}");
+    assert!((0.2..=0.3).contains(&reads), "{reads}");
+}
+
+#[test]
+fn a_task_ends_after_so_many_ios() {
+    let row = until_done("{ group = \"a\", name = \"reader\", ios = 30 }");
+    assert_eq!((row.tasks[0].ios, row.tasks[0].finished), (30.0, true));
+}
+
+#[test]
+fn a_task_uses_the_part_of_its_file_that_is_named() {
+    let part = loaded("{ group = \"a\", offset_mib = 8, size_mib = 16 }, { group = \"b\" }");
+    let streams = [0, 1].map(|at| (part.tasks[at].stream.offset, part.tasks[at].stream.bytes));
+    assert_eq!(streams, [(8 << 20, 16 << 20), (0, 64 << 20)]);
+    // What is used up is begun again, from memory.
+    let again = "order = \"sequential\", direct = false, keeps_cache = true, block_kib = 1024";
+    let row = until_done(&format!("{{ group = \"a\", size_mib = 4, bytes_mib = 40, {again} }}"));
+    let whole = until_done(&format!("{{ group = \"a\", bytes_mib = 40, {again} }}"));
+    assert!(row.submitted * 2 < whole.submitted, "{} and {}", row.submitted, whole.submitted);
+}
+
+#[test]
+fn durable_writes_wait_for_the_disk() {
+    let ios = |more: &str| {
+        let task = format!("{{ group = \"a\", op = \"write\", direct = false{more} }}");
+        four_seconds(&task).total_ios.mean
+    };
+    let (behind, synced, each) = (ios(""), ios(", sync = true"), ios(", fsync_every = 1"));
+    let tenth = ios(", fsync_every = 10");
+    assert!(behind > 2.0 * synced && behind > 2.0 * each, "{behind}, {synced}, {each}");
+    assert!(tenth > 1.3 * each, "{tenth}, {each}");
+}
+
+#[test]
+fn nobody_waits_for_a_task_in_the_background() {
+    let copy = "{ group = \"a\", name = \"copy\", bytes_mib = 16, order = \"sequential\", \
+                block_kib = 64 }";
+    let beside = format!("{copy}, {{ group = \"b\", name = \"other\", background = true }}");
+    let (alone, row) = (until_done(copy), until_done(&beside));
+    let [copied, other] = &row.tasks[..] else { panic!("{row:?}") };
+    assert!(copied.finished && copied.seconds.mean > 2.0 * alone.tasks[0].seconds.mean);
+    assert!(row.duration_s < copied.seconds.mean + 0.2, "it ends with the copy: {row:?}");
+    assert!(other.ios > 10.0 && !other.has_end, "{other:?}");
+    assert_eq!(row.in_flight, 0, "and what it has begun is finished");
+}
+
+#[test]
+fn what_tasks_cannot_do_is_refused() {
+    let until = "until = \"done\"";
+    let timed = "duration_s = 4";
+    for (whole, keys, why) in [
+        (timed, "start_s = 4", "`start_s` is 4; allowed: 0 to less than 4"),
+        (timed, "rate_iops = 5, rate_kib_per_s = 5", "exclude each other"),
+        (timed, "rate_iops = 0", "expected a whole number from 1"),
+        (timed, "sync = true", "`sync` is about what `write` writes"),
+        (timed, "fsync_every = 2, op = \"write\", mapped = true", "without `mapped`"),
+        (timed, "size_mib = 65", "1 to 64, from a `block_kib` to the size of a file"),
+        (timed, "offset_mib = 64", "0 to 63, for what is used ends within"),
+        (timed, "offset_mib = 60, size_mib = 5", "0 to 59, for what is used ends within"),
+        (until, "background = true", "all tasks run in the background"),
+        (timed, "background = true", "about runs that last `until"),
+        (until, "order = \"random\"", "needs `bytes_mib` or `ios`"),
+        (until, "background = true, ios = 3 }, { group = \"b\", ios = 3", "drop `background`"),
+    ] {
+        let refused = refusal(&table(whole, &format!("{{ group = \"a\", {keys} }}"), ""));
+        assert!(refused.contains(why), "{keys}: {refused}");
+    }
+    let sync = |op: &str| {
+        let task = format!("{{ group = \"a\", op = \"{op}\" }}");
+        table(timed, &task, "").replace("[defaults]", "[defaults]\nsync = true")
+    };
+    let refused = refusal(&sync("read"));
+    assert!(refused.contains("no task writes with a system call; drop `sync`"), "{refused}");
+    plan(&sync("write"));
+}
