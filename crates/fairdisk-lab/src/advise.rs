@@ -172,7 +172,8 @@ pub fn advise(
             rows.join(", ")
         ));
     };
-    let loaded = row.load.build(&plan.host, false, &mut Prng::new(0));
+    plan.demand_one_rig("advice")?;
+    let loaded = row.load.build(&plan.rig.host, false, &mut Prng::new(0));
     let (specs, wishes) = wish::wished(&loaded, wants)?;
     if wishes.is_empty() {
         return Err(format!(

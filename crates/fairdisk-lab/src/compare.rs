@@ -71,6 +71,7 @@ pub fn compare(
     progress: Progress<'_>,
     stop: &AtomicBool,
 ) -> Result<Comparison, String> {
+    plans.iter().try_for_each(|plan| plan.demand_one_rig("a comparison"))?;
     let singles = plans.iter().map(Singles::of).collect::<Result<Vec<_>, _>>();
     let singles = singles.map_err(|error| error.to_string())?;
     // Single groups first: without them nobody knows what the others asked for.
@@ -83,7 +84,7 @@ pub fn compare(
     {
         comparison.add(plan, &together.ensembles, &singles.demands(&alone.ensembles));
         comparison.refused.extend(together.refused.iter().map(|refused| RefusedCell {
-            device: plan.device_id.clone(),
+            device: plan.rig.device_id.clone(),
             row: plan.rows[refused.row].label.clone(),
             arm: plan.arms[refused.arm].name.clone(),
             reason: refused.reason.clone(),

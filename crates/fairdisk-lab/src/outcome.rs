@@ -269,7 +269,7 @@ impl Outcome {
             source: plan.source.clone(),
             caveats: plan.caveats.iter().cloned().chain(unheeded).collect(),
             shell,
-            device: plan.device_id.clone(),
+            device: plan.rig.device_id.clone(),
             seeds: plan.seeds,
             rows: ensembles.iter().map(|ensemble| row(plan, ensemble)).collect(),
             refused: Vec::new(),

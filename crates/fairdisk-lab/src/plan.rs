@@ -10,28 +10,26 @@ mod jobfile_notes;
 mod jobfile_plan;
 mod jobfile_stream;
 mod numbers;
+mod rig;
 mod setup;
 mod unheeded;
 
 pub(crate) use alone::{Single, pauses};
 pub use figures::{ChangeFigure, Figure, Figures, Whom};
 pub use numbers::{GroupNumbers, ROOT_GROUP};
+pub use rig::Rig;
 pub use setup::{GroupLabel, Load, Loaded, Obstacle, Setup, Written};
 
-use crate::calibrate::calibrate;
-use crate::catalog::device::{self, Array, DeviceEntry};
+use crate::catalog::device;
 use crate::catalog::error::{CatalogError, unknown};
 use crate::catalog::experiment::{Arm, Experiment, Published};
-use crate::catalog::host::Host;
 use crate::catalog::library::{Kind, find};
 use crate::catalog::overrides::{Override, read};
 use crate::catalog::revision::{Revision, load as load_revision};
 use crate::catalog::source::Source;
 use experiment_load::{ExperimentLoad, demand_apart};
-use fairdisk_core::{CostModel, Span};
-use fairdisk_sim::device::DeviceSpec;
+use fairdisk_core::Span;
 use std::sync::Arc;
-use std::sync::OnceLock;
 use toml::{Table, Value};
 
 /// What the caller changes about an experiment.
@@ -73,6 +71,8 @@ pub struct PlannedArm {
     pub priorities: Option<Vec<u8>>,
     /// The scheduler.
     pub revision: Revision,
+    /// What it runs on: the plan's disk and machine, or its own.
+    pub rig: Arc<Rig>,
 }
 
 /// One load of a plan.
@@ -110,14 +110,8 @@ pub struct Plan {
     pub source: String,
     /// What to know before reading the figures, whatever schedulers take no notice of.
     pub caveats: Vec<String>,
-    /// The disk's id.
-    pub device_id: String,
-    /// The disk, or each of several.
-    pub device: DeviceSpec,
-    /// How many disks, and how they are divided. Every partition carries the whole load.
-    pub array: Array,
-    /// The machine.
-    pub host: Host,
+    /// The disk and the machine, for arms without their own.
+    pub rig: Arc<Rig>,
     /// The schedulers.
     pub arms: Vec<PlannedArm>,
     /// The loads.
@@ -131,7 +125,6 @@ pub struct Plan {
     /// What the source prints about one arm beside another, for arms and rows that are run.
     pub published_changes: Vec<ChangeFigure>,
     published: Vec<Figures>,
-    costs: OnceLock<CostModel>,
 }
 
 impl Plan {
@@ -145,7 +138,7 @@ impl Plan {
         demand_said_once(options)?;
         let scopes = ["experiment", "volume"];
         let experiment = read(&document, &scopes, &options.overrides, Experiment::parse)?;
-        let device_id = options.device.clone().unwrap_or_else(|| experiment.device.clone());
+        let device = options.device.as_ref().unwrap_or(&experiment.device);
         let whole = |seconds: f64| Span::from_ns((seconds * 1e9) as u64);
         let rows = experiment.rows.iter().enumerate().map(|(row, entry)| PlannedRow {
             label: entry.label.clone(),
@@ -159,10 +152,7 @@ impl Plan {
         let rows = choose("row", &options.rows, rows.collect(), |row| &row.label)?;
         let ramp = whole(experiment.ramp_s);
         demand_measured(options, ramp, "`ramp_s`")?;
-        let DeviceEntry { spec, array, .. } = device::load(&device_id, &options.overrides)?;
-        let host = load_host(&experiment.host, &options.overrides)?;
-        demand_apart(&experiment.volumes, &host)
-            .map_err(|wrong| Source::of(&document).wrong(wrong))?;
+        let rig = Arc::new(Rig::load(device, &experiment.host, &options.overrides)?);
         let written = Experiment::parse(&document).ok();
         let is_as_long = |label: &str| {
             let planned = rows.iter().find(|row| row.label == label);
@@ -172,7 +162,11 @@ impl Plan {
                     && whole(written.ramp_s) == ramp
             })
         };
-        let arms = load_arms(&experiment.arms, options)?;
+        let arms = load_arms(&experiment.arms, options, &rig)?;
+        for host in arms.iter().map(|arm| &arm.rig.host).chain([&rig.host]) {
+            demand_apart(&experiment.volumes, host)
+                .map_err(|wrong| Source::of(&document).wrong(wrong))?;
+        }
         let published = comparable(experiment.published.clone(), is_as_long).into_iter();
         let published = published.map(|one| Figures::new(&experiment, one)).collect();
         let changes = experiment.published_changes.iter().cloned();
@@ -180,10 +174,7 @@ impl Plan {
         let published_changes = published_changes.collect();
         Ok(Self {
             spec: Spec::Experiment,
-            device: spec,
-            array,
-            device_id,
-            host,
+            rig,
             arms,
             rows,
             ramp,
@@ -196,7 +187,6 @@ impl Plan {
             caveats: experiment.caveats,
             published_changes,
             published,
-            costs: OnceLock::new(),
         })
     }
 
@@ -204,8 +194,8 @@ impl Plan {
     pub(crate) fn usual(&self, key: &str) -> Option<Value> {
         let (scope, path) = key.split_once('.')?;
         let file = match scope {
-            "host" => Table::try_from(&self.host).ok()?,
-            "device" => device::table(&self.device_id)?,
+            "host" => Table::try_from(&self.rig.host).ok()?,
+            "device" => device::table(&self.rig.device_id)?,
             "experiment" => self.rows.first()?.load.document()?.text.parse().ok()?,
             _ => return None,
         };
@@ -215,12 +205,6 @@ impl Plan {
             Some(outer) => outer.split('.').try_fold(&file, |at, key| at.get(key)?.as_table())?,
         };
         table.get(last).cloned()
-    }
-
-    /// What requests cost the device, measured when first asked for.
-    #[must_use]
-    pub fn costs(&self) -> CostModel {
-        *self.costs.get_or_init(|| calibrate(&self.device))
     }
 
     /// What the source prints for a row under an arm.
@@ -282,13 +266,17 @@ fn choose<T>(
     Ok(items.into_iter().filter(is_wanted).collect())
 }
 
-fn load_arms(arms: &[Arm], options: &Options) -> Result<Vec<PlannedArm>, CatalogError> {
+fn load_arms(
+    arms: &[Arm],
+    options: &Options,
+    rig: &Arc<Rig>,
+) -> Result<Vec<PlannedArm>, CatalogError> {
     let mut arms = choose("arm", &options.arms, arms.to_vec(), |arm| &arm.name)?;
     if !options.schedulers.is_empty() {
         let chosen = options.schedulers.iter().flat_map(|scheduler| with(scheduler, &arms));
         arms = chosen.collect();
     }
-    plan_arms(&arms, options)
+    plan_arms(&arms, options, rig)
 }
 
 /// The arms that have this scheduler; if there are none, one of its own.
@@ -299,25 +287,53 @@ fn with(scheduler: &str, arms: &[Arm]) -> Vec<Arm> {
     }
     let ionice = arms.iter().all(|arm| arm.ionice);
     let (name, scheduler) = (scheduler.to_owned(), scheduler.to_owned());
-    vec![Arm { name, scheduler, ionice, priorities: None, set: Vec::new() }]
+    vec![Arm { ionice, ..Arm::new(name, scheduler) }]
 }
 
-fn plan_arms(arms: &[Arm], options: &Options) -> Result<Vec<PlannedArm>, CatalogError> {
+fn plan_arms(
+    arms: &[Arm],
+    options: &Options,
+    rig: &Arc<Rig>,
+) -> Result<Vec<PlannedArm>, CatalogError> {
     let own = |arm: &Arm| {
         let overrides = arm.overrides();
         overrides.map_err(|(_, message)| CatalogError::option(&arm.name, message))
     };
     let own = arms.iter().map(own).collect::<Result<Vec<_>, _>>()?;
+    let rigs = arms.iter().zip(&own).map(|(arm, own)| own_rig(arm, own, options, rig));
+    let rigs = rigs.collect::<Result<Vec<_>, _>>()?;
     let schedulers: Vec<&str> = arms.iter().map(|arm| arm.scheduler.as_str()).collect();
     let overrides = for_each_scheduler(&schedulers, own, &options.overrides)?;
     arms.iter()
         .zip(&overrides)
-        .map(|(arm, overrides)| {
+        .zip(rigs)
+        .map(|((arm, overrides), rig)| {
             let revision = load_revision(&arm.scheduler, overrides)?;
-            let Arm { name, scheduler, ionice, priorities, set } = arm.clone();
-            Ok(PlannedArm { name, asked: scheduler, set, ionice, priorities, revision })
+            let Arm { name, scheduler, ionice, priorities, set, .. } = arm.clone();
+            Ok(PlannedArm { name, asked: scheduler, set, ionice, priorities, revision, rig })
         })
         .collect()
+}
+
+/// What an arm runs on: the experiment's disk and machine, unless it changes something about them.
+/// `own` is what it changes; what the caller changes counts after that.
+fn own_rig(
+    arm: &Arm,
+    own: &[Override],
+    options: &Options,
+    common: &Arc<Rig>,
+) -> Result<Arc<Rig>, CatalogError> {
+    if !arm.has_own_rig() {
+        return Ok(Arc::clone(common));
+    }
+    let device = options.device.as_ref().or(arm.device.as_ref()).unwrap_or(&common.device_id);
+    let host = arm.host.as_ref().unwrap_or(&common.host_name);
+    let overrides: Vec<Override> = own.iter().chain(&options.overrides).cloned().collect();
+    let rig = Rig::load(device, host, &overrides);
+    rig.map(Arc::new).map_err(|CatalogError { path, message, .. }| {
+        let message = format!("{path}: {message} (on device `{device}`; leave it out with --arm)");
+        CatalogError::option(&format!("arm `{}`", arm.name), message)
+    })
 }
 
 /// Which overrides each of the schedulers can take. One that a scheduler has no key for is meant
@@ -371,8 +387,4 @@ fn take(
     let can = overrides.iter().zip(&refusals).filter(|(_, refusal)| refusal.is_none());
     *taken = own.into_iter().chain(can.map(|(change, _)| change.clone())).collect();
     refusals
-}
-
-pub(crate) fn load_host(name: &str, overrides: &[Override]) -> Result<Host, CatalogError> {
-    read(&find(Kind::Host, name)?, &["host"], overrides, Host::parse)
 }

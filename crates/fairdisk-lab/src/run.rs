@@ -207,7 +207,7 @@ pub fn run_once(
     stop: &AtomicBool,
 ) -> Result<RunResult, Obstacle> {
     let mut result = run_disk(plan, row, plan.setup(arm, row, seed)?, stop)?;
-    for disk in 1..plan.array.disks {
+    for disk in 1..arm.rig.array.disks {
         result.add(&run_disk(plan, row, plan.setup_disk(arm, row, seed, disk)?, stop)?);
     }
     result.gather_lines(row.load.task_names().len());

@@ -53,7 +53,7 @@ fn reach(plan: &Plan, disk: u32) -> (Vec<Entry>, u64, u64) {
 #[test]
 fn every_partition_of_a_disk_carries_the_load() {
     let plan = plan(&["device.partitions=2", "device.jbod=2"]);
-    let half = plan.device.capacity_sectors() / 2 / 8 * 8;
+    let half = plan.rig.device.capacity_sectors() / 2 / 8 * 8;
     let files = 32_768 * 8 + 2 * 66 * 2048;
     let (entries, first, last) = reach(&plan, 0);
     assert!(first < files && last >= half && last < half + files, "{first} to {last}");
@@ -82,12 +82,12 @@ fn what_a_device_cannot_be_is_refused() {
 fn the_jbod_is_twelve_fast_disks() {
     let options = Options { device: Some("jbod-12x2".to_owned()), ..Options::default() };
     let plan = Plan::experiment(FOUR_DISKS, &options).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((plan.array.disks, plan.array.partitions), (12, 2));
+    assert_eq!((plan.rig.array.disks, plan.rig.array.partitions), (12, 2));
     let depth = |sets: &[&str]| {
         let overrides = sets.iter().map(|set| Override::parse(set).expect("well formed")).collect();
         let options = Options { overrides, ..options.clone() };
         let plan = Plan::experiment(FOUR_DISKS, &options).unwrap_or_else(|error| panic!("{error}"));
-        fairdisk_sim::device::Device::depth(&plan.device.build())
+        fairdisk_sim::device::Device::depth(&plan.rig.device.build())
     };
     assert_eq!((depth(&[]), depth(&["device.queue.depth=1"])), (31, 1));
 }

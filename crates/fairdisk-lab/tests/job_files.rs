@@ -332,7 +332,7 @@ fn only_what_a_job_file_has_can_be_set() {
         assert!(error.starts_with(&format!("--set {text}: a job file has no")), "{error}");
     }
     let changed = plan("[a]\nsize=1m\n", &set("host.hz=100")).expect("it has a host");
-    assert_eq!(changed.host.hz, 100);
+    assert_eq!(changed.rig.host.hz, 100);
 }
 
 #[test]

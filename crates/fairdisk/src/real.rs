@@ -19,7 +19,7 @@ use crate::{progress, time_arg};
 use fairdisk_core::{Instant, Span};
 use fairdisk_lab::catalog::device::Array;
 use fairdisk_lab::catalog::overrides::Override;
-use fairdisk_lab::plan::{Options, Plan, Setup};
+use fairdisk_lab::plan::{Options, Plan, Rig, Setup};
 use fairdisk_lab::run::{Ensemble, RunEnd};
 use fairdisk_plane::{MonotonicClock, Shell, ShellReport};
 use indicatif::ProgressBar;
@@ -76,24 +76,26 @@ pub(crate) fn plan(
 ) -> Result<Plan, Failure> {
     if modelled {
         let plan = load(options)?;
-        return if plan.array == Array::SINGLE { Ok(plan) } else { Err(several(&plan)) };
+        let several = plan.arms.iter().find(|arm| arm.rig.array != Array::SINGLE);
+        return several.map_or_else(|| Ok(plan.clone()), |arm| Err(self::several(&arm.rig)));
     }
     let mut options = options.clone();
     options.device = Some(NO_MODEL_DEVICE.to_owned());
     let one = Override::parse("device.depth=1").map_err(Failure::BadInput)?;
     options.overrides.insert(0, one);
     let mut plan = load(&options)?;
-    plan.device_id = NO_MODEL.to_owned();
+    plan.demand_one_rig("a real file").map_err(Failure::BadInput)?;
+    plan.rename_device(NO_MODEL);
     Ok(plan)
 }
 
 /// A real run has one file for its disk.
-fn several(plan: &Plan) -> Failure {
-    let Array { disks, partitions } = plan.array;
+fn several(rig: &Rig) -> Failure {
+    let Array { disks, partitions } = rig.array;
     Failure::BadInput(format!(
         "device `{}` has {disks} disks with {partitions} partitions each, a real run has one disk: add \
          --set device.jbod=1 --set device.partitions=1",
-        plan.device_id
+        rig.device_id
     ))
 }
 

@@ -75,7 +75,7 @@ impl Report {
             if row == &plan.id || row == "jobs" { String::new() } else { format!(", {row}") };
         Self {
             title: format!("{}: {}{only_row}", plan.id, plan.title),
-            place: format!("{} (lab)", plan.device_id),
+            place: format!("{} (lab)", plan.rig.device_id),
             shell: "lab",
             metric: between.metric().name(),
             unit: between.metric().words(),

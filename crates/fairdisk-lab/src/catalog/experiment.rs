@@ -225,13 +225,37 @@ pub struct Arm {
     /// The priorities of the row's groups under this arm, in their order, instead of their own:
     /// for a scheduler that counts them otherwise.
     pub priorities: Option<Vec<u8>>,
-    /// What it changes about the scheduler, each as `KEY=VALUE`.
+    /// Its disk, if not the experiment's.
+    pub device: Option<String>,
+    /// Its machine, if not the experiment's.
+    pub host: Option<String>,
+    /// What it changes about the scheduler, each as `KEY=VALUE`, and about the disk or the machine,
+    /// each as `device.KEY=VALUE` or `host.KEY=VALUE`.
     #[serde(default)]
     pub set: Vec<String>,
 }
 
 impl Arm {
-    /// What it changes about the scheduler.
+    /// A scheduler as it is.
+    pub(crate) const fn new(name: String, scheduler: String) -> Self {
+        Self {
+            name,
+            scheduler,
+            ionice: false,
+            priorities: None,
+            device: None,
+            host: None,
+            set: Vec::new(),
+        }
+    }
+
+    /// Whether it changes the disk or the machine.
+    pub(crate) fn has_own_rig(&self) -> bool {
+        let is_of_rig = |set: &String| is_of_rig(set);
+        self.device.is_some() || self.host.is_some() || self.set.iter().any(is_of_rig)
+    }
+
+    /// What it changes about the scheduler, the disk and the machine.
     ///
     /// # Errors
     /// The first change that is none: its number and why.
@@ -240,13 +264,19 @@ impl Arm {
             if !set.contains('=') {
                 return Err((at, format!("{set}: expected KEY=VALUE, as in cfq.slice_idle_ms=0")));
             }
-            Override::parse(&format!("scheduler.{set}")).map_err(|message| (at, message))
+            let set = if is_of_rig(set) { set.clone() } else { format!("scheduler.{set}") };
+            Override::parse(&set).map_err(|message| (at, message))
         };
         let overrides: Vec<Override> =
             self.set.iter().enumerate().map(read).collect::<Result<_, _>>()?;
         Override::demand_once(&overrides)?;
         Ok(overrides)
     }
+}
+
+/// Whether a change is one of the disk or of the machine.
+fn is_of_rig(set: &str) -> bool {
+    set.trim_start().starts_with("device.") || set.trim_start().starts_with("host.")
 }
 
 impl Experiment {
@@ -257,8 +287,11 @@ impl Experiment {
     pub fn parse(document: &Document) -> Result<Self, CatalogError> {
         let source = Source::of(document);
         let mut experiment: Self = source.parse()?;
-        let schedulers = experiment.arms.iter_mut().map(|arm| &mut arm.scheduler);
-        for name in [&mut experiment.device, &mut experiment.host].into_iter().chain(schedulers) {
+        let of_arms = experiment.arms.iter_mut().flat_map(|arm| {
+            let own = [&mut arm.device, &mut arm.host].into_iter().flatten();
+            own.chain([&mut arm.scheduler])
+        });
+        for name in [&mut experiment.device, &mut experiment.host].into_iter().chain(of_arms) {
             *name = beside(&document.path, name);
         }
         let checked = check::check(&experiment, &document.id);

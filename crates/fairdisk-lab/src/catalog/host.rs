@@ -2,7 +2,8 @@
 
 use super::allowed::{Wrong, demand, demand_within};
 use super::error::CatalogError;
-use super::library::{Document, check_id};
+use super::library::{Document, Kind, check_id, find};
+use super::overrides::{Override, read};
 use super::pair::pair;
 use super::source::Source;
 use super::text::check_line;
@@ -98,6 +99,11 @@ pub struct JournalFile {
 }
 
 impl Host {
+    /// A machine of the catalogue, or of a file, changed by `overrides`.
+    pub(crate) fn load(name: &str, overrides: &[Override]) -> Result<Self, CatalogError> {
+        read(&find(Kind::Host, name)?, &["host"], overrides, Self::parse)
+    }
+
     /// Reads a host file.
     ///
     /// # Errors

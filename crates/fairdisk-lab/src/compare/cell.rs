@@ -111,7 +111,7 @@ impl Cell {
         demands: &Demands,
     ) -> Self {
         let load = &plan.rows[ensemble.row].load;
-        let loaded = load.build(&plan.host, false, &mut Prng::new(0));
+        let loaded = load.build(&plan.rig.host, false, &mut Prng::new(0));
         let rates: Vec<Rate> = (0..loaded.groups.len())
             .map(|at| Rate::of(&ensemble.runs, |run| &run.groups[at]))
             .collect();
@@ -152,7 +152,7 @@ impl Cell {
         let groups = groups.map(|(at, outcome)| group(at, outcome, &[at])).collect();
         let per_second = |amount: f64| part(amount, row.duration_s);
         Self {
-            device: plan.device_id.clone(),
+            device: plan.rig.device_id.clone(),
             arm: row.arm,
             scheduler: row.scheduler,
             row: row.row,
@@ -164,7 +164,7 @@ impl Cell {
             ios_per_s: per_second(row.total_ios.mean),
             mb_per_s: per_second(row.total_bytes) / 1e6,
             of_noop: None,
-            work: all_work(&ensemble.runs) / f64::from(plan.array.disks),
+            work: all_work(&ensemble.runs) / f64::from(plan.rig.array.disks),
             groups,
             outer,
         }

@@ -81,7 +81,7 @@ impl Plan {
     pub(crate) fn alone(&self, scheduler: &str) -> Result<(Self, Vec<Single>), CatalogError> {
         let (mut rows, mut singles) = (Vec::new(), Vec::new());
         for (at, row) in self.rows.iter().enumerate() {
-            let loaded = row.load.build(&self.host, false, &mut Prng::new(0));
+            let loaded = row.load.build(&self.rig.host, false, &mut Prng::new(0));
             let tasks = loaded.tasks_by_group();
             let groups: Vec<usize> =
                 (0..tasks.len()).filter(|group| !tasks[*group].is_empty()).collect();
@@ -103,6 +103,7 @@ impl Plan {
             ionice: false,
             priorities: None,
             revision: load_revision(scheduler, &[])?,
+            rig: Arc::clone(&self.rig),
         };
         Ok((Self { arms: vec![arm], rows, seeds: 1, ..self.clone() }, singles))
     }
@@ -124,7 +125,7 @@ impl Plan {
         // What it can do at most is to be known where it was promised something.
         qos.floor.is_none()
             && qos.latency_p99.is_none()
-            && self.device.build().depth() == 1
+            && self.rig.device.build().depth() == 1
             && tasks.iter().any(never_pauses)
     }
 }

@@ -4,16 +4,15 @@ use super::jobfile_load::JobFileLoad;
 use super::jobfile_notes::notes;
 use super::setup::partition_sectors;
 use super::{
-    DEFAULT_SEEDS, Options, Plan, PlannedArm, PlannedRow, Spec, choose, demand_measured, load_host,
+    DEFAULT_SEEDS, Options, Plan, PlannedArm, PlannedRow, Rig, Spec, choose, demand_measured,
     plan_arms,
 };
-use crate::catalog::device::{self, DeviceEntry};
 use crate::catalog::error::CatalogError;
 use crate::catalog::experiment::Arm;
 use crate::catalog::overrides::demand_none;
 use crate::jobfile::{Job, Place, Resolved};
 use fairdisk_core::Span;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// The disk of a job file that names none.
 const DEFAULT_DEVICE: &str = "hdd-7200-2007";
@@ -41,10 +40,11 @@ impl Plan {
         demand_none(&NOT_IN_JOB_FILES, &options.overrides, USE_OPTIONS)?;
         let jobs = &resolved.jobs;
         let (device_id, place) = pick("device", &options.device, DEFAULT_DEVICE, resolved)?;
-        let DeviceEntry { spec: device, array, .. } = device::load(&device_id, &options.overrides)
+        let rig = Rig::load(&device_id, HOST, &options.overrides)
             .map_err(|error| at(error, &device_id, place))?;
-        let disk_bytes = partition_sectors(&device, array) * 512;
-        let arms = arms(resolved, options)?;
+        let rig = Arc::new(rig);
+        let disk_bytes = partition_sectors(&rig.device, rig.array) * 512;
+        let arms = arms(resolved, options, &rig)?;
         let measured = |job: &Job| job.schedule.start_delay.min_ns + job.schedule.ramp_ns;
         let first = Span::from_ns(jobs.iter().map(measured).min().unwrap_or(0));
         demand_measured(options, first, "what comes before the end of every job's ramp_time")?;
@@ -62,10 +62,7 @@ impl Plan {
             question: String::new(),
             source: String::new(),
             caveats: notes(resolved),
-            device_id,
-            device,
-            array,
-            host: load_host(HOST, &options.overrides)?,
+            rig,
             arms: choose("arm", &options.arms, arms, |arm| &arm.name)?,
             rows: choose("row", &options.rows, vec![row], |row| &row.label)?,
             ramp: Span::ZERO,
@@ -73,13 +70,16 @@ impl Plan {
             keep_journal: options.keep_journal,
             published_changes: Vec::new(),
             published: Vec::new(),
-            costs: OnceLock::new(),
         })
     }
 }
 
 /// An arm for each scheduler.
-fn arms(resolved: &Resolved, options: &Options) -> Result<Vec<PlannedArm>, CatalogError> {
+fn arms(
+    resolved: &Resolved,
+    options: &Options,
+    rig: &Arc<Rig>,
+) -> Result<Vec<PlannedArm>, CatalogError> {
     let (schedulers, place) = match options.schedulers.as_slice() {
         [] => {
             let (scheduler, place) = pick("scheduler", &None, DEFAULT_SCHEDULER, resolved)?;
@@ -87,15 +87,9 @@ fn arms(resolved: &Resolved, options: &Options) -> Result<Vec<PlannedArm>, Catal
         }
         chosen => (chosen.to_vec(), None),
     };
-    let arm = |name: &String| Arm {
-        name: name.clone(),
-        scheduler: name.clone(),
-        ionice: true,
-        priorities: None,
-        set: Vec::new(),
-    };
+    let arm = |name: &String| Arm { ionice: true, ..Arm::new(name.clone(), name.clone()) };
     let arms: Vec<Arm> = schedulers.iter().map(arm).collect();
-    plan_arms(&arms, options).map_err(|error| at(error, &schedulers[0], place))
+    plan_arms(&arms, options, rig).map_err(|error| at(error, &schedulers[0], place))
 }
 
 /// What the command line says, or what all jobs that say something agree on with the place where

@@ -1,6 +1,6 @@
 //! From a plan to a machine: one arm, one row, one seed.
 
-use super::{GroupNumbers, Plan, PlannedArm, PlannedRow, ROOT_GROUP};
+use super::{GroupNumbers, Plan, PlannedArm, PlannedRow, ROOT_GROUP, Rig};
 use crate::catalog::device::Array;
 use crate::catalog::host::Host;
 use crate::catalog::library::Document;
@@ -141,6 +141,7 @@ impl Plan {
         seed: u32,
         disk: u32,
     ) -> Result<Setup, Obstacle> {
+        let rig = &arm.rig;
         let root = root(seed, disk);
         let mut prng = root.fork(1);
         let (mut loaded, sectors_needed) = self.load_partitions(arm, row, &mut prng)?;
@@ -153,9 +154,9 @@ impl Plan {
             }
         }
         let phase_ns = prng.next_u64();
-        let device = self.device.build_at_phase(phase_ns);
-        let tick_phase = Span::from_ns(prng.below(1_000_000_000 / u64::from(self.host.hz)));
-        let scheduler = arm.revision.on_host(self.host.hz, tick_phase).build();
+        let device = rig.device.build_at_phase(phase_ns);
+        let tick_phase = Span::from_ns(prng.below(1_000_000_000 / u64::from(rig.host.hz)));
+        let scheduler = arm.revision.on_host(rig.host.hz, tick_phase).build();
         let depth = device.depth();
         let root_spec = loaded.root.map_or_else(GroupSpec::default, |at| loaded.groups[at].spec);
         let mut groups = vec![root_spec];
@@ -166,18 +167,18 @@ impl Plan {
         groups.extend(loaded.groups.iter().enumerate().map(own));
         let config = MachineConfig {
             seed: root.fork(2).next_u64(),
-            engine: engine_config(&self.host, &arm.revision, depth, tick_phase),
-            rotational: self.device.is_rotational(),
+            engine: engine_config(&rig.host, &arm.revision, depth, tick_phase),
+            rotational: rig.device.is_rotational(),
             serves_together: device.serves_together(),
-            cpu: cpu_spec(&self.host),
-            read_ahead_pages: self.host.read_ahead_kib / 4,
-            memory_pages: self.host.memory.mib * 256 / u64::from(self.array.disks),
-            write_behind_bytes: self.host.write_behind_kib * 1024,
-            meta_hint: self.host.meta_hint,
+            cpu: cpu_spec(&rig.host),
+            read_ahead_pages: rig.host.read_ahead_kib / 4,
+            memory_pages: rig.host.memory.mib * 256 / u64::from(rig.array.disks),
+            write_behind_bytes: rig.host.write_behind_kib * 1024,
+            meta_hint: rig.host.meta_hint,
             async_of_submitter: arm.revision.async_of_submitter,
             noidle_integrity: arm.revision.noidle_integrity,
             unplugs: arm.revision.unplugs,
-            costs: arm.revision.spec.honours().costs.then(|| self.costs()),
+            costs: arm.revision.spec.honours().costs.then(|| rig.costs()),
             groups,
             volumes: loaded.volumes,
             files: loaded.files,
@@ -224,7 +225,7 @@ impl Plan {
              faster --device",
             prefix(place),
             arm.revision.id,
-            self.device_id
+            arm.rig.device_id
         )
     }
 
@@ -235,15 +236,16 @@ impl Plan {
         row: &PlannedRow,
         prng: &mut Prng,
     ) -> Result<(Loaded, u64), Obstacle> {
-        let partition = partition_sectors(&self.device, self.array);
+        let rig = &arm.rig;
+        let partition = partition_sectors(&rig.device, rig.array);
         let mut loaded = Loaded::default();
         let mut reach = 0;
-        for number in 0..u64::from(self.array.partitions) {
-            let part = row.load.build(&self.host, arm.ionice, prng);
+        for number in 0..u64::from(rig.array.partitions) {
+            let part = row.load.build(&rig.host, arm.ionice, prng);
             let (needed, volume) = sectors_needed(&part);
             if needed > partition {
                 let place = prefix(row.load.place(Written::Volume(volume)));
-                let message = format!("{place}{}", self.too_small(needed, partition));
+                let message = format!("{place}{}", too_small(rig, needed, partition));
                 return Err(Obstacle::Load(message));
             }
             let start = number * partition;
@@ -252,19 +254,19 @@ impl Plan {
         }
         Ok((loaded, reach))
     }
+}
 
-    fn too_small(&self, needed: u64, partition: u64) -> String {
-        let has = match self.array.partitions {
-            1 => "has",
-            _ => "has partitions of",
-        };
-        format!(
-            "the load needs {} GiB, device `{}` {has} {}; choose a larger --device or a smaller load",
-            needed.div_ceil(GIB_SECTORS),
-            self.device_id,
-            partition / GIB_SECTORS,
-        )
-    }
+fn too_small(rig: &Rig, needed: u64, partition: u64) -> String {
+    let has = match rig.array.partitions {
+        1 => "has",
+        _ => "has partitions of",
+    };
+    format!(
+        "the load needs {} GiB, device `{}` {has} {}; choose a larger --device or a smaller load",
+        needed.div_ceil(GIB_SECTORS),
+        rig.device_id,
+        partition / GIB_SECTORS,
+    )
 }
 
 /// Where the randomness of a disk comes from. That of the first is a run's own.

@@ -63,7 +63,7 @@ impl Plan {
     fn asked(&self, ionice: bool) -> Asked {
         let mut asked = Asked { things: Vec::new(), nested: Vec::new() };
         for row in &self.rows {
-            let loaded = row.load.build(&self.host, ionice, &mut Prng::new(0));
+            let loaded = row.load.build(&self.rig.host, ionice, &mut Prng::new(0));
             let mut ask = |thing| {
                 if !asked.things.contains(&thing) {
                     asked.things.push(thing);

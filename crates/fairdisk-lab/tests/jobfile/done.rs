@@ -138,7 +138,8 @@ pub(crate) fn by_us(text: &str) -> Vec<Done> {
     let plan = Plan::job_file("job.fio", &resolved, &options).expect("the plan is whole");
     let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
     // Files lie where they lie for every seed, unless their sizes are drawn.
-    let Loaded { files, tasks, .. } = plan.rows[0].load.build(&plan.host, true, &mut Prng::new(0));
+    let Loaded { files, tasks, .. } =
+        plan.rows[0].load.build(&plan.rig.host, true, &mut Prng::new(0));
     let mut world = World::new(setup.machine, setup.disk);
     world.run_until_done(Instant::ZERO + Span::from_s(3600));
     assert!(world.machine().is_done(), "it comes to an end:\n{text}");

@@ -2,9 +2,11 @@
 //! with the figures.
 
 mod figures;
+mod rigs;
 mod tasks;
 
 use fairdisk_core::Prng;
+use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, Score, Shell, Style, to_table};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::{run_once, run_plan};
@@ -26,6 +28,12 @@ fn read(text: &str, options: &Options) -> Result<Plan, String> {
     let plan = Plan::experiment(&path.to_string_lossy(), options);
     std::fs::remove_dir_all(&place).expect("it is ours");
     plan.map_err(|error| error.to_string())
+}
+
+/// What `--set` says.
+fn set(change: &str) -> Options {
+    let change = Override::parse(change).expect("a change");
+    Options { overrides: vec![change], ..Options::default() }
 }
 
 fn plan(text: &str) -> Plan {
@@ -68,7 +76,7 @@ scheduler = \"noop\"
 /// The files of the row's tasks, one after the other.
 fn files(tasks: &str, seed: u64) -> Vec<u32> {
     let plan = plan(&table("duration_s = 1", tasks, ""));
-    let loaded = plan.rows[0].load.build(&plan.host, false, &mut Prng::new(seed));
+    let loaded = plan.rows[0].load.build(&plan.rig.host, false, &mut Prng::new(seed));
     loaded.tasks.iter().flat_map(|task| task.files.clone()).collect()
 }
 

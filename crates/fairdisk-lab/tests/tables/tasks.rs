@@ -17,7 +17,7 @@ fn until_done(tasks: &str) -> RowOutcome {
 
 fn loaded(tasks: &str) -> Loaded {
     let plan = plan(&table("duration_s = 4", tasks, ""));
-    plan.rows[0].load.build(&plan.host, false, &mut Prng::new(1))
+    plan.rows[0].load.build(&plan.rig.host, false, &mut Prng::new(1))
 }
 
 #[test]

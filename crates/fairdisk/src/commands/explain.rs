@@ -140,11 +140,11 @@ fn retell(
     let (Some(arm), Some(row)) = (plan.arms.first(), plan.rows.first()) else {
         return Err(Failure::BadInput(format!("{} has nothing to run", plan.id)));
     };
-    if plan.array.disks > 1 {
+    if arm.rig.array.disks > 1 {
         return Err(Failure::BadInput(format!(
             "device `{}` is {} disks, each with the same load; explain follows the requests of one: \
              add --set device.jbod=1",
-            plan.device_id, plan.array.disks
+            arm.rig.device_id, arm.rig.array.disks
         )));
     }
     let setup = plan.setup(arm, row, seed)?;

@@ -86,7 +86,7 @@ impl Needs {
 /// Whether a row changes its target: by its tasks or by the journal of a file system.
 fn writes(plan: &Plan, arm: usize, row: usize) -> bool {
     let ionice = plan.arms[arm].ionice;
-    let loaded = plan.rows[row].load.build(&plan.host, ionice, &mut Prng::new(0));
+    let loaded = plan.rows[row].load.build(&plan.rig.host, ionice, &mut Prng::new(0));
     loaded.volumes.iter().any(|volume| volume.journal.is_some())
         || loaded.tasks.iter().any(|task| task.stream.direction != Direction::Read)
 }

@@ -9,9 +9,12 @@ mod volumes;
 
 use super::{Arm, Experiment, Group, Row, Tasks, Until};
 use crate::catalog::allowed::{Wrong, demand, demand_in};
-use crate::catalog::error::unknown;
+use crate::catalog::device;
+use crate::catalog::error::{CatalogError, unknown};
+use crate::catalog::host::Host;
 use crate::catalog::library::{Kind, check_id, find};
-use crate::catalog::revision::load;
+use crate::catalog::overrides::Override;
+use crate::catalog::revision::load as load_revision;
 use crate::catalog::text::{check_line, check_text};
 use groups::check_groups;
 use published::{check_published, check_published_change};
@@ -116,7 +119,11 @@ fn check_arms(experiment: &Experiment) -> Result<(), Wrong> {
     check_names("arm", experiment.arms.iter().map(|arm| &arm.name), |at| format!("arm.{at}.name"))?;
     for (at, arm) in experiment.arms.iter().enumerate() {
         exists(Kind::Revision, format!("arm.{at}.scheduler"), &arm.scheduler)?;
-        check_changes(&format!("arm.{at}.set"), arm)?;
+        let rig = [(Kind::Device, "device", &arm.device), (Kind::Host, "host", &arm.host)];
+        for (kind, key, name) in rig {
+            name.as_ref().map_or(Ok(()), |name| exists(kind, format!("arm.{at}.{key}"), name))?;
+        }
+        check_changes(experiment, &format!("arm.{at}.set"), arm)?;
         check_priorities(experiment, &format!("arm.{at}.priorities"), arm)?;
     }
     Ok(())
@@ -145,17 +152,25 @@ fn check_priorities(experiment: &Experiment, path: &str, arm: &Arm) -> Result<()
     each.try_for_each(|(at, one)| demand_in(0..=7, &format!("{path}.{at}"), Some(*one), "0 to 7"))
 }
 
-/// What an arm changes about its scheduler.
-fn check_changes(path: &str, arm: &Arm) -> Result<(), Wrong> {
+/// What an arm changes about its scheduler, the disk and the machine.
+fn check_changes(experiment: &Experiment, path: &str, arm: &Arm) -> Result<(), Wrong> {
+    let load = |overrides: &[Override]| {
+        load_revision(&arm.scheduler, overrides)?;
+        if arm.has_own_rig() {
+            device::load(arm.device.as_ref().unwrap_or(&experiment.device), overrides)?;
+            Host::load(arm.host.as_ref().unwrap_or(&experiment.host), overrides)?;
+        }
+        Ok::<(), CatalogError>(())
+    };
     let wrong = |at: usize, message: String| {
-        let message = message.replace("--set scheduler.", "");
+        let message = message.replace("--set scheduler.", "").replace("--set ", "");
         (format!("{path}.{at}"), format!("arm `{}`: {message}", arm.name))
     };
     let overrides = arm.overrides().map_err(|(at, message)| wrong(at, message))?;
-    let Err(whole) = load(&arm.scheduler, &overrides) else { return Ok(()) };
+    let Err(whole) = load(&overrides) else { return Ok(()) };
     // Together they are refused: by the first that cannot be with those before it.
     for at in 0..overrides.len() {
-        load(&arm.scheduler, &overrides[..=at]).map_err(|error| wrong(at, error.to_string()))?;
+        load(&overrides[..=at]).map_err(|error| wrong(at, error.to_string()))?;
     }
     Err((path.to_owned(), whole.to_string()))
 }

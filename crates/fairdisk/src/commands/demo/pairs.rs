@@ -61,7 +61,7 @@ impl Pairs {
         let (Some(layered), Some(flat)) = (self.row(TWO_LAYER, row), self.row(FLAT, row)) else {
             return;
         };
-        let loaded = row.load.build(&self.plan.host, true, &mut Prng::new(0));
+        let loaded = row.load.build(&self.plan.rig.host, true, &mut Prng::new(0));
         let tasks = layered.tasks.iter().zip(&flat.tasks).enumerate();
         for (at, (layered, flat)) in tasks {
             let label = if at == 0 { row.label.as_str() } else { "" };

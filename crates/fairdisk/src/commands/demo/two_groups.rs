@@ -34,7 +34,7 @@ pub(super) fn introduction(plan: &Plan) -> String {
         "\n2. In real time: the same schedulers serve real reads of a file, at the pace of a disk\n   \
          {}; {}, {} under each scheduler\n",
         plan.title,
-        plan.device_id,
+        plan.rig.device_id,
         time_arg::words(EACH)
     )
 }
@@ -96,7 +96,7 @@ fn write_bars(text: &mut String, name: &str, asked: f64, got: f64) {
 /// What each group asks for, as a part of the disk.
 fn asked(plan: &Plan) -> Vec<f64> {
     let Some(row) = plan.rows.first() else { return Vec::new() };
-    let groups = row.load.build(&plan.host, false, &mut Prng::new(0)).groups;
+    let groups = row.load.build(&plan.rig.host, false, &mut Prng::new(0)).groups;
     let weight = |share: fairdisk_core::Share| f64::from(share.weight(WeightMap::default()).get());
     let weights: Vec<f64> = groups.iter().map(|group| weight(group.spec.share)).collect();
     let sum: f64 = weights.iter().sum();

@@ -1,0 +1,62 @@
+//! Arms that differ in the disk or the machine.
+
+use super::{outcome, plan, refusal, table};
+use fairdisk_lab::compare::compare;
+use fairdisk_lab::plan::Plan;
+use std::sync::atomic::AtomicBool;
+
+const READERS: &str = "{ group = \"a\", count = 8 }";
+
+/// The table with a second arm that has these keys.
+fn second(keys: &str) -> String {
+    let arm = format!("[[arm]]\nname = \"other\"\nscheduler = \"noop\"\n{keys}");
+    table("duration_s = 4\nseeds = 1", READERS, &arm)
+}
+
+fn ios(keys: &str) -> [f64; 2] {
+    let outcome = outcome(&second(keys));
+    [0, 1].map(|arm: usize| outcome.rows[arm].total_ios.mean)
+}
+
+#[test]
+fn an_arm_may_change_the_disk_and_the_machine() {
+    let [usual, faster] = ios("set = [\"device.rpm=15000\"]");
+    assert!(faster > 1.15 * usual, "{usual} and {faster}");
+    let [usual, other] = ios("device = \"fixed-8ms\"");
+    assert!(other <= 500.0 && usual > 550.0, "8 ms each: {usual} and {other}");
+    let [usual, slots] = ios("set = [\"host.turnaround_us=[900000, 1000000]\"]");
+    assert!(slots * 3.0 < usual, "who thinks for a second: {usual} and {slots}");
+    assert_eq!(ios("host = \"plain\"").map(f64::to_bits)[0], ios("").map(f64::to_bits)[1]);
+}
+
+#[test]
+fn what_the_caller_changes_counts_for_all_arms() {
+    let text = second("set = [\"device.rpm=15000\"]");
+    let arms = |plan: &Plan| [0, 1].map(|arm: usize| plan.arms[arm].rig.device.clone());
+    let [usual, faster] = arms(&plan(&text));
+    assert_ne!(format!("{usual:?}"), format!("{faster:?}"));
+    let options = super::set("device.rpm=10000");
+    let [one, other] = arms(&super::read(&text, &options).expect("an experiment"));
+    assert_eq!(format!("{one:?}"), format!("{other:?}"));
+}
+
+#[test]
+fn changes_that_cannot_be_are_refused() {
+    for (keys, why) in [
+        ("set = [\"device.rpms=15000\"]", "unknown key `rpms`; did you mean `rpm`?"),
+        ("set = [\"host.hz=17\"]", "`hz` is 17"),
+        ("device = \"floppy\"", "unknown device `floppy`"),
+        ("host = \"abacus\"", "unknown host `abacus`"),
+    ] {
+        let refused = refusal(&second(keys));
+        assert!(refused.contains(why), "{keys}: {refused}");
+        assert!(refused.contains("mine.toml:"), "{keys}: {refused}");
+    }
+}
+
+#[test]
+fn schedulers_are_compared_on_one_disk() {
+    let plan = plan(&second("set = [\"device.rpm=15000\"]"));
+    let refused = compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect_err("two disks");
+    assert!(refused.contains("arm `other` of mine changes the disk"), "{refused}");
+}
