@@ -1,5 +1,7 @@
 //! What of groups and tasks a scheduler looks at; the rest it is told and does not use.
 
+use fairdisk_core::Weight;
+
 /// How deep groups may lie in groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nesting {
@@ -13,10 +15,12 @@ pub enum Nesting {
 }
 
 /// What a scheduler honours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Honours {
     /// Weights and priorities of groups.
     pub shares: bool,
+    /// The least and the greatest weight; what lies beyond counts as the nearer of them.
+    pub weights: [u32; 2],
     /// That groups lie in groups.
     pub nesting: Nesting,
     /// I/O priorities of tasks.
@@ -39,6 +43,7 @@ impl Honours {
     /// Nothing.
     pub const NONE: Self = Self {
         shares: false,
+        weights: [Weight::MIN, Weight::MAX],
         nesting: Nesting::None,
         priorities: false,
         idle: false,

@@ -10,7 +10,7 @@ use crate::iocost::{Iocost, IocostParams};
 use crate::iolatency::{Iolatency, IolatencyParams};
 use crate::mclock::{Mclock, MclockParams};
 use crate::noop::Noop;
-use crate::revised::RevisedCfq;
+use crate::revised::{BLKIO_WEIGHTS, RevisedCfq};
 use crate::shares::{Shares, SharesParams};
 use crate::token_bucket::{TokenBucket, TokenBucketParams};
 use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
@@ -112,7 +112,7 @@ impl SchedulerSpec {
             Self::Noop | Self::Deadline(_) => Honours::NONE,
             Self::Cfq(params) => {
                 let shares = params.switches.effective().cgroup_groups;
-                Honours { shares, priorities: true, ..Honours::NONE }
+                Honours { shares, weights: BLKIO_WEIGHTS, priorities: true, ..Honours::NONE }
             }
             Self::TwoLayerCfq(_) => {
                 Honours { shares: true, priorities: true, idle: true, ..Honours::NONE }
@@ -120,6 +120,7 @@ impl SchedulerSpec {
             Self::GroupCfq(_) => Honours { shares: true, priorities: true, ..Honours::NONE },
             Self::Fair(_) => Honours {
                 shares: true,
+                weights: Honours::NONE.weights,
                 nesting: Nesting::Deep,
                 priorities: true,
                 idle: true,

@@ -23,6 +23,8 @@ mod waits;
 mod window;
 mod workload;
 
+pub(crate) use groups::BLKIO_WEIGHTS;
+
 use crate::cfq::CfqParams;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, Handover, Instant,

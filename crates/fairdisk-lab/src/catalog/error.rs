@@ -88,10 +88,18 @@ fn plain(message: &str) -> String {
     let about_a_value = ["invalid type: ", "invalid value: "];
     let rest = about_a_value.iter().find_map(|start| message.strip_prefix(start));
     match rest.and_then(|rest| rest.rsplit_once(", expected ")) {
+        // Of what is no whole number the range does not matter.
+        Some((found, expected))
+            if found.starts_with("floating point") && kind(expected).starts_with(WHOLE) =>
+        {
+            format!("expected {WHOLE}, written without point and exponent")
+        }
         Some((found, expected)) => format!("expected {}, not {}", kind(expected), value(found)),
         None => message.to_owned(),
     }
 }
+
+const WHOLE: &str = "a whole number";
 
 fn kind(expected: &str) -> &str {
     match expected {

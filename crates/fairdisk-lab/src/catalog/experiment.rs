@@ -136,6 +136,8 @@ pub struct Group {
     pub priority: Option<u8>,
     /// Its weight, 1 to 10000; instead of a priority.
     pub weight: Option<u32>,
+    /// The same on the scale of `blkio.weight`, 100 to 1000.
+    pub blkio_weight: Option<u32>,
     /// The `ionice` level of its tasks, in arms that use it.
     pub ionice: Option<u8>,
     /// Their class, likewise.
@@ -175,7 +177,16 @@ impl Volume {
 
 const GIB: f64 = (1u64 << 30) as f64;
 
+/// A `blkio.weight` divided by this is the same on Fairdisk's scale: the defaults are 500 and 100.
+const BLKIO_SCALE: u32 = 5;
+
 impl Group {
+    /// Its weight, if it says one.
+    #[must_use]
+    pub fn weight(&self) -> Option<u32> {
+        self.weight.or(self.blkio_weight.map(|weight| weight / BLKIO_SCALE))
+    }
+
     /// Its floor, ceiling and latency target.
     #[must_use]
     pub fn qos(&self) -> Qos {

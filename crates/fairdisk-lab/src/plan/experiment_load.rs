@@ -236,7 +236,7 @@ const fn advice(task: &Task) -> Advice {
 }
 
 fn label(groups: &[Group], numbers: GroupNumbers, group: &Group) -> GroupLabel {
-    let share = match (group.priority, group.weight.and_then(Weight::new)) {
+    let share = match (group.priority, group.weight().and_then(Weight::new)) {
         (Some(priority), _) => Share::Priority(priority),
         (None, Some(weight)) => Share::Weight(weight),
         (None, None) => Share::DEFAULT,

@@ -1,10 +1,11 @@
 //! What a load asks for and schedulers take no notice of.
 
-use super::{Plan, PlannedArm};
+use super::{GroupLabel, Plan, PlannedArm};
 use crate::catalog::library::Kind;
 use crate::limits::limits;
 use fairdisk_core::{IoPrio, Prng, Share};
 use fairdisk_sched::{Honours, Nesting, SchedulerSpec};
+use std::collections::BTreeSet;
 
 const WEIGHTS: &str = "weights of groups";
 const PRIORITIES: &str = "priorities of groups";
@@ -32,6 +33,7 @@ impl Plan {
     pub(crate) fn unheeded<'a>(&self, arms: impl Iterator<Item = &'a PlannedArm>) -> Vec<String> {
         let asked = [false, true].map(|ionice| self.asked(ionice));
         let mut notes: Vec<Note> = Vec::new();
+        let mut beyond = BTreeSet::new();
         for arm in arms {
             let honours = arm.revision.spec.honours();
             let asked = &asked[usize::from(arm.ionice)];
@@ -52,11 +54,32 @@ impl Plan {
             if !things.is_empty() {
                 add(&mut notes, scheduler, things, None);
             }
+            if honours.shares && arm.priorities.is_none() {
+                beyond.extend(self.beyond(arm, honours.weights));
+            }
             if let Some(group) = nested {
                 add(&mut notes, scheduler, Vec::new(), Some((group, levels)));
             }
         }
-        notes.iter().map(Note::words).collect()
+        notes.iter().map(Note::words).chain(beyond).collect()
+    }
+
+    /// Which weights lie beyond those that the scheduler of an arm has.
+    fn beyond(&self, arm: &PlannedArm, [least, most]: [u32; 2]) -> BTreeSet<String> {
+        let loads =
+            self.rows.iter().map(|row| row.load.build(&self.rig.host, false, &mut Prng::new(0)));
+        let groups = loads.flat_map(|loaded| loaded.groups);
+        let note = |group: GroupLabel| {
+            let Share::Weight(weight) = group.spec.share else { return None };
+            let (weight, counts) = (weight.get(), weight.get().clamp(least, most));
+            (weight != counts).then(|| {
+                format!(
+                    "{} has weights from {least} to {most}: {weight} of group `{}` counts as {counts}.",
+                    arm.revision.id, group.name
+                )
+            })
+        };
+        groups.filter_map(note).collect()
     }
 
     /// What groups and tasks of all rows ask for, where tasks have their `ionice` levels or not.

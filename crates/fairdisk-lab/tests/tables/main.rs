@@ -210,6 +210,35 @@ fn priorities_of_an_arm_do_not_replace_weights() {
     plan(&text("priority = 3"));
 }
 
+#[test]
+fn a_weight_that_the_scheduler_cuts_off_is_noted() {
+    let text = |key: &str| {
+        let group = format!("name = \"b\"\n{key}\n");
+        let text = table("duration_s = 1\nseeds = 1", BOTH, "");
+        text.replace("name = \"b\"\n", &group).replace("\"noop\"", "\"cfq-2.6.33\"")
+    };
+    let notes = |key: &str| outcome(&text(key)).caveats;
+    let cut = notes("weight = 1000");
+    let expected = "cfq-2.6.33 has weights from 20 to 200: 1000 of group `b` counts as 200.";
+    assert_eq!(cut, [expected]);
+    assert_eq!(notes("blkio_weight = 1000"), [""; 0]);
+    let share = |key: &str| {
+        plan(&text(key)).rows[0]
+            .load
+            .build(&plan(&text(key)).rig.host, false, &mut Prng::new(1))
+            .groups[1]
+            .spec
+            .share
+    };
+    assert_eq!(share("blkio_weight = 1000"), share("weight = 200"));
+    let both = refusal(&text("blkio_weight = 1000\nweight = 200"));
+    assert!(both.contains("group `b` has a `weight` or `priority` too"), "{both}");
+    let small = refusal(&text("blkio_weight = 50"));
+    assert!(small.contains("`blkio_weight` is 50; allowed: 100 to 1000"), "{small}");
+    let float = refusal(&text("weight = 1e2"));
+    assert!(float.contains("`weight`: expected a whole number, written without"), "{float}");
+}
+
 // ---- files and the page cache ----------------------------------------------------------------
 
 /// Requests that reached the disk in a run of the row.

@@ -20,6 +20,11 @@ const WEIGHT_MIN: u32 = 100;
 const WEIGHT_MAX: u32 = 1000;
 pub(super) const WEIGHT_DEFAULT: u64 = 500;
 const WEIGHT_ROOT: u64 = 1000;
+/// A weight of the common scale is so many on this one: the defaults are 100 and 500.
+const WEIGHT_SCALE: u32 = 5;
+
+/// The range on the common scale.
+pub(crate) const BLKIO_WEIGHTS: [u32; 2] = [WEIGHT_MIN / WEIGHT_SCALE, WEIGHT_MAX / WEIGHT_SCALE];
 
 /// Binary digits behind the point of what groups are charged.
 const SERVICE_SHIFT: u32 = 12;
@@ -29,7 +34,7 @@ fn blkio_weight(group: GroupId, share: Share) -> u64 {
     if group == GroupId::ROOT && share == Share::DEFAULT {
         return WEIGHT_ROOT;
     }
-    let weight = 5 * share.weight(WeightMap::LinearHigh0).get();
+    let weight = WEIGHT_SCALE * share.weight(WeightMap::LinearHigh0).get();
     weight.clamp(WEIGHT_MIN, WEIGHT_MAX).into()
 }
 

@@ -139,7 +139,7 @@ fn check_priorities(experiment: &Experiment, path: &str, arm: &Arm) -> Result<()
                 format!("{} priorities; row `{label}` has {groups} groups", priorities.len());
             return Err((path.to_owned(), text));
         }
-        let weighted = experiment.groups_of(row).iter().find(|group| group.weight.is_some());
+        let weighted = experiment.groups_of(row).iter().find(|group| group.weight().is_some());
         if let Some(Group { name, .. }) = weighted {
             let text = format!(
                 "group `{name}` of row `{label}` has a `weight`, which `priorities` would replace; \

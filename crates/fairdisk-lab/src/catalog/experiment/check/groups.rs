@@ -17,6 +17,14 @@ pub(super) fn check_groups(path: &str, groups: &[Group]) -> Result<(), Wrong> {
         demand_in(0..=7, &key("priority"), group.priority, "0 (high) to 7 (low)")?;
         let weight = group.weight.unwrap_or(1);
         demand(Weight::new(weight).is_some(), &key("weight"), weight, "1 to 10000")?;
+        demand_in(100..=1000, &key("blkio_weight"), group.blkio_weight, "100 to 1000")?;
+        if group.blkio_weight.is_some() && (group.weight.is_some() || group.priority.is_some()) {
+            let text = format!(
+                "group `{}` has a `weight` or `priority` too; drop one of them",
+                group.name
+            );
+            return Err((key("blkio_weight"), text));
+        }
         demand_in(0..=7, &key("ionice"), group.ionice, "0 (high) to 7 (low)")?;
         check_qos(&key, group)?;
     }
