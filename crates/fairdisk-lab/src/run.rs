@@ -70,7 +70,7 @@ impl TaskRun {
             ios: reports.iter().map(|report| report.ios).sum(),
             bytes: reports.iter().map(|report| report.bytes).sum(),
             elapsed: elapsed.max().unwrap_or(Span::ZERO),
-            finished: reports.iter().all(|report| report.finished.is_some()),
+            finished: reports.iter().all(|report| report.finished.is_some() && !report.cut_off),
         }
     }
 }

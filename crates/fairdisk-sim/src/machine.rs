@@ -21,7 +21,7 @@ pub use tally::{GroupTally, OpTally, TaskReport};
 
 use crate::events::Events;
 use crate::host::{CpuSpec, Cpus, File, FileSpec, Journal, PageCache, VolumeSpec};
-use crate::workload::TaskSpec;
+use crate::workload::{Awaited, TaskSpec};
 use fairdisk_core::Instant;
 use fairdisk_core::{
     BioId, Change, CostModel, Effect, Effects, Elevator, Engine, EngineConfig, Entry, GroupId,
@@ -119,7 +119,7 @@ pub struct Machine<E> {
     groups: Vec<GroupTally>,
     /// Tasks that have not ended, or whose data is still to be read ahead or written back.
     left: usize,
-    /// Tasks that have not ended and are waited for.
+    /// Tasks that have not ended and are waited for with others.
     awaited: usize,
     phases: Phases,
     stopping: bool,
@@ -151,7 +151,7 @@ impl<E: Elevator> Machine<E> {
             finished: Vec::new(),
             groups: vec![GroupTally::default(); config.groups.len().max(1)],
             left: config.tasks.len(),
-            awaited: config.tasks.iter().filter(|task| !task.background).count(),
+            awaited: config.tasks.iter().filter(|task| task.awaited != Awaited::No).count(),
             phases: Phases::new(&config.tasks),
             stopping: false,
             config,
@@ -400,16 +400,24 @@ impl<E: Elevator> Machine<E> {
         let task = &mut self.tasks[index as usize];
         task.step = Step::Exited;
         task.report.finished = Some(now);
+        task.report.cut_off = self.stopping;
         self.unmap_files(index);
         self.forget(now, index, issue);
-        if !self.config.tasks[index as usize].background {
-            self.awaited -= 1;
-            // Those in the background end with the last one.
-            let is_background = |task: &TaskSpec| task.background;
-            self.stopping |= self.awaited == 0 && self.config.tasks.iter().any(is_background);
-        }
+        self.stopping |= self.was_last(self.config.tasks[index as usize].awaited);
         if self.phases.ended(&self.config.tasks[index as usize]) {
             self.start_ready(now);
+        }
+    }
+
+    /// A task has ended that was waited for like this; whether others that go on are to stop.
+    fn was_last(&mut self, awaited: Awaited) -> bool {
+        self.awaited -= usize::from(awaited != Awaited::No);
+        match awaited {
+            Awaited::Alone => true,
+            Awaited::WithOthers => {
+                self.awaited == 0 && self.config.tasks.iter().any(|it| it.awaited == Awaited::No)
+            }
+            Awaited::No => false,
         }
     }
 

@@ -41,7 +41,7 @@ pub struct Experiment {
     /// Time at the start of a run that does not count.
     #[serde(default)]
     pub ramp_s: f64,
-    /// `"done"`: a run lasts until its tasks are done.
+    /// A run lasts until its tasks, or the first of them, are done.
     pub until: Option<Until>,
     /// How many runs an ensemble has, if not 5.
     pub seeds: Option<u32>,
@@ -77,6 +77,8 @@ pub struct Experiment {
 pub enum Until {
     /// When its tasks are done.
     Done,
+    /// When the first of its tasks is done.
+    First,
 }
 
 /// What manages a volume.

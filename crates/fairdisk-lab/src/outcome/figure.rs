@@ -81,6 +81,7 @@ pub(super) fn measure(
         Quantity::Ios => Some(deeds.ios as f64),
         Quantity::Iops => per_second(deeds.ios as f64),
         Quantity::Mib => Some(bytes / MIB),
+        Quantity::Sectors => Some(bytes / 512.0),
         Quantity::MbPerS => per_second(bytes / 1e6),
         Quantity::MibPerS => per_second(bytes / MIB),
         Quantity::KibPerS => per_second(bytes / 1024.0),

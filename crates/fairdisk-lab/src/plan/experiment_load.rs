@@ -3,7 +3,7 @@
 use super::setup::{GroupLabel, Load, Loaded, Written, start};
 use super::{GroupNumbers, ROOT_GROUP};
 use crate::catalog::experiment::{
-    Experiment, Group, IoniceClass, OpMix, Row, Task, TaskAdvice, TaskOrder, Tasks, Volume,
+    Experiment, Group, IoniceClass, OpMix, Row, Task, TaskAdvice, TaskOrder, Tasks, Until, Volume,
     VolumeType,
 };
 use crate::catalog::host::Host;
@@ -15,7 +15,7 @@ use fairdisk_sim::host::{
     Advice, FileSpec, JournalSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk,
 };
 use fairdisk_sim::workload::{
-    Blocks, Direction, FlushEvery, IoOrder, Limits, Rates, StreamSpec, TaskSpec,
+    Awaited, Blocks, Direction, FlushEvery, IoOrder, Limits, Rates, StreamSpec, TaskSpec,
 };
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
@@ -151,6 +151,11 @@ impl ExperimentLoad {
                 let first = loaded.tasks.len();
                 loaded.named.push(first..first + tasks.count as usize);
             }
+            let awaited = match self.experiment.until {
+                _ if tasks.background => Awaited::No,
+                Some(Until::First) if task.has_end() => Awaited::Alone,
+                _ => Awaited::WithOthers,
+            };
             for _ in 0..tasks.count {
                 let file = file_of(tasks, place, prng);
                 loaded.tasks.push(TaskSpec {
@@ -164,7 +169,7 @@ impl ExperimentLoad {
                     creates_files: tasks.new,
                     mapped: task.mapped.then(|| advice(&task)),
                     write_through: task.sync,
-                    background: tasks.background,
+                    awaited,
                     start: start(prng) + Span::from_ns((tasks.start_s.unwrap_or(0.0) * 1e9) as u64),
                     stream: stream(&task, place.bytes),
                     ..TaskSpec::default()

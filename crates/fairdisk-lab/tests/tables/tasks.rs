@@ -89,6 +89,22 @@ fn nobody_waits_for_a_task_in_the_background() {
 }
 
 #[test]
+fn a_run_may_end_with_the_first_task_that_does() {
+    let tasks = "{ group = \"a\", name = \"short\", ios = 50 }, \
+                 { group = \"b\", name = \"long\", ios = 5000 }, { group = \"b\", name = \"endless\" }";
+    let text = table("until = \"first\"\nseeds = 1", tasks, "");
+    let row = outcome(&text).rows.remove(0);
+    let [short, long, endless] = &row.tasks[..] else { panic!("{row:?}") };
+    assert!(short.finished && !long.finished && !endless.finished, "{row:?}");
+    assert!(row.duration_s < short.seconds.mean + 0.2, "{row:?}");
+    assert!(long.ios > 25.0 && long.ios < 5000.0 && endless.ios > 25.0, "{row:?}");
+    assert_eq!(row.in_flight, 0);
+    let words =
+        refusal(&text.replace("ios = 50 ", "depth = 1 ").replace("ios = 5000 ", "depth = 1 "));
+    assert!(words.contains("some task needs `bytes_mib` or `ios`"), "{words}");
+}
+
+#[test]
 fn what_tasks_cannot_do_is_refused() {
     let until = "until = \"done\"";
     let timed = "duration_s = 4";

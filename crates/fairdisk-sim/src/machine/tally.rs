@@ -71,6 +71,8 @@ pub struct TaskReport {
     pub counted_from: Instant,
     /// When it ended, if it has.
     pub finished: Option<Instant>,
+    /// Whether it would have gone on, had nobody stopped it.
+    pub cut_off: bool,
 }
 
 /// What a task has done in one operation.
@@ -109,9 +111,9 @@ impl TaskReport {
     }
 
     pub(super) fn restart(&mut self, now: Instant) {
-        let Self { started, finished, counted_from, .. } = *self;
+        let Self { started, finished, cut_off, counted_from, .. } = *self;
         let counted_from = counted_from.max(now);
-        *self = Self { started, finished, counted_from, ..Self::default() };
+        *self = Self { started, finished, cut_off, counted_from, ..Self::default() };
     }
 }
 

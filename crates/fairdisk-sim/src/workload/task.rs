@@ -48,12 +48,24 @@ pub struct TaskSpec {
     pub start: Instant,
     /// What it does in this time after its start does not count in reports.
     pub ramp: Span,
-    /// Whether nobody waits for it: it stops once all others have ended.
-    pub background: bool,
+    /// Whether its end is waited for.
+    pub awaited: Awaited,
     /// Flushes before it ends.
     pub end_flushes: u32,
     /// What it does.
     pub stream: StreamSpec,
+}
+
+/// Whether a task's end is waited for. Who goes on when nobody is waited for any more is stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Awaited {
+    /// With all others that are.
+    #[default]
+    WithOthers,
+    /// Nobody is waited for any more once it has ended.
+    Alone,
+    /// No.
+    No,
 }
 
 /// A pause after every so many I/Os.
@@ -88,7 +100,7 @@ impl Default for TaskSpec {
             wait_for: None,
             start: Instant::ZERO,
             ramp: Span::ZERO,
-            background: false,
+            awaited: Awaited::WithOthers,
             end_flushes: 0,
             stream: StreamSpec::default(),
         }

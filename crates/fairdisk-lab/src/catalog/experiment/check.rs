@@ -77,7 +77,7 @@ fn check_times(experiment: &Experiment) -> Result<(), Wrong> {
     let wrong = |key: &str, message: &str| Err((key.to_owned(), message.to_owned()));
     match (experiment.duration_s, experiment.until) {
         (None, None) => return wrong("id", "missing key `duration_s` (or `until = \"done\"`)"),
-        (Some(_), Some(Until::Done)) => {
+        (Some(_), Some(Until::Done | Until::First)) => {
             return wrong("until", "`until` and `duration_s` exclude each other; drop one of them");
         }
         _ => {}
@@ -91,8 +91,7 @@ fn check_times(experiment: &Experiment) -> Result<(), Wrong> {
     let fits = (0.0..1e6).contains(&ramp) && duration.is_none_or(|duration| ramp < duration);
     demand(fits, "ramp_s", ramp, "0 or more, less than `duration_s`")?;
     if ramp > 0.0 && experiment.until.is_some() {
-        let text =
-            "with `until = \"done\"` tasks are measured from beginning to end; drop `ramp_s`";
+        let text = "with `until` tasks are measured from beginning to end; drop `ramp_s`";
         return wrong("ramp_s", text);
     }
     for (at, row) in experiment.rows.iter().enumerate() {
@@ -225,6 +224,11 @@ fn check_row(experiment: &Experiment, path: &str, row: &Row) -> Result<(), Wrong
     if row.tasks.iter().all(|tasks| tasks.background) {
         let text = "all tasks run in the background; one at least is to be waited for";
         return Err((format!("{path}.tasks.0.background"), text.to_owned()));
+    }
+    let ends = |tasks: &Tasks| experiment.task(tasks).has_end();
+    if experiment.until == Some(Until::First) && !row.tasks.iter().any(ends) {
+        let text = "with `until = \"first\"` some task needs `bytes_mib` or `ios`";
+        return Err((format!("{path}.tasks.0.bytes_mib"), text.to_owned()));
     }
     Ok(())
 }

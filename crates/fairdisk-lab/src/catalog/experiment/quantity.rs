@@ -13,6 +13,8 @@ pub enum Quantity {
     Iops,
     /// Bytes moved, in units of 1048576.
     Mib,
+    /// Bytes moved, in sectors of 512 bytes.
+    Sectors,
     /// Million bytes per second.
     MbPerS,
     /// MiB/s.
@@ -64,10 +66,11 @@ impl Subject {
 
 impl Quantity {
     /// Each with its key and its words.
-    const NAMES: [(Self, &'static str, &'static str); 15] = [
+    const NAMES: [(Self, &'static str, &'static str); 16] = [
         (Self::Ios, "ios", "I/Os"),
         (Self::Iops, "iops", "I/Os/s"),
         (Self::Mib, "mib", "MiB"),
+        (Self::Sectors, "sectors", "sectors"),
         (Self::MbPerS, "mb_per_s", "MB/s"),
         (Self::MibPerS, "mib_per_s", "MiB/s"),
         (Self::KibPerS, "kib_per_s", "KiB/s"),
@@ -109,7 +112,7 @@ impl Quantity {
     /// Whether it grows with the length of a run.
     #[must_use]
     pub const fn is_amount(self) -> bool {
-        matches!(self, Self::Ios | Self::Mib | Self::TimeMs)
+        matches!(self, Self::Ios | Self::Mib | Self::Sectors | Self::TimeMs)
     }
 
     /// Whether runs know it of them: nobody notes when a group ended, or how long the disk was busy

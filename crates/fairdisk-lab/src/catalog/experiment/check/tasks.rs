@@ -200,7 +200,7 @@ fn check_times(checked: &Checked<'_>, row: &Row, task: &Task) -> Result<(), Wron
     }
     match experiment.until {
         None if tasks.background => {
-            let text = "`background` is about runs that last `until = \"done\"`; drop it";
+            let text = "`background` is about runs that last `until` tasks are done; drop it";
             checked.wrong("background", text)
         }
         Some(Until::Done) if !task.has_end() && !tasks.background => {
