@@ -226,6 +226,13 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.inner.merged(now, request, how);
     }
 
+    fn displaced(&mut self, now: Instant, moved: RequestId) -> Option<RequestId> {
+        self.changed(now);
+        let older = self.inner.displaced(now, moved)?;
+        self.leaves_queue(older);
+        Some(older)
+    }
+
     fn drain(&mut self, now: Instant) -> Option<RequestId> {
         self.changed(now);
         let id = self.inner.drain(now)?;

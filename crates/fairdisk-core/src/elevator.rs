@@ -86,6 +86,12 @@ pub trait Elevator {
     /// A queued request grew; `request` is what it is now.
     fn merged(&mut self, _now: Instant, _request: &Request, _how: Merge) {}
 
+    /// Asked after a front merge has moved the queued request `moved`: one queued at the same
+    /// position before it that goes straight to the dispatch list, as in [`Admission::Displaces`].
+    fn displaced(&mut self, _now: Instant, _moved: RequestId) -> Option<RequestId> {
+        None
+    }
+
     /// Gives up the queued requests one by one, in the order it would serve them if it never
     /// waited: for a barrier or a change of elevator.
     fn drain(&mut self, now: Instant) -> Option<RequestId>;

@@ -119,6 +119,11 @@ impl Elevator for Cfq {
         self.inner.merged(request, how);
     }
 
+    fn displaced(&mut self, now: Instant, moved: RequestId) -> Option<RequestId> {
+        let now = self.inner.ticker.now(now);
+        self.inner.displaced(now, moved)
+    }
+
     fn drain(&mut self, now: Instant) -> Option<RequestId> {
         let now = self.inner.ticker.now(now);
         self.inner.drain(now, LAYER)

@@ -244,6 +244,11 @@ impl Elevator for GroupCfq {
         self.inner.merged(request, how);
     }
 
+    fn displaced(&mut self, now: Instant, moved: RequestId) -> Option<RequestId> {
+        let now = self.inner.ticker.now(now);
+        self.inner.displaced(now, moved)
+    }
+
     fn drain(&mut self, now: Instant) -> Option<RequestId> {
         let now = self.inner.ticker.now(now);
         loop {

@@ -282,6 +282,10 @@ impl Elevator for Scheduler {
         each!(self, inner => inner.merged(now, request, how));
     }
 
+    fn displaced(&mut self, now: Instant, moved: RequestId) -> Option<RequestId> {
+        each!(self, inner => inner.displaced(now, moved))
+    }
+
     fn drain(&mut self, now: Instant) -> Option<RequestId> {
         each!(self, inner => inner.drain(now))
     }

@@ -38,6 +38,8 @@ pub(super) struct MergeIndex {
     /// By request slot.
     filed: Vec<Filed>,
     requests: usize,
+    /// The request filed last, whether it still is or not.
+    latest: RequestId,
 }
 
 impl MergeIndex {
@@ -47,12 +49,14 @@ impl MergeIndex {
             shift: u64::BITS - CHAINS_MIN.ilog2(),
             filed: Vec::new(),
             requests: 0,
+            latest: RequestId(NIL),
         }
     }
 
     #[inline]
     pub(super) fn insert(&mut self, request: &Request) {
         let at = request.id.0 as usize;
+        self.latest = request.id;
         self.requests += 1;
         if at >= self.filed.len() || self.requests * CHAINS_PER_REQUEST > self.heads.len() {
             self.make_room(at);
@@ -85,23 +89,44 @@ impl MergeIndex {
         }
     }
 
+    /// The request that was touched last: it came, or it grew.
     #[inline]
-    pub(super) fn ending_at(&self, op: Op, position: Lba) -> Option<RequestId> {
-        self.find(position, |filed| filed.end == position && filed.write == op.is_write())
+    pub(super) const fn latest(&self) -> RequestId {
+        self.latest
+    }
+
+    /// The newest one that ends there and is `wanted`.
+    #[inline]
+    pub(super) fn ending_at(
+        &self,
+        op: Op,
+        position: Lba,
+        wanted: impl Fn(RequestId) -> bool,
+    ) -> Option<RequestId> {
+        let ends = |filed: &Filed| filed.end == position && filed.write == op.is_write();
+        self.find(position, |id, filed| ends(filed) && wanted(id))
+    }
+
+    /// The newest one that starts there and is `wanted`.
+    #[inline]
+    pub(super) fn starting_at(
+        &self,
+        op: Op,
+        position: Lba,
+        wanted: impl Fn(RequestId) -> bool,
+    ) -> Option<RequestId> {
+        let starts = |filed: &Filed| filed.start == position && filed.write == op.is_write();
+        self.find(position, |id, filed| starts(filed) && wanted(id))
     }
 
     #[inline]
-    pub(super) fn starting_at(&self, op: Op, position: Lba) -> Option<RequestId> {
-        self.find(position, |filed| filed.start == position && filed.write == op.is_write())
-    }
-
-    #[inline]
-    fn find(&self, position: Lba, is_it: impl Fn(&Filed) -> bool) -> Option<RequestId> {
+    fn find(&self, position: Lba, is_it: impl Fn(RequestId, &Filed) -> bool) -> Option<RequestId> {
         let mut at = self.heads[self.chain(position)];
         while at != NIL {
-            let filed = &self.filed[(at / ENTRIES) as usize];
-            if is_it(filed) {
-                return Some(RequestId(at / ENTRIES));
+            let id = RequestId(at / ENTRIES);
+            let filed = &self.filed[id.0 as usize];
+            if is_it(id, filed) {
+                return Some(id);
             }
             at = filed.next[(at % ENTRIES) as usize];
         }
@@ -218,8 +243,12 @@ mod tests {
             let ending = newest(&known, |one| one.op == op && one.end() == position);
             let starting = newest(&known, |one| one.op == op && one.start == position);
             found += u32::from(ending.is_some()) + u32::from(starting.is_some());
-            assert_eq!(index.ending_at(op, position), ending);
-            assert_eq!(index.starting_at(op, position), starting);
+            assert_eq!(index.ending_at(op, position, |_| true), ending);
+            assert_eq!(index.starting_at(op, position, |_| true), starting);
+            let older = |one: RequestId| Some(one) != starting;
+            let second =
+                newest(&known, |one| one.op == op && one.start == position && older(one.id));
+            assert_eq!(index.starting_at(op, position, older), second);
         }
         assert!(found > 1000, "it had something to find: {found}");
         assert!(index.heads.len() > CHAINS_MIN, "it had to grow");

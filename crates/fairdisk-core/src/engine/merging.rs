@@ -4,7 +4,7 @@
 use super::Engine;
 use super::bios::BioIndex;
 use super::effects::Effects;
-use crate::elevator::{Elevator, Merge};
+use crate::elevator::{Elevator, Merge, Why};
 use crate::journal::Record;
 use crate::request::{Bio, Flags, Op, RequestId};
 
@@ -21,36 +21,52 @@ impl<E: Elevator> Engine<E> {
         if !self.merge_allowed(bio) {
             return false;
         }
-        let back = self.merge.ending_at(bio.op, bio.start);
-        let front = self.merge.starting_at(bio.op, bio.end());
-        (back.is_some() || front.is_some()) && self.join(index, bio, back, front, out)
+        let any = |_| true;
+        let back = self.merge.ending_at(bio.op, bio.start, any);
+        let touches = back.is_some() || self.merge.starting_at(bio.op, bio.end(), any).is_some();
+        touches && self.join(index, bio, back, out)
     }
 
+    /// The request touched last goes first, be it at the bio's start or at its end; then the one
+    /// at its start (spec: cfq, section 1.3).
     fn join(
         &mut self,
         index: BioIndex,
         bio: &Bio,
         back: Option<RequestId>,
-        front: Option<RequestId>,
         out: &mut Effects,
     ) -> bool {
-        if let Some(id) = back.filter(|id| self.can_merge(*id, bio)) {
-            self.grow(id, index, bio, Merge::Back);
-            let end = self.requests[id].end();
-            if let Some(next) = self.merge.starting_at(bio.op, end) {
-                self.absorb(id, next, out);
+        let back = back.filter(|id| self.can_merge(*id, bio));
+        let front = self.merge.starting_at(bio.op, bio.end(), |id| self.can_merge(id, bio));
+        match (back, front) {
+            (Some(id), front) if front != Some(self.merge.latest()) => {
+                self.grow_back(id, index, bio, out);
             }
-            return true;
+            (_, Some(id)) => self.grow_front(id, index, bio, out),
+            (_, None) => return false,
         }
-        if let Some(id) = front.filter(|id| self.can_merge(*id, bio)) {
-            self.grow(id, index, bio, Merge::Front);
-            let start = self.requests[id].start;
-            if let Some(previous) = self.merge.ending_at(bio.op, start) {
-                self.absorb(previous, id, out);
-            }
-            return true;
+        true
+    }
+
+    fn grow_back(&mut self, id: RequestId, index: BioIndex, bio: &Bio, out: &mut Effects) {
+        self.grow(id, index, bio, Merge::Back);
+        let end = self.requests[id].end();
+        let fits = |next| self.can_absorb(id, next);
+        if let Some(next) = self.merge.starting_at(bio.op, end, fits) {
+            self.absorb(id, next, out);
         }
-        false
+    }
+
+    fn grow_front(&mut self, id: RequestId, index: BioIndex, bio: &Bio, out: &mut Effects) {
+        self.grow(id, index, bio, Merge::Front);
+        if let Some(older) = self.elevator.displaced(self.now, id) {
+            self.hand_over(older, Why::Displaced);
+        }
+        let start = self.requests[id].start;
+        let fits = |previous| self.can_absorb(previous, id);
+        if let Some(previous) = self.merge.ending_at(bio.op, start, fits) {
+            self.absorb(previous, id, out);
+        }
     }
 
     fn can_merge(&self, id: RequestId, bio: &Bio) -> bool {
@@ -73,16 +89,17 @@ impl<E: Elevator> Engine<E> {
         self.elevator.merged(self.now, &request, how);
     }
 
-    /// Lets `id` take over the request `next` right behind it, if that is allowed.
-    fn absorb(&mut self, id: RequestId, next: RequestId, out: &mut Effects) {
-        let first = self.requests.first_bio(next);
-        let joined = self.requests[next];
+    /// Whether `id` may take over the request `next` right behind it.
+    fn can_absorb(&self, id: RequestId, next: RequestId) -> bool {
         // The first bio is the oldest, not the lowest, after a front merge.
-        let (start, sectors) = (joined.start, joined.sectors);
+        let first = self.requests.first_bio(next);
+        let (start, sectors) = (self.requests[next].start, self.requests[next].sectors);
         let whole = Bio { start, sectors, ..*self.bios.bio(first) };
-        if id == next || !self.can_merge(id, &whole) {
-            return;
-        }
+        id != next && self.can_merge(id, &whole)
+    }
+
+    fn absorb(&mut self, id: RequestId, next: RequestId, out: &mut Effects) {
+        let joined = self.requests[next];
         self.log(Record::Absorbed(id, next));
         self.elevator.withdraw(self.now, next);
         self.merge.remove(next);

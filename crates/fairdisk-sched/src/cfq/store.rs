@@ -4,6 +4,7 @@
 use super::engine::Cfq;
 use super::jiffies::Jiffies;
 use super::pending::Choice;
+use super::requests::Rq;
 use fairdisk_core::{Merge, Request, RequestId};
 
 impl Cfq {
@@ -19,8 +20,7 @@ impl Cfq {
         let index = request.id.0;
         self.requests.insert(request, queue, context);
         self.tasks[context].requests += 1;
-        // Of two at one position the older goes straight to the device. (A front merge can bring
-        // two to one position as well; those stay, and the older is found first.)
+        // Of two at one position the older goes straight to the device.
         let alias = self.requests.at_position(&self.queues[queue as usize].pending, request.start);
         if let Some(alias) = alias {
             self.hand_over(now, alias);
@@ -85,5 +85,15 @@ impl Cfq {
                 self.requests.absorbed(pending, index, arrived, was_next, quirks);
             }
         }
+    }
+
+    /// A front merge may have brought a request to the position of another one of its queue: the
+    /// older goes straight to the device then, too.
+    pub(crate) fn displaced(&mut self, now: Jiffies, moved: RequestId) -> Option<RequestId> {
+        let Rq { queue, start, .. } = self.requests[moved.0];
+        let pending = &self.queues[queue as usize].pending;
+        let older = self.requests.at_position(pending, start).filter(|at| *at != moved.0)?;
+        self.hand_over(now, older);
+        Some(RequestId(older))
     }
 }
