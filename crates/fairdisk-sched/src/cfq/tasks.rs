@@ -97,6 +97,12 @@ impl Tasks {
         self.layers.get(layer as usize)?.first()
     }
 
+    /// The context of the only task that lives and has used the layer.
+    pub(crate) fn only_of_layer(&self, layer: u32) -> Option<u32> {
+        let list = self.layers.get(layer as usize)?;
+        list.first().filter(|first| list.last() == Some(*first))
+    }
+
     /// The context is not its task's any more.
     pub(crate) fn orphan(&mut self, at: u32) {
         let Context { task, layer, .. } = self[at];
@@ -160,7 +166,7 @@ mod tests {
         let mut make = |task, layer| tasks.find_or_make(0, TaskId(task), layer, IoPrio::UNSET);
         let (a, b, c) = (make(3, 0), make(3, 1), make(3, 2));
         assert_eq!(make(3, 1), b);
-        assert_eq!(tasks.any_of_layer(1), Some(b));
+        assert_eq!((tasks.any_of_layer(1), tasks.only_of_layer(1)), (Some(b), Some(b)));
         tasks.orphan(b);
         assert_eq!((tasks.find(TaskId(3), 1), tasks.any_of_layer(1)), (None, None));
         assert_eq!((tasks.find(TaskId(3), 0), tasks.find(TaskId(3), 2)), (Some(a), Some(c)));

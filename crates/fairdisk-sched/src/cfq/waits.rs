@@ -69,15 +69,17 @@ impl Cfq {
         self.driver.idle_timer = Some(now + wait);
     }
 
-    /// The slice of the queue that had the disk has ended. If nothing else in the layer wants the
-    /// disk and its task will be back soon, the layer keeps the disk meanwhile.
+    /// The slice of the queue that had the disk has ended. If its task is the only one of the layer
+    /// and will be back soon, the layer keeps the disk meanwhile (spec: groups, section 1.3).
     pub(crate) fn arm_layer_idle(&mut self, now: Jiffies, queue: u32, context: u32) {
         let q = &self.queues[queue as usize];
         let layer = &self.layers[q.layer as usize];
         let empty = layer.active == NIL && layer.busy == 0 && layer.dispatched == 0;
+        // Where a layer has a wait of its own, that is for any of its tasks.
+        let asked_for = layer.idle.is_some() || self.tasks.only_of_layer(q.layer) == Some(context);
         let context = &self.tasks[context];
         let wait = self.patience_with(queue, context, self.tunables.slice_idle);
-        if empty && wait > 0 && context.alive {
+        if empty && asked_for && wait > 0 && context.alive {
             self.waiting_layer = q.layer;
             self.driver.idle_timer = Some(now + wait);
         }

@@ -15,8 +15,8 @@ pub struct TwoLayerParams {
     pub group_slice_ms: u32,
     /// What a group priority is worth.
     pub weight_map: WeightMap,
-    /// A group whose task will be back soon keeps the disk for `slice_idle` after that task's own
-    /// slice has ended, when nobody else in the group wants it.
+    /// A group with a single task, which will be back soon, keeps the disk for `slice_idle` after
+    /// that task's own slice has ended.
     pub group_idle: bool,
     /// The turn inside a group goes on where it was when the group is back, and is not cut short
     /// at all while no other group wants the disk: levels count inside a group whatever its slice.
