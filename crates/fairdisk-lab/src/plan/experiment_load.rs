@@ -169,6 +169,7 @@ impl ExperimentLoad {
                     creates_files: tasks.new,
                     mapped: task.mapped.then(|| advice(&task)),
                     write_through: task.sync,
+                    end_flushes: u32::from(task.end_fsync),
                     awaited,
                     start: start(prng) + Span::from_ns((tasks.start_s.unwrap_or(0.0) * 1e9) as u64),
                     stream: stream(&task, place.bytes),

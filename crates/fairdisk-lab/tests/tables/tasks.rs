@@ -76,6 +76,17 @@ fn durable_writes_wait_for_the_disk() {
 }
 
 #[test]
+fn an_fsync_at_the_end_is_part_of_the_time() {
+    let seconds = |more: &str| {
+        let dd = "op = \"write\", direct = false, order = \"sequential\", block_kib = 1024";
+        let task = format!("{{ group = \"a\", name = \"dd\", {dd}, bytes_mib = 32{more} }}");
+        until_done(&task).tasks[0].seconds.mean
+    };
+    let (cached, durable) = (seconds(""), seconds(", end_fsync = true"));
+    assert!(durable > 1.05 * cached, "{cached} s into memory, {durable} s to the disk");
+}
+
+#[test]
 fn nobody_waits_for_a_task_in_the_background() {
     let copy = "{ group = \"a\", name = \"copy\", bytes_mib = 16, order = \"sequential\", \
                 block_kib = 64 }";
@@ -114,6 +125,8 @@ fn what_tasks_cannot_do_is_refused() {
         (timed, "rate_iops = 0", "expected a whole number from 1"),
         (timed, "sync = true", "`sync` is about what `write` writes"),
         (timed, "fsync_every = 2, op = \"write\", mapped = true", "without `mapped`"),
+        (timed, "end_fsync = true, ios = 1", "`end_fsync` is about what `write` writes"),
+        (timed, "end_fsync = true, op = \"write\"", "`end_fsync` is about the end of tasks"),
         (timed, "size_mib = 65", "1 to 64, from a `block_kib` to the size of a file"),
         (timed, "offset_mib = 64", "0 to 63, for what is used ends within"),
         (timed, "offset_mib = 60, size_mib = 5", "0 to 59, for what is used ends within"),

@@ -120,6 +120,7 @@ task_keys! {
     advice: TaskAdvice,
     sync: bool,
     fsync_every: NonZeroU32,
+    end_fsync: bool,
     bytes_mib: u64,
     ios: NonZeroU64,
     depth: u32,
@@ -162,6 +163,8 @@ pub struct Task {
     pub sync: bool,
     /// After how many writes it makes its file durable.
     pub fsync_every: Option<NonZeroU32>,
+    /// Whether it makes its file durable before it ends.
+    pub end_fsync: bool,
     /// After how many bytes it is done.
     pub bytes: Option<u64>,
     /// After how many I/Os it is done.
@@ -197,6 +200,8 @@ impl Experiment {
             advice: keys.advice.unwrap_or_default(),
             sync: keys.sync.unwrap_or(false),
             fsync_every: keys.fsync_every,
+            end_fsync: keys.end_fsync.unwrap_or(false)
+                && keys.op.unwrap_or(OpMix::Read) != OpMix::Read,
             bytes: keys.bytes_mib.filter(|_| !tasks.background).map(bytes),
             ios: keys.ios.filter(|_| !tasks.background).map(NonZeroU64::get),
             depth: keys.depth.unwrap_or(1),

@@ -17,13 +17,16 @@ pub(super) fn check_defaults(experiment: &Experiment) -> Result<(), Wrong> {
     let is_deep = |task: &Task| task.depth > 1 && task.is_direct();
     let depth = defaults.depth.is_some_and(|depth| depth > 1);
     let keeps_cache = defaults.keeps_cache == Some(true);
-    let keys: [(&str, bool, &str, Uses); 6] = [
+    let keys: [(&str, bool, &str, Uses); 7] = [
         ("read_percent", true, "reads and writes", |task| task.op == OpMix::Mixed),
         ("depth", depth, "has direct I/O, others are one at a time", is_deep),
         ("keeps_cache", keeps_cache, "uses the page cache", |task| !task.is_direct()),
         ("advice", true, "has a mapping", |task| task.mapped),
         ("sync", true, WRITES, Task::writes_by_call),
         ("fsync_every", true, WRITES, Task::writes_by_call),
+        ("end_fsync", true, "writes and has an end", |task| {
+            task.writes_by_call() && task.has_end()
+        }),
     ];
     for (key, is_said, what, uses) in keys {
         if is_said && defaults.say(key) && !all().any(|task| uses(&task)) {
@@ -148,11 +151,11 @@ fn check_cache(checked: &Checked<'_>, volume: &Volume, task: &Task) -> Result<()
 
 /// When writes are made durable.
 fn check_durable(checked: &Checked<'_>, task: &Task) -> Result<(), Wrong> {
-    for key in ["sync", "fsync_every"] {
+    for key in ["sync", "fsync_every", "end_fsync"] {
         let text = "what `write` writes; add `op = \"write\"` without `mapped`";
         checked.demand_use(key, task.writes_by_call(), text)?;
     }
-    Ok(())
+    checked.demand_use("end_fsync", task.has_end(), "the end of tasks; add `bytes_mib` or `ios`")
 }
 
 /// Pauses and how many I/Os are between two of them, and rates.
