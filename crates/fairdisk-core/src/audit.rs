@@ -217,6 +217,10 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.inner.may_queue(now, bio)
     }
 
+    fn charged(&self, group: GroupId) -> Option<Span> {
+        self.inner.charged(group)
+    }
+
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         self.inner.may_merge(request, bio)
     }

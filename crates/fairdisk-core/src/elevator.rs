@@ -69,6 +69,12 @@ pub trait Elevator {
     /// Name, habits and promises.
     fn describe(&self) -> Description;
 
+    /// How long the turns of a group have been so far, waits for its tasks included, if it charges
+    /// groups by that: `blkio.time`.
+    fn charged(&self, _group: GroupId) -> Option<Span> {
+        None
+    }
+
     /// The driver has looked at a dispatched request for the first time. With a device that takes
     /// one request at a time this may be before the request can start.
     fn activate(&mut self, _now: Instant, _id: RequestId) {}

@@ -197,6 +197,11 @@ impl<E: Elevator> Engine<E> {
         self.accounts.restart(self.now);
     }
 
+    /// How long the turns of a group have been, if the elevator charges groups by that.
+    pub fn charged(&self, group: GroupId) -> Option<Span> {
+        self.elevator.charged(group)
+    }
+
     /// What happened so far.
     pub const fn journal(&self) -> &Journal {
         &self.journal

@@ -33,6 +33,8 @@ pub struct GroupRun {
     pub latency: Histogram,
     /// How long the disk was busy for the group: time from one completion to the next.
     pub device_time: Span,
+    /// How long its turns were, waits for its tasks included, if the scheduler charges it by that.
+    pub charged: Option<Span>,
     /// What the simulated disk did for the group, in time of the whole disk; zero on real files.
     pub work: Span,
     /// The longest a request waited for the disk, those that still wait at the end included.
@@ -131,6 +133,12 @@ pub struct RunResult {
 }
 
 impl GroupRun {
+    /// How long it had the disk, as the scheduler counts it; else how long the disk was busy for it.
+    #[must_use]
+    pub fn disk_time(&self) -> Span {
+        self.charged.unwrap_or(self.device_time)
+    }
+
     /// Adds what the group did on another disk.
     fn add(&mut self, other: &Self) {
         self.ios += other.ios;
@@ -138,6 +146,7 @@ impl GroupRun {
         self.bytes += other.bytes;
         self.latency.merge(&other.latency);
         self.device_time += other.device_time;
+        self.charged = self.charged.zip(other.charged).map(|(one, two)| one + two);
         self.work += other.work;
         self.wait_max = self.wait_max.max(other.wait_max);
         self.slot_waits += other.slot_waits;
@@ -278,6 +287,7 @@ pub fn collect<E: fairdisk_core::Elevator>(
                 bytes: tally.bytes(),
                 latency: tally.latency.clone(),
                 device_time: account.map_or(Span::ZERO, |account| account.device_time),
+                charged: machine.charged(GroupId(group as u32)),
                 work: Span::ZERO,
                 wait_max: account.map_or(Span::ZERO, |account| account.wait_max),
                 slot_waits: account.map_or(0, |account| account.slot_waits),

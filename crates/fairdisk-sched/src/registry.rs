@@ -274,6 +274,10 @@ impl Elevator for Scheduler {
         each!(self, inner => inner.may_queue(now, bio))
     }
 
+    fn charged(&self, group: GroupId) -> Option<Span> {
+        each!(self, inner => inner.charged(group))
+    }
+
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         each!(self, inner => inner.may_merge(request, bio))
     }

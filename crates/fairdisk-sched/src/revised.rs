@@ -27,8 +27,8 @@ pub(crate) use groups::BLKIO_WEIGHTS;
 
 use crate::cfq::CfqParams;
 use fairdisk_core::{
-    Admission, Bio, Change, Completion, Decision, Description, Elevator, Handover, Instant,
-    MayQueue, Merge, Request, RequestId,
+    Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
+    Instant, MayQueue, Merge, Request, RequestId, Span,
 };
 use state::State;
 
@@ -54,6 +54,10 @@ impl Elevator for RevisedCfq {
         let now = self.state.ticker.now(now);
         self.state.fire_timer(now);
         self.state.admit(now, request).map_or(Admission::Queued, Admission::Displaces)
+    }
+
+    fn charged(&self, group: GroupId) -> Option<Span> {
+        self.state.charged(group)
     }
 
     fn runs_driver_at(&self) -> Option<Instant> {

@@ -22,10 +22,9 @@ pub use tally::{GroupTally, OpTally, TaskReport};
 use crate::events::Events;
 use crate::host::{CpuSpec, Cpus, File, FileSpec, Journal, PageCache, VolumeSpec};
 use crate::workload::{Awaited, TaskSpec};
-use fairdisk_core::Instant;
 use fairdisk_core::{
     BioId, Change, CostModel, Effect, Effects, Elevator, Engine, EngineConfig, Entry, GroupId,
-    Input, Journal as Log, Prng, Refusal, Request, RequestId, Sleeper, TaskId,
+    Input, Instant, Journal as Log, Prng, Refusal, Request, RequestId, Sleeper, Span, TaskId,
 };
 pub use group::GroupSpec;
 use io::{Io, IoKind, Ios};
@@ -267,6 +266,13 @@ impl<E: Elevator> Machine<E> {
 
     // ---- what came of it -----------------------------------------------------------------
 
+    /// How long the turns of a group were, if the elevator charges groups by that.
+    #[must_use]
+    pub fn charged(&self, group: GroupId) -> Option<Span> {
+        let charged = self.engine.charged(group)?;
+        Some(charged - self.groups[group.0 as usize].charged_before)
+    }
+
     /// The engine, with its accounts and its journal.
     pub const fn engine(&self) -> &Engine<E> {
         &self.engine
@@ -310,7 +316,10 @@ impl<E: Elevator> Machine<E> {
     pub fn restart_tallies(&mut self) {
         self.engine.restart_accounts();
         let now = self.engine.accounts().since;
-        self.groups.iter_mut().for_each(|tally| *tally = GroupTally::default());
+        for at in 0..self.groups.len() {
+            let charged = self.engine.charged(GroupId(at as u32)).unwrap_or_default();
+            self.groups[at] = GroupTally { charged_before: charged, ..GroupTally::default() };
+        }
         self.tasks.iter_mut().for_each(|task| task.report.restart(now));
     }
 

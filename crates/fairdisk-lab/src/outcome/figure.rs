@@ -1,6 +1,6 @@
 //! Figures that have no column of their own, beside what the source prints.
 
-use super::{Spread, busy, part};
+use super::{Spread, part};
 use crate::catalog::experiment::Quantity;
 use crate::plan::{Figure, Load, Whom};
 use crate::run::{Ensemble, GroupRun, RunEnd, RunResult};
@@ -54,8 +54,8 @@ struct Deeds {
     bytes: u64,
     /// How long it was at it.
     elapsed: Span,
-    /// How long the disk was busy for it; zero of tasks, of which nobody knows.
-    device_time: Span,
+    /// How long it had the disk; zero of tasks, of which nobody knows.
+    disk_time: Span,
     latency: Histogram,
     /// Whether it came to its end.
     is_finished: bool,
@@ -87,8 +87,8 @@ pub(super) fn measure(
         Quantity::KibPerS => per_second(bytes / 1024.0),
         Quantity::BytesPercent => Some(100.0 * part(bytes, total_bytes(run) as f64)),
         Quantity::Seconds => deeds.is_finished.then_some(seconds),
-        Quantity::TimeMs => Some(ms(deeds.device_time)),
-        Quantity::TimePercent => Some(100.0 * part(deeds.device_time.as_ns() as f64, busy(run))),
+        Quantity::TimeMs => Some(ms(deeds.disk_time)),
+        Quantity::TimePercent => Some(100.0 * part(deeds.disk_time.as_ns() as f64, all_time(run))),
         Quantity::LatencyMeanMs => {
             latency(deeds.latency.sum()).map(|sum| sum / deeds.latency.count() as f64)
         }
@@ -113,7 +113,7 @@ fn deeds(load: &dyn Load, run: &RunResult, whom: &Whom) -> Option<Deeds> {
                 ios: task.ios,
                 bytes: task.bytes,
                 elapsed: task.elapsed,
-                device_time: Span::ZERO,
+                disk_time: Span::ZERO,
                 latency: task.latency.clone(),
                 is_finished: task.finished,
                 is_cut_off: !task.finished && load.has_end(*at),
@@ -128,7 +128,7 @@ fn of_groups<'a>(run: &RunResult, groups: impl Iterator<Item = &'a GroupRun>) ->
         ios: 0,
         bytes: 0,
         elapsed: run.elapsed,
-        device_time: Span::ZERO,
+        disk_time: Span::ZERO,
         latency: Histogram::new(),
         is_finished: run.end == RunEnd::Planned,
         is_cut_off: false,
@@ -136,7 +136,7 @@ fn of_groups<'a>(run: &RunResult, groups: impl Iterator<Item = &'a GroupRun>) ->
     groups.fold(nothing, |mut deeds, group| {
         deeds.ios += group.ios;
         deeds.bytes += group.bytes;
-        deeds.device_time += group.device_time;
+        deeds.disk_time += group.disk_time();
         deeds.latency.merge(&group.latency);
         deeds
     })
@@ -144,4 +144,10 @@ fn of_groups<'a>(run: &RunResult, groups: impl Iterator<Item = &'a GroupRun>) ->
 
 fn total_bytes(run: &RunResult) -> u64 {
     run.groups.iter().map(|group| group.bytes).sum()
+}
+
+/// How long everybody together had the disk, the root group included.
+fn all_time(run: &RunResult) -> f64 {
+    let groups = run.groups.iter().chain([&run.root]);
+    groups.map(|group| group.disk_time().as_ns() as f64).sum()
 }

@@ -60,6 +60,25 @@ fn the_disk_time_of_groups_is_compared_in_points() {
 }
 
 #[test]
+fn who_is_waited_for_has_the_disk_by_blkio_time() {
+    // It pauses for less than the disk is kept for it: half of the turns are its, if equal groups
+    // want the disk, though the disk is hardly busy for it.
+    let tasks = "{ group = \"a\", order = \"sequential\", block_kib = 64, think_ms = 5 }, \
+                 { group = \"b\", order = \"sequential\", block_kib = 64 }";
+    let more = "[[published]]\narm = \"flat\"\nrow = \"row\"\ngroups.time_percent = [50, 50]\n\
+                groups.time_ms = [2000, 2000]";
+    for (whole, seconds) in [("duration_s = 4", 4.0), ("duration_s = 6\nramp_s = 2", 4.0)] {
+        let text = table(&format!("{whole}\nseeds = 2"), tasks, more);
+        let one = outcome(&text.replace("\"noop\"", "\"cfq-2.6.33\""));
+        let [time_a, time_b, part_a, _] = figures(&one) else { panic!("{one:?}") };
+        assert!((45.0..=55.0).contains(&ours(part_a)), "{part_a:?}");
+        let both = (ours(time_a) + ours(time_b)) / 1000.0;
+        assert!((0.9 * seconds..=1.05 * seconds).contains(&both), "{time_a:?} {time_b:?}");
+        assert!(one.rows[0].groups[0].time_share < 0.3, "{:?}", one.rows[0].groups[0]);
+    }
+}
+
+#[test]
 fn latencies_are_those_of_the_group_or_of_the_task() {
     let text = "groups.latency_max_ms = [40, 40]\ntasks.latency_max_ms = [40, 40]\n\
                 tasks.latency_mean_ms = [9, 9]\nall.latency_p99_ms = 30\nall.latency_p50_ms = 9";
@@ -154,8 +173,8 @@ fn results_have_the_figures_in_every_form() {
 fn figures_that_cannot_be_compared_are_refused() {
     for (figures, why) in [
         ("groups.mib_per_sec = [1, 2]", "unknown figure `mib_per_sec`; did you mean `mib_per_s`?"),
-        ("groups.iops = [1]", "`iops` has 1 figures; row `row` has 2 groups"),
-        ("tasks.iops = [1, 2, 3]", "`iops` has 3 figures; row `row` has 2 named tasks"),
+        ("groups.iops = [1]", "`groups.iops` has 1 figure; row `row` has 2 groups"),
+        ("tasks.iops = [1, 2, 3]", "`tasks.iops` has 3 figures; row `row` has 2 named tasks"),
         ("groups.seconds = [1, 2]", "`seconds` is not known of groups"),
         ("tasks.time_ms = [1, 2]", "`time_ms` is not known of named tasks"),
         ("groups.ios = [1, 2]", "is given as `ios`, beside `row`"),
@@ -163,11 +182,15 @@ fn figures_that_cannot_be_compared_are_refused() {
         ("tasks.mib_per_s = [1, 2]", "is given as `mib_per_s`, beside `row`"),
         ("groups.time_percent = [80, 120]", "0 to 100"),
         ("groups.iops = [0, 1]", "more than 0"),
-        ("groups.iops = [nan, nan]", "at least one figure"),
-        ("all.iops = nan", "at least one figure"),
+        ("groups.iops = [nan, nan]", "allowed: at least one number"),
+        ("all.iops = nan", "allowed: a number"),
+        ("groups.time_percent = [66.7, 66.7]", "up to 102, for they are parts"),
+        ("all.mb_per_s = 1\nall.kib_per_s = 1", "exclude each other; drop one of them"),
+        ("all.iops = 1e308", "`iops` is 1e308;"),
     ] {
         let refused = refusal(&published(figures));
         assert!(refused.contains(why), "{figures}: {refused}");
-        assert!(refused.contains("mine.toml:27: "), "its line, {figures}: {refused}");
+        let line = 26 + figures.lines().count();
+        assert!(refused.contains(&format!("mine.toml:{line}: ")), "{figures}: {refused}");
     }
 }

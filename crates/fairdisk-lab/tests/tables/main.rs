@@ -285,5 +285,5 @@ fn rates_have_the_unit_of_the_source() {
     let refused = refusal(&text("mb_per_s = [40, 50]\nkib_per_s = [40, 50]"));
     assert!(refused.contains("`mb_per_s` and `kib_per_s` exclude each other"), "{refused}");
     let short = refusal(&text("kib_per_s = [40]"));
-    assert!(short.contains("`kib_per_s` has 1 figures"), "{short}");
+    assert!(short.contains("`kib_per_s` has 1 figure;"), "{short}");
 }

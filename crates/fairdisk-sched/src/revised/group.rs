@@ -75,6 +75,8 @@ pub(super) struct Group {
     pub(super) weight: u64,
     /// What it was serving when it lost the disk, if that had time left.
     pub(super) saved: Option<Saved>,
+    /// How long its turns have been, in jiffies.
+    pub(super) turns: u64,
     /// Queues made for it.
     pub(super) homes: u32,
     /// Nobody has its number any more.
@@ -91,6 +93,7 @@ impl Group {
             average: [0; CLASSES],
             weight,
             saved: None,
+            turns: 0,
             homes: 0,
             gone: false,
         }

@@ -10,7 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use fairdisk_core::tree::{Forest, Tree};
-use fairdisk_core::{GroupId, Share, WeightMap};
+use fairdisk_core::{GroupId, Share, Span, WeightMap};
 
 /// The only group, or the one of everything that was not moved elsewhere.
 pub(super) const ROOT: u32 = 0;
@@ -208,7 +208,17 @@ impl State {
         let weight = if self.on.group_weight { group.weight } else { WEIGHT_DEFAULT };
         let at = q.place.group;
         self.groups.charge(at, time, weight);
+        self.groups[at].turns += time as u64;
         self.save_workload(now, at);
+    }
+
+    /// How long a group's turns have been.
+    pub(super) fn charged(&self, group: GroupId) -> Option<Span> {
+        if !self.on.group_charge || !self.on.cgroup_groups {
+            return None;
+        }
+        let turns = self.groups.find(group).map_or(0, |at| self.groups[at].turns);
+        Some(Span::from_ns(turns * 1_000_000_000 / self.tunables.hz as u64))
     }
 
     /// The group whose turn it is.

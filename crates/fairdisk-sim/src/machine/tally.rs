@@ -23,6 +23,8 @@ pub struct GroupTally {
     pub errors: u64,
     /// From the system call to its return.
     pub latency: Histogram,
+    /// How long its turns were before it counted.
+    pub(super) charged_before: Span,
 }
 
 impl GroupTally {

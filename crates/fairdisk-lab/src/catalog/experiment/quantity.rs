@@ -25,9 +25,9 @@ pub enum Quantity {
     BytesPercent,
     /// From beginning to end, in seconds.
     Seconds,
-    /// How long the disk was busy for it, in milliseconds.
+    /// How long it had the disk, in milliseconds.
     TimeMs,
-    /// Part of the disk's busy time, in percent.
+    /// Part of that of all, in percent.
     TimePercent,
     /// Mean latency of an I/O, in milliseconds.
     LatencyMeanMs,
@@ -107,6 +107,12 @@ impl Quantity {
     #[must_use]
     pub const fn is_percent(self) -> bool {
         matches!(self, Self::BytesPercent | Self::TimePercent)
+    }
+
+    /// Whether it is bytes per second.
+    #[must_use]
+    pub const fn is_byte_rate(self) -> bool {
+        matches!(self, Self::MbPerS | Self::MibPerS | Self::KibPerS)
     }
 
     /// Whether it grows with the length of a run.

@@ -25,17 +25,58 @@ pub(super) fn check_columns(
             Subject::Tasks => (row.task_names().count(), "named tasks"),
         };
         if figures.len() != count {
-            return Err((path, unlike(quantity.key(), figures.len(), row, count, whom)));
+            let name = format!("{}.{}", subject.key(), quantity.key());
+            return Err((path, unlike(&name, figures.len(), row, count, whom)));
         }
         // What the source does not print is not a number.
         let printed = || figures.iter().filter(|figure| !figure.is_nan());
-        demand(printed().next().is_some(), &path, "nan", "at least one figure")?;
+        let least = if subject == Subject::All { "a number" } else { "at least one number" };
+        demand(printed().next().is_some(), &path, "nan", least)?;
         for figure in printed() {
             let (fine, words) = match quantity.is_percent() {
                 true => ((0.0..=100.0).contains(figure), "0 to 100"),
                 false => ((f64::MIN_POSITIVE..=FIGURE_MAX).contains(figure), ABOVE),
             };
-            demand(fine, &path, figure, words)?;
+            demand(fine, &path, format_args!("{figure:e}"), words)?;
+        }
+        if quantity.is_percent() {
+            check_parts(&path, experiment, row, subject, &figures)?;
+        }
+    }
+    check_units(key, published)
+}
+
+/// Parts that groups, or all tasks, have of a whole do not come to more than it.
+fn check_parts(
+    path: &str,
+    experiment: &Experiment,
+    row: &Row,
+    subject: Subject,
+    figures: &[f64],
+) -> Result<(), Wrong> {
+    let groups = experiment.groups_of(row);
+    let is_inner = |at: usize| subject == Subject::Groups && groups[at].parent.is_some();
+    let outer = figures.iter().enumerate().filter(|(at, it)| !it.is_nan() && !is_inner(*at));
+    let sum: f64 = outer.map(|(_, figure)| figure).sum();
+    let found = format!("{sum} all together");
+    demand(sum <= PARTS_MAX, path, found, "up to 102, for they are parts of the whole")
+}
+
+/// What parts come to at most: sources round.
+const PARTS_MAX: f64 = 102.0;
+
+/// A rate is given in one unit.
+fn check_units(key: &impl Fn(&str) -> String, published: &Published) -> Result<(), Wrong> {
+    let rates = |subject: Subject| {
+        let of = published.columns().filter(move |(whose, ..)| *whose == subject);
+        of.map(|(_, quantity, _)| quantity).filter(|quantity| quantity.is_byte_rate())
+    };
+    for subject in [Subject::All, Subject::Groups, Subject::Tasks] {
+        let mut units =
+            rates(subject).map(|quantity| format!("{}.{}", subject.key(), quantity.key()));
+        if let (Some(one), Some(other)) = (units.next(), units.next()) {
+            let text = format!("`{one}` and `{other}` exclude each other; drop one of them");
+            return Err((key(&other), text));
         }
     }
     Ok(())

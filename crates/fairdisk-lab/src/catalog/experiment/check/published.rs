@@ -114,7 +114,8 @@ pub(super) fn check_published(
 
 /// That there are not as many figures as things they are of.
 pub(super) fn unlike(name: &str, figures: usize, row: &Row, count: usize, whom: &str) -> String {
-    format!("`{name}` has {figures} figures; row `{}` has {count} {whom}", row.label)
+    let noun = if figures == 1 { "figure" } else { "figures" };
+    format!("`{name}` has {figures} {noun}; row `{}` has {count} {whom}", row.label)
 }
 
 /// Figures that others can be compared with.
