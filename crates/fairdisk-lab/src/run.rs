@@ -133,7 +133,7 @@ pub struct RunResult {
 }
 
 impl GroupRun {
-    /// How long it had the disk, as the scheduler counts it; else how long the disk was busy for it.
+    /// How long it had the disk, as the scheduler counts it, or the disk was busy for it.
     #[must_use]
     pub fn disk_time(&self) -> Span {
         self.charged.unwrap_or(self.device_time)
