@@ -60,6 +60,9 @@ pub struct RefusedCell {
     pub reason: String,
 }
 
+/// What to do about arms with their own disk.
+pub(crate) const LEAVE_OUT: &str = "compare without it, by a file that leaves it out";
+
 /// Runs `plans`, which are one load on several devices, all of them at once, and each group alone
 /// where that is not known to fill the disk. `stop` ends early with what is known by then.
 ///
@@ -71,7 +74,7 @@ pub fn compare(
     progress: Progress<'_>,
     stop: &AtomicBool,
 ) -> Result<Comparison, String> {
-    plans.iter().try_for_each(|plan| plan.demand_one_rig("a comparison"))?;
+    plans.iter().try_for_each(|plan| plan.demand_one_rig("a comparison", LEAVE_OUT))?;
     let singles = plans.iter().map(Singles::of).collect::<Result<Vec<_>, _>>();
     let singles = singles.map_err(|error| error.to_string())?;
     // Single groups first: without them nobody knows what the others asked for.

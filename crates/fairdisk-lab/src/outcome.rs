@@ -111,6 +111,10 @@ pub struct RowOutcome {
     pub arm: String,
     /// Its scheduler.
     pub scheduler: String,
+    /// The id of its disk.
+    pub device: String,
+    /// What its machine was asked for as, if it is not that of the others.
+    pub own_host: Option<String>,
     /// The row.
     pub row: String,
     /// Number of runs.
@@ -301,6 +305,8 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
     RowOutcome {
         arm: arm.name.clone(),
         scheduler: arm.revision.id.clone(),
+        device: arm.rig.device_id.clone(),
+        own_host: Some(arm.rig.host_name.clone()).filter(|name| *name != plan.rig.host_name),
         row: row.label.clone(),
         seeds: runs.len(),
         partial: !ensemble.is_complete(plan),
@@ -418,7 +424,9 @@ fn tasks(plan: &Plan, ensemble: &Ensemble, figures: Option<&Figures>) -> Vec<Tas
     let published = figures.map(|figures| &figures.published);
     let load = &plan.rows[ensemble.row].load;
     let names = load.task_names();
-    let figure = |list: Option<&Vec<f64>>, at: usize| list.and_then(|list| list.get(at)).copied();
+    let figure = |list: Option<&Vec<f64>>, at: usize| {
+        list.and_then(|list| list.get(at)).copied().filter(|it| !it.is_nan())
+    };
     let outcome = |(at, name): (usize, String)| {
         let runs: Vec<_> = ensemble.runs.iter().filter_map(|run| run.tasks.get(at)).collect();
         let seconds: Vec<f64> = runs.iter().map(|task| task.elapsed.as_ns() as f64 / 1e9).collect();

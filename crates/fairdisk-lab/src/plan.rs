@@ -18,6 +18,7 @@ pub(crate) use alone::{Single, pauses};
 pub use figures::{ChangeFigure, Figure, Figures, Whom};
 pub use numbers::{GroupNumbers, ROOT_GROUP};
 pub use rig::Rig;
+pub(crate) use setup::START_SPREAD;
 pub use setup::{GroupLabel, Load, Loaded, Obstacle, Setup, Written};
 
 use crate::catalog::device;
@@ -152,6 +153,7 @@ impl Plan {
         let rows = choose("row", &options.rows, rows.collect(), |row| &row.label)?;
         let ramp = whole(experiment.ramp_s);
         demand_measured(options, ramp, "`ramp_s`")?;
+        demand_begun(options, &experiment, &rows)?;
         let rig = Arc::new(Rig::load(device, &experiment.host, &options.overrides)?);
         let written = Experiment::parse(&document).ok();
         let is_as_long = |label: &str| {
@@ -239,6 +241,25 @@ fn demand_measured(options: &Options, unmeasured: Span, why: &str) -> Result<(),
     let seconds = |span: Span| span.as_ns() as f64 / 1e9;
     let message =
         format!("expected more than {} s, for {why} is not measured", seconds(unmeasured));
+    Err(CatalogError::option(&format!("--duration {}s", seconds(duration)), message))
+}
+
+/// Demands that every task of the rows begins within a run as long as the options say.
+fn demand_begun(
+    options: &Options,
+    experiment: &Experiment,
+    rows: &[PlannedRow],
+) -> Result<(), CatalogError> {
+    let Some(duration) = options.duration else { return Ok(()) };
+    let is_planned = |label: &str| rows.iter().any(|row| row.label == label);
+    let planned = experiment.rows.iter().filter(|row| is_planned(&row.label));
+    let last = planned.flat_map(|row| &row.tasks).filter_map(|tasks| tasks.start_s);
+    let last = Span::from_ns((last.fold(0.0, f64::max) * 1e9) as u64);
+    if last == Span::ZERO || last + START_SPREAD < duration {
+        return Ok(());
+    }
+    let seconds = |span: Span| span.as_ns() as f64 / 1e9;
+    let message = format!("a task begins only at {} s, its `start_s`; give more", seconds(last));
     Err(CatalogError::option(&format!("--duration {}s", seconds(duration)), message))
 }
 
@@ -331,7 +352,9 @@ fn own_rig(
     let overrides: Vec<Override> = own.iter().chain(&options.overrides).cloned().collect();
     let rig = Rig::load(device, host, &overrides);
     rig.map(Arc::new).map_err(|CatalogError { path, message, .. }| {
-        let message = format!("{path}: {message} (on device `{device}`; leave it out with --arm)");
+        let change = path.strip_prefix("--set ").unwrap_or(&path);
+        let message =
+            format!("{change}: {message} (on device `{device}`; leave it out with --arm)");
         CatalogError::option(&format!("arm `{}`", arm.name), message)
     })
 }

@@ -113,6 +113,8 @@ pub struct RunResult {
     pub elapsed: Span,
     /// How it ended.
     pub end: RunEnd,
+    /// Whether its tasks were done.
+    pub done: bool,
     /// Whether a group was done well before it was over, and took nothing from then on.
     pub done_early: bool,
     /// The groups, without the root group.
@@ -162,6 +164,7 @@ impl RunResult {
     fn add(&mut self, other: &Self) {
         self.elapsed = self.elapsed.max(other.elapsed);
         self.end = self.end.max(other.end);
+        self.done &= other.done;
         self.done_early |= other.done_early;
         for (group, other) in self.groups.iter_mut().zip(&other.groups) {
             group.add(other);
@@ -304,6 +307,7 @@ pub fn collect<E: fairdisk_core::Elevator>(
     RunResult {
         elapsed: until - began,
         end: RunEnd::Planned,
+        done: machine.is_done(),
         done_early: is_done_early(machine, began, until),
         groups,
         root,

@@ -76,15 +76,17 @@ pub(crate) fn plan(
 ) -> Result<Plan, Failure> {
     if modelled {
         let plan = load(options)?;
-        let several = plan.arms.iter().find(|arm| arm.rig.array != Array::SINGLE);
-        return several.map_or_else(|| Ok(plan.clone()), |arm| Err(self::several(&arm.rig)));
+        if let Some(arm) = plan.arms.iter().find(|arm| arm.rig.array != Array::SINGLE) {
+            return Err(several(&arm.rig));
+        }
+        return Ok(plan);
     }
     let mut options = options.clone();
     options.device = Some(NO_MODEL_DEVICE.to_owned());
     let one = Override::parse("device.depth=1").map_err(Failure::BadInput)?;
     options.overrides.insert(0, one);
     let mut plan = load(&options)?;
-    plan.demand_one_rig("a real file").map_err(Failure::BadInput)?;
+    plan.demand_one_rig("a real file", "choose others with --arm").map_err(Failure::BadInput)?;
     plan.rename_device(NO_MODEL);
     Ok(plan)
 }

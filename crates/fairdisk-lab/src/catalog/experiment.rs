@@ -180,7 +180,7 @@ impl Volume {
 const GIB: f64 = (1u64 << 30) as f64;
 
 /// A `blkio.weight` divided by this is the same on Fairdisk's scale: the defaults are 500 and 100.
-const BLKIO_SCALE: u32 = 5;
+pub(crate) const BLKIO_SCALE: u32 = 5;
 
 impl Group {
     /// Its weight, if it says one.

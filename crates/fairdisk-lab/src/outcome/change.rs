@@ -27,7 +27,7 @@ impl ChangeOutcome {
     /// What changes, if it is not the bytes per second of everybody together.
     #[must_use]
     pub fn figure_text(&self) -> Option<String> {
-        let (name, figure) = (self.whom.name(), self.published.figure());
+        let (name, figure) = (self.whom.words(), self.published.figure());
         let is_usual = self.whom == Whom::All && self.published.figure.is_none();
         (!is_usual).then(|| format!("{name}: {}", figure.words()))
     }

@@ -102,6 +102,10 @@ pub(super) fn measure(
 const MIB: f64 = 1_048_576.0;
 
 fn deeds(load: &dyn Load, run: &RunResult, whom: &Whom) -> Option<Deeds> {
+    // Of a day of which nobody saw the end nothing compares.
+    if run.end == RunEnd::GivenUp {
+        return None;
+    }
     match whom {
         Whom::All => Some(of_groups(run, run.groups.iter())),
         Whom::Group { members, .. } => {
@@ -130,7 +134,7 @@ fn of_groups<'a>(run: &RunResult, groups: impl Iterator<Item = &'a GroupRun>) ->
         elapsed: run.elapsed,
         disk_time: Span::ZERO,
         latency: Histogram::new(),
-        is_finished: run.end == RunEnd::Planned,
+        is_finished: run.done,
         is_cut_off: false,
     };
     groups.fold(nothing, |mut deeds, group| {

@@ -47,6 +47,7 @@ fn change(change: &ChangeOutcome) -> Value {
         "row": change.row,
         "from": change.from,
         "to": change.to,
+        "kind": change.whom.kind(),
         "of": change.whom.name(),
         "figure": change.published.figure().key(),
         "percent": change.percent.mean,
@@ -60,6 +61,7 @@ fn row(row: &RowOutcome) -> Value {
     let mut value = json!({
         "arm": row.arm,
         "scheduler": row.scheduler,
+        "device": row.device,
         "row": row.row,
         "seeds": row.seeds,
         "duration_s": row.duration_s,
@@ -128,6 +130,7 @@ fn group(group: &GroupOutcome) -> Value {
 
 fn figure(figure: &FigureOutcome) -> Value {
     json!({
+        "kind": figure.whom.kind(),
         "of": figure.whom.name(),
         "figure": figure.quantity.key(),
         "ours": figure.ours.map(|ours| ours.mean),

@@ -115,6 +115,10 @@ pub(super) fn title(outcome: &Outcome, row: &RowOutcome) -> String {
     let scheduler =
         if row.arm == row.scheduler { String::new() } else { format!(" ({})", row.scheduler) };
     let mut text = format!("{}{scheduler}, {}, {}", row.arm, row.row, seconds(row.duration_s));
+    let own_device = Some(&row.device).filter(|device| **device != outcome.device);
+    for own in own_device.into_iter().chain(&row.own_host) {
+        let _ = write!(text, ", on {own}");
+    }
     let _ = match row.end {
         RunEnd::Failed => write!(text, ", partial: a request failed"),
         RunEnd::Interrupted => write!(text, ", partial: interrupted"),
@@ -242,7 +246,7 @@ fn write_figures(out: &mut String, figures: &[FigureOutcome], style: Style) {
     if figures.is_empty() {
         return;
     }
-    let name = |it: &FigureOutcome| format!("{}: {}", it.whom.name(), it.quantity.words());
+    let name = |it: &FigureOutcome| format!("{}: {}", it.whom.words(), it.quantity.words());
     let names: Vec<String> = figures.iter().map(name).collect();
     let width = widest(names.iter(), "figure");
     let head = format!("  {:width$}  {:>17}  {:>9}  off by", "figure", "ours ± sd", "published");

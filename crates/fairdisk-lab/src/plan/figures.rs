@@ -34,6 +34,25 @@ impl Whom {
         }
     }
 
+    /// Of which kind it is.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Group { .. } => "group",
+            Self::Task { .. } => "task",
+        }
+    }
+
+    /// How it is called where groups stand, too, which may have the same name.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::All | Self::Group { .. } => self.name().to_owned(),
+            Self::Task { name, .. } => format!("task {name}"),
+        }
+    }
+
     /// The group, named tasks or everybody of the row, by place.
     fn of(experiment: &Experiment, row: &Row, subject: Subject, at: usize) -> Self {
         match subject {

@@ -52,23 +52,24 @@ impl Rig {
 }
 
 impl Plan {
-    /// Calls the disk something else.
+    /// Calls the disk of all arms something else.
     pub fn rename_device(&mut self, name: &str) {
-        for rig in self.arms.iter_mut().map(|arm| &mut arm.rig).chain([&mut self.rig]) {
-            Arc::make_mut(rig).device_id = name.to_owned();
-        }
+        let rig = Rig { device_id: name.to_owned(), ..Rig::clone(&self.rig) };
+        self.rig = Arc::new(rig);
+        self.arms.iter_mut().for_each(|arm| arm.rig = Arc::clone(&self.rig));
     }
 
-    /// Demands that all arms run on the same disk and machine, which `what` needs.
+    /// Demands that all arms run on the plan's disk and machine, which `what` needs; `remedy` says
+    /// what to do about others.
     ///
     /// # Errors
     /// The first arm that has its own.
-    pub fn demand_one_rig(&self, what: &str) -> Result<(), String> {
+    pub fn demand_one_rig(&self, what: &str, remedy: &str) -> Result<(), String> {
         match self.arms.iter().find(|arm| !Arc::ptr_eq(&arm.rig, &self.rig)) {
             None => Ok(()),
             Some(arm) => Err(format!(
                 "arm `{}` of {} changes the disk or the machine, and {what} needs the same for \
-                 all; choose others with --arm",
+                 all; {remedy}",
                 arm.name, self.id
             )),
         }

@@ -366,7 +366,7 @@ const fn cpu_spec(host: &Host) -> CpuSpec {
 }
 
 /// Tasks do not start in the same instant: within this much of each other.
-pub(super) const START_SPREAD: Span = Span::from_ms(50);
+pub(crate) const START_SPREAD: Span = Span::from_ms(50);
 
 /// A start within the spread.
 pub(super) fn start(prng: &mut Prng) -> Instant {

@@ -115,6 +115,24 @@ fn a_row_that_lasts_until_its_tasks_are_done_takes_so_long() {
 }
 
 #[test]
+fn what_was_cut_short_took_no_seconds() {
+    let copy = "{ group = \"a\", bytes_mib = 60, order = \"sequential\", block_kib = 64 }";
+    let more = "[[published]]\narm = \"flat\"\nrow = \"row\"\nall.seconds = 2";
+    let text = table("until = \"done\"\nseeds = 1", copy, more);
+    let options = Options { duration: Some(Span::from_ms(100)), ..Options::default() };
+    let short = outcome_of(&read(&text, &options).expect("an experiment"));
+    assert!(figures(&short)[0].ours.is_none() && Score::of(&short).is_none(), "{short:?}");
+    assert!(figures(&outcome(&text))[0].ours.is_some());
+}
+
+#[test]
+fn rates_of_some_tasks_may_be_missing() {
+    let one = outcome(&published("mb_per_s = [nan, 50]"));
+    let rates = one.rows[0].tasks.iter().map(|task| task.published_mb_per_s);
+    assert_eq!(rates.collect::<Vec<_>>(), [None, Some(50.0)]);
+}
+
+#[test]
 fn amounts_compare_with_runs_of_the_same_length_alone() {
     let text = published("all.mib = 100\ngroups.time_ms = [900, 900]\nall.mib_per_s = 50");
     let options = Options { duration: Some(Span::from_s(4)), ..Options::default() };
@@ -141,7 +159,8 @@ fn a_change_may_be_one_of_a_group() {
     let words = to_table(&group, Style::default());
     assert!(words.contains("row: flat to again, a: mean latency ms"), "{words}");
     let task = outcome(&text("task = \"other\"\nfigure = \"iops\""));
-    assert_eq!(to_json(&task)["changes"][0]["of"], "other");
+    let change = &to_json(&task)["changes"][0];
+    assert_eq!((&change["kind"], &change["of"]), (&"task".into(), &"other".into()));
     for (more, why) in [
         ("group = \"c\"", "unknown group `c`"),
         ("task = \"a\"", "unknown task `a`"),

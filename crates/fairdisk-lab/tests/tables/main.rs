@@ -234,7 +234,7 @@ fn a_weight_that_the_scheduler_cuts_off_is_noted() {
     let both = refusal(&text("blkio_weight = 1000\nweight = 200"));
     assert!(both.contains("group `b` has a `weight` or `priority` too"), "{both}");
     let small = refusal(&text("blkio_weight = 50"));
-    assert!(small.contains("`blkio_weight` is 50; allowed: 100 to 1000"), "{small}");
+    assert!(small.contains("`blkio_weight` is 50; allowed: 100 to 1000, in steps of 5"), "{small}");
     let float = refusal(&text("weight = 1e2"));
     assert!(float.contains("`weight`: expected a whole number, written without"), "{float}");
 }

@@ -2,6 +2,7 @@
 
 use super::{outcome, plan, refusal, table};
 use fairdisk_lab::compare::compare;
+use fairdisk_lab::outcome::{Style, to_table};
 use fairdisk_lab::plan::Plan;
 use std::sync::atomic::AtomicBool;
 
@@ -26,7 +27,9 @@ fn an_arm_may_change_the_disk_and_the_machine() {
     assert!(other <= 500.0 && usual > 550.0, "8 ms each: {usual} and {other}");
     let [usual, slots] = ios("set = [\"host.turnaround_us=[900000, 1000000]\"]");
     assert!(slots * 3.0 < usual, "who thinks for a second: {usual} and {slots}");
-    assert_eq!(ios("host = \"plain\"").map(f64::to_bits)[0], ios("").map(f64::to_bits)[1]);
+    let plan = plan(&second("host = \"nec-core2-2008\""));
+    let hosts = plan.arms.iter().map(|arm| arm.rig.host.id.as_str()).collect::<Vec<_>>();
+    assert_eq!(hosts, ["plain", "nec-core2-2008"]);
 }
 
 #[test]
@@ -38,6 +41,15 @@ fn what_the_caller_changes_counts_for_all_arms() {
     let options = super::set("device.rpm=10000");
     let [one, other] = arms(&super::read(&text, &options).expect("an experiment"));
     assert_eq!(format!("{one:?}"), format!("{other:?}"));
+}
+
+#[test]
+fn results_name_the_disk_of_an_arm() {
+    let one = outcome(&second("device = \"fixed-8ms\""));
+    let devices = one.rows.iter().map(|row| row.device.as_str()).collect::<Vec<_>>();
+    assert_eq!(devices, ["hdd-7200-2007", "fixed-8ms"]);
+    let words = to_table(&one, Style::default());
+    assert!(words.contains("other (noop), row, 4 s, on fixed-8ms"), "{words}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! What a row's tasks do: when they begin and end, how fast they go, where, and how durably.
 
 use super::{outcome, plan, refusal, table};
-use fairdisk_core::Prng;
+use fairdisk_core::{Prng, Span};
 use fairdisk_lab::outcome::RowOutcome;
-use fairdisk_lab::plan::Loaded;
+use fairdisk_lab::plan::{Loaded, Options};
 
 /// A run of four seconds of these tasks.
 fn four_seconds(tasks: &str) -> RowOutcome {
@@ -116,11 +116,39 @@ fn a_run_may_end_with_the_first_task_that_does() {
 }
 
 #[test]
+fn a_rate_of_its_own_replaces_that_of_the_defaults() {
+    let text = table("duration_s = 4\nseeds = 1", "{ group = \"a\", rate_iops = 20 }", "");
+    let row = outcome(&text.replace("[defaults]", "[defaults]\nrate_kib_per_s = 4")).rows.remove(0);
+    assert!((80.0..=81.0).contains(&row.total_ios.mean), "{row:?}");
+}
+
+#[test]
+fn mappings_are_not_synchronised_by_what_is_about_write() {
+    let both = "{ group = \"a\", op = \"write\", direct = false, mapped = true }, \
+                { group = \"b\", op = \"write\", direct = false }";
+    let text = table("duration_s = 4", both, "");
+    let plan = plan(&text.replace("[defaults]", "[defaults]\nsync = true\nfsync_every = 1"));
+    let tasks = plan.rows[0].load.build(&plan.rig.host, false, &mut Prng::new(1)).tasks;
+    assert_eq!([0, 1].map(|at: usize| tasks[at].write_through), [false, true]);
+    assert_eq!([0, 1].map(|at: usize| tasks[at].stream.flush.fsync.is_some()), [false, true]);
+}
+
+#[test]
+fn a_shortened_run_is_one_in_which_all_begin() {
+    let text = table("duration_s = 4", "{ group = \"a\", start_s = 3 }, { group = \"b\" }", "");
+    let options = |seconds| Options { duration: Some(Span::from_s(seconds)), ..Options::default() };
+    let refused = super::read(&text, &options(2)).expect_err("it ends before");
+    assert!(refused.contains("--duration 2s: a task begins only at 3 s"), "{refused}");
+    super::read(&text, &options(5)).expect("long enough");
+}
+
+#[test]
 fn what_tasks_cannot_do_is_refused() {
     let until = "until = \"done\"";
     let timed = "duration_s = 4";
     for (whole, keys, why) in [
-        (timed, "start_s = 4", "`start_s` is 4; allowed: 0 to less than 4"),
+        (timed, "start_s = 3.96", "`start_s` is 3.96; allowed: 0 to less than 3.95"),
+        (until, "start_s = 90000, ios = 1", "allowed: 0 to less than 86399.95"),
         (timed, "rate_iops = 5, rate_kib_per_s = 5", "exclude each other"),
         (timed, "rate_iops = 0", "expected a whole number from 1"),
         (timed, "sync = true", "`sync` is about what `write` writes"),

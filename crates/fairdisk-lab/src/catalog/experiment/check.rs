@@ -76,7 +76,7 @@ fn check_texts(experiment: &Experiment) -> Result<(), Wrong> {
 fn check_times(experiment: &Experiment) -> Result<(), Wrong> {
     let wrong = |key: &str, message: &str| Err((key.to_owned(), message.to_owned()));
     match (experiment.duration_s, experiment.until) {
-        (None, None) => return wrong("id", "missing key `duration_s` (or `until = \"done\"`)"),
+        (None, None) => return wrong("id", "missing key `duration_s` (or `until`)"),
         (Some(_), Some(Until::Done | Until::First)) => {
             return wrong("until", "`until` and `duration_s` exclude each other; drop one of them");
         }
@@ -97,6 +97,10 @@ fn check_times(experiment: &Experiment) -> Result<(), Wrong> {
     for (at, row) in experiment.rows.iter().enumerate() {
         let key = format!("row.{at}.duration_s");
         positive(&key, row.duration_s)?;
+        if row.duration_s.is_some() && experiment.until.is_some() {
+            let text = "`until` and `duration_s` exclude each other; drop one of them";
+            return Err((key, text.to_owned()));
+        }
         let value = row.duration_s.unwrap_or(1e6);
         demand(ramp < value, &key, value, format!("more than `ramp_s`, which is {ramp}"))?;
     }

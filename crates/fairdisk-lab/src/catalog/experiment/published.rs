@@ -141,7 +141,9 @@ impl Published {
     /// The rate of the named task at `at`, in million bytes per second.
     #[must_use]
     pub fn mb_per_s(&self, at: usize) -> Option<f64> {
-        let rate = |(_, list, unit): (_, Option<&Vec<f64>>, f64)| Some(list?.get(at)? * unit / 1e6);
+        let rate = |(_, list, unit): (_, Option<&Vec<f64>>, f64)| {
+            Some(list?.get(at)? * unit / 1e6).filter(|rate| !rate.is_nan())
+        };
         self.rates().into_iter().find_map(rate)
     }
 }

@@ -81,7 +81,7 @@ macro_rules! task_keys {
 
         impl Tasks {
             /// What they say, and of the rest what the defaults do.
-            pub(super) fn with(&self, defaults: &Defaults) -> Defaults {
+            fn merged(&self, defaults: &Defaults) -> Defaults {
                 Defaults { $($key: self.$key.clone().or_else(|| defaults.$key.clone()),)* }
             }
 
@@ -128,6 +128,24 @@ task_keys! {
     burst_ios: u32,
     rate_iops: NonZeroU64,
     rate_kib_per_s: NonZeroU64,
+}
+
+impl Tasks {
+    /// What they say, and of the rest what the defaults do. A rate of their own replaces one of the
+    /// defaults, whatever its unit.
+    pub(super) fn with(&self, defaults: &Defaults) -> Defaults {
+        let mut keys = self.merged(defaults);
+        match (self.rate_iops, self.rate_kib_per_s) {
+            (Some(_), None) => keys.rate_kib_per_s = None,
+            (None, Some(_)) => keys.rate_iops = None,
+            _ => {}
+        }
+        keys
+    }
+}
+
+const fn writes_by_call(op: OpMix, is_mapped: bool) -> bool {
+    !matches!(op, OpMix::Read) && !is_mapped
 }
 
 const fn one() -> u32 {
@@ -184,6 +202,8 @@ impl Experiment {
         let keys = tasks.with(&self.defaults);
         let bytes = |mib: u64| mib.saturating_mul(1 << 20);
         let block_bytes = keys.block_kib.unwrap_or(4).saturating_mul(1024);
+        let is_mapped = keys.mapped.unwrap_or(false);
+        let writes_by_call = writes_by_call(keys.op.unwrap_or(OpMix::Read), is_mapped);
         let of_ios = |iops: NonZeroU64| iops.checked_mul(NonZeroU64::new(block_bytes)?);
         let of_kib = |kib: NonZeroU64| kib.checked_mul(NonZeroU64::new(1024)?);
         Task {
@@ -196,12 +216,11 @@ impl Experiment {
             block_bytes,
             direct: keys.direct.unwrap_or(true),
             keeps_cache: keys.keeps_cache.unwrap_or(false),
-            mapped: keys.mapped.unwrap_or(false),
+            mapped: is_mapped,
             advice: keys.advice.unwrap_or_default(),
-            sync: keys.sync.unwrap_or(false),
-            fsync_every: keys.fsync_every,
-            end_fsync: keys.end_fsync.unwrap_or(false)
-                && keys.op.unwrap_or(OpMix::Read) != OpMix::Read,
+            sync: writes_by_call && keys.sync.unwrap_or(false),
+            fsync_every: keys.fsync_every.filter(|_| writes_by_call),
+            end_fsync: writes_by_call && keys.end_fsync.unwrap_or(false),
             bytes: keys.bytes_mib.filter(|_| !tasks.background).map(bytes),
             ios: keys.ios.filter(|_| !tasks.background).map(NonZeroU64::get),
             depth: keys.depth.unwrap_or(1),
@@ -222,7 +241,7 @@ impl Task {
 
     /// Whether it writes otherwise than by changing a mapping.
     pub(super) const fn writes_by_call(&self) -> bool {
-        !matches!(self.op, OpMix::Read) && !self.mapped
+        writes_by_call(self.op, self.mapped)
     }
 
     /// Whether it comes to its end by itself.

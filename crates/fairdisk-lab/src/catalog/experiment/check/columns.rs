@@ -24,6 +24,9 @@ pub(super) fn check_columns(
             Subject::Groups => (experiment.groups_of(row).len(), "groups"),
             Subject::Tasks => (row.task_names().count(), "named tasks"),
         };
+        if count == 0 {
+            return Err((path, format!("row `{}` has no {whom}; drop it", row.label)));
+        }
         if figures.len() != count {
             let name = format!("{}.{}", subject.key(), quantity.key());
             return Err((path, unlike(&name, figures.len(), row, count, whom)));

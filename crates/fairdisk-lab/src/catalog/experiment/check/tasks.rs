@@ -4,6 +4,8 @@ use super::volumes::MIB_MAX;
 use crate::catalog::allowed::{Wrong, demand, demand_in};
 use crate::catalog::error::unknown;
 use crate::catalog::experiment::{Experiment, OpMix, Row, Task, Tasks, Until, Volume, VolumeType};
+use crate::plan::START_SPREAD;
+use crate::run::RUN_MAX;
 use fairdisk_sim::workload::BlockSize;
 use std::num::NonZeroU64;
 
@@ -187,9 +189,10 @@ fn check_times(checked: &Checked<'_>, row: &Row, task: &Task) -> Result<(), Wron
     let Checked { experiment, tasks, .. } = checked;
     let duration = experiment.duration_s(row);
     if let Some(start) = tasks.start_s {
-        let most = duration.unwrap_or(1e6);
-        let allowed = format!("0 to less than {most}, when the run ends");
-        demand((0.0..most).contains(&start), &checked.key("start_s"), start, allowed)?;
+        let end = duration.unwrap_or(RUN_MAX.as_ns() as f64 / 1e9);
+        let spread = START_SPREAD.as_ns() as f64 / 1e9;
+        let allowed = format!("0 to less than {}, just before the run ends", end - spread);
+        demand((0.0..end - spread).contains(&start), &checked.key("start_s"), start, allowed)?;
     }
     let keys = tasks.with(&experiment.defaults);
     let allowed = format!("1 to {MIB_MAX}");
