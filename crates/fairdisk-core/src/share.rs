@@ -12,6 +12,9 @@ impl Weight {
     pub const MAX: u32 = 10_000;
     /// What a group has that asks for nothing.
     pub const DEFAULT: Self = Self(100);
+    /// A weight is so many on the scale of `blkio.weight`, of cgroup v1: the defaults are 100 and
+    /// 500.
+    pub const BLKIO_SCALE: u32 = 5;
 
     /// The weight `value`, or `None` outside 1 to 10000.
     #[must_use]

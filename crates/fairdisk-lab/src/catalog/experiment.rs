@@ -14,7 +14,7 @@ use super::error::CatalogError;
 use super::library::{Document, beside};
 use super::overrides::Override;
 use super::source::Source;
-use fairdisk_core::{Qos, Rates, Span};
+use fairdisk_core::{Qos, Rates, Span, Weight};
 use serde::Deserialize;
 use std::num::NonZeroU64;
 
@@ -179,14 +179,11 @@ impl Volume {
 
 const GIB: f64 = (1u64 << 30) as f64;
 
-/// A `blkio.weight` divided by this is the same on Fairdisk's scale: the defaults are 500 and 100.
-pub(crate) const BLKIO_SCALE: u32 = 5;
-
 impl Group {
     /// Its weight, if it says one.
     #[must_use]
     pub fn weight(&self) -> Option<u32> {
-        self.weight.or(self.blkio_weight.map(|weight| weight / BLKIO_SCALE))
+        self.weight.or(self.blkio_weight.map(|weight| weight / Weight::BLKIO_SCALE))
     }
 
     /// Its floor, ceiling and latency target.

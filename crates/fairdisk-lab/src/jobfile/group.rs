@@ -1,6 +1,7 @@
 //! Which group a job belongs to and what the group is due: Fairdisk's keys and fio's cgroup keys.
 
 use super::limits::Limits;
+use fairdisk_core::Weight;
 use serde::Serialize;
 
 /// A job's group.
@@ -28,10 +29,6 @@ pub enum GroupShare {
     CgroupWeight(u16),
 }
 
-/// A weight of cgroup v1 divided by this is the same share on the scale of cgroup v2: their
-/// defaults are 500 and 100.
-const CGROUP_V1_SCALE: u16 = 5;
-
 impl GroupShare {
     /// The weight in effect, 1 to 10000, default 100.
     #[must_use]
@@ -40,7 +37,7 @@ impl GroupShare {
             Self::Default => 100,
             Self::Weight(weight) => weight,
             Self::IoPrio(priority) => 25 * (8 - u16::from(priority.min(7))),
-            Self::CgroupWeight(weight) => (weight / CGROUP_V1_SCALE).max(1),
+            Self::CgroupWeight(weight) => (weight / Weight::BLKIO_SCALE as u16).max(1),
         }
     }
 }

@@ -10,7 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use fairdisk_core::tree::{Forest, Tree};
-use fairdisk_core::{GroupId, Share, Span, WeightMap};
+use fairdisk_core::{GroupId, Share, Span, Weight, WeightMap};
 
 /// The only group, or the one of everything that was not moved elsewhere.
 pub(super) const ROOT: u32 = 0;
@@ -20,11 +20,10 @@ const WEIGHT_MIN: u32 = 100;
 const WEIGHT_MAX: u32 = 1000;
 pub(super) const WEIGHT_DEFAULT: u64 = 500;
 const WEIGHT_ROOT: u64 = 1000;
-/// A weight of the common scale is so many on this one: the defaults are 100 and 500.
-const WEIGHT_SCALE: u32 = 5;
 
 /// The range on the common scale.
-pub(crate) const BLKIO_WEIGHTS: [u32; 2] = [WEIGHT_MIN / WEIGHT_SCALE, WEIGHT_MAX / WEIGHT_SCALE];
+pub(crate) const BLKIO_WEIGHTS: [u32; 2] =
+    [WEIGHT_MIN / Weight::BLKIO_SCALE, WEIGHT_MAX / Weight::BLKIO_SCALE];
 
 /// Binary digits behind the point of what groups are charged.
 const SERVICE_SHIFT: u32 = 12;
@@ -34,7 +33,7 @@ fn blkio_weight(group: GroupId, share: Share) -> u64 {
     if group == GroupId::ROOT && share == Share::DEFAULT {
         return WEIGHT_ROOT;
     }
-    let weight = WEIGHT_SCALE * share.weight(WeightMap::LinearHigh0).get();
+    let weight = Weight::BLKIO_SCALE * share.weight(WeightMap::LinearHigh0).get();
     weight.clamp(WEIGHT_MIN, WEIGHT_MAX).into()
 }
 
@@ -230,7 +229,6 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairdisk_core::Weight;
 
     /// Spec: cfq, section 8.
     #[test]

@@ -3,7 +3,7 @@
 use super::check_names;
 use crate::catalog::allowed::{Wrong, demand, demand_in};
 use crate::catalog::error::unknown;
-use crate::catalog::experiment::{BLKIO_SCALE, Group};
+use crate::catalog::experiment::Group;
 use fairdisk_core::{Contradiction, Weight};
 use std::collections::BTreeMap;
 
@@ -17,12 +17,12 @@ pub(super) fn check_groups(path: &str, groups: &[Group]) -> Result<(), Wrong> {
         demand_in(0..=7, &key("priority"), group.priority, "0 (high) to 7 (low)")?;
         let weight = group.weight.unwrap_or(1);
         demand(Weight::new(weight).is_some(), &key("weight"), weight, "1 to 10000")?;
-        let weight = group.blkio_weight.unwrap_or(BLKIO_SCALE);
-        let fits = group.blkio_weight.is_none() || (100..=1000).contains(&weight);
-        let allowed = format!("100 to 1000, in steps of {BLKIO_SCALE}");
-        let is_step = weight.is_multiple_of(BLKIO_SCALE);
-        demand(fits && is_step, &key("blkio_weight"), weight, allowed)?;
-        if group.blkio_weight.is_some() && (group.weight.is_some() || group.priority.is_some()) {
+        let blkio = group.blkio_weight;
+        let step = Weight::BLKIO_SCALE;
+        let fits = blkio.is_none_or(|it| (100..=1000).contains(&it) && it.is_multiple_of(step));
+        let allowed = format!("100 to 1000, in steps of {step}");
+        demand(fits, &key("blkio_weight"), blkio.unwrap_or_default(), allowed)?;
+        if blkio.is_some() && (group.weight.is_some() || group.priority.is_some()) {
             let text = format!(
                 "group `{}` has a `weight` or `priority` too; drop one of them",
                 group.name
