@@ -84,14 +84,6 @@ macro_rules! task_keys {
             fn merged(&self, defaults: &Defaults) -> Defaults {
                 Defaults { $($key: self.$key.clone().or_else(|| defaults.$key.clone()),)* }
             }
-
-            /// Whether they say it themselves.
-            pub(super) fn say(&self, key: &str) -> bool {
-                match key {
-                    $(stringify!($key) => self.$key.is_some(),)*
-                    _ => false,
-                }
-            }
         }
 
         impl Defaults {
@@ -141,6 +133,11 @@ impl Tasks {
             _ => {}
         }
         keys
+    }
+
+    /// Whether they say it themselves.
+    pub(super) fn say(&self, key: &str) -> bool {
+        self.merged(&Defaults::default()).say(key)
     }
 }
 
