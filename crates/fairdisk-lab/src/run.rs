@@ -1,9 +1,11 @@
 //! Ensembles: every arm, row and seed of a plan, on all cores, with the same result on any number
 //! of them.
 
+mod group_run;
 mod ramp;
 mod watch;
 
+pub use group_run::GroupRun;
 pub use watch::Kept;
 
 use crate::plan::{GroupNumbers, Obstacle, Plan, PlannedArm, PlannedRow, Setup};
@@ -19,33 +21,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use watch::Watch;
-
-/// What one group did in one run.
-#[derive(Clone, Debug, Default)]
-pub struct GroupRun {
-    /// Finished I/Os.
-    pub ios: u64,
-    /// Of these, reads.
-    pub reads: u64,
-    /// Bytes both ways.
-    pub bytes: u64,
-    /// From system call to return.
-    pub latency: Histogram,
-    /// How long the disk was busy for the group: time from one completion to the next.
-    pub device_time: Span,
-    /// How long its turns were, waits for its tasks included, if the scheduler charges it by that.
-    pub charged: Option<Span>,
-    /// What the simulated disk did for the group, in time of the whole disk; zero on real files.
-    pub work: Span,
-    /// The longest a request waited for the disk, those that still wait at the end included.
-    pub wait_max: Span,
-    /// How often a task had to wait for a request slot.
-    pub slot_waits: u64,
-    /// I/Os that failed.
-    pub errors: u64,
-    /// What became of its floor and ceiling; in the lab, if it has one.
-    pub kept: Option<Kept>,
-}
 
 /// What the tasks of one line of the report did in one run.
 #[derive(Clone, Debug)]
@@ -132,31 +107,6 @@ pub struct RunResult {
     pub completed: u64,
     /// Bios still on their way at the end.
     pub in_flight: u64,
-}
-
-impl GroupRun {
-    /// How long it had the disk, as the scheduler counts it, or the disk was busy for it.
-    #[must_use]
-    pub fn disk_time(&self) -> Span {
-        self.charged.unwrap_or(self.device_time)
-    }
-
-    /// Adds what the group did on another disk.
-    fn add(&mut self, other: &Self) {
-        self.ios += other.ios;
-        self.reads += other.reads;
-        self.bytes += other.bytes;
-        self.latency.merge(&other.latency);
-        self.device_time += other.device_time;
-        self.charged = self.charged.zip(other.charged).map(|(one, two)| one + two);
-        self.work += other.work;
-        self.wait_max = self.wait_max.max(other.wait_max);
-        self.slot_waits += other.slot_waits;
-        self.errors += other.errors;
-        if let (Some(kept), Some(other)) = (&mut self.kept, &other.kept) {
-            kept.add(other);
-        }
-    }
 }
 
 impl RunResult {

@@ -85,10 +85,15 @@ pub(super) fn measure(
         Quantity::MbPerS => per_second(bytes / 1e6),
         Quantity::MibPerS => per_second(bytes / MIB),
         Quantity::KibPerS => per_second(bytes / 1024.0),
-        Quantity::BytesPercent => Some(100.0 * part(bytes, total_bytes(run) as f64)),
+        Quantity::BytesPercent => {
+            Some(100.0 * part(bytes, GroupRun::together(&run.groups).bytes as f64))
+        }
         Quantity::Seconds => deeds.is_finished.then_some(seconds),
         Quantity::TimeMs => Some(ms(deeds.disk_time)),
-        Quantity::TimePercent => Some(100.0 * part(deeds.disk_time.as_ns() as f64, all_time(run))),
+        Quantity::TimePercent => {
+            let all = GroupRun::together(run.groups.iter().chain([&run.root])).disk_time();
+            Some(100.0 * part(deeds.disk_time.as_ns() as f64, all.as_ns() as f64))
+        }
         Quantity::LatencyMeanMs => {
             latency(deeds.latency.sum()).map(|sum| sum / deeds.latency.count() as f64)
         }
@@ -106,14 +111,14 @@ fn deeds(load: &dyn Load, run: &RunResult, whom: &Whom) -> Option<Deeds> {
     if run.end == RunEnd::GivenUp {
         return None;
     }
-    match whom {
-        Whom::All => Some(of_groups(run, run.groups.iter())),
+    let groups = match whom {
+        Whom::All => GroupRun::together(&run.groups),
         Whom::Group { members, .. } => {
-            Some(of_groups(run, members.iter().filter_map(|at| run.groups.get(*at))))
+            GroupRun::together(members.iter().filter_map(|at| run.groups.get(*at)))
         }
         Whom::Task { at, .. } => {
             let task = run.tasks.get(*at)?;
-            Some(Deeds {
+            return Some(Deeds {
                 ios: task.ios,
                 bytes: task.bytes,
                 elapsed: task.elapsed,
@@ -121,37 +126,16 @@ fn deeds(load: &dyn Load, run: &RunResult, whom: &Whom) -> Option<Deeds> {
                 latency: task.latency.clone(),
                 is_finished: task.finished,
                 is_cut_off: !task.finished && load.has_end(*at),
-            })
+            });
         }
-    }
-}
-
-/// What these groups did together.
-fn of_groups<'a>(run: &RunResult, groups: impl Iterator<Item = &'a GroupRun>) -> Deeds {
-    let nothing = Deeds {
-        ios: 0,
-        bytes: 0,
+    };
+    Some(Deeds {
+        ios: groups.ios,
+        bytes: groups.bytes,
         elapsed: run.elapsed,
-        disk_time: Span::ZERO,
-        latency: Histogram::new(),
+        disk_time: groups.disk_time(),
+        latency: groups.latency,
         is_finished: run.done,
         is_cut_off: false,
-    };
-    groups.fold(nothing, |mut deeds, group| {
-        deeds.ios += group.ios;
-        deeds.bytes += group.bytes;
-        deeds.disk_time += group.disk_time();
-        deeds.latency.merge(&group.latency);
-        deeds
     })
-}
-
-fn total_bytes(run: &RunResult) -> u64 {
-    run.groups.iter().map(|group| group.bytes).sum()
-}
-
-/// How long everybody together had the disk, the root group included.
-fn all_time(run: &RunResult) -> f64 {
-    let groups = run.groups.iter().chain([&run.root]);
-    groups.map(|group| group.disk_time().as_ns() as f64).sum()
 }
