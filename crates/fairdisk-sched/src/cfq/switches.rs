@@ -28,7 +28,16 @@ pub struct Switch {
 }
 
 /// The revisions in order, 2.6.25 (without any of the switches) left out.
-pub const REVISIONS: &[&str] = &["cfq-2.6.32", "cfq-2.6.33-rc1", "cfq-2.6.33", "cfq-2.6.34"];
+pub const REVISIONS: &[&str] = &[
+    "cfq-2.6.27",
+    "cfq-2.6.28",
+    "cfq-2.6.29",
+    "cfq-2.6.30",
+    "cfq-2.6.32",
+    "cfq-2.6.33-rc1",
+    "cfq-2.6.33",
+    "cfq-2.6.34",
+];
 
 macro_rules! switches {
     ($($revision:expr => { $(
@@ -111,17 +120,23 @@ impl Switches {
 }
 
 switches! {
-    Some("cfq-2.6.32") => {
+    Some("cfq-2.6.27") => {
         idle_when_drained "B01" "7b679138b32" "Jens Axboe" "2.6.27-rc1" []
             "no idle wait while any request is in the driver";
+    }
+    Some("cfq-2.6.28") => {
         queueing_sampled "B02" "45333d5a312" "Carroll" "2.6.28-rc1" []
             "whether the device queues commands is sampled under load, and believed to begin with";
         flash_never_idles "B03" "a68bbddba48, f7d7b7a7a3d" "Jens Axboe" "2.6.28-rc1" []
             "no idle wait on a non-rotational device that queues commands";
+    }
+    Some("cfq-2.6.29") => {
         sole_queue_uncapped "B04" "30e0dc28bff" "Jens Axboe" "2.6.29-rc1" []
             "a queue alone may have any number of requests at the device (until B07)";
         real_time_preempts "B05" "3a9a3f6cc55" "Shah" "2.6.29-rc4" []
             "a real-time request takes the disk from a queue that is not real-time";
+    }
+    Some("cfq-2.6.30") => {
         noidle_flag "B06" "aeb6fafb8fa" "Jens Axboe" "2.6.30-rc1" []
             "no idle wait after a request whose submitter said that it will not be back soon";
         dispatch_one "B07" "2f5cb7381b7" "Jens Axboe" "2.6.30-rc1" []
@@ -138,6 +153,8 @@ switches! {
             "a task's first request counts as no seek";
         close_by_default "B14" "04dc6e71a28" "Jeff Moyer" "2.6.30-rc4" []
             "without enough samples 8192 sectors count as close";
+    }
+    Some("cfq-2.6.32") => {
         no_mix_with_async "B16" "5ad531db6e0" "Jens Axboe" "2.6.32-rc1" []
             "a queue that is waited for starts nothing while asynchronous requests are in the driver";
         next_after_any "B17" "06d2188644c" "Jeff Moyer" "2.6.32-rc1" []
