@@ -32,12 +32,13 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    pub(crate) const fn new(queueing_latched: bool) -> Self {
+    /// What is unknown to begin with counts as `queueing`.
+    pub(crate) const fn new(queueing: bool) -> Self {
         Self {
             in_driver: 0,
             sync_flight: 0,
             outstanding: 0,
-            queueing: !queueing_latched,
+            queueing,
             together: false,
             active_context: NIL,
             last_position: Lba(0),
@@ -84,8 +85,7 @@ mod tests {
     /// Spec: cfq, section 8: 50 qualified completions leave it unchanged, the 51st decides.
     #[test]
     fn golden_queueing_detection() {
-        let mut driver = Driver::new(false);
-        assert!(driver.queueing, "it is believed in to begin with");
+        let mut driver = Driver::new(true);
         driver.in_driver = 2;
         for _ in 0..50 {
             driver.sample_depth(6);
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_latch_closes_above_four_and_stays() {
-        let mut driver = Driver::new(true);
+        let mut driver = Driver::new(false);
         (0..4).for_each(|_| driver.activated(Lba(0), true));
         assert!(!driver.queueing);
         driver.activated(Lba(0), true);

@@ -62,7 +62,7 @@ impl Cfq {
         Self {
             tunables,
             ticker: Ticker::new(params.hz, params.tick_phase),
-            driver: Driver::new(tunables.quirks.q6_queueing_latched),
+            driver: Driver::new(tunables.queues_at_first()),
             layers: Vec::new(),
             queues: Vec::new(),
             free_queues: Vec::new(),

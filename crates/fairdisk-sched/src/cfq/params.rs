@@ -45,6 +45,9 @@ pub struct CfqParams {
     pub key_offset: bool,
     /// Whether the slice clock starts at the first completion (or at the first dispatch).
     pub slice_from_completion: bool,
+    /// Whether the device was seen to queue commands before the run began, as on a machine that was
+    /// in use: it counts as queueing until it is seen not to.
+    pub queueing_seen: bool,
     /// Tells the switches that look at it to prefer short waits to throughput.
     pub low_latency: bool,
     /// Tells the switch `group_isolation` to keep queues that are not waited for in their group.
@@ -127,6 +130,7 @@ impl Default for CfqParams {
             serve_together: false,
             key_offset: true,
             slice_from_completion: true,
+            queueing_seen: false,
             low_latency: true,
             group_isolation: false,
             quirks: Quirks::HISTORICAL,
@@ -155,6 +159,7 @@ pub(crate) struct Tunables {
     pub(crate) serve_together: bool,
     pub(crate) key_offset: bool,
     pub(crate) slice_from_completion: bool,
+    pub(crate) queueing_seen: bool,
     pub(crate) quirks: Quirks,
 }
 
@@ -183,8 +188,14 @@ impl Tunables {
             serve_together: params.serve_together,
             key_offset: params.key_offset,
             slice_from_completion: params.slice_from_completion,
+            queueing_seen: params.queueing_seen,
             quirks: params.quirks.mended_by(&params.switches),
         }
+    }
+
+    /// Whether a device of which nothing was seen since counts as queueing commands.
+    pub(crate) const fn queues_at_first(&self) -> bool {
+        self.queueing_seen || !self.quirks.q6_queueing_latched
     }
 
     /// A span to wait, in jiffies: one at least, unless it is none.

@@ -34,8 +34,10 @@ pub(super) struct Sample {
 }
 
 impl Queueing {
-    pub(super) const fn new(on: &Switches) -> Self {
+    /// `seen`: that it does was seen before.
+    pub(super) const fn new(on: &Switches, seen: bool) -> Self {
         let known = match (on.queueing_tristate, on.queueing_sampled) {
+            _ if seen => Known::Yes,
             (true, _) => Known::Nothing,
             (false, true) => Known::Yes,
             (false, false) => Known::No,
@@ -97,7 +99,7 @@ mod tests {
     #[test]
     fn golden_the_51st_sample_decides() {
         let on = switches(&[]);
-        let mut queueing = Queueing::new(&on);
+        let mut queueing = Queueing::new(&on, false);
         (0..50).for_each(|_| queueing.sample(LOADED, &on));
         assert!(queueing.is_likely(), "it is believed in to begin with");
         queueing.sample(LOADED, &on);
@@ -109,7 +111,7 @@ mod tests {
     #[test]
     fn once_seen_it_is_believed_with_three_states() {
         let on = switches(&["queueing_tristate"]);
-        let mut queueing = Queueing::new(&on);
+        let mut queueing = Queueing::new(&on, false);
         assert_eq!(queueing.known, Known::Nothing);
         (0..51).for_each(|_| queueing.sample(LOADED, &on));
         assert_eq!(queueing.known, Known::No);
@@ -122,7 +124,7 @@ mod tests {
     #[test]
     fn a_queue_that_is_waited_for_says_nothing_of_the_device() {
         let on = switches(&["queueing_not_misjudged"]);
-        let mut queueing = Queueing::new(&on);
+        let mut queueing = Queueing::new(&on, false);
         let starved = Sample { waited_for: Some(4), ..LOADED };
         (0..200).for_each(|_| queueing.sample(starved, &on));
         assert!(queueing.is_likely());

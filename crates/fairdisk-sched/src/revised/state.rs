@@ -112,7 +112,7 @@ impl State {
             device: Device {
                 in_driver: [0; 2],
                 in_flight: [0; 2],
-                queueing: Queueing::new(&on),
+                queueing: Queueing::new(&on, params.queueing_seen),
                 non_rotational: false,
                 active_context: NIL,
                 last_position: Lba(0),

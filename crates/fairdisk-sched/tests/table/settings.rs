@@ -287,6 +287,7 @@ fn set_cfq(params: &mut CfqParams, key: &str, value: &str) -> Result<(), String>
         "q8_idle_while_busy" => put(&mut quirks.q8_idle_while_busy, value),
         "group_isolation" => put(&mut params.group_isolation, value),
         "low_latency" => put(&mut params.low_latency, value),
+        "queueing_seen" => put(&mut params.queueing_seen, value),
         "revision" => {
             let switches = Switches::of_revision(value);
             params.switches = switches.ok_or_else(|| format!("no revision is called {value}"))?;

@@ -21,6 +21,8 @@ pub(super) struct CfqFile {
     slice_idle_ms: u32,
     key_offset: bool,
     slice_from_completion: bool,
+    #[serde(default)]
+    queueing_seen: bool,
     #[serde(default = "yes")]
     low_latency: bool,
     #[serde(default)]
@@ -76,6 +78,7 @@ impl File {
             serve_together: CfqParams::default().serve_together,
             key_offset: file.key_offset,
             slice_from_completion: file.slice_from_completion,
+            queueing_seen: file.queueing_seen,
             low_latency: file.low_latency,
             group_isolation: file.group_isolation,
             switches: self.switches(source)?,
