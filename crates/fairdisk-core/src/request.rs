@@ -150,6 +150,21 @@ pub enum IoClass {
     Idle,
 }
 
+impl IoClass {
+    /// How many ranks there are.
+    pub const RANKS: usize = 3;
+
+    /// The order in which classes are served, from 0. Where none is set, that is best effort.
+    #[must_use]
+    pub const fn rank(self) -> usize {
+        match self {
+            Self::RealTime => 0,
+            Self::None | Self::BestEffort => 1,
+            Self::Idle => 2,
+        }
+    }
+}
+
 /// An I/O priority: a class and a level from 0 (best) to 7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IoPrio {

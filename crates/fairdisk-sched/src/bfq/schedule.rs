@@ -10,7 +10,7 @@ use fairdisk_core::{Instant, IoClass, Span};
 pub(super) const NIL: u32 = u32::MAX;
 /// The node of the root group; what lies in no group lies there.
 pub(super) const ROOT: u32 = 0;
-const CLASSES: usize = 3;
+const CLASSES: usize = IoClass::RANKS;
 /// What a level is worth, and how many weights of queues are told apart: none, those of eight
 /// levels, raised ones.
 const LEVEL_WEIGHT: usize = 10;
@@ -18,19 +18,11 @@ const QUEUE_WEIGHTS: usize = 10;
 const QUEUE_KINDS: usize = QUEUE_WEIGHTS * CLASSES;
 /// The largest weight of a group.
 pub(super) const GROUP_WEIGHT_MAX: usize = 1000;
-const ORDINARY: usize = 1;
-const IDLE: usize = 2;
+const ORDINARY: usize = IoClass::BestEffort.rank();
+const IDLE: usize = IoClass::Idle.rank();
 /// The idle class is passed over for so long at most, so that it does not starve. (That it is so is
 /// in the documentation, how often is not.)
 const IDLE_CLASS_AFTER: Span = Span::from_ms(200);
-
-const fn rank(class: IoClass) -> usize {
-    match class {
-        IoClass::RealTime => 0,
-        IoClass::None | IoClass::BestEffort => ORDINARY,
-        IoClass::Idle => IDLE,
-    }
-}
 
 /// What is served: a queue, or a group of them.
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +137,7 @@ impl Schedule {
 
     /// A new queue of `group`.
     pub(super) fn make_queue(&mut self, group: u32, class: IoClass, weight: u32) -> u32 {
-        self.make(Entity::new(group, NIL, rank(class), weight))
+        self.make(Entity::new(group, NIL, class.rank(), weight))
     }
 
     /// The queue is gone; it must not be active.
@@ -170,7 +162,7 @@ impl Schedule {
     pub(super) fn set_class(&mut self, entity: u32, class: IoClass) {
         let entity = &mut self.entities[entity as usize];
         debug_assert!(!entity.active, "it stands in the line of its class");
-        entity.class = rank(class);
+        entity.class = class.rank();
     }
 
     /// Puts a group into another. What would be a circle is not done.

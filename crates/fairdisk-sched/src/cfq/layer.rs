@@ -17,11 +17,7 @@ const CLASS_STEP: Jiffies = 1 << 60;
 
 impl ServiceKey {
     pub(crate) const fn new(class: IoClass, key: Jiffies) -> Self {
-        let rank = match class {
-            IoClass::RealTime => -1,
-            IoClass::None | IoClass::BestEffort => 0,
-            IoClass::Idle => 1,
-        };
+        let rank = class.rank() as i64 - IoClass::BestEffort.rank() as i64;
         Self(rank * CLASS_STEP + key)
     }
 

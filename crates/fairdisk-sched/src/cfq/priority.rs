@@ -7,12 +7,8 @@ pub(crate) const PRIORITIES: usize = 2 * IoPrio::LEVELS as usize + 1;
 
 /// The number of a priority: no class is best effort.
 pub(crate) const fn number(class: IoClass, level: u8) -> usize {
-    let levels = IoPrio::LEVELS as usize;
-    match class {
-        IoClass::RealTime => level as usize,
-        IoClass::None | IoClass::BestEffort => levels + level as usize,
-        IoClass::Idle => 2 * levels,
-    }
+    let level = if matches!(class, IoClass::Idle) { 0 } else { level };
+    class.rank() * IoPrio::LEVELS as usize + level as usize
 }
 
 /// What a queue is served by. A change does not move it in its tree before it is put there next.

@@ -7,7 +7,7 @@ use fairdisk_core::tree::Tree;
 use fairdisk_core::{Instant, IoClass, IoPrio, Lba, Span, TaskId};
 
 /// Classes of tasks in a group; a lower number goes first.
-pub(super) const CLASSES: usize = 3;
+pub(super) const CLASSES: usize = IoClass::RANKS;
 
 /// A queue.
 #[derive(Clone, Debug)]
@@ -63,11 +63,7 @@ impl Queue {
 
     /// Its class in the group; what is asynchronous is ordinary.
     pub(super) const fn class(&self) -> usize {
-        match self.ioprio.class {
-            IoClass::RealTime => 0,
-            IoClass::None | IoClass::BestEffort => 1,
-            IoClass::Idle => 2,
-        }
+        self.ioprio.class.rank()
     }
 
     /// Its weight in the class: 8 at level 0, 1 at level 7.

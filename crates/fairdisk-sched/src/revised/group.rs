@@ -14,24 +14,14 @@ pub(super) const NOIDLE: usize = 1;
 pub(super) const SYNC: usize = 2;
 const KINDS: usize = 3;
 
-/// The classes, by the order of their trees.
-pub(super) const BEST_EFFORT: usize = 0;
-pub(super) const REAL_TIME: usize = 1;
-pub(super) const IDLE: usize = 2;
-const CLASSES: usize = 3;
+/// Classes by rank, which is the order in which they are served.
+pub(super) const BEST_EFFORT: usize = IoClass::BestEffort.rank();
+pub(super) const IDLE: usize = IoClass::Idle.rank();
+const CLASSES: usize = IoClass::RANKS;
 
 /// The tree of the idle class.
-const IDLE_TREE: usize = 2 * KINDS;
+const IDLE_TREE: usize = IDLE * KINDS;
 const TREES: usize = IDLE_TREE + 1;
-
-/// The number of a class.
-pub(super) const fn class_number(class: IoClass) -> usize {
-    match class {
-        IoClass::RealTime => REAL_TIME,
-        IoClass::None | IoClass::BestEffort => BEST_EFFORT,
-        IoClass::Idle => IDLE,
-    }
-}
 
 /// The tree for a kind of queue in a class.
 pub(super) const fn tree_number(class: usize, kind: usize) -> usize {
@@ -43,22 +33,18 @@ pub(super) const fn tree_of(queue: &Queue, on: &Switches) -> usize {
     if !on.class_trees {
         return tree_number(BEST_EFFORT, SYNC);
     }
-    let class = class_number(queue.priority.class);
     let kind = match (on.noidle_trees, queue.sync, queue.idle_window) {
         (true, false, _) => ASYNC,
         (true, true, false) => NOIDLE,
         _ => SYNC,
     };
-    tree_number(class, kind)
+    tree_number(queue.priority.class.rank(), kind)
 }
 
 /// Whether it is one of the trees of queues that are not waited for.
 pub(super) const fn is_noidle(tree: usize) -> bool {
     tree != IDLE_TREE && tree % KINDS == NOIDLE
 }
-
-/// The classes in the order in which they are served.
-const SERVED: [usize; CLASSES] = [REAL_TIME, BEST_EFFORT, IDLE];
 
 #[derive(Clone, Debug)]
 pub(super) struct Group {
@@ -115,7 +101,7 @@ impl Group {
 
     /// The class to serve: the first that has a queue.
     pub(super) fn first_class(&self) -> usize {
-        SERVED.into_iter().find(|class| self.busy[*class] > 0).unwrap_or(IDLE)
+        (0..CLASSES).find(|class| self.busy[*class] > 0).unwrap_or(IDLE)
     }
 
     /// The trees of a class, in the order in which equal first keys are preferred.
@@ -126,7 +112,7 @@ impl Group {
 
     /// All trees in the order in which they are drained.
     pub(super) fn all_trees() -> impl Iterator<Item = usize> {
-        SERVED.into_iter().flat_map(Self::trees_of)
+        (0..CLASSES).flat_map(Self::trees_of)
     }
 
     /// How many queues of a class a workload is planned for.

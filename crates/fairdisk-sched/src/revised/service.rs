@@ -1,6 +1,6 @@
 //! Where queues stand: the service trees and the keys in them (spec: cfq, sections 2.5, 3.1, 4.2).
 
-use super::group::{class_number, is_noidle, tree_of};
+use super::group::{is_noidle, tree_of};
 use super::groups::ROOT;
 use super::queue::Place;
 use super::state::State;
@@ -80,7 +80,7 @@ impl State {
         let q = &mut self.queues[queue as usize];
         q.on_tree = true;
         q.place = place;
-        q.counted = class_number(q.priority.class);
+        q.counted = q.priority.class.rank();
         self.groups[place.group].enter(q.counted, q.sync);
         self.busy += 1;
         if self.on.group_tree && self.groups[place.group].queues == 1 {

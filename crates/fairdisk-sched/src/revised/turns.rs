@@ -2,7 +2,7 @@
 //! (spec: cfq, sections 2.4, 2.9, 3.2, 3.6, 4.5, 4.8, 4.9).
 
 use super::close::Aim;
-use super::group::{IDLE, SYNC, class_number};
+use super::group::{IDLE, SYNC};
 use super::state::State;
 use crate::cfq::dispatch::Step;
 use crate::cfq::jiffies::Jiffies;
@@ -131,7 +131,7 @@ impl State {
         if !(self.low_latency && self.on.slice_scaling) {
             return slice;
         }
-        let (group, class) = (q.place.group, class_number(q.priority.class));
+        let (group, class) = (q.place.group, q.priority.class.rank());
         if class == IDLE {
             return slice;
         }
