@@ -426,3 +426,11 @@ pub struct Description {
     /// bound.
     pub overtaken_max: Option<u32>,
 }
+
+impl Description {
+    /// An elevator that promises no bounds.
+    #[must_use]
+    pub const fn new(name: &'static str, handover: Handover) -> Self {
+        Self { name, handover, wait_max: None, overtaken_max: None }
+    }
+}

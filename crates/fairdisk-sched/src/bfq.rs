@@ -430,7 +430,7 @@ impl Elevator for Bfq {
     }
 
     fn describe(&self) -> Description {
-        Description { name: "bfq", handover: Handover::Single, wait_max: None, overtaken_max: None }
+        Description::new("bfq", Handover::Single)
     }
 
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {

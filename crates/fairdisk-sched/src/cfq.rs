@@ -95,12 +95,7 @@ impl Elevator for Cfq {
     }
 
     fn describe(&self) -> Description {
-        Description {
-            name: "cfq-2.6.25",
-            handover: Handover::Batch,
-            wait_max: None,
-            overtaken_max: None,
-        }
+        Description::new("cfq-2.6.25", Handover::Batch)
     }
 
     fn activate(&mut self, _now: Instant, id: RequestId) {

@@ -246,12 +246,7 @@ impl Elevator for Deadline {
     fn describe(&self) -> Description {
         // Deadlines are checked only between batches, and a batch takes as long as the device
         // makes it take: there is no bound to state.
-        Description {
-            name: "deadline",
-            handover: Handover::Single,
-            wait_max: None,
-            overtaken_max: None,
-        }
+        Description::new("deadline", Handover::Single)
     }
 
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {

@@ -435,12 +435,7 @@ impl Elevator for Fair {
     }
 
     fn describe(&self) -> Description {
-        Description {
-            name: "fair",
-            handover: Handover::Single,
-            wait_max: None,
-            overtaken_max: None,
-        }
+        Description::new("fair", Handover::Single)
     }
 
     fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {

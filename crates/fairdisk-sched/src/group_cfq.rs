@@ -219,12 +219,8 @@ impl Elevator for GroupCfq {
     }
 
     fn describe(&self) -> Description {
-        Description {
-            name: "group-cfq",
-            handover: Handover::Batch,
-            wait_max: self.inner.patience.as_ref().map(Patience::bound),
-            overtaken_max: None,
-        }
+        let wait_max = self.inner.patience.as_ref().map(Patience::bound);
+        Description { wait_max, ..Description::new("group-cfq", Handover::Batch) }
     }
 
     fn activate(&mut self, _now: Instant, id: RequestId) {

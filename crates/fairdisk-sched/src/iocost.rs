@@ -394,12 +394,7 @@ impl Elevator for Iocost {
     }
 
     fn describe(&self) -> Description {
-        Description {
-            name: "iocost",
-            handover: Handover::Single,
-            wait_max: None,
-            overtaken_max: None,
-        }
+        Description::new("iocost", Handover::Single)
     }
 
     fn merged(&mut self, now: Instant, request: &Request, how: Merge) {

@@ -321,12 +321,7 @@ impl Elevator for Iolatency {
     }
 
     fn describe(&self) -> Description {
-        Description {
-            name: "iolatency",
-            handover: Handover::Single,
-            wait_max: None,
-            overtaken_max: None,
-        }
+        Description::new("iolatency", Handover::Single)
     }
 
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {

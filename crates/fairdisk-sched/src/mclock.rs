@@ -238,12 +238,7 @@ impl Elevator for Mclock {
     }
 
     fn describe(&self) -> Description {
-        Description {
-            name: "mclock",
-            handover: Handover::Single,
-            wait_max: None,
-            overtaken_max: None,
-        }
+        Description::new("mclock", Handover::Single)
     }
 
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {

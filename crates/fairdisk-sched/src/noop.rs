@@ -58,12 +58,7 @@ impl Elevator for Noop {
     fn configure(&mut self, _now: Instant, _change: &Change) {}
 
     fn describe(&self) -> Description {
-        Description {
-            name: "noop",
-            handover: Handover::Single,
-            wait_max: None,
-            overtaken_max: Some(0),
-        }
+        Description { overtaken_max: Some(0), ..Description::new("noop", Handover::Single) }
     }
 
     fn drain(&mut self, _now: Instant) -> Option<RequestId> {

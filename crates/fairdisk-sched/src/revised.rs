@@ -102,12 +102,8 @@ impl Elevator for RevisedCfq {
 
     fn describe(&self) -> Description {
         let one = self.state.on.dispatch_one;
-        Description {
-            name: self.name,
-            handover: if one { Handover::Single } else { Handover::Batch },
-            wait_max: None,
-            overtaken_max: None,
-        }
+        let handover = if one { Handover::Single } else { Handover::Batch };
+        Description::new(self.name, handover)
     }
 
     fn activate(&mut self, _now: Instant, id: RequestId) {

@@ -164,12 +164,7 @@ impl Elevator for Shares {
     }
 
     fn describe(&self) -> Description {
-        Description {
-            name: "shares",
-            handover: Handover::Single,
-            wait_max: None,
-            overtaken_max: None,
-        }
+        Description::new("shares", Handover::Single)
     }
 
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {

@@ -144,12 +144,7 @@ impl Elevator for TokenBucket {
     }
 
     fn describe(&self) -> Description {
-        Description {
-            name: "token-bucket",
-            handover: Handover::Single,
-            wait_max: None,
-            overtaken_max: None,
-        }
+        Description::new("token-bucket", Handover::Single)
     }
 
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {

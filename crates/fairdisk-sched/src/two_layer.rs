@@ -237,12 +237,7 @@ impl Elevator for TwoLayerCfq {
 
     fn describe(&self) -> Description {
         let wait_max = self.inner.patience.as_ref().map(Patience::bound);
-        Description {
-            name: "two-layer-cfq",
-            handover: Handover::Batch,
-            wait_max,
-            overtaken_max: None,
-        }
+        Description { wait_max, ..Description::new("two-layer-cfq", Handover::Batch) }
     }
 
     fn activate(&mut self, _now: Instant, id: RequestId) {

@@ -40,12 +40,7 @@ impl Elevator for Fifo {
     fn configure(&mut self, _now: Instant, _change: &Change) {}
 
     fn describe(&self) -> Description {
-        Description {
-            name: "fifo",
-            handover: Handover::Single,
-            wait_max: None,
-            overtaken_max: Some(0),
-        }
+        Description { overtaken_max: Some(0), ..Description::new("fifo", Handover::Single) }
     }
 
     fn drain(&mut self, _now: Instant) -> Option<RequestId> {
