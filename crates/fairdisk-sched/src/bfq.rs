@@ -21,7 +21,8 @@ use crate::cfq::params::{Quirks, Tunables};
 use crate::cfq::pending::Choice;
 use crate::cfq::priority::AsyncQueues;
 use crate::cfq::requests::Requests;
-use crate::cfq::tasks::{Tasks, put};
+use crate::cfq::tasks::Tasks;
+use crate::slab::Slab;
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
@@ -39,10 +40,8 @@ pub struct Bfq {
     /// What the order of requests inside a queue is chosen by.
     order: Tunables,
     schedule: Schedule,
-    queues: Vec<Queue>,
-    free_queues: Vec<u32>,
+    queues: Slab<Queue>,
     queue_of_entity: Vec<u32>,
-    contexts: Vec<u32>,
     async_queues: Vec<AsyncQueues>,
     tasks: Tasks,
     requests: Requests,
@@ -82,10 +81,8 @@ impl Bfq {
             params: *params,
             order,
             schedule: Schedule::new(),
-            queues: Vec::new(),
-            free_queues: Vec::new(),
+            queues: Slab::new(),
             queue_of_entity: Vec::new(),
-            contexts: Vec::new(),
             async_queues: Vec::new(),
             tasks: Tasks::new(),
             requests: Requests::new(),
@@ -121,11 +118,6 @@ impl Bfq {
         self.schedule.begin_group(group.0);
     }
 
-    /// The context whose queue this is; none if it is an asynchronous one.
-    fn context_of(&self, queue: u32) -> u32 {
-        self.contexts[queue as usize]
-    }
-
     // ---- queues ----------------------------------------------------------------------------
 
     fn queue_of(&mut self, context: u32, request: &Request) -> u32 {
@@ -151,11 +143,9 @@ impl Bfq {
         let entity = self.schedule.make_queue(group, fairdisk_core::IoClass::BestEffort, weight);
         // A new task is served soon, and gets more when it is seen to use it.
         let budget = (self.pace.budget_max() / 4).max(self.pace.budget_min());
-        let queue = Queue::new(group, sync, ioprio, entity, budget);
-        let at = put(&mut self.queues, &mut self.free_queues, queue);
-        let known = self.contexts.len().max(at as usize + 1);
-        self.contexts.resize(known, NIL);
-        self.contexts[at as usize] = context;
+        let mut queue = Queue::new(group, sync, ioprio, entity, budget);
+        queue.context = context;
+        let at = self.queues.put(queue);
         let known = self.queue_of_entity.len().max(entity as usize + 1);
         self.queue_of_entity.resize(known, NIL);
         self.queue_of_entity[entity as usize] = at;
@@ -164,7 +154,7 @@ impl Bfq {
 
     /// A queue that has the first request again stands in the schedule.
     fn wake(&mut self, queue: u32) {
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         if q.active {
             return;
         }
@@ -180,7 +170,7 @@ impl Bfq {
     /// any more goes when nothing of it is left.
     fn settle(&mut self, queue: u32) {
         let in_service = self.turn.is_some_and(|turn| turn.queue == queue);
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         if !q.pending.is_empty() || in_service {
             return;
         }
@@ -189,14 +179,14 @@ impl Bfq {
         }
         if q.orphan && q.dispatched == 0 {
             self.schedule.free_queue(q.entity);
-            self.free_queues.push(queue);
+            self.queues.free(queue);
         }
     }
 
     fn orphan_queue(&mut self, now: Instant, queue: u32) {
-        let Some(q) = self.queues.get_mut(queue as usize) else { return };
+        let Some(q) = self.queues.get_mut(queue) else { return };
         q.orphan = true;
-        self.contexts[queue as usize] = NIL;
+        q.context = NIL;
         match self.turn {
             Some(turn) if turn.queue == queue && q.pending.is_empty() => {
                 self.end_turn(now, End::Emptied);
@@ -233,7 +223,7 @@ impl Bfq {
     fn remove(&mut self, index: u32) -> u32 {
         let queue = self.requests[index].queue;
         let by = Choice { head: self.head, tunables: &self.order };
-        self.requests.dequeue(&mut self.queues[queue as usize].pending, index, by);
+        self.requests.dequeue(&mut self.queues[queue].pending, index, by);
         self.queued -= 1;
         queue
     }
@@ -250,7 +240,7 @@ impl Bfq {
     fn hand_over(&mut self, index: u32) {
         let (end, sectors) = (self.requests[index].end, self.sectors(index));
         let queue = self.remove(index);
-        self.queues[queue as usize].dispatched += 1;
+        self.queues[queue].dispatched += 1;
         self.outstanding += 1;
         self.head = end;
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.queue == queue) {
@@ -268,7 +258,7 @@ impl Bfq {
     /// looked at once a turn; else the best by position.
     fn next_request(&mut self, now: Instant, turn: Turn) -> (u32, Why) {
         let why = turn.why.unwrap_or(Why::SliceContinues);
-        let q = &self.queues[turn.queue as usize];
+        let q = &self.queues[turn.queue];
         let (oldest, next) = (q.pending.oldest(), q.pending.next);
         let limit =
             if q.sync { self.params.fifo_expire_sync } else { self.params.fifo_expire_async };
@@ -282,7 +272,7 @@ impl Bfq {
 
     /// What the queue that has the disk does now; `None` if its turn is over.
     fn continue_turn(&mut self, now: Instant, turn: Turn) -> Option<Decision> {
-        let q = &self.queues[turn.queue as usize];
+        let q = &self.queues[turn.queue];
         if q.pending.is_empty() {
             let in_flight = q.dispatched > 0;
             return match turn.idle_until {
@@ -315,7 +305,7 @@ impl Bfq {
     /// A queue of a better class of the same group does not let the one in service finish.
     fn preempt(&mut self, now: Instant, queue: u32) {
         let Some(turn) = self.turn else { return };
-        let (new, old) = (&self.queues[queue as usize], &self.queues[turn.queue as usize]);
+        let (new, old) = (&self.queues[queue], &self.queues[turn.queue]);
         let better = new.priority.is_real_time() && !old.priority.is_real_time()
             || old.priority.is_idle() && !new.priority.is_idle();
         if better && new.group == old.group {
@@ -330,7 +320,7 @@ impl Elevator for Bfq {
         let group = request.group.0;
         let context = self.tasks.find_or_make(us(now), request.task, group, request.ioprio);
         let queue = self.queue_of(context, request);
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         if !q.active {
             q.priority = crate::cfq::priority::Priority::of(request.ioprio);
         }
@@ -346,7 +336,7 @@ impl Elevator for Bfq {
         self.tasks[context].requests += 1;
         self.requests.insert(request, queue, context);
         let by = Choice { head: self.head, tunables: &self.order };
-        self.requests.enqueue(&mut self.queues[queue as usize].pending, request.id.0, by);
+        self.requests.enqueue(&mut self.queues[queue].pending, request.id.0, by);
         self.queued += 1;
         self.wake(queue);
         match &mut self.turn {
@@ -378,7 +368,7 @@ impl Elevator for Bfq {
     fn complete(&mut self, now: Instant, completion: &Completion) {
         let rq = self.requests.take(completion.request.0);
         self.outstanding -= 1;
-        let q = &mut self.queues[rq.queue as usize];
+        let q = &mut self.queues[rq.queue];
         q.dispatched -= 1;
         if q.is_idle() {
             q.idle_since = Some(now);
@@ -398,7 +388,7 @@ impl Elevator for Bfq {
 
     fn withdraw(&mut self, _now: Instant, id: RequestId) {
         let queue = self.requests[id.0].queue;
-        let was_next = self.queues[queue as usize].pending.next == id.0;
+        let was_next = self.queues[queue].pending.next == id.0;
         self.withdrawn_next = was_next.then_some(id);
         self.remove(id.0);
         let context = self.requests.take(id.0).context;
@@ -442,7 +432,7 @@ impl Elevator for Bfq {
         let queue = self.requests[index].queue;
         self.requests.update(request);
         let by = Choice { head: self.head, tunables: &self.order };
-        let pending = &mut self.queues[queue as usize].pending;
+        let pending = &mut self.queues[queue].pending;
         match how {
             Merge::Back => {}
             Merge::Front => self.requests.moved(pending, index, by),
@@ -457,7 +447,7 @@ impl Elevator for Bfq {
         self.end_turn(now, End::Preempted);
         let entity = self.schedule.next(now)?;
         let queue = self.queue_of_entity[entity as usize];
-        let index = self.queues[queue as usize].pending.next;
+        let index = self.queues[queue].pending.next;
         self.remove(index);
         let context = self.requests.take(index).context;
         self.settle(queue);

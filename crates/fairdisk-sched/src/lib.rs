@@ -19,6 +19,7 @@ pub mod noop;
 pub mod registry;
 pub mod revised;
 pub mod shares;
+mod slab;
 pub mod token_bucket;
 pub mod two_layer;
 

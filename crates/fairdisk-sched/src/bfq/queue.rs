@@ -3,6 +3,7 @@
 use super::params::{RaisingParams, weight_of_level};
 use crate::cfq::pending::Pending;
 use crate::cfq::priority::Priority;
+use crate::cfq::queue::NIL;
 use fairdisk_core::{Instant, IoPrio};
 
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub(super) struct Queue {
     batch_began: Instant,
     batch_sectors: u64,
     raised: Option<Raised>,
+    /// The context of the task whose queue it is; `NIL` for asynchronous requests.
+    pub(super) context: u32,
     /// Nobody puts requests into it any more.
     pub(super) orphan: bool,
 }
@@ -51,6 +54,7 @@ impl Queue {
             batch_began: Instant::ZERO,
             batch_sectors: 0,
             raised: None,
+            context: NIL,
             orphan: false,
         }
     }

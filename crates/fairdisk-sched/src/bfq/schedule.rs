@@ -3,6 +3,7 @@
 //! strict order; a group is of the ordinary class.
 
 use super::timeline::{Timeline, Trees, Virtual, worth};
+use crate::slab::Slab;
 use alloc::vec::Vec;
 use fairdisk_core::{Instant, IoClass, Span};
 
@@ -65,8 +66,7 @@ impl Node {
 #[derive(Debug)]
 pub(super) struct Schedule {
     trees: Trees,
-    entities: Vec<Entity>,
-    free: Vec<u32>,
+    entities: Slab<Entity>,
     nodes: Vec<Node>,
     variety: Variety,
 }
@@ -111,17 +111,11 @@ impl Variety {
 impl Schedule {
     pub(super) fn new() -> Self {
         let nodes = alloc::vec![Node::new(NIL)];
-        Self {
-            trees: Trees::new(),
-            entities: Vec::new(),
-            free: Vec::new(),
-            nodes,
-            variety: Variety::new(),
-        }
+        Self { trees: Trees::new(), entities: Slab::new(), nodes, variety: Variety::new() }
     }
 
     fn make(&mut self, entity: Entity) -> u32 {
-        let at = crate::cfq::tasks::put(&mut self.entities, &mut self.free, entity);
+        let at = self.entities.put(entity);
         self.trees.make_room(at);
         at
     }
@@ -142,8 +136,8 @@ impl Schedule {
 
     /// The queue is gone; it must not be active.
     pub(super) fn free_queue(&mut self, entity: u32) {
-        debug_assert!(!self.entities[entity as usize].active, "it still wants the disk");
-        self.free.push(entity);
+        debug_assert!(!self.entities[entity].active, "it still wants the disk");
+        self.entities.free(entity);
     }
 
     /// The entity of a group's node.
@@ -153,14 +147,14 @@ impl Schedule {
 
     /// Class and weight count from the next service on.
     pub(super) fn set_weight(&mut self, entity: u32, weight: u32) {
-        if let Some(entity) = self.entities.get_mut(entity as usize) {
+        if let Some(entity) = self.entities.get_mut(entity) {
             entity.weight_due = u64::from(weight.max(1));
         }
     }
 
     /// The class of a queue that is not active.
     pub(super) fn set_class(&mut self, entity: u32, class: IoClass) {
-        let entity = &mut self.entities[entity as usize];
+        let entity = &mut self.entities[entity];
         debug_assert!(!entity.active, "it stands in the line of its class");
         entity.class = class.rank();
     }
@@ -168,7 +162,7 @@ impl Schedule {
     /// Puts a group into another. What would be a circle is not done.
     pub(super) fn set_parent(&mut self, group: u32, parent: u32) {
         let entity = self.of_group(group);
-        if entity == NIL || self.entities[entity as usize].parent == parent {
+        if entity == NIL || self.entities[entity].parent == parent {
             return;
         }
         if self.lies_in(parent, group) {
@@ -187,11 +181,11 @@ impl Schedule {
 
     /// The entity lies in `parent` from now on, and begins where the others there are.
     fn begin_in(&mut self, entity: u32, parent: u32) {
-        let active = self.entities[entity as usize].active;
+        let active = self.entities[entity].active;
         if active {
             self.deactivate(entity);
         }
-        let moved = &mut self.entities[entity as usize];
+        let moved = &mut self.entities[entity];
         (moved.parent, moved.start, moved.finish) = (parent, 0, 0);
         if active {
             self.activate(entity);
@@ -201,31 +195,31 @@ impl Schedule {
     /// Whether the node is that of `group` or lies in it, however deep.
     fn lies_in(&self, mut node: u32, group: u32) -> bool {
         while node != group && node != ROOT {
-            node = self.entities[self.of_group(node) as usize].parent;
+            node = self.entities[self.of_group(node)].parent;
         }
         node == group
     }
 
     /// The most a queue wants in its next turn.
     pub(super) fn set_budget(&mut self, entity: u32, sectors: u64) {
-        self.entities[entity as usize].budget = sectors.max(1);
+        self.entities[entity].budget = sectors.max(1);
     }
 
     /// An entity wants the disk. One that was away gets no credit for it, and one that was ahead
     /// still is.
     pub(super) fn activate(&mut self, entity: u32) {
-        let Entity { parent, class, finish, active, .. } = self.entities[entity as usize];
+        let Entity { parent, class, finish, active, .. } = self.entities[entity];
         debug_assert!(!active, "it wants the disk already");
         let start = self.nodes[parent as usize].lines[class].now.max(finish);
         self.enter(entity, start);
-        let it = &mut self.entities[entity as usize];
+        let it = &mut self.entities[entity];
         it.counted = it.weight as u32;
-        self.variety.enter(&self.entities[entity as usize]);
+        self.variety.enter(&self.entities[entity]);
         let node = &mut self.nodes[parent as usize];
         node.active += 1;
         let (first, outer) = (node.active == 1, node.entity);
         if first && outer != NIL {
-            let budget = self.entities[entity as usize].budget;
+            let budget = self.entities[entity].budget;
             self.set_budget(outer, budget);
             self.activate(outer);
         }
@@ -234,8 +228,8 @@ impl Schedule {
     /// An entity wants the disk no more.
     pub(super) fn deactivate(&mut self, entity: u32) {
         self.leave(entity);
-        self.variety.leave(&self.entities[entity as usize]);
-        let it = &mut self.entities[entity as usize];
+        self.variety.leave(&self.entities[entity]);
+        let it = &mut self.entities[entity];
         // What it was still to have it does not want.
         it.finish = it.start;
         let parent = it.parent;
@@ -248,7 +242,7 @@ impl Schedule {
     }
 
     fn enter(&mut self, entity: u32, start: Virtual) {
-        let it = &mut self.entities[entity as usize];
+        let it = &mut self.entities[entity];
         it.weight = it.weight_due;
         let finish = start + worth(it.budget, it.weight);
         (it.start, it.finish, it.active) = (start, finish, true);
@@ -258,7 +252,7 @@ impl Schedule {
     }
 
     fn leave(&mut self, entity: u32) {
-        let it = &mut self.entities[entity as usize];
+        let it = &mut self.entities[entity];
         it.active = false;
         let weight = it.weight;
         let line = &mut self.nodes[it.parent as usize].lines[it.class];
@@ -269,9 +263,9 @@ impl Schedule {
     /// have more or less. Their next service begins where this one ended; a group's is as long as
     /// that of the queue.
     pub(super) fn charge(&mut self, queue: u32, sectors: u64) {
-        let (mut entity, budget) = (queue, self.entities[queue as usize].budget);
+        let (mut entity, budget) = (queue, self.entities[queue].budget);
         while entity != NIL {
-            let it = &mut self.entities[entity as usize];
+            let it = &mut self.entities[entity];
             it.budget = budget;
             let finish = it.start + worth(sectors, it.weight);
             let node = &mut self.nodes[it.parent as usize];
@@ -294,10 +288,10 @@ impl Schedule {
         loop {
             let class = self.class_of_next(node, now)?;
             let entities = &self.entities;
-            let finish = |entity: u32| entities[entity as usize].finish;
+            let finish = |entity: u32| entities[entity].finish;
             let line = &mut self.nodes[node as usize].lines[class];
             let entity = line.next(&mut self.trees, finish)?;
-            match self.entities[entity as usize].node {
+            match self.entities[entity].node {
                 NIL => return Some(entity),
                 inner => node = inner,
             }

@@ -48,7 +48,7 @@ impl Bfq {
     pub(super) fn begin_turn(&mut self, now: Instant) -> Option<Turn> {
         let entity = self.schedule.next(now)?;
         let queue = self.queue_of_entity[entity as usize];
-        let budget = self.queues[queue as usize].budget;
+        let budget = self.queues[queue].budget;
         let why = Some(self.turn_ended);
         let turn = Turn {
             queue,
@@ -76,7 +76,7 @@ impl Bfq {
         self.pace.observe(turn.served, span);
         let charge = self.charge(&turn, span, end);
         let (least, most) = (self.pace.budget_min(), self.pace.budget_max());
-        let q = &mut self.queues[turn.queue as usize];
+        let q = &mut self.queues[turn.queue];
         // Those who use their budgets up get larger ones, others what they need: which way is the
         // documentation's (bfq-iosched.rst, section 2), by how much is chosen here.
         let budget = match end {
@@ -101,15 +101,14 @@ impl Bfq {
     fn charge(&self, turn: &Turn, span: Span, end: End) -> u64 {
         let in_time = self.pace.worth(span);
         let slow = end == End::TimedOut || 2 * turn.served < in_time;
-        let by_sectors =
-            self.params.strict_guarantees || self.queues[turn.queue as usize].is_raised();
+        let by_sectors = self.params.strict_guarantees || self.queues[turn.queue].is_raised();
         if slow && !by_sectors { turn.served.max(in_time) } else { turn.served }
     }
 
     /// Whether the disk is kept for a queue that has it and has run empty.
     pub(super) fn is_waited_for(&self, queue: u32) -> bool {
-        let q = &self.queues[queue as usize];
-        let Some(context) = self.tasks.get(self.context_of(queue)) else { return false };
+        let q = &self.queues[queue];
+        let Some(context) = self.tasks.get(q.context) else { return false };
         if !q.sync || q.orphan || !context.alive || self.params.slice_idle == Span::ZERO {
             return false;
         }

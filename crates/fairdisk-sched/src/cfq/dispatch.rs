@@ -47,7 +47,7 @@ impl Cfq {
             if let Some(why) = self.refusal(queue, layer) {
                 return Step::Refuse(why);
             }
-            self.queues[queue as usize].waits = false;
+            self.queues[queue].waits = false;
             self.driver.idle_timer = None;
             self.round = Some((queue, 0));
         }
@@ -58,7 +58,7 @@ impl Cfq {
     fn select(&mut self, now: Jiffies, layer: u32) -> Result<u32, Step> {
         let active = self.layers[layer as usize].active;
         if active != NIL {
-            let queue = &self.queues[active as usize];
+            let queue = &self.queues[active];
             if queue.slice_used(now) {
                 self.expire(now, active, false);
             } else if !queue.is_empty() {
@@ -78,7 +78,7 @@ impl Cfq {
     }
 
     fn refusal(&self, queue: u32, layer: u32) -> Option<Why> {
-        let q = &self.queues[queue as usize];
+        let q = &self.queues[queue];
         let limit = self.round_limit(queue);
         let alone = self.busy_beside(layer) <= 1;
         if q.dispatched >= limit && (!alone || q.dispatched >= 4 * limit) {
@@ -88,14 +88,14 @@ impl Cfq {
     }
 
     fn round_limit(&self, queue: u32) -> u32 {
-        if self.queues[queue as usize].is_idle_class() { 1 } else { self.tunables.quantum }
+        if self.queues[queue].is_idle_class() { 1 } else { self.tunables.quantum }
     }
 
     /// The next request of the round under way, if it is not over.
     #[inline]
     pub(crate) fn continue_round(&mut self, now: Jiffies) -> Option<Step> {
         let (queue, moved) = self.round?;
-        if moved < self.round_limit(queue) && !self.queues[queue as usize].is_empty() {
+        if moved < self.round_limit(queue) && !self.queues[queue].is_empty() {
             let (index, why) = self.next_request(now, queue);
             self.round = Some((queue, moved + 1));
             self.hand_over(now, index);
@@ -108,7 +108,7 @@ impl Cfq {
 
     /// After a round: the idle class and an asynchronous queue that used its budget up must go.
     fn end_round(&mut self, now: Jiffies, queue: u32, moved: u32) {
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         q.slice_dispatched += moved;
         let counted =
             if self.tunables.quirks.q3_async_budget_per_round { moved } else { q.slice_dispatched };
@@ -116,7 +116,7 @@ impl Cfq {
         let (layer, must_go) = (q.layer, q.is_idle_class() || over);
         let is_active = self.layers[layer as usize].active == queue;
         if must_go && is_active && self.busy_beside(layer) > 1 {
-            self.queues[queue as usize].slice_end = now + 1;
+            self.queues[queue].slice_end = now + 1;
             self.expire(now, queue, false);
         }
     }
@@ -124,18 +124,18 @@ impl Cfq {
     /// The head of the FIFO if it is overdue, looked at once a slice; else the best by position.
     #[inline]
     fn next_request(&mut self, now: Jiffies, queue: u32) -> (u32, Why) {
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         let turn = q.turn.take().unwrap_or(Why::SliceContinues);
         if !q.fifo_checked {
             q.fifo_checked = true;
             let (head, expire) = (q.pending.oldest(), self.tunables.fifo_expire(q.sync));
             let arrived = self.ticker.jiffies(self.requests[head].arrived);
             if now >= arrived + expire {
-                let overdue = head != self.queues[queue as usize].pending.next;
+                let overdue = head != self.queues[queue].pending.next;
                 return (head, if overdue { Why::DeadlineExpired } else { turn });
             }
         }
-        (self.queues[queue as usize].pending.next, turn)
+        (self.queues[queue].pending.next, turn)
     }
 
     /// Moves a request out of its queue, towards the device.
@@ -143,7 +143,7 @@ impl Cfq {
     pub(crate) fn hand_over(&mut self, now: Jiffies, index: u32) {
         let queue = self.remove(index);
         let context = self.requests[index].context;
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         q.dispatched += 1;
         if !self.tunables.slice_from_completion && q.slice_new {
             let busy = self.layers[q.layer as usize].busy;
@@ -170,7 +170,7 @@ impl Cfq {
         self.hand_over(now, index);
         // The wait that this request ended is over for the others, too.
         self.kicks.kick();
-        Some((RequestId(index), self.queues[queue as usize].layer))
+        Some((RequestId(index), self.queues[queue].layer))
     }
 
     /// Gives up the requests of one layer, queue by queue in the order of the tree.
@@ -184,7 +184,7 @@ impl Cfq {
             }
             return None;
         };
-        let index = self.queues[queue as usize].pending.next;
+        let index = self.queues[queue].pending.next;
         self.remove(index);
         let context = self.requests.take(index).context;
         self.let_go(now, queue, context);

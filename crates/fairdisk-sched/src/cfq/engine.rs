@@ -11,6 +11,7 @@ use super::patience::Patience;
 use super::queue::{NIL, Queue};
 use super::requests::Requests;
 use super::tasks::Tasks;
+use crate::slab::Slab;
 use alloc::vec::Vec;
 use fairdisk_core::tree::Forest;
 use fairdisk_core::{Completion, Request, RequestId};
@@ -31,8 +32,7 @@ pub(crate) struct Cfq {
     pub(crate) ticker: Ticker,
     pub(crate) driver: Driver,
     pub(crate) layers: Vec<Layer>,
-    pub(crate) queues: Vec<Queue>,
-    pub(crate) free_queues: Vec<u32>,
+    pub(crate) queues: Slab<Queue>,
     pub(crate) tasks: Tasks,
     pub(crate) requests: Requests,
     pub(crate) service: Forest<ServiceKey>,
@@ -64,8 +64,7 @@ impl Cfq {
             ticker: Ticker::new(params.hz, params.tick_phase),
             driver: Driver::new(tunables.queues_at_first()),
             layers: Vec::new(),
-            queues: Vec::new(),
-            free_queues: Vec::new(),
+            queues: Slab::new(),
             tasks: Tasks::new(),
             requests: Requests::new(),
             service: Forest::new(),
@@ -120,7 +119,7 @@ impl Cfq {
         let slice_idle = self.tunables.slice_idle;
         // Where tasks are served together that is decided when it matters.
         let one_by_one = self.driver.queueing && !self.driver.together;
-        let queue = &mut self.queues[queue as usize];
+        let queue = &mut self.queues[queue];
         let layer = &mut self.layers[queue.layer as usize];
         let layer_idle = layer.idle.unwrap_or(0);
         let think_max = 2 * slice_idle.max(layer_idle);
@@ -143,7 +142,7 @@ impl Cfq {
 
     /// The layer of a request.
     pub(crate) fn layer_of(&self, id: RequestId) -> u32 {
-        self.queues[self.requests[id.0].queue as usize].layer
+        self.queues[self.requests[id.0].queue].layer
     }
 
     /// The driver has looked at a request.
@@ -161,7 +160,7 @@ impl Cfq {
         if !self.tunables.quirks.q6_queueing_latched {
             self.driver.sample_depth(self.queued);
         }
-        let q = &mut self.queues[rq.queue as usize];
+        let q = &mut self.queues[rq.queue];
         q.dispatched -= 1;
         let layer = q.layer;
         self.layers[layer as usize].completed(now);

@@ -5,7 +5,6 @@ use super::context::Context;
 use super::engine::Cfq;
 use super::jiffies::Jiffies;
 use super::queue::{NIL, Queue};
-use super::tasks::put;
 use fairdisk_core::{Bio, Flags, IoPrio, MayQueue, Request, TaskId};
 
 impl Cfq {
@@ -17,7 +16,7 @@ impl Cfq {
             self.catch_up_priority(context);
         }
         let queue = self.tasks[context].queue(bio.sync);
-        let Some(queue) = self.queues.get_mut(queue as usize) else { return MayQueue::May };
+        let Some(queue) = self.queues.get_mut(queue) else { return MayQueue::May };
         queue.priority.boost(bio.flags.contains(Flags::EXCLUSIVE));
         if queue.waits && !queue.passed_full_pool {
             queue.passed_full_pool = true;
@@ -44,7 +43,7 @@ impl Cfq {
     pub(crate) fn catch_up_priority(&mut self, context: u32) {
         let context = &mut self.tasks[context];
         if let Some(queue) = context.take_priority_due() {
-            self.queues[queue as usize].set_priority(context.ioprio);
+            self.queues[queue].set_priority(context.ioprio);
         }
     }
 
@@ -70,7 +69,7 @@ impl Cfq {
     }
 
     fn make_queue(&mut self, layer: u32, sync: bool, ioprio: IoPrio) -> u32 {
-        put(&mut self.queues, &mut self.free_queues, Queue::new(layer, sync, ioprio))
+        self.queues.put(Queue::new(layer, sync, ioprio))
     }
 
     /// The task is gone from all layers. Its queues lose the disk, and go when they are empty.
@@ -101,7 +100,7 @@ impl Cfq {
     }
 
     fn orphan_queue(&mut self, now: Jiffies, queue: u32) {
-        let Some(q) = self.queues.get_mut(queue as usize) else { return };
+        let Some(q) = self.queues.get_mut(queue) else { return };
         q.orphan = true;
         if self.layers[q.layer as usize].active == queue {
             self.expire(now, queue, false);
@@ -124,7 +123,7 @@ impl Cfq {
     /// Frees an orphaned queue once nothing of it is left.
     #[inline]
     fn release_if_done(&mut self, now: Jiffies, queue: u32) {
-        let q = &self.queues[queue as usize];
+        let q = &self.queues[queue];
         if !q.orphan || !q.is_empty() || q.dispatched > 0 {
             return;
         }
@@ -132,7 +131,7 @@ impl Cfq {
             self.expire(now, queue, false);
             self.kicks.kick();
         }
-        self.free_queues.push(queue);
+        self.queues.free(queue);
     }
 
     fn release_context(&mut self, context: u32) {

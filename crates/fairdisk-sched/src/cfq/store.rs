@@ -21,13 +21,13 @@ impl Cfq {
         self.requests.insert(request, queue, context);
         self.tasks[context].requests += 1;
         // Of two at one position the older goes straight to the device.
-        let alias = self.requests.at_position(&self.queues[queue as usize].pending, request.start);
+        let alias = self.requests.at_position(&self.queues[queue].pending, request.start);
         if let Some(alias) = alias {
             self.hand_over(now, alias);
         }
         self.queued += 1;
         let by = Choice { head: self.driver.last_position, tunables: &self.tunables };
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         self.requests.enqueue(&mut q.pending, index, by);
         if !q.on_tree {
             self.becomes_busy(now, queue);
@@ -43,7 +43,7 @@ impl Cfq {
     pub(crate) fn remove(&mut self, index: u32) -> u32 {
         let queue = self.requests[index].queue;
         let by = Choice { head: self.driver.last_position, tunables: &self.tunables };
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         self.requests.dequeue(&mut q.pending, index, by);
         self.queued -= 1;
         if q.is_empty() {
@@ -58,12 +58,12 @@ impl Cfq {
     /// Gives a request back.
     pub(crate) fn withdraw(&mut self, now: Jiffies, id: RequestId) {
         let queue = self.requests[id.0].queue;
-        let was_next = self.queues[queue as usize].pending.next == id.0;
+        let was_next = self.queues[queue].pending.next == id.0;
         self.withdrawn_next = was_next.then_some(id);
         self.remove(id.0);
         let context = self.requests.take(id.0).context;
         // A merge does not make the driver ask again; a queue that is gone from the tree must.
-        if self.queues[queue as usize].is_empty() {
+        if self.queues[queue].is_empty() {
             self.kicks.kick();
         }
         self.let_go(now, queue, context);
@@ -75,7 +75,7 @@ impl Cfq {
         let queue = self.requests[index].queue;
         self.requests.update(request);
         let by = Choice { head: self.driver.last_position, tunables: &self.tunables };
-        let pending = &mut self.queues[queue as usize].pending;
+        let pending = &mut self.queues[queue].pending;
         match how {
             Merge::Back => {}
             Merge::Front => self.requests.moved(pending, index, by),
@@ -91,7 +91,7 @@ impl Cfq {
     /// older goes straight to the device then, too.
     pub(crate) fn displaced(&mut self, now: Jiffies, moved: RequestId) -> Option<RequestId> {
         let Rq { queue, start, .. } = self.requests[moved.0];
-        let pending = &self.queues[queue as usize].pending;
+        let pending = &self.queues[queue].pending;
         let older = self.requests.at_position(pending, start).filter(|at| *at != moved.0)?;
         self.hand_over(now, older);
         Some(RequestId(older))

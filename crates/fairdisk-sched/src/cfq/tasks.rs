@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::jiffies::Jiffies;
 use super::queue::NIL;
+use crate::slab::Slab;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use fairdisk_core::list::{List, Lists};
@@ -12,8 +13,7 @@ use fairdisk_core::{IoPrio, TaskId};
 /// Every context, found by task and layer.
 #[derive(Debug)]
 pub(crate) struct Tasks {
-    contexts: Vec<Context>,
-    free: Vec<u32>,
+    contexts: Slab<Context>,
     /// The context that each task used last, or `NIL`. Most have one; what is written for others
     /// comes in the name of a task that has one in every layer.
     recent: Vec<u32>,
@@ -28,8 +28,7 @@ pub(crate) struct Tasks {
 impl Tasks {
     pub(crate) const fn new() -> Self {
         Self {
-            contexts: Vec::new(),
-            free: Vec::new(),
+            contexts: Slab::new(),
             recent: Vec::new(),
             owners: Forest::new(),
             by_owner: Tree::new(),
@@ -75,7 +74,7 @@ impl Tasks {
         if layer >= self.layers.len() {
             self.layers.resize(layer + 1, List::new());
         }
-        let at = put(&mut self.contexts, &mut self.free, context);
+        let at = self.contexts.put(context);
         self.owners.insert(&mut self.by_owner, at, owner(task, layer as u32));
         self.links.insert(&mut self.layers[layer], at, ());
         at
@@ -83,7 +82,7 @@ impl Tasks {
 
     /// The context `at`, or `None` for `NIL`.
     pub(crate) fn get(&self, at: u32) -> Option<&Context> {
-        self.contexts.get(at as usize)
+        self.contexts.get(at)
     }
 
     /// One of the contexts of a task that lives.
@@ -118,7 +117,7 @@ impl Tasks {
     /// Nobody refers to the context any more.
     pub(crate) fn release(&mut self, at: u32) {
         debug_assert!(!self[at].alive, "its task may come back to it");
-        self.free.push(at);
+        self.contexts.free(at);
     }
 }
 
@@ -131,28 +130,14 @@ impl Index<u32> for Tasks {
     type Output = Context;
     #[inline]
     fn index(&self, at: u32) -> &Context {
-        &self.contexts[at as usize]
+        &self.contexts[at]
     }
 }
 
 impl IndexMut<u32> for Tasks {
     #[inline]
     fn index_mut(&mut self, at: u32) -> &mut Context {
-        &mut self.contexts[at as usize]
-    }
-}
-
-/// Puts `item` into a free place of `items`.
-pub(crate) fn put<T>(items: &mut Vec<T>, free: &mut Vec<u32>, item: T) -> u32 {
-    match free.pop() {
-        Some(at) => {
-            items[at as usize] = item;
-            at
-        }
-        None => {
-            items.push(item);
-            items.len() as u32 - 1
-        }
+        &mut self.contexts[at]
     }
 }
 

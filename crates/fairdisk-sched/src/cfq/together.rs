@@ -23,7 +23,7 @@ impl Cfq {
     /// Counts the queue in its layer if it has requests.
     #[inline]
     pub(crate) fn count(&mut self, queue: u32) {
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         if !self.tunables.serve_together || !q.sync {
             return;
         }
@@ -43,7 +43,7 @@ impl Cfq {
 
     /// Whether the disk may wait for this queue alone.
     pub(crate) fn is_waited_for(&self, queue: u32) -> bool {
-        let q = &self.queues[queue as usize];
+        let q = &self.queues[queue];
         let layer = &self.layers[q.layer as usize];
         let (class, level) = (q.priority.class, q.priority.level);
         let seekers = self.tunables.serve_together && q.seeks;
@@ -56,7 +56,7 @@ impl Cfq {
 
     /// How long the disk may be kept for the layer of a task that has nothing queued.
     pub(crate) fn layer_patience(&self, queue: u32, context: u32) -> Jiffies {
-        let (q, context) = (&self.queues[queue as usize], &self.tasks[context]);
+        let (q, context) = (&self.queues[queue], &self.tasks[context]);
         if context.alive && !q.is_idle_class() { self.patience_of(q.layer) } else { 0 }
     }
 

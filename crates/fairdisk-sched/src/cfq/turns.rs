@@ -12,8 +12,8 @@ impl Cfq {
 
     #[inline]
     pub(crate) fn becomes_busy(&mut self, now: Jiffies, queue: u32) {
-        let layer = self.queues[queue as usize].layer;
-        self.queues[queue as usize].on_tree = true;
+        let layer = self.queues[queue].layer;
+        self.queues[queue].on_tree = true;
         self.layers[layer as usize].busy += 1;
         self.busy += 1;
         let key = self.service_key(now, queue);
@@ -23,8 +23,8 @@ impl Cfq {
 
     #[inline]
     pub(crate) fn becomes_empty(&mut self, queue: u32) {
-        let layer = self.queues[queue as usize].layer as usize;
-        self.queues[queue as usize].on_tree = false;
+        let layer = self.queues[queue].layer as usize;
+        self.queues[queue].on_tree = false;
         self.layers[layer].busy -= 1;
         self.busy -= 1;
         self.service.remove(&mut self.layers[layer].tree, queue);
@@ -41,15 +41,15 @@ impl Cfq {
         if self.service.key(queue).key() == key.key() {
             return;
         }
-        let layer = self.queues[queue as usize].layer as usize;
+        let layer = self.queues[queue].layer as usize;
         self.service.remove(&mut self.layers[layer].tree, queue);
         self.service.insert(&mut self.layers[layer].tree, queue, key);
     }
 
     #[inline]
     fn service_key(&mut self, now: Jiffies, queue: u32) -> ServiceKey {
-        let busy = self.busy_beside(self.queues[queue as usize].layer);
-        let q = &mut self.queues[queue as usize];
+        let busy = self.busy_beside(self.queues[queue].layer);
+        let q = &mut self.queues[queue];
         let class = q.priority.class;
         let quirks = &self.tunables.quirks;
         let key = if q.is_idle_class() {
@@ -65,7 +65,7 @@ impl Cfq {
 
     /// Puts a preempting queue before all others of its class.
     fn put_first(&mut self, now: Jiffies, queue: u32) {
-        let q = &self.queues[queue as usize];
+        let q = &self.queues[queue];
         let tree = &self.layers[q.layer as usize].tree;
         let key = if self.tunables.quirks.q2_unsigned_keys {
             0
@@ -83,13 +83,13 @@ impl Cfq {
         let layer = &mut self.layers[layer as usize];
         let queue = self.service.first(&layer.tree)?;
         layer.active = queue;
-        self.queues[queue as usize].begin_turn(layer.turn_ended);
+        self.queues[queue].begin_turn(layer.turn_ended);
         Some(queue)
     }
 
     /// Takes the disk from the queue. `timed_out`: it keeps what was left of its slice.
     pub(crate) fn expire(&mut self, now: Jiffies, queue: u32, timed_out: bool) {
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         let layer = q.layer as usize;
         self.layers[layer].turn_ended = q.why_turn_ends(now);
         if q.waits {
@@ -111,7 +111,7 @@ impl Cfq {
     /// The layer loses the disk, and with it the queue whose turn it is inside.
     pub(crate) fn suspend_turn(&mut self, now: Jiffies, layer: u32) {
         let active = self.layers[layer as usize].active;
-        let Some(q) = self.queues.get_mut(active as usize) else { return };
+        let Some(q) = self.queues.get_mut(active) else { return };
         if q.waits {
             self.driver.idle_timer = None;
         }
@@ -122,14 +122,14 @@ impl Cfq {
     /// The layer has the disk again: whose turn it was inside goes on with what was left of it.
     pub(crate) fn resume_turn(&mut self, now: Jiffies, layer: u32) {
         let active = self.layers[layer as usize].active;
-        if let Some(q) = self.queues.get_mut(active as usize) {
+        if let Some(q) = self.queues.get_mut(active) {
             q.resume(now);
         }
     }
 
     /// A request of the queue that has the disk finished.
     pub(crate) fn active_completed(&mut self, now: Jiffies, queue: u32, sync: bool) {
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         if q.slice_new {
             // One with nothing queued is not counted as busy, but it is in the round.
             let busy = self.layers[q.layer as usize].busy + u32::from(!q.on_tree);
@@ -146,7 +146,7 @@ impl Cfq {
 
     /// A request arrived in `queue`: the disk may have waited for it, or it may take the disk.
     pub(crate) fn arrived(&mut self, now: Jiffies, queue: u32, request: &Request) {
-        let layer = self.queues[queue as usize].layer;
+        let layer = self.queues[queue].layer;
         self.end_layer_idle(layer);
         if self.driver.together {
             // There may be room beside what is in flight.
@@ -154,13 +154,13 @@ impl Cfq {
         }
         let active = self.layers[layer as usize].active;
         if active == queue {
-            if self.queues[queue as usize].waits {
+            if self.queues[queue].waits {
                 self.driver.idle_timer = None;
                 self.kicks.kick_at_once();
             }
         } else if active != NIL && self.should_preempt(now, active, queue, request) {
             self.preempt(now, active, queue);
-            self.queues[queue as usize].turn = Some(Why::Preempted);
+            self.queues[queue].turn = Some(Why::Preempted);
         }
     }
 
@@ -177,14 +177,14 @@ impl Cfq {
     fn preempt(&mut self, now: Jiffies, active: u32, queue: u32) {
         self.expire(now, active, true);
         self.put_first(now, queue);
-        self.queues[queue as usize].slice_end = 0;
-        self.queues[queue as usize].slice_new = true;
+        self.queues[queue].slice_end = 0;
+        self.queues[queue].slice_new = true;
         self.kicks.kick_at_once();
     }
 
     /// The first rule that applies decides (spec: cfq, section 2.12).
     fn should_preempt(&self, now: Jiffies, active: u32, new: u32, request: &Request) -> bool {
-        let (active, new) = (&self.queues[active as usize], &self.queues[new as usize]);
+        let (active, new) = (&self.queues[active], &self.queues[new]);
         if active.slice_used(now) {
             return true;
         }

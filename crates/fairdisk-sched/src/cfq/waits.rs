@@ -65,14 +65,14 @@ impl Cfq {
         if wait == 0 {
             return;
         }
-        self.queues[queue as usize].waits = true;
+        self.queues[queue].waits = true;
         self.driver.idle_timer = Some(now + wait);
     }
 
     /// The slice of the queue that had the disk has ended. If its task is the only one of the layer
     /// and will be back soon, the layer keeps the disk meanwhile (spec: groups, section 1.3).
     pub(crate) fn arm_layer_idle(&mut self, now: Jiffies, queue: u32, context: u32) {
-        let q = &self.queues[queue as usize];
+        let q = &self.queues[queue];
         let layer = &self.layers[q.layer as usize];
         let empty = layer.active == NIL && layer.busy == 0 && layer.dispatched == 0;
         // Where a layer has a wait of its own, that is for any of its tasks.
@@ -94,7 +94,7 @@ impl Cfq {
     /// How long the disk waits for the task of an empty queue; zero for not at all. `own` is what
     /// that comes to where the layer has no wait of its own or something else queued.
     fn patience_with(&self, queue: u32, context: &Context, own: Jiffies) -> Jiffies {
-        let q = &self.queues[queue as usize];
+        let q = &self.queues[queue];
         let layer = &self.layers[q.layer as usize];
         match layer.idle.filter(|_| layer.busy == 0) {
             None if q.idle_window => own,
@@ -110,7 +110,7 @@ impl Cfq {
         if !self.is_waited_for(queue) {
             return false;
         }
-        let q = &self.queues[queue as usize];
+        let q = &self.queues[queue];
         let layer = &self.layers[q.layer as usize];
         match layer.idle.filter(|_| layer.busy == 0) {
             None => q.idle_window,
@@ -141,7 +141,7 @@ impl Cfq {
         self.driver.idle_timer = None;
         self.waiting_layer = NIL;
         let active = self.layers[layer as usize].active;
-        let Some(queue) = self.queues.get(active as usize) else { return self.kicks.kick() };
+        let Some(queue) = self.queues.get(active) else { return self.kicks.kick() };
         if queue.slice_used(timer) {
             self.expire(timer, active, false);
             self.kicks.kick();

@@ -67,7 +67,7 @@ impl State {
     }
 
     fn may_cooperate(&self, active: &Queue, other: u32) -> bool {
-        let q = self.queue(other);
+        let q = &self.queues[other];
         let real_time = |queue: &Queue| queue.priority.is_real_time();
         other != self.active
             && (self.on.coop_flag_shared || !q.coop)
@@ -86,7 +86,7 @@ impl State {
             Some(above) => self.positions.prev(above),
             None => self.positions.last(tree),
         };
-        let start = |queue: u32| self.requests[self.queue(queue).pending.next].start;
+        let start = |queue: u32| self.requests[self.queues[queue].pending.next].start;
         let nearest =
             above.into_iter().chain(below).min_by_key(|queue| start(*queue).distance(head))?;
         self.is_close(start(nearest), aim).then_some(nearest)
@@ -100,7 +100,7 @@ impl State {
             return;
         }
         self.forget_position(queue);
-        let q = &self.queues[queue as usize];
+        let q = &self.queues[queue];
         if q.is_idle_class() || q.pending.next == NIL || !q.on_tree {
             return;
         }
@@ -110,13 +110,13 @@ impl State {
         let taken = self.positions.lower_bound(tree, start);
         if taken.is_none_or(|taken| self.positions.key(taken) != start) {
             self.positions.insert(tree, queue, start);
-            self.queues[queue as usize].position_level = level;
+            self.queues[queue].position_level = level;
         }
     }
 
     pub(super) fn forget_position(&mut self, queue: u32) {
         if self.on.close_cooperators && self.positions.contains(queue) {
-            let level = self.queue(queue).position_level;
+            let level = self.queues[queue].position_level;
             self.positions.remove(&mut self.position_trees[usize::from(level)], queue);
         }
     }

@@ -8,46 +8,46 @@ use crate::cfq::queue::NIL;
 impl State {
     /// The queue being served and one close to the head are to become one.
     pub(super) fn prepare_merge(&mut self, active: u32, close: u32) {
-        if !self.on.coop_merge || self.queue(active).merge_into != NIL {
+        if !self.on.coop_merge || self.queues[active].merge_into != NIL {
             return;
         }
         let mut other = close;
-        while other != active && self.queue(other).merge_into != NIL {
-            other = self.queue(other).merge_into;
+        while other != active && self.queues[other].merge_into != NIL {
+            other = self.queues[other].merge_into;
         }
-        let owners = self.queue(active).owners;
+        let owners = self.queues[active].owners;
         if other == active || owners == 0 {
             return;
         }
         // The one with fewer tasks joins the other.
-        let joins = !self.on.coop_split || self.queue(other).owners >= owners;
+        let joins = !self.on.coop_split || self.queues[other].owners >= owners;
         let (from, into) = if joins { (active, other) } else { (other, active) };
-        self.queue_mut(from).merge_into = into;
-        self.queue_mut(into).merging_here += 1;
+        self.queues[from].merge_into = into;
+        self.queues[into].merging_here += 1;
     }
 
     /// The task goes over to the queue that its own is to be merged into.
     pub(super) fn follow_merge(&mut self, now: Jiffies, context: u32) {
         let queue = self.tasks[context].sync_queue;
-        let into = self.queues.get(queue as usize).map_or(NIL, |queue| queue.merge_into);
+        let into = self.queues.get(queue).map_or(NIL, |queue| queue.merge_into);
         if into == NIL {
             return;
         }
         self.use_queue(context, into);
-        self.queue_mut(into).shared = true;
+        self.queues[into].shared = true;
         self.disown(now, queue);
     }
 
     /// A shared queue that seeks ends its turn: it is to be split.
     pub(super) fn mark_split(&mut self, queue: u32) {
-        if self.on.split_after_slice && self.queue(queue).shared && self.seeks(queue) {
-            self.queue_mut(queue).split = true;
+        if self.on.split_after_slice && self.queues[queue].shared && self.seeks(queue) {
+            self.queues[queue].split = true;
         }
     }
 
     /// The task leaves a shared queue that seeks; the last one keeps it for itself.
     pub(super) fn split_if_due(&mut self, now: Jiffies, context: u32) {
-        let Some(q) = self.queues.get_mut(self.tasks[context].sync_queue as usize) else { return };
+        let Some(q) = self.queues.get_mut(self.tasks[context].sync_queue) else { return };
         let due = if self.on.split_after_slice {
             q.split
         } else {

@@ -30,7 +30,7 @@ impl State {
             if self.on.dispatch_one {
                 return self.dispatch_one(now, queue);
             }
-            let q = self.queue_mut(queue);
+            let q = &mut self.queues[queue];
             (q.waits, q.must_dispatch) = (false, false);
             self.device.idle_timer = None;
             self.round = Some((queue, 0));
@@ -40,14 +40,14 @@ impl State {
     fn dispatch_one(&mut self, now: Jiffies, queue: u32) -> Step {
         let (index, why) = self.next_request(now, queue);
         self.hand_over(now, index);
-        let q = self.queue_mut(queue);
+        let q = &mut self.queues[queue];
         q.must_dispatch = false;
         self.end_round(now, queue, 1);
         Step::Dispatch(RequestId(index), why)
     }
 
     fn refusal(&self, now: Jiffies, queue: u32) -> Option<Why> {
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         let beside_async = if self.on.async_in_flight {
             self.device.in_flight[0]
         } else {
@@ -64,7 +64,7 @@ impl State {
 
     /// How many requests of the queue may be at the device.
     fn limit(&self, now: Jiffies, queue: u32) -> u32 {
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         let limit = self.shared_limit(now, queue);
         if q.sync || !self.low_latency || !self.on.async_depth_ramp {
             return limit;
@@ -76,7 +76,7 @@ impl State {
     }
 
     fn shared_limit(&self, now: Jiffies, queue: u32) -> u32 {
-        let (q, quantum) = (self.queue(queue), self.tunables.quantum);
+        let (q, quantum) = (&self.queues[queue], self.tunables.quantum);
         let alone = self.busy <= 1;
         if q.is_idle_class() {
             // Until one at a time was dispatched, a queue alone had more, of whatever class.
@@ -102,19 +102,19 @@ impl State {
 
     /// Waiting for what it has at the device may take the queue to the end of its slice.
     fn is_slice_soon_used(&self, now: Jiffies, queue: u32) -> bool {
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         let wait = self.tunables.slice_idle * Jiffies::from(q.dispatched);
         q.slice_new || now + wait > q.slice_end
     }
 
     fn round_limit(&self, queue: u32) -> u32 {
-        if self.queue(queue).is_idle_class() { 1 } else { self.tunables.quantum }
+        if self.queues[queue].is_idle_class() { 1 } else { self.tunables.quantum }
     }
 
     /// The next request of the round under way, if it is not over.
     fn continue_round(&mut self, now: Jiffies) -> Option<Step> {
         let (queue, moved) = self.round?;
-        if moved < self.round_limit(queue) && !self.queue(queue).is_empty() {
+        if moved < self.round_limit(queue) && !self.queues[queue].is_empty() {
             let (index, why) = self.next_request(now, queue);
             self.round = Some((queue, moved + 1));
             self.hand_over(now, index);
@@ -129,7 +129,7 @@ impl State {
     fn end_round(&mut self, now: Jiffies, queue: u32, moved: u32) {
         let per_round = self.tunables.quirks.q3_async_budget_per_round;
         let (busy, active) = (self.busy, self.active);
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         q.slice_dispatched += moved;
         let counted = if per_round { moved } else { q.slice_dispatched };
         let over = !q.sync && counted >= self.tunables.async_budget(q.priority.level);
@@ -141,16 +141,16 @@ impl State {
 
     /// The head of the FIFO if it is overdue, looked at once a slice; else the best by position.
     fn next_request(&mut self, now: Jiffies, queue: u32) -> (u32, Why) {
-        let q = self.queue_mut(queue);
+        let q = &mut self.queues[queue];
         let turn = q.turn.take().unwrap_or(Why::SliceContinues);
         if !core::mem::replace(&mut q.fifo_checked, true) {
             let (head, next) = (q.pending.oldest(), q.pending.next);
-            let expire = self.tunables.fifo_expire(self.queue(queue).sync);
+            let expire = self.tunables.fifo_expire(self.queues[queue].sync);
             if now >= self.ticker.jiffies(self.requests[head].arrived) + expire {
                 return (head, if head == next { turn } else { Why::DeadlineExpired });
             }
         }
-        (self.queue(queue).pending.next, turn)
+        (self.queues[queue].pending.next, turn)
     }
 
     /// Moves a request out of its queue, towards the device.
@@ -158,21 +158,21 @@ impl State {
         let queue = self.requests[index].queue;
         if self.on.next_after_any {
             let by = Choice { head: self.device.last_position, tunables: &self.tunables };
-            let pending = &self.queue(queue).pending;
+            let pending = &self.queues[queue].pending;
             let best = self.requests.best_neighbour(pending, index, by);
             self.remove(index);
-            self.queue_mut(queue).pending.next = best;
+            self.queues[queue].pending.next = best;
         } else {
             self.remove(index);
         }
         let context = self.requests[index].context;
-        let q = self.queue_mut(queue);
+        let q = &mut self.queues[queue];
         q.dispatched += 1;
         let (sync, late) = (usize::from(q.sync), q.slice_new);
         self.device.in_flight[sync] += 1;
         if !self.tunables.slice_from_completion && late {
             let slice = self.slice(queue);
-            self.queue_mut(queue).start_clock(now, slice);
+            self.queues[queue].start_clock(now, slice);
         }
         if self.device.active_context == NIL {
             self.device.active_context = context;
@@ -192,7 +192,7 @@ impl State {
             }
             return None;
         };
-        let index = self.queue(queue).pending.next;
+        let index = self.queues[queue].pending.next;
         self.remove(index);
         let context = self.requests.take(index).context;
         self.let_go(now, queue, context);

@@ -6,6 +6,7 @@ use super::state::State;
 use crate::cfq::jiffies::Jiffies;
 use crate::cfq::queue::NIL;
 use crate::cfq::switches::Switches;
+use crate::slab::Slab;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
@@ -45,8 +46,7 @@ fn scaled(time: Jiffies, weight: u64) -> u64 {
 /// All groups, those that have queues by what they have been charged.
 #[derive(Debug)]
 pub(super) struct Groups {
-    all: Vec<Group>,
-    free: Vec<u32>,
+    all: Slab<Group>,
     /// The place of each group by its number.
     by_id: Vec<u32>,
     order: Forest<u64>,
@@ -59,10 +59,11 @@ pub(super) struct Groups {
 
 impl Groups {
     pub(super) fn new() -> Self {
-        let root = Group::new(WEIGHT_ROOT);
+        let mut all = Slab::new();
+        let root = all.put(Group::new(WEIGHT_ROOT));
+        debug_assert_eq!(root, ROOT);
         Self {
-            all: vec![root],
-            free: Vec::new(),
+            all,
             by_id: vec![ROOT],
             order: Forest::new(),
             tree: Tree::new(),
@@ -72,7 +73,7 @@ impl Groups {
     }
 
     pub(super) const fn len(&self) -> u32 {
-        self.all.len() as u32
+        self.all.len()
     }
 
     /// The place of a group, if it is known.
@@ -86,8 +87,7 @@ impl Groups {
     }
 
     fn make(&mut self, group: GroupId, share: Share) -> u32 {
-        let new = Group::new(blkio_weight(group, share));
-        let at = crate::cfq::tasks::put(&mut self.all, &mut self.free, new);
+        let at = self.all.put(Group::new(blkio_weight(group, share)));
         let index = group.0 as usize;
         if index >= self.by_id.len() {
             self.by_id.resize(index + 1, NIL);
@@ -134,7 +134,7 @@ impl Groups {
     fn release_if_done(&mut self, at: u32) {
         if self[at].gone && self[at].homes == 0 {
             self[at].gone = false;
-            self.free.push(at);
+            self.all.free(at);
         }
     }
 
@@ -183,13 +183,13 @@ impl Groups {
 impl Index<u32> for Groups {
     type Output = Group;
     fn index(&self, at: u32) -> &Group {
-        &self.all[at as usize]
+        &self.all[at]
     }
 }
 
 impl IndexMut<u32> for Groups {
     fn index_mut(&mut self, at: u32) -> &mut Group {
-        &mut self.all[at as usize]
+        &mut self.all[at]
     }
 }
 
@@ -199,7 +199,7 @@ impl State {
         if !self.on.group_charge {
             return;
         }
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         let group = &self.groups[q.place.group];
         let only_async = group.queues == group.async_queues;
         let all = self.on.async_share_global && !q.sync && only_async;

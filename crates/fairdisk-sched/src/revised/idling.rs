@@ -9,7 +9,7 @@ use fairdisk_core::Why;
 impl State {
     /// Whether a queue is waited for when it is empty.
     pub(super) fn should_idle(&self, queue: u32) -> bool {
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         if !self.on.idle_last_of_class {
             return q.idle_window;
         }
@@ -33,20 +33,20 @@ impl State {
             return;
         }
         let Some(context) = self.tasks.get(self.device.active_context) else { return };
-        let left = self.queue(queue).slice_end - now;
+        let left = self.queues[queue].slice_end - now;
         let too_late = context.think.is_valid() && left < context.think.mean() as Jiffies;
         if !context.alive || (self.on.no_idle_past_slice && too_late) {
             return;
         }
         let Some(wait) = self.idle_time(queue) else { return };
-        self.queue_mut(queue).waits = true;
+        self.queues[queue].waits = true;
         self.device.idle_timer = Some(now + wait);
     }
 
     /// What must be done before a wait begins.
     fn pending_at_device(&self, queue: u32) -> u32 {
         if self.on.idle_corner_a {
-            self.queue(queue).dispatched
+            self.queues[queue].dispatched
         } else {
             self.device.all_in_driver()
         }
@@ -72,14 +72,14 @@ impl State {
         if !self.on.wait_busy || self.others_in_group(queue) > 0 {
             return;
         }
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         let left = q.slice_end - now;
         let think = self.tasks.get(self.device.active_context).map(|context| context.think);
         let late = think.is_some_and(|think| think.is_valid() && left < think.mean() as Jiffies);
         let about_to_end = self.on.wait_busy_corners && (late || left == 1);
         if q.slice_used(now) || about_to_end {
             let until = now + self.tunables.slice_idle;
-            let q = self.queue_mut(queue);
+            let q = &mut self.queues[queue];
             q.slice_end = until;
             q.wait_busy = true;
         }
@@ -87,14 +87,14 @@ impl State {
 
     /// The wait beyond the end of the slice has brought what it was for.
     pub(super) fn waited_long_enough(&self, queue: u32) -> bool {
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         let came = if self.on.wait_busy_simplify { !q.is_empty() } else { q.wait_busy_done };
         q.wait_busy && came
     }
 
     /// The slice of the only queue of a group has ended before its requests have.
     pub(super) fn outlasts_slice(&self, queue: u32) -> bool {
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         self.on.wait_busy_corners
             && self.others_in_group(queue) == 0
             && q.is_empty()
@@ -114,7 +114,7 @@ impl State {
     fn timer_fired(&mut self, timer: Jiffies) {
         self.device.idle_timer = None;
         let active = self.active;
-        let Some(queue) = self.queues.get_mut(active as usize) else { return self.kicks.kick() };
+        let Some(queue) = self.queues.get_mut(active) else { return self.kicks.kick() };
         if queue.must_dispatch {
             return self.kicks.kick();
         }

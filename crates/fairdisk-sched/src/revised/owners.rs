@@ -6,7 +6,6 @@ use super::queue::Queue;
 use super::state::State;
 use crate::cfq::jiffies::Jiffies;
 use crate::cfq::queue::NIL;
-use crate::cfq::tasks::put;
 use fairdisk_core::{Bio, Flags, IoPrio, MayQueue, Request, TaskId};
 
 impl State {
@@ -17,7 +16,7 @@ impl State {
             self.catch_up_priority(context);
         }
         let queue = self.tasks[context].queue(bio.sync);
-        let Some(queue) = self.queues.get_mut(queue as usize) else { return MayQueue::May };
+        let Some(queue) = self.queues.get_mut(queue) else { return MayQueue::May };
         queue.priority.boost(bio.flags.contains(Flags::EXCLUSIVE));
         if queue.waits && !queue.passed_full_pool {
             queue.passed_full_pool = true;
@@ -38,7 +37,7 @@ impl State {
             return false;
         };
         let checks = self.on.group_isolate_ops && !self.on.merge_across_groups;
-        let group = self.queue(rq.queue).place.group;
+        let group = self.queues[rq.queue].place.group;
         (!checks || self.groups.find(bio.group) == Some(group))
             && rq.queue == self.tasks[context].queue(bio.sync)
     }
@@ -47,7 +46,7 @@ impl State {
     pub(super) fn catch_up_priority(&mut self, context: u32) {
         let context = &mut self.tasks[context];
         if let Some(queue) = context.take_priority_due() {
-            self.queues[queue as usize].set_priority(context.ioprio);
+            self.queues[queue].set_priority(context.ioprio);
         }
     }
 
@@ -78,7 +77,7 @@ impl State {
             queue = self.make_queue(ROOT, false, ioprio);
             *self.async_queues.place(ioprio) = queue;
             // The device itself holds on to it.
-            self.queue_mut(queue).owners = 1;
+            self.queues[queue].owners = 1;
         }
         self.tasks[context].async_queue = queue;
         queue
@@ -86,7 +85,7 @@ impl State {
 
     /// A task that was moved to another group leaves its queue there.
     fn leave_other_group(&mut self, now: Jiffies, context: u32, group: u32) {
-        let queue = self.queues.get(self.tasks[context].sync_queue as usize);
+        let queue = self.queues.get(self.tasks[context].sync_queue);
         if self.on.cgroup_move && queue.is_some_and(|queue| queue.home != group) {
             self.leave_queue(now, context);
         }
@@ -94,13 +93,13 @@ impl State {
 
     fn make_queue(&mut self, group: u32, sync: bool, ioprio: IoPrio) -> u32 {
         self.groups.adopt(group);
-        put(&mut self.queues, &mut self.free_queues, Queue::new(group, sync, ioprio))
+        self.queues.put(Queue::new(group, sync, ioprio))
     }
 
     /// The task uses this queue from now on.
     pub(super) fn use_queue(&mut self, context: u32, queue: u32) {
         self.tasks[context].sync_queue = queue;
-        self.queue_mut(queue).owners += 1;
+        self.queues[queue].owners += 1;
     }
 
     /// The task does not use its queue any more.
@@ -113,7 +112,7 @@ impl State {
 
     /// One task less uses the queue.
     pub(super) fn disown(&mut self, now: Jiffies, queue: u32) {
-        self.queue_mut(queue).owners -= 1;
+        self.queues[queue].owners -= 1;
         self.release_if_done(now, queue);
     }
 
@@ -144,18 +143,18 @@ impl State {
 
     /// Frees a queue once nothing of it is left.
     fn release_if_done(&mut self, now: Jiffies, queue: u32) {
-        if self.queue(queue).is_in_use() {
+        if self.queues[queue].is_in_use() {
             return;
         }
         if self.active == queue {
             self.expire(now, queue, false);
             self.kicks.kick();
         }
-        self.free_queues.push(queue);
-        self.groups.abandon(self.queue(queue).home);
-        let next = core::mem::replace(&mut self.queue_mut(queue).merge_into, NIL);
+        self.queues.free(queue);
+        self.groups.abandon(self.queues[queue].home);
+        let next = core::mem::replace(&mut self.queues[queue].merge_into, NIL);
         if next != NIL {
-            self.queue_mut(next).merging_here -= 1;
+            self.queues[next].merging_here -= 1;
             self.release_if_done(now, next);
         }
     }

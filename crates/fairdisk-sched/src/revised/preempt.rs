@@ -16,13 +16,13 @@ impl State {
     pub(super) fn arrived(&mut self, now: Jiffies, queue: u32, request: &Request) {
         let active = self.active;
         if active == queue {
-            if self.queue(queue).waits {
+            if self.queues[queue].waits {
                 self.end_wait(queue, request);
             }
         } else if active != NIL && self.should_preempt(now, queue, request) {
             self.expire(now, active, true);
             self.place_first(now, queue);
-            let q = self.queue_mut(queue);
+            let q = &mut self.queues[queue];
             q.slice_end = 0;
             q.slice_new = true;
             q.turn = Some(Why::Preempted);
@@ -40,7 +40,7 @@ impl State {
             self.kicks.kick_at_once();
         }
         let on = &self.on;
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         q.wait_busy_done = q.wait_busy;
         q.waits &= !(kick && on.clear_wait_on_kick);
         q.must_dispatch |= on.must_dispatch && !(kick && on.must_dispatch_else);
@@ -48,7 +48,7 @@ impl State {
 
     /// The first rule that applies decides.
     fn should_preempt(&mut self, now: Jiffies, new: u32, request: &Request) -> bool {
-        let (active, candidate) = (self.queue(self.active), self.queue(new));
+        let (active, candidate) = (&self.queues[self.active], &self.queues[new]);
         let isolate = self.on.group_isolate_ops;
         if !isolate && active.slice_used(now) {
             return true;
@@ -86,7 +86,7 @@ impl State {
 
     /// The disk waits, and the request is close to the head.
     fn preempts_for_being_close(&mut self, new: u32, request: &Request) -> bool {
-        let waits = self.queue(self.active).waits;
+        let waits = self.queues[self.active].waits;
         if self.device.active_context == NIL || !waits {
             return false;
         }
@@ -97,7 +97,7 @@ impl State {
             return true;
         }
         let (others, shared_means) = (self.busy > 1, self.on.coop_flag_shared);
-        let q = self.queue_mut(new);
+        let q = &mut self.queues[new];
         if others && if shared_means { q.shared } else { q.coop } {
             return false;
         }
@@ -110,7 +110,7 @@ impl State {
         if !self.on.noidle_preempt || self.serving.kind != NOIDLE {
             return false;
         }
-        let (active, new) = (self.queue(self.active), self.queue(new));
+        let (active, new) = (&self.queues[self.active], &self.queues[new]);
         if !self.on.noidle_preempt_fix {
             return active.place == new.place;
         }

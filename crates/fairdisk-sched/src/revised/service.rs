@@ -29,7 +29,7 @@ impl State {
 
     fn place_at(&mut self, now: Jiffies, queue: u32, rank: Rank) {
         let place = self.place_of(queue);
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         let (before, was_there) = (q.place, q.on_tree);
         // Once it was counted before it was placed, and then after.
         if !was_there && !self.on.groups {
@@ -47,7 +47,7 @@ impl State {
             if was_there && !stays {
                 self.leave(queue);
             }
-            if !self.queue(queue).on_tree {
+            if !self.queues[queue].on_tree {
                 self.enter(queue, place);
             }
             let group = &mut self.groups[place.group];
@@ -58,7 +58,7 @@ impl State {
 
     /// Where the queue belongs as it is now.
     fn place_of(&self, queue: u32) -> Place {
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         let tree = tree_of(q, &self.on);
         let lent = self.on.group_isolation && !self.group_isolation && is_noidle(tree);
         Place { group: if lent { ROOT } else { q.home }, tree }
@@ -72,12 +72,12 @@ impl State {
     }
 
     fn take_out(&mut self, queue: u32) {
-        let Place { group, tree } = self.queue(queue).place;
+        let Place { group, tree } = self.queues[queue].place;
         self.service.remove(&mut self.groups[group].trees[tree], queue);
     }
 
     fn enter(&mut self, queue: u32, place: Place) {
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         q.on_tree = true;
         q.place = place;
         q.counted = q.priority.class.rank();
@@ -89,7 +89,7 @@ impl State {
     }
 
     fn leave(&mut self, queue: u32) {
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         q.on_tree = false;
         let group = q.place.group;
         self.groups[group].leave(q.counted, q.sync);
@@ -104,7 +104,7 @@ impl State {
         let last = self.service.last(self.tree(place)).filter(|last| *last != queue);
         let last = last.map(|last| self.service.key(last).key());
         let quirks = self.tunables.quirks;
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         let key = if q.is_idle_class() {
             last.unwrap_or(now) + self.tunables.idle_delay
         } else {
@@ -116,7 +116,7 @@ impl State {
 
     /// How far back a queue is placed: the further, the more there are and the lower its level.
     fn offset(&self, queue: u32, place: Place) -> Jiffies {
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         let before = if self.on.offset_by_tree_count {
             Jiffies::from(self.tree(place).len())
         } else if self.on.groups {
@@ -134,20 +134,20 @@ impl State {
             let first = self.service.first(self.tree(place)).filter(|first| *first != queue);
             first.map_or(now, |first| self.service.key(first).key()) - self.tunables.hz
         };
-        ServiceKey::new(self.queue(queue).priority.class, key)
+        ServiceKey::new(self.queues[queue].priority.class, key)
     }
 
     // ---- company -------------------------------------------------------------------------
 
     /// Other queues in the tree where this one stands, or stood last.
     pub(super) fn others_on_tree(&self, queue: u32) -> u32 {
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         self.tree(q.place).len() - u32::from(q.on_tree)
     }
 
     /// Other queues in the trees of the group where this one stands, or stood last.
     pub(super) fn others_in_group(&self, queue: u32) -> u32 {
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         self.groups[q.place.group].queues - u32::from(q.on_tree)
     }
 }

@@ -17,6 +17,7 @@ use crate::cfq::queue::NIL;
 use crate::cfq::requests::Requests;
 use crate::cfq::switches::Switches;
 use crate::cfq::tasks::Tasks;
+use crate::slab::Slab;
 use alloc::vec;
 use alloc::vec::Vec;
 use fairdisk_core::tree::{Forest, Tree};
@@ -70,8 +71,7 @@ pub(super) struct State {
     pub(super) device: Device,
     pub(super) groups: Groups,
     pub(super) serving: Serving,
-    pub(super) queues: Vec<Queue>,
-    pub(super) free_queues: Vec<u32>,
+    pub(super) queues: Slab<Queue>,
     pub(super) async_queues: AsyncQueues,
     pub(super) tasks: Tasks,
     pub(super) requests: Requests,
@@ -121,8 +121,7 @@ impl State {
             },
             groups: Groups::new(),
             serving: Serving::new(),
-            queues: Vec::new(),
-            free_queues: Vec::new(),
+            queues: Slab::new(),
             async_queues: AsyncQueues::new(NIL),
             tasks: Tasks::new(),
             requests: Requests::new(),
@@ -139,21 +138,13 @@ impl State {
         }
     }
 
-    pub(super) fn queue(&self, queue: u32) -> &Queue {
-        &self.queues[queue as usize]
-    }
-
-    pub(super) fn queue_mut(&mut self, queue: u32) -> &mut Queue {
-        &mut self.queues[queue as usize]
-    }
-
     pub(super) fn tree(&self, place: Place) -> &Tree {
         &self.groups[place.group].trees[place.tree]
     }
 
     /// The queue that has the disk.
     pub(super) fn active_queue(&self) -> Option<&Queue> {
-        self.queues.get(self.active as usize)
+        self.queues.get(self.active)
     }
 
     /// Takes a request over; gives back one at the same position that must go first.
@@ -183,7 +174,7 @@ impl State {
     pub(super) fn activate(&mut self, id: RequestId) {
         let rq = &self.requests[id.0];
         self.device.last_position = rq.end;
-        let sync = self.queues[rq.queue as usize].sync;
+        let sync = self.queues[rq.queue].sync;
         self.device.in_driver[usize::from(sync)] += 1;
         if !self.on.queueing_sampled {
             self.device.queueing.activated(self.device.all_in_driver());
@@ -194,7 +185,7 @@ impl State {
     pub(super) fn complete(&mut self, now: Jiffies, completion: &Completion) {
         self.sample_depth();
         let rq = self.requests.take(completion.request.0);
-        let q = self.queue_mut(rq.queue);
+        let q = &mut self.queues[rq.queue];
         q.dispatched -= 1;
         let sync = usize::from(q.sync);
         self.device.in_driver[sync] -= 1;

@@ -20,13 +20,13 @@ impl State {
         self.tasks[context].requests += 1;
         // Of two at one position the older goes straight to the device. (A front merge can bring
         // two to one position as well; those stay, and the older is found first.)
-        let alias = self.requests.at_position(&self.queues[queue as usize].pending, request.start);
+        let alias = self.requests.at_position(&self.queues[queue].pending, request.start);
         if let Some(alias) = alias {
             self.hand_over(now, alias);
         }
         self.queued += 1;
         let by = Choice { head: self.device.last_position, tunables: &self.tunables };
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         let next = q.pending.next;
         self.requests.enqueue(&mut q.pending, index, by);
         if !q.on_tree {
@@ -41,7 +41,7 @@ impl State {
     pub(super) fn remove(&mut self, index: u32) -> u32 {
         let queue = self.requests[index].queue;
         let by = Choice { head: self.device.last_position, tunables: &self.tunables };
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         self.requests.dequeue(&mut q.pending, index, by);
         self.queued -= 1;
         if q.is_empty() {
@@ -54,7 +54,7 @@ impl State {
     fn emptied(&mut self, queue: u32) {
         if self.on.keep_on_tree && self.active == queue {
             self.forget_position(queue);
-        } else if self.queue(queue).on_tree {
+        } else if self.queues[queue].on_tree {
             self.unplace(queue);
         }
     }
@@ -62,12 +62,12 @@ impl State {
     /// Gives a request back.
     pub(super) fn withdraw(&mut self, now: Jiffies, id: RequestId) {
         let queue = self.requests[id.0].queue;
-        let was_next = self.queue(queue).pending.next == id.0;
+        let was_next = self.queues[queue].pending.next == id.0;
         self.withdrawn_next = was_next.then_some(id);
         self.remove(id.0);
         let context = self.requests.take(id.0).context;
         // A merge does not make the driver ask again; a queue that is gone from the tree must.
-        if self.queue(queue).is_empty() {
+        if self.queues[queue].is_empty() {
             self.kicks.kick();
         }
         self.let_go(now, queue, context);
@@ -79,7 +79,7 @@ impl State {
         let queue = self.requests[index].queue;
         self.requests.update(request);
         let by = Choice { head: self.device.last_position, tunables: &self.tunables };
-        let pending = &mut self.queues[queue as usize].pending;
+        let pending = &mut self.queues[queue].pending;
         match how {
             Merge::Back => {}
             Merge::Front => {

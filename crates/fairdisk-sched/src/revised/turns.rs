@@ -14,7 +14,7 @@ impl State {
     pub(super) fn select(&mut self, now: Jiffies) -> Result<u32, Step> {
         let active = self.active;
         if active != NIL {
-            let queue = self.queue(active);
+            let queue = &self.queues[active];
             if self.waited_long_enough(active) {
                 self.expire(now, active, false);
             } else if queue.slice_used(now) && !queue.must_dispatch {
@@ -27,7 +27,7 @@ impl State {
             } else if let Some(close) = self.close_cooperator(Aim::Serve) {
                 self.prepare_merge(active, close);
                 self.expire(now, active, false);
-                self.queue_mut(close).coop = true;
+                self.queues[close].coop = true;
                 self.begin_turn(now, close);
                 return Ok(close);
             } else if self.device.idle_timer.is_some() {
@@ -48,7 +48,7 @@ impl State {
         }
         let queue = self.next_queue(now)?;
         // Chosen by the ordinary rules it may get the disk for being close again.
-        let q = self.queue_mut(queue);
+        let q = &mut self.queues[queue];
         q.coop &= q.coop_preempt;
         self.begin_turn(now, queue);
         Some(queue)
@@ -58,24 +58,24 @@ impl State {
         let why = self.turn_ended;
         self.active = queue;
         self.device.idle_timer = None;
-        self.queue_mut(queue).begin_turn(now, why);
+        self.queues[queue].begin_turn(now, why);
     }
 
     /// Takes the disk from the queue. `timed_out`: it keeps what was left of its slice.
     pub(super) fn expire(&mut self, now: Jiffies, queue: u32, timed_out: bool) {
         self.turn_ended = self.why_turn_ends(now, queue);
-        if self.queue(queue).waits {
+        if self.queues[queue].waits {
             self.device.idle_timer = None;
         }
         self.mark_split(queue);
-        self.queue_mut(queue).end_turn(now, timed_out);
+        self.queues[queue].end_turn(now, timed_out);
         self.charge_turn(now, queue);
         self.active = NIL;
         self.device.active_context = NIL;
-        if !self.queue(queue).on_tree {
+        if !self.queues[queue].on_tree {
             return;
         }
-        if self.queue(queue).is_empty() {
+        if self.queues[queue].is_empty() {
             self.unplace(queue);
         } else {
             self.place(now, queue);
@@ -84,7 +84,7 @@ impl State {
 
     /// What a queue that loses the disk now has done to lose it.
     fn why_turn_ends(&self, now: Jiffies, queue: u32) -> Why {
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         if q.slice_used(now) {
             Why::SliceExpired
         } else if q.waits && !self.on.dispatch_one {
@@ -97,12 +97,12 @@ impl State {
     /// A request of the queue that has the disk finished.
     pub(super) fn active_completed(&mut self, now: Jiffies, sync: bool, noidle: bool) {
         let queue = self.active;
-        if self.queue(queue).slice_new {
+        if self.queues[queue].slice_new {
             let slice = self.slice(queue);
-            self.queue_mut(queue).start_clock(now, slice);
+            self.queues[queue].start_clock(now, slice);
         }
         self.wait_for_group(now, queue);
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         if q.slice_used(now) || q.is_idle_class() {
             self.expire(now, queue, true);
             return;
@@ -126,7 +126,7 @@ impl State {
     /// The slice that begins for a queue. Where a round of all would take longer than the target
     /// latency it is shorter, but long enough to wait for the task twice (spec: cfq, section 4.5).
     pub(super) fn slice(&mut self, queue: u32) -> Jiffies {
-        let q = self.queue(queue);
+        let q = &self.queues[queue];
         let slice = self.tunables.slice(q.sync, q.priority.level);
         if !(self.low_latency && self.on.slice_scaling) {
             return slice;

@@ -21,8 +21,8 @@ impl State {
         let think_max = 2 * self.tunables.slice_idle;
         self.tasks[context].observe_think(now, think_max);
         self.observe_seek(now, request, queue, context);
-        let deep = self.on.deep_queues && self.queue(queue).pending.len() >= DEEP;
-        let q = self.queue_mut(queue);
+        let deep = self.on.deep_queues && self.queues[queue].pending.len() >= DEEP;
+        let q = &mut self.queues[queue];
         q.deep |= deep;
         if !q.sync || q.is_idle_class() {
             return;
@@ -30,7 +30,7 @@ impl State {
         let seeks_too_much = self.seeks_too_much(queue, context);
         let limit = self.think_limit(queue, context);
         let context = &self.tasks[context];
-        let q = &mut self.queues[queue as usize];
+        let q = &mut self.queues[queue];
         if !context.alive || self.tunables.slice_idle == 0 || seeks_too_much {
             q.idle_window = false;
         } else if context.think.is_valid() {
@@ -46,7 +46,7 @@ impl State {
             return;
         }
         let by_size = self.on.flash_history && self.device.non_rotational;
-        let q = self.queue_mut(queue);
+        let q = &mut self.queues[queue];
         let far = if by_size {
             request.sectors.0 < SHORT_SECTORS
         } else {
@@ -55,14 +55,14 @@ impl State {
         q.history = q.history << 1 | u32::from(far);
         q.seeks.observe(start, end, first_seeks);
         let seeky = self.seeks(queue);
-        let q = self.queue_mut(queue);
+        let q = &mut self.queues[queue];
         q.seeky_since = if seeky { q.seeky_since.or(Some(now)) } else { None };
     }
 
     /// It seeks so much that it is not waited for.
     fn seeks_too_much(&self, queue: u32, context: u32) -> bool {
         if self.on.noidle_window {
-            return !self.queue(queue).deep && self.surely_seeks_in(queue, context);
+            return !self.queues[queue].deep && self.surely_seeks_in(queue, context);
         }
         let despite = self.on.idle_despite_seeks && self.low_latency;
         !despite && self.device.queueing.is_likely() && self.seeks_in(queue, context)
@@ -88,7 +88,7 @@ impl State {
         let known = if self.on.seek_history {
             true
         } else if self.on.seek_per_queue {
-            self.queue(queue).seeks.is_valid()
+            self.queues[queue].seeks.is_valid()
         } else {
             self.tasks[context].seek.is_valid()
         };
@@ -97,7 +97,7 @@ impl State {
 
     /// The queue counts as seeking, where seeks are counted for queues.
     pub(super) fn seeks(&self, queue: u32) -> bool {
-        let Queue { history, ref seeks, .. } = *self.queue(queue);
+        let Queue { history, ref seeks, .. } = self.queues[queue];
         if self.on.seek_history { history.count_ones() > FEW_SEEKS } else { seeks.seeks() }
     }
 
