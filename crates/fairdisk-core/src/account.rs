@@ -1,5 +1,6 @@
 //! What every group got: requests, bytes, device time, latency, waits.
 
+use crate::dense;
 use crate::histogram::Histogram;
 use crate::request::{Bio, GroupId, Op};
 use crate::time::{Instant, Span};
@@ -112,15 +113,7 @@ impl Accounts {
     /// The account of `group`, made on first use.
     #[inline]
     pub fn group_mut(&mut self, group: GroupId) -> &mut GroupAccount {
-        if group.0 as usize >= self.groups.len() {
-            self.make_room(group);
-        }
-        &mut self.groups[group.0 as usize]
-    }
-
-    #[cold]
-    fn make_room(&mut self, group: GroupId) {
-        self.groups.resize_with(group.0 as usize + 1, GroupAccount::default);
+        dense::entry(&mut self.groups, group.0, GroupAccount::default)
     }
 
     /// The account of `group`, if it ever had one.

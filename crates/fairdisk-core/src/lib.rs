@@ -20,6 +20,7 @@ pub mod attach;
 pub mod audit;
 mod contradiction;
 pub mod cost;
+pub mod dense;
 pub mod elevator;
 pub mod engine;
 pub mod histogram;

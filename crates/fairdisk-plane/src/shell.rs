@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::failure::{FailedRequest, Failure};
 use crate::load::Load;
 use crate::payload::{Anything, Payload};
-use fairdisk_core::{Histogram, Instant, Op, Request, RequestId, Span};
+use fairdisk_core::{Histogram, Instant, Op, Request, RequestId, Span, dense};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -212,11 +212,8 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
     fn submit(&mut self, now: Instant) {
         let mut issue = std::mem::take(&mut self.run.issue);
         for request in issue.drain(..) {
-            let slot = request.id.0 as usize;
-            if slot >= self.run.at_backend.len() {
-                self.run.at_backend.resize(slot + 1, None);
-            }
-            let before = self.run.at_backend[slot].replace(request);
+            let slot = dense::entry(&mut self.run.at_backend, request.id.0, || None);
+            let before = slot.replace(request);
             assert!(before.is_none(), "{:?} is issued twice", request.id);
             let mut data = self.run.buffers(request.op).take(payload_bytes(&request));
             if request.op == Op::Write {

@@ -26,7 +26,7 @@ use crate::slab::Slab;
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
-    Instant, IoPrio, Lba, Merge, Request, RequestId, Share, WeightMap, Why,
+    Instant, IoPrio, Lba, Merge, Request, RequestId, Share, WeightMap, Why, dense,
 };
 use pace::Pace;
 use queue::Queue;
@@ -102,8 +102,7 @@ impl Bfq {
 
     fn make_group(&mut self, group: GroupId) {
         self.schedule.make_group(group.0, group_weight(Share::DEFAULT));
-        let known = self.async_queues.len().max(group.0 as usize + 1);
-        self.async_queues.resize(known, AsyncQueues::new(NIL));
+        dense::entry(&mut self.async_queues, group.0, || AsyncQueues::new(NIL));
     }
 
     fn set_share(&mut self, group: GroupId, share: Share) {
@@ -146,9 +145,7 @@ impl Bfq {
         let mut queue = Queue::new(group, sync, ioprio, entity, budget);
         queue.context = context;
         let at = self.queues.put(queue);
-        let known = self.queue_of_entity.len().max(entity as usize + 1);
-        self.queue_of_entity.resize(known, NIL);
-        self.queue_of_entity[entity as usize] = at;
+        *dense::entry(&mut self.queue_of_entity, entity, || NIL) = at;
         at
     }
 

@@ -23,7 +23,7 @@ use budget::{Budget, Loans, relative};
 use clock::{AS_TIME, Clock};
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, Flags, GroupId, Handover,
-    Instant, Merge, Request, RequestId, Share, Span, WeightMap, Why,
+    Instant, Merge, Request, RequestId, Share, Span, WeightMap, Why, dense,
 };
 use load::{Load, Verdict};
 
@@ -129,10 +129,7 @@ impl Iocost {
     }
 
     fn budget(&mut self, group: u32) -> &mut Budget {
-        if group as usize >= self.budgets.len() {
-            self.budgets.resize(group as usize + 1, Budget::default());
-        }
-        &mut self.budgets[group as usize]
+        dense::entry(&mut self.budgets, group, Budget::default)
     }
 
     fn cost(&self, request: &Request) -> u64 {
@@ -306,16 +303,9 @@ impl Iocost {
         budget.used = budget.used.saturating_add(cost);
         self.queues.dispatch(group);
         self.load.dispatched(now, ready);
-        self.start(ready, first.id);
+        *dense::entry(&mut self.started, first.id.0, || ready) = ready;
         self.place(now, group);
         Some(first.id)
-    }
-
-    fn start(&mut self, ready: Instant, id: RequestId) {
-        if id.0 as usize >= self.started.len() {
-            self.started.resize(id.0 as usize + 1, ready);
-        }
-        self.started[id.0 as usize] = ready;
     }
 
     /// Another group may have had this number; what that one has queued is charged to this one.

@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, Flags, Handover, Instant,
-    Merge, Qos, Request, RequestId, Span, Why,
+    Merge, Qos, Request, RequestId, Span, Why, dense,
 };
 use target::{Missed, Window};
 
@@ -126,11 +126,8 @@ impl Iolatency {
     }
 
     fn group(&mut self, group: u32) -> &mut Group {
-        if group as usize >= self.groups.len() {
-            let fresh = self.fresh();
-            self.groups.resize(group as usize + 1, fresh);
-        }
-        &mut self.groups[group as usize]
+        let fresh = self.fresh();
+        dense::entry(&mut self.groups, group, || fresh)
     }
 
     /// Lets go what the group may have on its way.
@@ -163,10 +160,7 @@ impl Iolatency {
     }
 
     fn note_let_go(&mut self, now: Instant, id: RequestId) {
-        if id.0 as usize >= self.let_go.len() {
-            self.let_go.resize(id.0 as usize + 1, (now, false));
-        }
-        self.let_go[id.0 as usize] = (now, true);
+        *dense::entry(&mut self.let_go, id.0, || (now, false)) = (now, true);
     }
 
     fn leave_line(&mut self, id: RequestId) {

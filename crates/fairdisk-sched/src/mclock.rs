@@ -17,7 +17,7 @@ use crate::groups::{GroupQueues, Order, VirtualTime};
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, GroupId, Handover, Instant,
-    Merge, Qos, Request, RequestId, Share, Span, WeightMap, Why,
+    Merge, Qos, Request, RequestId, Share, Span, WeightMap, Why, dense,
 };
 use tags::Client;
 
@@ -91,11 +91,8 @@ impl Mclock {
     }
 
     fn client(&mut self, group: u32) -> &mut Client {
-        if group as usize >= self.groups.len() {
-            let client = Client::new(Share::DEFAULT.weight(self.params.weight_map), self.served);
-            self.groups.resize(group as usize + 1, client);
-        }
-        &mut self.groups[group as usize]
+        let (weight, served) = (Share::DEFAULT.weight(self.params.weight_map), self.served);
+        dense::entry(&mut self.groups, group, || Client::new(weight, served))
     }
 
     /// The smallest proportion tag of all groups that want the disk: where a group that was away

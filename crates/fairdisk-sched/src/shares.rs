@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 use classes::Classes;
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, GroupId, Handover, Instant,
-    Merge, Request, RequestId, Share, Span, WeightMap, Why,
+    Merge, Request, RequestId, Share, Span, WeightMap, Why, dense,
 };
 
 /// How it is set.
@@ -96,10 +96,7 @@ impl Shares {
         self.classes.served(group, cost, self.queues.first(group).is_some());
         self.done_at = self.done_at.max(now) + cost;
         self.in_flight += cost;
-        if first.id.0 as usize >= self.charged.len() {
-            self.charged.resize(first.id.0 as usize + 1, Span::ZERO);
-        }
-        self.charged[first.id.0 as usize] = cost;
+        *dense::entry(&mut self.charged, first.id.0, || Span::ZERO) = cost;
         Some(first.id)
     }
 

@@ -14,7 +14,7 @@ use crate::groups::{Amount, Ceiling, GroupQueues, Order};
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, GroupId, Handover, Instant,
-    Merge, Qos, Rates, Request, RequestId, Span, Why,
+    Merge, Qos, Rates, Request, RequestId, Span, Why, dense,
 };
 
 /// How ceilings are kept.
@@ -51,10 +51,7 @@ impl TokenBucket {
     }
 
     fn limit(&mut self, group: u32) -> &mut Limit {
-        if group as usize >= self.limits.len() {
-            self.limits.resize(group as usize + 1, Limit::NONE);
-        }
-        &mut self.limits[group as usize]
+        dense::entry(&mut self.limits, group, || Limit::NONE)
     }
 
     /// The group's first request, or what holds it, is another than before.

@@ -3,6 +3,7 @@
 use super::bios::BioIndex;
 use super::effects::{Effect, Effects};
 use super::{Asked, Engine};
+use crate::dense;
 use crate::elevator::{Admission, Change, Elevator, Why};
 use crate::journal::Record;
 use crate::qos::Qos;
@@ -73,11 +74,7 @@ impl<E: Elevator> Engine<E> {
     }
 
     fn set_share(&mut self, group: GroupId, share: Share) {
-        let index = group.0 as usize;
-        if index >= self.groups.len() {
-            self.groups.resize(index + 1, None);
-        }
-        match &mut self.groups[index] {
+        match dense::entry(&mut self.groups, group.0, || None) {
             Some(asked) => asked.share = share,
             none => {
                 *none = Some(Asked::new(share));

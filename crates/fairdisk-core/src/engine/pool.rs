@@ -2,6 +2,7 @@
 //! (spec: cfq, section 1.4; groups, section 0).
 
 use super::bios::BioIndex;
+use crate::dense;
 use crate::request::{Bio, GroupId, Op, Request, TaskId};
 use crate::time::{Instant, Span};
 use alloc::collections::VecDeque;
@@ -149,11 +150,8 @@ impl Pools {
 
     /// The task may take slots past a full pool for a while.
     pub(super) fn start_batch(&mut self, now: Instant, task: TaskId) {
-        let index = task.0 as usize;
-        if index >= self.batches.len() {
-            self.batches.resize(index + 1, Batch::default());
-        }
-        self.batches[index] = Batch { left: self.config.batch_requests, until: now + BATCH_SPAN };
+        *dense::entry(&mut self.batches, task.0, Batch::default) =
+            Batch { left: self.config.batch_requests, until: now + BATCH_SPAN };
     }
 
     /// A fresh batch is good for one slot even after its time.

@@ -5,7 +5,7 @@ use super::depth::{DepthMeter, Witness};
 use super::{Device, Job, Order, Presence, Unfinished};
 use fairdisk_core::{
     AttachError, Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig, GroupAccount,
-    GroupId, Input, Instant, Journal, Lba, Refusal, Request, RequestId, Sleeper, TaskId,
+    GroupId, Input, Instant, Journal, Lba, Refusal, Request, RequestId, Sleeper, TaskId, dense,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceIo, DeviceModel, Done};
@@ -305,11 +305,8 @@ impl Meter {
     }
 
     fn issued(&mut self, now: Instant, request: &Request) {
-        let slot = request.id.0 as usize;
-        if slot >= self.witnesses.len() {
-            self.witnesses.resize(slot + 1, (Witness::Mute, now));
-        }
-        self.witnesses[slot] = (self.depth.issued(request), now);
+        let witness = self.depth.issued(request);
+        *dense::entry(&mut self.witnesses, request.id.0, || (Witness::Mute, now)) = (witness, now);
     }
 
     /// The depth from now on, if it changes.
@@ -324,11 +321,7 @@ impl Meter {
 
 impl Model {
     fn submit(&mut self, now: Instant, request: &Request) {
-        let slot = request.id.0 as usize;
-        if slot >= self.halves.len() {
-            self.halves.resize_with(slot + 1, Half::default);
-        }
-        self.halves[slot] = Half::Neither;
+        *dense::entry(&mut self.halves, request.id.0, Half::default) = Half::Neither;
         self.device.submit(now, &DeviceIo::of(request));
     }
 

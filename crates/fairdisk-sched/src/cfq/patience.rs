@@ -12,7 +12,7 @@
 use super::jiffies::Jiffies;
 use super::queue::NIL;
 use alloc::vec::Vec;
-use fairdisk_core::Span;
+use fairdisk_core::{Span, dense};
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
@@ -55,12 +55,9 @@ impl Patience {
 
     /// `index` begins to wait. Time goes on, so it is the youngest.
     pub(crate) fn admitted(&mut self, now: Jiffies, index: u32) {
-        let at = index as usize;
-        if at >= self.waiting.len() {
-            let nobody = Waiting { since: 0, older: NIL, younger: NIL };
-            self.waiting.resize(at + 1, nobody);
-        }
-        self.waiting[at] = Waiting { since: now, older: self.youngest, younger: NIL };
+        let waiting = Waiting { since: now, older: self.youngest, younger: NIL };
+        let nobody = || Waiting { since: 0, older: NIL, younger: NIL };
+        *dense::entry(&mut self.waiting, index, nobody) = waiting;
         match self.youngest {
             NIL => self.oldest = index,
             youngest => self.waiting[youngest as usize].younger = index,

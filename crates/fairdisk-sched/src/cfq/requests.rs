@@ -4,7 +4,7 @@ use super::queue::NIL;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use fairdisk_core::tree::Forest;
-use fairdisk_core::{Flags, Instant, Lba, Request};
+use fairdisk_core::{Flags, Instant, Lba, Request, dense};
 
 /// A request as CFQ keeps it, from arrival to completion.
 #[derive(Clone, Copy, Debug)]
@@ -67,11 +67,7 @@ impl Requests {
     /// Keeps `request`, which arrived in `queue`.
     #[inline(always)]
     pub(crate) fn insert(&mut self, request: &Request, queue: u32, context: u32) {
-        let at = request.id.0 as usize;
-        if at >= self.slots.len() {
-            self.slots.resize(at + 1, Rq::FREE);
-        }
-        self.slots[at] = Rq {
+        *dense::entry(&mut self.slots, request.id.0, || Rq::FREE) = Rq {
             start: request.start,
             end: request.end(),
             arrived: request.arrived,

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::tree::{Forest, Tree};
-use fairdisk_core::{IoPrio, TaskId};
+use fairdisk_core::{IoPrio, TaskId, dense};
 
 /// Every context, found by task and layer.
 #[derive(Debug)]
@@ -66,17 +66,11 @@ impl Tasks {
     }
 
     fn make(&mut self, task: TaskId, context: Context) -> u32 {
-        let index = task.0 as usize;
-        if index >= self.recent.len() {
-            self.recent.resize(index + 1, NIL);
-        }
-        let layer = context.layer as usize;
-        if layer >= self.layers.len() {
-            self.layers.resize(layer + 1, List::new());
-        }
+        dense::entry(&mut self.recent, task.0, || NIL);
+        let layer = context.layer;
         let at = self.contexts.put(context);
-        self.owners.insert(&mut self.by_owner, at, owner(task, layer as u32));
-        self.links.insert(&mut self.layers[layer], at, ());
+        self.owners.insert(&mut self.by_owner, at, owner(task, layer));
+        self.links.insert(dense::entry(&mut self.layers, layer, List::new), at, ());
         at
     }
 

@@ -6,8 +6,8 @@ use crate::cfq::jiffies::Jiffies;
 use crate::cfq::layer_turn::LayerTurn;
 use crate::cfq::queue::NIL;
 use alloc::vec::Vec;
-use fairdisk_core::Share;
 use fairdisk_core::list::{List, Lists};
+use fairdisk_core::{Share, dense};
 
 #[derive(Clone, Debug)]
 struct Group {
@@ -47,9 +47,7 @@ impl Rota {
     /// Makes sure that the group exists.
     pub(super) fn make(&mut self, group: u32) {
         let slice = self.params.slice(Share::DEFAULT);
-        if group as usize >= self.groups.len() {
-            self.groups.resize(group as usize + 1, Group { slice, waits: false });
-        }
+        dense::entry(&mut self.groups, group, || Group { slice, waits: false });
     }
 
     /// Gives the group its share. A turn that has begun ends as it was to end.

@@ -4,7 +4,7 @@
 use super::Amount;
 use alloc::vec::Vec;
 use fairdisk_core::list::{List, Lists};
-use fairdisk_core::{Decision, Flags, Lba, Merge, Request, RequestId, Why};
+use fairdisk_core::{Decision, Flags, Lba, Merge, Request, RequestId, Why, dense};
 
 #[derive(Clone, Debug, Default)]
 struct Queue {
@@ -62,13 +62,9 @@ impl GroupQueues {
 
     /// A request that arrived, at the end of its group's queue.
     pub(crate) fn push(&mut self, request: &Request) {
-        let index = request.group.0 as usize;
-        if index >= self.groups.len() {
-            self.groups.resize(index + 1, Queue::default());
-        }
         self.know(request, 1);
         let is_urgent = self.is_urgent(request);
-        let queue = &mut self.groups[index];
+        let queue = dense::entry(&mut self.groups, request.group.0, Queue::default);
         let list = if is_urgent { &mut queue.urgent } else { &mut queue.list };
         self.links.insert(list, request.id.0, ());
         queue.queued += 1;
@@ -85,10 +81,7 @@ impl GroupQueues {
 
     fn know(&mut self, request: &Request, bios: u32) {
         let known = Known { request: *request, bios };
-        match self.requests.get_mut(request.id.0 as usize) {
-            Some(place) => *place = known,
-            None => self.requests.resize(request.id.0 as usize + 1, known),
-        }
+        *dense::entry(&mut self.requests, request.id.0, || known) = known;
     }
 
     fn bios(&self, id: RequestId) -> u32 {

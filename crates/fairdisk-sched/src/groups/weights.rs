@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 use core::iter;
-use fairdisk_core::{GroupId, Weight};
+use fairdisk_core::{GroupId, Weight, dense};
 
 /// All of the disk; parts are fractions of it.
 pub(crate) const WHOLE: u64 = 1 << 24;
@@ -44,10 +44,8 @@ impl Weights {
 
     /// Makes sure that the group exists.
     pub(crate) fn make(&mut self, group: u32) {
-        if group as usize >= self.nodes.len() {
-            let node = Node { weight: OWN, parent: None, wants: false, inside: 0 };
-            self.nodes.resize(group as usize + 1, node);
-        }
+        let node = || Node { weight: OWN, parent: None, wants: false, inside: 0 };
+        dense::entry(&mut self.nodes, group, node);
     }
 
     /// Gives the group a weight.

@@ -11,7 +11,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use fairdisk_core::tree::{Forest, Tree};
-use fairdisk_core::{GroupId, Share, Span, Weight, WeightMap};
+use fairdisk_core::{GroupId, Share, Span, Weight, WeightMap, dense};
 
 /// The only group, or the one of everything that was not moved elsewhere.
 pub(super) const ROOT: u32 = 0;
@@ -88,11 +88,7 @@ impl Groups {
 
     fn make(&mut self, group: GroupId, share: Share) -> u32 {
         let at = self.all.put(Group::new(blkio_weight(group, share)));
-        let index = group.0 as usize;
-        if index >= self.by_id.len() {
-            self.by_id.resize(index + 1, NIL);
-        }
-        self.by_id[index] = at;
+        *dense::entry(&mut self.by_id, group.0, || NIL) = at;
         at
     }
 

@@ -5,7 +5,7 @@ use crate::groups::VirtualTime;
 use alloc::vec::Vec;
 use core::iter;
 use fairdisk_core::tree::{Forest, Tree};
-use fairdisk_core::{Span, Weight};
+use fairdisk_core::{Span, Weight, dense};
 
 /// A nanosecond of service to a class with one share.
 const UNIT: u64 = 1 << 10;
@@ -56,19 +56,15 @@ impl Classes {
     }
 
     fn make(&mut self, group: u32) -> &mut Class {
-        if group as usize >= self.classes.len() {
-            let class = Class {
-                shares: u64::from(Weight::DEFAULT.get()),
-                outer: None,
-                inside: 0,
-                among: 0,
-                stands_in: None,
-                line: Tree::new(),
-                last: 0,
-            };
-            self.classes.resize(group as usize + 1, class);
-        }
-        &mut self.classes[group as usize]
+        dense::entry(&mut self.classes, group, || Class {
+            shares: u64::from(Weight::DEFAULT.get()),
+            outer: None,
+            inside: 0,
+            among: 0,
+            stands_in: None,
+            line: Tree::new(),
+            last: 0,
+        })
     }
 
     fn class(&mut self, group: u32) -> &mut Class {

@@ -10,7 +10,7 @@
 //! group that was created.
 
 use alloc::vec::Vec;
-use fairdisk_core::{AttachError, GroupId, Leftovers};
+use fairdisk_core::{AttachError, GroupId, Leftovers, dense};
 
 /// The groups that hold a record of this instance.
 #[derive(Debug)]
@@ -32,11 +32,7 @@ impl Records {
 
     /// A group exists: it holds a record from now on.
     pub(super) fn link(&mut self, group: GroupId) {
-        let at = group.0 as usize;
-        if at >= self.linked.len() {
-            self.linked.resize(at + 1, false);
-        }
-        self.linked[at] = group != GroupId::ROOT;
+        *dense::entry(&mut self.linked, group.0, || false) = group != GroupId::ROOT;
     }
 
     /// A group is gone. What it still has queued pins the layer, not the record.

@@ -1,6 +1,6 @@
 //! Who used the device: work, in time of the whole device.
 
-use fairdisk_core::{GroupId, Span};
+use fairdisk_core::{GroupId, Span, dense};
 
 /// What a device did for each group. The unit is a second of the whole device: a request that keeps
 /// one of eight equal units busy for 8 ms is 1 ms of work, so that all of a second in which the
@@ -18,11 +18,7 @@ impl Ledger {
     /// So much was done for `group`.
     #[inline]
     pub(super) fn add(&mut self, group: GroupId, ns: u64) {
-        let at = group.0 as usize;
-        if at >= self.by_group.len() {
-            self.by_group.resize(at + 1, 0);
-        }
-        self.by_group[at] += ns;
+        *dense::entry(&mut self.by_group, group.0, || 0) += ns;
     }
 
     /// What was done for `group`.
