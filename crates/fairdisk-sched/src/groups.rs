@@ -2,16 +2,16 @@
 
 mod ceiling;
 mod costs;
+mod nested;
 mod order;
 mod queues;
+mod virtual_time;
 mod weights;
 
 pub(crate) use ceiling::{Amount, Ceiling};
 pub(crate) use costs::Costs;
+pub(crate) use nested::{Nested, OWN_TASKS};
 pub(crate) use order::Order;
 pub(crate) use queues::GroupQueues;
+pub(crate) use virtual_time::{VirtualTime, service, virtual_time};
 pub(crate) use weights::{WHOLE, Weights};
-
-/// Service divided by weight, in parts so small that rounding does not show at the largest weight.
-/// 64 bits of it would be used up within months by a busy group of the smallest.
-pub(crate) type VirtualTime = u128;

@@ -3,6 +3,7 @@
 //! strict order; a group is of the ordinary class.
 
 use super::timeline::{Timeline, Trees, Virtual, worth};
+use crate::groups::Nested;
 use crate::slab::Slab;
 use alloc::vec::Vec;
 use fairdisk_core::{Instant, IoClass, Span};
@@ -165,10 +166,9 @@ impl Schedule {
         if entity == NIL || self.entities[entity].parent == parent {
             return;
         }
-        if self.lies_in(parent, group) {
-            return;
+        if self.may_lie_in(group, Some(parent)) {
+            self.begin_in(entity, parent);
         }
-        self.begin_in(entity, parent);
     }
 
     /// Whoever gets the number of the group begins in the root group, and owes nothing.
@@ -190,14 +190,6 @@ impl Schedule {
         if active {
             self.activate(entity);
         }
-    }
-
-    /// Whether the node is that of `group` or lies in it, however deep.
-    fn lies_in(&self, mut node: u32, group: u32) -> bool {
-        while node != group && node != ROOT {
-            node = self.entities[self.of_group(node)].parent;
-        }
-        node == group
     }
 
     /// The most a queue wants in its next turn.
@@ -308,6 +300,12 @@ impl Schedule {
         let due = is_passed_over && now.since(since) >= IDLE_CLASS_AFTER;
         node.passed_over = (is_passed_over && !due).then_some(since);
         Some(if due { IDLE } else { best })
+    }
+}
+
+impl Nested for Schedule {
+    fn outer(&self, group: u32) -> Option<u32> {
+        (group != ROOT).then(|| self.entities[self.of_group(group)].parent)
     }
 }
 

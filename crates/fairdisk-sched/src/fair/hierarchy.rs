@@ -12,11 +12,11 @@
 mod line;
 
 use super::NIL;
-use crate::groups::VirtualTime;
+use crate::groups::{VirtualTime, service, virtual_time};
 use alloc::vec::Vec;
 use fairdisk_core::tree::Forest;
 use fairdisk_core::{Instant, Span, Weight};
-use line::{Line, Member, State, service, virtual_time};
+use line::{Line, Member, State};
 
 /// All of the disk, where parts of it are told.
 const WHOLE: u64 = 1 << 32;

@@ -1,16 +1,12 @@
 //! Weights of groups that lie in groups: which part of the disk a group may have, by the weights of
-//! those that want it. A group that has tasks of its own and holds others serves its own tasks like
-//! one more group inside, of the weight that every group has by default.
+//! those that want it.
 
+use super::{Nested, OWN_TASKS};
 use alloc::vec::Vec;
-use core::iter;
 use fairdisk_core::{GroupId, Weight, dense};
 
 /// All of the disk; parts are fractions of it.
 pub(crate) const WHOLE: u64 = 1 << 24;
-
-/// What the own tasks of a group weigh among the groups inside it.
-const OWN: u64 = Weight::DEFAULT.get() as u64;
 
 #[derive(Clone, Debug)]
 struct Node {
@@ -44,7 +40,8 @@ impl Weights {
 
     /// Makes sure that the group exists.
     pub(crate) fn make(&mut self, group: u32) {
-        let node = || Node { weight: OWN, parent: None, wants: false, inside: 0 };
+        let node =
+            || Node { weight: Weight::DEFAULT.get().into(), parent: None, wants: false, inside: 0 };
         dense::entry(&mut self.nodes, group, node);
     }
 
@@ -60,17 +57,10 @@ impl Weights {
         let parent = parent.map(|parent| parent.0);
         if let Some(parent) = parent {
             self.make(parent);
-            if self.lies_in(parent, group) {
-                return;
-            }
         }
-        self.change(group, |node| node.parent = parent);
-    }
-
-    /// Whether `group` is `outer` or lies in it, however deep.
-    fn lies_in(&self, group: u32, outer: u32) -> bool {
-        let mut path = iter::successors(Some(group), |at| self.nodes[*at as usize].parent);
-        path.any(|at| at == outer)
+        if self.may_lie_in(group, parent) {
+            self.change(group, |node| node.parent = parent);
+        }
     }
 
     /// The group's own tasks want the disk from now on, or do not any more.
@@ -113,12 +103,12 @@ impl Weights {
         let Some(mut node) = self.nodes.get(group as usize) else { return WHOLE };
         let mut part = WHOLE;
         if node.inside > 0 {
-            part = part * OWN / (OWN + node.inside);
+            part = part * OWN_TASKS / (OWN_TASKS + node.inside);
         }
         loop {
             let outer = node.parent.map(|outer| &self.nodes[outer as usize]);
             let all = match outer {
-                Some(outer) => outer.inside + if outer.wants { OWN } else { 0 },
+                Some(outer) => outer.inside + if outer.wants { OWN_TASKS } else { 0 },
                 None => self.outermost,
             };
             part = part * node.weight / all.max(node.weight);
@@ -127,6 +117,12 @@ impl Weights {
                 None => return part.max(1),
             }
         }
+    }
+}
+
+impl Nested for Weights {
+    fn outer(&self, group: u32) -> Option<u32> {
+        self.nodes[group as usize].parent
     }
 }
 

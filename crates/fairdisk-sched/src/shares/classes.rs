@@ -1,14 +1,10 @@
 //! Classes of requests and what each has been served, by its shares; one level of classes inside a
 //! class.
 
-use crate::groups::VirtualTime;
+use crate::groups::{Nested, OWN_TASKS, Order, VirtualTime, virtual_time};
 use alloc::vec::Vec;
-use core::iter;
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{Span, Weight, dense};
-
-/// A nanosecond of service to a class with one share.
-const UNIT: u64 = 1 << 10;
 
 #[derive(Clone, Debug)]
 struct Class {
@@ -31,16 +27,10 @@ struct Class {
 pub(super) struct Classes {
     classes: Vec<Class>,
     inner: Forest<VirtualTime>,
-    outer: Forest<VirtualTime>,
-    line: Tree,
+    outermost: Order<VirtualTime>,
     /// The sum of the outermost class that was served last.
     last: VirtualTime,
     forgiven: Span,
-}
-
-const fn served(cost: Span, shares: u64) -> VirtualTime {
-    let shares = if shares == 0 { 1 } else { shares };
-    (cost.as_ns().saturating_mul(UNIT) / shares) as VirtualTime
 }
 
 impl Classes {
@@ -48,8 +38,7 @@ impl Classes {
         Self {
             classes: Vec::new(),
             inner: Forest::new(),
-            outer: Forest::new(),
-            line: Tree::new(),
+            outermost: Order::new(),
             last: 0,
             forgiven,
         }
@@ -71,23 +60,13 @@ impl Classes {
         &mut self.classes[group as usize]
     }
 
-    /// The class and those it lies in, from the inside.
-    fn path(&self, group: u32) -> impl Iterator<Item = u32> + '_ {
-        iter::successors(Some(group), |at| self.classes.get(*at as usize)?.outer)
-    }
-
     fn outermost(&self, group: u32) -> u32 {
         self.path(group).last().unwrap_or(group)
     }
 
-    /// Its shares among the classes inside `outermost`. An outermost class that holds others is
-    /// there, too, with the shares that every group has by default.
+    /// Its shares among the classes inside `outermost`, which are that one's own requests, too.
     fn inner_shares(&self, group: u32, outermost: u32) -> u64 {
-        if group == outermost {
-            u64::from(Weight::DEFAULT.get())
-        } else {
-            self.classes[group as usize].shares
-        }
+        if group == outermost { OWN_TASKS } else { self.classes[group as usize].shares }
     }
 
     /// A class has requests queued again. For the time it had none it may claim a little.
@@ -99,11 +78,11 @@ impl Classes {
         let inner_shares = self.inner_shares(group, outermost);
         let Class { last, ref line, shares, .. } = self.classes[outermost as usize];
         let is_alone = line.is_empty();
-        let least = last.saturating_sub(served(forgiven, inner_shares));
+        let least = last.saturating_sub(virtual_time(forgiven, inner_shares));
         let class = self.class(group);
         class.inside = class.inside.max(least);
         if is_alone {
-            let least = self.last.saturating_sub(served(forgiven, shares));
+            let least = self.last.saturating_sub(virtual_time(forgiven, shares));
             let among = &mut self.class(outermost).among;
             *among = (*among).max(least);
         }
@@ -113,28 +92,25 @@ impl Classes {
     fn stand(&mut self, group: u32, outermost: u32) {
         let sum = self.classes[group as usize].inside;
         self.class(group).stands_in = Some(outermost);
-        let Self { classes, inner, outer, line, .. } = self;
-        let class = &mut classes[outermost as usize];
-        inner.insert(&mut class.line, group, sum);
-        if !outer.contains(outermost) {
-            outer.insert(line, outermost, class.among);
-        }
+        let Self { classes, inner, .. } = self;
+        inner.insert(&mut classes[outermost as usize].line, group, sum);
+        self.stand_outermost(outermost);
     }
 
     /// A class has no requests queued any more.
     pub(super) fn leave(&mut self, group: u32) {
         let Some(outermost) = self.class(group).stands_in.take() else { return };
-        let Self { classes, inner, outer, line, .. } = self;
+        let Self { classes, inner, .. } = self;
         let class = &mut classes[outermost as usize];
         inner.remove(&mut class.line, group);
         if class.line.is_empty() {
-            outer.remove(line, outermost);
+            self.outermost.place(outermost, None);
         }
     }
 
     /// Whose request is next.
     pub(super) fn next(&self) -> Option<u32> {
-        let outermost = self.outer.first(&self.line)?;
+        let (outermost, _) = self.outermost.first()?;
         self.inner.first(&self.classes[outermost as usize].line)
     }
 
@@ -142,17 +118,15 @@ impl Classes {
     pub(super) fn served(&mut self, group: u32, cost: Span, has_more: bool) {
         let outermost = self.class(group).stands_in.unwrap_or(group);
         self.leave(group);
-        if self.outer.contains(outermost) {
-            self.outer.remove(&mut self.line, outermost);
-        }
-        let inner = served(cost, self.inner_shares(group, outermost));
+        self.outermost.place(outermost, None);
+        let inner = virtual_time(cost, self.inner_shares(group, outermost));
         let class = self.class(group);
         let sum = class.inside;
         class.inside = sum + inner;
         let class = self.class(outermost);
         class.last = sum;
         let sum = class.among;
-        class.among = sum + served(cost, class.shares);
+        class.among = sum + virtual_time(cost, class.shares);
         self.last = sum;
         if has_more {
             self.stand(group, outermost);
@@ -163,10 +137,9 @@ impl Classes {
 
     /// Puts the outermost class in line, if it or one inside has requests queued.
     fn stand_outermost(&mut self, outermost: u32) {
-        let Self { classes, outer, line, .. } = self;
-        let class = &classes[outermost as usize];
-        if !class.line.is_empty() && !outer.contains(outermost) {
-            outer.insert(line, outermost, class.among);
+        let class = &self.classes[outermost as usize];
+        if !class.line.is_empty() && self.outermost.key(outermost).is_none() {
+            self.outermost.place(outermost, Some(class.among));
         }
     }
 
@@ -176,7 +149,7 @@ impl Classes {
 
     /// Puts the class, and all inside it, into another. What would be a circle is not done.
     pub(super) fn set_outer(&mut self, group: u32, outer: Option<u32>) {
-        if outer.is_some_and(|outer| self.path(outer).any(|at| at == group)) {
+        if !self.may_lie_in(group, outer) {
             return;
         }
         let before = self.outermost(group);
@@ -188,7 +161,7 @@ impl Classes {
             return;
         }
         for class in 0..self.classes.len() as u32 {
-            if self.path(class).any(|at| at == group) {
+            if self.lies_in(class, group) {
                 self.move_over(class);
             }
         }
@@ -219,5 +192,11 @@ impl Classes {
         if stands {
             self.join(group);
         }
+    }
+}
+
+impl Nested for Classes {
+    fn outer(&self, group: u32) -> Option<u32> {
+        self.classes.get(group as usize)?.outer
     }
 }

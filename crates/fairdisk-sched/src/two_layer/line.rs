@@ -4,9 +4,8 @@
 use super::TwoLayerParams;
 use crate::cfq::jiffies::Jiffies;
 use crate::cfq::layer_turn::LayerTurn;
-use crate::groups::VirtualTime;
+use crate::groups::{Order, VirtualTime};
 use alloc::vec::Vec;
-use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{Share, Span};
 
 #[derive(Clone, Debug)]
@@ -18,7 +17,6 @@ struct Group {
     slice_new: bool,
     /// This turn has been made longer once.
     lengthened: bool,
-    in_line: bool,
     /// Weighted device time charged, in ns x 100 / weight.
     charged: VirtualTime,
 }
@@ -28,8 +26,7 @@ struct Group {
 pub(super) struct Line {
     params: TwoLayerParams,
     groups: Vec<Group>,
-    order: Forest<VirtualTime>,
-    tree: Tree,
+    order: Order<VirtualTime>,
     /// The number of the last in line.
     end: VirtualTime,
     /// The most any group had been charged when its turn began: what a group that was away must
@@ -44,8 +41,7 @@ impl Line {
         Self {
             params,
             groups: Vec::new(),
-            order: Forest::new(),
-            tree: Tree::new(),
+            order: Order::new(),
             end: 0,
             reached: 0,
             turn: LayerTurn::NOBODYS,
@@ -62,7 +58,6 @@ impl Line {
                 slice_end: 0,
                 slice_new: false,
                 lengthened: false,
-                in_line: false,
                 charged: 0,
             });
         }
@@ -91,7 +86,7 @@ impl Line {
 
     /// A group that was away wants the disk. It gets no credit for the time it did not ask.
     pub(super) fn join(&mut self, group: u32) {
-        if group == self.turn.active || self.groups[group as usize].in_line {
+        if group == self.turn.active || self.order.key(group).is_some() {
             return;
         }
         let charged = &mut self.groups[group as usize].charged;
@@ -111,19 +106,16 @@ impl Line {
         } else {
             self.groups[group as usize].charged
         };
-        self.groups[group as usize].in_line = true;
-        self.order.insert(&mut self.tree, group, key);
+        self.order.place(group, Some(key));
     }
 
     /// A group that has nothing queued any more leaves the line.
     pub(super) fn leave(&mut self, group: u32) {
-        if core::mem::take(&mut self.groups[group as usize].in_line) {
-            self.order.remove(&mut self.tree, group);
-        }
+        self.order.place(group, None);
     }
 
     pub(super) fn first(&self) -> Option<u32> {
-        self.order.first(&self.tree)
+        self.order.first().map(|(group, _)| group)
     }
 
     /// The active group has used its slice up. Its clock starts at its first completion.

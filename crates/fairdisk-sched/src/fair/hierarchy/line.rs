@@ -2,21 +2,7 @@
 
 use crate::groups::VirtualTime;
 use fairdisk_core::tree::Tree;
-use fairdisk_core::{Instant, Span, Weight};
-
-/// Parts of a nanosecond: rounding must not show at the largest weight.
-const SCALE: u64 = 1 << 10;
-
-/// Service of a member of this weight in the time of its line.
-pub(super) const fn virtual_time(service: Span, weight: u64) -> VirtualTime {
-    (service.as_ns().saturating_mul(SCALE) / weight) as VirtualTime
-}
-
-/// And back.
-pub(super) const fn service(virtual_time: VirtualTime, weight: u64) -> Span {
-    let ns = virtual_time.saturating_mul(weight as u128) / SCALE as u128;
-    Span::from_ns(if ns > u64::MAX as u128 { u64::MAX } else { ns as u64 })
-}
+use fairdisk_core::{Instant, Weight};
 
 /// What a member is to its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
