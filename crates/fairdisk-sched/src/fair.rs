@@ -35,9 +35,10 @@ mod turn;
 
 pub use params::FairParams;
 
+use crate::groups::Nested;
 use alloc::vec::Vec;
 use cache::Cache;
-use ceiling::{Barred, Capped, Ceiling};
+use ceiling::Barred;
 use device::Device;
 use expected::Expected;
 use fairdisk_core::{
@@ -62,13 +63,6 @@ enum Step {
     Dispatch(RequestId, Why),
     WaitUntil(Instant, Why),
     WaitCompletion(Why),
-}
-
-impl Capped for Vec<Group> {
-    fn capped(&mut self, group: u32) -> (&Qos, &mut Ceiling) {
-        let group = &mut self[group as usize];
-        (&group.qos, &mut group.ceiling)
-    }
 }
 
 /// The scheduler.
@@ -214,7 +208,7 @@ impl Fair {
         let rq = &self.requests[at];
         let (group, amount) = (self.queues[rq.queue].group, rq.amount());
         self.tree.is_barred(group)
-            || self.barred.bar(now, group, amount, &mut self.tree, &mut self.groups)
+            || self.barred.bar(now, group, amount, &mut self.tree, &self.groups)
     }
 
     /// The group may go on at once, and those with floors around it and in it.

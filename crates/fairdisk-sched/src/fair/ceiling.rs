@@ -1,16 +1,11 @@
 //! Ceilings: groups that may have no more for now.
 
+use super::group::Group;
 use super::hierarchy::Hierarchy;
-use crate::groups::{Amount, Order};
-use fairdisk_core::{Instant, Qos};
+use crate::groups::{Amount, Nested, Order};
+use fairdisk_core::Instant;
 
 pub(super) use crate::groups::Ceiling;
-
-/// A group with its ceiling.
-pub(super) trait Capped {
-    /// What it may have, and what of that it has had.
-    fn capped(&mut self, group: u32) -> (&Qos, &mut Ceiling);
-}
 
 /// Groups that are at their ceiling, until when.
 #[derive(Debug)]
@@ -62,10 +57,10 @@ impl Barred {
         group: u32,
         amount: Amount,
         tree: &mut Hierarchy,
-        groups: &mut impl Capped,
+        groups: &[Group],
     ) -> bool {
         let over = tree.path(group).find_map(|one| {
-            let (qos, ceiling) = groups.capped(one);
+            let Group { qos, ceiling, .. } = &groups[one as usize];
             let at = ceiling.ready_at(&qos.ceiling, qos.burst, amount);
             (at > now).then_some((one, at))
         });
@@ -81,10 +76,10 @@ impl Barred {
         group: u32,
         amount: Amount,
         tree: &Hierarchy,
-        groups: &mut impl Capped,
+        groups: &mut [Group],
     ) {
         for one in tree.path(group) {
-            let (qos, ceiling) = groups.capped(one);
+            let Group { qos, ceiling, .. } = &mut groups[one as usize];
             ceiling.pass(now, &qos.ceiling, amount);
         }
     }

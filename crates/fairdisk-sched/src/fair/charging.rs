@@ -124,7 +124,7 @@ impl Fair {
 
     /// The same of a group.
     #[inline]
-    fn charge_group(&mut self, group: u32, charged: Span, cost: Span) {
+    pub(super) fn charge_group(&mut self, group: u32, charged: Span, cost: Span) {
         self.tree.charge(group, charged, cost);
         if let Some(turn) = &mut self.turn
             && turn.group == group

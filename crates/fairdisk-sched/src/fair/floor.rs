@@ -8,7 +8,7 @@
 
 use super::device::Device;
 use super::{Fair, NIL};
-use crate::groups::{Amount, Order};
+use crate::groups::{Amount, Nested, Order};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -107,7 +107,7 @@ impl Fair {
         let mut at = Some(group);
         while let Some(one) = at {
             self.floor_wants(one);
-            at = self.tree.parent(one);
+            at = self.tree.outer(one);
         }
     }
 
@@ -187,7 +187,7 @@ impl Fair {
         }
         let mut at = Some(group);
         while let Some(one) = at {
-            at = self.tree.parent(one);
+            at = self.tree.outer(one);
             let entry = &mut self.groups[one as usize];
             if entry.qos.floor.is_none() {
                 continue;
@@ -212,8 +212,8 @@ impl Fair {
     /// How much of a second of the device other floors take. Those in a group are part of its
     /// promise; if they come to more, so is it of theirs.
     fn promised_beside(&self, group: u32) -> Span {
-        let around = |one: &u32| self.tree.path(group).any(|outer| outer == *one);
-        let beside = |one: &u32| !around(one) && !self.tree.is_inside(*one, group);
+        let around = |one: &u32| self.tree.lies_in(group, *one);
+        let beside = |one: &u32| !around(one) && !self.tree.lies_in(*one, group);
         let mut others: Vec<u32> = self.floors.all().filter(beside).collect();
         others.sort_by_key(|one| Reverse(self.tree.path(*one).count()));
         let (mut all, mut inside) = (Span::ZERO, BTreeMap::new());

@@ -12,7 +12,7 @@
 mod line;
 
 use super::NIL;
-use crate::groups::{VirtualTime, service, virtual_time};
+use crate::groups::{Nested, VirtualTime, service, virtual_time};
 use alloc::vec::Vec;
 use fairdisk_core::tree::Forest;
 use fairdisk_core::{Instant, Span, Weight};
@@ -48,6 +48,13 @@ pub(super) struct Hierarchy {
     credit: Span,
     lag: Span,
     now: Instant,
+}
+
+impl Nested for Hierarchy {
+    #[inline]
+    fn outer(&self, group: u32) -> Option<u32> {
+        Some(self.nodes[group as usize].parent).filter(|parent| *parent != NIL)
+    }
 }
 
 /// The member that is group `group`.
@@ -112,9 +119,9 @@ impl Hierarchy {
 
     /// Puts the group into another, or beside all others. What would be a circle is not done.
     pub(super) fn set_parent(&mut self, group: u32, parent: Option<u32>) {
-        let is_circle = parent.is_some_and(|parent| self.lies_in(parent, group));
+        let may = self.may_lie_in(group, parent);
         let (old, parent) = (self.nodes[group as usize].parent, parent.unwrap_or(NIL));
-        if old == parent || is_circle {
+        if old == parent || !may {
             return;
         }
         // It leaves the line it stood in, and stands in the other as one that just came.
@@ -139,28 +146,6 @@ impl Hierarchy {
             let line = self.line_of(at);
             self.set_start(at, line, self.lines[line].reached);
         }
-    }
-
-    /// Whether `group` is `outer` or lies in it, however deep.
-    fn lies_in(&self, group: u32, outer: u32) -> bool {
-        self.path(group).any(|one| one == outer)
-    }
-
-    /// The group it lies in.
-    #[inline]
-    pub(super) fn parent(&self, group: u32) -> Option<u32> {
-        Some(self.nodes[group as usize].parent).filter(|parent| *parent != NIL)
-    }
-
-    /// Whether the group lies in `outer`, however deep.
-    pub(super) fn is_inside(&self, group: u32, outer: u32) -> bool {
-        group != outer && self.lies_in(group, outer)
-    }
-
-    /// The group and those it lies in, from the inside.
-    pub(super) fn path(&self, group: u32) -> impl Iterator<Item = u32> + '_ {
-        let known = |group: u32| (group != NIL).then_some(group);
-        core::iter::successors(known(group), move |at| known(self.nodes[*at as usize].parent))
     }
 
     /// The group's own tasks have requests queued, or have none any more.

@@ -7,7 +7,7 @@
 use super::floor::DEBT_MOST;
 use super::group::Group;
 use super::{Fair, Step};
-use crate::groups::Order;
+use crate::groups::{Nested, Order};
 use fairdisk_core::{Instant, Qos, Span, Why};
 
 /// Groups with targets that have something queued, by when that should go.

@@ -142,9 +142,8 @@ impl Fair {
         if let Some(turn) = &mut self.turn
             && let Some(since) = turn.kept_since.take()
         {
-            let kept = now.since(since);
-            turn.used += kept;
-            self.tree.charge(turn.group, Span::ZERO, kept);
+            let group = turn.group;
+            self.charge_group(group, Span::ZERO, now.since(since));
         }
     }
 
