@@ -5,11 +5,12 @@
 
 use super::NIL;
 use super::queue::{CLASSES, Queue};
+use crate::slab::Slab;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::tree::{Forest, Tree};
-use fairdisk_core::{Instant, IoPrio, Span, TaskId};
+use fairdisk_core::{Instant, IoPrio, Span, TaskId, dense};
 
 /// The queues of one class of a group that have requests.
 #[derive(Clone, Debug)]
@@ -54,8 +55,7 @@ struct Leaf {
 /// Every queue.
 #[derive(Debug)]
 pub(super) struct Queues {
-    queues: Vec<Queue>,
-    free: Vec<u32>,
+    queues: Slab<Queue>,
     /// The queue that each task used last, or `NIL`. Most have one; what is written for others
     /// comes in the name of a task that has one in every group.
     recent: Vec<u32>,
@@ -72,8 +72,7 @@ pub(super) struct Queues {
 impl Queues {
     pub(super) const fn new(patience: Span) -> Self {
         Self {
-            queues: Vec::new(),
-            free: Vec::new(),
+            queues: Slab::new(),
             recent: Vec::new(),
             owners: Forest::new(),
             by_owner: Tree::new(),
@@ -94,7 +93,7 @@ impl Queues {
 
     /// The queue `at`, or `None` for `NIL`.
     pub(super) fn get(&self, at: u32) -> Option<&Queue> {
-        self.queues.get(at as usize)
+        self.queues.get(at)
     }
 
     /// Whether the queue still is one.
@@ -144,10 +143,7 @@ impl Queues {
         }
         let at = self.put(Queue::new(group, Some(task), ioprio));
         self.owners.insert(&mut self.by_owner, at, owner(task, group));
-        if self.recent.len() <= task.0 as usize {
-            self.recent.resize(task.0 as usize + 1, NIL);
-        }
-        self.recent[task.0 as usize] = at;
+        *dense::entry(&mut self.recent, task.0, || NIL) = at;
         at
     }
 
@@ -163,18 +159,7 @@ impl Queues {
 
     fn put(&mut self, queue: Queue) -> u32 {
         let group = queue.group as usize;
-        let at = match self.free.pop() {
-            Some(at) => {
-                self.queues[at as usize] = queue;
-                at
-            }
-            None => {
-                self.queues.push(queue);
-                // Room for all of them to be free at once.
-                self.free.reserve(self.queues.capacity() - self.free.len());
-                self.queues.len() as u32 - 1
-            }
-        };
+        let at = self.queues.put(queue);
         self.in_leaf.insert(&mut self.leaves[group].queues, at, ());
         at
     }
@@ -250,7 +235,7 @@ impl Queues {
         let done = self[at].orphan && self[at].is_quiet();
         if done {
             self[at].group = NIL;
-            self.free.push(at);
+            self.queues.free(at);
         }
         done
     }
@@ -264,7 +249,7 @@ impl Queues {
         if class.tree.is_empty() {
             class.is_served(now);
         }
-        let queue = &mut self.queues[at as usize];
+        let queue = &mut self.queues[at];
         queue.start = queue.start.max(class.reached);
         queue.in_line = true;
         self.order.insert(&mut class.tree, at, queue.start);
@@ -339,13 +324,13 @@ impl Index<u32> for Queues {
     type Output = Queue;
     #[inline]
     fn index(&self, at: u32) -> &Queue {
-        &self.queues[at as usize]
+        &self.queues[at]
     }
 }
 
 impl IndexMut<u32> for Queues {
     #[inline]
     fn index_mut(&mut self, at: u32) -> &mut Queue {
-        &mut self.queues[at as usize]
+        &mut self.queues[at]
     }
 }

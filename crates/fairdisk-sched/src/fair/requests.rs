@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use fairdisk_core::list::Lists;
 use fairdisk_core::tree::Forest;
-use fairdisk_core::{Instant, Lba, Op, Request, Span};
+use fairdisk_core::{Instant, Lba, Op, Request, Span, dense};
 
 /// A request from its arrival to its completion.
 #[derive(Clone, Copy, Debug)]
@@ -69,11 +69,7 @@ impl Requests {
     /// Puts a request that arrived into its queue.
     #[inline]
     pub(super) fn insert(&mut self, request: &Request, at: u32, queue: &mut Queue) {
-        let slot = request.id.0 as usize;
-        if slot >= self.slots.len() {
-            self.slots.resize(slot + 1, Rq::FREE);
-        }
-        self.slots[slot] = Rq {
+        *dense::entry(&mut self.slots, request.id.0, || Rq::FREE) = Rq {
             queue: at,
             op: request.op,
             start: request.start,
