@@ -1,7 +1,7 @@
 //! Published figures that have no column of their own: bandwidth, disk time and latency of groups,
 //! of named tasks and of everybody.
 
-use super::{outcome, outcome_of, read, refusal, table};
+use super::{assert_refused, outcome, outcome_of, read, table};
 use fairdisk_core::Span;
 use fairdisk_lab::outcome::{FigureOutcome, Outcome, Score, Style, to_html, to_json, to_table};
 use fairdisk_lab::plan::Options;
@@ -110,8 +110,7 @@ fn a_row_that_lasts_until_its_tasks_are_done_takes_so_long() {
     let one = outcome(&text("until = \"done\""));
     let [seconds] = figures(&one) else { panic!("{one:?}") };
     assert!(agree(ours(seconds), one.rows[0].duration_s), "{seconds:?}");
-    let refused = refusal(&text("duration_s = 5"));
-    assert!(refused.contains("a run takes the seconds that `duration_s` says"), "{refused}");
+    assert_refused(&text("duration_s = 5"), "a run takes the seconds that `duration_s` says");
 }
 
 #[test]
@@ -167,8 +166,7 @@ fn a_change_may_be_one_of_a_group() {
         ("group = \"a\"\ntask = \"one\"", "`group` and `task` exclude each other"),
         ("figure = \"time_percent\"", "`time_percent` is not known of all together"),
     ] {
-        let refused = refusal(&text(more));
-        assert!(refused.contains(why), "{more}: {refused}");
+        assert_refused(&text(more), why);
     }
 }
 
@@ -207,8 +205,7 @@ fn figures_that_cannot_be_compared_are_refused() {
         ("all.mb_per_s = 1\nall.kib_per_s = 1", "exclude each other; drop one of them"),
         ("all.iops = 1e308", "`iops` is 1e308;"),
     ] {
-        let refused = refusal(&published(figures));
-        assert!(refused.contains(why), "{figures}: {refused}");
+        let refused = assert_refused(&published(figures), why);
         let line = 26 + figures.lines().count();
         assert!(refused.contains(&format!("mine.toml:{line}: ")), "{figures}: {refused}");
     }

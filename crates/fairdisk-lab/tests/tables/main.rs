@@ -8,7 +8,7 @@ mod tasks;
 use fairdisk_core::Prng;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, Score, Shell, Style, to_table};
-use fairdisk_lab::plan::{Options, Plan};
+use fairdisk_lab::plan::{Loaded, Options, Plan};
 use fairdisk_lab::run::{run_once, run_plan};
 use std::collections::BTreeSet;
 use std::fs::DirBuilder;
@@ -40,9 +40,17 @@ fn plan(text: &str) -> Plan {
     read(text, &Options::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Why the text is no experiment.
-fn refusal(text: &str) -> String {
-    read(text, &Options::default()).expect_err("it is refused")
+/// The row on the disk, as this seed lays it out.
+fn loaded(text: &str, seed: u64) -> Loaded {
+    let plan = plan(text);
+    plan.rows[0].load.build(&plan.rig.host, false, &mut Prng::new(seed))
+}
+
+/// The text is no experiment, for this reason among others in the words that are returned.
+fn assert_refused(text: &str, why: &str) -> String {
+    let words = read(text, &Options::default()).expect_err(why);
+    assert!(words.contains(why), "`{why}` is not in: {words}");
+    words
 }
 
 /// On an ordinary disk with four files: a line on the whole experiment, the tasks of the one row,
@@ -75,8 +83,7 @@ scheduler = \"noop\"
 
 /// The files of the row's tasks, one after the other.
 fn files(tasks: &str, seed: u64) -> Vec<u32> {
-    let plan = plan(&table("duration_s = 1", tasks, ""));
-    let loaded = plan.rows[0].load.build(&plan.rig.host, false, &mut Prng::new(seed));
+    let loaded = loaded(&table("duration_s = 1", tasks, ""), seed);
     loaded.tasks.iter().flat_map(|task| task.files.clone()).collect()
 }
 
@@ -118,8 +125,10 @@ fn a_named_task_that_is_done_within_the_ramp_has_no_rate() {
 fn seconds_are_not_published_of_a_task_whose_beginning_is_left_out() {
     let published = "[[published]]\narm = \"flat\"\nrow = \"row\"\nseconds = [3, 4]";
     let text = |whole: &str| table(whole, SHORT_AND_LONG, published);
-    let refused = refusal(&text("duration_s = 20\nramp_s = 1"));
-    assert!(refused.contains("`seconds` are counted from a task's beginning"), "{refused}");
+    let refused = assert_refused(
+        &text("duration_s = 20\nramp_s = 1"),
+        "`seconds` are counted from a task's beginning",
+    );
     assert!(refused.contains("drop `ramp_s`, or give `mb_per_s`"), "{refused}");
     plan(&text("duration_s = 20"));
 }
@@ -150,8 +159,10 @@ fn counts_of_all_groups_are_a_total() {
     let score = Score::of(&one).expect("something is published");
     assert!(score.total_error_mean.is_some_and(|error| error > 0.5), "{score:?}");
     plan(&published(BOTH, "total = 12401\nios = [7000, 5400]"));
-    let refused = refusal(&published(BOTH, "total = 700\nios = [70000, 54000]"));
-    assert!(refused.contains("`total` is 700, but `ios` come to 124000"), "{refused}");
+    assert_refused(
+        &published(BOTH, "total = 700\nios = [70000, 54000]"),
+        "`total` is 700, but `ios` come to 124000",
+    );
 }
 
 #[test]
@@ -181,8 +192,10 @@ fn the_figure_of_a_group_includes_those_of_the_groups_in_it() {
     let table = to_table(&one, Style::default());
     let line = table.lines().find(|line| line.trim_start().starts_with("a ")).expect("its line");
     assert!(line.contains(&format!(" {:.1} ", inner.share.mean * 100.0)), "{table}");
-    let refused = refusal(&text("percent = [10, 40, 60]"));
-    assert!(refused.contains("`percent` of group `a` is 10, of the groups in it 60"), "{refused}");
+    assert_refused(
+        &text("percent = [10, 40, 60]"),
+        "`percent` of group `a` is 10, of the groups in it 60",
+    );
 }
 
 // ---- what no arm uses ------------------------------------------------------------------------
@@ -191,12 +204,11 @@ fn the_figure_of_a_group_includes_those_of_the_groups_in_it() {
 fn levels_that_no_arm_uses_are_refused() {
     let levels = "{ group = \"a\", ionice_class = \"idle\" }, { group = \"b\", ionice = 7 }";
     let text = table("duration_s = 1", levels, "");
-    let refused = refusal(&text);
-    assert!(refused.contains("no arm has `ionice = true`"), "{refused}");
+    let refused = assert_refused(&text, "no arm has `ionice = true`");
     assert!(refused.contains("mine.toml:19: "), "its line: {refused}");
     plan(&text.replace("scheduler =", "ionice = true\nscheduler ="));
     let group = table("duration_s = 1", BOTH, "").replace("\"b\"\n", "\"b\"\nionice = 3\n");
-    assert!(refusal(&group).contains("mine.toml:17: "), "{}", refusal(&group));
+    assert_refused(&group, "mine.toml:17: ");
 }
 
 #[test]
@@ -205,8 +217,7 @@ fn priorities_of_an_arm_do_not_replace_weights() {
         let group = format!("name = \"b\"\n{key}\n");
         table("duration_s = 1", BOTH, "priorities = [7, 0]").replace("name = \"b\"\n", &group)
     };
-    let refused = refusal(&text("weight = 100"));
-    assert!(refused.contains("group `b` of row `row` has a `weight`"), "{refused}");
+    assert_refused(&text("weight = 100"), "group `b` of row `row` has a `weight`");
     plan(&text("priority = 3"));
 }
 
@@ -222,21 +233,15 @@ fn a_weight_that_the_scheduler_cuts_off_is_noted() {
     let expected = "cfq-2.6.33 has weights from 20 to 200: 1000 of group `b` counts as 200.";
     assert_eq!(cut, [expected]);
     assert_eq!(notes("blkio_weight = 1000"), [""; 0]);
-    let share = |key: &str| {
-        plan(&text(key)).rows[0]
-            .load
-            .build(&plan(&text(key)).rig.host, false, &mut Prng::new(1))
-            .groups[1]
-            .spec
-            .share
-    };
+    let share = |key: &str| loaded(&text(key), 1).groups[1].spec.share;
     assert_eq!(share("blkio_weight = 1000"), share("weight = 200"));
-    let both = refusal(&text("blkio_weight = 1000\nweight = 200"));
-    assert!(both.contains("group `b` has a `weight` or `priority` too"), "{both}");
-    let small = refusal(&text("blkio_weight = 50"));
-    assert!(small.contains("`blkio_weight` is 50; allowed: 100 to 1000, in steps of 5"), "{small}");
-    let float = refusal(&text("weight = 1e2"));
-    assert!(float.contains("`weight`: expected a whole number, written without"), "{float}");
+    assert_refused(
+        &text("blkio_weight = 1000\nweight = 200"),
+        "group `b` has a `weight` or `priority` too",
+    );
+    let small = "`blkio_weight` is 50; allowed: 100 to 1000, in steps of 5";
+    assert_refused(&text("blkio_weight = 50"), small);
+    assert_refused(&text("weight = 1e2"), "`weight`: expected a whole number, written without");
 }
 
 // ---- files and the page cache ----------------------------------------------------------------
@@ -256,9 +261,8 @@ fn a_second_pass_finds_what_the_first_read_if_nothing_drops_it() {
     let (once, twice) = (dd("64"), dd("128"));
     assert!(twice > once * 3 / 2, "as by fio: {once}, then {twice}");
     assert_eq!(dd("128, keeps_cache = true"), once);
-    let row = |tasks: &str| refusal(&table("duration_s = 1", tasks, ""));
-    let direct = row("{ group = \"a\", keeps_cache = true }");
-    assert!(direct.contains("`keeps_cache` is about the page cache"), "{direct}");
+    let direct = table("duration_s = 1", "{ group = \"a\", keeps_cache = true }", "");
+    assert_refused(&direct, "`keeps_cache` is about the page cache");
 }
 
 #[test]
@@ -266,9 +270,8 @@ fn a_new_file_has_no_blocks_to_be_read_first() {
     let dd = |more: &str| requests(&format!("{{ {DD} = 64, op = \"write\"{more} }}"));
     // 64 MiB are 16384 blocks: 16 indirect blocks, and the one that points to them.
     assert_eq!(dd("") - dd(", new = true"), 17);
-    let row = |tasks: &str| refusal(&table("duration_s = 1", tasks, ""));
-    let reader = row("{ group = \"a\", new = true }");
-    assert!(reader.contains("a new file has nothing to read or map yet"), "{reader}");
+    let reader = table("duration_s = 1", "{ group = \"a\", new = true }", "");
+    assert_refused(&reader, "a new file has nothing to read or map yet");
 }
 
 #[test]
@@ -282,8 +285,9 @@ fn rates_have_the_unit_of_the_source() {
             assert!((published - rate * unit).abs() < 1e-9, "{key}: {task:?}");
         }
     }
-    let refused = refusal(&text("mb_per_s = [40, 50]\nkib_per_s = [40, 50]"));
-    assert!(refused.contains("`mb_per_s` and `kib_per_s` exclude each other"), "{refused}");
-    let short = refusal(&text("kib_per_s = [40]"));
-    assert!(short.contains("`kib_per_s` has 1 figure;"), "{short}");
+    assert_refused(
+        &text("mb_per_s = [40, 50]\nkib_per_s = [40, 50]"),
+        "`mb_per_s` and `kib_per_s` exclude each other",
+    );
+    assert_refused(&text("kib_per_s = [40]"), "`kib_per_s` has 1 figure;");
 }

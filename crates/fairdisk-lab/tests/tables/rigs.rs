@@ -1,6 +1,6 @@
 //! Arms that differ in the disk or the machine.
 
-use super::{outcome, plan, refusal, table};
+use super::{assert_refused, outcome, plan, table};
 use fairdisk_lab::compare::compare;
 use fairdisk_lab::outcome::{Style, to_table};
 use fairdisk_lab::plan::Plan;
@@ -60,8 +60,7 @@ fn changes_that_cannot_be_are_refused() {
         ("device = \"floppy\"", "unknown device `floppy`"),
         ("host = \"abacus\"", "unknown host `abacus`"),
     ] {
-        let refused = refusal(&second(keys));
-        assert!(refused.contains(why), "{keys}: {refused}");
+        let refused = assert_refused(&second(keys), why);
         assert!(refused.contains("mine.toml:"), "{keys}: {refused}");
     }
 }

@@ -1,9 +1,9 @@
 //! What a row's tasks do: when they begin and end, how fast they go, where, and how durably.
 
-use super::{outcome, plan, refusal, table};
-use fairdisk_core::{Prng, Span};
+use super::{assert_refused, loaded, outcome, plan, table};
+use fairdisk_core::Span;
 use fairdisk_lab::outcome::RowOutcome;
-use fairdisk_lab::plan::{Loaded, Options};
+use fairdisk_lab::plan::Options;
 
 /// A run of four seconds of these tasks.
 fn four_seconds(tasks: &str) -> RowOutcome {
@@ -13,11 +13,6 @@ fn four_seconds(tasks: &str) -> RowOutcome {
 /// A run of these tasks until they are done.
 fn until_done(tasks: &str) -> RowOutcome {
     outcome(&table("until = \"done\"\nseeds = 1", tasks, "")).rows.remove(0)
-}
-
-fn loaded(tasks: &str) -> Loaded {
-    let plan = plan(&table("duration_s = 4", tasks, ""));
-    plan.rows[0].load.build(&plan.rig.host, false, &mut Prng::new(1))
 }
 
 #[test]
@@ -53,7 +48,8 @@ fn a_task_ends_after_so_many_ios() {
 
 #[test]
 fn a_task_uses_the_part_of_its_file_that_is_named() {
-    let part = loaded("{ group = \"a\", offset_mib = 8, size_mib = 16 }, { group = \"b\" }");
+    let tasks = "{ group = \"a\", offset_mib = 8, size_mib = 16 }, { group = \"b\" }";
+    let part = loaded(&table("duration_s = 4", tasks, ""), 1);
     let streams = [0, 1].map(|at| (part.tasks[at].stream.offset, part.tasks[at].stream.bytes));
     assert_eq!(streams, [(8 << 20, 16 << 20), (0, 64 << 20)]);
     // What is used up is begun again, from memory.
@@ -110,9 +106,10 @@ fn a_run_may_end_with_the_first_task_that_does() {
     assert!(row.duration_s < short.seconds.mean + 0.2, "{row:?}");
     assert!(long.ios > 25.0 && long.ios < 5000.0 && endless.ios > 25.0, "{row:?}");
     assert_eq!(row.in_flight, 0);
-    let words =
-        refusal(&text.replace("ios = 50 ", "depth = 1 ").replace("ios = 5000 ", "depth = 1 "));
-    assert!(words.contains("some task needs `bytes_mib` or `ios`"), "{words}");
+    assert_refused(
+        &text.replace("ios = 50 ", "depth = 1 ").replace("ios = 5000 ", "depth = 1 "),
+        "some task needs `bytes_mib` or `ios`",
+    );
 }
 
 #[test]
@@ -127,8 +124,8 @@ fn mappings_are_not_synchronised_by_what_is_about_write() {
     let both = "{ group = \"a\", op = \"write\", direct = false, mapped = true }, \
                 { group = \"b\", op = \"write\", direct = false }";
     let text = table("duration_s = 4", both, "");
-    let plan = plan(&text.replace("[defaults]", "[defaults]\nsync = true\nfsync_every = 1"));
-    let tasks = plan.rows[0].load.build(&plan.rig.host, false, &mut Prng::new(1)).tasks;
+    let text = text.replace("[defaults]", "[defaults]\nsync = true\nfsync_every = 1");
+    let tasks = loaded(&text, 1).tasks;
     assert_eq!([0, 1].map(|at: usize| tasks[at].write_through), [false, true]);
     assert_eq!([0, 1].map(|at: usize| tasks[at].stream.flush.fsync.is_some()), [false, true]);
 }
@@ -163,14 +160,12 @@ fn what_tasks_cannot_do_is_refused() {
         (until, "order = \"random\"", "needs `bytes_mib` or `ios`"),
         (until, "background = true, ios = 3 }, { group = \"b\", ios = 3", "drop `background`"),
     ] {
-        let refused = refusal(&table(whole, &format!("{{ group = \"a\", {keys} }}"), ""));
-        assert!(refused.contains(why), "{keys}: {refused}");
+        assert_refused(&table(whole, &format!("{{ group = \"a\", {keys} }}"), ""), why);
     }
     let sync = |op: &str| {
         let task = format!("{{ group = \"a\", op = \"{op}\" }}");
         table(timed, &task, "").replace("[defaults]", "[defaults]\nsync = true")
     };
-    let refused = refusal(&sync("read"));
-    assert!(refused.contains("no task writes with a system call; drop `sync`"), "{refused}");
+    assert_refused(&sync("read"), "no task writes with a system call; drop `sync`");
     plan(&sync("write"));
 }
