@@ -63,6 +63,25 @@ fn shares_hold_on_disks_that_serve_one_at_a_time() {
     }
 }
 
+/// The first read after buffered writes may wait until the disk has emptied its cache: that time is
+/// the writers', however long it is.
+#[test]
+fn writers_pay_for_a_cache_that_is_emptied_in_anothers_turn() {
+    let (schedulers, duration) = (vec!["fair".to_owned()], Some(Span::from_s(6)));
+    for device in ["hdd-7200-2007", "wd2500js"] {
+        let (schedulers, device) = (schedulers.clone(), Some(device.to_owned()));
+        let options =
+            Options { seeds: Some(1), device, schedulers, duration, ..Options::default() };
+        let plan = Plan::experiment("isolation", &options).expect("it is well formed");
+        let row = plan.rows.iter().find(|row| row.label == "buffered writers beside readers");
+        let row = row.expect("there is such a row");
+        let result = run_once(&plan, &plan.arms[0], row, 0, &AtomicBool::new(false));
+        let shares = shares(&result.expect("it runs"));
+        println!("{:?}: {shares:.1?}", options.device);
+        assert!((shares[0] - 66.7).abs() <= 3.0, "{:?}: {shares:.1?}", options.device);
+    }
+}
+
 /// Several at a time: requests are charged what they cost, and others make room.
 #[test]
 fn shares_hold_on_a_solid_state_disk() {

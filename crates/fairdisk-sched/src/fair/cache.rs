@@ -10,7 +10,7 @@ use super::queue::Queue;
 use super::requests::Rq;
 use fairdisk_core::{Instant, Span};
 
-/// So long after a write its traces are looked for.
+/// In reads that begin so long after a write its traces are looked for.
 const TRACES: Span = Span::from_ms(50);
 /// A write that took less than one in so many parts of that is not done yet.
 const FAST: u64 = 2;
@@ -66,7 +66,8 @@ impl Cache {
         groups: &mut [Group],
     ) -> Option<Late> {
         let group = queue.group;
-        let has_traces = now < self.until;
+        // It counts when the read began: what it waited for may be the traces themselves.
+        let has_traces = now < self.until + service;
         if rq.op.is_write() {
             self.end(groups);
             let hidden = if has_traces && self.group == group { self.hidden } else { Span::ZERO };
@@ -90,7 +91,9 @@ impl Cache {
         self.reads += 1;
         self.took += service;
         self.usual += usual;
-        Some(Late { writer: self.writer, group: self.group, before, after: self.late() })
+        let after = self.late();
+        let late = Late { writer: self.writer, group: self.group, before, after };
+        (before != after).then_some(late)
     }
 
     /// The queue that wrote last, or `NIL`.
