@@ -135,7 +135,13 @@ impl ExperimentLoad {
         prng: &mut Prng,
     ) {
         let numbers = numbers(groups);
-        for tasks in &row.tasks {
+        let line_of = |name: &Option<String>| {
+            row.tasks.iter().position(|tasks| name.is_some() && tasks.name == *name)
+        };
+        // The first task of each line.
+        let mut firsts: Vec<usize> = Vec::new();
+        for (line, tasks) in row.tasks.iter().enumerate() {
+            firsts.push(loaded.tasks.len());
             let task = self.experiment.task(tasks);
             let group = groups.iter().position(|group| group.name == tasks.group).unwrap_or(0);
             let of_group = &groups[group];
@@ -156,8 +162,15 @@ impl ExperimentLoad {
                 Some(Until::First) if task.has_end() => Awaited::Alone,
                 _ => Awaited::WithOthers,
             };
-            for _ in 0..tasks.count {
-                let file = file_of(tasks, place, prng);
+            let theirs = line_of(&tasks.files_of).map(|other| {
+                let first = firsts[other];
+                first..first + row.tasks[other].count as usize
+            });
+            for at in 0..tasks.count as usize {
+                let file = match theirs.clone() {
+                    Some(theirs) => loaded.tasks[theirs.start + at % theirs.len()].files[0],
+                    None => file_of(tasks, place, prng),
+                };
                 loaded.tasks.push(TaskSpec {
                     group: numbers.id(group),
                     ioprio,
@@ -171,6 +184,8 @@ impl ExperimentLoad {
                     write_through: task.sync,
                     end_flushes: u32::from(task.end_fsync),
                     awaited,
+                    job: line as u32,
+                    wait_for: line_of(&tasks.after).map(|line| line as u32),
                     start: start(prng) + Span::from_ns((tasks.start_s.unwrap_or(0.0) * 1e9) as u64),
                     stream: stream(&task, place.bytes),
                     ..TaskSpec::default()

@@ -2,6 +2,7 @@
 //! with the figures.
 
 mod figures;
+mod links;
 mod rigs;
 mod tasks;
 

@@ -3,6 +3,7 @@
 
 mod columns;
 mod groups;
+mod links;
 mod published;
 mod tasks;
 mod volumes;
@@ -17,6 +18,7 @@ use crate::catalog::overrides::Override;
 use crate::catalog::revision::load as load_revision;
 use crate::catalog::text::{check_line, check_text};
 use groups::check_groups;
+use links::check_links;
 use published::{check_published, check_published_change};
 use std::collections::BTreeSet;
 use tasks::{check_defaults, check_tasks};
@@ -224,6 +226,7 @@ fn check_row(experiment: &Experiment, path: &str, row: &Row) -> Result<(), Wrong
             return Err((format!("{path}.group"), unknown("group", &tasks.group, &groups)));
         }
         check_tasks(experiment, &path, row, tasks)?;
+        check_links(experiment, &path, row, at)?;
     }
     if row.tasks.iter().all(|tasks| tasks.background) {
         let text = "all tasks run in the background; one at least is to be waited for";

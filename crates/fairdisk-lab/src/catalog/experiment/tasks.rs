@@ -72,6 +72,10 @@ macro_rules! task_keys {
             pub background: bool,
             /// When they begin, after the others.
             pub start_s: Option<f64>,
+            /// The tasks above them, by name, that must all have ended before they begin.
+            pub after: Option<String>,
+            /// The tasks above them, by name, whose files they use, each those of its counterpart.
+            pub files_of: Option<String>,
             /// Their `ionice` level, if not the group's.
             pub ionice: Option<u8>,
             /// Their class, likewise.
