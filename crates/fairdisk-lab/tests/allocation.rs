@@ -5,29 +5,37 @@ mod counting;
 
 use counting::allocations;
 use fairdisk_core::{Instant, Span};
+use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_sim::World;
 
 /// Allocations in the second minute of a run, and the bios finished in it.
 fn second_minute(plan: &Plan) -> (u64, u64) {
+    minute_after(plan, 1)
+}
+
+/// Allocations in the minute after so many, and the bios finished in it.
+fn minute_after(plan: &Plan, minutes: u64) -> (u64, u64) {
     let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
     let mut world = World::new(setup.machine, setup.disk);
-    let minute = Instant::ZERO + Span::from_s(60);
-    world.run_until(minute);
+    let begin = Instant::ZERO + Span::from_s(60 * minutes);
+    world.run_until(begin);
     let count = |world: &World<_>| (allocations(), world.machine().engine().accounts().completed);
     let before = count(&world);
-    world.run_until(minute + Span::from_s(60));
+    world.run_until(begin + Span::from_s(60));
     let after = count(&world);
     (after.0 - before.0, after.1 - before.1)
 }
 
-fn jobs(text: &str) -> Plan {
+fn jobs(text: &str, sets: &[&str]) -> Plan {
     let text = format!("[global]\nsize=1g\nruntime=1h\ntime_based\n{text}");
     let resolved = JobFile::parse("test.fio", &text, &Context::closed())
         .and_then(|file| file.resolve())
         .unwrap_or_else(|problems| panic!("{problems}"));
-    Plan::job_file("test.fio", &resolved, &Options::default()).expect("disk and scheduler exist")
+    let overrides = sets.iter().map(|set| Override::parse(set).expect("well formed")).collect();
+    let options = Options { overrides, ..Options::default() };
+    Plan::job_file("test.fio", &resolved, &options).expect("disk and scheduler exist")
 }
 
 #[test]
@@ -42,7 +50,24 @@ fn jobs_do_not_allocate_in_steady_state() {
         "[durable]\nrw=write\nfsync=8\nthinktime=10ms\n",
     ];
     for kind in kinds {
-        let (allocations, finished) = second_minute(&jobs(kind));
+        let (allocations, finished) = second_minute(&jobs(kind, &[]));
+        assert!(finished > 500, "{finished} in {kind}");
+        assert_eq!(allocations, 0, "for {finished} bios of {kind}");
+    }
+}
+
+/// How many pages are on the way at once has its highest only after a while.
+#[test]
+fn dirty_pages_are_written_back_without_allocating() {
+    let kinds = [
+        "[sequential]\nrw=write\nbs=64k\nnumjobs=3\n",
+        "[random]\nrw=randwrite\nnumjobs=3\n",
+        "[mapped]\nrw=randwrite\nioengine=mmap\nfadvise_hint=0\nnumjobs=3\n",
+        "[durable]\nrw=write\nfsync=8\nthinktime=10ms\n",
+    ];
+    for kind in kinds {
+        let plan = jobs(kind, &["host.write_back.limit_percent=20", "host.memory.mib=64"]);
+        let (allocations, finished) = minute_after(&plan, 5);
         assert!(finished > 500, "{finished} in {kind}");
         assert_eq!(allocations, 0, "for {finished} bios of {kind}");
     }

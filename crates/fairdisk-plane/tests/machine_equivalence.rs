@@ -11,7 +11,9 @@ use fairdisk_sim::device::{
     NullParams, NullSpec, Order, QueueParams, Raid5Params, Raid5Spec, ReadAheadParams, SeekParams,
     SsdParams, SsdSpec, WriteCacheParams,
 };
-use fairdisk_sim::host::{Advice, CpuSpec, FileSpec, JournalSpec, VolumeKind, VolumeSpec};
+use fairdisk_sim::host::{
+    Advice, CpuSpec, FileSpec, JournalSpec, VolumeKind, VolumeSpec, WriteBackSpec,
+};
 use fairdisk_sim::workload::{
     Blocks, Direction, FlushEvery, IoOrder, Limits, Rates, StreamSpec, TaskSpec, Think,
 };
@@ -22,6 +24,14 @@ const SECTORS: u64 = 1 << 20;
 /// Tasks, and how many of them are plain.
 const TASKS: u32 = 13;
 const PLAIN: u32 = 8;
+const WRITE_BACK: WriteBackSpec = WriteBackSpec {
+    background_percent: 5,
+    limit_percent: 10,
+    interval: Span::from_ms(100),
+    age: Span::from_ms(300),
+    hz: 1000,
+    tick_phase: Span::ZERO,
+};
 const PLUG: PlugConfig = PlugConfig {
     requests: 4,
     delay: Span::from_ms(3),
@@ -188,6 +198,7 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
         read_ahead_pages: 32,
         memory_pages: 1024,
         write_behind_bytes: 1 << 20,
+        write_back: (seed == 3).then_some(WRITE_BACK),
         meta_hint: true,
         async_of_submitter: seed.is_multiple_of(2),
         noidle_integrity: false,

@@ -1,17 +1,20 @@
-//! The parts of the host that decide how I/O reaches the disk: CPUs, file systems, the journal,
-//! the page
-//! cache and its read-ahead.
+//! The parts of the host that decide how I/O reaches the disk: CPUs, file systems, the journal, the
+//! page cache, its read-ahead and how it is written back.
 
 mod cpu;
+mod dirty;
 mod journal;
 mod mapping;
+mod page_set;
 mod pages;
 mod readahead;
 mod volume;
 mod windows;
+mod write_back;
 
 pub use cpu::CpuSpec;
 pub(crate) use cpu::Cpus;
+pub(crate) use dirty::{DirtyPages, Stretch};
 pub use journal::JournalSpec;
 pub(crate) use journal::{Journal, JournalStep, Touch};
 pub use mapping::Advice;
@@ -21,3 +24,5 @@ pub(crate) use readahead::ReadAhead;
 pub(crate) use volume::{File, Mapped};
 pub use volume::{FileSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk};
 pub(crate) use windows::Window;
+pub use write_back::WriteBackSpec;
+pub(crate) use write_back::{Dirtying, Thresholds, Throttle};

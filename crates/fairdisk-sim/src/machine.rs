@@ -16,11 +16,12 @@ mod reading;
 mod tally;
 mod task;
 mod transfer;
+mod writing_back;
 
 pub use tally::{GroupTally, OpTally, TaskReport};
 
 use crate::events::Events;
-use crate::host::{CpuSpec, Cpus, File, FileSpec, Journal, PageCache, VolumeSpec};
+use crate::host::{CpuSpec, Cpus, File, FileSpec, Journal, PageCache, VolumeSpec, WriteBackSpec};
 use crate::workload::{Awaited, TaskSpec};
 use fairdisk_core::{
     BioId, Change, CostModel, Effect, Effects, Elevator, Engine, EngineConfig, Entry, GroupId,
@@ -33,6 +34,7 @@ use paging::PageWaiter;
 use phases::Phases;
 pub use plugging::Unplugs;
 use task::{PAGE_BYTES, Step, Task};
+use writing_back::WriteBack;
 
 /// How a machine is set up.
 #[derive(Clone, Debug)]
@@ -54,6 +56,8 @@ pub struct MachineConfig {
     pub memory_pages: u64,
     /// Buffered bytes a task may have on the way to the disk before it must wait.
     pub write_behind_bytes: u64,
+    /// How buffered data waits in memory and is written back; none: it is sent to the disk at once.
+    pub write_back: Option<WriteBackSpec>,
     /// Whether reads of indirect blocks carry the metadata hint.
     pub meta_hint: bool,
     /// D5: buffered writes are charged to the root group, whose flusher writes them, not to the
@@ -87,6 +91,8 @@ enum Event {
     Retry(Sleeper, TaskId),
     /// The journal task of a volume looks at its transaction.
     Commit(u32),
+    /// The flusher looks for old data.
+    LookForOld,
 }
 
 /// The machine.
@@ -107,7 +113,8 @@ pub struct Machine<E> {
     /// The page cache.
     pages: PageCache,
     page_waiters: Vec<PageWaiter>,
-    /// By task: the programs', the journals', the flusher's.
+    write_back: Option<WriteBack>,
+    /// By task: the programs', the journals', the flusher's, for each group it writes for.
     outboxes: Vec<Outbox>,
     events: Events<Event>,
     tick_at: Option<Instant>,
@@ -131,6 +138,10 @@ impl<E: Elevator> Machine<E> {
         let log = if config.keep_journal { Log::keeping() } else { Log::hashing() };
         let files = config.files.iter();
         let files = files.map(|spec| File::new(*spec, &config.volumes[spec.volume as usize]));
+        let pages = page_cache(&config);
+        let write_back = config.write_back.map(|spec| WriteBack::new(spec, &config, &pages));
+        let group_count = config.groups.len().max(1);
+        let of_host = config.volumes.len() + group_count;
         let mut machine = Self {
             engine: Engine::new(elevator, config.engine, log),
             cpus: Cpus::new(config.cpu, prng.fork(0)),
@@ -140,15 +151,16 @@ impl<E: Elevator> Machine<E> {
             log_waiters: vec![Vec::new(); config.volumes.len()],
             spare_waiters: Vec::new(),
             ios: Ios::new(),
-            pages: page_cache(&config),
+            pages,
+            write_back,
             page_waiters: Vec::with_capacity(config.tasks.len()),
-            outboxes: vec![Outbox::default(); config.tasks.len() + config.volumes.len() + 1],
+            outboxes: vec![Outbox::default(); config.tasks.len() + of_host],
             events: Events::new(),
             tick_at: None,
             effects: Effects::new(),
             refused: None,
             finished: Vec::new(),
-            groups: vec![GroupTally::default(); config.groups.len().max(1)],
+            groups: vec![GroupTally::default(); group_count],
             left: config.tasks.len(),
             awaited: config.tasks.iter().filter(|task| task.awaited != Awaited::No).count(),
             phases: Phases::new(&config.tasks),
@@ -223,6 +235,7 @@ impl<E: Elevator> Machine<E> {
                 Event::Run(task) => self.run(now, task, issue),
                 Event::Retry(sleeper, task) => self.retry(now, sleeper, task, issue),
                 Event::Commit(volume) => self.commit(now, volume, issue),
+                Event::LookForOld => self.look_for_old(now, issue),
             }
             self.settle(now, issue);
         }
@@ -257,10 +270,12 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// Whether nothing is in flight or to be written back and every task has ended, or will do
-    /// nothing more because the machine was stopped.
+    /// nothing more because the machine was stopped; what is dirty then stays in memory.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        let ended = || self.left == 0 || self.stopping && self.tasks.iter().all(Task::is_asleep);
+        let is_clean = || self.write_back.as_ref().is_none_or(WriteBack::is_clean);
+        let stopped = || self.stopping && self.tasks.iter().all(Task::is_asleep);
+        let ended = || self.left == 0 && is_clean() || stopped();
         self.engine.accounts().in_flight() == 0 && ended()
     }
 
@@ -286,12 +301,15 @@ impl<E: Elevator> Machine<E> {
     /// The group whose data `request` moves. With D5 that is not the one it is charged to.
     #[must_use]
     pub fn owner(&self, request: &Request) -> GroupId {
-        if !self.config.async_of_submitter || request.group != GroupId::ROOT {
+        let is_own = request.group != GroupId::ROOT && self.write_back.is_none();
+        if !self.config.async_of_submitter || is_own {
             return request.group;
         }
         let io = self.engine.first_bio(request.id).map(|bio| self.ios.get(Ios::index_of(bio.id)));
         match io.map(|io| &io.kind) {
-            Some(IoKind::WriteBehind { task }) => self.config.tasks[*task as usize].group,
+            Some(IoKind::WriteBehind { task } | IoKind::WriteBack { owner: task, .. }) => {
+                self.config.tasks[*task as usize].group
+            }
             _ => request.group,
         }
     }
@@ -385,6 +403,7 @@ impl<E: Elevator> Machine<E> {
                 let bytes = io.bytes;
                 self.write_behind_done(now, task, bytes, issue);
             }
+            IoKind::WriteBack { .. } => self.written_back(now, &io, issue),
             IoKind::Flush { task } => self.flush_done(now, task, index),
             IoKind::Journal { volume } => self.journal_written(now, volume, issue),
         }
@@ -392,7 +411,12 @@ impl<E: Elevator> Machine<E> {
 
     /// Read-ahead and write-out are no calls that could fail, and are counted here.
     fn failed(&mut self, now: Instant, io: &Io) {
-        let (IoKind::Pages { task, .. } | IoKind::WriteBehind { task }) = io.kind else { return };
+        let (IoKind::Pages { task, .. }
+        | IoKind::WriteBehind { task }
+        | IoKind::WriteBack { owner: task, .. }) = io.kind
+        else {
+            return;
+        };
         let task = &mut self.tasks[task as usize];
         if now >= task.report.counted_from {
             task.report.per_op.of_mut(io.op).errors += 1;
@@ -400,7 +424,8 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// The task that writes buffered data back; it comes after the journal tasks.
+    /// The task that writes buffered data back, of those of the first group; they come after the
+    /// journal tasks.
     const fn flusher(&self) -> TaskId {
         TaskId((self.tasks.len() + self.journals.len()) as u32)
     }
@@ -439,6 +464,7 @@ impl<E: Elevator> Machine<E> {
         }
         self.left -= 1;
         self.feed(now, Input::Configure(Change::TaskExited { task: TaskId(index) }), issue);
+        self.write_out(now, issue);
     }
 }
 

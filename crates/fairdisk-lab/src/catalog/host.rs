@@ -30,13 +30,15 @@ pub struct Host {
     pub page_copy_ns: u64,
     /// Largest read-ahead window.
     pub read_ahead_kib: u64,
-    /// Buffered data a task may have on the way to the disk.
+    /// Buffered data a task may have on the way to the disk, where it is sent there at once.
     pub write_behind_kib: u64,
     /// Whether reads of indirect blocks carry the metadata hint.
     pub meta_hint: bool,
     /// Memory, and what its page faults cost.
     #[serde(default)]
     pub memory: Memory,
+    /// How buffered data waits in memory; without, it is sent to the disk at once.
+    pub write_back: Option<WriteBack>,
     /// The request queue.
     pub queue: Queue,
     /// Whether and how a device with nothing to do is kept from starting.
@@ -59,6 +61,27 @@ impl Default for Memory {
     /// An ordinary machine: 8 GiB, and a fault in a microsecond.
     fn default() -> Self {
         Self { mib: 8192, fault_ns: 1000 }
+    }
+}
+
+/// How a host writes dirty pages back.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields, default)]
+pub struct WriteBack {
+    /// The flusher writes when more of the memory than this is dirty.
+    pub background_percent: u32,
+    /// No more of the memory than this may be dirty.
+    pub limit_percent: u32,
+    /// How often the flusher looks for old data.
+    pub interval_ms: u64,
+    /// What was dirty for so long is old.
+    pub age_ms: u64,
+}
+
+impl Default for WriteBack {
+    /// As in Linux 2.6.32.
+    fn default() -> Self {
+        Self { background_percent: 10, limit_percent: 20, interval_ms: 5_000, age_ms: 30_000 }
     }
 }
 
@@ -147,7 +170,17 @@ impl Host {
             let (requests, delay) = (u64::from(plug.requests), plug.delay_ms);
             [("plug.requests", requests, 1..=1_000_000), ("plug.delay_ms", delay, 0..=1000)]
         });
-        let mut values = values.into_iter().chain(plug.into_iter().flatten());
+        let write_back = self.write_back.map(|back| {
+            let percent = |percent: u32| u64::from(percent);
+            [
+                ("write_back.background_percent", percent(back.background_percent), 0..=100),
+                ("write_back.limit_percent", percent(back.limit_percent), 5..=100),
+                ("write_back.interval_ms", back.interval_ms, 1..=3_600_000),
+                ("write_back.age_ms", back.age_ms, 0..=3_600_000),
+            ]
+        });
+        let optional = plug.into_iter().flatten().chain(write_back.into_iter().flatten());
+        let mut values = values.into_iter().chain(optional);
         values.try_for_each(|(path, value, range)| demand_within(range, path, value))
     }
 }

@@ -8,7 +8,7 @@ use crate::catalog::revision::Revision;
 use fairdisk_core::{EngineConfig, Instant, PlugConfig, PoolConfig, Prng, Refusal, Share, Span};
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceModel, DeviceSpec};
-use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeSpec};
+use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeSpec, WriteBackSpec};
 use fairdisk_sim::workload::TaskSpec;
 use fairdisk_sim::{GroupSpec, Machine, MachineConfig};
 use std::fmt;
@@ -174,6 +174,7 @@ impl Plan {
             read_ahead_pages: rig.host.read_ahead_kib / 4,
             memory_pages: rig.host.memory.mib * 256 / u64::from(rig.array.disks),
             write_behind_bytes: rig.host.write_behind_kib * 1024,
+            write_back: write_back_spec(&rig.host, tick_phase),
             meta_hint: rig.host.meta_hint,
             async_of_submitter: arm.revision.async_of_submitter,
             noidle_integrity: arm.revision.noidle_integrity,
@@ -363,6 +364,17 @@ const fn cpu_spec(host: &Host) -> CpuSpec {
         page_copy: Span::from_ns(host.page_copy_ns),
         page_fault: Span::from_ns(host.memory.fault_ns),
     }
+}
+
+fn write_back_spec(host: &Host, tick_phase: Span) -> Option<WriteBackSpec> {
+    host.write_back.map(|back| WriteBackSpec {
+        background_percent: back.background_percent,
+        limit_percent: back.limit_percent,
+        interval: Span::from_ms(back.interval_ms),
+        age: Span::from_ms(back.age_ms),
+        hz: host.hz,
+        tick_phase,
+    })
 }
 
 /// Tasks do not start in the same instant: within this much of each other.

@@ -3,7 +3,8 @@
 //! Pages leave in the order in which they came. One in use stays for another round: one that was
 //! touched through a mapping, as a page with a reference in a page table does at the end of the
 //! inactive list, or read a second time, as one that went to the active list (spec: memory, 3.1).
-//! A page that was written counts as read. Sizes are in pages of 4 KiB.
+//! A page that was written counts as read. One that holds what the disk does not have yet stays
+//! until it is written back. Sizes are in pages of 4 KiB.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -23,6 +24,9 @@ enum Page {
     Used,
 }
 
+/// Beside a [`Page`]: it is dirty or being written back.
+const HELD: u8 = 0x80;
+
 impl Page {
     const ALL: [Self; 5] = [Self::Absent, Self::Coming, Self::Idle, Self::Read, Self::Used];
 }
@@ -30,8 +34,8 @@ impl Page {
 /// The pages of a file.
 #[derive(Debug, Default)]
 struct FilePages {
-    /// A [`Page`] each. Zeroes, which the system hands out only where they are changed: a file may
-    /// be a whole disk.
+    /// A [`Page`] each, and whether it is [`HELD`]. Zeroes, which the system hands out only where
+    /// they are changed: a file may be a whole disk.
     states: Vec<u8>,
     /// How many entries of the queue each page has left behind. Zeroes, likewise.
     left_behind: Vec<u16>,
@@ -41,11 +45,17 @@ struct FilePages {
 
 impl FilePages {
     fn get(&self, page: u64) -> Page {
-        self.states.get(page as usize).map_or(Page::Absent, |state| Page::ALL[usize::from(*state)])
+        let state = self.states.get(page as usize);
+        state.map_or(Page::Absent, |state| Page::ALL[usize::from(*state & !HELD)])
     }
 
-    fn set(&mut self, page: u64, state: Page) {
-        self.states[page as usize] = state as u8;
+    fn set(&mut self, page: u64, page_state: Page) {
+        let state = &mut self.states[page as usize];
+        *state = *state & HELD | page_state as u8;
+    }
+
+    fn is_held(&self, page: u64) -> bool {
+        self.states.get(page as usize).is_some_and(|state| state & HELD != 0)
     }
 
     /// The first entry of the page leaves the queue; whether the page had left it behind. Of
@@ -130,6 +140,17 @@ impl PageCache {
         }
     }
 
+    /// The page, which is in memory or on the way to it, must stay.
+    pub(crate) fn hold(&mut self, file: u32, page: u64) {
+        debug_assert!(!self.is_absent(file, page), "page {page} of file {file} is not in memory");
+        self.files[file as usize].states[page as usize] |= HELD;
+    }
+
+    /// The page may go.
+    pub(crate) fn release(&mut self, file: u32, page: u64) {
+        self.files[file as usize].states[page as usize] &= !HELD;
+    }
+
     /// The first stretch of pages from `start` to before `end` that is neither in memory nor on the
     /// way to it.
     pub(crate) fn missing(&self, file: u32, start: u64, end: u64) -> Option<(u64, u64)> {
@@ -162,8 +183,8 @@ impl PageCache {
     }
 
     /// What the file has in memory is dropped, unless somebody maps it who does not ask for that
-    /// (`posix_fadvise` with `DONTNEED`); what is on the way stays. The one who asks maps it
-    /// himself or not.
+    /// (`posix_fadvise` with `DONTNEED`); what is on the way, or held, stays. The one who asks maps
+    /// it himself or not.
     pub(crate) fn drop_file(&mut self, file: u32, is_mapped: bool) {
         let FilePages { states, mappings, .. } = &self.files[file as usize];
         if *mappings <= u32::from(is_mapped) && !states.is_empty() {
@@ -174,7 +195,7 @@ impl PageCache {
     /// The pages are written or trimmed past the page cache: what is in memory of them is dropped.
     pub(crate) fn overtaken(&mut self, file: u32, pages: Range<u64>) {
         for page in pages {
-            if self.is_present(file, page) {
+            if self.is_present(file, page) && !self.files[file as usize].is_held(page) {
                 self.drop_page(file, page);
             }
         }
@@ -201,7 +222,8 @@ impl PageCache {
             if pages.leave(page) {
                 return false;
             }
-            let stays = dropped != Some(file) || pages.get(page) == Page::Coming;
+            let stays =
+                dropped != Some(file) || pages.get(page) == Page::Coming || pages.is_held(page);
             if !stays {
                 pages.set(page, Page::Absent);
             }
@@ -224,7 +246,7 @@ impl PageCache {
     }
 
     /// The first page in the queue that may go goes; whether there was one, since none does that is
-    /// on the way.
+    /// on the way or held.
     fn evict(&mut self) -> bool {
         let mut looks = 2 * self.held();
         while looks > 0 {
@@ -236,6 +258,7 @@ impl PageCache {
             }
             looks -= 1;
             match pages.get(at) {
+                _ if pages.is_held(at) => {}
                 Page::Idle | Page::Read | Page::Absent => {
                     pages.set(at, Page::Absent);
                     return true;

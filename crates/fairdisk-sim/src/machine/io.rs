@@ -13,6 +13,9 @@ pub(super) enum IoKind {
     Pages { task: u32, file: u32, start: u32 },
     /// Buffered data on the way to the disk.
     WriteBehind { task: u32 },
+    /// Dirty pages of a file from `start` on, which `owner` made dirty. The task that submitted
+    /// them, unless it was one of the host's.
+    WriteBack { owner: u32, submitter: Option<u32>, file: u32, start: u32 },
     /// A flush a task waits for.
     Flush { task: u32 },
     /// A write of a volume's journal task.

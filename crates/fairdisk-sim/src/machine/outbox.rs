@@ -40,9 +40,12 @@ impl<E: Elevator> Machine<E> {
         }
         if task < self.tasks.len() {
             self.went_to_sleep(now, task as u32, issue);
-        } else if task as u32 != self.flusher().0 {
+            self.has_slots(now, task as u32, issue);
+        } else if (task as u32) < self.flusher().0 {
             // A journal task waits for its log.
             self.unplug(now, issue);
+        } else {
+            self.write_out(now, issue);
         }
     }
 }

@@ -7,6 +7,7 @@ use super::task::{PAGE_BYTES, Pending, Step};
 use crate::host::{Mapping, ReadAhead, Window};
 use crate::workload::FileIo;
 use fairdisk_core::{Elevator, Instant, Op, Request};
+use std::ops::Range;
 
 /// Where a task is in an I/O through the page cache.
 #[derive(Debug, Default)]
@@ -34,12 +35,12 @@ impl Paging {
     }
 }
 
-/// A task that waits for a page on its way.
+/// A task that waits for a page on its way from the disk or to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageWaiter {
-    file: u32,
-    page: u64,
-    task: u32,
+    pub(super) file: u32,
+    pub(super) page: u64,
+    pub(super) task: u32,
 }
 
 impl<E: Elevator> Machine<E> {
@@ -130,9 +131,15 @@ impl<E: Elevator> Machine<E> {
         let end = start + io.bytes / PAGE_BYTES;
         self.pages.arrived(file, start, end);
         self.task(index).paging.coming -= 1;
+        self.wake_waiters(now, file, start..end);
+        self.forget(now, index, issue);
+    }
+
+    /// Those who wait for one of the pages go on.
+    pub(super) fn wake_waiters(&mut self, now: Instant, file: u32, pages: Range<u64>) {
         let mut at = 0;
         while let Some(waiter) = self.page_waiters.get(at).copied() {
-            if waiter.file == file && (start..end).contains(&waiter.page) {
+            if waiter.file == file && pages.contains(&waiter.page) {
                 self.page_waiters.remove(at);
                 self.task(waiter.task).paging.waits = false;
                 self.wake(now, waiter.task);
@@ -140,6 +147,5 @@ impl<E: Elevator> Machine<E> {
                 at += 1;
             }
         }
-        self.forget(now, index, issue);
     }
 }

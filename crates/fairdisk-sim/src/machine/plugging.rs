@@ -22,7 +22,7 @@ impl Task {
         match self.step {
             Step::Full | Step::Settling | Step::Draining => self.outstanding > 0,
             // A block of addresses, in the midst of sending off.
-            Step::Submit(_) => true,
+            Step::Submit(_) | Step::DirtyPages(_) => true,
             Step::Trimming | Step::AwaitPage | Step::Syncing | Step::Flushing => true,
             Step::Copy => self.paging.waits,
             Step::Begin
@@ -30,6 +30,7 @@ impl Task {
             | Step::TouchBefore
             | Step::TouchAfter(_)
             | Step::Written
+            | Step::Balance
             | Step::Fault
             | Step::Waiting
             | Step::Exited => false,

@@ -1,9 +1,10 @@
 //! Tasks: closed loops that submit, wait, think a little, and submit again.
 
+use super::flushing::SyncWalk;
 use super::paging::Paging;
 use super::tally::TaskReport;
 use super::{Event, Machine};
-use crate::host::{FileSpec, Mapping, ReadAhead, Touch};
+use crate::host::{FileSpec, Mapping, ReadAhead, Throttle, Touch};
 use crate::workload::{FileIo, Next, Stream, TaskSpec, Think};
 use fairdisk_core::{
     Elevator, GroupId, Instant, IoPrio, Op, Prng, Request, SECTOR_BYTES, Sectors, Span,
@@ -27,6 +28,11 @@ pub(super) enum Step {
     TouchAfter(Call),
     /// Copies from the page cache, and has read what is not there.
     Copy,
+    /// Reads what says where the pages lie that it writes, from this byte of the file on, and makes
+    /// them dirty.
+    DirtyPages(u64),
+    /// Has made pages dirty; writes back, or waits, while there are too many.
+    Balance,
     /// Has copied what it writes into the page cache: its call returns.
     Written,
     /// Touches the pages of a mapped file.
@@ -103,7 +109,11 @@ pub(super) struct Task {
     /// I/Os finished since its last pause was due.
     finished: u32,
     pause: Pause,
+    /// Buffered data on the way to the disk that it has submitted.
     pub(super) dirty_bytes: u64,
+    /// It is held up for the pages it has made dirty.
+    pub(super) throttle: Option<Throttle>,
+    pub(super) sync_walk: SyncWalk,
     /// What it has in memory of its files is dropped when it begins with them.
     pub(super) drops_files: bool,
     pub(super) paging: Paging,
@@ -149,6 +159,8 @@ impl Task {
             finished: 0,
             pause: Pause::None,
             dirty_bytes: 0,
+            throttle: None,
+            sync_walk: SyncWalk::default(),
             stream,
             drops_files: !spec.keeps_cache,
             paging,
@@ -211,15 +223,17 @@ impl<E: Elevator> Machine<E> {
                 Step::TouchBefore => self.touch_before(now, index),
                 Step::Submit(pending) => self.submit_pending(now, index, pending, issue),
                 Step::TouchAfter(call) => self.touch_after(now, index, call),
+                Step::DirtyPages(at) => self.dirty_pages(now, index, at, issue),
+                Step::Balance => self.balance(now, index, issue),
                 Step::Written => self.written(now, index),
                 Step::Copy => self.copy(now, index),
                 Step::Fault => self.fault(now, index),
                 Step::AwaitPage => self.await_page(now, index),
                 Step::Waiting => self.go_on(index),
+                Step::Syncing => self.walk_on(now, index, issue),
                 Step::Full
                 | Step::Trimming
                 | Step::Settling
-                | Step::Syncing
                 | Step::Flushing
                 | Step::Draining
                 | Step::Exited => false,

@@ -17,17 +17,26 @@ impl<E: Elevator> Machine<E> {
         let task = &mut self.tasks[index as usize];
         let FileIo { op, offset, bytes, file, .. } = task.current;
         let cached = task.is_cached();
+        if cached && self.write_back.is_some() {
+            task.paging.slept &= task.is_mapped();
+            task.step = Step::DirtyPages(offset);
+            return true;
+        }
+        let is_buffered = task.is_buffered();
+        let whole = offset.div_ceil(PAGE_BYTES)..(offset + bytes) / PAGE_BYTES;
         match op {
-            Op::Write if task.is_buffered() => {
-                self.pages
-                    .written(file, offset.div_ceil(PAGE_BYTES)..(offset + bytes) / PAGE_BYTES);
+            Op::Write if is_buffered => {
+                self.supersede(file, whole.clone());
+                self.pages.written(file, whole);
             }
             Op::Write | Op::Discard | Op::WriteZeroes => {
+                self.supersede(file, whole);
                 self.pages
                     .overtaken(file, offset / PAGE_BYTES..(offset + bytes).div_ceil(PAGE_BYTES));
             }
             Op::Read | Op::Flush => {}
         }
+        let task = &mut self.tasks[index as usize];
         let kind = if cached {
             task.dirty_bytes += bytes;
             IoKind::WriteBehind { task: index }
@@ -115,7 +124,13 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    fn read_metadata(&mut self, now: Instant, index: u32, lba: Lba, issue: &mut Vec<Request>) {
+    pub(super) fn read_metadata(
+        &mut self,
+        now: Instant,
+        index: u32,
+        lba: Lba,
+        issue: &mut Vec<Request>,
+    ) {
         self.task(index).paging.slept = true;
         let io = self.ios.insert(Io::new(IoKind::Metadata { task: index }, now, Op::Read));
         let mut bio = self.bio(index, io, Op::Read, lba, PAGE_SECTORS, true);

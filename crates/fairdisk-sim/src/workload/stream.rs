@@ -172,6 +172,11 @@ impl Stream {
         self.walks.len()
     }
 
+    /// The file in a place of its, by index in the machine.
+    pub(crate) fn file(&self, slot: usize) -> u32 {
+        self.walks[slot].file
+    }
+
     /// The files it uses, by index in the machine.
     pub(crate) fn used_files(&self) -> impl Iterator<Item = u32> {
         self.walks.iter().map(|walk| walk.file)

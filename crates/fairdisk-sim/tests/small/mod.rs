@@ -26,6 +26,7 @@ pub(crate) fn config(task: TaskSpec, page_copy: Span) -> MachineConfig {
         read_ahead_pages: 32,
         memory_pages: 1024,
         write_behind_bytes: 1 << 20,
+        write_back: None,
         meta_hint: false,
         async_of_submitter: false,
         noidle_integrity: false,

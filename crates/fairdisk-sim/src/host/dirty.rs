@@ -1,0 +1,404 @@
+//! Dirty pages: which pages of files hold what the disk does not have yet, since when, and which
+//! of them are being written back (spec: memory, section 7.1).
+//!
+//! A page that is written again while it is dirty goes to the disk once. One that is written again
+//! while it is being written back is dirty beside, and goes once more. A file that is to be written
+//! back is visited, a slice at a time, in turn with the others; a visit goes on where the last one
+//! stopped and comes round once.
+
+use super::page_set::PageSet;
+use fairdisk_core::Instant;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// Pages that a visit writes back at most.
+const SLICE_PAGES: u64 = 1024;
+
+/// Pages of a file to be written back together: contiguous, dirtied by the same task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    pub(crate) file: u32,
+    pub(crate) start: u64,
+    pub(crate) pages: u64,
+    /// The task that made them dirty.
+    pub(crate) owner: u32,
+}
+
+/// Writing back a slice of a file.
+#[derive(Debug)]
+pub(crate) struct Visit {
+    file: u32,
+    /// Pages left of the slice.
+    left: u64,
+    /// Where it began.
+    from: u64,
+    has_come_round: bool,
+}
+
+#[derive(Debug, Default)]
+struct DirtyFile {
+    dirty: PageSet,
+    /// Pages being written back.
+    written_back: PageSet,
+    /// By page, the task that made it dirty. Zeroes, which the system hands out only where they are
+    /// changed.
+    owners: Vec<u32>,
+    /// Dirty pages that are not being written back.
+    waiting: u64,
+    /// When the first of its dirty pages became so.
+    since: Instant,
+    is_due: bool,
+    /// Where the next visit goes on.
+    next: u64,
+}
+
+impl DirtyFile {
+    fn is_waiting(&self, page: u64) -> bool {
+        self.dirty.contains(page) && !self.written_back.contains(page)
+    }
+
+    /// The first page from `from` to before `end` that is to be written back and is not yet.
+    fn next_waiting(&self, from: u64, end: u64) -> Option<u64> {
+        let mut page = self.dirty.next(from)?;
+        while page < end && self.written_back.contains(page) {
+            page = self.dirty.next(page + 1)?;
+        }
+        (page < end).then_some(page)
+    }
+
+    /// From now on the pages from `start` on, as many as belong together, are being written back.
+    fn take(&mut self, file: u32, start: u64, pages_max: u64) -> Stretch {
+        let owner = self.owners[start as usize];
+        let mut pages = 0;
+        while pages < pages_max
+            && self.is_waiting(start + pages)
+            && self.owners[(start + pages) as usize] == owner
+        {
+            self.dirty.remove(start + pages);
+            self.written_back.insert(start + pages);
+            pages += 1;
+        }
+        self.waiting -= pages;
+        Stretch { file, start, pages, owner }
+    }
+}
+
+/// The dirty pages of all files.
+#[derive(Debug)]
+pub(crate) struct DirtyPages {
+    files: Vec<DirtyFile>,
+    /// Files to be visited.
+    due: VecDeque<u32>,
+    /// Dirty pages that are not being written back.
+    waiting: u64,
+    /// Pages being written back.
+    written_back: u64,
+}
+
+impl DirtyPages {
+    /// No dirty pages. Of every file its size in pages.
+    pub(crate) fn new(file_pages: impl Iterator<Item = u64>) -> Self {
+        let file = |pages: u64| DirtyFile {
+            dirty: PageSet::new(pages),
+            written_back: PageSet::new(pages),
+            owners: vec![0; pages as usize],
+            ..DirtyFile::default()
+        };
+        let files: Vec<DirtyFile> = file_pages.map(file).collect();
+        let due = VecDeque::with_capacity(files.len());
+        Self { files, due, waiting: 0, written_back: 0 }
+    }
+
+    /// Dirty pages that are not being written back.
+    pub(crate) const fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
+    /// Pages that are dirty or being written back; one that is both counts once.
+    pub(crate) const fn held(&self) -> u64 {
+        self.waiting + self.written_back
+    }
+
+    /// Whether memory must keep the page.
+    pub(crate) fn holds(&self, file: u32, page: u64) -> bool {
+        let file = &self.files[file as usize];
+        file.dirty.contains(page) || file.written_back.contains(page)
+    }
+
+    /// The task `owner` wrote to the pages; how many of them were clean.
+    pub(crate) fn dirtied(
+        &mut self,
+        now: Instant,
+        file: u32,
+        pages: Range<u64>,
+        owner: u32,
+    ) -> u64 {
+        let file = &mut self.files[file as usize];
+        let is_clean = file.dirty.next(0).is_none();
+        let (mut new, mut waiting) = (0, 0);
+        for page in pages.filter(|page| file.dirty.insert(*page)) {
+            file.owners[page as usize] = owner;
+            waiting += u64::from(!file.written_back.contains(page));
+            new += 1;
+        }
+        if is_clean {
+            file.since = now;
+        }
+        file.waiting += waiting;
+        self.waiting += waiting;
+        new
+    }
+
+    /// The whole of the pages is written otherwise, or trimmed: what was dirty of them need not go
+    /// to the disk.
+    pub(crate) fn superseded(&mut self, file: u32, pages: Range<u64>) {
+        let file = &mut self.files[file as usize];
+        let mut at = pages.start;
+        while let Some(page) = file.dirty.next(at).filter(|page| *page < pages.end) {
+            if !file.written_back.contains(page) {
+                file.waiting -= 1;
+                self.waiting -= 1;
+            }
+            file.dirty.remove(page);
+            at = page + 1;
+        }
+    }
+
+    // ---- what is written back ------------------------------------------------------------
+
+    /// Whether a file waits for its visit.
+    pub(crate) fn has_due(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    /// Files that became dirty by `until` are due, the first first.
+    pub(crate) fn make_due(&mut self, until: Instant) {
+        if self.waiting == 0 {
+            return;
+        }
+        let before = self.due.len();
+        for (number, file) in (0..).zip(&mut self.files) {
+            if file.waiting > 0 && !file.is_due && file.since <= until {
+                file.is_due = true;
+                self.due.push_back(number);
+            }
+        }
+        let files = &self.files;
+        let new = &mut self.due.make_contiguous()[before..];
+        new.sort_unstable_by_key(|file| (files[*file as usize].since, *file));
+    }
+
+    /// Visits the next file that is due, to write back up to `pages_max`.
+    pub(crate) fn visit(&mut self, pages_max: u64) -> Option<Visit> {
+        let file = self.due.pop_front()?;
+        let from = self.files[file as usize].next;
+        Some(Visit { file, left: pages_max.min(SLICE_PAGES), from, has_come_round: false })
+    }
+
+    /// What the visitor writes next.
+    pub(crate) fn next_stretch(&mut self, visit: &mut Visit) -> Option<Stretch> {
+        let file = &mut self.files[visit.file as usize];
+        if visit.left == 0 {
+            return None;
+        }
+        let end = if visit.has_come_round { visit.from } else { u64::MAX };
+        let mut start = file.next_waiting(file.next, end);
+        if start.is_none() && !visit.has_come_round {
+            visit.has_come_round = true;
+            start = file.next_waiting(0, visit.from);
+        }
+        let start = start?;
+        let stretch = file.take(visit.file, start, visit.left);
+        file.next = start + stretch.pages;
+        self.taken(stretch.pages);
+        visit.left -= stretch.pages;
+        Some(stretch)
+    }
+
+    /// The visit is over. A file of which there may be more to write is visited again after the
+    /// others; what became dirty meanwhile of one that was seen in whole begins to age.
+    pub(crate) fn leave(&mut self, now: Instant, visit: &Visit) {
+        let file = &mut self.files[visit.file as usize];
+        file.is_due = visit.left == 0 && file.waiting > 0;
+        if file.is_due {
+            self.due.push_back(visit.file);
+        } else {
+            file.since = now;
+        }
+    }
+
+    /// The next stretch of the file from `from` on, for somebody who waits for it.
+    pub(crate) fn take_from(&mut self, file: u32, from: u64) -> Option<Stretch> {
+        let pages = &mut self.files[file as usize];
+        let start = pages.next_waiting(from, u64::MAX)?;
+        let stretch = pages.take(file, start, u64::MAX);
+        self.taken(stretch.pages);
+        Some(stretch)
+    }
+
+    const fn taken(&mut self, pages: u64) {
+        self.waiting -= pages;
+        self.written_back += pages;
+    }
+
+    /// Whether the page is dirty and nobody writes it back.
+    pub(crate) fn is_waiting(&self, file: u32, page: u64) -> bool {
+        self.files[file as usize].is_waiting(page)
+    }
+
+    /// The first page of the file from `from` on that is being written back.
+    pub(crate) fn next_written_back(&self, file: u32, from: u64) -> Option<u64> {
+        self.files[file as usize].written_back.next(from)
+    }
+
+    /// The pages have reached the disk.
+    pub(crate) fn written(&mut self, file: u32, pages: Range<u64>) {
+        let file = &mut self.files[file as usize];
+        self.written_back -= pages.end - pages.start;
+        for page in pages {
+            file.written_back.remove(page);
+            let is_dirty = u64::from(file.dirty.contains(page));
+            file.waiting += is_dirty;
+            self.waiting += is_dirty;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairdisk_core::{Prng, Span};
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn s(seconds: u64) -> Instant {
+        Instant::ZERO + Span::from_s(seconds)
+    }
+
+    /// Visits the next file: what is written back of it, as file, start and pages.
+    fn visit(pages: &mut DirtyPages, now: Instant, pages_max: u64) -> Vec<(u32, u64, u64)> {
+        let Some(mut visit) = pages.visit(pages_max) else { return Vec::new() };
+        let stretch = || pages.next_stretch(&mut visit);
+        let stretches = std::iter::from_fn(stretch).map(|it| (it.file, it.start, it.pages));
+        let stretches = stretches.collect();
+        pages.leave(now, &visit);
+        stretches
+    }
+
+    #[test]
+    fn the_oldest_file_is_first_and_what_is_young_waits() {
+        let mut pages = DirtyPages::new([100, 100, 100].into_iter());
+        for (file, at) in [(2, 1), (0, 2), (1, 9)] {
+            pages.dirtied(s(at), file, 0..2, 7);
+            pages.dirtied(s(20), file, 50..51, 7);
+        }
+        pages.make_due(s(5));
+        assert_eq!(visit(&mut pages, s(30), u64::MAX), [(2, 0, 2), (2, 50, 1)], "all of the file");
+        assert_eq!(visit(&mut pages, s(30), u64::MAX), [(0, 0, 2), (0, 50, 1)]);
+        assert!(!pages.has_due());
+        assert_eq!((pages.waiting(), pages.held()), (3, 9));
+    }
+
+    #[test]
+    fn files_take_turns_by_slices_and_a_visit_goes_on_where_the_last_one_stopped() {
+        let mut pages = DirtyPages::new([5000, 5000].into_iter());
+        pages.dirtied(s(0), 0, 0..1500, 0);
+        pages.dirtied(s(0), 1, 0..10, 0);
+        pages.make_due(s(0));
+        assert_eq!(visit(&mut pages, s(1), u64::MAX), [(0, 0, 1024)]);
+        assert_eq!(visit(&mut pages, s(1), u64::MAX), [(1, 0, 10)]);
+        pages.written(0, 0..1024);
+        pages.dirtied(s(1), 0, 3..4, 0);
+        assert_eq!(visit(&mut pages, s(1), u64::MAX), [(0, 1024, 476), (0, 3, 1)]);
+        assert_eq!(visit(&mut pages, s(1), u64::MAX), []);
+    }
+
+    #[test]
+    fn what_tasks_wrote_next_to_each_other_is_told_apart() {
+        let mut pages = DirtyPages::new([100].into_iter());
+        pages.dirtied(s(0), 0, 0..4, 1);
+        assert_eq!(pages.dirtied(s(0), 0, 2..8, 2), 4);
+        let stretch = pages.take_from(0, 0).expect("dirty");
+        assert_eq!((stretch.start, stretch.pages, stretch.owner), (0, 4, 1), "who was first");
+        let stretch = pages.take_from(0, 4).expect("dirty");
+        assert_eq!((stretch.start, stretch.pages, stretch.owner), (4, 4, 2));
+        assert_eq!(pages.take_from(0, 0), None);
+    }
+
+    #[test]
+    fn a_page_written_again_on_its_way_goes_once_more() {
+        let mut pages = DirtyPages::new([100].into_iter());
+        pages.dirtied(s(0), 0, 5..6, 0);
+        assert!(pages.take_from(0, 0).is_some());
+        pages.dirtied(s(1), 0, 5..6, 0);
+        assert_eq!((pages.waiting(), pages.held()), (0, 1), "not before it has arrived");
+        assert_eq!(pages.take_from(0, 0), None);
+        pages.written(0, 5..6);
+        assert_eq!((pages.waiting(), pages.held()), (1, 1));
+        assert!(pages.holds(0, 5) && pages.take_from(0, 0).is_some());
+    }
+
+    /// Every page that became dirty is written, was superseded, or still is dirty; what is written
+    /// back was dirty.
+    #[test]
+    fn no_dirty_page_is_lost_or_made_up() {
+        const PAGES: u64 = 3000;
+        for seed in 0..8 {
+            let mut prng = Prng::new(seed);
+            let mut pages = DirtyPages::new([PAGES, PAGES].into_iter());
+            let mut dirty: BTreeMap<(u32, u64), u32> = BTreeMap::new();
+            let mut on_the_way: BTreeSet<(u32, u64)> = BTreeSet::new();
+            let (mut dirtied, mut written, mut superseded) = (0, 0, 0);
+            for step in 0..4_000 {
+                let (file, start) = (prng.below(2) as u32, prng.below(PAGES));
+                let end = (start + 1 + prng.below(40)).min(PAGES);
+                let range = (file, start)..(file, end);
+                match prng.below(6) {
+                    0 | 1 => {
+                        let owner = prng.below(3) as u32;
+                        let new = pages.dirtied(s(step), file, start..end, owner);
+                        let before = dirty.len() as u64;
+                        for page in start..end {
+                            dirty.entry((file, page)).or_insert(owner);
+                        }
+                        assert_eq!(new, dirty.len() as u64 - before);
+                        dirtied += new;
+                    }
+                    2 => {
+                        pages.superseded(file, start..end);
+                        let gone = dirty.range(range).map(|(page, _)| *page);
+                        let gone: Vec<_> = gone.collect();
+                        superseded += gone.len() as u64;
+                        dirty.retain(|page, _| !gone.contains(page));
+                    }
+                    3 => {
+                        pages.make_due(s(step - prng.below(step + 1)));
+                        let Some(mut visit) = pages.visit(prng.below(100)) else { continue };
+                        while let Some(stretch) = pages.next_stretch(&mut visit) {
+                            for page in stretch.start..stretch.start + stretch.pages {
+                                let page = (stretch.file, page);
+                                assert_eq!(dirty.remove(&page), Some(stretch.owner));
+                                assert!(on_the_way.insert(page));
+                                written += 1;
+                            }
+                        }
+                        pages.leave(s(step), &visit);
+                    }
+                    _ => {
+                        for page in on_the_way.clone().range(range) {
+                            pages.written(page.0, page.1..page.1 + 1);
+                            on_the_way.remove(page);
+                        }
+                    }
+                }
+                let waiting = dirty.keys().filter(|page| !on_the_way.contains(page)).count();
+                assert_eq!(pages.waiting(), waiting as u64);
+                assert_eq!(pages.held(), (waiting + on_the_way.len()) as u64);
+                let held =
+                    dirty.contains_key(&(file, start)) || on_the_way.contains(&(file, start));
+                assert_eq!(pages.holds(file, start), held);
+            }
+            assert_eq!(dirtied, written + superseded + dirty.len() as u64);
+            assert!(written > 1000 && superseded > 1000, "{written}, {superseded}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! When dirty pages are written back, and by whom: what the flusher does at which time, and what a
+//! writer must do who makes more pages dirty than it carries (spec: memory, section 7.1).
+
+use fairdisk_core::{Instant, Span};
+
+/// Pages after which a writer looks again once there were too many.
+const CLOSE_LOOK_PAGES: u64 = 8;
+/// The limit is at least so much of memory.
+const LIMIT_PERCENT_MIN: u64 = 5;
+
+/// How a host writes dirty pages back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteBackSpec {
+    /// The flusher writes when more of memory than this is dirty.
+    pub background_percent: u32,
+    /// No more of memory than this may be dirty.
+    pub limit_percent: u32,
+    /// How often the flusher looks for old data.
+    pub interval: Span,
+    /// What was dirty for so long is old.
+    pub age: Span,
+    /// Timer ticks a second: throttled writers sleep for whole ones.
+    pub hz: u32,
+    /// How much of a tick is over when the run begins.
+    pub tick_phase: Span,
+}
+
+impl WriteBackSpec {
+    /// When the flusher looks for old data next.
+    pub(crate) fn next_look(&self, now: Instant) -> Instant {
+        let interval = self.interval.as_ns();
+        Instant::from_ns((now.as_ns() / interval + 1) * interval)
+    }
+
+    /// What became dirty by then is old; nothing is at the beginning of a run.
+    pub(crate) fn old(&self, now: Instant) -> Option<Instant> {
+        now.as_ns().checked_sub(self.age.as_ns()).map(Instant::from_ns)
+    }
+
+    /// When a sleep of so many ticks ends, at a tick.
+    fn after_ticks(&self, now: Instant, ticks: u64) -> Instant {
+        let tick = 1_000_000_000 / u64::from(self.hz);
+        let phase = self.tick_phase.as_ns() % tick;
+        Instant::from_ns(((now.as_ns() + phase) / tick + ticks) * tick - phase)
+    }
+}
+
+/// How many pages may be dirty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Thresholds {
+    /// The flusher writes above it.
+    pub(crate) background: u64,
+    /// Writers are throttled above it.
+    pub(crate) throttle: u64,
+}
+
+impl Thresholds {
+    /// In a memory of `pages`.
+    pub(crate) fn new(spec: &WriteBackSpec, pages: u64) -> Self {
+        let limit = pages * u64::from(spec.limit_percent).max(LIMIT_PERCENT_MIN) / 100;
+        let background = match pages * u64::from(spec.background_percent) / 100 {
+            background if background < limit => background,
+            _ => limit / 2,
+        };
+        Self { background, throttle: background.midpoint(limit) }
+    }
+}
+
+/// Counts the pages that tasks make dirty, on each CPU, and says when one must look.
+#[derive(Debug)]
+pub(crate) struct Dirtying {
+    /// Since the last look.
+    on_cpu: Vec<u64>,
+    /// Pages between two looks.
+    every: u64,
+    /// There were too many at the last look.
+    pub(crate) is_exceeded: bool,
+}
+
+impl Dirtying {
+    pub(crate) fn new(cpus: u32, memory_pages: u64) -> Self {
+        let cpus = cpus.max(1);
+        let every = (memory_pages / (32 * u64::from(cpus))).max(CLOSE_LOOK_PAGES);
+        Self { on_cpu: vec![0; cpus as usize], every, is_exceeded: false }
+    }
+
+    /// A task on `cpu` made so many pages dirty. When it must look: how many pages it writes back
+    /// then if there are too many dirty.
+    pub(crate) fn count(&mut self, cpu: u32, pages: u64) -> Option<u64> {
+        let at = cpu as usize % self.on_cpu.len();
+        self.on_cpu[at] += pages;
+        let every = if self.is_exceeded { CLOSE_LOOK_PAGES } else { self.every };
+        if self.on_cpu[at] < every {
+            return None;
+        }
+        let dirtied = std::mem::take(&mut self.on_cpu[at]).max(self.every);
+        Some(dirtied + dirtied / 2)
+    }
+}
+
+/// A writer who is held up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Throttle {
+    /// Pages that it is still to write back.
+    pub(crate) left: u64,
+    /// Its next sleep, in ticks.
+    ticks: u64,
+}
+
+impl Throttle {
+    pub(crate) const fn new(pages: u64) -> Self {
+        Self { left: pages, ticks: 1 }
+    }
+
+    /// It finds nothing more to write back and sleeps until then, the next time twice as long, up
+    /// to a tenth of a second.
+    pub(crate) fn sleep(&mut self, now: Instant, spec: &WriteBackSpec) -> Instant {
+        let until = spec.after_ticks(now, self.ticks);
+        self.ticks = (2 * self.ticks).min(u64::from(spec.hz / 10));
+        until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINUX: WriteBackSpec = WriteBackSpec {
+        background_percent: 10,
+        limit_percent: 20,
+        interval: Span::from_s(5),
+        age: Span::from_s(30),
+        hz: 100,
+        tick_phase: Span::ZERO,
+    };
+
+    #[test]
+    fn thresholds_are_parts_of_memory() {
+        let of = |background_percent, limit_percent| {
+            let spec = WriteBackSpec { background_percent, limit_percent, ..LINUX };
+            let Thresholds { background, throttle } = Thresholds::new(&spec, 1000);
+            (background, throttle)
+        };
+        assert_eq!(of(10, 20), (100, 150));
+        assert_eq!(of(40, 20), (100, 150), "half the limit if it is not below");
+        assert_eq!(of(0, 1), (0, 25), "the limit is 5 percent at least");
+    }
+
+    #[test]
+    fn the_flusher_looks_at_set_times() {
+        let s = |s| Instant::ZERO + Span::from_s(s);
+        assert_eq!(LINUX.next_look(s(0)), s(5));
+        assert_eq!(LINUX.next_look(s(14)), s(15));
+        assert_eq!(LINUX.next_look(s(15)), s(20));
+        assert_eq!((LINUX.old(s(29)), LINUX.old(s(31))), (None, Some(s(1))));
+    }
+
+    #[test]
+    fn writers_look_often_once_there_were_too_many_and_write_half_as_much_again() {
+        let mut dirtying = Dirtying::new(2, 64 * 100);
+        assert_eq!(dirtying.count(0, 99), None);
+        assert_eq!(dirtying.count(1, 99), None, "each CPU counts for itself");
+        assert_eq!(dirtying.count(2, 1), Some(150));
+        assert_eq!(dirtying.count(1, 301), Some(600));
+        dirtying.is_exceeded = true;
+        assert_eq!(dirtying.count(0, 7), None);
+        assert_eq!(dirtying.count(0, 1), Some(150));
+    }
+
+    #[test]
+    fn a_throttled_writer_sleeps_twice_as_long_each_time() {
+        let mut throttle = Throttle::new(1);
+        let mut now = Instant::ZERO + Span::from_ms(3);
+        let mut ends = Vec::new();
+        for _ in 0..6 {
+            now = throttle.sleep(now, &LINUX);
+            ends.push(now.as_ns() / 1_000_000);
+        }
+        assert_eq!(ends, [10, 30, 70, 150, 250, 350]);
+    }
+}

@@ -1,0 +1,312 @@
+//! Writing dirty pages back: the flusher, writers who are held up, and whoever asks for data to be
+//! durable (spec: memory, sections 7.1 and 7.2).
+
+use super::io::{Io, IoKind};
+use super::task::{PAGE_BYTES, Step};
+use super::{Event, Machine, MachineConfig};
+use crate::host::{
+    DirtyPages, Dirtying, Mapped, PageCache, Stretch, Thresholds, Throttle, WriteBackSpec,
+};
+use crate::workload::FileIo;
+use fairdisk_core::{
+    Bio, BioId, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, Request, SECTOR_BYTES, Sectors,
+    Span, TaskId,
+};
+
+/// The dirty pages of a machine, and where its flusher is.
+#[derive(Debug)]
+pub(super) struct WriteBack {
+    spec: WriteBackSpec,
+    thresholds: Thresholds,
+    dirtying: Dirtying,
+    pub(super) pages: DirtyPages,
+    /// The flusher goes on until what was due at its last look is written.
+    is_at_work: bool,
+    /// It will look for old data.
+    will_look: bool,
+    /// In whose name it submitted last: it goes on once that one does not wait for a slot.
+    submitted_as: TaskId,
+}
+
+impl WriteBack {
+    pub(super) fn new(spec: WriteBackSpec, config: &MachineConfig, cache: &PageCache) -> Self {
+        let memory = config.memory_pages;
+        Self {
+            spec,
+            thresholds: Thresholds::new(&spec, memory),
+            dirtying: Dirtying::new(config.cpu.cpus, memory),
+            pages: DirtyPages::new((0..config.files.len()).map(|file| cache.of_file(file as u32))),
+            is_at_work: false,
+            will_look: false,
+            submitted_as: TaskId(0),
+        }
+    }
+
+    fn has_too_many(&self) -> bool {
+        self.pages.held() > self.thresholds.throttle
+    }
+
+    /// Whether nothing is dirty or being written back.
+    pub(super) const fn is_clean(&self) -> bool {
+        self.pages.held() == 0
+    }
+}
+
+/// Who writes pages back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writer {
+    Flusher,
+    /// A task that made too many pages dirty.
+    Throttled(u32),
+    /// A task that waits for its data to be durable.
+    Syncing(u32),
+}
+
+impl<E: Elevator> Machine<E> {
+    // ---- dirty pages ---------------------------------------------------------------------
+
+    /// The current write stays in memory: reads what says where the pages from `at` on lie, then
+    /// makes them dirty. What is written of a page counts as all of it.
+    pub(super) fn dirty_pages(
+        &mut self,
+        now: Instant,
+        index: u32,
+        mut at: u64,
+        issue: &mut Vec<Request>,
+    ) -> bool {
+        let task = &self.tasks[index as usize];
+        let (FileIo { file, offset, bytes, .. }, is_mapped) = (task.current, task.is_mapped());
+        while at < offset + bytes {
+            match self.files[file as usize].map(at) {
+                Mapped::NeedsBlock(lba) => {
+                    self.task(index).step = Step::DirtyPages(at);
+                    self.read_metadata(now, index, lba, issue);
+                    return false;
+                }
+                Mapped::At(_, contiguous) => at += contiguous,
+            }
+        }
+        let pages = offset / PAGE_BYTES..(offset + bytes).div_ceil(PAGE_BYTES);
+        let count = pages.end - pages.start;
+        for page in pages.clone() {
+            self.pages.written(file, page..page + 1);
+            self.pages.hold(file, page);
+        }
+        let Some(back) = &mut self.write_back else { return false };
+        let dirtied = back.pages.dirtied(now, file, pages, index);
+        if !back.will_look {
+            back.will_look = true;
+            self.events.push(back.spec.next_look(now), Event::LookForOld);
+        }
+        let task = &mut self.tasks[index as usize];
+        task.throttle = back.dirtying.count(task.cpu, dirtied).map(Throttle::new);
+        task.step = Step::Balance;
+        if !is_mapped {
+            let burst = Span::from_ns(self.cpus.spec().page_copy.as_ns() * count);
+            self.run_later(now, index, burst);
+        }
+        is_mapped
+    }
+
+    /// The task has made pages dirty. When there are too many, it writes some back, of any file,
+    /// or sleeps while there are none to write.
+    pub(super) fn balance(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
+        let Some(mut throttle) = self.task(index).throttle else {
+            return self.pages_used(now, index);
+        };
+        while let Some(back) = &mut self.write_back {
+            back.dirtying.is_exceeded = back.has_too_many();
+            if !back.dirtying.is_exceeded || throttle.left == 0 || self.stopping {
+                break;
+            }
+            if self.outboxes[index as usize].asleep > 0 {
+                // It goes on when it has its slots.
+                self.hold_up(index, throttle);
+                return false;
+            }
+            if !back.pages.has_due() {
+                back.pages.make_due(now);
+            }
+            if back.pages.has_due() {
+                let written = self.visit(now, Writer::Throttled(index), throttle.left, issue);
+                throttle.left = throttle.left.saturating_sub(written);
+            } else {
+                let until = throttle.sleep(now, &back.spec);
+                self.events.push(until, Event::Run(index));
+                self.hold_up(index, throttle);
+                return false;
+            }
+        }
+        self.task(index).throttle = None;
+        self.write_out(now, issue);
+        self.pages_used(now, index)
+    }
+
+    fn hold_up(&mut self, index: u32, throttle: Throttle) {
+        let task = self.task(index);
+        task.throttle = Some(throttle);
+        task.paging.slept = true;
+    }
+
+    /// The task has its slots and, if it is held up, goes on.
+    pub(super) fn has_slots(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+        let task = &self.tasks[index as usize];
+        let is_asleep = self.outboxes[index as usize].asleep > 0;
+        if task.step == Step::Balance && task.throttle.is_some() && !is_asleep {
+            self.run(now, index, issue);
+        }
+    }
+
+    /// The whole of the pages is written past what is dirty of them, or trimmed.
+    pub(super) fn supersede(&mut self, file: u32, pages: std::ops::Range<u64>) {
+        let Some(back) = &mut self.write_back else { return };
+        back.pages.superseded(file, pages.clone());
+        let end = pages.end.min(self.pages.of_file(file));
+        let free = (pages.start..end).filter(|page| !back.pages.holds(file, *page));
+        free.for_each(|page| self.pages.release(file, page));
+    }
+
+    // ---- the flusher ---------------------------------------------------------------------
+
+    /// The flusher looks for old data.
+    pub(super) fn look_for_old(&mut self, now: Instant, issue: &mut Vec<Request>) {
+        let Some(back) = &mut self.write_back else { return };
+        back.will_look = back.pages.held() > 0;
+        if back.will_look {
+            self.events.push(back.spec.next_look(now), Event::LookForOld);
+        }
+        if let Some(until) = back.spec.old(now) {
+            back.pages.make_due(until);
+        }
+        back.is_at_work = true;
+        self.write_out(now, issue);
+    }
+
+    /// The flusher writes what is due, and more for as long as too much is dirty. Once all tasks
+    /// have ended it writes everything; of a machine that was stopped, nothing.
+    pub(super) fn write_out(&mut self, now: Instant, issue: &mut Vec<Request>) {
+        while let Some(back) = &mut self.write_back {
+            let kept = if self.left == 0 { 0 } else { back.thresholds.background };
+            let is_wanted = back.pages.waiting() > kept;
+            let is_asleep = self.outboxes[back.submitted_as.0 as usize].asleep > 0;
+            if is_asleep || self.stopping || !is_wanted && !back.is_at_work {
+                return;
+            }
+            if !back.pages.has_due() {
+                back.is_at_work = false;
+                if is_wanted {
+                    back.pages.make_due(now);
+                }
+                if !back.pages.has_due() {
+                    return;
+                }
+            }
+            self.visit(now, Writer::Flusher, u64::MAX, issue);
+        }
+    }
+
+    /// Writes back up to `pages_max` of the next file that is due; how many it were.
+    fn visit(
+        &mut self,
+        now: Instant,
+        writer: Writer,
+        pages_max: u64,
+        issue: &mut Vec<Request>,
+    ) -> u64 {
+        let mut pages = 0;
+        let visit = self.write_back.as_mut().and_then(|back| back.pages.visit(pages_max));
+        let Some(mut visit) = visit else { return 0 };
+        while let Some(back) = &mut self.write_back
+            && let Some(stretch) = back.pages.next_stretch(&mut visit)
+        {
+            pages += stretch.pages;
+            self.write_stretch(now, writer, stretch, issue);
+        }
+        if let Some(back) = &mut self.write_back {
+            back.pages.leave(now, &visit);
+        }
+        pages
+    }
+
+    // ---- to the disk ---------------------------------------------------------------------
+
+    pub(super) fn write_stretch(
+        &mut self,
+        now: Instant,
+        writer: Writer,
+        stretch: Stretch,
+        issue: &mut Vec<Request>,
+    ) {
+        let Stretch { file, start, pages, owner } = stretch;
+        let bio = self.back_bio(writer, owner);
+        let submitter = self.tasks.get_mut(bio.task.0 as usize).map(|task| {
+            task.dirty_bytes += pages * PAGE_BYTES;
+            bio.task.0
+        });
+        if writer == Writer::Flusher
+            && let Some(back) = &mut self.write_back
+        {
+            back.submitted_as = bio.task;
+        }
+        let kind = IoKind::WriteBack { owner, submitter, file, start: start as u32 };
+        let mut io = Io::new(kind, now, Op::Write);
+        io.bytes = pages * PAGE_BYTES;
+        let io = self.ios.insert(io);
+        let file = file as usize;
+        let mut at = start * PAGE_BYTES;
+        let end = (at + pages * PAGE_BYTES).min(self.files[file].spec.bytes);
+        while at < end {
+            // What says where they lie was read when they were made dirty.
+            let Mapped::At(lba, contiguous) = self.files[file].map(at) else { continue };
+            let bytes = contiguous.min(end - at).min(self.bio_bytes_max());
+            let sectors = Sectors(bytes.div_ceil(SECTOR_BYTES) as u32);
+            let bio = Bio { id: self.ios.add_part(io), start: lba, sectors, ..bio };
+            self.submit(now, &bio, issue);
+            at += bytes;
+        }
+        self.part_done(now, io, issue);
+    }
+
+    /// Who submits what `owner` made dirty, and to whom it is charged. With D5 it is charged to
+    /// whoever writes it back, be that the flusher or the throttled writer.
+    fn back_bio(&self, writer: Writer, owner: u32) -> Bio {
+        let of = |index: u32| &self.tasks[index as usize];
+        let with_d5 = self.config.async_of_submitter;
+        let (task, group, ioprio) = match writer {
+            Writer::Syncing(by) => (TaskId(by), of(by).group, of(by).ioprio),
+            Writer::Throttled(by) if with_d5 => (TaskId(by), of(by).group, of(by).ioprio),
+            Writer::Flusher | Writer::Throttled(_) => {
+                let group = if with_d5 { GroupId::ROOT } else { of(owner).group };
+                (TaskId(self.flusher().0 + group.0), group, IoPrio::UNSET)
+            }
+        };
+        let sync = matches!(writer, Writer::Syncing(_));
+        Bio {
+            id: BioId(0),
+            task,
+            group,
+            op: Op::Write,
+            start: Lba(0),
+            sectors: Sectors(0),
+            sync,
+            flags: if sync { self.integrity_flags() } else { Flags::NONE },
+            ioprio,
+        }
+    }
+
+    /// Pages have reached the disk.
+    pub(super) fn written_back(&mut self, now: Instant, io: &Io, issue: &mut Vec<Request>) {
+        let IoKind::WriteBack { submitter, file, start, .. } = io.kind else { return };
+        let pages = u64::from(start)..u64::from(start) + io.bytes / PAGE_BYTES;
+        let Some(back) = &mut self.write_back else { return };
+        back.pages.written(file, pages.clone());
+        let free = pages.clone().filter(|page| !back.pages.holds(file, *page));
+        free.for_each(|page| self.pages.release(file, page));
+        self.wake_waiters(now, file, pages);
+        if let Some(index) = submitter {
+            self.task(index).dirty_bytes -= io.bytes;
+            self.forget(now, index, issue);
+        }
+        self.write_out(now, issue);
+    }
+}

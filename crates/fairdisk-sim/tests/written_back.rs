@@ -1,0 +1,284 @@
+//! Buffered data that waits in memory: when it goes to the disk, who sends it, and who waits.
+
+#[path = "../../fairdisk-core/tests/model/fifo.rs"]
+mod fifo;
+mod small;
+
+use fairdisk_core::{GroupId, Instant, Lba, Op, Record, Span};
+use fairdisk_sim::host::{Advice, FileSpec, WriteBackSpec};
+use fairdisk_sim::workload::{
+    Blocks, Direction, FlushEvery, IoOrder, Limits, RandomOrder, Seeds, StreamSpec, TaskSpec,
+};
+use fairdisk_sim::{GroupSpec, Machine, MachineConfig, World};
+use fifo::Fifo;
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
+
+const PAGE: u64 = 4096;
+const FILE_PAGES: u64 = 4096;
+const LINUX: WriteBackSpec = WriteBackSpec {
+    background_percent: 10,
+    limit_percent: 20,
+    interval: Span::from_s(5),
+    age: Span::from_s(30),
+    hz: 1000,
+    tick_phase: Span::ZERO,
+};
+
+/// Four files of 16 MiB, memory for 4096 pages, and 4 KiB a request.
+fn config(tasks: Vec<TaskSpec>) -> MachineConfig {
+    let file = |number: u32| FileSpec {
+        volume: 0,
+        start: Lba(u64::from(number) * FILE_PAGES * 8),
+        bytes: FILE_PAGES * PAGE,
+        inode: number,
+    };
+    let mut config = MachineConfig {
+        files: (0..4).map(file).collect(),
+        memory_pages: 4096,
+        groups: vec![GroupSpec::default(); 3],
+        write_back: Some(LINUX),
+        keep_journal: true,
+        tasks,
+        ..small::config(TaskSpec::default(), Span::from_us(100))
+    };
+    config.engine.merge_sectors_max = 8;
+    config
+}
+
+/// Writes the first `pages` of its file in order, so many times.
+fn writer(file: u32, pages: u64, passes: u32) -> TaskSpec {
+    let limits = Limits { passes: Some(passes), ..Limits::default() };
+    let (direction, bytes) = (Direction::Write, pages * PAGE);
+    let stream = StreamSpec { direction, bytes, limits, ..StreamSpec::default() };
+    TaskSpec { files: vec![file], buffered: true, stream, ..TaskSpec::default() }
+}
+
+fn writing_on(file: u32, group: u32) -> TaskSpec {
+    let mut task = writer(file, FILE_PAGES, 1);
+    task.stream.limits = Limits { endless: true, ..Limits::default() };
+    TaskSpec { group: GroupId(group), ..task }
+}
+
+fn reader(file: u32, pages: u64) -> TaskSpec {
+    let mut task = writer(file, pages, 1);
+    task.stream.direction = Direction::Read;
+    task
+}
+
+/// Does one direct read after 100 s: until then the run is not at its end.
+fn late() -> TaskSpec {
+    TaskSpec { start: s(100), buffered: false, ..reader(3, 1) }
+}
+
+fn s(seconds: u64) -> Instant {
+    Instant::ZERO + Span::from_s(seconds)
+}
+
+fn world(config: MachineConfig) -> World<Fifo> {
+    World::new(Machine::new(Fifo::default(), config), small::disk(1))
+}
+
+#[derive(Debug)]
+struct Sent {
+    at: Instant,
+    task: u32,
+    group: u32,
+    op: Op,
+    page: u64,
+}
+
+/// What was sent to the disk until `end`, or until the workload had ended.
+fn sent(config: MachineConfig, end: Instant) -> Vec<Sent> {
+    let mut world = world(config);
+    world.run_until_done(end);
+    drain(&mut world)
+}
+
+fn drain(world: &mut World<Fifo>) -> Vec<Sent> {
+    let entries = world.machine_mut().drain_journal();
+    let submitted = entries.filter_map(|entry| match entry.record {
+        Record::Submitted { task, group, op, start, .. } => {
+            Some(Sent { at: entry.at, task: task.0, group: group.0, op, page: start.0 / 8 })
+        }
+        _ => None,
+    });
+    submitted.collect()
+}
+
+fn writes(sent: &[Sent]) -> Vec<&Sent> {
+    sent.iter().filter(|it| it.op == Op::Write).collect()
+}
+
+#[test]
+fn a_file_written_a_hundred_times_goes_to_the_disk_once_when_it_is_old() {
+    let sent = sent(config(vec![writer(0, 256, 100), late()]), s(90));
+    let writes = writes(&sent);
+    assert_eq!(writes.len(), 256);
+    assert!(writes.iter().all(|it| it.at >= s(30) && it.at < s(31)), "it became dirty at once");
+}
+
+#[test]
+fn the_flusher_begins_above_the_background_threshold_and_writes_a_slice_of_a_file() {
+    let below = sent(config(vec![writer(0, 409, 1), late()]), s(29));
+    assert_eq!(writes(&below).len(), 0);
+    // A look comes every 128 pages.
+    let above = sent(config(vec![writer(0, 512, 1), late()]), s(29));
+    assert_eq!(writes(&above).len(), 512);
+    assert!(above.iter().all(|it| it.at < s(1)));
+}
+
+#[test]
+fn who_makes_more_dirty_than_the_disk_writes_goes_at_its_speed() {
+    for with_d5 in [false, true] {
+        let config =
+            MachineConfig { async_of_submitter: with_d5, ..config(vec![writing_on(0, 1)]) };
+        let mut world = world(config);
+        world.run_until(s(20));
+        let tally = |world: &World<Fifo>| world.machine().groups()[1].written_bytes / PAGE;
+        let before = tally(&world);
+        world.run_until(s(60));
+        let rate = (tally(&world) - before) / 40;
+        assert!((950..=1050).contains(&rate), "{rate} pages a second of 1000, D5 {with_d5}");
+        let sent = drain(&mut world);
+        let in_own_name = sent.iter().filter(|it| it.task == 0).count();
+        assert_eq!(in_own_name > 1000, with_d5, "{in_own_name}");
+    }
+}
+
+#[test]
+fn what_waits_is_bounded_by_the_limit() {
+    let mut world = world(config((0..4).map(|file| writing_on(file, 0)).collect()));
+    for second in 1..30 {
+        world.run_until(s(second));
+        let bytes: u64 = world.machine().groups().iter().map(|it| it.written_bytes).sum();
+        let completed = world.machine().engine().accounts().completed;
+        let dirty = bytes / PAGE - completed;
+        // The middle of the two thresholds, and what four writers may do before they look.
+        assert!(dirty <= 614 + 128 + 8, "{dirty} pages after {second} s");
+    }
+}
+
+#[test]
+fn a_page_is_charged_to_whoever_made_it_dirty_or_with_d5_to_the_flusher() {
+    for (with_d5, groups) in [(false, [1, 2]), (true, [0, 0])] {
+        let task = |file: u32| TaskSpec { group: GroupId(file + 1), ..writer(file, 100, 1) };
+        let config = config(vec![task(0), task(1), late()]);
+        let config = MachineConfig { async_of_submitter: with_d5, ..config };
+        let sent = sent(config, s(90));
+        for file in 0..2 {
+            let of_file = |it: &&&Sent| it.page / FILE_PAGES == file;
+            let writes = writes(&sent);
+            let charged: BTreeSet<u32> = writes.iter().filter(of_file).map(|it| it.group).collect();
+            assert_eq!(charged, [groups[file as usize]].into(), "D5 {with_d5}");
+        }
+        assert!(writes(&sent).iter().all(|it| it.task > 2), "a task of the host");
+    }
+}
+
+#[test]
+fn fsync_writes_what_is_dirty_of_its_file_and_of_no_other() {
+    let flush = FlushEvery { fsync: NonZeroU32::new(10), fdatasync: None };
+    let mut syncing = TaskSpec { start: s(2), ..writer(0, 40, 1) };
+    syncing.stream.flush = flush;
+    let mut beside = writer(0, 300, 1);
+    beside.stream.offset = 1000 * PAGE;
+    let sent = sent(config(vec![syncing, beside, writer(1, 50, 1), late()]), s(29));
+    let writes = writes(&sent);
+    assert!(writes.iter().all(|it| it.task == 0 && it.page < FILE_PAGES), "{writes:?}");
+    assert_eq!(writes.len(), 300 + 40, "what is beside in the file, and its own");
+    let flushes: Vec<_> = (0..sent.len()).filter(|at| sent[*at].op == Op::Flush).collect();
+    let before = |flush: usize| sent[..flush].iter().filter(|it| it.op == Op::Write).count();
+    assert_eq!(flushes.iter().map(|at| before(*at)).collect::<Vec<_>>(), [310, 320, 330, 340]);
+    let waited = sent[flushes[0]].at - s(2);
+    assert!((311..320).contains(&(waited.as_ns() / 1_000_000)), "for 310 writes: {waited:?}");
+}
+
+#[test]
+fn fsync_waits_for_what_others_write_back_of_its_file() {
+    let mut syncing = TaskSpec { start: s(30), ..writer(0, 1, 1) };
+    syncing.end_flushes = 1;
+    let sent = sent(config(vec![syncing, writer(0, 300, 1), late()]), s(90));
+    let flush = sent.iter().find(|it| it.op == Op::Flush).expect("it flushes");
+    let waited = (flush.at - s(30)).as_ns() / 1_000_000;
+    assert!((300..320).contains(&waited), "{waited} ms for 300 pages on their way and its own");
+}
+
+#[test]
+fn dirty_pages_are_read_from_memory_even_if_they_were_to_be_dropped() {
+    let read = TaskSpec { phase: 1, ..reader(0, 256) };
+    let sent = sent(config(vec![writer(0, 256, 1), read]), s(20));
+    assert!(sent.iter().all(|it| it.op == Op::Write), "{sent:?}");
+}
+
+#[test]
+fn what_is_written_directly_need_not_be_written_back() {
+    let direct = TaskSpec { phase: 1, buffered: false, ..writer(0, 100, 1) };
+    let sent = sent(config(vec![writer(0, 256, 1), direct, late()]), s(90));
+    let writes = writes(&sent);
+    assert_eq!(writes.iter().filter(|it| it.page < 100).count(), 100);
+    assert_eq!(writes.len(), 256);
+}
+
+#[test]
+fn all_is_written_once_the_tasks_have_ended_but_not_of_a_machine_that_was_stopped() {
+    let mut ended = world(config(vec![writer(0, 300, 1)]));
+    ended.run_until_done(s(20));
+    assert!(ended.machine().is_done() && ended.now() < s(1), "{:?}", ended.now());
+    assert_eq!(writes(&drain(&mut ended)).len(), 300);
+
+    let mut stopped = world(config(vec![writer(0, 300, 1), late()]));
+    stopped.run_until(s(1));
+    stopped.machine_mut().stop();
+    stopped.run_until_done(s(20));
+    assert!(stopped.machine().is_done() && stopped.now() == s(1));
+    assert_eq!(writes(&drain(&mut stopped)).len(), 0);
+}
+
+#[test]
+fn memory_full_of_dirty_pages_makes_no_room() {
+    let read = TaskSpec { phase: 1, ..reader(1, FILE_PAGES) };
+    let again = TaskSpec { phase: 2, keeps_cache: true, ..reader(0, 400) };
+    let sent = sent(config(vec![writer(0, 400, 1), read, again]), s(29));
+    let reads = sent.iter().filter(|it| it.op == Op::Read);
+    assert!(reads.clone().count() > 0 && reads.clone().all(|it| it.page >= FILE_PAGES));
+}
+
+/// Whatever tasks do beside each other, every page that was written reaches the disk.
+#[test]
+fn nothing_written_is_lost() {
+    for seed in 0..12 {
+        let mut passing = writer(0, 600, 1 + seed % 3);
+        passing.stream.order = IoOrder::Drawn(RandomOrder::default());
+        passing.stream.blocks = Blocks::fixed(PAGE * u64::from(1 + seed % 2));
+        let mut mapping = TaskSpec { mapped: Some(Advice::Random), ..writer(1, 300, 1) };
+        mapping.stream.order = IoOrder::Drawn(RandomOrder::default());
+        let mut syncing = writer(1, 600, 2);
+        syncing.stream.flush.fsync = NonZeroU32::new(7 + seed);
+        let through = TaskSpec { write_through: true, ..writer(0, 50, 2) };
+        let direct = TaskSpec { buffered: false, ..writer(2, 80, 1) };
+        let mut mixed = writer(2, 900, 1);
+        mixed.stream.direction = Direction::Mixed(30);
+        mixed.stream.seeds = Seeds { places: Some(u64::from(seed)), ..Seeds::default() };
+        let tasks = vec![passing, mapping, syncing, through, direct, mixed];
+        let mut config = MachineConfig { seed: u64::from(seed), ..config(tasks) };
+        config.async_of_submitter = seed % 2 == 0;
+        config.memory_pages = [300, 1000, 4096][seed as usize % 3];
+        config.engine.merge_sectors_max = 8 << (seed % 4);
+        config.keep_journal = true;
+        let mut world = world(config);
+        world.run_until_done(s(200));
+        let ends: Vec<_> = world.machine().task_ends().map(|(_, end)| end).collect();
+        assert!(world.machine().is_done(), "seed {seed}: {ends:?}");
+        let mut pages = BTreeSet::new();
+        for entry in world.machine_mut().drain_journal() {
+            if let Record::Submitted { op: Op::Write, start, sectors, .. } = entry.record {
+                let first = start.0 / 8;
+                pages.extend(first..first + u64::from(sectors.0) / 8);
+            }
+        }
+        let missing = (0..600).chain(FILE_PAGES..FILE_PAGES + 600);
+        let missing: Vec<_> = missing.filter(|page| !pages.contains(page)).collect();
+        assert_eq!(missing, [], "seed {seed}");
+    }
+}
