@@ -102,9 +102,11 @@ fn arms_are_compared_seed_by_seed() {
     let changes: Vec<f64> = rate(0).zip(rate(1)).map(|(from, to)| to / from - 1.0).collect();
     let mean = changes.iter().sum::<f64>() / 2.0 * 100.0;
     let [change, back] = &outcome.changes[..] else { panic!("two changes are published") };
-    assert!((change.percent.mean - mean).abs() < 1e-9, "{change:?}");
+    let percent = change.percent.expect("both arms have it");
+    assert!((percent.mean - mean).abs() < 1e-9, "{change:?}");
     assert_eq!(change.published_text(), "-40 or below");
-    assert!((change.distance() - (mean + 40.0).max(0.0)).abs() < 1e-9);
+    let distance = change.distance().expect("it is known");
+    assert!((distance - (mean + 40.0).max(0.0)).abs() < 1e-9);
     assert_eq!(back.published_text(), "-1 to +1");
     let score = Score::of(&outcome).and_then(|score| score.changes).expect("changes are published");
     assert_eq!(score.changes, 2);

@@ -117,7 +117,8 @@ fn the_pairs_of_dd_that_were_not_fitted_are_predicted() {
 fn the_losses_of_2_6_33_rc1_come_from_its_changes() {
     let changes = |depth: &str| {
         let outcome = outcome(MMAP, Some(1), &["device.jbod=2", depth]);
-        let percents: Vec<f64> = outcome.changes.iter().map(|change| change.percent.mean).collect();
+        let percents: Vec<f64> =
+            outcome.changes.iter().filter_map(|change| Some(change.percent?.mean)).collect();
         println!("{depth}: {percents:.1?}");
         let [all, corner, window, _, undone, small, writes, _] = percents[..] else {
             panic!("eight changes are published: {percents:?}")

@@ -274,6 +274,9 @@ impl Arm {
             if !set.contains('=') {
                 return Err((at, format!("{set}: expected KEY=VALUE, as in cfq.slice_idle_ms=0")));
             }
+            if let Some(rest) = set.trim_start().strip_prefix("scheduler.") {
+                return Err((at, format!("{set}: in an arm that is `{rest}`")));
+            }
             let set = if is_of_rig(set) { set.clone() } else { format!("scheduler.{set}") };
             Override::parse(&set).map_err(|message| (at, message))
         };

@@ -17,8 +17,8 @@ pub struct ChangeOutcome {
     pub to: String,
     /// Of whom.
     pub whom: Whom,
-    /// Change of the figure in percent, seed by seed.
-    pub percent: Spread,
+    /// Change of the figure in percent, seed by seed; none: in no run both arms have the figure.
+    pub percent: Option<Spread>,
     /// What the source prints.
     pub published: PublishedChange,
 }
@@ -32,10 +32,10 @@ impl ChangeOutcome {
         (!is_usual).then(|| format!("{name}: {}", figure.words()))
     }
 
-    /// How far it is from what the source allows for, in percentage points.
+    /// How far it is from what the source allows for, in percentage points, if it is known.
     #[must_use]
-    pub fn distance(&self) -> f64 {
-        self.published.distance(self.percent.mean)
+    pub fn distance(&self) -> Option<f64> {
+        Some(self.published.distance(self.percent?.mean))
     }
 
     /// What the source prints, in words.
@@ -75,12 +75,12 @@ pub(super) fn changes(plan: &Plan, ensembles: &[Ensemble]) -> Vec<ChangeOutcome>
                 (from > 0.0).then(|| (to / from - 1.0) * 100.0)
             })
             .collect();
-        (!percents.is_empty()).then(|| ChangeOutcome {
+        Some(ChangeOutcome {
             row: row.clone(),
             from: from.clone(),
             to: to.clone(),
             whom: whom.clone(),
-            percent: Spread::of(&percents),
+            percent: (!percents.is_empty()).then(|| Spread::of(&percents)),
             published: published.clone(),
         })
     };

@@ -2,8 +2,10 @@
 
 mod chart;
 
-use super::table::{changes_title, figure_columns, reads, runs, score_lines, title};
-use super::{FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, TaskOutcome};
+use super::table::{changes_title, figure_columns, or_dash, reads, runs, score_lines, title};
+use super::{
+    FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Spread, TaskOutcome,
+};
 use crate::page::{escape, page};
 use std::fmt::Write as _;
 
@@ -170,7 +172,7 @@ fn group_columns(group: &GroupOutcome) -> [String; 11] {
         format!("{:.0}", group.ios),
         percent(group.compared_share().mean),
         percent(group.compared_share().sd),
-        published.map_or_else(|| "-".to_owned(), percent),
+        or_dash(published, percent),
         percent(group.time_share),
         reads(group),
         latency(500),
@@ -186,9 +188,7 @@ fn ms(group: &GroupOutcome, ns: u64) -> String {
 }
 
 fn task_columns(arm: &str, task: &TaskOutcome) -> Vec<String> {
-    let published = |figure: Option<f64>| {
-        figure.map_or_else(|| "-".to_owned(), |figure| format!("{figure:.1}"))
-    };
+    let published = |figure: Option<f64>| or_dash(figure, |figure| format!("{figure:.1}"));
     vec![
         arm.to_owned(),
         task.name.clone(),
@@ -213,9 +213,9 @@ fn write_changes(body: &mut String, outcome: &Outcome) {
             change.from.clone(),
             change.to.clone(),
             change.figure_text().unwrap_or_else(|| "throughput".to_owned()),
-            format!("{:+.1} ± {:.1}", change.percent.mean, change.percent.sd),
+            or_dash(change.percent, |Spread { mean, sd }| format!("{mean:+.1} ± {sd:.1}")),
             change.published_text(),
-            format!("{:.1}", change.distance()),
+            or_dash(change.distance(), |points| format!("{points:.1}")),
         ]
     });
     write_table(body, &head, 4, lines);

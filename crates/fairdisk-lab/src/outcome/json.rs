@@ -50,8 +50,8 @@ fn change(change: &ChangeOutcome) -> Value {
         "kind": change.whom.kind(),
         "of": change.whom.name(),
         "figure": change.published.figure().key(),
-        "percent": change.percent.mean,
-        "percent_sd": change.percent.sd,
+        "percent": change.percent.map(|percent| percent.mean),
+        "percent_sd": change.percent.map(|percent| percent.sd),
         "published": { "percent_min": bound(low), "percent_max": bound(high) },
         "error_points": change.distance(),
     })

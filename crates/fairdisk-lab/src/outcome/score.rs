@@ -66,7 +66,7 @@ pub struct ChangeScore {
 
 impl ChangeScore {
     fn of(outcome: &Outcome) -> Option<Self> {
-        let errors: Vec<f64> = outcome.changes.iter().map(ChangeOutcome::distance).collect();
+        let errors: Vec<f64> = outcome.changes.iter().filter_map(ChangeOutcome::distance).collect();
         (!errors.is_empty()).then(|| Self {
             error_points_mean: mean(&errors),
             error_points_max: max(&errors),

@@ -198,8 +198,7 @@ fn milliseconds(latency: &Histogram, per_mille: u32) -> String {
 
 /// Reads as part of the I/Os, and the published part where there is one.
 pub(super) fn reads(group: &GroupOutcome) -> String {
-    let ours =
-        group.read_share.map_or_else(|| "-".to_owned(), |part| format!("{:.0}", part * 100.0));
+    let ours = or_dash(group.read_share, |part| format!("{:.0}", part * 100.0));
     match group.published.and_then(|published| published.read_share) {
         Some(published) => format!("{ours}/{:.0}", published * 100.0),
         None => ours,
@@ -257,14 +256,16 @@ fn write_figures(out: &mut String, figures: &[FigureOutcome], style: Style) {
     }
 }
 
+/// What is there in words, or a dash.
+pub(super) fn or_dash<T>(what: Option<T>, words: impl FnOnce(T) -> String) -> String {
+    what.map_or_else(|| "-".to_owned(), words)
+}
+
 /// Ours, the published figure, and how far they are apart.
 pub(super) fn figure_columns(figure: &FigureOutcome) -> [String; 3] {
-    let ours = figure.ours.map_or_else(
-        || "-".to_owned(),
-        |ours| format!("{} ± {}", digits(ours.mean), digits(ours.sd)),
-    );
+    let ours = or_dash(figure.ours, |ours| format!("{} ± {}", digits(ours.mean), digits(ours.sd)));
     let unit = off_by(figure.quantity);
-    let off = figure.error().map_or_else(|| "-".to_owned(), |error| format!("{error:+.1} {unit}"));
+    let off = or_dash(figure.error(), |error| format!("{error:+.1} {unit}"));
     [ours, digits(figure.published), off]
 }
 
@@ -325,17 +326,21 @@ fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
     let wide = longest(&mut changes.iter().map(|change| change.published_text().len())).max(11);
     out.push('\n');
     line(out, &style.bold(changes_title(changes)));
-    let ours = if outcome.seeds > 1 { "       ours %" } else { "ours %" };
-    let head = format!("  {:width$}  {ours}  {:>wide$}  off by", "row: arms", "published %");
+    let of_ours = if outcome.seeds > 1 { 13 } else { 6 };
+    let head = format!(
+        "  {:width$}  {:>of_ours$}  {:>wide$}  off by",
+        "row: arms", "ours %", "published %"
+    );
     line(out, &style.dim(&head));
     for change in changes {
-        let Spread { mean, sd } = change.percent;
-        let ours = match outcome.seeds > 1 {
-            true => format!("{mean:>+7.1} ± {sd:>3.1}"),
-            false => format!("{mean:>+6.1}"),
-        };
-        let (published, off) = (change.published_text(), change.distance());
-        let text = format!("  {:width$}  {ours}  {published:>wide$}  {off:>6.1}", name(change));
+        let ours = or_dash(change.percent, |Spread { mean, sd }| match outcome.seeds > 1 {
+            true => format!("{mean:+.1} ± {sd:>3.1}"),
+            false => format!("{mean:+.1}"),
+        });
+        let published = change.published_text();
+        let off = or_dash(change.distance(), |points| format!("{points:.1}"));
+        let text =
+            format!("  {:width$}  {ours:>of_ours$}  {published:>wide$}  {off:>6}", name(change));
         line(out, &text);
     }
 }

@@ -148,7 +148,7 @@ fn a_change_may_be_one_of_a_group() {
     let text = |more: &str| table("duration_s = 2\nseeds = 1", NAMED, &format!("{second}{more}"));
     let all = outcome(&text(""));
     let group = outcome(&text("group = \"a\"\nfigure = \"latency_mean_ms\""));
-    let change = |outcome: &Outcome| outcome.changes[0].percent.mean;
+    let change = |outcome: &Outcome| outcome.changes[0].percent.expect("both have it").mean;
     let mean = |row: usize| {
         let latency = &group.rows[row].groups[0].latency;
         latency.sum().as_ns() as f64 / latency.count() as f64
@@ -168,6 +168,23 @@ fn a_change_may_be_one_of_a_group() {
     ] {
         assert_refused(&text(more), why);
     }
+}
+
+#[test]
+fn a_change_that_no_run_knows_is_shown_as_unknown() {
+    let tasks = "{ group = \"a\", name = \"one\", ios = 100000 }, \
+                 { group = \"b\", name = \"never\", after = \"one\" }";
+    let more = "[[arm]]\nname = \"again\"\nscheduler = \"cfq-2.6.25\"\n[[published_change]]\n\
+                row = \"row\"\nfrom = \"flat\"\nto = \"again\"\npercent = -20\n\
+                task = \"never\"\nfigure = \"latency_mean_ms\"";
+    let outcome = outcome(&table("duration_s = 2\nseeds = 2", tasks, more));
+    let words = to_table(&outcome, Style::default());
+    let line = words.lines().find(|line| line.contains("never: mean latency")).expect("its line");
+    let columns: Vec<&str> = line.split_whitespace().rev().take(3).collect();
+    assert_eq!(columns, ["-", "-20", "-"], "{words}");
+    assert!(!words.contains("score: changes"), "{words}");
+    assert!(to_json(&outcome)["changes"][0]["percent"].is_null());
+    assert!(to_html(&outcome, "run").contains(">-20</td>"));
 }
 
 #[test]

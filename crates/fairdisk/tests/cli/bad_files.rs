@@ -127,11 +127,13 @@ fn loads_that_cannot_be() {
     let ends = "ramp_s = 1\nuntil = \"done\"";
     refused_at("ramp_s", "duration_s = 30", ends, &["drop `ramp_s`"]);
     let arm = "name = \"flat\"";
-    let set = format!("{arm}\nset = [\"cfq.quantum\"]");
-    let twice = format!("{arm}\nset = [\"cfq.quantum=3\", \"cfq.quantum=4\"]");
-    let both = "cfq.quantum=4: changes what cfq.quantum=3 changes";
-    refused_at("set =", arm, &twice, &[both]);
-    refused_at("set =", arm, &set, &["cfq.quantum: expected KEY=VALUE, as in cfq.slice_idle_ms=0"]);
+    for (set, why) in [
+        ("cfq.quantum", "cfq.quantum: expected KEY=VALUE, as in cfq.slice_idle_ms=0"),
+        ("cfq.quantum=3\", \"cfq.quantum=4", "cfq.quantum=4: changes what cfq.quantum=3 changes"),
+        ("scheduler.cfq.quantum=8", "in an arm that is `cfq.quantum=8`"),
+    ] {
+        refused_at("set =", arm, &format!("{arm}\nset = [\"{set}\"]"), &[why]);
+    }
     let both = "  { group = \"backup\", count = 4 },\n  { group = \"database\", count = 4 },\n";
     refused_at("tasks = [", both, "", &["at least one task"]);
 }
