@@ -67,7 +67,8 @@ impl Requests {
     /// Keeps `request`, which arrived in `queue`.
     #[inline(always)]
     pub(crate) fn insert(&mut self, request: &Request, queue: u32, context: u32) {
-        *dense::entry(&mut self.slots, request.id.0, || Rq::FREE) = Rq {
+        let slot = dense::entry(&mut self.slots, request.id.0, || Rq::FREE);
+        *slot = Rq {
             start: request.start,
             end: request.end(),
             arrived: request.arrived,

@@ -69,7 +69,8 @@ impl Requests {
     /// Puts a request that arrived into its queue.
     #[inline]
     pub(super) fn insert(&mut self, request: &Request, at: u32, queue: &mut Queue) {
-        *dense::entry(&mut self.slots, request.id.0, || Rq::FREE) = Rq {
+        let slot = dense::entry(&mut self.slots, request.id.0, || Rq::FREE);
+        *slot = Rq {
             queue: at,
             op: request.op,
             start: request.start,

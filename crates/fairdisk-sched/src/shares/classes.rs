@@ -64,7 +64,7 @@ impl Classes {
         self.path(group).last().unwrap_or(group)
     }
 
-    /// Its shares among the classes inside `outermost`, which are that one's own requests, too.
+    /// Its shares among the classes inside `outermost`; that one's own requests are one of them.
     fn inner_shares(&self, group: u32, outermost: u32) -> u64 {
         if group == outermost { OWN_TASKS } else { self.classes[group as usize].shares }
     }
@@ -86,26 +86,39 @@ impl Classes {
             let among = &mut self.class(outermost).among;
             *among = (*among).max(least);
         }
-        self.stand(group, outermost);
-    }
-
-    fn stand(&mut self, group: u32, outermost: u32) {
-        let sum = self.classes[group as usize].inside;
-        self.class(group).stands_in = Some(outermost);
-        let Self { classes, inner, .. } = self;
-        inner.insert(&mut classes[outermost as usize].line, group, sum);
-        self.stand_outermost(outermost);
+        self.enter_line(group, outermost);
+        if is_alone {
+            self.place_outermost(outermost);
+        }
     }
 
     /// A class has no requests queued any more.
     pub(super) fn leave(&mut self, group: u32) {
-        let Some(outermost) = self.class(group).stands_in.take() else { return };
-        let Self { classes, inner, .. } = self;
-        let class = &mut classes[outermost as usize];
-        inner.remove(&mut class.line, group);
-        if class.line.is_empty() {
-            self.outermost.place(outermost, None);
+        let Some(outermost) = self.leave_line(group) else { return };
+        if self.class(outermost).line.is_empty() {
+            self.place_outermost(outermost);
         }
+    }
+
+    fn enter_line(&mut self, group: u32, outermost: u32) {
+        let class = self.class(group);
+        class.stands_in = Some(outermost);
+        let sum = class.inside;
+        self.inner.insert(&mut self.classes[outermost as usize].line, group, sum);
+    }
+
+    /// The outermost class in which it stood in line.
+    fn leave_line(&mut self, group: u32) -> Option<u32> {
+        let outermost = self.class(group).stands_in.take()?;
+        self.inner.remove(&mut self.classes[outermost as usize].line, group);
+        Some(outermost)
+    }
+
+    /// Puts the outermost class where its sum says, or nowhere if neither it nor one inside has
+    /// requests queued.
+    fn place_outermost(&mut self, outermost: u32) {
+        let class = &self.classes[outermost as usize];
+        self.outermost.place(outermost, (!class.line.is_empty()).then_some(class.among));
     }
 
     /// Whose request is next.
@@ -116,9 +129,7 @@ impl Classes {
 
     /// A request of the class goes to the device; whether it has more.
     pub(super) fn served(&mut self, group: u32, cost: Span, has_more: bool) {
-        let outermost = self.class(group).stands_in.unwrap_or(group);
-        self.leave(group);
-        self.outermost.place(outermost, None);
+        let outermost = self.leave_line(group).unwrap_or(group);
         let inner = virtual_time(cost, self.inner_shares(group, outermost));
         let class = self.class(group);
         let sum = class.inside;
@@ -129,18 +140,9 @@ impl Classes {
         class.among = sum + virtual_time(cost, class.shares);
         self.last = sum;
         if has_more {
-            self.stand(group, outermost);
-        } else {
-            self.stand_outermost(outermost);
+            self.enter_line(group, outermost);
         }
-    }
-
-    /// Puts the outermost class in line, if it or one inside has requests queued.
-    fn stand_outermost(&mut self, outermost: u32) {
-        let class = &self.classes[outermost as usize];
-        if !class.line.is_empty() && self.outermost.key(outermost).is_none() {
-            self.outermost.place(outermost, Some(class.among));
-        }
+        self.place_outermost(outermost);
     }
 
     pub(super) fn set_shares(&mut self, group: u32, weight: Weight) {
