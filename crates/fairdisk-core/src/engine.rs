@@ -408,12 +408,8 @@ impl<E: Elevator> Engine<E> {
 
     /// When the bio of `id` that has been waiting longest was submitted.
     fn oldest_submission(&self, id: RequestId) -> Instant {
-        let (mut oldest, mut next) = (self.now, Some(self.requests.first_bio(id)));
-        while let Some(index) = next {
-            oldest = oldest.min(self.bios.submitted(index).1);
-            next = self.bios.next_in_request(index);
-        }
-        oldest
+        let bios = self.chain(self.requests.first_bio(id));
+        bios.map(|index| self.bios.submitted(index).1).fold(self.now, Instant::min)
     }
 
     // ---- back from the device ------------------------------------------------------------

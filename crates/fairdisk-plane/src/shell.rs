@@ -152,11 +152,6 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
         &self.payload
     }
 
-    /// Gives up the load and the backend.
-    pub fn into_parts(self) -> (L, B) {
-        (self.load, self.backend)
-    }
-
     fn is_drained(&self) -> bool {
         self.run.submitted == self.run.completed
     }

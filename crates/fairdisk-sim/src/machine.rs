@@ -258,12 +258,6 @@ impl<E: Elevator> Machine<E> {
         self.refused.as_ref()
     }
 
-    /// Another elevator takes over.
-    pub fn switch(&mut self, now: Instant, elevator: E, issue: &mut Vec<Request>) {
-        self.feed(now, Input::Switch(Box::new(elevator)), issue);
-        self.settle(now, issue);
-    }
-
     /// No task starts anything new; what is in flight finishes.
     pub const fn stop(&mut self) {
         self.stopping = true;

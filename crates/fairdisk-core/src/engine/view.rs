@@ -48,7 +48,7 @@ impl<E: Elevator> Engine<E> {
     }
 
     /// The bios of the request that begins with `first`.
-    fn chain(&self, first: BioIndex) -> impl Iterator<Item = BioIndex> {
+    pub(super) fn chain(&self, first: BioIndex) -> impl Iterator<Item = BioIndex> {
         core::iter::successors(Some(first), |index| self.bios.next_in_request(*index))
     }
 }

@@ -46,14 +46,6 @@ impl Array {
     pub const SINGLE: Self = Self { disks: 1, partitions: 1 };
 }
 
-/// Reads the device `id` from the `text` of the file `path`.
-///
-/// # Errors
-/// The first thing wrong with the file.
-pub fn parse_device(id: &str, text: &str, path: &str) -> Result<DeviceSpec, CatalogError> {
-    parse_entry(id, Source::new(path, text)).map(|entry| entry.spec)
-}
-
 /// The device `name`, with what it inherits and the changes of scope `device`.
 ///
 /// # Errors
@@ -150,20 +142,24 @@ use device_file;
 
 #[cfg(test)]
 mod tests {
-    use super::{find_flat, parse_device};
+    use super::{find_flat, parse_entry};
+    use crate::catalog::error::CatalogError;
+    use crate::catalog::source::Source;
     use fairdisk_sim::device::DeviceSpec;
 
     const FIXED: &str = "id = \"f\"\ntitle = \"t\"\nkind = \"fixed\"\ncapacity_sectors = 8\nparallel = 1\nlatency_us = 5\n";
 
+    fn parse(id: &str, text: &str) -> Result<DeviceSpec, CatalogError> {
+        parse_entry(id, Source::new("f.toml", text)).map(|entry| entry.spec)
+    }
+
     fn refusal(text: &str) -> String {
-        parse_device("f", text, "f.toml").unwrap_err().to_string()
+        parse("f", text).unwrap_err().to_string()
     }
 
     #[test]
     fn a_write_costs_what_a_read_costs_unless_told_otherwise() {
-        let Ok(DeviceSpec::Fixed(spec)) = parse_device("f", FIXED, "f.toml") else {
-            panic!("a fixed device")
-        };
+        let Ok(DeviceSpec::Fixed(spec)) = parse("f", FIXED) else { panic!("a fixed device") };
         assert_eq!(spec.params().write, spec.params().read);
     }
 
@@ -173,9 +169,7 @@ mod tests {
         let text = find_flat("wd2500js").expect("it is built in").text;
         let lines = text.lines().filter(|line| !line.starts_with("kib = "));
         let text: String = lines.flat_map(|line| [line, "\n"]).collect();
-        let Ok(DeviceSpec::Hdd(spec)) = parse_device("wd2500js", &text, "w.toml") else {
-            panic!("a disk")
-        };
+        let Ok(DeviceSpec::Hdd(spec)) = parse("wd2500js", &text) else { panic!("a disk") };
         let cache = spec.params().write_cache.expect("it has one");
         assert_eq!(cache.kib, 512 * cache.depth);
     }

@@ -63,18 +63,6 @@ impl std::fmt::Debug for Key {
     }
 }
 
-impl Key {
-    /// `effect`, `no effect` or `not supported`.
-    #[must_use]
-    pub fn disposition(&self) -> &'static str {
-        match self.does {
-            Does::Set(_) => "effect",
-            Does::Nothing(_) => "no effect",
-            Does::Refuse => "not supported",
-        }
-    }
-}
-
 /// Every key, those with an effect first.
 pub fn all() -> impl Iterator<Item = &'static Key> {
     effective::KEYS.iter().chain(inert::KEYS).chain(refused::KEYS)
