@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::LoopDevice;
 use common::backend::{perform, request};
+use common::{LoopDevice, fixed_disk};
 use fairdisk_core::{Flags, Instant, Op, Prng, Request, RequestId, Span};
 use fairdisk_plane::backend::{
     Backend, FileThreads, FileUring, Memory, Modelled, Null, Preference, Ring, open,
@@ -12,7 +12,7 @@ use fairdisk_plane::backend::{
 use fairdisk_plane::buffer::{Buffer, payload_bytes};
 use fairdisk_plane::file::Watch;
 use fairdisk_plane::{Clock, Failure, FileNeeds, MonotonicClock, TargetFile};
-use fairdisk_sim::device::{DeviceModel, Fixed, FixedCost, FixedParams, FixedSpec};
+use fairdisk_sim::device::DeviceModel;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -181,15 +181,7 @@ fn places() -> Vec<tempfile::TempDir> {
 }
 
 fn device(latency_us: u32) -> DeviceModel {
-    let cost = FixedCost { latency_us, mb_per_s: None };
-    let params = FixedParams {
-        capacity_sectors: SECTORS,
-        parallel: DEPTH,
-        read: cost,
-        write: cost,
-        flush_us: latency_us,
-    };
-    DeviceModel::Fixed(Fixed::new(&FixedSpec::new(params).unwrap()))
+    fixed_disk(SECTORS, DEPTH, latency_us)
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{ClosedLoop, Mix};
+use common::{ClosedLoop, Mix, fixed_disk};
 use fairdisk_core::{EngineConfig, Instant, Op, Request, Span};
 use fairdisk_plane::backend::{Backend, Chosen, Done, Memory, Modelled, Null, Preference, open};
 use fairdisk_plane::buffer::Buffer;
@@ -13,7 +13,7 @@ use fairdisk_plane::{
     Anything, Clock, FileNeeds, MonotonicClock, Pattern, Payload, Shell, ShellReport, TargetFile,
 };
 use fairdisk_sched::SchedulerSpec;
-use fairdisk_sim::device::{DeviceModel, Fixed, FixedCost, FixedParams, FixedSpec};
+use fairdisk_sim::device::DeviceModel;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -22,15 +22,7 @@ const SECTORS: u64 = 1 << 15;
 const DEPTH: u32 = 4;
 
 fn disk(latency_us: u32) -> DeviceModel {
-    let cost = FixedCost { latency_us, mb_per_s: None };
-    let params = FixedParams {
-        capacity_sectors: SECTORS,
-        parallel: DEPTH,
-        read: cost,
-        write: cost,
-        flush_us: latency_us,
-    };
-    DeviceModel::Fixed(Fixed::new(&FixedSpec::new(params).unwrap()))
+    fixed_disk(SECTORS, DEPTH, latency_us)
 }
 
 fn run(backend: impl Backend, payload: impl Payload) -> ShellReport {

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{ClosedLoop, Mix};
+use common::{ClosedLoop, Mix, SmallDisk};
 use fairdisk_core::{
     Auditor, EngineConfig, Instant, Journal, Lba, PoolConfig, PoolLayout, Prng, Request, RequestId,
     Span,
@@ -138,10 +138,14 @@ fn storms_over_real_files_lose_nothing() {
 
 // ---- canaries: what must be noticed ------------------------------------------------------
 
-/// Changes one bit of one read.
-struct Flip<B>(B, u32);
+/// A backend that waits in another way.
+struct Tampered<B, W>(B, W);
 
-impl<B: Backend> Backend for Flip<B> {
+impl<B, W> Backend for Tampered<B, W>
+where
+    B: Backend,
+    W: FnMut(&mut B, &dyn Clock, Option<Instant>, &mut Vec<Done>) -> io::Result<()>,
+{
     fn depth(&self) -> u32 {
         self.0.depth()
     }
@@ -164,14 +168,7 @@ impl<B: Backend> Backend for Flip<B> {
         deadline: Option<Instant>,
         done: &mut Vec<Done>,
     ) -> io::Result<()> {
-        self.0.wait(clock, deadline, done)?;
-        for done in done {
-            self.1 += 1;
-            if let Some(byte) = done.data.bytes_mut().last_mut().filter(|_| self.1 > 100) {
-                *byte ^= 1;
-            }
-        }
-        Ok(())
+        (self.1)(&mut self.0, clock, deadline, done)
     }
 
     fn chosen(&self) -> Chosen {
@@ -181,7 +178,18 @@ impl<B: Backend> Backend for Flip<B> {
 
 #[test]
 fn a_flipped_bit_is_noticed() {
-    let backend = Flip(Memory::new(SECTORS, 8), 0);
+    let mut reads = 0;
+    let flips = |inner: &mut Memory, clock: &dyn Clock, deadline, done: &mut Vec<Done>| {
+        inner.wait(clock, deadline, done)?;
+        for done in done {
+            reads += 1;
+            if let Some(byte) = done.data.bytes_mut().last_mut().filter(|_| reads > 100) {
+                *byte ^= 1;
+            }
+        }
+        Ok(())
+    };
+    let backend = Tampered(Memory::new(SECTORS, 8), flips);
     let load = load(&mut Prng::new(1), 8);
     let mut shell = Shell::new(load, backend, FakeClock::new()).with_payload(Pattern::new());
     let report = shell.run().unwrap();
@@ -190,47 +198,17 @@ fn a_flipped_bit_is_noticed() {
     assert!(failure.to_string().contains("reads back different bytes"), "{failure}");
 }
 
-/// Breaks after a while.
-struct Breaking(Null, u32);
-
-impl Backend for Breaking {
-    fn depth(&self) -> u32 {
-        self.0.depth()
-    }
-
-    fn capacity_sectors(&self) -> u64 {
-        self.0.capacity_sectors()
-    }
-
-    fn in_flight(&self) -> u32 {
-        self.0.in_flight()
-    }
-
-    fn submit(&mut self, now: Instant, request: &Request, data: Buffer) {
-        self.0.submit(now, request, data);
-    }
-
-    fn wait(
-        &mut self,
-        clock: &dyn Clock,
-        deadline: Option<Instant>,
-        done: &mut Vec<Done>,
-    ) -> io::Result<()> {
-        self.1 += 1;
-        if self.1 > 50 && self.in_flight() > 0 {
-            return Err(io::Error::other("the cable is out"));
-        }
-        self.0.wait(clock, deadline, done)
-    }
-
-    fn chosen(&self) -> Chosen {
-        self.0.chosen()
-    }
-}
-
 #[test]
 fn a_broken_backend_ends_the_run_and_says_what_it_held() {
-    let backend = Breaking(Null::new(SECTORS, 8), 0);
+    let mut waits = 0;
+    let breaks = |inner: &mut Null, clock: &dyn Clock, deadline, done: &mut Vec<Done>| {
+        waits += 1;
+        if waits > 50 && inner.in_flight() > 0 {
+            return Err(io::Error::other("the cable is out"));
+        }
+        inner.wait(clock, deadline, done)
+    };
+    let backend = Tampered(Null::new(SECTORS, 8), breaks);
     let error = Shell::new(load(&mut Prng::new(2), 8), backend, FakeClock::new()).run();
     let Err(ShellError::Backend { lost, .. }) = &error else { panic!("{error:?}") };
     assert!(*lost > 0);
@@ -300,13 +278,7 @@ fn the_stop_flag_ends_a_run_within_a_tick_and_drains_it() {
 
 #[test]
 fn a_disk_that_fills_up_fails_requests_and_loses_none() {
-    use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
-    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let none = MountFlags::empty();
-    if let Err(errno) = mount("none", place.path(), "tmpfs", none, Some(c"size=256k")) {
-        eprintln!("skipped, full disk: cannot mount a tmpfs: {errno}");
-        return;
-    }
+    let Some(place) = SmallDisk::mount(c"size=256k") else { return };
     for preference in [Preference::Threads, Preference::Auto] {
         let path = place.path().join("f");
         let needs = FileNeeds::scratch(SECTORS);
@@ -325,5 +297,4 @@ fn a_disk_that_fills_up_fails_requests_and_loses_none() {
         drop(shell);
         std::fs::remove_file(path).unwrap();
     }
-    unmount(place.path(), UnmountFlags::DETACH).unwrap();
 }

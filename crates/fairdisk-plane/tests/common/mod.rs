@@ -9,10 +9,12 @@
 )]
 
 pub mod backend;
+mod fixed_disk;
 mod loop_device;
 mod small_disk;
 pub mod target;
 
+pub use fixed_disk::fixed_disk;
 pub use loop_device::LoopDevice;
 pub use small_disk::SmallDisk;
 
