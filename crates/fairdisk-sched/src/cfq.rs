@@ -53,8 +53,7 @@ impl Cfq {
 
 impl Elevator for Cfq {
     fn admit(&mut self, now: Instant, request: &Request) -> Admission {
-        let now = self.inner.ticker.now(now);
-        self.inner.fire_timer(now, LAYER);
+        let now = self.inner.tick(now, LAYER);
         match self.inner.admit(now, request, LAYER) {
             Some(older) => Admission::Displaces(older),
             None => Admission::Queued,
@@ -66,8 +65,7 @@ impl Elevator for Cfq {
     }
 
     fn decide(&mut self, now: Instant) -> Decision {
-        let now = self.inner.ticker.now(now);
-        self.inner.fire_timer(now, LAYER);
+        let now = self.inner.tick(now, LAYER);
         if let Some(standing) = self.inner.standing(now) {
             return standing;
         }
@@ -75,8 +73,7 @@ impl Elevator for Cfq {
     }
 
     fn complete(&mut self, now: Instant, completion: &Completion) {
-        let now = self.inner.ticker.now(now);
-        self.inner.fire_timer(now, LAYER);
+        let now = self.inner.tick(now, LAYER);
         self.inner.complete(now, completion);
     }
 

@@ -71,13 +71,9 @@ impl GroupCfq {
         self.rota.set_share(group.0, share);
     }
 
-    fn is_busy(&self, group: u32) -> bool {
-        self.inner.layers[group as usize].busy > 0
-    }
-
     /// A group may have nothing queued any more.
     fn leave_if_idle(&mut self, group: u32) {
-        if !self.is_busy(group) {
+        if !self.inner.is_busy(group) {
             self.rota.leave(group);
         }
     }
@@ -95,7 +91,7 @@ impl GroupCfq {
         if queue != NIL {
             self.inner.expire(now, queue, false);
         }
-        if self.is_busy(group) {
+        if self.inner.is_busy(group) {
             self.rota.join(group);
         }
     }
@@ -103,11 +99,7 @@ impl GroupCfq {
     /// The idle timer belongs to the active group.
     #[inline]
     fn tick(&mut self, now: Instant) -> Jiffies {
-        let now = self.inner.ticker.now(now);
-        if self.rota.turn.active != NIL {
-            self.inner.fire_timer(now, self.rota.turn.active);
-        }
-        now
+        self.inner.tick(now, self.rota.turn.active)
     }
 
     /// A group is looked for only when a round is over: if the slice is used up, if there is no

@@ -70,10 +70,6 @@ impl TwoLayerCfq {
         self.set_idle(group, None);
     }
 
-    fn is_busy(&self, group: u32) -> bool {
-        self.inner.layers[group as usize].busy > 0
-    }
-
     /// The group keeps the disk for as long as it has requests there, unless it is never waited
     /// for.
     fn waits_in_flight(&self, group: u32) -> bool {
@@ -89,7 +85,7 @@ impl TwoLayerCfq {
 
     /// A group may have nothing queued any more.
     fn leave_if_idle(&mut self, group: u32) {
-        if !self.is_busy(group) {
+        if !self.inner.is_busy(group) {
             self.line.leave(group);
         }
     }
@@ -105,7 +101,7 @@ impl TwoLayerCfq {
             self.inner.expire(now, inner, false);
         }
         self.inner.round = None;
-        if self.is_busy(group) {
+        if self.inner.is_busy(group) {
             self.line.rejoin(group);
         }
     }
@@ -113,11 +109,7 @@ impl TwoLayerCfq {
     /// The idle timer belongs to the active group.
     #[inline]
     fn tick(&mut self, now: Instant) -> Jiffies {
-        let now = self.inner.ticker.now(now);
-        if self.line.turn.active != NIL {
-            self.inner.fire_timer(now, self.line.turn.active);
-        }
-        now
+        self.inner.tick(now, self.line.turn.active)
     }
 
     /// The slice of the active group is used up.

@@ -14,7 +14,7 @@ use super::tasks::Tasks;
 use crate::slab::Slab;
 use alloc::vec::Vec;
 use fairdisk_core::tree::Forest;
-use fairdisk_core::{Completion, Request, RequestId};
+use fairdisk_core::{Completion, Instant, Request, RequestId};
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +85,21 @@ impl Cfq {
         while self.layers.len() <= layer as usize {
             self.layers.push(Layer::new());
         }
+    }
+
+    /// It is this late now. The idle timer acts for the layer that has the disk, if one has.
+    #[inline]
+    pub(crate) fn tick(&mut self, now: Instant, layer: u32) -> Jiffies {
+        let now = self.ticker.now(now);
+        if layer != NIL {
+            self.fire_timer(now, layer);
+        }
+        now
+    }
+
+    /// Whether a queue of the layer has a pending request.
+    pub(crate) fn is_busy(&self, layer: u32) -> bool {
+        self.layers[layer as usize].busy > 0
     }
 
     /// How many queues are busy, for one of this layer.
