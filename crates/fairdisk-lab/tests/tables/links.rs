@@ -63,4 +63,7 @@ fn references_that_lead_nowhere_are_refused() {
         let more = "[[volume]]\nname = \"more\"\nkind = \"raw\"\nstart_gib = 9\nsize_gib = 1";
         assert_refused(&table("duration_s = 4", &tasks, more), why);
     }
+    let tasks = "{ group = \"a\", name = \"one\", ios = 9 }, { group = \"b\", after = \"one\" }";
+    let why = "the run ends with the first task that is done";
+    assert_refused(&table("until = \"first\"", tasks, ""), why);
 }

@@ -2,7 +2,7 @@
 
 use crate::catalog::allowed::Wrong;
 use crate::catalog::error::unknown;
-use crate::catalog::experiment::{Experiment, Row, Tasks};
+use crate::catalog::experiment::{Experiment, Row, Tasks, Until};
 
 /// Checks the references of the tasks in line `at` of a row.
 pub(super) fn check_links(
@@ -21,6 +21,11 @@ pub(super) fn check_links(
                  `after`"
             );
             return wrong("after", text);
+        }
+        if experiment.until == Some(Until::First) {
+            let text = "the run ends with the first task that is done; drop `after`, or give \
+                        `until = \"done\"`";
+            return wrong("after", text.to_owned());
         }
         if tasks.start_s.is_some() {
             let text = "`start_s` and `after` exclude each other; drop one of them";
