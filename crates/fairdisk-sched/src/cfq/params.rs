@@ -46,7 +46,7 @@ pub struct CfqParams {
     /// Whether the slice clock starts at the first completion (or at the first dispatch).
     pub slice_from_completion: bool,
     /// Whether the device was seen to queue commands before the run began, as on a machine that was
-    /// in use: it counts as queueing until it is seen not to.
+    /// in use: it counts as queueing until it is seen not to, with Q6 for ever.
     pub queueing_seen: bool,
     /// Tells the switches that look at it to prefer short waits to throughput.
     pub low_latency: bool,

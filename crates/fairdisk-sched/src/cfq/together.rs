@@ -15,7 +15,7 @@ impl Cfq {
         if self.tunables.serve_together {
             self.driver.together = depth > 1;
             // What was seen at another depth says nothing any more.
-            self.driver.queueing = self.tunables.queues_at_first();
+            self.driver.queueing = !self.tunables.quirks.q6_queueing_latched;
             self.kicks.kick();
         }
     }

@@ -1,6 +1,7 @@
 //! A queue of requests: a task's synchronous ones, those of tasks that read close to each other, or
 //! the asynchronous ones of a priority.
 
+use super::group::{BEST_EFFORT, SYNC, tree_number};
 use crate::cfq::context::Seeks;
 use crate::cfq::jiffies::Jiffies;
 use crate::cfq::pending::Pending;
@@ -96,9 +97,9 @@ impl Queue {
             sync,
             priority,
             home,
-            place: Place { group: home, tree: 0 },
+            place: Place { group: home, tree: tree_number(BEST_EFFORT, SYNC) },
             on_tree: false,
-            counted: 0,
+            counted: BEST_EFFORT,
             position_level: 0,
             pending: Pending::new(),
             dispatched: 0,

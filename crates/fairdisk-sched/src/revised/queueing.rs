@@ -97,6 +97,16 @@ mod tests {
 
     /// Spec: cfq, section 8: 50 qualified completions leave it unchanged, the 51st decides.
     #[test]
+    fn what_was_seen_before_is_believed_from_the_start() {
+        let latch = Queueing::new(&Switches::NONE, true);
+        assert!(latch.is_likely() && !Queueing::new(&Switches::NONE, false).is_likely());
+        let on = switches(&["queueing_tristate"]);
+        let mut queueing = Queueing::new(&on, true);
+        (0..200).for_each(|_| queueing.sample(LOADED, &on));
+        assert_eq!(queueing.known, Known::Yes, "for ever");
+    }
+
+    #[test]
     fn golden_the_51st_sample_decides() {
         let on = switches(&[]);
         let mut queueing = Queueing::new(&on, false);
