@@ -66,6 +66,10 @@ impl Patience {
 
 /// No turn lasts less than one in so many parts of a round.
 const SHORTEST: u64 = 8;
+/// Moving the heads twice may take one in so many parts of a round, as long as that is no longer
+/// than so many times the one that was asked for.
+const MOVES: u64 = 20;
+const LONGER: u64 = 4;
 /// Thinking may take one in so many parts of what is to be gained: the others lose that time.
 const WORTH: u64 = 4;
 
@@ -214,8 +218,17 @@ impl Fair {
 
     /// How long the turn is on a disk with a head.
     fn length(&self, group: u32) -> Span {
-        let (round, part) = (self.params.round.as_ns(), self.tree.part(group));
+        let (round, part) = (self.round().as_ns(), self.tree.part(group));
         Span::from_ns(((u128::from(round) * u128::from(part)) >> 32) as u64).max(self.shortest())
+    }
+
+    /// How long a round is. Where a task has the device to itself, the heads come for it and go to
+    /// others afterwards: that is to take a small part of a round.
+    pub(super) fn round(&self) -> Span {
+        let round = self.params.round.as_ns();
+        let moves = if self.device.pays_alone() { 2 * self.device.alone().as_ns() } else { 0 };
+        let most = round.saturating_mul(LONGER);
+        Span::from_ns(moves.saturating_mul(MOVES).clamp(round, most))
     }
 
     fn shortest(&self) -> Span {
@@ -225,7 +238,7 @@ impl Fair {
     /// Whether the head stays with the task that is served while others of its group want the disk:
     /// for half of a round.
     fn stays_with_task(&self, turn: Turn) -> bool {
-        let most = Span::from_ns(self.params.round.as_ns() / 2);
+        let most = Span::from_ns(self.round().as_ns() / 2);
         self.device.rotational && turn.used_by_queue < most
     }
 
