@@ -82,6 +82,23 @@ fn writers_pay_for_a_cache_that_is_emptied_in_anothers_turn() {
     }
 }
 
+/// A small write between them does not make what the others wrote the readers'.
+#[test]
+fn who_has_most_to_be_done_pays_whoever_wrote_last() {
+    for device in ["hdd-7200-2007", "wd2500js"] {
+        let ios = |row: &str| {
+            let result = run_in("hidden-writes.toml", device, "fair", row, Options::default());
+            result.expect("it runs").groups[0].ios as f64
+        };
+        let alone = ios("alone");
+        for row in ["others write", "readers write"] {
+            let got = ios(row);
+            println!("{device}, {row}: {got} of {alone} reads");
+            assert!(got > 0.8 * alone, "{device}, {row}: {got} of {alone} reads");
+        }
+    }
+}
+
 /// Several at a time: requests are charged what they cost, and others make room.
 #[test]
 fn shares_hold_on_a_solid_state_disk() {

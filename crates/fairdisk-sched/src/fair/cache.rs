@@ -1,8 +1,9 @@
 //! Writes that the device acknowledged before it did them.
 //!
 //! The time they take shows in whatever is measured next. So for a while after a group's write the
-//! reads of another group are compared with what its reads take otherwise. What they took in excess
-//! of that, all of them together, is the writer's, as far as its writes were too fast to be done.
+//! reads of another group are compared with what its reads take otherwise. What they took in
+//! excess of that, all of them together, is the writer's, as far as its writes were too fast to be
+//! done. Of several groups that wrote it is the one that has most to be done.
 
 use super::NIL;
 use super::group::Group;
@@ -26,15 +27,28 @@ pub(super) struct Late {
     pub(super) after: Span,
 }
 
-/// Who wrote last, and what reads took since.
+/// What a group wrote so that the device has yet to do it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Traces {
+    /// How long the device takes for it at most.
+    hidden: Span,
+    /// Reads that begin later do not wait for it.
+    until: Instant,
+}
+
+impl Traces {
+    /// Whether a read that took `service` began before they were gone.
+    fn were_there(&self, now: Instant, service: Span) -> bool {
+        now < self.until + service
+    }
+}
+
+/// Who has most to be done of what was written, and what reads took since.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cache {
     /// The queue, or `NIL` if that is gone.
     writer: u32,
     group: u32,
-    until: Instant,
-    /// What it has written so that the device has yet to do it, at most.
-    hidden: Span,
     /// Reads after the write, and what they took in all.
     reads: u32,
     took: Span,
@@ -48,8 +62,6 @@ impl Cache {
     pub(super) const EMPTY: Self = Self {
         writer: NIL,
         group: NIL,
-        until: Instant::ZERO,
-        hidden: Span::ZERO,
         reads: 0,
         took: Span::ZERO,
         usual: Span::ZERO,
@@ -67,14 +79,22 @@ impl Cache {
     ) -> Option<Late> {
         let group = queue.group;
         // It counts when the read began: what it waited for may be the traces themselves.
-        let has_traces = now < self.until + service;
+        let traces = groups.get(self.group as usize).map(|writer| writer.traces);
+        let has_traces = traces.is_some_and(|traces| traces.were_there(now, service));
         if rq.op.is_write() {
-            self.end(groups);
-            let hidden = if has_traces && self.group == group { self.hidden } else { Span::ZERO };
+            if !has_traces || self.group == group {
+                self.end(groups);
+            }
             let is_done = service.as_ns() >= done_in.as_ns() / FAST;
             let more = if is_done { Span::ZERO } else { done_in - service };
-            let (writer, until) = (rq.queue, now + TRACES);
-            *self = Self { writer, group, until, hidden: hidden + more, ..Self::EMPTY };
+            let own = &mut groups[group as usize].traces;
+            let hidden = if own.were_there(now, service) { own.hidden } else { Span::ZERO };
+            *own = Traces { hidden: hidden + more, until: now + TRACES };
+            let own = own.hidden;
+            if !has_traces || self.group == group || own > self.hidden(groups) {
+                self.end(groups);
+                (self.writer, self.group) = (rq.queue, group);
+            }
             return None;
         }
         if !has_traces {
@@ -86,22 +106,22 @@ impl Cache {
         if self.reader != group {
             self.end(groups);
         }
-        let before = self.late();
+        let before = self.late(groups);
         self.reader = group;
         self.reads += 1;
         self.took += service;
         self.usual += usual;
-        let after = self.late();
+        let after = self.late(groups);
         let late = Late { writer: self.writer, group: self.group, before, after };
         (before != after).then_some(late)
     }
 
-    /// The queue that wrote last, or `NIL`.
+    /// The queue that pays, or `NIL`.
     pub(super) const fn writer(&self) -> u32 {
         self.writer
     }
 
-    /// The queue that wrote last is gone.
+    /// The queue that pays is gone.
     pub(super) const fn forget_writer(&mut self) {
         self.writer = NIL;
     }
@@ -113,9 +133,14 @@ impl Cache {
         }
     }
 
+    /// What the writer has to be done.
+    fn hidden(&self, groups: &[Group]) -> Span {
+        groups.get(self.group as usize).map_or(Span::ZERO, |writer| writer.traces.hidden)
+    }
+
     /// What of the time that reads took is the writer's.
-    fn late(&self) -> Span {
-        (self.took - self.usual).min(self.hidden)
+    fn late(&self, groups: &[Group]) -> Span {
+        (self.took - self.usual).min(self.hidden(groups))
     }
 
     /// The traces of the write are gone. Reads that took no longer than usual say what is usual.
@@ -124,7 +149,10 @@ impl Cache {
             let each = Span::from_ns(self.took.as_ns() / u64::from(self.reads));
             groups[self.reader as usize].usual.add(each);
         }
-        self.hidden = self.hidden - self.late();
+        let late = self.late(groups);
+        if let Some(writer) = groups.get_mut(self.group as usize) {
+            writer.traces.hidden = writer.traces.hidden - late;
+        }
         (self.reads, self.took, self.usual) = (0, Span::ZERO, Span::ZERO);
     }
 }

@@ -1,6 +1,7 @@
 //! What is known of a group beside its place among the others.
 
 use super::NIL;
+use super::cache::Traces;
 use super::ceiling::Ceiling;
 use super::floor::PaidUntil;
 use super::mean::Mean;
@@ -34,6 +35,8 @@ pub(super) struct Group {
     pub(super) burst: Span,
     /// What its reads take while the device does nothing else.
     pub(super) usual: Mean<64>,
+    /// What it wrote that the device has yet to do.
+    pub(super) traces: Traces,
 }
 
 impl Group {
@@ -52,6 +55,7 @@ impl Group {
             think: Mean::default(),
             burst: Span::ZERO,
             usual: Mean::default(),
+            traces: Traces::default(),
         }
     }
 
@@ -60,6 +64,7 @@ impl Group {
         self.idle = None;
         (self.think, self.usual) = (Mean::default(), Mean::default());
         (self.quiet_since, self.burst) = (Instant::ZERO, Span::ZERO);
+        self.traces = Traces::default();
     }
 
     pub(super) const fn is_quiet(&self) -> bool {
