@@ -80,9 +80,12 @@ fn there_is_a_thread_for_every_request_at_the_disk() {
     let mut host = Host::new();
     let said = text(&host.mount(&["--depth", "100", "--io", "threads"]));
     let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
-    let names = tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
-    assert_eq!(names.filter(|name| name.starts_with("fairdisk-disk-")).count(), 100);
+    // A thread names itself, some time after it was made.
+    wait_until(|| {
+        let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+        let names = tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
+        names.filter(|name| name.starts_with("fairdisk-disk-")).count() == 100
+    });
     host.unmount();
 }
 
