@@ -162,13 +162,13 @@ impl ExperimentLoad {
                 Some(Until::First) if task.has_end() => Awaited::Alone,
                 _ => Awaited::WithOthers,
             };
-            let theirs = line_of(&tasks.files_of).map(|other| {
-                let first = firsts[other];
-                first..first + row.tasks[other].count as usize
-            });
+            let theirs = line_of(&tasks.files_of);
             for at in 0..tasks.count as usize {
-                let file = match theirs.clone() {
-                    Some(theirs) => loaded.tasks[theirs.start + at % theirs.len()].files[0],
+                let file = match theirs {
+                    Some(line) => {
+                        let counterpart = firsts[line] + at % row.tasks[line].count as usize;
+                        loaded.tasks[counterpart].files[0]
+                    }
                     None => file_of(tasks, place, prng),
                 };
                 loaded.tasks.push(TaskSpec {
