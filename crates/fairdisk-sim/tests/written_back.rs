@@ -4,7 +4,7 @@
 mod fifo;
 mod small;
 
-use fairdisk_core::{GroupId, Instant, Lba, Op, Record, Span};
+use fairdisk_core::{GroupId, Instant, Lba, Op, PoolConfig, PoolLayout, Record, Span};
 use fairdisk_sim::host::{Advice, FileSpec, WriteBackSpec};
 use fairdisk_sim::workload::{
     Blocks, Direction, FlushEvery, IoOrder, Limits, RandomOrder, Seeds, StreamSpec, TaskSpec,
@@ -116,6 +116,17 @@ fn a_file_written_a_hundred_times_goes_to_the_disk_once_when_it_is_old() {
     let writes = writes(&sent);
     assert_eq!(writes.len(), 256);
     assert!(writes.iter().all(|it| it.at >= s(30) && it.at < s(31)), "it became dirty at once");
+}
+
+#[test]
+fn what_is_no_longer_too_much_waits_until_it_is_old() {
+    let sent = sent(config(vec![writer(0, 300, 1), writer(1, 300, 1), late()]), s(40));
+    let writes = writes(&sent);
+    assert_eq!(writes.len(), 600);
+    // 409 may be dirty.
+    let early = writes.iter().filter(|write| write.at < s(30));
+    assert!((191..=300).contains(&early.clone().count()), "one file is enough");
+    assert!(early.clone().all(|write| write.at < s(1)));
 }
 
 #[test]
@@ -281,4 +292,29 @@ fn nothing_written_is_lost() {
         let missing: Vec<_> = missing.filter(|page| !pages.contains(page)).collect();
         assert_eq!(missing, [], "seed {seed}");
     }
+}
+
+/// Who waits for slots of its read-ahead while it copies is not done with that the sooner.
+#[test]
+fn slots_do_not_cut_the_work_of_a_task_short() {
+    let mut mixed = writing_on(0, 0);
+    mixed.stream.direction = Direction::Mixed(30);
+    mixed.stream.blocks = Blocks::fixed(8 * PAGE);
+    let other = |file: u32| {
+        let mut task = TaskSpec { buffered: false, ..writing_on(file, 0) };
+        task.stream.direction = Direction::Read;
+        task
+    };
+    let mut config = config(vec![mixed, other(1), other(2), other(3)]);
+    config.read_ahead_pages = 256;
+    config.memory_pages = 2048;
+    config.cpu.cpus = 64;
+    config.cpu.page_copy = Span::from_ms(10);
+    config.engine.pool =
+        PoolConfig { layout: PoolLayout::PerDirection, requests: 4, batch_requests: 0 };
+    config.write_back = Some(WriteBackSpec { background_percent: 99, limit_percent: 100, ..LINUX });
+    let mut world = World::new(Machine::new(Fifo::default(), config), small::disk(8));
+    world.run_until(s(60));
+    let report = world.machine().task_reports().next().expect("the first");
+    assert!((100..=750).contains(&report.ios), "80 ms each: {}", report.ios);
 }

@@ -188,6 +188,13 @@ impl DirtyPages {
         new.sort_unstable_by_key(|file| (files[*file as usize].since, *file));
     }
 
+    /// No file is due any more.
+    pub(crate) fn none_due(&mut self) {
+        for file in self.due.drain(..) {
+            self.files[file as usize].is_due = false;
+        }
+    }
+
     /// Visits the next file that is due, to write back up to `pages_max`.
     pub(crate) fn visit(&mut self, pages_max: u64) -> Option<Visit> {
         let file = self.due.pop_front()?;

@@ -31,6 +31,7 @@ impl Task {
             | Step::TouchAfter(_)
             | Step::Written
             | Step::Balance
+            | Step::AwaitSlots
             | Step::Fault
             | Step::Waiting
             | Step::Exited => false,

@@ -33,6 +33,8 @@ pub(super) enum Step {
     DirtyPages(u64),
     /// Has made pages dirty; writes back, or waits, while there are too many.
     Balance,
+    /// Wants to write more back and has no request slots.
+    AwaitSlots,
     /// Has copied what it writes into the page cache: its call returns.
     Written,
     /// Touches the pages of a mapped file.
@@ -232,6 +234,7 @@ impl<E: Elevator> Machine<E> {
                 Step::Waiting => self.go_on(index),
                 Step::Syncing => self.walk_on(now, index, issue),
                 Step::Full
+                | Step::AwaitSlots
                 | Step::Trimming
                 | Step::Settling
                 | Step::Flushing

@@ -38,7 +38,7 @@ impl WriteBack {
             pages: DirtyPages::new((0..config.files.len()).map(|file| cache.of_file(file as u32))),
             is_at_work: false,
             will_look: false,
-            submitted_as: TaskId(0),
+            submitted_as: TaskId((config.tasks.len() + config.volumes.len()) as u32),
         }
     }
 
@@ -120,8 +120,8 @@ impl<E: Elevator> Machine<E> {
                 break;
             }
             if self.outboxes[index as usize].asleep > 0 {
-                // It goes on when it has its slots.
                 self.hold_up(index, throttle);
+                self.task(index).step = Step::AwaitSlots;
                 return false;
             }
             if !back.pages.has_due() {
@@ -148,11 +148,12 @@ impl<E: Elevator> Machine<E> {
         task.paging.slept = true;
     }
 
-    /// The task has its slots and, if it is held up, goes on.
+    /// The task has a slot and, if it waited for no other, goes on.
     pub(super) fn has_slots(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
-        let task = &self.tasks[index as usize];
         let is_asleep = self.outboxes[index as usize].asleep > 0;
-        if task.step == Step::Balance && task.throttle.is_some() && !is_asleep {
+        let task = self.task(index);
+        if task.step == Step::AwaitSlots && !is_asleep {
+            task.step = Step::Balance;
             self.run(now, index, issue);
         }
     }
@@ -174,6 +175,10 @@ impl<E: Elevator> Machine<E> {
         back.will_look = back.pages.held() > 0;
         if back.will_look {
             self.events.push(back.spec.next_look(now), Event::LookForOld);
+        }
+        if !back.is_at_work && back.pages.waiting() <= back.thresholds.background {
+            // What was due because there was too much may become old first.
+            back.pages.none_due();
         }
         if let Some(until) = back.spec.old(now) {
             back.pages.make_due(until);
