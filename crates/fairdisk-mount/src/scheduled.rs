@@ -7,6 +7,7 @@ use fairdisk_core::{
 };
 use fairdisk_plane::disk::{Disk, Order, Served, Thread, Unfinished};
 use fairdisk_sched::cfq::{CfqParams, Quirks};
+use fairdisk_sched::noop::NoopParams;
 use fairdisk_sched::two_layer::TwoLayerParams;
 use fairdisk_sched::{Scheduler, SchedulerSpec};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -230,7 +231,7 @@ impl ScheduledGate {
     /// Nobody is left to share the disk with: what is queued goes as fast as the disk takes it,
     /// whatever was asked for.
     pub fn let_all_through(&self) {
-        if let Err(error) = self.disk.switch(SchedulerSpec::Noop.build()) {
+        if let Err(error) = self.disk.switch(SchedulerSpec::Noop(NoopParams).build()) {
             tracing::warn!(%error, "the scheduler stays");
         }
     }

@@ -22,6 +22,7 @@ use crate::cfq::pending::Choice;
 use crate::cfq::priority::AsyncQueues;
 use crate::cfq::requests::Requests;
 use crate::cfq::tasks::Tasks;
+use crate::family::Family;
 use crate::slab::Slab;
 use alloc::vec::Vec;
 use fairdisk_core::{
@@ -417,7 +418,7 @@ impl Elevator for Bfq {
     }
 
     fn describe(&self) -> Description {
-        Description::new("bfq", Handover::Single)
+        Description::new(BfqParams::NAME, Handover::Single)
     }
 
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {

@@ -6,6 +6,9 @@
 //! `writes_starved` times. It starts where the last batch of its direction stopped, or at the
 //! oldest request if that one is past its deadline.
 
+use crate::family::Family;
+use crate::honours::Honours;
+use crate::registry::Scheduler;
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{
@@ -37,6 +40,18 @@ impl Default for DeadlineParams {
             fifo_batch_requests: 16,
             front_merges: true,
         }
+    }
+}
+
+impl Family for DeadlineParams {
+    const NAME: &'static str = "deadline";
+
+    fn honours(&self) -> Honours {
+        Honours::NONE
+    }
+
+    fn build(&self) -> Scheduler {
+        Scheduler::Deadline(Deadline::new(*self))
     }
 }
 
@@ -246,7 +261,7 @@ impl Elevator for Deadline {
     fn describe(&self) -> Description {
         // Deadlines are checked only between batches, and a batch takes as long as the device
         // makes it take: there is no bound to state.
-        Description::new("deadline", Handover::Single)
+        Description::new(DeadlineParams::NAME, Handover::Single)
     }
 
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {

@@ -35,6 +35,7 @@ mod turn;
 
 pub use params::FairParams;
 
+use crate::family::Family;
 use crate::groups::Nested;
 use alloc::vec::Vec;
 use cache::Cache;
@@ -429,7 +430,7 @@ impl Elevator for Fair {
     }
 
     fn describe(&self) -> Description {
-        Description::new("fair", Handover::Single)
+        Description::new(FairParams::NAME, Handover::Single)
     }
 
     fn may_queue(&mut self, _now: Instant, bio: &Bio) -> MayQueue {

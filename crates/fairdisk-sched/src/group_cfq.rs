@@ -18,6 +18,7 @@ use crate::cfq::engine::{self, Completed};
 use crate::cfq::jiffies::Jiffies;
 use crate::cfq::patience::Patience;
 use crate::cfq::queue::NIL;
+use crate::family::Family;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
     Instant, MayQueue, Merge, Op, Request, RequestId, Share, Why,
@@ -212,7 +213,7 @@ impl Elevator for GroupCfq {
 
     fn describe(&self) -> Description {
         let wait_max = self.inner.patience.as_ref().map(Patience::bound);
-        Description { wait_max, ..Description::new("group-cfq", Handover::Batch) }
+        Description { wait_max, ..Description::new(GroupCfqParams::NAME, Handover::Batch) }
     }
 
     fn activate(&mut self, _now: Instant, id: RequestId) {

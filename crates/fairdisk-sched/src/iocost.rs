@@ -17,7 +17,10 @@ mod budget;
 mod clock;
 mod load;
 
+use crate::family::Family;
 use crate::groups::{Costs, GroupQueues, Order, WHOLE, Weights};
+use crate::honours::{Honours, Nesting};
+use crate::registry::Scheduler;
 use alloc::vec::Vec;
 use budget::{Budget, Loans, relative};
 use clock::{AS_TIME, Clock};
@@ -74,6 +77,18 @@ impl Default for IocostParams {
             saved_percent: 50,
             weight_map: WeightMap::LinearHigh0,
         }
+    }
+}
+
+impl Family for IocostParams {
+    const NAME: &'static str = "iocost";
+
+    fn honours(&self) -> Honours {
+        Honours { shares: true, nesting: Nesting::Deep, costs: true, ..Honours::NONE }
+    }
+
+    fn build(&self) -> Scheduler {
+        Scheduler::Iocost(Iocost::new(*self))
     }
 }
 
@@ -384,7 +399,7 @@ impl Elevator for Iocost {
     }
 
     fn describe(&self) -> Description {
-        Description::new("iocost", Handover::Single)
+        Description::new(IocostParams::NAME, Handover::Single)
     }
 
     fn merged(&mut self, now: Instant, request: &Request, how: Merge) {

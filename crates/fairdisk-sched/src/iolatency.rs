@@ -16,7 +16,10 @@
 
 mod target;
 
+use crate::family::Family;
 use crate::groups::{GroupQueues, Order};
+use crate::honours::Honours;
+use crate::registry::Scheduler;
 use alloc::vec::Vec;
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{
@@ -54,6 +57,18 @@ impl Default for IolatencyParams {
             depth_max: 128,
             delay_max: Span::from_s(1),
         }
+    }
+}
+
+impl Family for IolatencyParams {
+    const NAME: &'static str = "iolatency";
+
+    fn honours(&self) -> Honours {
+        Honours { latency_targets: true, ..Honours::NONE }
+    }
+
+    fn build(&self) -> Scheduler {
+        Scheduler::Iolatency(Iolatency::new(*self))
     }
 }
 
@@ -315,7 +330,7 @@ impl Elevator for Iolatency {
     }
 
     fn describe(&self) -> Description {
-        Description::new("iolatency", Handover::Single)
+        Description::new(IolatencyParams::NAME, Handover::Single)
     }
 
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {

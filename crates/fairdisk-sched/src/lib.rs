@@ -9,6 +9,7 @@ pub mod bfq;
 pub mod cfq;
 pub mod deadline;
 pub mod fair;
+mod family;
 pub mod group_cfq;
 mod groups;
 pub mod honours;
@@ -23,5 +24,6 @@ mod slab;
 pub mod token_bucket;
 pub mod two_layer;
 
+pub use family::Family;
 pub use honours::{Honours, Nesting};
 pub use registry::{Scheduler, SchedulerSpec};

@@ -13,7 +13,10 @@
 
 mod tags;
 
+use crate::family::Family;
 use crate::groups::{GroupQueues, Order, VirtualTime};
+use crate::honours::Honours;
+use crate::registry::Scheduler;
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, GroupId, Handover, Instant,
@@ -53,6 +56,18 @@ impl Default for MclockParams {
             anticipation: Span::ZERO,
             weight_map: WeightMap::LinearHigh0,
         }
+    }
+}
+
+impl Family for MclockParams {
+    const NAME: &'static str = "mclock";
+
+    fn honours(&self) -> Honours {
+        Honours { shares: true, floors: true, ceilings: true, ..Honours::NONE }
+    }
+
+    fn build(&self) -> Scheduler {
+        Scheduler::Mclock(Mclock::new(*self))
     }
 }
 
@@ -235,7 +250,7 @@ impl Elevator for Mclock {
     }
 
     fn describe(&self) -> Description {
-        Description::new("mclock", Handover::Single)
+        Description::new(MclockParams::NAME, Handover::Single)
     }
 
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {

@@ -1,11 +1,30 @@
 //! First come, first served: what a device gets that needs no ordering, and the floor every other
 //! elevator is measured against.
 
+use crate::family::Family;
+use crate::honours::Honours;
+use crate::registry::Scheduler;
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, Handover, Instant, Request,
     RequestId, Why,
 };
+
+/// Nothing can be set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoopParams;
+
+impl Family for NoopParams {
+    const NAME: &'static str = "noop";
+
+    fn honours(&self) -> Honours {
+        Honours::NONE
+    }
+
+    fn build(&self) -> Scheduler {
+        Scheduler::Noop(Noop::new())
+    }
+}
 
 /// The first-come-first-served elevator.
 #[derive(Debug, Default)]
@@ -58,7 +77,10 @@ impl Elevator for Noop {
     fn configure(&mut self, _now: Instant, _change: &Change) {}
 
     fn describe(&self) -> Description {
-        Description { overtaken_max: Some(0), ..Description::new("noop", Handover::Single) }
+        Description {
+            overtaken_max: Some(0),
+            ..Description::new(NoopParams::NAME, Handover::Single)
+        }
     }
 
     fn drain(&mut self, _now: Instant) -> Option<RequestId> {

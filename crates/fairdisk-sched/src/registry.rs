@@ -1,16 +1,18 @@
-//! Every scheduler by name. Adding one is its module and a line in each list below.
+//! Every scheduler by name. Adding one is its module, which says what [`Family`] asks for, and a
+//! line in each of the two lists below.
 
 use crate::bfq::{Bfq, BfqParams};
-use crate::cfq::{Cfq, CfqParams, Switches};
+use crate::cfq::{Cfq, CfqParams};
 use crate::deadline::{Deadline, DeadlineParams};
 use crate::fair::{Fair, FairParams};
+use crate::family::Family;
 use crate::group_cfq::{GroupCfq, GroupCfqParams};
-use crate::honours::{Honours, Nesting};
+use crate::honours::Honours;
 use crate::iocost::{Iocost, IocostParams};
 use crate::iolatency::{Iolatency, IolatencyParams};
 use crate::mclock::{Mclock, MclockParams};
-use crate::noop::Noop;
-use crate::revised::{BLKIO_WEIGHTS, RevisedCfq};
+use crate::noop::{Noop, NoopParams};
+use crate::revised::RevisedCfq;
 use crate::shares::{Shares, SharesParams};
 use crate::token_bucket::{TokenBucket, TokenBucketParams};
 use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
@@ -19,11 +21,58 @@ use fairdisk_core::{
     Instant, Leftovers, MayQueue, Merge, Refusal, Request, RequestId, Span,
 };
 
-/// Which scheduler, and how it is set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SchedulerSpec {
+/// Makes [`SchedulerSpec`] of a line for each family: its variant and its settings.
+macro_rules! families {
+    ($($(#[$doc:meta])* $variant:ident($params:ty),)*) => {
+        /// Which scheduler, and how it is set.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum SchedulerSpec {
+            $($(#[$doc])* $variant($params),)*
+        }
+
+        impl SchedulerSpec {
+            /// The names of all families.
+            pub const NAMES: &[&str] = &[$(<$params as Family>::NAME,)*];
+
+            /// The family called `name` with its default settings.
+            #[must_use]
+            pub fn named(name: &str) -> Option<Self> {
+                $(if name == <$params as Family>::NAME {
+                    return Some(Self::$variant(Default::default()));
+                })*
+                None
+            }
+
+            /// The name of the family.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => <$params as Family>::NAME,)*
+                }
+            }
+
+            /// What it honours.
+            #[must_use]
+            pub fn honours(&self) -> Honours {
+                match self {
+                    $(Self::$variant(params) => params.honours(),)*
+                }
+            }
+
+            /// An empty scheduler, set this way.
+            #[must_use]
+            pub fn build(&self) -> Scheduler {
+                match self {
+                    $(Self::$variant(params) => params.build(),)*
+                }
+            }
+        }
+    };
+}
+
+families! {
     /// First come, first served.
-    Noop,
+    Noop(NoopParams),
     /// Batches in sector order with deadlines.
     Deadline(DeadlineParams),
     /// A queue for every task, slices of disk time, waiting for the task being served.
@@ -34,193 +83,69 @@ pub enum SchedulerSpec {
     GroupCfq(GroupCfqParams),
     /// A queue for every task, budgets of sectors, groups in groups by weight.
     Bfq(BfqParams),
+    /// Groups in groups with weights, floors, ceilings and latency targets, on devices of any
+    /// depth.
+    Fair(FairParams),
     /// Ceilings; otherwise first come, first served.
     TokenBucket(TokenBucketParams),
     /// A floor, a ceiling and a weight for each group, by tags.
     Mclock(MclockParams),
-    /// Groups in groups with weights, floors, ceilings and latency targets, on devices of any
-    /// depth.
-    Fair(FairParams),
     /// Shares of what the device gets done, by the cost of requests.
     Iocost(IocostParams),
-    /// Shares of what the device can do within a latency goal.
-    Shares(SharesParams),
     /// Latency targets of groups; otherwise first come, first served.
     Iolatency(IolatencyParams),
+    /// Shares of what the device can do within a latency goal.
+    Shares(SharesParams),
 }
 
-impl SchedulerSpec {
-    /// The names of all families.
-    pub const NAMES: &[&str] = &[
-        "noop",
-        "deadline",
-        "cfq",
-        "two-layer-cfq",
-        "group-cfq",
-        "bfq",
-        "fair",
-        "token-bucket",
-        "mclock",
-        "iocost",
-        "iolatency",
-        "shares",
-    ];
-
-    /// The family called `name` with its default settings.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "noop" => Some(Self::Noop),
-            "deadline" => Some(Self::Deadline(DeadlineParams::default())),
-            "cfq" => Some(Self::Cfq(CfqParams::default())),
-            "two-layer-cfq" => Some(Self::TwoLayerCfq(TwoLayerParams::default())),
-            "group-cfq" => Some(Self::GroupCfq(GroupCfqParams::default())),
-            "bfq" => Some(Self::Bfq(BfqParams::default())),
-            "token-bucket" => Some(Self::TokenBucket(TokenBucketParams::default())),
-            "mclock" => Some(Self::Mclock(MclockParams::default())),
-            "fair" => Some(Self::Fair(FairParams::default())),
-            "iocost" => Some(Self::Iocost(IocostParams::default())),
-            "shares" => Some(Self::Shares(SharesParams::default())),
-            "iolatency" => Some(Self::Iolatency(IolatencyParams::default())),
-            _ => None,
+/// Makes [`Scheduler`] of the types there are, and `each!`, which calls a method of
+/// whichever it is.
+macro_rules! schedulers {
+    ($d:tt $($(#[$doc:meta])* $scheduler:ident,)*) => {
+        /// Any scheduler. One type, so that an engine can switch between them under load; a match,
+        /// so that calls are not virtual.
+        #[derive(Debug)]
+        pub enum Scheduler {
+            $($(#[$doc])* $scheduler($scheduler),)*
         }
-    }
 
-    /// The name of the family.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Noop => "noop",
-            Self::Deadline(_) => "deadline",
-            Self::Cfq(_) => "cfq",
-            Self::TwoLayerCfq(_) => "two-layer-cfq",
-            Self::GroupCfq(_) => "group-cfq",
-            Self::Bfq(_) => "bfq",
-            Self::TokenBucket(_) => "token-bucket",
-            Self::Mclock(_) => "mclock",
-            Self::Fair(_) => "fair",
-            Self::Iocost(_) => "iocost",
-            Self::Shares(_) => "shares",
-            Self::Iolatency(_) => "iolatency",
-        }
-    }
-
-    /// What it honours.
-    #[must_use]
-    pub const fn honours(&self) -> Honours {
-        match self {
-            Self::Noop | Self::Deadline(_) => Honours::NONE,
-            Self::Cfq(params) => {
-                let shares = params.switches.effective().cgroup_groups;
-                Honours { shares, weights: BLKIO_WEIGHTS, priorities: true, ..Honours::NONE }
-            }
-            Self::TwoLayerCfq(_) => {
-                Honours { shares: true, priorities: true, idle: true, ..Honours::NONE }
-            }
-            Self::GroupCfq(_) => Honours { shares: true, priorities: true, ..Honours::NONE },
-            Self::Fair(_) => Honours {
-                shares: true,
-                weights: Honours::NONE.weights,
-                nesting: Nesting::Deep,
-                priorities: true,
-                idle: true,
-                floors: true,
-                ceilings: true,
-                bursts: true,
-                latency_targets: true,
-                costs: true,
-            },
-            Self::Bfq(_) => {
-                Honours { shares: true, nesting: Nesting::Deep, priorities: true, ..Honours::NONE }
-            }
-            Self::TokenBucket(_) => Honours { ceilings: true, bursts: true, ..Honours::NONE },
-            Self::Mclock(_) => {
-                Honours { shares: true, floors: true, ceilings: true, ..Honours::NONE }
-            }
-            Self::Iocost(_) => {
-                Honours { shares: true, nesting: Nesting::Deep, costs: true, ..Honours::NONE }
-            }
-            Self::Shares(_) => {
-                Honours { shares: true, nesting: Nesting::OneLevel, costs: true, ..Honours::NONE }
-            }
-            Self::Iolatency(_) => Honours { latency_targets: true, ..Honours::NONE },
-        }
-    }
-
-    /// An empty scheduler, set this way.
-    #[must_use]
-    pub fn build(&self) -> Scheduler {
-        match *self {
-            Self::Noop => Scheduler::Noop(Noop::new()),
-            Self::Deadline(params) => Scheduler::Deadline(Deadline::new(params)),
-            Self::Cfq(params) if params.switches == Switches::NONE => {
-                Scheduler::Cfq(Cfq::new(&params))
-            }
-            Self::Cfq(params) => Scheduler::RevisedCfq(RevisedCfq::new(&params)),
-            Self::TwoLayerCfq(params) => Scheduler::TwoLayerCfq(TwoLayerCfq::new(&params)),
-            Self::GroupCfq(params) => Scheduler::GroupCfq(GroupCfq::new(&params)),
-            Self::Bfq(params) => Scheduler::Bfq(Bfq::new(&params)),
-            Self::TokenBucket(params) => Scheduler::TokenBucket(TokenBucket::new(params)),
-            Self::Mclock(params) => Scheduler::Mclock(Mclock::new(params)),
-            Self::Fair(params) => Scheduler::Fair(Fair::new(&params)),
-            Self::Iocost(params) => Scheduler::Iocost(Iocost::new(params)),
-            Self::Shares(params) => Scheduler::Shares(Shares::new(params)),
-            Self::Iolatency(params) => Scheduler::Iolatency(Iolatency::new(params)),
-        }
-    }
-}
-
-/// Any scheduler. One type, so that an engine can switch between them under load; a match, so that
-/// calls are not virtual.
-#[derive(Debug)]
-pub enum Scheduler {
-    /// First come, first served.
-    Noop(Noop),
-    /// Batches in sector order with deadlines.
-    Deadline(Deadline),
-    /// CFQ of 2.6.25.
-    Cfq(Cfq),
-    /// CFQ of a later revision.
-    RevisedCfq(RevisedCfq),
-    /// Two-layer CFQ.
-    TwoLayerCfq(TwoLayerCfq),
-    /// A layer of groups inside CFQ.
-    GroupCfq(GroupCfq),
-    /// BFQ.
-    Bfq(Bfq),
-    /// Ceilings as leaky buckets.
-    TokenBucket(TokenBucket),
-    /// mClock.
-    Mclock(Mclock),
-    /// Fairdisk's own.
-    Fair(Fair),
-    /// In the manner of Linux's io.cost.
-    Iocost(Iocost),
-    /// In Seastar's manner.
-    Shares(Shares),
-    /// In the manner of Linux's io.latency.
-    Iolatency(Iolatency),
-}
-
-/// Calls a method of whichever scheduler it is.
-macro_rules! each {
-    ($scheduler:expr, $inner:ident => $call:expr) => {
-        match $scheduler {
-            Scheduler::Noop($inner) => $call,
-            Scheduler::Deadline($inner) => $call,
-            Scheduler::Cfq($inner) => $call,
-            Scheduler::RevisedCfq($inner) => $call,
-            Scheduler::TwoLayerCfq($inner) => $call,
-            Scheduler::GroupCfq($inner) => $call,
-            Scheduler::Bfq($inner) => $call,
-            Scheduler::TokenBucket($inner) => $call,
-            Scheduler::Mclock($inner) => $call,
-            Scheduler::Fair($inner) => $call,
-            Scheduler::Iocost($inner) => $call,
-            Scheduler::Shares($inner) => $call,
-            Scheduler::Iolatency($inner) => $call,
+        macro_rules! each {
+            ($d any:expr, $d inner:ident => $d call:expr) => {
+                match $d any {
+                    $(Scheduler::$scheduler($d inner) => $d call,)*
+                }
+            };
         }
     };
+}
+
+schedulers! { $
+    /// First come, first served.
+    Noop,
+    /// Batches in sector order with deadlines.
+    Deadline,
+    /// CFQ of 2.6.25.
+    Cfq,
+    /// CFQ of a later revision.
+    RevisedCfq,
+    /// Two-layer CFQ.
+    TwoLayerCfq,
+    /// A layer of groups inside CFQ.
+    GroupCfq,
+    /// BFQ.
+    Bfq,
+    /// Fairdisk's own.
+    Fair,
+    /// Ceilings as leaky buckets.
+    TokenBucket,
+    /// mClock.
+    Mclock,
+    /// In the manner of Linux's io.cost.
+    Iocost,
+    /// In the manner of Linux's io.latency.
+    Iolatency,
+    /// In Seastar's manner.
+    Shares,
 }
 
 impl Elevator for Scheduler {

@@ -15,7 +15,10 @@
 
 mod classes;
 
+use crate::family::Family;
 use crate::groups::{Costs, GroupQueues};
+use crate::honours::{Honours, Nesting};
+use crate::registry::Scheduler;
 use alloc::vec::Vec;
 use classes::Classes;
 use fairdisk_core::{
@@ -42,6 +45,18 @@ impl Default for SharesParams {
             forgiven: Span::from_ms(5),
             weight_map: WeightMap::LinearHigh0,
         }
+    }
+}
+
+impl Family for SharesParams {
+    const NAME: &'static str = "shares";
+
+    fn honours(&self) -> Honours {
+        Honours { shares: true, nesting: Nesting::OneLevel, costs: true, ..Honours::NONE }
+    }
+
+    fn build(&self) -> Scheduler {
+        Scheduler::Shares(Shares::new(*self))
     }
 }
 
@@ -161,7 +176,7 @@ impl Elevator for Shares {
     }
 
     fn describe(&self) -> Description {
-        Description::new("shares", Handover::Single)
+        Description::new(SharesParams::NAME, Handover::Single)
     }
 
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {

@@ -10,7 +10,10 @@
 //! Shares, floors, latency targets, priorities and what requests cost are not looked at, and groups
 //! in groups are groups beside each other: none of the originals knows them.
 
+use crate::family::Family;
 use crate::groups::{Amount, Ceiling, GroupQueues, Order};
+use crate::honours::Honours;
+use crate::registry::Scheduler;
 use alloc::vec::Vec;
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, GroupId, Handover, Instant,
@@ -23,6 +26,18 @@ pub struct TokenBucketParams {
     /// Ceilings hold within each slice of this length, and nothing is saved for the next: SPDK's
     /// way. Without it groups may be ahead of their ceilings by their burst: QEMU's way.
     pub slice: Option<Span>,
+}
+
+impl Family for TokenBucketParams {
+    const NAME: &'static str = "token-bucket";
+
+    fn honours(&self) -> Honours {
+        Honours { ceilings: true, bursts: true, ..Honours::NONE }
+    }
+
+    fn build(&self) -> Scheduler {
+        Scheduler::TokenBucket(TokenBucket::new(*self))
+    }
 }
 
 /// A group's ceiling, and how far it has used it up.
@@ -141,7 +156,7 @@ impl Elevator for TokenBucket {
     }
 
     fn describe(&self) -> Description {
-        Description::new("token-bucket", Handover::Single)
+        Description::new(TokenBucketParams::NAME, Handover::Single)
     }
 
     fn merged(&mut self, _now: Instant, request: &Request, how: Merge) {

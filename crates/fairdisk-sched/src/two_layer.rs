@@ -17,6 +17,7 @@ use crate::cfq::engine::{self, Completed};
 use crate::cfq::jiffies::Jiffies;
 use crate::cfq::patience::Patience;
 use crate::cfq::queue::NIL;
+use crate::family::Family;
 use fairdisk_core::{
     Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
     Handover, Instant, Leftovers, MayQueue, Merge, Request, RequestId, Share, Span, Why,
@@ -229,7 +230,7 @@ impl Elevator for TwoLayerCfq {
 
     fn describe(&self) -> Description {
         let wait_max = self.inner.patience.as_ref().map(Patience::bound);
-        Description { wait_max, ..Description::new("two-layer-cfq", Handover::Batch) }
+        Description { wait_max, ..Description::new(TwoLayerParams::NAME, Handover::Batch) }
     }
 
     fn activate(&mut self, _now: Instant, id: RequestId) {

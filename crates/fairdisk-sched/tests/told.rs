@@ -6,6 +6,7 @@ use fairdisk_core::{
     Input, Instant, IoPrio, Journal, Lba, Op, Prng, Qos, Rates, RequestId, Sectors, Share, Span,
     TaskId, Weight,
 };
+use fairdisk_sched::noop::NoopParams;
 use fairdisk_sched::{Honours, Nesting, Scheduler, SchedulerSpec};
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -125,7 +126,7 @@ fn whenever(spec: SchedulerSpec, changes: &[Change]) -> [[u32; 3]; 3] {
     let mut under_load = Disk::new(spec);
     under_load.run(Span::from_ms(1234));
     under_load.tell(changes);
-    let mut before = Disk::new(SchedulerSpec::Noop);
+    let mut before = Disk::new(SchedulerSpec::Noop(NoopParams));
     before.run(Span::from_ms(321));
     before.tell(changes);
     before.run(Span::from_ms(321));

@@ -23,6 +23,7 @@ use super::text::check_line;
 use fairdisk_core::{PlugFlash, PoolLayout, Span, WeightMap};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::group_cfq::GroupCfqParams;
+use fairdisk_sched::noop::NoopParams;
 use fairdisk_sched::two_layer::TwoLayerParams;
 use fairdisk_sim::Unplugs;
 use serde::Deserialize;
@@ -173,7 +174,7 @@ impl Revision {
             .map_err(|wrong| source.wrong(wrong))?;
         let defects = file.defects.unwrap_or_default();
         let spec = match file.family.as_str() {
-            "noop" => SchedulerSpec::Noop,
+            "noop" => SchedulerSpec::Noop(NoopParams),
             "deadline" => SchedulerSpec::Deadline(file.deadline(source)?),
             "cfq" => SchedulerSpec::Cfq(file.cfq(source)?),
             "two-layer-cfq" => SchedulerSpec::TwoLayerCfq(file.two_layer(source, &defects)?),

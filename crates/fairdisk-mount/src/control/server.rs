@@ -346,9 +346,10 @@ mod tests {
     use fairdisk_core::EngineConfig;
     use fairdisk_plane::backend::Preference;
     use fairdisk_plane::disk::{Device, Disk as Plane};
+    use fairdisk_sched::noop::NoopParams;
 
     fn disk() -> Disk {
-        let spec = SchedulerSpec::Noop;
+        let spec = SchedulerSpec::Noop(NoopParams);
         let (config, how) = (EngineConfig::default(), Preference::Threads);
         let plane = Plane::start(spec.build(), config, Device::Fixed, 1, how).unwrap();
         let gate = Arc::new(ScheduledGate::new(plane, None));

@@ -1,6 +1,10 @@
 //! The tunables of BFQ, with the names and values of its documentation where it gives them; the
 //! catalogue says which values are assumed.
 
+use super::Bfq;
+use crate::family::Family;
+use crate::honours::{Honours, Nesting};
+use crate::registry::Scheduler;
 use fairdisk_core::Span;
 
 /// How BFQ is set.
@@ -61,6 +65,18 @@ impl Default for BfqParams {
             low_latency: true,
             raising: RaisingParams::default(),
         }
+    }
+}
+
+impl Family for BfqParams {
+    const NAME: &'static str = "bfq";
+
+    fn honours(&self) -> Honours {
+        Honours { shares: true, nesting: Nesting::Deep, priorities: true, ..Honours::NONE }
+    }
+
+    fn build(&self) -> Scheduler {
+        Scheduler::Bfq(Bfq::new(self))
     }
 }
 

@@ -1,7 +1,12 @@
 //! CFQ's tunables and quirks, as the catalogue sets them (spec: cfq, sections 2.1 and 2.17).
 
+use super::Cfq;
 use super::jiffies::Jiffies;
 use super::switches::Switches;
+use crate::family::Family;
+use crate::honours::Honours;
+use crate::registry::Scheduler;
+use crate::revised::{BLKIO_WEIGHTS, RevisedCfq};
 use fairdisk_core::{IoPrio, Span};
 
 /// What a revision of CFQ is made of.
@@ -135,6 +140,24 @@ impl Default for CfqParams {
             group_isolation: false,
             quirks: Quirks::HISTORICAL,
             switches: Switches::NONE,
+        }
+    }
+}
+
+impl Family for CfqParams {
+    const NAME: &'static str = "cfq";
+
+    fn honours(&self) -> Honours {
+        let shares = self.switches.effective().cgroup_groups;
+        Honours { shares, weights: BLKIO_WEIGHTS, priorities: true, ..Honours::NONE }
+    }
+
+    /// Without any change it is the CFQ of 2.6.25, which knows nothing of later ones.
+    fn build(&self) -> Scheduler {
+        if self.switches == Switches::NONE {
+            Scheduler::Cfq(Cfq::new(self))
+        } else {
+            Scheduler::RevisedCfq(RevisedCfq::new(self))
         }
     }
 }

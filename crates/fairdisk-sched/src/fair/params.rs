@@ -1,5 +1,9 @@
 //! What can be set.
 
+use super::Fair;
+use crate::family::Family;
+use crate::honours::{Honours, Nesting};
+use crate::registry::Scheduler;
 use fairdisk_core::{Instant, Span};
 
 /// The few settings of `fair`. What else it needs to know it measures, or is told of the device.
@@ -27,6 +31,29 @@ impl Default for FairParams {
             credit: Span::from_ms(20),
             expire: Span::from_ms(500),
         }
+    }
+}
+
+impl Family for FairParams {
+    const NAME: &'static str = "fair";
+
+    fn honours(&self) -> Honours {
+        Honours {
+            shares: true,
+            nesting: Nesting::Deep,
+            priorities: true,
+            idle: true,
+            floors: true,
+            ceilings: true,
+            bursts: true,
+            latency_targets: true,
+            costs: true,
+            ..Honours::NONE
+        }
+    }
+
+    fn build(&self) -> Scheduler {
+        Scheduler::Fair(Fair::new(self))
     }
 }
 

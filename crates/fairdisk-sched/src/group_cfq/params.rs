@@ -1,7 +1,11 @@
 //! What a revision of group-cfq is made of.
 
+use super::GroupCfq;
 use crate::cfq::CfqParams;
 use crate::cfq::jiffies::Jiffies;
+use crate::family::Family;
+use crate::honours::Honours;
+use crate::registry::Scheduler;
 use fairdisk_core::{Share, Span, WeightMap};
 
 /// What `wait_max` is if nothing else is said.
@@ -50,6 +54,18 @@ impl Default for GroupCfqParams {
             d3_unbounded_wait: true,
             wait_max: WAIT_MAX,
         }
+    }
+}
+
+impl Family for GroupCfqParams {
+    const NAME: &'static str = "group-cfq";
+
+    fn honours(&self) -> Honours {
+        Honours { shares: true, priorities: true, ..Honours::NONE }
+    }
+
+    fn build(&self) -> Scheduler {
+        Scheduler::GroupCfq(GroupCfq::new(self))
     }
 }
 

@@ -1,6 +1,10 @@
 //! What a revision of two-layer CFQ is made of.
 
+use super::TwoLayerCfq;
 use crate::cfq::CfqParams;
+use crate::family::Family;
+use crate::honours::Honours;
+use crate::registry::Scheduler;
 use fairdisk_core::{Span, WeightMap};
 
 /// What `wait_max` is if nothing else is said.
@@ -46,5 +50,17 @@ impl Default for TwoLayerParams {
             wait_max: WAIT_MAX,
             d4_nominal_turns: true,
         }
+    }
+}
+
+impl Family for TwoLayerParams {
+    const NAME: &'static str = "two-layer-cfq";
+
+    fn honours(&self) -> Honours {
+        Honours { shares: true, priorities: true, idle: true, ..Honours::NONE }
+    }
+
+    fn build(&self) -> Scheduler {
+        Scheduler::TwoLayerCfq(TwoLayerCfq::new(self))
     }
 }

@@ -9,6 +9,7 @@ use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::cfq::{CfqParams, Switches};
 use fairdisk_sched::group_cfq::GroupCfqParams;
 use fairdisk_sched::mclock::AtLimit;
+use fairdisk_sched::noop::NoopParams;
 use std::str::FromStr;
 
 /// Everything fixed before the first step.
@@ -23,7 +24,12 @@ pub(crate) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let (groups, tasks) = (Vec::new(), Vec::new());
-        Self { spec: SchedulerSpec::Noop, config: EngineConfig::default(), groups, tasks }
+        Self {
+            spec: SchedulerSpec::Noop(NoopParams),
+            config: EngineConfig::default(),
+            groups,
+            tasks,
+        }
     }
 }
 
