@@ -172,7 +172,7 @@ pub fn advise(
             rows.join(", ")
         ));
     };
-    plan.demand_one_rig("advice", "choose others with --arm")?;
+    plan.demand_one_rig("advice", "choose others with --arm and --row")?;
     let loaded = row.load.build(&plan.rig.host, false, &mut Prng::new(0));
     let (specs, wishes) = wish::wished(&loaded, wants)?;
     if wishes.is_empty() {

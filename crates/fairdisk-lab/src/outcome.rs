@@ -295,7 +295,7 @@ impl Outcome {
 }
 
 fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
-    let (arm, row) = (&plan.arms[ensemble.arm], &plan.rows[ensemble.row]);
+    let (arm, row) = plan.cell(ensemble.arm, ensemble.row);
     let runs = &ensemble.runs;
     let published = plan.published(&arm.name, &row.label);
     let n = runs.len().max(1) as f64;

@@ -1,6 +1,7 @@
 //! What will be run: every name of an experiment resolved, ready to be built seed by seed.
 
 mod alone;
+mod changed;
 mod configured;
 mod experiment_load;
 mod figures;
@@ -23,11 +24,12 @@ pub use setup::{GroupLabel, Load, Loaded, Obstacle, Setup, Written};
 
 use crate::catalog::device;
 use crate::catalog::error::{CatalogError, unknown};
-use crate::catalog::experiment::{Arm, Experiment, Published};
+use crate::catalog::experiment::{Arm, Experiment, Published, Row};
 use crate::catalog::library::{Kind, find};
 use crate::catalog::overrides::{Override, read};
-use crate::catalog::revision::{Revision, load as load_revision};
+use crate::catalog::revision::Revision;
 use crate::catalog::source::Source;
+use changed::{arms_in_row, in_row, plan_arms};
 use experiment_load::{ExperimentLoad, demand_apart};
 use fairdisk_core::Span;
 use std::sync::Arc;
@@ -85,6 +87,8 @@ pub struct PlannedRow {
     pub load: Arc<dyn Load>,
     /// How long a run of it lasts; `None`: until its tasks are done.
     pub duration: Option<Span>,
+    /// The arms about which it changes something, as they are in it.
+    own_arms: Vec<PlannedArm>,
 }
 
 /// The kind of file a plan was read from.
@@ -141,20 +145,27 @@ impl Plan {
         let experiment = read(&document, &scopes, &options.overrides, Experiment::parse)?;
         let device = options.device.as_ref().unwrap_or(&experiment.device);
         let whole = |seconds: f64| Span::from_ns((seconds * 1e9) as u64);
-        let rows = experiment.rows.iter().enumerate().map(|(row, entry)| PlannedRow {
-            label: entry.label.clone(),
-            load: Arc::new(ExperimentLoad {
-                experiment: experiment.clone(),
-                row,
-                document: Arc::clone(&document),
-            }),
-            duration: options.duration.or_else(|| experiment.duration_s(entry).map(whole)),
-        });
-        let rows = choose("row", &options.rows, rows.collect(), |row| &row.label)?;
+        let rig = Arc::new(Rig::load(device, &experiment.host, &options.overrides)?);
+        let chosen_arms = choose_arms(&experiment.arms, options)?;
+        let arms = plan_arms(&chosen_arms, options, &rig)?;
+        let plan_row = |(row, entry): (usize, &Row)| {
+            let own_arms = arms_in_row(entry, &chosen_arms, options, &rig)?;
+            let experiment = in_row(&experiment, &document, row, options)?;
+            for host in arms.iter().chain(&own_arms).map(|arm| &arm.rig.host).chain([&rig.host]) {
+                demand_apart(&experiment.volumes, host)
+                    .map_err(|wrong| Source::of(&document).wrong(wrong))?;
+            }
+            let duration = options.duration.or_else(|| experiment.duration_s(entry).map(whole));
+            let document = Arc::clone(&document);
+            let load = Arc::new(ExperimentLoad { experiment, row, document });
+            Ok(PlannedRow { label: entry.label.clone(), load, duration, own_arms })
+        };
+        let rows = experiment.rows.iter().enumerate().collect();
+        let rows = choose("row", &options.rows, rows, |(_, row)| &row.label)?;
+        let rows = rows.into_iter().map(plan_row).collect::<Result<Vec<_>, CatalogError>>()?;
         let ramp = whole(experiment.ramp_s);
         demand_measured(options, ramp, "`ramp_s`")?;
         demand_begun(options, &experiment, &rows)?;
-        let rig = Arc::new(Rig::load(device, &experiment.host, &options.overrides)?);
         let written = Experiment::parse(&document).ok();
         let is_as_long = |label: &str| {
             let planned = rows.iter().find(|row| row.label == label);
@@ -164,11 +175,6 @@ impl Plan {
                     && whole(written.ramp_s) == ramp
             })
         };
-        let arms = load_arms(&experiment.arms, options, &rig)?;
-        for host in arms.iter().map(|arm| &arm.rig.host).chain([&rig.host]) {
-            demand_apart(&experiment.volumes, host)
-                .map_err(|wrong| Source::of(&document).wrong(wrong))?;
-        }
         let published = comparable(experiment.published.clone(), is_as_long).into_iter();
         let published = published.map(|one| Figures::new(&experiment, one)).collect();
         let changes = experiment.published_changes.iter().cloned();
@@ -287,17 +293,14 @@ fn choose<T>(
     Ok(items.into_iter().filter(is_wanted).collect())
 }
 
-fn load_arms(
-    arms: &[Arm],
-    options: &Options,
-    rig: &Arc<Rig>,
-) -> Result<Vec<PlannedArm>, CatalogError> {
+/// The arms that are run.
+fn choose_arms(arms: &[Arm], options: &Options) -> Result<Vec<Arm>, CatalogError> {
     let mut arms = choose("arm", &options.arms, arms.to_vec(), |arm| &arm.name)?;
     if !options.schedulers.is_empty() {
         let chosen = options.schedulers.iter().flat_map(|scheduler| with(scheduler, &arms));
         arms = chosen.collect();
     }
-    plan_arms(&arms, options, rig)
+    Ok(arms)
 }
 
 /// The arms that have this scheduler; if there are none, one of its own.
@@ -309,105 +312,4 @@ fn with(scheduler: &str, arms: &[Arm]) -> Vec<Arm> {
     let ionice = arms.iter().all(|arm| arm.ionice);
     let (name, scheduler) = (scheduler.to_owned(), scheduler.to_owned());
     vec![Arm { ionice, ..Arm::new(name, scheduler) }]
-}
-
-fn plan_arms(
-    arms: &[Arm],
-    options: &Options,
-    rig: &Arc<Rig>,
-) -> Result<Vec<PlannedArm>, CatalogError> {
-    let own = |arm: &Arm| {
-        let overrides = arm.overrides();
-        overrides.map_err(|(_, message)| CatalogError::option(&arm.name, message))
-    };
-    let own = arms.iter().map(own).collect::<Result<Vec<_>, _>>()?;
-    let rigs = arms.iter().zip(&own).map(|(arm, own)| own_rig(arm, own, options, rig));
-    let rigs = rigs.collect::<Result<Vec<_>, _>>()?;
-    let schedulers: Vec<&str> = arms.iter().map(|arm| arm.scheduler.as_str()).collect();
-    let overrides = for_each_scheduler(&schedulers, own, &options.overrides)?;
-    arms.iter()
-        .zip(&overrides)
-        .zip(rigs)
-        .map(|((arm, overrides), rig)| {
-            let revision = load_revision(&arm.scheduler, overrides)?;
-            let Arm { name, scheduler, ionice, priorities, set, .. } = arm.clone();
-            Ok(PlannedArm { name, asked: scheduler, set, ionice, priorities, revision, rig })
-        })
-        .collect()
-}
-
-/// What an arm runs on: the experiment's disk and machine, unless it changes something about them.
-/// `own` is what it changes; what the caller changes counts after that.
-fn own_rig(
-    arm: &Arm,
-    own: &[Override],
-    options: &Options,
-    common: &Arc<Rig>,
-) -> Result<Arc<Rig>, CatalogError> {
-    if !arm.has_own_rig() {
-        return Ok(Arc::clone(common));
-    }
-    let device = options.device.as_ref().or(arm.device.as_ref()).unwrap_or(&common.device_id);
-    let host = arm.host.as_ref().unwrap_or(&common.host_name);
-    let overrides: Vec<Override> = own.iter().chain(&options.overrides).cloned().collect();
-    let rig = Rig::load(device, host, &overrides);
-    rig.map(Arc::new).map_err(|CatalogError { path, message, .. }| {
-        let change = path.strip_prefix("--set ").unwrap_or(&path);
-        let message =
-            format!("{change}: {message} (on device `{device}`; leave it out with --arm)");
-        CatalogError::option(&format!("arm `{}`", arm.name), message)
-    })
-}
-
-/// Which overrides each of the schedulers can take. One that a scheduler has no key for is meant
-/// for the others; if none of them has the key, that is an error. `taken` is what each has already.
-fn for_each_scheduler(
-    schedulers: &[&str],
-    mut taken: Vec<Vec<Override>>,
-    overrides: &[Override],
-) -> Result<Vec<Vec<Override>>, CatalogError> {
-    let mut refusals: Vec<Option<CatalogError>> = vec![None; overrides.len()];
-    let mut used = vec![false; overrides.len()];
-    for (scheduler, taken) in schedulers.iter().zip(&mut taken) {
-        let refused = take(scheduler, taken, overrides);
-        for (at, refusal) in refused.into_iter().enumerate() {
-            used[at] |= refusal.is_none();
-            // Who has the key knows best what is wrong with the value.
-            let known = refusals[at].take_if(|earlier| !earlier.is_about_a_name());
-            refusals[at] = known.or(refusal);
-        }
-    }
-    let mut unused = refusals.into_iter().zip(used).filter(|(_, used)| !used);
-    unused.find_map(|(refusal, _)| refusal).map_or(Ok(taken), Err)
-}
-
-/// Gives a scheduler those of the changes that it can have, and answers why it cannot have the
-/// others. Values that are bound by each other, such as a least and a most, can be changed together
-/// whichever is written first.
-fn take(
-    scheduler: &str,
-    taken: &mut Vec<Override>,
-    overrides: &[Override],
-) -> Vec<Option<CatalogError>> {
-    let mut refusals: Vec<Option<CatalogError>> = vec![None; overrides.len()];
-    let mut open: Vec<usize> = (0..overrides.len()).collect();
-    let own = std::mem::take(taken);
-    loop {
-        let left = open.len();
-        open.retain(|&at| {
-            let with: Vec<Override> = own.iter().chain([&overrides[at]]).cloned().collect();
-            let all = [with.as_slice(), taken.as_slice()].concat();
-            refusals[at] = load_revision(scheduler, &all).err();
-            if refusals[at].is_none() {
-                taken.push(overrides[at].clone());
-            }
-            refusals[at].is_some()
-        });
-        if open.len() == left {
-            break;
-        }
-    }
-    let can = overrides.iter().zip(&refusals).filter(|(_, refusal)| refusal.is_none());
-    *taken = own.into_iter().chain(can.map(|(change, _)| change.clone())).collect();
-    refusals
 }

@@ -402,7 +402,8 @@ pub fn run_plans(
                 return;
             }
             let plan = plans[plan];
-            let result = run_once(plan, &plan.arms[arm], &plan.rows[row], seed, stop);
+            let (arm, row) = plan.cell(arm, row);
+            let result = run_once(plan, arm, row, seed, stop);
             if stop.load(Ordering::Relaxed) {
                 return;
             }

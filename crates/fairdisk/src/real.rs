@@ -76,7 +76,8 @@ pub(crate) fn plan(
 ) -> Result<Plan, Failure> {
     if modelled {
         let plan = load(options)?;
-        if let Some(arm) = plan.arms.iter().find(|arm| arm.rig.array != Array::SINGLE) {
+        let cells = plan.rows.iter().flat_map(|row| plan.arms.iter().map(|arm| row.arm(arm)));
+        if let Some(arm) = cells.into_iter().find(|arm| arm.rig.array != Array::SINGLE) {
             return Err(several(&arm.rig));
         }
         return Ok(plan);
@@ -86,10 +87,12 @@ pub(crate) fn plan(
     let one = Override::parse("device.depth=1").map_err(Failure::BadInput)?;
     options.overrides.insert(0, one);
     let mut plan = load(&options)?;
-    plan.demand_one_rig("a real file", "choose others with --arm").map_err(Failure::BadInput)?;
+    plan.demand_one_rig("a real file", CHOOSE).map_err(Failure::BadInput)?;
     plan.rename_device(NO_MODEL);
     Ok(plan)
 }
+
+const CHOOSE: &str = "choose others with --arm and --row";
 
 /// A real run has one file for its disk.
 fn several(rig: &Rig) -> Failure {
@@ -217,7 +220,8 @@ fn end(length: Option<Span>, report: &ShellReport) -> RunEnd {
 }
 
 fn setup(plan: &Plan, (arm, row): (usize, usize)) -> Result<Setup, Failure> {
-    Ok(plan.setup(&plan.arms[arm], &plan.rows[row], 0)?)
+    let (arm, row) = plan.cell(arm, row);
+    Ok(plan.setup(arm, row, 0)?)
 }
 
 const fn seconds(span: Span) -> u64 {

@@ -85,7 +85,7 @@ impl<'a> Between<'a> {
 
     fn arm(&self, plan: &Plan, set: FactorSet) -> Result<PlannedArm, CatalogError> {
         let revision: Revision = self.difference.revision(set)?;
-        Ok(PlannedArm { revision, ..plan.arms[0].clone() })
+        Ok(PlannedArm { revision, ..plan.rows[0].arm(&plan.arms[0]).clone() })
     }
 
     /// The plan of a mixture, if it has one of its own.

@@ -4,6 +4,7 @@
 mod check;
 mod published;
 mod quantity;
+mod set;
 mod tasks;
 
 pub use published::{Bound, Published, PublishedChange};
@@ -12,7 +13,7 @@ pub use tasks::{Defaults, OpMix, Task, TaskAdvice, TaskOrder, Tasks};
 
 use super::error::CatalogError;
 use super::library::{Document, beside};
-use super::overrides::Override;
+use super::overrides::{Override, read};
 use super::source::Source;
 use fairdisk_core::{Qos, Rates, Span, Weight};
 use serde::Deserialize;
@@ -212,9 +213,21 @@ pub struct Row {
     pub groups: Vec<Group>,
     /// Its tasks.
     pub tasks: Vec<Tasks>,
+    /// What it changes about schedulers, each as `KEY=VALUE`, and about the disk, the machine or
+    /// the volumes, each as `device.KEY=VALUE`, `host.KEY=VALUE` or `volume.KEY=VALUE`.
+    #[serde(default)]
+    pub set: Vec<String>,
 }
 
 impl Row {
+    /// What it changes about schedulers, the disk, the machine and the volumes.
+    ///
+    /// # Errors
+    /// The first change that is none: its number and why.
+    pub fn overrides(&self) -> Result<Vec<Override>, (usize, String)> {
+        set::read(&self.set, "a row", &set::OF_ROW)
+    }
+
     /// The names of its tasks that are reported by themselves.
     pub fn task_names(&self) -> impl Iterator<Item = &str> {
         self.tasks.iter().filter_map(|tasks| tasks.name.as_deref())
@@ -259,10 +272,10 @@ impl Arm {
         }
     }
 
-    /// Whether it changes the disk or the machine.
-    pub(crate) fn has_own_rig(&self) -> bool {
-        let is_of_rig = |set: &String| is_of_rig(set);
-        self.device.is_some() || self.host.is_some() || self.set.iter().any(is_of_rig)
+    /// Whether it has a disk or a machine of its own where this is changed.
+    pub(crate) fn has_own_rig(&self, changes: &[Override]) -> bool {
+        let is_of_rig = |change: &Override| ["device", "host"].contains(&change.scope());
+        self.device.is_some() || self.host.is_some() || changes.iter().any(is_of_rig)
     }
 
     /// What it changes about the scheduler, the disk and the machine.
@@ -270,26 +283,8 @@ impl Arm {
     /// # Errors
     /// The first change that is none: its number and why.
     pub fn overrides(&self) -> Result<Vec<Override>, (usize, String)> {
-        let read = |(at, set): (usize, &String)| {
-            if !set.contains('=') {
-                return Err((at, format!("{set}: expected KEY=VALUE, as in cfq.slice_idle_ms=0")));
-            }
-            if let Some(rest) = set.trim_start().strip_prefix("scheduler.") {
-                return Err((at, format!("{set}: in an arm that is `{rest}`")));
-            }
-            let set = if is_of_rig(set) { set.clone() } else { format!("scheduler.{set}") };
-            Override::parse(&set).map_err(|message| (at, message))
-        };
-        let overrides: Vec<Override> =
-            self.set.iter().enumerate().map(read).collect::<Result<_, _>>()?;
-        Override::demand_once(&overrides)?;
-        Ok(overrides)
+        set::read(&self.set, "an arm", &set::OF_ARM)
     }
-}
-
-/// Whether a change is one of the disk or of the machine.
-fn is_of_rig(set: &str) -> bool {
-    set.trim_start().starts_with("device.") || set.trim_start().starts_with("host.")
 }
 
 impl Experiment {
@@ -307,9 +302,39 @@ impl Experiment {
         for name in [&mut experiment.device, &mut experiment.host].into_iter().chain(of_arms) {
             *name = beside(&document.path, name);
         }
-        let checked = check::check(&experiment, &document.id);
+        let checked = check::check(&experiment, &document.id)
+            .and_then(|()| check::check_rows_set(&experiment, document));
         checked.map_err(|wrong| source.wrong(wrong))?;
         Ok(experiment)
+    }
+
+    /// The experiment as it is for a row that changes something about the volumes.
+    ///
+    /// # Errors
+    /// What of `changes` cannot be.
+    pub(crate) fn parse_for_row(
+        document: &Document,
+        row: usize,
+        changes: &[Override],
+    ) -> Result<Self, CatalogError> {
+        let parse = |document: &Document| {
+            let source = Source::of(document);
+            let whole: Self = source.parse()?;
+            let checked = check::check(&whole.of_row(row), &document.id);
+            checked.map_err(|wrong| source.wrong(wrong))?;
+            Ok(whole)
+        };
+        read(document, &["experiment", "volume"], changes, parse)
+    }
+
+    /// The same with one of its rows alone.
+    fn of_row(&self, at: usize) -> Self {
+        let mut one = self.clone();
+        one.rows = vec![self.rows[at].clone()];
+        let label = &one.rows[0].label;
+        one.published.retain(|published| published.row == *label);
+        one.published_changes.retain(|change| change.row == *label);
+        one
     }
 
     /// The groups of a row.

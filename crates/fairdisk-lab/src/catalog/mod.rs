@@ -11,5 +11,6 @@ pub mod library;
 pub mod overrides;
 mod pair;
 pub mod revision;
+pub(crate) mod schedulers;
 pub mod source;
 mod text;

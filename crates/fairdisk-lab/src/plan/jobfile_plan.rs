@@ -4,8 +4,8 @@ use super::jobfile_load::JobFileLoad;
 use super::jobfile_notes::notes;
 use super::setup::partition_sectors;
 use super::{
-    DEFAULT_SEEDS, Options, Plan, PlannedArm, PlannedRow, Rig, Spec, choose, demand_measured,
-    plan_arms,
+    DEFAULT_SEEDS, Options, Plan, PlannedArm, PlannedRow, Rig, Spec, changed::plan_arms, choose,
+    demand_measured,
 };
 use crate::catalog::error::CatalogError;
 use crate::catalog::experiment::Arm;
@@ -53,7 +53,7 @@ impl Plan {
             return Err(CatalogError { path: name.to_owned(), line: 0, message });
         }
         let (label, duration) = ("jobs".to_owned(), options.duration);
-        let row = PlannedRow { label, load: Arc::new(load), duration };
+        let row = PlannedRow { label, load: Arc::new(load), duration, own_arms: Vec::new() };
         let title = jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>().join(", ");
         Ok(Self {
             spec: Spec::JobFile,

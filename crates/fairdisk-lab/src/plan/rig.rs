@@ -59,19 +59,19 @@ impl Plan {
         self.arms.iter_mut().for_each(|arm| arm.rig = Arc::clone(&self.rig));
     }
 
-    /// Demands that all arms run on the plan's disk and machine, which `what` needs; `remedy` says
-    /// what to do about others.
+    /// Demands that all arms run on the plan's disk and machine in all rows, which `what` needs;
+    /// `remedy` says what to do about others.
     ///
     /// # Errors
-    /// The first arm that has its own.
+    /// The first arm that has its own, or the first row that changes something.
     pub fn demand_one_rig(&self, what: &str, remedy: &str) -> Result<(), String> {
-        match self.arms.iter().find(|arm| !Arc::ptr_eq(&arm.rig, &self.rig)) {
-            None => Ok(()),
-            Some(arm) => Err(format!(
-                "arm `{}` of {} changes the disk or the machine, and {what} needs the same for \
-                 all; {remedy}",
-                arm.name, self.id
-            )),
-        }
+        let arm = self.arms.iter().find(|arm| !Arc::ptr_eq(&arm.rig, &self.rig));
+        let arm = arm.map(|arm| format!("arm `{}` of {} changes", arm.name, self.id));
+        let row = self.rows.iter().find(|row| !row.own_arms.is_empty());
+        let row = row.map(|row| format!("`set` of row `{}` of {} may change", row.label, self.id));
+        arm.or(row).map_or(Ok(()), |who| {
+            let why = format!("{what} needs the same for all; {remedy}");
+            Err(format!("{who} the disk or the machine, and {why}"))
+        })
     }
 }

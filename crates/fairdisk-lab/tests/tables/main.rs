@@ -4,6 +4,7 @@
 mod figures;
 mod links;
 mod rigs;
+mod rows;
 mod tasks;
 
 use fairdisk_core::Prng;

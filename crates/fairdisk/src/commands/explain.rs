@@ -140,6 +140,7 @@ fn retell(
     let (Some(arm), Some(row)) = (plan.arms.first(), plan.rows.first()) else {
         return Err(Failure::BadInput(format!("{} has nothing to run", plan.id)));
     };
+    let arm = row.arm(arm);
     if arm.rig.array.disks > 1 {
         return Err(Failure::BadInput(format!(
             "device `{}` is {} disks, each with the same load; explain follows the requests of one: \

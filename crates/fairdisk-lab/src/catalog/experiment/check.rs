@@ -1,6 +1,7 @@
 //! What an experiment file must keep to beyond its form: names that stand for something and are
 //! given once, and values that can be run.
 
+mod changes;
 mod columns;
 mod groups;
 mod links;
@@ -10,13 +11,11 @@ mod volumes;
 
 use super::{Arm, Experiment, Group, Row, Tasks, Until};
 use crate::catalog::allowed::{Wrong, demand, demand_in};
-use crate::catalog::device;
-use crate::catalog::error::{CatalogError, unknown};
-use crate::catalog::host::Host;
+use crate::catalog::error::unknown;
 use crate::catalog::library::{Kind, check_id, find};
-use crate::catalog::overrides::Override;
-use crate::catalog::revision::load as load_revision;
 use crate::catalog::text::{check_line, check_text};
+use changes::check_changes;
+pub(super) use changes::check_rows_set;
 use groups::check_groups;
 use links::check_links;
 use published::{check_published, check_published_change};
@@ -155,29 +154,6 @@ fn check_priorities(experiment: &Experiment, path: &str, arm: &Arm) -> Result<()
     }
     let mut each = priorities.iter().enumerate();
     each.try_for_each(|(at, one)| demand_in(0..=7, &format!("{path}.{at}"), Some(*one), "0 to 7"))
-}
-
-/// What an arm changes about its scheduler, the disk and the machine.
-fn check_changes(experiment: &Experiment, path: &str, arm: &Arm) -> Result<(), Wrong> {
-    let load = |overrides: &[Override]| {
-        load_revision(&arm.scheduler, overrides)?;
-        if arm.has_own_rig() {
-            device::load(arm.device.as_ref().unwrap_or(&experiment.device), overrides)?;
-            Host::load(arm.host.as_ref().unwrap_or(&experiment.host), overrides)?;
-        }
-        Ok::<(), CatalogError>(())
-    };
-    let wrong = |at: usize, message: String| {
-        let message = message.replace("--set scheduler.", "").replace("--set ", "");
-        (format!("{path}.{at}"), format!("arm `{}`: {message}", arm.name))
-    };
-    let overrides = arm.overrides().map_err(|(at, message)| wrong(at, message))?;
-    let Err(whole) = load(&overrides) else { return Ok(()) };
-    // Together they are refused: by the first that cannot be with those before it.
-    for at in 0..overrides.len() {
-        load(&overrides[..=at]).map_err(|error| wrong(at, error.to_string()))?;
-    }
-    Err((path.to_owned(), whole.to_string()))
 }
 
 /// Levels in an experiment without an arm that uses them are hardly meant.

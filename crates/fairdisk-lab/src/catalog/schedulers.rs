@@ -1,0 +1,58 @@
+//! Which changes which of several schedulers can have.
+
+use super::error::CatalogError;
+use super::overrides::Override;
+use super::revision::load as load_revision;
+
+/// Which overrides each of the schedulers can take. One that a scheduler has no key for is meant
+/// for the others; if none of them has the key, that is an error. `taken` is what each has already.
+pub(crate) fn for_each_scheduler(
+    schedulers: &[&str],
+    mut taken: Vec<Vec<Override>>,
+    overrides: &[Override],
+) -> Result<Vec<Vec<Override>>, CatalogError> {
+    let mut refusals: Vec<Option<CatalogError>> = vec![None; overrides.len()];
+    let mut used = vec![false; overrides.len()];
+    for (scheduler, taken) in schedulers.iter().zip(&mut taken) {
+        let refused = take(scheduler, taken, overrides);
+        for (at, refusal) in refused.into_iter().enumerate() {
+            used[at] |= refusal.is_none();
+            // Who has the key knows best what is wrong with the value.
+            let known = refusals[at].take_if(|earlier| !earlier.is_about_a_name());
+            refusals[at] = known.or(refusal);
+        }
+    }
+    let mut unused = refusals.into_iter().zip(used).filter(|(_, used)| !used);
+    unused.find_map(|(refusal, _)| refusal).map_or(Ok(taken), Err)
+}
+
+/// Gives a scheduler those of the changes that it can have, and answers why it cannot have the
+/// others. Values that are bound by each other, such as a least and a most, can be changed together
+/// whichever is written first.
+pub(crate) fn take(
+    scheduler: &str,
+    taken: &mut Vec<Override>,
+    overrides: &[Override],
+) -> Vec<Option<CatalogError>> {
+    let mut refusals: Vec<Option<CatalogError>> = vec![None; overrides.len()];
+    let mut open: Vec<usize> = (0..overrides.len()).collect();
+    let own = std::mem::take(taken);
+    loop {
+        let left = open.len();
+        open.retain(|&at| {
+            let with: Vec<Override> = own.iter().chain([&overrides[at]]).cloned().collect();
+            let all = [with.as_slice(), taken.as_slice()].concat();
+            refusals[at] = load_revision(scheduler, &all).err();
+            if refusals[at].is_none() {
+                taken.push(overrides[at].clone());
+            }
+            refusals[at].is_some()
+        });
+        if open.len() == left {
+            break;
+        }
+    }
+    let can = overrides.iter().zip(&refusals).filter(|(_, refusal)| refusal.is_none());
+    *taken = own.into_iter().chain(can.map(|(change, _)| change.clone())).collect();
+    refusals
+}

@@ -1,0 +1,133 @@
+//! What arms and rows change about the scheduler, the disk and the machine. What a row changes
+//! counts after what an arm does, what the caller changes after both.
+
+use super::{Options, Plan, PlannedArm, PlannedRow, Rig};
+use crate::catalog::error::CatalogError;
+use crate::catalog::experiment::{Arm, Experiment, Row};
+use crate::catalog::library::Document;
+use crate::catalog::overrides::Override;
+use crate::catalog::revision::load as load_revision;
+use crate::catalog::schedulers::{for_each_scheduler, take};
+use std::sync::Arc;
+
+impl PlannedRow {
+    /// An arm as it is in this row.
+    #[must_use]
+    pub fn arm<'a>(&'a self, arm: &'a PlannedArm) -> &'a PlannedArm {
+        self.own_arms.iter().find(|own| own.name == arm.name).unwrap_or(arm)
+    }
+}
+
+impl Plan {
+    /// The arm and the row at these places, the arm as it is in the row.
+    #[must_use]
+    pub fn cell(&self, arm: usize, row: usize) -> (&PlannedArm, &PlannedRow) {
+        let row = &self.rows[row];
+        (row.arm(&self.arms[arm]), row)
+    }
+}
+
+/// These arms, changed as the caller says.
+pub(super) fn plan_arms(
+    arms: &[Arm],
+    options: &Options,
+    rig: &Arc<Rig>,
+) -> Result<Vec<PlannedArm>, CatalogError> {
+    let own = arms.iter().map(changes_of).collect::<Result<Vec<_>, _>>()?;
+    let of_arm = |arm: &Arm| format!("arm `{}`", arm.name);
+    let rigs = arms.iter().zip(&own).map(|(arm, own)| {
+        own_rig(arm, own, options, rig).map_err(|(change, message)| {
+            let message = format!("{change}: {message}; leave it out with --arm)");
+            CatalogError::option(&of_arm(arm), message)
+        })
+    });
+    let rigs = rigs.collect::<Result<Vec<_>, _>>()?;
+    let schedulers: Vec<&str> = arms.iter().map(|arm| arm.scheduler.as_str()).collect();
+    let overrides = for_each_scheduler(&schedulers, own, &options.overrides)?;
+    let arms = arms.iter().zip(&overrides).zip(rigs);
+    arms.map(|((arm, overrides), rig)| planned(arm, overrides, rig)).collect()
+}
+
+/// These arms as they are in a row, if it changes something about them.
+pub(super) fn arms_in_row(
+    row: &Row,
+    arms: &[Arm],
+    options: &Options,
+    rig: &Arc<Rig>,
+) -> Result<Vec<PlannedArm>, CatalogError> {
+    let of_row = |message| CatalogError::option(&format!("row `{}`", row.label), message);
+    let changes = row.overrides().map_err(|(_, message)| of_row(message))?;
+    if changes.iter().all(|change| change.scope() == "volume") {
+        return Ok(Vec::new());
+    }
+    let in_row = |arm: &Arm| {
+        let mut own = changes_of(arm)?;
+        // What this scheduler has no key for is meant for others.
+        let refused = take(&arm.scheduler, &mut own, &changes);
+        if let Some(error) = refused.into_iter().flatten().find(|it| !it.is_about_a_name()) {
+            return Err(of_row(format!("arm `{}`: {error}", arm.name)));
+        }
+        let rig = own_rig(arm, &own, options, rig).map_err(|(change, message)| {
+            of_row(format!(
+                "{change}: {message}, under arm `{}`; leave it out with --row)",
+                arm.name
+            ))
+        })?;
+        take(&arm.scheduler, &mut own, &options.overrides);
+        planned(arm, &own, rig)
+    };
+    arms.iter().map(in_row).collect()
+}
+
+/// The experiment as it is in a row.
+pub(super) fn in_row(
+    experiment: &Experiment,
+    document: &Document,
+    row: usize,
+    options: &Options,
+) -> Result<Experiment, CatalogError> {
+    let entry = &experiment.rows[row];
+    let mut changes = entry.overrides().unwrap_or_default();
+    changes.retain(|change| change.scope() == "volume");
+    if changes.is_empty() {
+        return Ok(experiment.clone());
+    }
+    changes.extend_from_slice(&options.overrides);
+    Experiment::parse_for_row(document, row, &changes).map_err(|error| {
+        let change = error.path.strip_prefix("--set ").unwrap_or(&error.path);
+        let message = format!("{change}: {}; leave it out with --row", error.message);
+        CatalogError::option(&format!("row `{}`", entry.label), message)
+    })
+}
+
+fn planned(arm: &Arm, overrides: &[Override], rig: Arc<Rig>) -> Result<PlannedArm, CatalogError> {
+    let revision = load_revision(&arm.scheduler, overrides)?;
+    let Arm { name, scheduler, ionice, priorities, set, .. } = arm.clone();
+    Ok(PlannedArm { name, asked: scheduler, set, ionice, priorities, revision, rig })
+}
+
+fn changes_of(arm: &Arm) -> Result<Vec<Override>, CatalogError> {
+    arm.overrides().map_err(|(_, message)| CatalogError::option(&arm.name, message))
+}
+
+/// What an arm runs on: the common disk and machine, unless it or `own`, its changes, say something
+/// else. What the caller changes counts after that. An error is a change, and why it cannot be.
+fn own_rig(
+    arm: &Arm,
+    own: &[Override],
+    options: &Options,
+    common: &Arc<Rig>,
+) -> Result<Arc<Rig>, (String, String)> {
+    if !arm.has_own_rig(own) {
+        return Ok(Arc::clone(common));
+    }
+    let device = options.device.as_ref().or(arm.device.as_ref()).unwrap_or(&common.device_id);
+    let host = arm.host.as_ref().unwrap_or(&common.host_name);
+    let overrides: Vec<Override> = own.iter().chain(&options.overrides).cloned().collect();
+    Rig::load(device, host, &overrides).map(Arc::new).map_err(
+        |CatalogError { path, message, .. }| {
+            let change = path.strip_prefix("--set ").unwrap_or(&path);
+            (change.to_owned(), format!("{message} (on device `{device}`"))
+        },
+    )
+}
