@@ -122,6 +122,11 @@ impl Elevator for RevisedCfq {
         self.state.merged(request, how);
     }
 
+    fn displaced(&mut self, now: Instant, moved: RequestId) -> Option<RequestId> {
+        let now = self.state.ticker.now(now);
+        self.state.displaced(now, moved)
+    }
+
     fn drain(&mut self, now: Instant) -> Option<RequestId> {
         let now = self.state.ticker.now(now);
         self.state.drain(now)

@@ -4,6 +4,7 @@
 use super::state::State;
 use crate::cfq::jiffies::Jiffies;
 use crate::cfq::pending::Choice;
+use crate::cfq::requests::Rq;
 use fairdisk_core::{Merge, Request, RequestId};
 
 impl State {
@@ -18,8 +19,7 @@ impl State {
         let index = request.id.0;
         self.requests.insert(request, queue, context);
         self.tasks[context].requests += 1;
-        // Of two at one position the older goes straight to the device. (A front merge can bring
-        // two to one position as well; those stay, and the older is found first.)
+        // Of two at one position the older goes straight to the device.
         let alias = self.requests.at_position(&self.queues[queue].pending, request.start);
         if let Some(alias) = alias {
             self.hand_over(now, alias);
@@ -94,5 +94,15 @@ impl State {
                 self.requests.absorbed(pending, index, arrived, was_next, quirks);
             }
         }
+    }
+
+    /// A front merge may have brought a request to the position of another one of its queue: the
+    /// older goes straight to the device then, too.
+    pub(super) fn displaced(&mut self, now: Jiffies, moved: RequestId) -> Option<RequestId> {
+        let Rq { queue, start, .. } = self.requests[moved.0];
+        let pending = &self.queues[queue].pending;
+        let older = self.requests.at_position(pending, start).filter(|at| *at != moved.0)?;
+        self.hand_over(now, older);
+        Some(RequestId(older))
     }
 }
