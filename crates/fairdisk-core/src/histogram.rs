@@ -13,6 +13,8 @@ pub struct Histogram {
     counts: Vec<u64>,
     total: u64,
     sum_ns: u64,
+    squares_ns2: u128,
+    min: Span,
     max: Span,
 }
 
@@ -26,7 +28,14 @@ impl Histogram {
     /// An empty histogram. Its memory is allocated here, once.
     #[must_use]
     pub fn new() -> Self {
-        Self { counts: alloc::vec![0; BUCKETS], total: 0, sum_ns: 0, max: Span::ZERO }
+        Self {
+            counts: alloc::vec![0; BUCKETS],
+            total: 0,
+            sum_ns: 0,
+            squares_ns2: 0,
+            min: Span::MAX,
+            max: Span::ZERO,
+        }
     }
 
     /// Counts one span.
@@ -35,6 +44,9 @@ impl Histogram {
         self.counts[bucket(span.as_ns())] += 1;
         self.total += 1;
         self.sum_ns = self.sum_ns.saturating_add(span.as_ns());
+        let ns = u128::from(span.as_ns());
+        self.squares_ns2 = self.squares_ns2.saturating_add(ns * ns);
+        self.min = self.min.min(span);
         self.max = self.max.max(span);
     }
 
@@ -48,6 +60,18 @@ impl Histogram {
     #[must_use]
     pub const fn max(&self) -> Span {
         self.max
+    }
+
+    /// The shortest span counted; zero when empty.
+    #[must_use]
+    pub const fn min(&self) -> Span {
+        if self.total == 0 { Span::ZERO } else { self.min }
+    }
+
+    /// The squares of all spans together, in square nanoseconds.
+    #[must_use]
+    pub const fn squares_ns2(&self) -> u128 {
+        self.squares_ns2
     }
 
     /// All spans together.
@@ -83,6 +107,8 @@ impl Histogram {
         }
         self.total += other.total;
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.squares_ns2 = self.squares_ns2.saturating_add(other.squares_ns2);
+        self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
     }
 }
@@ -135,5 +161,8 @@ mod tests {
         let p50 = histogram.quantile(500).as_ms();
         assert!((500..=532).contains(&p50), "{p50}");
         assert_eq!(histogram.quantile(1000), Span::from_ms(1000));
+        assert_eq!((histogram.min(), Histogram::new().min()), (Span::from_ms(1), Span::ZERO));
+        // 1 + 4 + … + 1000000 square milliseconds.
+        assert_eq!(histogram.squares_ns2(), 333_833_500 * 1_000_000_000_000);
     }
 }

@@ -1,6 +1,7 @@
 //! What an experiment came to: means and spreads beside the published figures.
 
 mod change;
+mod directions;
 mod figure;
 mod html;
 mod json;
@@ -8,6 +9,7 @@ mod score;
 mod table;
 
 pub use change::ChangeOutcome;
+pub use directions::{Amount, Directions};
 pub use figure::FigureOutcome;
 pub use html::to_html;
 pub(crate) use json::latency_ms;
@@ -166,6 +168,8 @@ pub struct GroupOutcome {
     pub read_share: Option<f64>,
     /// Latencies of all seeds.
     pub latency: Histogram,
+    /// Reads and writes by themselves.
+    pub directions: Directions,
     /// How often a task had to wait for a request slot.
     pub slot_waits: f64,
     /// The longest a request waited for the disk, in ms; one that still waits at the end counts.
@@ -196,6 +200,7 @@ impl GroupOutcome {
                 time_share: one.time_share + other.time_share,
                 read_share: (ios > 0.0).then(|| (reads(&one) + reads(&other)) / ios),
                 latency,
+                directions: one.directions.with(&other.directions),
                 slot_waits: one.slot_waits + other.slot_waits,
                 wait_max_ms: one.wait_max_ms.max(other.wait_max_ms),
                 name: one.name,
@@ -236,6 +241,8 @@ pub struct TaskOutcome {
     pub mb_per_s: Spread,
     /// Latencies of all seeds.
     pub latency: Histogram,
+    /// Reads and writes by themselves.
+    pub directions: Directions,
     /// Whether it came to its end in every run.
     pub finished: bool,
     /// Whether it has one of its own.
@@ -412,8 +419,9 @@ fn group(
             sum(&|group| group.device_time.as_ns()),
             runs.iter().map(busy).sum::<f64>(),
         ),
-        read_share: (ios > 0.0).then(|| sum(&|group| group.reads) / ios),
+        read_share: (ios > 0.0).then(|| sum(&|group| group.read.ios) / ios),
         latency,
+        directions: Directions::of(runs.iter().map(find).map(|it| [&it.read, &it.write])),
         slot_waits: sum(&|group| group.slot_waits) / n,
         wait_max_ms: wait_max as f64 / 1e6,
         published: None,
@@ -448,6 +456,7 @@ fn tasks(plan: &Plan, ensemble: &Ensemble, figures: Option<&Figures>) -> Vec<Tas
             seconds: Spread::of(&seconds),
             mb_per_s: Spread::of(&rates),
             latency,
+            directions: Directions::of(runs.iter().map(|task| [&task.read, &task.write])),
             finished,
             has_end,
             published_mb_per_s: rate.and_then(|published| published.mb_per_s(at)),

@@ -12,6 +12,7 @@ use crate::plan::{GroupNumbers, Obstacle, Plan, PlannedArm, PlannedRow, Setup};
 use fairdisk_core::{GroupId, Histogram, Instant, Prng, Span};
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::Device as _;
+use fairdisk_sim::machine::OpTally;
 use fairdisk_sim::{Machine, TaskReport, World};
 use ramp::demand_left;
 use std::collections::BTreeMap;
@@ -31,22 +32,36 @@ pub struct TaskRun {
     pub bytes: u64,
     /// From system call to return.
     pub latency: Histogram,
+    /// Reads.
+    pub read: OpTally,
+    /// Writes.
+    pub write: OpTally,
     /// How long it ran, of several the longest.
     pub elapsed: Span,
+    /// How long each of them ran.
+    pub each: Vec<Span>,
     /// Whether all came to their end.
     pub finished: bool,
 }
 
 impl TaskRun {
     fn of(reports: &[&TaskReport], until: Instant) -> Self {
-        let elapsed = reports.iter().map(|report| report.elapsed(until));
+        let each: Vec<Span> = reports.iter().map(|report| report.elapsed(until)).collect();
+        let (mut read, mut write) = (OpTally::default(), OpTally::default());
+        for report in reports {
+            read.add(&report.per_op.read);
+            write.add(&report.per_op.write);
+        }
         let mut latency = Histogram::new();
         reports.iter().for_each(|report| report.add_latencies(&mut latency));
         Self {
             latency,
             ios: reports.iter().map(|report| report.ios).sum(),
             bytes: reports.iter().map(|report| report.bytes).sum(),
-            elapsed: elapsed.max().unwrap_or(Span::ZERO),
+            read,
+            write,
+            elapsed: each.iter().copied().max().unwrap_or(Span::ZERO),
+            each,
             finished: reports.iter().all(|report| report.finished.is_some() && !report.cut_off),
         }
     }
@@ -54,16 +69,16 @@ impl TaskRun {
 
 impl TaskRun {
     /// With what others did that are reported with it.
-    fn with(self, other: Self) -> Self {
-        let mut latency = self.latency;
-        latency.merge(&other.latency);
-        Self {
-            latency,
-            ios: self.ios + other.ios,
-            bytes: self.bytes + other.bytes,
-            elapsed: self.elapsed.max(other.elapsed),
-            finished: self.finished && other.finished,
-        }
+    fn with(mut self, mut other: Self) -> Self {
+        self.latency.merge(&other.latency);
+        self.read.add(&other.read);
+        self.write.add(&other.write);
+        self.ios += other.ios;
+        self.bytes += other.bytes;
+        self.elapsed = self.elapsed.max(other.elapsed);
+        self.each.append(&mut other.each);
+        self.finished &= other.finished;
+        self
     }
 }
 
@@ -236,19 +251,20 @@ pub fn collect<E: fairdisk_core::Elevator>(
             let account = accounts.group(GroupId(group as u32));
             GroupRun {
                 ios: tally.ios(),
-                reads: tally.reads,
                 bytes: tally.bytes(),
                 latency: tally.latency.clone(),
                 device_time: account.map_or(Span::ZERO, |account| account.device_time),
                 charged: machine.charged(GroupId(group as u32)),
-                work: Span::ZERO,
                 wait_max: account.map_or(Span::ZERO, |account| account.wait_max),
                 slot_waits: account.map_or(0, |account| account.slot_waits),
                 errors: tally.errors,
-                kept: None,
+                ..GroupRun::default()
             }
         })
         .collect();
+    for ((group, _), report) in machine.task_ends().zip(machine.task_reports()) {
+        groups[group.0 as usize].add_task(report);
+    }
     let mut root = groups.remove(0);
     if let Some(group) = root_at.and_then(|at| groups.get_mut(at)) {
         std::mem::swap(group, &mut root);

@@ -8,7 +8,7 @@ mod set;
 mod tasks;
 
 pub use published::{Bound, Published, PublishedChange};
-pub use quantity::{Quantity, Subject};
+pub use quantity::{Ios, Measure, Quantity, Subject};
 pub use tasks::{Defaults, OpMix, Task, TaskAdvice, TaskOrder, Tasks};
 
 use super::error::CatalogError;

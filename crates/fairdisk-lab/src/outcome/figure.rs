@@ -1,10 +1,11 @@
 //! Figures that have no column of their own, beside what the source prints.
 
 use super::{Spread, part};
-use crate::catalog::experiment::Quantity;
+use crate::catalog::experiment::{Ios, Measure, Quantity};
 use crate::plan::{Figure, Load, Whom};
 use crate::run::{Ensemble, GroupRun, RunEnd, RunResult};
 use fairdisk_core::{Histogram, Span};
+use fairdisk_sim::machine::OpTally;
 
 /// What somebody came to in one figure.
 #[derive(Clone, Debug)]
@@ -48,18 +49,20 @@ pub(super) fn figures(
     wanted.iter().map(outcome).collect()
 }
 
-/// What somebody did in one run.
+/// What somebody did in one run: all of it, or of the reads or writes alone.
 struct Deeds {
     ios: u64,
     bytes: u64,
     /// How long it was at it.
     elapsed: Span,
+    /// From beginning to end, if it came to that.
+    seconds: Option<f64>,
+    /// How long each of several tasks took, if all came to their end.
+    each: Vec<Span>,
     /// How long it had the disk; zero of tasks, of which nobody knows.
     disk_time: Span,
     latency: Histogram,
-    /// Whether it came to its end.
-    is_finished: bool,
-    /// Whether it has one, and did not come to it.
+    /// Whether it has an end, and did not come to it.
     is_cut_off: bool,
 }
 
@@ -71,71 +74,107 @@ pub(super) fn measure(
     whom: &Whom,
     quantity: Quantity,
 ) -> Option<f64> {
-    let deeds = deeds(load, run, whom)?;
-    let seconds = deeds.elapsed.as_ns() as f64 / 1e9;
+    let deeds = deeds(load, run, whom, quantity.ios)?;
     let bytes = deeds.bytes as f64;
-    let per_second = |amount: f64| (seconds > 0.0 && !deeds.is_cut_off).then(|| amount / seconds);
+    let elapsed = seconds(deeds.elapsed);
+    let per_second = |amount: f64| (elapsed > 0.0 && !deeds.is_cut_off).then(|| amount / elapsed);
     let ms = |span: Span| span.as_ns() as f64 / 1e6;
-    let latency = |span: Span| (deeds.latency.count() > 0).then(|| ms(span));
-    match quantity {
-        Quantity::Ios => Some(deeds.ios as f64),
-        Quantity::Iops => per_second(deeds.ios as f64),
-        Quantity::Mib => Some(bytes / MIB),
-        Quantity::Sectors => Some(bytes / 512.0),
-        Quantity::MbPerS => per_second(bytes / 1e6),
-        Quantity::MibPerS => per_second(bytes / MIB),
-        Quantity::KibPerS => per_second(bytes / 1024.0),
-        Quantity::BytesPercent => {
+    let count = deeds.latency.count() as f64;
+    let latency = |span: Span| (count > 0.0).then(|| ms(span));
+    let each = || deeds.each.iter().map(|span| seconds(*span));
+    match quantity.measure {
+        Measure::Ios => Some(deeds.ios as f64),
+        Measure::Iops => per_second(deeds.ios as f64),
+        Measure::Mib => Some(bytes / MIB),
+        Measure::Sectors => Some(bytes / 512.0),
+        Measure::MbPerS => per_second(bytes / 1e6),
+        Measure::MibPerS => per_second(bytes / MIB),
+        Measure::KibPerS => per_second(bytes / 1024.0),
+        Measure::BytesPercent => {
             Some(100.0 * part(bytes, GroupRun::together(&run.groups).bytes as f64))
         }
-        Quantity::Seconds => deeds.is_finished.then_some(seconds),
-        Quantity::TimeMs => Some(ms(deeds.disk_time)),
-        Quantity::TimePercent => {
+        Measure::Seconds => deeds.seconds,
+        Measure::SecondsMean => {
+            (!deeds.each.is_empty()).then(|| each().sum::<f64>() / each().len() as f64)
+        }
+        Measure::SecondsMin => each().reduce(f64::min),
+        Measure::TimeMs => Some(ms(deeds.disk_time)),
+        Measure::TimePercent => {
             let all = GroupRun::together(run.groups.iter().chain([&run.root])).disk_time();
             Some(100.0 * part(deeds.disk_time.as_ns() as f64, all.as_ns() as f64))
         }
-        Quantity::LatencyMeanMs => {
-            latency(deeds.latency.sum()).map(|sum| sum / deeds.latency.count() as f64)
-        }
-        Quantity::LatencyP50Ms => latency(deeds.latency.quantile(500)),
-        Quantity::LatencyP95Ms => latency(deeds.latency.quantile(950)),
-        Quantity::LatencyP99Ms => latency(deeds.latency.quantile(990)),
-        Quantity::LatencyMaxMs => latency(deeds.latency.max()),
+        Measure::LatencyMeanMs => latency(deeds.latency.sum()).map(|sum| sum / count),
+        Measure::LatencySdMs => latency(deeds.latency.sum()).map(|sum| {
+            let squares = deeds.latency.squares_ns2() as f64 / 1e12;
+            (squares / count - (sum / count).powi(2)).max(0.0).sqrt()
+        }),
+        Measure::LatencyMinMs => latency(deeds.latency.min()),
+        Measure::LatencyP50Ms => latency(deeds.latency.quantile(500)),
+        Measure::LatencyP90Ms => latency(deeds.latency.quantile(900)),
+        Measure::LatencyP95Ms => latency(deeds.latency.quantile(950)),
+        Measure::LatencyP99Ms => latency(deeds.latency.quantile(990)),
+        Measure::LatencyP99_9Ms => latency(deeds.latency.quantile(999)),
+        Measure::LatencyMaxMs => latency(deeds.latency.max()),
     }
 }
 
 const MIB: f64 = 1_048_576.0;
 
-fn deeds(load: &dyn Load, run: &RunResult, whom: &Whom) -> Option<Deeds> {
+fn seconds(span: Span) -> f64 {
+    span.as_ns() as f64 / 1e9
+}
+
+fn deeds(load: &dyn Load, run: &RunResult, whom: &Whom, ios: Ios) -> Option<Deeds> {
     // Of a day of which nobody saw the end nothing compares.
     if run.end == RunEnd::GivenUp {
         return None;
     }
-    let groups = match whom {
-        Whom::All => GroupRun::together(&run.groups),
-        Whom::Group { members, .. } => {
-            GroupRun::together(members.iter().filter_map(|at| run.groups.get(*at)))
-        }
+    let (all, [read, write]) = match whom {
         Whom::Task { at, .. } => {
-            let task = run.tasks.get(*at)?;
-            return Some(Deeds {
+            let task = run.tasks.get(*at)?.clone();
+            let deeds = Deeds {
                 ios: task.ios,
                 bytes: task.bytes,
                 elapsed: task.elapsed,
+                seconds: task.finished.then(|| seconds(task.elapsed)),
+                each: if task.finished { task.each } else { Vec::new() },
                 disk_time: Span::ZERO,
-                latency: task.latency.clone(),
-                is_finished: task.finished,
+                latency: task.latency,
                 is_cut_off: !task.finished && load.has_end(*at),
-            });
+            };
+            (deeds, [task.read, task.write])
+        }
+        Whom::All => {
+            let groups = GroupRun::together(&run.groups);
+            let done = run.done.then(|| seconds(run.elapsed));
+            of_groups(run, groups, done)
+        }
+        Whom::Group { members, .. } => {
+            let members = members.iter().filter_map(|at| run.groups.get(*at));
+            let groups = GroupRun::together(members);
+            let done = groups.lifetime().map(seconds);
+            of_groups(run, groups, done)
         }
     };
-    Some(Deeds {
+    let one = match ios {
+        Ios::All => return Some(all),
+        Ios::Reads => read,
+        Ios::Writes => write,
+    };
+    let latency = one.latency().cloned().unwrap_or_default();
+    Some(Deeds { ios: one.ios, bytes: one.bytes, latency, ..all })
+}
+
+fn of_groups(run: &RunResult, groups: GroupRun, seconds: Option<f64>) -> (Deeds, [OpTally; 2]) {
+    let deeds = Deeds {
         ios: groups.ios,
         bytes: groups.bytes,
         elapsed: run.elapsed,
+        seconds,
+        each: Vec::new(),
         disk_time: groups.disk_time(),
         latency: groups.latency,
-        is_finished: run.done,
         is_cut_off: false,
-    })
+    };
+    (deeds, [groups.read, groups.write])
 }

@@ -139,7 +139,7 @@ fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
         let figures = |arm: &&RowOutcome| {
             let name = arm.arm.clone();
             let columns = move |figure: &FigureOutcome| {
-                let words = [figure.whom.words(), figure.quantity.words().to_owned()];
+                let words = [figure.whom.words(), figure.quantity.words()];
                 let words = [name.clone()].into_iter().chain(words);
                 words.chain(figure_columns(figure)).collect::<Vec<_>>()
             };

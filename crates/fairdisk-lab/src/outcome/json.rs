@@ -2,7 +2,8 @@
 
 use super::score::FigureScore;
 use super::{
-    ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, TaskOutcome,
+    Amount, ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score,
+    TaskOutcome,
 };
 use crate::catalog::experiment::Quantity;
 use crate::run::RunEnd;
@@ -108,6 +109,12 @@ pub(crate) fn latency_ms(latency: &Histogram) -> Value {
     })
 }
 
+/// What was read or written; of no I/O there is nothing.
+fn amount(amount: &Amount) -> Option<Value> {
+    let Amount { ios, bytes, latency } = amount;
+    (*ios > 0.0).then(|| json!({ "ios": ios, "bytes": bytes, "latency_ms": latency_ms(latency) }))
+}
+
 fn group(group: &GroupOutcome) -> Value {
     json!({
         "name": group.name,
@@ -118,6 +125,8 @@ fn group(group: &GroupOutcome) -> Value {
         "time_share": group.time_share,
         "read_share": group.read_share,
         "latency_ms": latency_ms(&group.latency),
+        "read": amount(&group.directions.read),
+        "write": amount(&group.directions.write),
         "wait_max_ms": group.wait_max_ms,
         "slot_waits": group.slot_waits,
         "published": group.published.map(|published| json!({
@@ -154,6 +163,8 @@ fn task(task: &TaskOutcome) -> Value {
         "seconds_sd": task.seconds.sd,
         "mb_per_s": task.mb_per_s.mean,
         "latency_ms": latency_ms(&task.latency),
+        "read": amount(&task.directions.read),
+        "write": amount(&task.directions.write),
         "finished": task.finished,
         "published": published.then(|| json!({
             "seconds": task.published_seconds,

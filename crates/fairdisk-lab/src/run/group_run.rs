@@ -1,15 +1,19 @@
 //! What one group did in one run.
 
 use super::Kept;
-use fairdisk_core::{Histogram, Span};
+use fairdisk_core::{Histogram, Instant, Span};
+use fairdisk_sim::TaskReport;
+use fairdisk_sim::machine::OpTally;
 
 /// What one group did in one run.
 #[derive(Clone, Debug, Default)]
 pub struct GroupRun {
     /// Finished I/Os.
     pub ios: u64,
-    /// Of these, reads.
-    pub reads: u64,
+    /// Its reads.
+    pub read: OpTally,
+    /// Its writes.
+    pub write: OpTally,
     /// Bytes both ways.
     pub bytes: u64,
     /// From system call to return.
@@ -28,6 +32,12 @@ pub struct GroupRun {
     pub errors: u64,
     /// What became of its floor and ceiling; in the lab, if it has one.
     pub kept: Option<Kept>,
+    /// When its first task began, if one has.
+    pub began: Option<Instant>,
+    /// When the last of those that are done was.
+    pub ended: Option<Instant>,
+    /// How many of its tasks are not done.
+    pub unfinished: usize,
 }
 
 impl GroupRun {
@@ -35,6 +45,26 @@ impl GroupRun {
     #[must_use]
     pub fn disk_time(&self) -> Span {
         self.charged.unwrap_or(self.device_time)
+    }
+
+    /// From when its first task began until its last one was done, if all are.
+    #[must_use]
+    pub fn lifetime(&self) -> Option<Span> {
+        (self.unfinished == 0).then_some(self.ended? - self.began?)
+    }
+
+    /// Adds what the report on one of its tasks says of reads, of writes, and of when it was at it.
+    pub(super) fn add_task(&mut self, report: &TaskReport) {
+        self.read.add(&report.per_op.read);
+        self.write.add(&report.per_op.write);
+        let ended = report.finished.filter(|_| !report.cut_off);
+        self.unfinished += usize::from(ended.is_none());
+        self.add_times(report.started, ended);
+    }
+
+    fn add_times(&mut self, began: Option<Instant>, ended: Option<Instant>) {
+        self.began = [self.began, began].into_iter().flatten().min();
+        self.ended = self.ended.max(ended);
     }
 
     /// What several of a run did, or nothing of none.
@@ -49,7 +79,8 @@ impl GroupRun {
     /// Adds what another group did, or the same on another disk.
     pub(super) fn add(&mut self, other: &Self) {
         self.ios += other.ios;
-        self.reads += other.reads;
+        self.read.add(&other.read);
+        self.write.add(&other.write);
         self.bytes += other.bytes;
         self.latency.merge(&other.latency);
         self.device_time += other.device_time;
@@ -61,5 +92,7 @@ impl GroupRun {
         if let (Some(kept), Some(other)) = (&mut self.kept, &other.kept) {
             kept.add(other);
         }
+        self.unfinished += other.unfinished;
+        self.add_times(other.began, other.ended);
     }
 }

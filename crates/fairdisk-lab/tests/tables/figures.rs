@@ -209,7 +209,7 @@ fn figures_that_cannot_be_compared_are_refused() {
         ("groups.mib_per_sec = [1, 2]", "unknown figure `mib_per_sec`; did you mean `mib_per_s`?"),
         ("groups.iops = [1]", "`groups.iops` has 1 figure; row `row` has 2 groups"),
         ("tasks.iops = [1, 2, 3]", "`tasks.iops` has 3 figures; row `row` has 2 named tasks"),
-        ("groups.seconds = [1, 2]", "`seconds` is not known of groups"),
+        ("groups.seconds_min = [1, 2]", "`seconds_min` is not known of groups"),
         ("tasks.time_ms = [1, 2]", "`time_ms` is not known of named tasks"),
         ("groups.ios = [1, 2]", "is given as `ios`, beside `row`"),
         ("all.ios = 3", "is given as `total`, beside `row`"),

@@ -1,6 +1,7 @@
 //! Published tables written as experiments of one's own: what a row's tasks do and what is compared
 //! with the figures.
 
+mod directions;
 mod figures;
 mod links;
 mod rigs;

@@ -126,6 +126,16 @@ impl OpTally {
         self.latency.as_deref()
     }
 
+    /// Adds what another task has done.
+    pub fn add(&mut self, other: &Self) {
+        self.ios += other.ios;
+        self.bytes += other.bytes;
+        self.errors += other.errors;
+        if let Some(latency) = other.latency() {
+            self.latency.get_or_insert_default().merge(latency);
+        }
+    }
+
     #[inline]
     pub(super) fn count(&mut self, bytes: u64, latency: Span, failed: bool) {
         self.ios += 1;

@@ -1,6 +1,6 @@
 //! What sources print: figures of a row, and changes from one arm to another.
 
-use super::{Quantity, Subject};
+use super::{Measure, Quantity, Subject};
 use crate::catalog::pair::optional;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ impl PublishedChange {
     /// What changes.
     #[must_use]
     pub fn figure(&self) -> Quantity {
-        self.figure.unwrap_or(Quantity::MbPerS)
+        self.figure.unwrap_or(Quantity::of_all(Measure::MbPerS))
     }
 
     /// What the source allows for, in percent: from, to.

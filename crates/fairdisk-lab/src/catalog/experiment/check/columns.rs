@@ -3,7 +3,9 @@
 use super::published::{FIGURE_MAX, unlike};
 use crate::catalog::allowed::{Wrong, demand};
 use crate::catalog::error::unknown;
-use crate::catalog::experiment::{Experiment, Published, PublishedChange, Quantity, Row, Subject};
+use crate::catalog::experiment::{
+    Experiment, Ios, Measure, Published, PublishedChange, Quantity, Row, Subject,
+};
 
 /// Checks them for a row of so many groups and named tasks.
 pub(super) fn check_columns(
@@ -70,14 +72,17 @@ const PARTS_MAX: f64 = 102.0;
 
 /// A rate is given in one unit.
 fn check_units(key: &impl Fn(&str) -> String, published: &Published) -> Result<(), Wrong> {
-    let rates = |subject: Subject| {
-        let of = published.columns().filter(move |(whose, ..)| *whose == subject);
-        of.map(|(_, quantity, _)| quantity).filter(|quantity| quantity.is_byte_rate())
-    };
-    for subject in [Subject::All, Subject::Groups, Subject::Tasks] {
-        let mut units =
-            rates(subject).map(|quantity| format!("{}.{}", subject.key(), quantity.key()));
-        if let (Some(one), Some(other)) = (units.next(), units.next()) {
+    let rates: Vec<(Subject, Quantity)> = published
+        .columns()
+        .map(|(subject, quantity, _)| (subject, quantity))
+        .filter(|(_, quantity)| quantity.is_byte_rate())
+        .collect();
+    for (at, (subject, quantity)) in rates.iter().enumerate() {
+        let same =
+            |other: &&(Subject, Quantity)| (other.0, other.1.ios) == (*subject, quantity.ios);
+        if let Some((_, before)) = rates[..at].iter().find(same) {
+            let [one, other] =
+                [before, quantity].map(|it| format!("{}.{}", subject.key(), it.key()));
             let text = format!("`{one}` and `{other}` exclude each other; drop one of them");
             return Err((key(&other), text));
         }
@@ -128,7 +133,7 @@ fn check_known(
         let text = format!("`{}` is not known of {whom} (known: {known})", quantity.key());
         return Err((path.to_owned(), text));
     }
-    let is_counted = quantity == Quantity::Seconds;
+    let is_counted = quantity.measure.is_seconds();
     if is_counted && subject == Subject::All && experiment.duration_s(row).is_some() {
         let text = "a run takes the seconds that `duration_s` says; drop them, or give \
                     `until = \"done\"`";
@@ -151,13 +156,12 @@ const fn of(subject: Subject) -> &'static str {
 
 /// The key that stands beside `row` for it.
 fn own_key(subject: Subject, quantity: Quantity) -> Option<&'static str> {
-    match (subject, quantity) {
-        (Subject::All, Quantity::Ios) => Some("total"),
-        (Subject::Groups, Quantity::Ios)
-        | (
-            Subject::Tasks,
-            Quantity::Seconds | Quantity::MbPerS | Quantity::MibPerS | Quantity::KibPerS,
-        ) => Some(quantity.key()),
+    use Measure::{KibPerS, MbPerS, MibPerS, Seconds};
+    match (subject, quantity.measure) {
+        _ if quantity.ios != Ios::All => None,
+        (Subject::All, Measure::Ios) => Some("total"),
+        (Subject::Groups, Measure::Ios)
+        | (Subject::Tasks, Seconds | MbPerS | MibPerS | KibPerS) => Some(quantity.measure.key()),
         _ => None,
     }
 }
