@@ -80,18 +80,28 @@ impl Histogram {
         Span::from_ns(self.sum_ns)
     }
 
-    /// The span below which `per_mille` of 1000 lie, to the width of a bucket; zero when empty.
+    /// The span that `per_mille` of 1000 keep to; zero when empty. Those of one bucket are taken to
+    /// be spread evenly over it, as far as the shortest and the longest span allow.
     #[must_use]
     pub fn quantile(&self, per_mille: u32) -> Span {
         let rank = (self.total * u64::from(per_mille)).div_ceil(1000).max(1);
-        let mut seen = 0;
-        for (index, count) in self.counts.iter().enumerate() {
-            seen += count;
-            if seen >= rank {
-                return Span::from_ns(upper_edge(index)).min(self.max);
+        let mut below = 0;
+        for (index, &count) in self.counts.iter().enumerate() {
+            if below + count >= rank && rank < self.total {
+                return self.within(index, rank - below, count);
             }
+            below += count;
         }
         self.max
+    }
+
+    /// Where the span number `nth` of the `count` in a bucket is taken to lie: in the middle of its
+    /// part of the bucket.
+    fn within(&self, index: usize, nth: u64, count: u64) -> Span {
+        let lower = lower_edge(index).max(self.min.as_ns());
+        let width = upper_edge(index).min(self.max.as_ns()) - lower;
+        let parts = u128::from(2 * nth - 1) * u128::from(width) / u128::from(2 * count);
+        Span::from_ns(lower + parts as u64)
     }
 
     /// The buckets from short to long: the longest span each counts, and how many it has counted.
@@ -119,6 +129,10 @@ fn bucket(ns: u64) -> usize {
     }
     let shift = 63 - ns.leading_zeros() - SUB_BITS;
     ((u64::from(shift + 1) << SUB_BITS) + ((ns >> shift) - SUB)) as usize
+}
+
+fn lower_edge(index: usize) -> u64 {
+    index.checked_sub(1).map_or(0, |before| upper_edge(before) + 1)
 }
 
 fn upper_edge(index: usize) -> u64 {
@@ -158,11 +172,24 @@ mod tests {
         let mut histogram = Histogram::new();
         (1..=1000).for_each(|ms| histogram.record(Span::from_ms(ms)));
         assert_eq!(histogram.max(), Span::from_ms(1000));
-        let p50 = histogram.quantile(500).as_ms();
-        assert!((500..=532).contains(&p50), "{p50}");
+        for per_mille in (10..1000).step_by(10) {
+            let (found, exact) =
+                (histogram.quantile(per_mille).as_us(), u64::from(per_mille) * 1000);
+            assert!(found.abs_diff(exact) <= exact / 100 + 1000, "{per_mille}: {found} us");
+        }
         assert_eq!(histogram.quantile(1000), Span::from_ms(1000));
         assert_eq!((histogram.min(), Histogram::new().min()), (Span::from_ms(1), Span::ZERO));
         // 1 + 4 + … + 1000000 square milliseconds.
         assert_eq!(histogram.squares_ns2(), 333_833_500 * 1_000_000_000_000);
+    }
+
+    #[test]
+    fn equal_spans_are_their_own_quantiles() {
+        let mut histogram = Histogram::new();
+        assert_eq!(histogram.quantile(500), Span::ZERO);
+        (0..10).for_each(|_| histogram.record(Span::from_us(8_123)));
+        for per_mille in [0, 1, 500, 990, 1000] {
+            assert_eq!(histogram.quantile(per_mille), Span::from_us(8_123));
+        }
     }
 }

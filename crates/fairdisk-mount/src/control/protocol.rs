@@ -208,6 +208,21 @@ pub struct LatencyCount {
     pub count: u64,
 }
 
+impl LatencyCount {
+    /// What `percent` of those counted took at most, in milliseconds; nothing if there are none.
+    #[must_use]
+    pub fn quantile_ms(counts: &[Self], percent: u64) -> Option<f64> {
+        let total: u64 = counts.iter().map(|bucket| bucket.count).sum();
+        let rank = (total * percent).div_ceil(100).max(1);
+        let mut seen = 0;
+        let found = counts.iter().find(|bucket| {
+            seen += bucket.count;
+            seen >= rank
+        });
+        found.map(|bucket| bucket.le_us as f64 / 1e3)
+    }
+}
+
 impl GroupEntry {
     /// Finished I/Os of all kinds.
     #[must_use]
@@ -288,6 +303,15 @@ mod tests {
         let of = |le_us, count| LatencyCount { le_us, count };
         assert_eq!(histogram.buckets().filter(|(_, count)| *count > 0).count(), 3);
         assert_eq!(latency(&histogram), [of(5, 2), of(10, 1)]);
+    }
+
+    #[test]
+    fn the_middle_is_found() {
+        let bucket = |le_us, count| LatencyCount { le_us, count };
+        let counts = [bucket(1000, 50), bucket(2000, 48), bucket(9000, 2)];
+        let quantiles = [50, 98, 99].map(|percent| LatencyCount::quantile_ms(&counts, percent));
+        assert_eq!(quantiles, [Some(1.0), Some(2.0), Some(9.0)]);
+        assert_eq!(LatencyCount::quantile_ms(&[], 50), None);
     }
 
     #[test]

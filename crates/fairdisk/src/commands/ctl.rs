@@ -1,14 +1,14 @@
 //! `fairdisk ctl`: looks at running mounts and changes them.
 
 use super::limits::{ignored_by_new, ignored_note, limits};
-use super::top::rates::quantile;
 use crate::failure::Failure;
 use crate::output::{self, diagnose, plain};
 use clap::Subcommand;
 use clap::builder::NonEmptyStringValueParser;
 use fairdisk_mount::MountEntry;
 use fairdisk_mount::control::{
-    Answer, Ask, Client, ControlError, GroupEntry, Status, directories, running, socket_name,
+    Answer, Ask, Client, ControlError, GroupEntry, LatencyCount, Status, directories, running,
+    socket_name,
 };
 use fairdisk_mount::identity::group_path;
 use std::fmt::Write as _;
@@ -237,8 +237,8 @@ fn table(status: &Status) -> String {
             group.writes,
             group.read_bytes as f64 / 1e6,
             group.written_bytes as f64 / 1e6,
-            shown(quantile(&group.latency, 0.5)),
-            shown(quantile(&group.latency, 0.99)),
+            shown(LatencyCount::quantile_ms(&group.latency, 50)),
+            shown(LatencyCount::quantile_ms(&group.latency, 99)),
             group.wait_max_ms,
             group.errors,
         );

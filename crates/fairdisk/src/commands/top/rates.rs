@@ -115,8 +115,8 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
         got: after.device_time_ms - before.map_or(0.0, |before| before.device_time_ms),
         ios_per_s: since(GroupEntry::requests) / seconds,
         mb_per_s: since(|group| group.read_bytes + group.written_bytes) / seconds / 1e6,
-        p50_ms: quantile(&latency, 0.5),
-        p99_ms: quantile(&latency, 0.99),
+        p50_ms: LatencyCount::quantile_ms(&latency, 50),
+        p99_ms: LatencyCount::quantile_ms(&latency, 99),
         longest_ms: longest(&latency, after.oldest_ms),
         queued: after.queued,
         in_flight: after.in_flight,
@@ -171,18 +171,6 @@ fn longest(latency: &[LatencyCount], oldest_ms: f64) -> Option<f64> {
     let counted = latency.iter().rfind(|bucket| bucket.count > 0);
     let counted = counted.map_or(0.0, |bucket| bucket.le_us as f64 / 1e3);
     Some(counted.max(oldest_ms)).filter(|ms| *ms > 0.0)
-}
-
-/// In milliseconds; nothing if nothing was counted.
-pub(in crate::commands) fn quantile(latency: &[LatencyCount], part: f64) -> Option<f64> {
-    let total: u64 = latency.iter().map(|bucket| bucket.count).sum();
-    let rank = ((total as f64 * part).ceil() as u64).max(1);
-    let mut seen = 0;
-    let found = latency.iter().find(|bucket| {
-        seen += bucket.count;
-        seen >= rank
-    });
-    found.map(|bucket| bucket.le_us as f64 / 1e3)
 }
 
 #[cfg(test)]
