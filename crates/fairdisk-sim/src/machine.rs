@@ -33,6 +33,7 @@ use outbox::Outbox;
 use paging::PageWaiter;
 use phases::Phases;
 pub use plugging::Unplugs;
+use std::collections::BTreeMap;
 use task::{PAGE_BYTES, Step, Task};
 use writing_back::WriteBack;
 
@@ -189,17 +190,22 @@ impl<E: Elevator> Machine<E> {
         for change in changes {
             self.configure(Instant::ZERO, change, &mut ignored);
         }
+        let mut streams = BTreeMap::new();
         for (index, spec) in self.config.tasks.iter().enumerate() {
             for file in spec.files.iter().filter(|_| spec.creates_files) {
                 self.files[*file as usize].create();
             }
-            let task = Task::new(
+            let mut task = Task::new(
                 spec,
                 &self.config.files,
                 &prng.fork(1 + index as u64),
                 index as u32,
                 self.config.read_ahead_pages,
             );
+            if spec.shares_stream {
+                let stream = (spec.job, spec.files.clone());
+                task.stream_of = *streams.entry(stream).or_insert(index as u32);
+            }
             self.tasks.push(task);
         }
         self.start_ready(Instant::ZERO);

@@ -9,7 +9,7 @@ mod tasks;
 
 pub use published::{Bound, Published, PublishedChange};
 pub use quantity::{Ios, Measure, Quantity, Subject};
-pub use tasks::{Defaults, OpMix, Task, TaskAdvice, TaskOrder, Tasks};
+pub use tasks::{Defaults, OpMix, Task, TaskAdvice, TaskOrder, TaskStream, Tasks};
 
 use super::error::CatalogError;
 use super::library::{Document, beside};

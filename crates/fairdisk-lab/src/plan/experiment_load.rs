@@ -3,8 +3,8 @@
 use super::setup::{GroupLabel, Load, Loaded, Written, start};
 use super::{GroupNumbers, ROOT_GROUP};
 use crate::catalog::experiment::{
-    Experiment, Group, IoniceClass, OpMix, Row, Task, TaskAdvice, TaskOrder, Tasks, Until, Volume,
-    VolumeType,
+    Experiment, Group, IoniceClass, OpMix, Row, Task, TaskAdvice, TaskOrder, TaskStream, Tasks,
+    Until, Volume, VolumeType,
 };
 use crate::catalog::host::Host;
 use crate::catalog::library::Document;
@@ -164,13 +164,14 @@ impl ExperimentLoad {
             };
             let theirs = line_of(&tasks.files_of);
             for at in 0..tasks.count as usize {
-                let file = match theirs {
-                    Some(line) => {
-                        let counterpart = firsts[line] + at % row.tasks[line].count as usize;
-                        loaded.tasks[counterpart].files[0]
-                    }
-                    None => file_of(tasks, place, prng),
+                // One stream is in one file; others may be in those of their counterparts.
+                let same = match theirs {
+                    _ if at > 0 && task.stream != TaskStream::Own => Some(firsts[line]),
+                    Some(line) => Some(firsts[line] + at % row.tasks[line].count as usize),
+                    None => None,
                 };
+                let of_other = same.map(|other| loaded.tasks[other].files[0]);
+                let file = of_other.unwrap_or_else(|| file_of(tasks, place, prng));
                 loaded.tasks.push(TaskSpec {
                     group: numbers.id(group),
                     ioprio,
@@ -187,7 +188,8 @@ impl ExperimentLoad {
                     job: line as u32,
                     wait_for: line_of(&tasks.after).map(|line| line as u32),
                     start: start(prng) + Span::from_ns((tasks.start_s.unwrap_or(0.0) * 1e9) as u64),
-                    stream: stream(&task, place.bytes),
+                    stream: stream(&task, place.bytes, (at as u64, u64::from(tasks.count))),
+                    shares_stream: task.stream == TaskStream::Shared,
                     ..TaskSpec::default()
                 });
             }
@@ -213,7 +215,14 @@ fn file_of(tasks: &Tasks, place: &mut Files, prng: &mut Prng) -> u32 {
     }
 }
 
-fn stream(task: &Task, file_bytes: u64) -> StreamSpec {
+/// What a task does that is so many of so many in its line.
+fn stream(task: &Task, file_bytes: u64, (at, count): (u64, u64)) -> StreamSpec {
+    let (at, count) = match task.stream {
+        TaskStream::Interleaved => (at, count),
+        TaskStream::Own | TaskStream::Shared => (0, 1),
+    };
+    let begin = task.stride().saturating_mul(at);
+    let skipped = task.stride().saturating_mul(count) - task.block_bytes;
     StreamSpec {
         direction: match task.op {
             OpMix::Read => Direction::Read,
@@ -221,12 +230,13 @@ fn stream(task: &Task, file_bytes: u64) -> StreamSpec {
             OpMix::Mixed => Direction::Mixed(task.read_percent),
         },
         order: match task.order {
+            TaskOrder::Sequential if skipped > 0 => IoOrder::Strided(skipped),
             TaskOrder::Sequential => IoOrder::Sequential,
             TaskOrder::Random => IoOrder::Random,
         },
         blocks: Blocks::fixed(task.block_bytes),
-        offset: task.offset,
-        bytes: task.size.unwrap_or(file_bytes),
+        offset: task.offset + begin,
+        bytes: task.size.unwrap_or(file_bytes).saturating_sub(begin),
         limits: Limits { bytes: task.bytes, ios: task.ios, ..Limits::default() },
         rates: rates(task),
         flush: FlushEvery { fsync: task.fsync_every, fdatasync: None },

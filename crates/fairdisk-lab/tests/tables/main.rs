@@ -6,6 +6,7 @@ mod figures;
 mod links;
 mod rigs;
 mod rows;
+mod streams;
 mod tasks;
 
 use fairdisk_core::Prng;

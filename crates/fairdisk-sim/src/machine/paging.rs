@@ -68,7 +68,14 @@ impl<E: Elevator> Machine<E> {
         paging.page = offset / PAGE_BYTES;
         paging.end = (offset + bytes).div_ceil(PAGE_BYTES);
         paging.slept = false;
-        paging.readers[slot as usize].begin(paging.end);
+        let end = paging.end;
+        self.reader(index, slot).begin(end);
+    }
+
+    /// The read-ahead of a file that the task has open.
+    pub(super) fn reader(&mut self, index: u32, slot: u32) -> &mut ReadAhead {
+        let stream_of = self.task(index).stream_of;
+        &mut self.task(stream_of).paging.readers[slot as usize]
     }
 
     /// Sends off the next stretch of the task's window that nobody has asked for; whether there was

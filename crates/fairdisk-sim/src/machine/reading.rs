@@ -12,20 +12,22 @@ impl<E: Elevator> Machine<E> {
         if self.read_missing(now, index) {
             return true;
         }
+        let FileIo { slot, file, .. } = self.task(index).current;
+        let mut reader = *self.reader(index, slot);
         let task = &mut self.tasks[index as usize];
-        let FileIo { slot, file, .. } = task.current;
         let paging = &mut task.paging;
         let (page, end) = (paging.page, paging.end);
         if page >= end {
             task.step = Step::TouchAfter(task.call());
             return true;
         }
-        let reader = &mut paging.readers[slot as usize];
         let is_absent = self.pages.is_absent(file, page);
         if is_absent || reader.mark() == Some(page) {
             let file_pages = self.pages.of_file(file);
             paging.window = reader.next(page, end - page, is_absent, file_pages);
-            if paging.window.pages > 0 {
+            let is_missing = paging.window.pages > 0;
+            *self.reader(index, slot) = reader;
+            if is_missing {
                 return true;
             }
         }
@@ -38,7 +40,7 @@ impl<E: Elevator> Machine<E> {
         let stop = (page + 1..end).find(stops).unwrap_or(end);
         // Reading on in a page is no second use of it.
         let used = page + u64::from(reader.goes_on_in(page));
-        paging.page = stop;
+        self.task(index).paging.page = stop;
         self.pages.read(file, used..stop);
         let burst = Span::from_ns(self.cpus.spec().page_copy.as_ns() * (stop - page));
         self.run_later(now, index, burst);

@@ -102,6 +102,8 @@ pub(super) struct Task {
     /// Flushes left to do at the end.
     end_flushes: u32,
     pub(super) stream: Stream,
+    /// The task from whose stream it takes its I/Os: itself, unless it shares one.
+    pub(super) stream_of: u32,
     pub(super) step: Step,
     pub(super) current: FileIo,
     pub(super) io_started: Instant,
@@ -164,6 +166,7 @@ impl Task {
             throttle: None,
             sync_walk: SyncWalk::default(),
             stream,
+            stream_of: index,
             drops_files: !spec.keeps_cache,
             paging,
             cpu: index,
@@ -273,7 +276,8 @@ impl<E: Elevator> Machine<E> {
         if let Some(pause) = task.pause() {
             return self.think(now, index, pause);
         }
-        match task.stream.next(now) {
+        let stream_of = task.stream_of;
+        match self.task(stream_of).stream.next(now) {
             Next::Io(io) => self.start_io(now, index, io),
             Next::Flush => self.sync(now, index, issue),
             Next::Wait(until) => self.wait(index, until),

@@ -12,6 +12,8 @@ pub enum IoOrder {
     Sequential,
     /// So many bytes behind the last one; negative goes backwards. At the end it goes round.
     Holes(i64),
+    /// The same, up to the end of the file: a pass ends there. The first I/O is where it begins.
+    Strided(u64),
     /// Anywhere, each block as likely as another.
     Random,
     /// Anywhere, with more to say about it.
@@ -103,7 +105,7 @@ impl IoOrder {
     /// How places are drawn, if they are.
     pub(super) const fn random(self) -> Option<RandomOrder> {
         match self {
-            Self::Sequential | Self::Holes(_) => None,
+            Self::Sequential | Self::Holes(_) | Self::Strided(_) => None,
             Self::Random => Some(RandomOrder {
                 skew: Skew::Uniform,
                 every_block_once: false,
@@ -118,7 +120,15 @@ impl IoOrder {
     pub(super) const fn hole(self) -> i64 {
         match self {
             Self::Holes(bytes) => bytes,
-            Self::Sequential | Self::Random | Self::Drawn(_) => 0,
+            Self::Sequential | Self::Strided(_) | Self::Random | Self::Drawn(_) => 0,
+        }
+    }
+
+    /// Bytes left out between two I/Os up to the end of the file.
+    pub(super) const fn skipped(self) -> u64 {
+        match self {
+            Self::Strided(bytes) => bytes,
+            Self::Sequential | Self::Holes(_) | Self::Random | Self::Drawn(_) => 0,
         }
     }
 }

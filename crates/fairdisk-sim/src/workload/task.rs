@@ -54,6 +54,9 @@ pub struct TaskSpec {
     pub end_flushes: u32,
     /// What it does.
     pub stream: StreamSpec,
+    /// Whether it takes its I/Os from the stream of the first task of its job on its files, as
+    /// threads do that read on from one place in an open file.
+    pub shares_stream: bool,
 }
 
 /// Whether a task's end is waited for. Who goes on when nobody is waited for any more is stopped.
@@ -103,6 +106,7 @@ impl Default for TaskSpec {
             awaited: Awaited::WithOthers,
             end_flushes: 0,
             stream: StreamSpec::default(),
+            shares_stream: false,
         }
     }
 }

@@ -14,6 +14,7 @@ pub(super) struct Walk {
     pub(super) file: u32,
     extent: Extent,
     hole: i64,
+    skipped: u64,
     /// Whether it begins again once every block was visited.
     endless: bool,
     /// Whether an operation at the end of the file goes on at its start.
@@ -81,6 +82,7 @@ impl Walk {
             file,
             extent,
             hole: style.order.hole(),
+            skipped: style.order.skipped(),
             endless: style.endless,
             wraps: style.endless && style.alone,
             places: Places::new(extent.bytes, style, seed),
@@ -142,7 +144,11 @@ impl Walk {
         if end >= self.extent.bytes {
             return None;
         }
-        if self.hole == 0 { Some(end) } else { self.skip(end) }
+        match (self.hole, end) {
+            (0, 0) => Some(0),
+            (0, _) => Some(end.saturating_add(self.skipped)),
+            _ => self.skip(end),
+        }
     }
 
     /// The place a hole behind `end`, as fio has it: what leaves the file ahead goes on where the

@@ -28,6 +28,19 @@ pub enum TaskOrder {
     Random,
 }
 
+/// Whose position the tasks of a line go on from.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskStream {
+    /// Each has its own.
+    #[default]
+    Own,
+    /// Each has every so many blocks, of so many tasks.
+    Interleaved,
+    /// All take the next block from one position.
+    Shared,
+}
+
 /// What tasks say about how they will use a mapping.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
@@ -110,6 +123,8 @@ task_keys! {
     read_percent: u8,
     order: TaskOrder,
     block_kib: u64,
+    hole_kib: u64,
+    stream: TaskStream,
     direct: bool,
     keeps_cache: bool,
     mapped: bool,
@@ -170,6 +185,10 @@ pub struct Task {
     pub order: TaskOrder,
     /// Bytes of an I/O.
     pub block_bytes: u64,
+    /// Bytes left out after each of them.
+    pub hole_bytes: u64,
+    /// Whose position it goes on from.
+    pub stream: TaskStream,
     /// Past the page cache.
     pub direct: bool,
     /// Whether what memory has of a file stays when it begins with it.
@@ -203,6 +222,8 @@ impl Experiment {
         let keys = tasks.with(&self.defaults);
         let bytes = |mib: u64| mib.saturating_mul(1 << 20);
         let block_bytes = keys.block_kib.unwrap_or(4).saturating_mul(1024);
+        let order = keys.order.unwrap_or(TaskOrder::Random);
+        let in_order = order == TaskOrder::Sequential;
         let is_mapped = keys.mapped.unwrap_or(false);
         let writes_by_call = writes_by_call(keys.op.unwrap_or(OpMix::Read), is_mapped);
         let of_ios = |iops: NonZeroU64| iops.checked_mul(NonZeroU64::new(block_bytes)?);
@@ -213,8 +234,10 @@ impl Experiment {
             size: keys.size_mib.map(bytes),
             op: keys.op.unwrap_or(OpMix::Read),
             read_percent: keys.read_percent.unwrap_or(50),
-            order: keys.order.unwrap_or(TaskOrder::Random),
+            order,
             block_bytes,
+            hole_bytes: keys.hole_kib.filter(|_| in_order).unwrap_or(0).saturating_mul(1024),
+            stream: keys.stream.filter(|_| in_order).unwrap_or_default(),
             direct: keys.direct.unwrap_or(true),
             keeps_cache: keys.keeps_cache.unwrap_or(false),
             mapped: is_mapped,
@@ -235,6 +258,12 @@ impl Experiment {
 }
 
 impl Task {
+    /// From where one of its I/Os begins to where the next one does, were it alone.
+    #[must_use]
+    pub const fn stride(&self) -> u64 {
+        self.block_bytes.saturating_add(self.hole_bytes)
+    }
+
     /// Whether it goes past the page cache: what is mapped never does.
     pub(super) const fn is_direct(&self) -> bool {
         self.direct && !self.mapped

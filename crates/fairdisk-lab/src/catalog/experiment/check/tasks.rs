@@ -3,7 +3,9 @@
 use super::volumes::MIB_MAX;
 use crate::catalog::allowed::{Wrong, demand, demand_in};
 use crate::catalog::error::unknown;
-use crate::catalog::experiment::{Experiment, OpMix, Row, Task, Tasks, Until, Volume, VolumeType};
+use crate::catalog::experiment::{
+    Experiment, OpMix, Row, Task, TaskOrder, TaskStream, Tasks, Until, Volume, VolumeType,
+};
 use crate::plan::START_SPREAD;
 use crate::run::RUN_MAX;
 use fairdisk_sim::workload::BlockSize;
@@ -19,7 +21,10 @@ pub(super) fn check_defaults(experiment: &Experiment) -> Result<(), Wrong> {
     let is_deep = |task: &Task| task.depth > 1 && task.is_direct();
     let depth = defaults.depth.is_some_and(|depth| depth > 1);
     let keeps_cache = defaults.keeps_cache == Some(true);
-    let keys: [(&str, bool, &str, Uses); 7] = [
+    let is_sequential = |task: &Task| task.order == TaskOrder::Sequential;
+    let keys: [(&str, bool, &str, Uses); 9] = [
+        ("hole_kib", true, "is sequential", is_sequential),
+        ("stream", true, "is sequential", is_sequential),
         ("read_percent", true, "reads and writes", |task| task.op == OpMix::Mixed),
         ("depth", depth, "has direct I/O, others are one at a time", is_deep),
         ("keeps_cache", keeps_cache, "uses the page cache", |task| !task.is_direct()),
@@ -116,7 +121,31 @@ fn check_place(checked: &Checked<'_>, volume: &Volume, task: &Task) -> Result<()
     demand_in(least..=most, &checked.key("size_mib"), keys.size_mib, &allowed)?;
     let most = (volume.file_bytes() - task.size.unwrap_or(task.block_bytes)) >> 20;
     let allowed = format!("0 to {most}, for what is used ends within {whose}");
-    demand_in(0..=most, &checked.key("offset_mib"), keys.offset_mib, &allowed)
+    demand_in(0..=most, &checked.key("offset_mib"), keys.offset_mib, &allowed)?;
+    check_stream(checked, task, task.size.unwrap_or(volume.file_bytes() - task.offset))
+}
+
+/// Holes and streams of several tasks, in so many bytes of a file.
+fn check_stream(checked: &Checked<'_>, task: &Task, bytes: u64) -> Result<(), Wrong> {
+    let is_sequential = task.order == TaskOrder::Sequential;
+    for key in ["hole_kib", "stream"] {
+        let text = "what follows each other; add `order = \"sequential\"`";
+        checked.demand_use(key, is_sequential, text)?;
+    }
+    let hole = checked.tasks.with(&checked.experiment.defaults).hole_kib;
+    let most = (bytes - task.block_bytes) / 1024;
+    let allowed = format!("0 to {most}, which leaves room for one `block_kib` in what is used");
+    demand_in(0..=most, &checked.key("hole_kib"), hole, &allowed)?;
+    let most = bytes / task.stride();
+    if task.stream == TaskStream::Interleaved && u64::from(checked.tasks.count) > most {
+        let text = format!(
+            "{} interleaved tasks, but what they use has room for {most} I/Os; lower `count`, \
+             `block_kib` or `hole_kib`",
+            checked.tasks.count
+        );
+        return checked.wrong("stream", text);
+    }
+    Ok(())
 }
 
 fn check_mix(checked: &Checked<'_>, task: &Task) -> Result<(), Wrong> {
