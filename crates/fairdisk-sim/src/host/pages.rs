@@ -26,6 +26,8 @@ enum Page {
 
 /// Beside a [`Page`]: it is dirty or being written back.
 const HELD: u8 = 0x80;
+/// Beside a [`Page`]: it was to go, had to stay, and has no entry in the queue until it may go.
+const APART: u8 = 0x40;
 
 impl Page {
     const ALL: [Self; 5] = [Self::Absent, Self::Coming, Self::Idle, Self::Read, Self::Used];
@@ -34,8 +36,8 @@ impl Page {
 /// The pages of a file.
 #[derive(Debug, Default)]
 struct FilePages {
-    /// A [`Page`] each, and whether it is [`HELD`]. Zeroes, which the system hands out only where
-    /// they are changed: a file may be a whole disk.
+    /// A [`Page`] each, and whether it is [`HELD`] or [`APART`]. Zeroes, which the system hands out
+    /// only where they are changed: a file may be a whole disk.
     states: Vec<u8>,
     /// How many entries of the queue each page has left behind. Zeroes, likewise.
     left_behind: Vec<u16>,
@@ -46,16 +48,32 @@ struct FilePages {
 impl FilePages {
     fn get(&self, page: u64) -> Page {
         let state = self.states.get(page as usize);
-        state.map_or(Page::Absent, |state| Page::ALL[usize::from(*state & !HELD)])
+        state.map_or(Page::Absent, |state| Page::ALL[usize::from(*state & !(HELD | APART))])
     }
 
     fn set(&mut self, page: u64, page_state: Page) {
         let state = &mut self.states[page as usize];
-        *state = *state & HELD | page_state as u8;
+        *state = *state & (HELD | APART) | page_state as u8;
     }
 
     fn is_held(&self, page: u64) -> bool {
         self.states.get(page as usize).is_some_and(|state| state & HELD != 0)
+    }
+
+    /// Whether it may not go.
+    fn must_stay(&self, page: u64) -> bool {
+        self.is_held(page) || self.get(page) == Page::Coming
+    }
+
+    /// The page, which may have been kept apart, may go; whether it needs an entry in the queue.
+    fn come_back(&mut self, page: u64) -> bool {
+        if self.must_stay(page) {
+            return false;
+        }
+        let state = &mut self.states[page as usize];
+        let was_apart = *state & APART != 0;
+        *state &= !APART;
+        was_apart
     }
 
     /// The first entry of the page leaves the queue; whether the page had left it behind. Of
@@ -72,9 +90,11 @@ impl FilePages {
 #[derive(Debug)]
 pub(crate) struct PageCache {
     files: Vec<FilePages>,
-    /// All pages in memory or on the way to it, the first to go in front: file and page. Entries
-    /// that pages left behind are passed over.
+    /// All pages in memory or on the way to it but those kept apart, the first to go in front: file
+    /// and page. Entries that pages left behind are passed over.
     queue: VecDeque<(u32, u32)>,
+    /// How many pages are kept apart.
+    apart: usize,
     /// How many those are.
     left_behind: usize,
     capacity: usize,
@@ -93,7 +113,7 @@ impl PageCache {
         let all: usize = files.iter().map(|file| file.states.len()).sum();
         let capacity = (capacity as usize).min(all);
         let queue = VecDeque::with_capacity(capacity + capacity / 2 + 2);
-        Self { files, queue, left_behind: 0, capacity }
+        Self { files, queue, apart: 0, left_behind: 0, capacity }
     }
 
     /// How many pages the file has.
@@ -146,9 +166,14 @@ impl PageCache {
         self.files[file as usize].states[page as usize] |= HELD;
     }
 
-    /// The page may go.
+    /// The page need not stay any more. One that was to go while it had to goes first.
     pub(crate) fn release(&mut self, file: u32, page: u64) {
-        self.files[file as usize].states[page as usize] &= !HELD;
+        let pages = &mut self.files[file as usize];
+        pages.states[page as usize] &= !HELD;
+        if pages.come_back(page) {
+            self.apart -= 1;
+            self.queue.push_front((file, page as u32));
+        }
     }
 
     /// The first stretch of pages from `start` to before `end` that is neither in memory nor on the
@@ -169,7 +194,14 @@ impl PageCache {
 
     /// The pages from `start` to before `end` have come.
     pub(crate) fn arrived(&mut self, file: u32, start: u64, end: u64) {
-        (start..end).for_each(|page| self.files[file as usize].set(page, Page::Idle));
+        let pages = &mut self.files[file as usize];
+        for page in start..end {
+            pages.set(page, Page::Idle);
+            if pages.come_back(page) {
+                self.apart -= 1;
+                self.queue.push_back((file, page as u32));
+            }
+        }
     }
 
     /// A task maps the file.
@@ -222,8 +254,7 @@ impl PageCache {
             if pages.leave(page) {
                 return false;
             }
-            let stays =
-                dropped != Some(file) || pages.get(page) == Page::Coming || pages.is_held(page);
+            let stays = dropped != Some(file) || pages.must_stay(page);
             if !stays {
                 pages.set(page, Page::Absent);
             }
@@ -234,7 +265,7 @@ impl PageCache {
 
     /// How many pages are in memory or on the way to it.
     fn held(&self) -> usize {
-        self.queue.len() - self.left_behind
+        self.queue.len() + self.apart - self.left_behind
     }
 
     /// The page comes to memory; others make room.
@@ -245,28 +276,23 @@ impl PageCache {
         self.queue.push_back((file, page as u32));
     }
 
-    /// The first page in the queue that may go goes; whether there was one, since none does that is
-    /// on the way or held.
+    /// The first page in the queue that may go goes; whether there was one. Pages on the way or
+    /// held are kept apart until they may go, so that nobody looks at them again.
     fn evict(&mut self) -> bool {
-        let mut looks = 2 * self.held();
-        while looks > 0 {
-            let Some((file, page)) = self.queue.pop_front() else { return false };
+        while let Some((file, page)) = self.queue.pop_front() {
             let (pages, at) = (&mut self.files[file as usize], u64::from(page));
             if pages.leave(at) {
                 self.left_behind -= 1;
-                continue;
+            } else if pages.must_stay(at) {
+                pages.states[at as usize] |= APART;
+                self.apart += 1;
+            } else if pages.get(at) == Page::Used {
+                pages.set(at, Page::Idle);
+                self.queue.push_back((file, page));
+            } else {
+                pages.set(at, Page::Absent);
+                return true;
             }
-            looks -= 1;
-            match pages.get(at) {
-                _ if pages.is_held(at) => {}
-                Page::Idle | Page::Read | Page::Absent => {
-                    pages.set(at, Page::Absent);
-                    return true;
-                }
-                Page::Used => pages.set(at, Page::Idle),
-                Page::Coming => {}
-            }
-            self.queue.push_back((file, page));
         }
         false
     }
@@ -346,7 +372,7 @@ mod tests {
         for _ in 0..20_000 {
             let (file, page) = (prng.below(2) as u32, prng.below(40));
             let end = (page + 1 + prng.below(6)).min(40);
-            let what = prng.below(8);
+            let what = prng.below(10);
             for cache in [&mut cache, &mut plain] {
                 match what {
                     0 => cache.read(file, page..end),
@@ -362,6 +388,8 @@ mod tests {
                     }
                     6 => cache.overtaken(file, page..end),
                     7 if page == 0 => cache.drop_file(file, false),
+                    8 if !cache.is_absent(file, page) => cache.hold(file, page),
+                    9 => (page..end).for_each(|page| cache.release(file, page)),
                     _ => {}
                 }
             }
@@ -370,7 +398,10 @@ mod tests {
                 let states = |cache: &PageCache| cache.files[file].states.clone();
                 assert_eq!(states(&cache), states(&plain));
             }
-            assert_eq!(cache.held(), plain.queue.len());
+            assert_eq!(cache.held(), plain.held());
+            let in_memory =
+                |pages: &FilePages| (0..40).filter(|page| pages.get(*page) != Page::Absent).count();
+            assert_eq!(cache.held(), cache.files.iter().map(in_memory).sum());
             assert!(cache.left_behind <= 12, "{cache:?}");
         }
     }
@@ -388,6 +419,25 @@ mod tests {
         assert_eq!(cache.held() as u64, PAGES / 4 * 3);
         cache.written(0, 0..PAGES / 4);
         assert!((0..PAGES).all(|page| cache.is_present(0, page)));
+    }
+
+    /// Likewise it takes no time to speak of.
+    #[test]
+    fn pages_that_may_not_go_are_looked_at_once() {
+        const PAGES: u64 = 1 << 18;
+        let mut cache = PageCache::new(PAGES, [2 * PAGES].into_iter());
+        cache.written(0, 0..PAGES / 2);
+        (0..PAGES / 2).for_each(|page| cache.hold(0, page));
+        cache.expect(0, PAGES / 2, PAGES);
+        cache.expect(0, PAGES, PAGES + PAGES / 2);
+        assert_eq!(cache.held() as u64, PAGES / 2 * 3, "none could go");
+        cache.arrived(0, PAGES, PAGES + 4);
+        cache.release(0, 7);
+        cache.expect(0, PAGES * 2 - 1, PAGES * 2);
+        assert!(cache.is_absent(0, 7), "who was to go before goes first");
+        assert!((0..PAGES / 2).all(|page| page == 7 || cache.is_present(0, page)));
+        assert!((0..4).all(|page| cache.is_absent(0, PAGES + page)), "there is too much");
+        assert_eq!(cache.held() as u64, PAGES / 2 * 3 - 4);
     }
 
     #[test]
