@@ -14,7 +14,7 @@ mod write_back;
 
 pub use cpu::CpuSpec;
 pub(crate) use cpu::Cpus;
-pub(crate) use dirty::{DirtyPages, Stretch};
+pub(crate) use dirty::{DirtyMark, DirtyPages, Stretch};
 pub use journal::JournalSpec;
 pub(crate) use journal::{Journal, JournalStep, Touch};
 pub use mapping::Advice;

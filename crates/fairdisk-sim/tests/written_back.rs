@@ -216,6 +216,20 @@ fn fsync_waits_for_what_others_write_back_of_its_file() {
 }
 
 #[test]
+fn fsync_waits_for_nothing_that_is_written_after_it() {
+    let mut syncing = TaskSpec { start: s(2), ..writer(0, 100, 1) };
+    syncing.end_flushes = 1;
+    let later = s(2) + Span::from_ms(20);
+    let mut beside = TaskSpec { start: later, ..writer(0, 1500, 1) };
+    beside.stream.offset = 1000 * PAGE;
+    let sent = sent(config(vec![syncing, beside, late()]), s(29));
+    let flush = sent.iter().find(|it| it.op == Op::Flush).expect("it flushes");
+    assert!(sent.iter().any(|it| it.page >= 1000 && it.at < flush.at), "much more is on its way");
+    let waited = (flush.at - s(2)).as_ns() / 1_000_000;
+    assert!((100..120).contains(&waited), "{waited} ms for 100 pages");
+}
+
+#[test]
 fn dirty_pages_are_read_from_memory_even_if_they_were_to_be_dropped() {
     let read = TaskSpec { phase: 1, ..reader(0, 256) };
     let sent = sent(config(vec![writer(0, 256, 1), read]), s(20));

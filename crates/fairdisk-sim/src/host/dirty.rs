@@ -24,6 +24,15 @@ pub(crate) struct Stretch {
     pub(crate) owner: u32,
 }
 
+/// A point in the order in which pages become dirty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct DirtyMark(u32);
+
+impl DirtyMark {
+    /// Behind all that becomes dirty.
+    const END: Self = Self(u32::MAX);
+}
+
 /// Writing back a slice of a file.
 #[derive(Debug)]
 pub(crate) struct Visit {
@@ -43,6 +52,10 @@ struct DirtyFile {
     /// By page, the task that made it dirty. Zeroes, which the system hands out only where they are
     /// changed.
     owners: Vec<u32>,
+    /// By page, the last mark before it became dirty; of one being written back, before what is on
+    /// the way did. Zeroes, likewise.
+    dirty_after: Vec<DirtyMark>,
+    on_the_way_after: Vec<DirtyMark>,
     /// Dirty pages that are not being written back.
     waiting: u64,
     /// When the first of its dirty pages became so.
@@ -66,16 +79,26 @@ impl DirtyFile {
         (page < end).then_some(page)
     }
 
-    /// From now on the pages from `start` on, as many as belong together, are being written back.
-    fn take(&mut self, file: u32, start: u64, pages_max: u64) -> Stretch {
+    /// Whether the page is dirty, or being written back, since before the mark.
+    fn is_older(&self, page: u64, mark: DirtyMark) -> bool {
+        self.dirty.contains(page) && self.dirty_after[page as usize] < mark
+            || self.written_back.contains(page) && self.on_the_way_after[page as usize] < mark
+    }
+
+    /// From now on the pages from `start` on, as many as belong together and became dirty before
+    /// the mark, are being written back.
+    fn take(&mut self, file: u32, start: u64, pages_max: u64, mark: DirtyMark) -> Stretch {
         let owner = self.owners[start as usize];
         let mut pages = 0;
         while pages < pages_max
             && self.is_waiting(start + pages)
             && self.owners[(start + pages) as usize] == owner
+            && self.dirty_after[(start + pages) as usize] < mark
         {
-            self.dirty.remove(start + pages);
-            self.written_back.insert(start + pages);
+            let page = start + pages;
+            self.dirty.remove(page);
+            self.written_back.insert(page);
+            self.on_the_way_after[page as usize] = self.dirty_after[page as usize];
             pages += 1;
         }
         self.waiting -= pages;
@@ -93,6 +116,7 @@ pub(crate) struct DirtyPages {
     waiting: u64,
     /// Pages being written back.
     written_back: u64,
+    last_mark: DirtyMark,
 }
 
 impl DirtyPages {
@@ -102,11 +126,13 @@ impl DirtyPages {
             dirty: PageSet::new(pages),
             written_back: PageSet::new(pages),
             owners: vec![0; pages as usize],
+            dirty_after: vec![DirtyMark(0); pages as usize],
+            on_the_way_after: vec![DirtyMark(0); pages as usize],
             ..DirtyFile::default()
         };
         let files: Vec<DirtyFile> = file_pages.map(file).collect();
         let due = VecDeque::with_capacity(files.len());
-        Self { files, due, waiting: 0, written_back: 0 }
+        Self { files, due, waiting: 0, written_back: 0, last_mark: DirtyMark::default() }
     }
 
     /// Dirty pages that are not being written back.
@@ -138,6 +164,7 @@ impl DirtyPages {
         let (mut new, mut waiting) = (0, 0);
         for page in pages.filter(|page| file.dirty.insert(*page)) {
             file.owners[page as usize] = owner;
+            file.dirty_after[page as usize] = self.last_mark;
             waiting += u64::from(!file.written_back.contains(page));
             new += 1;
         }
@@ -215,7 +242,7 @@ impl DirtyPages {
             start = file.next_waiting(0, visit.from);
         }
         let start = start?;
-        let stretch = file.take(visit.file, start, visit.left);
+        let stretch = file.take(visit.file, start, visit.left, DirtyMark::END);
         file.next = start + stretch.pages;
         self.taken(stretch.pages);
         visit.left -= stretch.pages;
@@ -234,13 +261,46 @@ impl DirtyPages {
         }
     }
 
-    /// The next stretch of the file from `from` on, for somebody who waits for it.
-    pub(crate) fn take_from(&mut self, file: u32, from: u64) -> Option<Stretch> {
-        let pages = &mut self.files[file as usize];
-        let start = pages.next_waiting(from, u64::MAX)?;
-        let stretch = pages.take(file, start, u64::MAX);
+    /// Tells what is dirty now from what becomes so later.
+    pub(crate) const fn mark(&mut self) -> DirtyMark {
+        self.last_mark.0 += 1;
+        self.last_mark
+    }
+
+    /// The next stretch among the pages of what became dirty before the mark, for somebody who
+    /// wants it written.
+    pub(crate) fn take_older(
+        &mut self,
+        file: u32,
+        pages: Range<u64>,
+        mark: DirtyMark,
+    ) -> Option<Stretch> {
+        let dirty = &mut self.files[file as usize];
+        let mut start = dirty.next_waiting(pages.start, pages.end)?;
+        while dirty.dirty_after[start as usize] >= mark {
+            start = dirty.next_waiting(start + 1, pages.end)?;
+        }
+        let stretch = dirty.take(file, start, pages.end - start, mark);
         self.taken(stretch.pages);
         Some(stretch)
+    }
+
+    /// The first of the pages that is dirty, or being written back, since before the mark.
+    pub(crate) fn next_older(&self, file: u32, pages: Range<u64>, mark: DirtyMark) -> Option<u64> {
+        let mut from = pages.start;
+        loop {
+            let page = self.next_held(file, from).filter(|page| *page < pages.end)?;
+            if self.files[file as usize].is_older(page, mark) {
+                return Some(page);
+            }
+            from = page + 1;
+        }
+    }
+
+    /// The first page of the file from `from` on that is dirty or being written back.
+    pub(crate) fn next_held(&self, file: u32, from: u64) -> Option<u64> {
+        let file = &self.files[file as usize];
+        [file.dirty.next(from), file.written_back.next(from)].into_iter().flatten().min()
     }
 
     const fn taken(&mut self, pages: u64) {
@@ -251,11 +311,6 @@ impl DirtyPages {
     /// Whether the page is dirty and nobody writes it back.
     pub(crate) fn is_waiting(&self, file: u32, page: u64) -> bool {
         self.files[file as usize].is_waiting(page)
-    }
-
-    /// The first page of the file from `from` on that is being written back.
-    pub(crate) fn next_written_back(&self, file: u32, from: u64) -> Option<u64> {
-        self.files[file as usize].written_back.next(from)
     }
 
     /// The pages have reached the disk.
@@ -324,24 +379,46 @@ mod tests {
         let mut pages = DirtyPages::new([100].into_iter());
         pages.dirtied(s(0), 0, 0..4, 1);
         assert_eq!(pages.dirtied(s(0), 0, 2..8, 2), 4);
-        let stretch = pages.take_from(0, 0).expect("dirty");
+        let mut take = |from| pages.take_older(0, from..100, DirtyMark::END);
+        let stretch = take(0).expect("dirty");
         assert_eq!((stretch.start, stretch.pages, stretch.owner), (0, 4, 1), "who was first");
-        let stretch = pages.take_from(0, 4).expect("dirty");
+        let stretch = take(4).expect("dirty");
         assert_eq!((stretch.start, stretch.pages, stretch.owner), (4, 4, 2));
-        assert_eq!(pages.take_from(0, 0), None);
+        assert_eq!(take(0), None);
     }
 
     #[test]
     fn a_page_written_again_on_its_way_goes_once_more() {
         let mut pages = DirtyPages::new([100].into_iter());
         pages.dirtied(s(0), 0, 5..6, 0);
-        assert!(pages.take_from(0, 0).is_some());
+        assert!(pages.take_older(0, 0..100, DirtyMark::END).is_some());
         pages.dirtied(s(1), 0, 5..6, 0);
         assert_eq!((pages.waiting(), pages.held()), (0, 1), "not before it has arrived");
-        assert_eq!(pages.take_from(0, 0), None);
+        assert_eq!(pages.take_older(0, 0..100, DirtyMark::END), None);
         pages.written(0, 5..6);
         assert_eq!((pages.waiting(), pages.held()), (1, 1));
-        assert!(pages.holds(0, 5) && pages.take_from(0, 0).is_some());
+        assert!(pages.holds(0, 5) && pages.take_older(0, 0..100, DirtyMark::END).is_some());
+    }
+
+    #[test]
+    fn what_became_dirty_later_is_told_apart() {
+        let mut pages = DirtyPages::new([100].into_iter());
+        pages.dirtied(s(0), 0, 0..4, 0);
+        let sent = pages.take_older(0, 0..2, DirtyMark::END).expect("dirty");
+        assert_eq!((sent.start, sent.pages), (0, 2), "no further than asked for");
+        pages.dirtied(s(0), 0, 1..2, 0);
+        let mark = pages.mark();
+        pages.dirtied(s(0), 0, 0..5, 0);
+        assert_eq!(pages.next_older(0, 0..100, mark), Some(0), "on the way");
+        let sent = pages.take_older(0, 0..100, mark).expect("dirty");
+        assert_eq!((sent.start, sent.pages), (2, 2), "not the page that is new");
+        assert_eq!(pages.take_older(0, 0..100, mark), None);
+        pages.written(0, 0..2);
+        assert_eq!(pages.next_older(0, 0..100, mark), Some(1), "dirty again before the mark");
+        assert_eq!(pages.take_older(0, 0..100, mark).map(|it| (it.start, it.pages)), Some((1, 1)));
+        pages.written(0, 1..4);
+        assert_eq!(pages.next_older(0, 0..100, mark), None);
+        assert_eq!(pages.waiting(), 2, "written to since");
     }
 
     /// Every page that became dirty is written, was superseded, or still is dirty; what is written

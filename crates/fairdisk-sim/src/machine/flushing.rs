@@ -5,16 +5,18 @@ use super::io::{Io, IoKind};
 use super::paging::PageWaiter;
 use super::task::Step;
 use super::writing_back::Writer;
+use crate::host::DirtyMark;
 use fairdisk_core::{Bio, Elevator, Flags, Instant, Lba, Op, Request, Sectors, TaskId};
+use std::ops::Range;
 
-/// A task on its way through the pages of its files, which waits for those being written back.
+/// A task on its way through pages that were dirty when it began, which waits until they are
+/// written back.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SyncWalk {
+pub(super) struct CleanWalk {
+    mark: DirtyMark,
     /// The place of the file among the task's.
     slot: usize,
     page: u64,
-    /// How often it has waited for the page.
-    waits: u8,
 }
 
 impl<E: Elevator> Machine<E> {
@@ -34,58 +36,74 @@ impl<E: Elevator> Machine<E> {
 
     /// The task writes back what is dirty of its files, whoever made it so, and waits for it.
     fn sync_files(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+        let Some(back) = &mut self.write_back else { return };
+        let mark = back.pages.mark();
         for slot in 0..self.tasks[index as usize].stream.files() {
             let file = self.tasks[index as usize].stream.file(slot);
-            let mut from = 0;
-            while let Some(end) = self.write_from(now, index, file, from, issue) {
-                from = end;
-            }
+            self.write_older(now, Writer::Syncing(index), file, 0..u64::MAX, mark, issue);
         }
-        self.task(index).sync_walk = SyncWalk::default();
+        self.task(index).clean_walk = CleanWalk { mark, ..CleanWalk::default() };
         self.task(index).step = Step::Syncing;
         self.walk_on(now, index, issue);
     }
 
-    /// Writes back the first stretch of the file from `from` on that nobody does; where it ends.
-    fn write_from(
+    /// Writes back what became dirty of the pages before the mark and nobody writes back.
+    pub(super) fn write_older(
+        &mut self,
+        now: Instant,
+        writer: Writer,
+        file: u32,
+        mut pages: Range<u64>,
+        mark: DirtyMark,
+        issue: &mut Vec<Request>,
+    ) {
+        while let Some(back) = &mut self.write_back
+            && let Some(stretch) = back.pages.take_older(file, pages.clone(), mark)
+        {
+            pages.start = stretch.start + stretch.pages;
+            self.write_stretch(now, writer, stretch, issue);
+        }
+    }
+
+    /// Waits for what was dirty of the task's files, and once that is written back flushes.
+    pub(super) fn walk_on(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
+        loop {
+            let task = &self.tasks[index as usize];
+            let CleanWalk { mark, slot, .. } = task.clean_walk;
+            if self.write_back.is_none() {
+                return false;
+            }
+            if slot == task.stream.files() {
+                self.flush(now, index, issue);
+                return false;
+            }
+            let file = task.stream.file(slot);
+            if !self.is_written_back(now, index, file, u64::MAX, issue) {
+                return false;
+            }
+            self.task(index).clean_walk = CleanWalk { mark, slot: slot + 1, page: 0 };
+        }
+    }
+
+    /// Whether what was dirty of the file is written back, from where the task's walk is to before
+    /// page `end`. If not, it waits for the next page that is not; one that had become dirty again
+    /// on its way is written once more.
+    fn is_written_back(
         &mut self,
         now: Instant,
         index: u32,
         file: u32,
-        from: u64,
+        end: u64,
         issue: &mut Vec<Request>,
-    ) -> Option<u64> {
-        let stretch = self.write_back.as_mut()?.pages.take_from(file, from)?;
-        self.write_stretch(now, Writer::Syncing(index), stretch, issue);
-        Some(stretch.start + stretch.pages)
-    }
-
-    /// Waits for the next page of its files that is being written back; after the last the task
-    /// flushes. One that had become dirty again when the task came to it is written once more.
-    pub(super) fn walk_on(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
-        let mut walk = self.tasks[index as usize].sync_walk;
-        while walk.slot < self.tasks[index as usize].stream.files() {
-            let file = self.tasks[index as usize].stream.file(walk.slot);
-            let Some(back) = &self.write_back else { return false };
-            if walk.waits == 1 && back.pages.holds(file, walk.page) {
-                if back.pages.is_waiting(file, walk.page) {
-                    self.write_from(now, index, file, walk.page, issue);
-                }
-            } else if walk.waits > 0 {
-                walk = SyncWalk { page: walk.page + 1, waits: 0, ..walk };
-            }
-            let page =
-                self.write_back.as_ref().and_then(|it| it.pages.next_written_back(file, walk.page));
-            let Some(page) = page else {
-                walk = SyncWalk { slot: walk.slot + 1, ..SyncWalk::default() };
-                continue;
-            };
-            walk = SyncWalk { page, waits: walk.waits + 1, ..walk };
-            self.task(index).sync_walk = walk;
-            self.page_waiters.push(PageWaiter { file, page, task: index });
-            return false;
+    ) -> bool {
+        let CleanWalk { mark, page, .. } = self.tasks[index as usize].clean_walk;
+        let Some(back) = &self.write_back else { return true };
+        let Some(page) = back.pages.next_older(file, page..end, mark) else { return true };
+        if back.pages.is_waiting(file, page) {
+            self.write_older(now, Writer::Syncing(index), file, page..end, mark, issue);
         }
-        self.flush(now, index, issue);
+        self.task(index).clean_walk.page = page;
+        self.page_waiters.push(PageWaiter { file, page, task: index });
         false
     }
 

@@ -1,6 +1,6 @@
 //! Tasks: closed loops that submit, wait, think a little, and submit again.
 
-use super::flushing::SyncWalk;
+use super::flushing::CleanWalk;
 use super::paging::Paging;
 use super::tally::TaskReport;
 use super::{Event, Machine};
@@ -117,7 +117,7 @@ pub(super) struct Task {
     pub(super) dirty_bytes: u64,
     /// It is held up for the pages it has made dirty.
     pub(super) throttle: Option<Throttle>,
-    pub(super) sync_walk: SyncWalk,
+    pub(super) clean_walk: CleanWalk,
     /// What it has in memory of its files is dropped when it begins with them.
     pub(super) drops_files: bool,
     pub(super) paging: Paging,
@@ -164,7 +164,7 @@ impl Task {
             pause: Pause::None,
             dirty_bytes: 0,
             throttle: None,
-            sync_walk: SyncWalk::default(),
+            clean_walk: CleanWalk::default(),
             stream,
             stream_of: index,
             drops_files: !spec.keeps_cache,
