@@ -25,7 +25,7 @@ use crate::host::{CpuSpec, Cpus, File, FileSpec, Journal, PageCache, VolumeSpec,
 use crate::workload::{Awaited, TaskSpec};
 use fairdisk_core::{
     BioId, Change, CostModel, Effect, Effects, Elevator, Engine, EngineConfig, Entry, GroupId,
-    Input, Instant, Journal as Log, Prng, Refusal, Request, RequestId, Sleeper, Span, TaskId,
+    Input, Instant, Journal as Log, Op, Prng, Refusal, Request, RequestId, Sleeper, Span, TaskId,
 };
 pub use group::GroupSpec;
 use io::{Io, IoKind, Ios};
@@ -298,11 +298,15 @@ impl<E: Elevator> Machine<E> {
         self.engine.drain_journal()
     }
 
-    /// The group whose data `request` moves. With D5 that is not the one it is charged to.
+    /// The group whose data `request` moves. That is not the one it is charged to with D5, or where
+    /// a task waits for what others made dirty.
     #[must_use]
     pub fn owner(&self, request: &Request) -> GroupId {
-        let is_own = request.group != GroupId::ROOT && self.write_back.is_none();
-        if !self.config.async_of_submitter || is_own {
+        let may_differ = match self.write_back {
+            Some(_) => request.op == Op::Write,
+            None => self.config.async_of_submitter && request.group == GroupId::ROOT,
+        };
+        if !may_differ {
             return request.group;
         }
         let io = self.engine.first_bio(request.id).map(|bio| self.ios.get(Ios::index_of(bio.id)));

@@ -5,6 +5,7 @@ mod fifo;
 mod small;
 
 use fairdisk_core::{GroupId, Instant, Lba, Op, PoolConfig, PoolLayout, Record, Span};
+use fairdisk_sim::device::Device;
 use fairdisk_sim::host::{Advice, FileSpec, WriteBackSpec};
 use fairdisk_sim::workload::{
     Blocks, Direction, FlushEvery, IoOrder, Limits, RandomOrder, Seeds, StreamSpec, TaskSpec,
@@ -213,6 +214,23 @@ fn fsync_waits_for_what_others_write_back_of_its_file() {
     let flush = sent.iter().find(|it| it.op == Op::Flush).expect("it flushes");
     let waited = (flush.at - s(30)).as_ns() / 1_000_000;
     assert!((300..320).contains(&waited), "{waited} ms for 300 pages on their way and its own");
+}
+
+#[test]
+fn what_fsync_writes_is_the_work_of_whoever_made_it_dirty() {
+    for with_d5 in [false, true] {
+        let write = TaskSpec { group: GroupId(1), ..writer(0, 100, 1) };
+        let sync = TaskSpec { start: s(2), keeps_cache: true, end_flushes: 1, ..reader(0, 1) };
+        let sync = TaskSpec { group: GroupId(2), ..sync };
+        let mut config = config(vec![write, sync, late()]);
+        config.async_of_submitter = with_d5;
+        let mut world = world(config);
+        world.run_until(s(20));
+        let work = [1, 2].map(|group| world.device().work(GroupId(group)));
+        assert_eq!(work, [Span::from_ms(100), Span::ZERO], "D5 {with_d5}");
+        let charged = world.machine().engine().accounts().group(GroupId(2));
+        assert_eq!(charged.map(|it| it.written_bytes), Some(100 * PAGE), "who waits for it");
+    }
 }
 
 #[test]
