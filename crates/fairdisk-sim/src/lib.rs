@@ -5,6 +5,9 @@
 //! the plane's shell gives it a real backend and a real clock.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+extern crate self as fairdisk_sim;
+
 pub mod device;
 mod events;
 pub mod host;

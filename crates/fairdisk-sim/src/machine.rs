@@ -17,6 +17,8 @@ mod tally;
 mod task;
 mod transfer;
 mod writing_back;
+#[cfg(test)]
+mod written_back_tests;
 
 pub use tally::{GroupTally, OpTally, TaskReport};
 

@@ -6,10 +6,8 @@ mod small;
 
 use fairdisk_core::{GroupId, Instant, Lba, Op, PoolConfig, PoolLayout, Record, Span};
 use fairdisk_sim::device::Device;
-use fairdisk_sim::host::{Advice, FileSpec, WriteBackSpec};
-use fairdisk_sim::workload::{
-    Blocks, Direction, FlushEvery, IoOrder, Limits, RandomOrder, Seeds, StreamSpec, TaskSpec,
-};
+use fairdisk_sim::host::{FileSpec, WriteBackSpec};
+use fairdisk_sim::workload::{Blocks, Direction, FlushEvery, Limits, StreamSpec, TaskSpec};
 use fairdisk_sim::{GroupSpec, Machine, MachineConfig, World};
 use fifo::Fifo;
 use std::collections::BTreeSet;
@@ -285,45 +283,6 @@ fn memory_full_of_dirty_pages_makes_no_room() {
     let sent = sent(config(vec![writer(0, 400, 1), read, again]), s(29));
     let reads = sent.iter().filter(|it| it.op == Op::Read);
     assert!(reads.clone().count() > 0 && reads.clone().all(|it| it.page >= FILE_PAGES));
-}
-
-/// Whatever tasks do beside each other, every page that was written reaches the disk.
-#[test]
-fn nothing_written_is_lost() {
-    for seed in 0..12 {
-        let mut passing = writer(0, 600, 1 + seed % 3);
-        passing.stream.order = IoOrder::Drawn(RandomOrder::default());
-        passing.stream.blocks = Blocks::fixed(PAGE * u64::from(1 + seed % 2));
-        let mut mapping = TaskSpec { mapped: Some(Advice::Random), ..writer(1, 300, 1) };
-        mapping.stream.order = IoOrder::Drawn(RandomOrder::default());
-        let mut syncing = writer(1, 600, 2);
-        syncing.stream.flush.fsync = NonZeroU32::new(7 + seed);
-        let through = TaskSpec { write_through: true, ..writer(0, 50, 2) };
-        let direct = TaskSpec { buffered: false, ..writer(2, 80, 1) };
-        let mut mixed = writer(2, 900, 1);
-        mixed.stream.direction = Direction::Mixed(30);
-        mixed.stream.seeds = Seeds { places: Some(u64::from(seed)), ..Seeds::default() };
-        let tasks = vec![passing, mapping, syncing, through, direct, mixed];
-        let mut config = MachineConfig { seed: u64::from(seed), ..config(tasks) };
-        config.async_of_submitter = seed % 2 == 0;
-        config.memory_pages = [300, 1000, 4096][seed as usize % 3];
-        config.engine.merge_sectors_max = 8 << (seed % 4);
-        config.keep_journal = true;
-        let mut world = world(config);
-        world.run_until_done(s(200));
-        let ends: Vec<_> = world.machine().task_ends().map(|(_, end)| end).collect();
-        assert!(world.machine().is_done(), "seed {seed}: {ends:?}");
-        let mut pages = BTreeSet::new();
-        for entry in world.machine_mut().drain_journal() {
-            if let Record::Submitted { op: Op::Write, start, sectors, .. } = entry.record {
-                let first = start.0 / 8;
-                pages.extend(first..first + u64::from(sectors.0) / 8);
-            }
-        }
-        let missing = (0..600).chain(FILE_PAGES..FILE_PAGES + 600);
-        let missing: Vec<_> = missing.filter(|page| !pages.contains(page)).collect();
-        assert_eq!(missing, [], "seed {seed}");
-    }
 }
 
 /// Who waits for slots of its read-ahead while it copies is not done with that the sooner.

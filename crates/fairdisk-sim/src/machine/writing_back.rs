@@ -26,6 +26,9 @@ pub(super) struct WriteBack {
     will_look: bool,
     /// In whose name it submitted last: it goes on once that one does not wait for a slot.
     submitted_as: TaskId,
+    /// What tasks made dirty, file and pages, and how many entries the journal had.
+    #[cfg(test)]
+    pub(super) made_dirty: Vec<(u64, u32, std::ops::Range<u64>)>,
 }
 
 impl WriteBack {
@@ -39,6 +42,8 @@ impl WriteBack {
             is_at_work: false,
             will_look: false,
             submitted_as: TaskId((config.tasks.len() + config.volumes.len()) as u32),
+            #[cfg(test)]
+            made_dirty: Vec::new(),
         }
     }
 
@@ -93,6 +98,8 @@ impl<E: Elevator> Machine<E> {
             self.pages.hold(file, page);
         }
         let Some(back) = &mut self.write_back else { return false };
+        #[cfg(test)]
+        back.made_dirty.push((self.engine.journal().len(), file, pages.clone()));
         let dirtied = back.pages.dirtied(now, file, pages, index);
         if !back.will_look {
             back.will_look = true;

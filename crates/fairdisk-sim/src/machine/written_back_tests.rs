@@ -1,0 +1,109 @@
+//! What tasks write beside each other reaches the disk.
+
+#[path = "../../../fairdisk-core/tests/model/fifo.rs"]
+mod fifo;
+#[path = "../../tests/small/mod.rs"]
+mod small;
+
+use super::task::PAGE_BYTES;
+use super::{Machine, MachineConfig};
+use crate::World;
+use crate::host::{Advice, FileSpec, WriteBackSpec};
+use crate::workload::{
+    Blocks, Direction, FlushEvery, IoOrder, Limits, RandomOrder, StreamSpec, TaskSpec,
+};
+use fairdisk_core::{Instant, Lba, Op, Record, Span};
+use fifo::Fifo;
+use std::num::NonZeroU32;
+
+const FILES: u32 = 3;
+const FILE_PAGES: u64 = 4096;
+
+/// Writes the first `pages` of its file in random order, so many times.
+fn writer(file: u32, pages: u64, passes: u32) -> TaskSpec {
+    let stream = StreamSpec {
+        direction: Direction::Write,
+        order: IoOrder::Drawn(RandomOrder::default()),
+        bytes: pages * PAGE_BYTES,
+        limits: Limits { passes: Some(passes), ..Limits::default() },
+        ..StreamSpec::default()
+    };
+    TaskSpec { files: vec![file], buffered: true, stream, ..TaskSpec::default() }
+}
+
+/// Six tasks of all kinds on three files, which fill the memory or not.
+fn config(seed: u32) -> MachineConfig {
+    let mut passing = writer(0, 600, 1 + seed % 3);
+    passing.stream.blocks = Blocks::fixed(PAGE_BYTES * u64::from(1 + seed % 2));
+    let mapping = TaskSpec { mapped: Some(Advice::Random), ..writer(1, 300, 1) };
+    let mut syncing = writer(1, 600, 2);
+    syncing.stream.order = IoOrder::default();
+    syncing.stream.flush = FlushEvery { fsync: NonZeroU32::new(7 + seed), fdatasync: None };
+    let through = TaskSpec { write_through: true, ..writer(0, 50, 2) };
+    let mut direct = TaskSpec { buffered: false, ..writer(2, 200, 1) };
+    direct.stream.direction = Direction::Mixed(50);
+    let mut mixed = writer(2, 900, 1);
+    mixed.stream.direction = Direction::Mixed(30);
+    let file = |number: u32| FileSpec {
+        volume: 0,
+        start: Lba(u64::from(number) * FILE_PAGES * 8),
+        bytes: FILE_PAGES * PAGE_BYTES,
+        inode: number,
+    };
+    let mut config = MachineConfig {
+        seed: u64::from(seed),
+        files: (0..FILES).map(file).collect(),
+        memory_pages: [300, 1000, 4096][seed as usize % 3],
+        async_of_submitter: seed.is_multiple_of(2),
+        write_back: Some(WriteBackSpec {
+            background_percent: 10,
+            limit_percent: 20,
+            interval: Span::from_s(5),
+            age: Span::from_s(30),
+            hz: 1000,
+            tick_phase: Span::ZERO,
+        }),
+        keep_journal: true,
+        tasks: vec![passing, mapping, syncing, through, direct, mixed],
+        ..small::config(TaskSpec::default(), Span::from_us(100))
+    };
+    config.engine.merge_sectors_max = 8 << (seed % 4);
+    config
+}
+
+/// By page of all files, after how many entries of the journal it was last sent to the disk.
+fn last_sent(machine: &Machine<Fifo>) -> Vec<u64> {
+    let mut sent = vec![0; FILES as usize * FILE_PAGES as usize];
+    for (at, entry) in (1..).zip(machine.engine.journal().entries()) {
+        if let Record::Submitted { op: Op::Write, start, sectors, .. } = entry.record {
+            let first = (start.0 / 8) as usize;
+            sent[first..first + sectors.0 as usize / 8].fill(at);
+        }
+    }
+    sent
+}
+
+/// Whatever tasks do beside each other, every page goes to the disk after it was last made dirty.
+#[test]
+fn nothing_written_is_lost() {
+    for seed in 0..12 {
+        let machine = Machine::new(Fifo::default(), config(seed));
+        let mut world = World::new(machine, small::disk(1));
+        world.run_until_done(Instant::ZERO + Span::from_s(200));
+        let machine = world.machine();
+        let ends: Vec<_> = machine.task_ends().map(|(_, end)| end).collect();
+        assert!(machine.is_done(), "seed {seed}: {ends:?}");
+        let sent = last_sent(machine);
+        let made_dirty = &machine.write_back.as_ref().expect("it has one").made_dirty;
+        let mut pages = [0; FILES as usize];
+        for (entries, file, range) in made_dirty {
+            let first = u64::from(*file) * FILE_PAGES;
+            for page in range.clone() {
+                let sent = sent[(first + page) as usize];
+                assert!(sent > *entries, "seed {seed}: page {page} of file {file}: {sent}");
+            }
+            pages[*file as usize] += range.end - range.start;
+        }
+        assert!(pages.iter().all(|pages| *pages >= 500), "seed {seed}: {pages:?}");
+    }
+}
