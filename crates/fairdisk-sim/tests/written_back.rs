@@ -111,7 +111,8 @@ fn writes(sent: &[Sent]) -> Vec<&Sent> {
 
 #[test]
 fn a_file_written_a_hundred_times_goes_to_the_disk_once_when_it_is_old() {
-    let sent = sent(config(vec![writer(0, 256, 100), late()]), s(90));
+    let again = TaskSpec { keeps_cache: true, ..writer(0, 256, 100) };
+    let sent = sent(config(vec![again, late()]), s(90));
     let writes = writes(&sent);
     assert_eq!(writes.len(), 256);
     assert!(writes.iter().all(|it| it.at >= s(30) && it.at < s(31)), "it became dirty at once");
@@ -189,7 +190,7 @@ fn a_page_is_charged_to_whoever_made_it_dirty_or_with_d5_to_the_flusher() {
 #[test]
 fn fsync_writes_what_is_dirty_of_its_file_and_of_no_other() {
     let flush = FlushEvery { fsync: NonZeroU32::new(10), fdatasync: None };
-    let mut syncing = TaskSpec { start: s(2), ..writer(0, 40, 1) };
+    let mut syncing = TaskSpec { start: s(2), keeps_cache: true, ..writer(0, 40, 1) };
     syncing.stream.flush = flush;
     let mut beside = writer(0, 300, 1);
     beside.stream.offset = 1000 * PAGE;
@@ -250,6 +251,25 @@ fn dirty_pages_are_read_from_memory_even_if_they_were_to_be_dropped() {
     let read = TaskSpec { phase: 1, ..reader(0, 256) };
     let sent = sent(config(vec![writer(0, 256, 1), read]), s(20));
     assert!(sent.iter().all(|it| it.op == Op::Write), "{sent:?}");
+}
+
+#[test]
+fn dropping_a_file_sends_what_is_dirty_of_it_to_the_disk_and_waits_for_nothing() {
+    for with_d5 in [false, true] {
+        let read = TaskSpec { start: s(2), group: GroupId(2), ..reader(0, 256) };
+        let write = TaskSpec { group: GroupId(1), ..writer(0, 256, 1) };
+        let mut config = config(vec![write, read, writer(1, 50, 1), late()]);
+        config.async_of_submitter = with_d5;
+        let mut world = world(config);
+        world.run_until(s(20));
+        let end = world.machine().task_ends().nth(1).and_then(|(_, end)| end).expect("it has read");
+        assert!(end < s(2) + Span::from_ms(200), "from memory, while it is written: {end:?}");
+        let sent = drain(&mut world);
+        assert_eq!(sent.len(), 256, "of no other file");
+        assert!(sent.iter().all(|it| it.at >= s(2) && it.page < FILE_PAGES));
+        assert_eq!(sent.iter().all(|it| it.task == 1 && it.group == 2), with_d5);
+        assert_eq!(sent.iter().all(|it| it.task > 3 && it.group == 1), !with_d5);
+    }
 }
 
 #[test]

@@ -278,14 +278,14 @@ impl<E: Elevator> Machine<E> {
         }
         let stream_of = task.stream_of;
         match self.task(stream_of).stream.next(now) {
-            Next::Io(io) => self.start_io(now, index, io),
+            Next::Io(io) => self.start_io(now, index, io, issue),
             Next::Flush => self.sync(now, index, issue),
             Next::Wait(until) => self.wait(index, until),
             Next::Exit => self.drain(now, index, issue),
         }
     }
 
-    fn start_io(&mut self, now: Instant, index: u32, io: FileIo) -> bool {
+    fn start_io(&mut self, now: Instant, index: u32, io: FileIo, issue: &mut Vec<Request>) -> bool {
         let task = self.task(index);
         task.pause = Pause::None;
         task.current = io;
@@ -298,6 +298,7 @@ impl<E: Elevator> Machine<E> {
         }
         if io.begins && task.drops_files {
             let is_mapped = task.paging.is_mapped();
+            self.send_dirty(now, index, io.file, issue);
             self.pages.drop_file(io.file, is_mapped);
         }
         let task = self.task(index);

@@ -61,8 +61,8 @@ impl WriteBack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writer {
     Flusher,
-    /// A task that made too many pages dirty.
-    Throttled(u32),
+    /// A task that does not wait for it: it made too many pages dirty, or drops a file.
+    Task(u32),
     /// A task that waits for its data to be durable.
     Syncing(u32),
 }
@@ -135,7 +135,7 @@ impl<E: Elevator> Machine<E> {
                 back.pages.make_due(now);
             }
             if back.pages.has_due() {
-                let written = self.visit(now, Writer::Throttled(index), throttle.left, issue);
+                let written = self.visit(now, Writer::Task(index), throttle.left, issue);
                 throttle.left = throttle.left.saturating_sub(written);
             } else {
                 let until = throttle.sleep(now, &back.spec);
@@ -172,6 +172,20 @@ impl<E: Elevator> Machine<E> {
         let end = pages.end.min(self.pages.of_file(file));
         let free = (pages.start..end).filter(|page| !back.pages.holds(file, *page));
         free.for_each(|page| self.pages.release(file, page));
+    }
+
+    /// The task is to drop the file from memory, and has what is dirty of it sent to the disk
+    /// first. It does not wait for that, and what is not there yet stays in memory.
+    pub(super) fn send_dirty(
+        &mut self,
+        now: Instant,
+        index: u32,
+        file: u32,
+        issue: &mut Vec<Request>,
+    ) {
+        let Some(back) = &mut self.write_back else { return };
+        let mark = back.pages.mark();
+        self.write_older(now, Writer::Task(index), file, 0..u64::MAX, mark, issue);
     }
 
     // ---- the flusher ---------------------------------------------------------------------
@@ -280,14 +294,14 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// Who submits what `owner` made dirty, and to whom it is charged. With D5 it is charged to
-    /// whoever writes it back, be that the flusher or the throttled writer.
+    /// whoever writes it back, be that the flusher or a task.
     fn back_bio(&self, writer: Writer, owner: u32) -> Bio {
         let of = |index: u32| &self.tasks[index as usize];
         let with_d5 = self.config.async_of_submitter;
         let (task, group, ioprio) = match writer {
             Writer::Syncing(by) => (TaskId(by), of(by).group, of(by).ioprio),
-            Writer::Throttled(by) if with_d5 => (TaskId(by), of(by).group, of(by).ioprio),
-            Writer::Flusher | Writer::Throttled(_) => {
+            Writer::Task(by) if with_d5 => (TaskId(by), of(by).group, of(by).ioprio),
+            Writer::Flusher | Writer::Task(_) => {
                 let group = if with_d5 { GroupId::ROOT } else { of(owner).group };
                 (TaskId(self.flusher().0 + group.0), group, IoPrio::UNSET)
             }
