@@ -273,12 +273,19 @@ fn dropping_a_file_sends_what_is_dirty_of_it_to_the_disk_and_waits_for_nothing()
 }
 
 #[test]
-fn what_is_written_directly_need_not_be_written_back() {
-    let direct = TaskSpec { phase: 1, buffered: false, ..writer(0, 100, 1) };
-    let sent = sent(config(vec![writer(0, 256, 1), direct, late()]), s(90));
-    let writes = writes(&sent);
-    assert_eq!(writes.iter().filter(|it| it.page < 100).count(), 100);
-    assert_eq!(writes.len(), 256);
+fn direct_io_waits_for_what_is_dirty_where_it_reads_or_writes() {
+    for (direction, op) in [(Direction::Read, Op::Read), (Direction::Write, Op::Write)] {
+        let mut direct = TaskSpec { start: s(2), buffered: false, ..writer(0, 8, 1) };
+        direct.stream.direction = direction;
+        direct.stream.blocks = Blocks::fixed(8 * PAGE);
+        let direct = TaskSpec { keeps_cache: true, ..direct };
+        let sent = sent(config(vec![writer(0, 256, 1), direct, late()]), s(29));
+        let first = (0..8).map(|page| (Op::Write, page));
+        let expected: Vec<_> = first.chain((0..8).map(|page| (op, page))).collect();
+        assert_eq!(sent.iter().map(|it| (it.op, it.page)).collect::<Vec<_>>(), expected);
+        assert!(sent.iter().all(|it| it.task == 1), "in its name");
+        assert!(sent[8].at >= s(2) + Span::from_ms(8), "once they are written");
+    }
 }
 
 #[test]

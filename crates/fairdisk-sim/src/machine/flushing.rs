@@ -1,11 +1,14 @@
-//! `fsync`: a task's buffered data goes to the disk, then the disk makes everything durable.
+//! Waiting for dirty pages to be written back. `fsync`: a task's buffered data goes to the disk,
+//! then the disk makes everything durable. Direct I/O: what is dirty where it reads or writes goes
+//! first.
 
 use super::Machine;
 use super::io::{Io, IoKind};
 use super::paging::PageWaiter;
-use super::task::Step;
+use super::task::{PAGE_BYTES, Step};
 use super::writing_back::Writer;
 use crate::host::DirtyMark;
+use crate::workload::FileIo;
 use fairdisk_core::{Bio, Elevator, Flags, Instant, Lba, Op, Request, Sectors, TaskId};
 use std::ops::Range;
 
@@ -105,6 +108,37 @@ impl<E: Elevator> Machine<E> {
         self.task(index).clean_walk.page = page;
         self.page_waiters.push(PageWaiter { file, page, task: index });
         false
+    }
+
+    /// What is dirty of the pages of the current direct I/O is written back before it.
+    pub(super) fn clean(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
+        let (file, pages) = self.pages_of_current(index);
+        let Some(back) = &mut self.write_back else { return false };
+        if back.pages.next_held(file, pages.start).is_none_or(|page| page >= pages.end) {
+            return self.transfer(index);
+        }
+        let mark = back.pages.mark();
+        self.write_older(now, Writer::Syncing(index), file, pages.clone(), mark, issue);
+        let task = self.task(index);
+        task.clean_walk = CleanWalk { mark, page: pages.start, ..CleanWalk::default() };
+        task.step = Step::Cleaning;
+        true
+    }
+
+    /// Waits for that.
+    pub(super) fn await_clean(
+        &mut self,
+        now: Instant,
+        index: u32,
+        issue: &mut Vec<Request>,
+    ) -> bool {
+        let (file, pages) = self.pages_of_current(index);
+        self.is_written_back(now, index, file, pages.end, issue) && self.transfer(index)
+    }
+
+    fn pages_of_current(&self, index: u32) -> (u32, Range<u64>) {
+        let FileIo { file, offset, bytes, .. } = self.tasks[index as usize].current;
+        (file, offset / PAGE_BYTES..(offset + bytes).div_ceil(PAGE_BYTES))
     }
 
     pub(super) fn flush(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {

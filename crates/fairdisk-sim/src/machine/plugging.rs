@@ -23,13 +23,15 @@ impl Task {
             Step::Full | Step::Settling | Step::Draining => self.outstanding > 0,
             // A block of addresses, in the midst of sending off.
             Step::Submit(_) | Step::DirtyPages(_) => true,
-            Step::Trimming | Step::AwaitPage | Step::Syncing | Step::Flushing => true,
+            Step::Trimming | Step::AwaitPage => true,
+            Step::Cleaning | Step::Syncing | Step::Flushing => true,
             Step::Copy => self.paging.waits,
             Step::Begin
             | Step::Fetch
             | Step::TouchBefore
             | Step::TouchAfter(_)
             | Step::Written
+            | Step::Clean
             | Step::Balance
             | Step::AwaitSlots
             | Step::Fault

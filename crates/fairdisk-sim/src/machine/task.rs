@@ -35,6 +35,10 @@ pub(super) enum Step {
     Balance,
     /// Wants to write more back and has no request slots.
     AwaitSlots,
+    /// Has what is dirty where it reads or writes directly written back.
+    Clean,
+    /// Waits for that.
+    Cleaning,
     /// Has copied what it writes into the page cache: its call returns.
     Written,
     /// Touches the pages of a mapped file.
@@ -229,6 +233,8 @@ impl<E: Elevator> Machine<E> {
                 Step::Submit(pending) => self.submit_pending(now, index, pending, issue),
                 Step::TouchAfter(call) => self.touch_after(now, index, call),
                 Step::DirtyPages(at) => self.dirty_pages(now, index, at, issue),
+                Step::Clean => self.clean(now, index, issue),
+                Step::Cleaning => self.await_clean(now, index, issue),
                 Step::Balance => self.balance(now, index, issue),
                 Step::Written => self.written(now, index),
                 Step::Copy => self.copy(now, index),

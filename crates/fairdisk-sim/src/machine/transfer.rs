@@ -11,17 +11,32 @@ use fairdisk_core::{
 };
 
 impl<E: Elevator> Machine<E> {
-    /// Begins to submit the current I/O.
+    /// Begins with the current I/O: what is cached stays in memory, and what goes past memory finds
+    /// nothing dirty there.
     #[inline]
     pub(super) fn begin_transfer(&mut self, index: u32) -> bool {
         let task = &mut self.tasks[index as usize];
+        let FileIo { op, offset, .. } = task.current;
+        if self.write_back.is_some() {
+            if task.is_cached() {
+                task.paging.slept &= task.is_mapped();
+                task.step = Step::DirtyPages(offset);
+                return true;
+            }
+            if !task.is_buffered() && matches!(op, Op::Read | Op::Write) {
+                task.step = Step::Clean;
+                return true;
+            }
+        }
+        self.transfer(index)
+    }
+
+    /// Begins to submit the current I/O.
+    #[inline]
+    pub(super) fn transfer(&mut self, index: u32) -> bool {
+        let task = &self.tasks[index as usize];
         let FileIo { op, offset, bytes, file, .. } = task.current;
         let cached = task.is_cached();
-        if cached && self.write_back.is_some() {
-            task.paging.slept &= task.is_mapped();
-            task.step = Step::DirtyPages(offset);
-            return true;
-        }
         let is_buffered = task.is_buffered();
         let whole = offset.div_ceil(PAGE_BYTES)..(offset + bytes) / PAGE_BYTES;
         match op {
