@@ -110,6 +110,8 @@ pub struct Machine<E> {
     journals: Vec<Option<Journal>>,
     /// Tasks that sleep until a volume's log write has ended.
     log_waiters: Vec<Vec<u32>>,
+    /// Tasks that wait for a commit to end, for each volume.
+    commit_waiters: Vec<Vec<u32>>,
     /// An empty list for those who begin to wait while the others are woken.
     spare_waiters: Vec<u32>,
     ios: Ios,
@@ -152,6 +154,7 @@ impl<E: Elevator> Machine<E> {
             files: files.collect(),
             journals: config.volumes.iter().map(|v| v.journal.map(Journal::new)).collect(),
             log_waiters: vec![Vec::new(); config.volumes.len()],
+            commit_waiters: vec![Vec::new(); config.volumes.len()],
             spare_waiters: Vec::new(),
             ios: Ios::new(),
             pages,

@@ -17,6 +17,7 @@ mod walk;
 pub use blocks::{BlockSize, Blocks};
 pub use direction::{Direction, PerOp};
 pub use fixed::Fixed;
+pub(crate) use flush::Durable;
 pub use flush::FlushEvery;
 pub use order::{IoOrder, RandomOrder, Repeat};
 pub use pace::Rates;

@@ -239,7 +239,7 @@ fn stream(task: &Task, file_bytes: u64, (at, count): (u64, u64)) -> StreamSpec {
         bytes: task.size.unwrap_or(file_bytes).saturating_sub(begin),
         limits: Limits { bytes: task.bytes, ios: task.ios, ..Limits::default() },
         rates: rates(task),
-        flush: FlushEvery { fsync: task.fsync_every, fdatasync: None },
+        flush: FlushEvery { fsync: task.fsync_every, fdatasync: task.fdatasync_every },
         ..StreamSpec::default()
     }
 }

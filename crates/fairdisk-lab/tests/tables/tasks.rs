@@ -71,6 +71,34 @@ fn durable_writes_wait_for_the_disk() {
     assert!(tenth > 1.3 * each, "{tenth}, {each}");
 }
 
+/// On a volume of this kind, how many writes are made durable by `key`, each by itself, and how
+/// many requests there are beyond the write and the flush of each.
+fn durable(kind: &str, key: &str, more: &str) -> (f64, f64) {
+    let tasks = "group = \"a\", op = \"write\", order = \"sequential\", direct = false";
+    let tasks = format!("{{ {tasks}, {key} = 1{more} }}");
+    let text = table("duration_s = 4\nseeds = 1", &tasks, "");
+    let text = text.replace("\"ext2\"", &format!("\"{kind}\"\ncached = true"));
+    let row = outcome(&text).rows.remove(0);
+    (row.total_ios.mean, row.submitted as f64 - 2.0 * row.total_ios.mean)
+}
+
+#[test]
+fn fdatasync_commits_only_what_grew() {
+    let both = |kind, more| ["fsync_every", "fdatasync_every"].map(|key| durable(kind, key, more));
+    for more in ["", ", new = true"] {
+        let [all, data] = both("ext2", more);
+        assert!(all == data && data.1.abs() <= 1.0, "no journal: {all:?} {data:?}");
+    }
+    // An overwrite changes the times of the file, once a second: the log, and the record.
+    let [all, data] = both("ext3", "");
+    assert!((8.0..=11.0).contains(&all.1) && data.1.abs() <= 1.0, "{all:?} {data:?}");
+    // What grows is committed every time.
+    for (writes, beyond) in both("ext3", ", new = true") {
+        assert!((beyond / writes - 2.0).abs() < 0.1, "{beyond} of {writes}");
+        assert!(writes < 0.85 * data.0, "and takes its time: {writes}");
+    }
+}
+
 #[test]
 fn an_fsync_at_the_end_is_part_of_the_time() {
     let seconds = |more: &str| {
@@ -149,6 +177,7 @@ fn what_tasks_cannot_do_is_refused() {
         (timed, "rate_iops = 5, rate_kib_per_s = 5", "exclude each other"),
         (timed, "rate_iops = 0", "expected a whole number from 1"),
         (timed, "sync = true", "`sync` is about what `write` writes"),
+        (timed, "fdatasync_every = 2", "`fdatasync_every` is about what `write` writes"),
         (timed, "fsync_every = 2, op = \"write\", mapped = true", "without `mapped`"),
         (timed, "end_fsync = true, ios = 1", "`end_fsync` is about what `write` writes"),
         (timed, "end_fsync = true, op = \"write\"", "`end_fsync` is about the end of tasks"),

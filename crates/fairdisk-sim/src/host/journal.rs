@@ -3,9 +3,11 @@
 //! An I/O sets its inode's times, which have a granularity of one second. The first such change
 //! opens a transaction; five seconds later the journal task writes the changed inode blocks to the
 //! log and then a commit record, both as asynchronous requests. A task that wants to change an
-//! inode block while it is being written to the log sleeps until that write has ended.
+//! inode block while it is being written to the log sleeps until that write has ended. `fsync`
+//! waits for a commit of what the transaction holds of its file, `fdatasync` only if the file grew.
 
 use super::volume::BLOCK_SECTORS;
+use crate::workload::Durable;
 use fairdisk_core::{Instant, Lba, Sectors, Span};
 
 /// How an ext3 journal behaves.
@@ -50,15 +52,28 @@ enum Phase {
     WritingRecord,
 }
 
+/// A change that a transaction holds.
+#[derive(Clone, Copy, Debug)]
+struct Changed {
+    /// The inode block.
+    block: u32,
+    /// Whether a file in it grew: without that what was written is not found again.
+    grew: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct Journal {
     spec: JournalSpec,
     /// When the running transaction was opened.
     running_since: Option<Instant>,
-    /// Inode blocks the running transaction changes.
-    running: Vec<u32>,
-    /// Inode blocks being written to the log.
-    shadow: Vec<u32>,
+    /// What the running transaction changes.
+    running: Vec<Changed>,
+    /// What is being committed.
+    committing: Vec<Changed>,
+    /// Somebody waits for the running transaction to be committed.
+    asked: bool,
+    /// When the journal task looks again.
+    looks_at: Option<Instant>,
     phase: Phase,
     head: u32,
 }
@@ -69,7 +84,9 @@ impl Journal {
             spec,
             running_since: None,
             running: Vec::new(),
-            shadow: Vec::new(),
+            committing: Vec::new(),
+            asked: false,
+            looks_at: None,
             phase: Phase::Resting,
             head: 0,
         }
@@ -80,56 +97,89 @@ impl Journal {
         self.running_since.is_some()
     }
 
-    /// A task sets the times of `inode`, last set in `touched_second`.
-    pub(crate) fn touch(&mut self, now: Instant, inode: u32, touched_second: &mut u64) -> Touch {
+    /// A task sets the times of `inode`, last set in `touched_second`, and if it `grows` its size.
+    pub(crate) fn touch(
+        &mut self,
+        now: Instant,
+        inode: u32,
+        touched_second: &mut u64,
+        grows: bool,
+    ) -> Touch {
         let second = (now + self.spec.second_phase).as_ns() / 1_000_000_000;
-        if *touched_second == second {
+        if *touched_second == second && !grows {
             return Touch::Done;
         }
         // The handle is open, and with it the transaction, even if the block is not to be had.
         self.running_since.get_or_insert(now);
-        let block = inode / self.spec.inodes_per_block;
-        if self.shadow.contains(&block) {
+        let block = self.block(inode);
+        if self.phase == Phase::WritingLog && self.committing.iter().any(|it| it.block == block) {
             return Touch::Sleep;
         }
         *touched_second = second;
-        if !self.running.contains(&block) {
-            self.running.push(block);
+        match self.running.iter_mut().find(|changed| changed.block == block) {
+            Some(changed) => changed.grew |= grows,
+            None => self.running.push(Changed { block, grew: grows }),
         }
         Touch::Done
     }
 
+    const fn block(&self, inode: u32) -> u32 {
+        inode / self.spec.inodes_per_block
+    }
+
+    /// Whether something must be committed before what was written to the file is durable.
+    pub(crate) fn holds(&self, inode: u32, durable: Durable) -> bool {
+        let mut all = self.running.iter().chain(&self.committing);
+        all.any(|changed| self.counts(changed, inode, durable))
+    }
+
+    fn counts(&self, changed: &Changed, inode: u32, durable: Durable) -> bool {
+        changed.block == self.block(inode) && (changed.grew || durable == Durable::All)
+    }
+
+    /// Somebody waits for the file to be durable: what the journal task does.
+    pub(crate) fn ask(&mut self, now: Instant, inode: u32, durable: Durable) -> JournalStep {
+        self.asked |= self.running.iter().any(|changed| self.counts(changed, inode, durable));
+        if self.asked { self.wake(now) } else { JournalStep::Rest }
+    }
+
     /// What the journal task does if it is woken at `now`.
     pub(crate) fn wake(&mut self, now: Instant) -> JournalStep {
+        self.looks_at = self.looks_at.filter(|at| *at > now);
         let Some(since) = self.running_since else { return JournalStep::Rest };
         if self.phase != Phase::Resting {
             return JournalStep::Rest;
         }
         let due = since + self.spec.commit_interval;
-        if due > now {
+        if due > now && !self.asked {
+            if self.looks_at.is_some() {
+                return JournalStep::Rest;
+            }
+            self.looks_at = Some(due);
             return JournalStep::At(due);
         }
         // What the log cannot hold together with a descriptor and a record is written after it.
         let fits = self.running.len().min(self.spec.blocks.saturating_sub(2).max(1) as usize);
-        self.shadow.extend(self.running.drain(..fits));
+        self.committing.extend(self.running.drain(..fits));
         if self.running.is_empty() {
             self.running_since = None;
+            self.asked = false;
         }
         self.phase = Phase::WritingLog;
         // One descriptor block and the changed blocks.
-        self.write(1 + self.shadow.len() as u32)
+        self.write(1 + self.committing.len() as u32)
     }
 
     /// A write of the journal task has ended. `true`: sleeping tasks may go on.
     pub(crate) fn written(&mut self, now: Instant) -> (JournalStep, bool) {
         match self.phase {
             Phase::WritingLog => {
-                self.shadow.clear();
                 self.phase = Phase::WritingRecord;
                 (self.write(1), true)
             }
             Phase::WritingRecord | Phase::Resting => {
                 self.phase = Phase::Resting;
+                self.committing.clear();
                 (self.wake(now), false)
             }
         }
@@ -165,18 +215,50 @@ mod tests {
     fn a_commit_blocks_changes_until_the_log_is_written() {
         let mut journal = Journal::new(SPEC);
         let (mut one, mut two) = (u64::MAX, u64::MAX);
-        assert_eq!(journal.touch(at(100), 3, &mut one), Touch::Done);
+        assert_eq!(journal.touch(at(100), 3, &mut one, false), Touch::Done);
         assert_eq!(journal.wake(at(100)), JournalStep::At(at(5100)));
-        assert_eq!(journal.touch(at(200), 40, &mut two), Touch::Done);
+        assert_eq!(journal.touch(at(200), 40, &mut two, false), Touch::Done);
         // Two inode blocks and a descriptor.
         assert_eq!(journal.wake(at(5100)), JournalStep::Write(Lba(1000), Sectors(24)));
-        assert_eq!(journal.touch(at(5200), 3, &mut one), Touch::Sleep);
-        assert_eq!(journal.touch(at(5200), 90, &mut 0), Touch::Done, "another block is free");
+        assert_eq!(journal.touch(at(5200), 3, &mut one, false), Touch::Sleep);
+        assert_eq!(
+            journal.touch(at(5200), 90, &mut 0, false),
+            Touch::Done,
+            "another block is free"
+        );
         let record = (JournalStep::Write(Lba(1024), Sectors(8)), true);
         assert_eq!(journal.written(at(6000)), record);
-        assert_eq!(journal.touch(at(6000), 3, &mut one), Touch::Done);
+        assert_eq!(journal.touch(at(6000), 3, &mut one, false), Touch::Done);
         // The next transaction was opened by the task that had to sleep.
         assert_eq!(journal.written(at(6100)), (JournalStep::At(at(10_200)), false));
+    }
+
+    #[test]
+    fn who_waits_is_committed_for_at_once_and_the_journal_looks_but_once() {
+        let mut journal = Journal::new(SPEC);
+        let (mut one, mut two) = (u64::MAX, u64::MAX);
+        assert_eq!(journal.touch(at(100), 3, &mut one, false), Touch::Done);
+        assert_eq!(journal.wake(at(100)), JournalStep::At(at(5100)));
+        assert!(journal.holds(3, Durable::All) && !journal.holds(3, Durable::Data));
+        assert!(!journal.holds(40, Durable::All), "another block");
+        assert_eq!(journal.touch(at(200), 3, &mut one, true), Touch::Done);
+        assert!(journal.holds(3, Durable::Data), "it grew");
+        let log = JournalStep::Write(Lba(1000), Sectors(16));
+        assert_eq!(journal.ask(at(300), 3, Durable::Data), log);
+        assert_eq!(journal.touch(at(300), 40, &mut two, true), Touch::Done);
+        // The next commit waits for this one.
+        assert_eq!(journal.ask(at(300), 40, Durable::Data), JournalStep::Rest);
+        assert_eq!(journal.written(at(400)), (JournalStep::Write(Lba(1016), Sectors(8)), true));
+        assert!(journal.holds(3, Durable::All), "the record is not written yet");
+        let next = JournalStep::Write(Lba(1024), Sectors(16));
+        assert_eq!(journal.written(at(500)), (next, false));
+        assert!(!journal.holds(3, Durable::All) && journal.holds(40, Durable::All));
+        journal.written(at(600));
+        assert_eq!(journal.written(at(700)), (JournalStep::Rest, false));
+        // It was to look at 5.1 s, and does so for what came since.
+        assert_eq!(journal.touch(at(2000), 3, &mut one, false), Touch::Done);
+        assert_eq!(journal.wake(at(2000)), JournalStep::Rest);
+        assert_eq!(journal.wake(at(5100)), JournalStep::At(at(7000)));
     }
 
     #[test]
@@ -184,7 +266,7 @@ mod tests {
         let mut journal = Journal::new(JournalSpec { blocks: 10, inodes_per_block: 1, ..SPEC });
         for inode in 0..20 {
             let mut never = u64::MAX;
-            assert_eq!(journal.touch(at(0), inode, &mut never), Touch::Done);
+            assert_eq!(journal.touch(at(0), inode, &mut never, false), Touch::Done);
         }
         let (mut step, mut logged) = (journal.wake(at(5000)), 0);
         for (blocks, records) in [(9, 8), (9, 8), (5, 4)] {

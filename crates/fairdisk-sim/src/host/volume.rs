@@ -71,6 +71,8 @@ pub(crate) struct File {
     root_cached: bool,
     /// The last second in which its inode's times were set.
     pub(crate) touched_second: u64,
+    /// How many bytes it has.
+    pub(crate) size: u64,
 }
 
 /// Where a byte lies.
@@ -93,11 +95,13 @@ impl File {
             cached: vec![volume.warm; chunks as usize],
             root_cached: volume.warm,
             touched_second: u64::MAX,
+            size: spec.bytes,
         }
     }
 
-    /// The file is made, with its indirect blocks in memory.
+    /// The file is made, with its indirect blocks in memory and nothing in it.
     pub(crate) fn create(&mut self) {
+        self.size = 0;
         self.cached.fill(true);
         self.root_cached = true;
     }

@@ -8,7 +8,7 @@ use super::paging::PageWaiter;
 use super::task::{PAGE_BYTES, Step};
 use super::writing_back::Writer;
 use crate::host::DirtyMark;
-use crate::workload::FileIo;
+use crate::workload::{Durable, FileIo};
 use fairdisk_core::{Bio, Elevator, Flags, Instant, Lba, Op, Request, Sectors, TaskId};
 use std::ops::Range;
 
@@ -25,8 +25,16 @@ pub(super) struct CleanWalk {
 impl<E: Elevator> Machine<E> {
     /// The task asks for all written so far to be durable, and waits for it. The engine keeps
     /// the flush behind the writes already submitted.
-    pub(super) fn sync(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
-        self.task(index).io_started = now;
+    pub(super) fn sync(
+        &mut self,
+        now: Instant,
+        index: u32,
+        durable: Durable,
+        issue: &mut Vec<Request>,
+    ) -> bool {
+        let task = self.task(index);
+        task.io_started = now;
+        task.durable = durable;
         if self.write_back.is_some() {
             self.sync_files(now, index, issue);
         } else if self.task(index).dirty_bytes > 0 {
@@ -141,7 +149,11 @@ impl<E: Elevator> Machine<E> {
         (file, offset / PAGE_BYTES..(offset + bytes).div_ceil(PAGE_BYTES))
     }
 
+    /// The task's data has been written: it waits for what it needs of journals, then flushes.
     pub(super) fn flush(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+        if self.awaits_commit(now, index, issue) {
+            return;
+        }
         let task = &mut self.tasks[index as usize];
         task.step = Step::Flushing;
         let (group, ioprio) = (task.group, task.ioprio);

@@ -1,8 +1,9 @@
 //! The ext3 journal: commits, as writes to the log.
 
 use super::io::{Io, IoKind};
+use super::task::Step;
 use super::{Event, Machine};
-use crate::host::JournalStep;
+use crate::host::{FileSpec, JournalStep};
 use fairdisk_core::{
     Bio, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, Request, SECTOR_BYTES, Sectors, TaskId,
 };
@@ -13,6 +14,31 @@ impl<E: Elevator> Machine<E> {
         let Some(journal) = &mut self.journals[volume as usize] else { return };
         let step = journal.wake(now);
         self.journal_step(now, volume, step, issue);
+    }
+
+    /// Whether the task must wait for a journal before what it wrote is durable. That is asked to
+    /// commit what it has of the task's files.
+    pub(super) fn awaits_commit(
+        &mut self,
+        now: Instant,
+        index: u32,
+        issue: &mut Vec<Request>,
+    ) -> bool {
+        let task = &self.tasks[index as usize];
+        let durable = task.durable;
+        let volume = task.stream.used_files().find_map(|file| {
+            let FileSpec { volume, inode, .. } = self.files[file as usize].spec;
+            let journal = self.journals[volume as usize].as_ref()?;
+            journal.holds(inode, durable).then_some((volume, inode))
+        });
+        let Some((volume, inode)) = volume else { return false };
+        self.task(index).step = Step::Committing;
+        self.commit_waiters[volume as usize].push(index);
+        if let Some(journal) = &mut self.journals[volume as usize] {
+            let step = journal.ask(now, inode, durable);
+            self.journal_step(now, volume, step, issue);
+        }
+        true
     }
 
     fn journal_step(
@@ -65,6 +91,11 @@ impl<E: Elevator> Machine<E> {
     pub(super) fn journal_written(&mut self, now: Instant, volume: u32, issue: &mut Vec<Request>) {
         let Some(journal) = &mut self.journals[volume as usize] else { return };
         let (step, released) = journal.written(now);
+        if !released {
+            // What they wait for has been committed, or is next.
+            let waiters = std::mem::take(&mut self.commit_waiters[volume as usize]);
+            waiters.into_iter().for_each(|task| self.wake(now, task));
+        }
         if released {
             let empty = std::mem::take(&mut self.spare_waiters);
             let mut waiters = std::mem::replace(&mut self.log_waiters[volume as usize], empty);

@@ -24,7 +24,7 @@ impl Task {
             // A block of addresses, in the midst of sending off.
             Step::Submit(_) | Step::DirtyPages(_) => true,
             Step::Trimming | Step::AwaitPage => true,
-            Step::Cleaning | Step::Syncing | Step::Flushing => true,
+            Step::Cleaning | Step::Syncing | Step::Committing | Step::Flushing => true,
             Step::Copy => self.paging.waits,
             Step::Begin
             | Step::Fetch

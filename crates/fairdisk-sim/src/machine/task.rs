@@ -5,7 +5,7 @@ use super::paging::Paging;
 use super::tally::TaskReport;
 use super::{Event, Machine};
 use crate::host::{FileSpec, Mapping, ReadAhead, Throttle, Touch};
-use crate::workload::{FileIo, Next, Stream, TaskSpec, Think};
+use crate::workload::{Durable, FileIo, Next, Stream, TaskSpec, Think};
 use fairdisk_core::{
     Elevator, GroupId, Instant, IoPrio, Op, Prng, Request, SECTOR_BYTES, Sectors, Span,
 };
@@ -53,6 +53,8 @@ pub(super) enum Step {
     Settling,
     /// Waits for its buffered data to reach the disk before it flushes.
     Syncing,
+    /// Waits for a commit of the journal before it flushes.
+    Committing,
     /// Waits for its flush.
     Flushing,
     /// Waits for a time.
@@ -122,6 +124,8 @@ pub(super) struct Task {
     /// It is held up for the pages it has made dirty.
     pub(super) throttle: Option<Throttle>,
     pub(super) clean_walk: CleanWalk,
+    /// What its present flush makes durable.
+    pub(super) durable: Durable,
     /// What it has in memory of its files is dropped when it begins with them.
     pub(super) drops_files: bool,
     pub(super) paging: Paging,
@@ -167,6 +171,7 @@ impl Task {
             finished: 0,
             pause: Pause::None,
             dirty_bytes: 0,
+            durable: Durable::All,
             throttle: None,
             clean_walk: CleanWalk::default(),
             stream,
@@ -242,6 +247,10 @@ impl<E: Elevator> Machine<E> {
                 Step::AwaitPage => self.await_page(now, index),
                 Step::Waiting => self.go_on(index),
                 Step::Syncing => self.walk_on(now, index, issue),
+                Step::Committing => {
+                    self.flush(now, index, issue);
+                    false
+                }
                 Step::Full
                 | Step::AwaitSlots
                 | Step::Trimming
@@ -285,7 +294,7 @@ impl<E: Elevator> Machine<E> {
         let stream_of = task.stream_of;
         match self.task(stream_of).stream.next(now) {
             Next::Io(io) => self.start_io(now, index, io, issue),
-            Next::Flush => self.sync(now, index, issue),
+            Next::Flush(durable) => self.sync(now, index, durable, issue),
             Next::Wait(until) => self.wait(index, until),
             Next::Exit => self.drain(now, index, issue),
         }
@@ -336,7 +345,7 @@ impl<E: Elevator> Machine<E> {
         }
         if task.end_flushes > 0 && !stopping {
             task.end_flushes -= 1;
-            return self.sync(now, index, issue);
+            return self.sync(now, index, Durable::All, issue);
         }
         self.exit(now, index, issue);
         false
@@ -377,12 +386,16 @@ impl<E: Elevator> Machine<E> {
     // ---- times of files ------------------------------------------------------------------
 
     #[inline]
-    fn touch(&mut self, now: Instant, index: u32, file: u32) -> Touch {
+    fn touch(&mut self, now: Instant, index: u32, file: u32, size: u64) -> Touch {
         let file = &mut self.files[file as usize];
         let volume = file.spec.volume;
         let Some(journal) = &mut self.journals[volume as usize] else { return Touch::Done };
         let idle = !journal.is_running();
-        let touch = journal.touch(now, file.spec.inode, &mut file.touched_second);
+        let grows = size > file.size;
+        let touch = journal.touch(now, file.spec.inode, &mut file.touched_second, grows);
+        if touch == Touch::Done {
+            file.size = file.size.max(size);
+        }
         if idle && journal.is_running() {
             self.events.push(now, Event::Commit(volume));
         }
@@ -394,12 +407,13 @@ impl<E: Elevator> Machine<E> {
     }
 
     fn touch_before(&mut self, now: Instant, index: u32) -> bool {
-        let file = self.task(index).current.file;
-        self.touch(now, index, file) == Touch::Done && self.begin_transfer(index)
+        let FileIo { file, op, offset, bytes, .. } = self.task(index).current;
+        let size = if op == Op::Write { offset + bytes } else { 0 };
+        self.touch(now, index, file, size) == Touch::Done && self.begin_transfer(index)
     }
 
     fn touch_after(&mut self, now: Instant, index: u32, call: Call) -> bool {
-        if self.touch(now, index, call.file) != Touch::Done {
+        if self.touch(now, index, call.file, 0) != Touch::Done {
             return false;
         }
         if self.task(index).is_cached() {

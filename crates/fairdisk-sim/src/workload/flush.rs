@@ -12,6 +12,16 @@ pub struct FlushEvery {
     pub fdatasync: Option<NonZeroU32>,
 }
 
+/// What a flush makes durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Durable {
+    /// What was written, and all that a file system knows of the file: `fsync`.
+    #[default]
+    All,
+    /// What was written, and what it takes to read it again: `fdatasync`.
+    Data,
+}
+
 #[derive(Debug)]
 pub(super) struct Flushes {
     every: FlushEvery,
@@ -35,15 +45,18 @@ impl Flushes {
         self.behind = true;
     }
 
-    /// Whether it is time to flush. As fio has it, a read right after the flush, with no write in
-    /// between, is followed by another.
-    pub(super) fn take_due(&mut self) -> bool {
+    /// What is to be flushed now, if it is time. As fio has it, a read right after the flush, with
+    /// no write in between, is followed by another.
+    pub(super) fn take_due(&mut self) -> Option<Durable> {
         let FlushEvery { fsync, fdatasync } = self.every;
         let round = |every: NonZeroU32| self.writes.is_multiple_of(u64::from(every.get()));
-        let due = self.behind
-            && self.writes > 0
-            && (fsync.is_some_and(round) || fdatasync.is_some_and(round));
-        self.behind &= !due;
-        due
+        let durable = match (fsync.is_some_and(round), fdatasync.is_some_and(round)) {
+            _ if !self.behind || self.writes == 0 => None,
+            (true, _) => Some(Durable::All),
+            (false, true) => Some(Durable::Data),
+            (false, false) => None,
+        };
+        self.behind &= durable.is_none();
+        durable
     }
 }

@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::direction::{Direction, Ops};
-use super::flush::{FlushEvery, Flushes};
+use super::flush::{Durable, FlushEvery, Flushes};
 use super::order::{IoOrder, Steps};
 use super::pace::{Pace, Rates, Turn};
 use super::task::TaskSpec;
@@ -99,7 +99,7 @@ pub(crate) struct FileIo {
 pub(crate) enum Next {
     Io(FileIo),
     /// Make the writes so far durable.
-    Flush,
+    Flush(Durable),
     /// Ask again then.
     Wait(Instant),
     Exit,
@@ -201,10 +201,10 @@ impl Stream {
             if self.is_over(now) {
                 return Next::Exit;
             }
-            if self.flushes.take_due() {
+            if let Some(durable) = self.flushes.take_due() {
                 // As in fio a flush takes the turn of a file.
                 self.next_walk();
-                return Next::Flush;
+                return Next::Flush(durable);
             }
             let chosen = self.chosen.take();
             let mut op = chosen.unwrap_or_else(|| self.ops.next(&mut self.chance.choices));

@@ -325,12 +325,13 @@ fn flushes_come_after_so_many_writes_but_not_at_the_end() {
     let flushes: Vec<usize> = steps(&[28 * KIB], &spec)
         .iter()
         .enumerate()
-        .filter(|(_, next)| **next == Next::Flush)
+        .filter(|(_, next)| matches!(next, Next::Flush(_)))
         .map(|(at, _)| at)
         .collect();
     assert_eq!(flushes, [3, 7]);
     let six = StreamSpec { limits: Limits { bytes: Some(24 * KIB), ..spec.limits }, ..spec };
-    let flushes = steps(&[24 * KIB], &six).iter().filter(|next| **next == Next::Flush).count();
+    let flushes =
+        steps(&[24 * KIB], &six).iter().filter(|next| matches!(next, Next::Flush(_))).count();
     assert_eq!(flushes, 1);
 }
 
@@ -347,7 +348,7 @@ fn a_rate_is_exact() {
         match stream.next(now) {
             Next::Io(_) => times.push((now - began).as_us()),
             Next::Wait(until) => now = until,
-            Next::Flush => unreachable!("not asked for"),
+            Next::Flush(_) => unreachable!("not asked for"),
             Next::Exit => break,
         }
     }

@@ -131,6 +131,7 @@ task_keys! {
     advice: TaskAdvice,
     sync: bool,
     fsync_every: NonZeroU32,
+    fdatasync_every: NonZeroU32,
     end_fsync: bool,
     bytes_mib: u64,
     ios: NonZeroU64,
@@ -201,6 +202,8 @@ pub struct Task {
     pub sync: bool,
     /// After how many writes it makes its file durable.
     pub fsync_every: Option<NonZeroU32>,
+    /// After how many writes it makes durable what it wrote.
+    pub fdatasync_every: Option<NonZeroU32>,
     /// Whether it makes its file durable before it ends.
     pub end_fsync: bool,
     /// After how many bytes it is done.
@@ -244,6 +247,7 @@ impl Experiment {
             advice: keys.advice.unwrap_or_default(),
             sync: writes_by_call && keys.sync.unwrap_or(false),
             fsync_every: keys.fsync_every.filter(|_| writes_by_call),
+            fdatasync_every: keys.fdatasync_every.filter(|_| writes_by_call),
             end_fsync: writes_by_call && keys.end_fsync.unwrap_or(false),
             bytes: keys.bytes_mib.filter(|_| !tasks.background).map(bytes),
             ios: keys.ios.filter(|_| !tasks.background).map(NonZeroU64::get),

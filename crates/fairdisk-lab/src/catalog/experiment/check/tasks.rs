@@ -22,7 +22,7 @@ pub(super) fn check_defaults(experiment: &Experiment) -> Result<(), Wrong> {
     let depth = defaults.depth.is_some_and(|depth| depth > 1);
     let keeps_cache = defaults.keeps_cache == Some(true);
     let is_sequential = |task: &Task| task.order == TaskOrder::Sequential;
-    let keys: [(&str, bool, &str, Uses); 9] = [
+    let keys: [(&str, bool, &str, Uses); 10] = [
         ("hole_kib", true, "is sequential", is_sequential),
         ("stream", true, "is sequential", is_sequential),
         ("read_percent", true, "reads and writes", |task| task.op == OpMix::Mixed),
@@ -31,6 +31,7 @@ pub(super) fn check_defaults(experiment: &Experiment) -> Result<(), Wrong> {
         ("advice", true, "has a mapping", |task| task.mapped),
         ("sync", true, WRITES, Task::writes_by_call),
         ("fsync_every", true, WRITES, Task::writes_by_call),
+        ("fdatasync_every", true, WRITES, Task::writes_by_call),
         ("end_fsync", true, "writes and has an end", |task| {
             task.writes_by_call() && task.has_end()
         }),
@@ -182,7 +183,7 @@ fn check_cache(checked: &Checked<'_>, volume: &Volume, task: &Task) -> Result<()
 
 /// When writes are made durable.
 fn check_durable(checked: &Checked<'_>, task: &Task) -> Result<(), Wrong> {
-    for key in ["sync", "fsync_every", "end_fsync"] {
+    for key in ["sync", "fsync_every", "fdatasync_every", "end_fsync"] {
         let text = "what `write` writes; add `op = \"write\"` without `mapped`";
         checked.demand_use(key, task.writes_by_call(), text)?;
     }
