@@ -123,6 +123,8 @@ fn what_reads_and_writes_do_not_have_is_refused() {
         ("groups.read_time_ms = [1, 2]", "unknown figure `read_time_ms`"),
         ("groups.write_seconds = [1, 2]", "unknown figure `write_seconds`"),
         ("all.read_mbps = 3", "unknown figure `read_mbps`"),
+        ("groups.read_percent = [3, 4]", "`read_percent` of groups is a key beside `row`"),
+        ("groups.iop = [3, 4]", "; `read_` or `write_` before one: of reads or writes alone"),
         ("all.read_iop = 3", "did you mean `read_iops`?"),
         ("all.read_mb_per_s = 1\nall.read_kib_per_s = 1", "exclude each other; drop one of them"),
         ("tasks.seconds_mean = [1]", "`tasks.seconds_mean` has 1 figure; row `row` has 2"),

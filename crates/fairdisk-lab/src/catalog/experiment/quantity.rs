@@ -238,7 +238,14 @@ impl TryFrom<String> for Quantity {
         let found = keys.iter().find(|(_, key)| *key == name).map(|(measure, _)| *measure);
         found.map(|measure| Self { ios, measure }).ok_or_else(|| {
             let keys: Vec<&str> = keys.iter().map(|(_, key)| key.as_str()).collect();
-            unknown("figure", &name, &keys)
+            match name.as_str() {
+                "percent" | "read_percent" => format!("`{name}` of groups is a key beside `row`"),
+                _ if ios == Ios::All => {
+                    let more = "; `read_` or `write_` before one: of reads or writes alone";
+                    format!("{}{more}", unknown("figure", &name, &keys))
+                }
+                _ => unknown("figure", &name, &keys),
+            }
         })
     }
 }
