@@ -147,6 +147,8 @@ pub struct RowOutcome {
     pub completed: u64,
     /// See `submitted`.
     pub in_flight: u64,
+    /// What was dirty in memory at the end.
+    pub dirty_bytes: f64,
     /// I/Os that failed.
     pub errors: u64,
 }
@@ -333,6 +335,7 @@ fn row(plan: &Plan, ensemble: &Ensemble) -> RowOutcome {
         submitted: sum(&|run| run.submitted),
         completed: sum(&|run| run.completed),
         in_flight: sum(&|run| run.in_flight),
+        dirty_bytes: sum(&|run| run.dirty_bytes) as f64 / n,
         errors: sum(&|run| run.groups.iter().map(|group| group.errors).sum()),
     }
 }

@@ -122,6 +122,8 @@ pub struct RunResult {
     pub completed: u64,
     /// Bios still on their way at the end.
     pub in_flight: u64,
+    /// What was dirty in memory, or on its way from there, at the end.
+    pub dirty_bytes: u64,
 }
 
 impl RunResult {
@@ -140,6 +142,7 @@ impl RunResult {
         self.submitted += other.submitted;
         self.completed += other.completed;
         self.in_flight += other.in_flight;
+        self.dirty_bytes += other.dirty_bytes;
     }
 
     /// Notes what the disk did for each group of the machine, of which the first is the root group.
@@ -286,6 +289,7 @@ pub fn collect<E: fairdisk_core::Elevator>(
         submitted: accounts.submitted,
         completed: accounts.completed,
         in_flight: accounts.in_flight(),
+        dirty_bytes: machine.dirty_bytes(),
     }
 }
 

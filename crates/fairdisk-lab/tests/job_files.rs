@@ -4,7 +4,7 @@ use fairdisk_core::{Instant, Op, Record, Span};
 use fairdisk_lab::catalog::error::CatalogError;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::jobfile::{Context, JobFile};
-use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell};
+use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell, Style, to_table};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::run_plan;
 use fairdisk_sim::World;
@@ -79,6 +79,32 @@ fn the_priority_of_who_wrote_through_the_page_cache_is_not_that_of_the_write_bac
     for class in ["prioclass=1", "prioclass=3"] {
         assert!((reads(class) / plain - 1.0).abs() < 0.02, "{class}: {}, {plain}", reads(class));
     }
+}
+
+/// In a second far less than the memory's tenth is written; `fsync` at the end leaves nothing.
+#[test]
+fn what_is_dirty_at_the_end_is_said() {
+    let text = "[global]\nbs=64k\nsize=64m\nrate=8m\nruntime=1\ntime_based\n[w]\nrw=write\n";
+    let left = |more: &str| {
+        let text = format!("{text}{more}");
+        let change = Override::parse("host.write_back.limit_percent=20").expect("well formed");
+        let options = Options { seeds: Some(1), overrides: vec![change], ..Options::default() };
+        let options = Options { duration: Some(Span::from_ms(900)), ..options };
+        let plan = plan(&text, &options).expect("disk and scheduler exist");
+        let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
+        let outcome = Outcome::new(&plan, Shell::Lab, &ensembles);
+        let row = &outcome.rows[0];
+        let text = to_table(&outcome, Style::default());
+        assert_eq!(
+            text.contains(" MB were still dirty in memory at the end"),
+            row.dirty_bytes > 0.0
+        );
+        (row.dirty_bytes, row.total_bytes)
+    };
+    let (dirty, written) = left("");
+    assert_eq!(dirty, written, "nothing of it has left the memory");
+    let (synced, _) = left("fsync=1\n");
+    assert!(synced <= 65536.0, "{synced}");
 }
 
 /// `blkio.weight` is 500 by default, 1000 for the root group, and 100 at least.

@@ -329,6 +329,12 @@ impl<E: Elevator> Machine<E> {
         &self.groups
     }
 
+    /// How much memory is dirty or being written back.
+    #[must_use]
+    pub fn dirty_bytes(&self) -> u64 {
+        self.write_back.as_ref().map_or(0, |back| back.pages.held() * PAGE_BYTES)
+    }
+
     /// What each task has done.
     pub fn task_reports(&self) -> impl Iterator<Item = &TaskReport> {
         self.tasks.iter().map(|task| &task.report)

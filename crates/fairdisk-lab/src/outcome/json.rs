@@ -82,6 +82,9 @@ fn row(row: &RowOutcome) -> Value {
         },
         "errors": row.errors,
     });
+    if row.dirty_bytes > 0.0 {
+        value["dirty_bytes"] = json!(row.dirty_bytes);
+    }
     if !row.figures.is_empty() {
         value["figures"] = row.figures.iter().map(figure).collect();
     }

@@ -98,6 +98,11 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
         row.submitted, row.completed, row.in_flight
     );
     line(out, &style.dim(&conserved));
+    if row.dirty_bytes > 0.0 {
+        let left =
+            format!("  {:.1} MB were still dirty in memory at the end", row.dirty_bytes / 1e6);
+        line(out, &style.dim(&left));
+    }
     if row.end == RunEnd::GivenUp {
         let hours = RUN_MAX.as_ns() / 3_600_000_000_000;
         line(
