@@ -175,7 +175,10 @@ impl Plan {
                     && whole(written.ramp_s) == ramp
             })
         };
-        let published = comparable(experiment.published.clone(), is_as_long).into_iter();
+        let is_planned = |label: &str| rows.iter().any(|row| row.label == label);
+        let mut published = experiment.published.clone();
+        let left_out = comparable(&mut published, is_as_long, is_planned);
+        let published = published.into_iter();
         let published = published.map(|one| Figures::new(&experiment, one)).collect();
         let changes = experiment.published_changes.iter().cloned();
         let published_changes = changes.filter_map(|one| ChangeFigure::new(&experiment, one));
@@ -192,7 +195,7 @@ impl Plan {
             title: experiment.title,
             question: experiment.question,
             source: experiment.source,
-            caveats: experiment.caveats,
+            caveats: experiment.caveats.into_iter().chain(left_out).collect(),
             published_changes,
             published,
         })
@@ -269,12 +272,28 @@ fn demand_begun(
     Err(CatalogError::option(&format!("--duration {}s", seconds(duration)), message))
 }
 
-/// Counts of a run of another length compare with nothing; shares and rates still do.
-fn comparable(mut published: Vec<Published>, is_as_long: impl Fn(&str) -> bool) -> Vec<Published> {
+/// Counts of a run of another length compare with nothing; shares and rates still do. Leaves the
+/// counts out, and says so.
+fn comparable(
+    published: &mut [Published],
+    is_as_long: impl Fn(&str) -> bool,
+    is_planned: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let mut rows: Vec<String> = Vec::new();
     for published in published.iter_mut().filter(|published| !is_as_long(&published.row)) {
-        published.drop_amounts();
+        let row = format!("`{}`", published.row);
+        if published.drop_amounts() && is_planned(&published.row) && !rows.contains(&row) {
+            rows.push(row);
+        }
     }
-    published
+    let noun = if rows.len() == 1 { "row" } else { "rows" };
+    let text = || {
+        format!(
+            "published counts and amounts of {noun} {} are left out: runs are of another length.",
+            rows.join(", ")
+        )
+    };
+    (!rows.is_empty()).then(text)
 }
 
 /// All of `items`, or those that are wanted by name.

@@ -16,7 +16,8 @@ use super::library::{Document, beside};
 use super::overrides::{Override, read};
 use super::source::Source;
 use fairdisk_core::{Qos, Rates, Span, Weight};
-use serde::Deserialize;
+use serde::de::{Error, Unexpected};
+use serde::{Deserialize, Deserializer};
 use std::num::NonZeroU64;
 
 /// An experiment file.
@@ -138,6 +139,7 @@ pub struct Group {
     /// Its group priority, 0 (high) to 7 (low).
     pub priority: Option<u8>,
     /// Its weight, 1 to 10000; instead of a priority.
+    #[serde(default, deserialize_with = "weight")]
     pub weight: Option<u32>,
     /// The same on the scale of `blkio.weight`, 100 to 1000.
     pub blkio_weight: Option<u32>,
@@ -179,6 +181,14 @@ impl Volume {
 }
 
 const GIB: f64 = (1u64 << 30) as f64;
+
+/// A weight, which is told of its own range where it is no number of that size.
+fn weight<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u32>, D::Error> {
+    let weight = i64::deserialize(value)?;
+    let expected = &"a whole number from 1 to 10000";
+    let wrong = |_| D::Error::invalid_value(Unexpected::Signed(weight), expected);
+    u32::try_from(weight).map(Some).map_err(wrong)
+}
 
 impl Group {
     /// Its weight, if it says one.

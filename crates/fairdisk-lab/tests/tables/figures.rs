@@ -138,7 +138,12 @@ fn amounts_compare_with_runs_of_the_same_length_alone() {
     let longer = outcome_of(&read(&text, &options).expect("an experiment"));
     let [rate] = figures(&longer) else { panic!("{longer:?}") };
     assert_eq!(rate.quantity.key(), "mib_per_s");
-    assert_eq!(figures(&outcome(&text)).len(), 4);
+    let left_out = "counts and amounts of row `row` are left out: runs are of another length.";
+    assert_eq!(longer.caveats, [format!("published {left_out}")]);
+    let same = outcome(&text);
+    assert_eq!((figures(&same).len(), same.caveats.len()), (4, 0));
+    let rates = read(&published("all.mib_per_s = 50"), &options).expect("an experiment");
+    assert!(outcome_of(&rates).caveats.is_empty(), "nothing is left out");
 }
 
 #[test]
@@ -204,9 +209,23 @@ fn results_have_the_figures_in_every_form() {
 }
 
 #[test]
+fn a_weight_is_told_of_its_own_range() {
+    let second = "[[row]]\nlabel = \"own\"\ngroups = [{ name = \"x\", weight = -5 }]\n\
+                  tasks = [{ group = \"x\" }]";
+    let table =
+        |weight: &str| table("duration_s = 2\nseeds = 1", NAMED, &second.replace("-5", weight));
+    for weight in ["-5", "99999999999"] {
+        let why = format!("`weight`: expected a whole number from 1 to 10000, not {weight}");
+        assert_refused(&table(weight), &why);
+    }
+    assert_refused(&table("0"), "`weight` is 0; allowed: 1 to 10000");
+}
+
+#[test]
 fn figures_that_cannot_be_compared_are_refused() {
     for (figures, why) in [
         ("groups.mib_per_sec = [1, 2]", "unknown figure `mib_per_sec`; did you mean `mib_per_s`?"),
+        ("groups.read_percent = [1, 2]", "`read_percent` is given by itself, beside `row`"),
         ("groups.iops = [1]", "`groups.iops` has 1 figure; row `row` has 2 groups"),
         ("tasks.iops = [1, 2, 3]", "`tasks.iops` has 3 figures; row `row` has 2 named tasks"),
         ("groups.seconds_min = [1, 2]", "`seconds_min` is not known of groups"),

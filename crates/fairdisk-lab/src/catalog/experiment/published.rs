@@ -116,8 +116,12 @@ impl Published {
         all.chain(of(Subject::Groups, &self.groups)).chain(of(Subject::Tasks, &self.tasks))
     }
 
-    /// Leaves out what a run of another length does not compare with.
-    pub(crate) fn drop_amounts(&mut self) {
+    /// Leaves out what a run of another length does not compare with; whether there was any.
+    pub(crate) fn drop_amounts(&mut self) -> bool {
+        let lists = self.groups.keys().chain(self.tasks.keys());
+        let had_some = self.total.is_some()
+            || self.ios.is_some()
+            || lists.chain(self.all.keys()).any(|quantity| quantity.is_amount());
         self.total = None;
         if let Some(ios) = self.ios.take() {
             let all: f64 = ios.iter().sum();
@@ -126,6 +130,7 @@ impl Published {
         self.all.retain(|quantity, _| !quantity.is_amount());
         self.groups.retain(|quantity, _| !quantity.is_amount());
         self.tasks.retain(|quantity, _| !quantity.is_amount());
+        had_some
     }
 
     /// The rates of the named tasks: the key, the figures, and how many bytes per second one is.

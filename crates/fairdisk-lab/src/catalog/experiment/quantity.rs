@@ -226,6 +226,9 @@ impl Quantity {
     }
 }
 
+/// What is no figure of a subject, but a key of what is published for a row.
+const OWN_KEYS: [&str; 3] = ["total", "percent", "read_percent"];
+
 impl TryFrom<String> for Quantity {
     type Error = String;
 
@@ -237,6 +240,9 @@ impl TryFrom<String> for Quantity {
             known.map(|(measure, ..)| (*measure, Self { ios, measure: *measure }.key())).collect();
         let found = keys.iter().find(|(_, key)| *key == name).map(|(measure, _)| *measure);
         found.map(|measure| Self { ios, measure }).ok_or_else(|| {
+            if OWN_KEYS.contains(&name.as_str()) {
+                return format!("`{name}` is given by itself, beside `row`");
+            }
             let keys: Vec<&str> = keys.iter().map(|(_, key)| key.as_str()).collect();
             match name.as_str() {
                 "percent" | "read_percent" => format!("`{name}` of groups is a key beside `row`"),
