@@ -123,7 +123,7 @@ fn what_reads_and_writes_do_not_have_is_refused() {
         ("groups.read_time_ms = [1, 2]", "unknown figure `read_time_ms`"),
         ("groups.write_seconds = [1, 2]", "unknown figure `write_seconds`"),
         ("all.read_mbps = 3", "unknown figure `read_mbps`"),
-        ("groups.read_percent = [3, 4]", "`read_percent` of groups is a key beside `row`"),
+        ("groups.percent = [30, 70]", "`percent` is given by itself, beside `row`"),
         ("groups.iop = [3, 4]", "; `read_` or `write_` before one: of reads or writes alone"),
         ("all.read_iop = 3", "did you mean `read_iops`?"),
         ("all.read_mb_per_s = 1\nall.read_kib_per_s = 1", "exclude each other; drop one of them"),

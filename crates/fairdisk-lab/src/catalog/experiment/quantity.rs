@@ -244,13 +244,12 @@ impl TryFrom<String> for Quantity {
                 return format!("`{name}` is given by itself, beside `row`");
             }
             let keys: Vec<&str> = keys.iter().map(|(_, key)| key.as_str()).collect();
-            match name.as_str() {
-                "percent" | "read_percent" => format!("`{name}` of groups is a key beside `row`"),
-                _ if ios == Ios::All => {
-                    let more = "; `read_` or `write_` before one: of reads or writes alone";
-                    format!("{}{more}", unknown("figure", &name, &keys))
+            let wrong = unknown("figure", &name, &keys);
+            match ios {
+                Ios::All => {
+                    format!("{wrong}; `read_` or `write_` before one: of reads or writes alone")
                 }
-                _ => unknown("figure", &name, &keys),
+                Ios::Reads | Ios::Writes => wrong,
             }
         })
     }
