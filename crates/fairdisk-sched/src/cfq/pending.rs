@@ -55,6 +55,11 @@ impl Requests {
         first.filter(|at| self.sort.key(*at) == start.0)
     }
 
+    /// The one that waited at the position of `moved` before a front merge brought that there.
+    pub(crate) fn displaced(&self, pending: &Pending, moved: u32) -> Option<u32> {
+        self.at_position(pending, self[moved].start).filter(|at| *at != moved)
+    }
+
     /// A request that is known waits from now on.
     #[inline]
     pub(crate) fn enqueue(&mut self, pending: &mut Pending, index: u32, by: Choice<'_>) {

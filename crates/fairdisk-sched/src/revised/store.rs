@@ -4,7 +4,6 @@
 use super::state::State;
 use crate::cfq::jiffies::Jiffies;
 use crate::cfq::pending::Choice;
-use crate::cfq::requests::Rq;
 use fairdisk_core::{Merge, Request, RequestId};
 
 impl State {
@@ -99,9 +98,8 @@ impl State {
     /// A front merge may have brought a request to the position of another one of its queue: the
     /// older goes straight to the device then, too.
     pub(super) fn displaced(&mut self, now: Jiffies, moved: RequestId) -> Option<RequestId> {
-        let Rq { queue, start, .. } = self.requests[moved.0];
-        let pending = &self.queues[queue].pending;
-        let older = self.requests.at_position(pending, start).filter(|at| *at != moved.0)?;
+        let queue = self.requests[moved.0].queue;
+        let older = self.requests.displaced(&self.queues[queue].pending, moved.0)?;
         self.hand_over(now, older);
         Some(RequestId(older))
     }
