@@ -5,7 +5,9 @@
 //! file is open and for a while after; a file with other times was changed by somebody else, and
 //! what the kernel has of it is dropped.
 
-use rustix::fs::Stat;
+use crate::open_file::FileState;
+use rustix::fd::BorrowedFd;
+use rustix::fs::{Stat, fstat};
 use std::collections::HashMap;
 
 /// Closed files remembered at least; at most twice as many.
@@ -87,6 +89,33 @@ impl Freshness {
             self.stamp = Some(after);
         }
     }
+}
+
+/// While it lives, what becomes of a file's times is our doing.
+pub(crate) struct Changing<'a> {
+    state: &'a FileState,
+    fd: BorrowedFd<'a>,
+}
+
+impl<'a> Changing<'a> {
+    /// We are about to change the file, which is `fd`.
+    pub(crate) fn begin(state: &'a FileState, fd: BorrowedFd<'a>) -> Self {
+        let now = stamp(fd);
+        state.freshness().begin(now);
+        Self { state, fd }
+    }
+}
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        let now = stamp(self.fd);
+        self.state.freshness().end(now);
+    }
+}
+
+/// What a file is like now.
+fn stamp(fd: BorrowedFd<'_>) -> Option<Stamp> {
+    fstat(fd).ok().map(|stat| Stamp::of(&stat))
 }
 
 /// Files that are closed, for a while.

@@ -51,6 +51,10 @@ impl OpenFile {
         while landed.len < data.len() {
             let rest = &data[landed.len..];
             let written = match target {
+                // By a memory map: the kernel above does not know that it could not be made below.
+                Target::At(_) if self.only_appends() => {
+                    Err(io::Error::from_raw_os_error(libc::EPERM))
+                }
                 Target::At(offset) => {
                     let at = offset + landed.len as u64;
                     let write = || pwritev2(fd, &[IoSlice::new(rest)], at, flags);

@@ -68,7 +68,7 @@ impl Mounted {
         gate: Arc<dyn Gate>,
     ) -> Result<Self, MountError> {
         let places = mountpoint::check(source, mountpoint)?;
-        allow_many_files();
+        raise_limits();
         let tree = Tree::new(&places.source, options, gate).map_err(|error| {
             if Path::new("/proc/self/fd").exists() {
                 MountError::os(&places.source, "open it", error)
@@ -238,11 +238,14 @@ fn helper_options(places: &Places, flags: MountFlags) -> Vec<MountOption> {
     options
 }
 
-/// Every open file of every user of the mount is a descriptor of ours.
-fn allow_many_files() {
-    let limit = getrlimit(Resource::Nofile);
-    if limit.current < limit.maximum {
-        let _ =
-            setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+/// Limits of whoever starts the mount are not those of its users: every open file of theirs is a
+/// descriptor of ours, and the kernel holds what they write to their own limits before.
+fn raise_limits() {
+    for resource in [Resource::Nofile, Resource::Fsize] {
+        let maximum = getrlimit(resource).maximum;
+        let _ = setrlimit(resource, Rlimit { current: maximum, maximum });
+    }
+    if let Some(bytes) = getrlimit(Resource::Fsize).maximum {
+        tracing::warn!(bytes, "a hard limit on the size of files holds for all users");
     }
 }

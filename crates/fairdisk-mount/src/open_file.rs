@@ -3,12 +3,12 @@
 use crate::caller::User;
 use crate::dirty::Ranges;
 use crate::extents::{Extents, Layout};
-use crate::freshness::{Closed, Freshness, Stamp};
+use crate::freshness::{Changing, Closed, Freshness, Stamp};
 use crate::gate::Gate;
 use crate::sys::proc_fd::ProcFd;
 use crate::write_errors::{Heard, WriteErrors};
-use rustix::fd::OwnedFd;
-use rustix::fs::{OFlags, fstat};
+use rustix::fd::{AsFd as _, OwnedFd};
+use rustix::fs::OFlags;
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -192,6 +192,11 @@ impl OpenFile {
         Self { state, fd, access, direct: OnceLock::new(), heard, appending: Mutex::default() }
     }
 
+    /// Whether nothing but appending is allowed: the descriptor does nothing else.
+    pub(crate) const fn only_appends(&self) -> bool {
+        self.access.contains(OFlags::APPEND)
+    }
+
     /// Nobody else appends through its descriptors meanwhile.
     pub(crate) fn appending(&self) -> MutexGuard<'_, ()> {
         self.appending.lock().unwrap_or_else(PoisonError::into_inner)
@@ -214,11 +219,8 @@ impl OpenFile {
 
     /// Changes the file: what the change does to its time is nobody else's doing.
     pub(crate) fn change<T>(&self, with: impl FnOnce() -> T) -> T {
-        let now = || fstat(&self.fd).ok().map(|stat| Stamp::of(&stat));
-        self.state.freshness().begin(now());
-        let done = with();
-        self.state.freshness().end(now());
-        done
+        let _changing = Changing::begin(&self.state, self.fd.as_fd());
+        with()
     }
 
     fn heard(&self) -> MutexGuard<'_, Heard> {

@@ -111,7 +111,9 @@ impl Hierarchy {
         self.v1.as_deref().map_or(VERSION2, |name| name.strip_prefix("name=").unwrap_or(name))
     }
 
-    /// The cgroup of a task, from the text of its `/proc/PID/cgroup`, as seen from the mount.
+    /// The cgroup of a task, from the text of its `/proc/PID/cgroup`, as seen from the mount. None
+    /// if it is not below the mount, as that of a task outside our cgroup namespace: a path that
+    /// leads up, `/../a`, names no directory there.
     #[must_use]
     pub fn path_in<'a>(&self, text: &'a str) -> Option<&'a str> {
         let path = text.lines().find_map(|line| {
@@ -124,7 +126,10 @@ impl Hierarchy {
             ours.then_some(path)
         })?;
         let below = path.strip_prefix(self.root.trim_end_matches('/'))?;
-        if below.is_empty() { Some("/") } else { below.starts_with('/').then_some(below) }
+        if below.is_empty() {
+            return Some("/");
+        }
+        (below.starts_with('/') && !leads_up(below)).then_some(below)
     }
 
     /// The directory of a group.
@@ -182,7 +187,7 @@ impl Hierarchy {
     pub fn group(&self, name: &str) -> Result<String, SettingError> {
         let path = group_path(name);
         let directory = self.directory(&path);
-        if path.split('/').any(|part| part == "..") || !directory.is_dir() {
+        if leads_up(&path) || !directory.is_dir() {
             return Err(SettingError::NoGroup { group: name.to_owned(), directory });
         }
         Ok(path)
@@ -194,6 +199,11 @@ impl Hierarchy {
 pub fn group_path(name: &str) -> String {
     let parts = name.split('/').filter(|part| !matches!(*part, "" | "."));
     format!("/{}", parts.collect::<Vec<_>>().join("/"))
+}
+
+/// Whether a path may lead out of where it begins.
+fn leads_up(path: &str) -> bool {
+    path.split('/').any(|part| part == "..")
 }
 
 /// Settings of a group that have just been changed.
@@ -276,6 +286,31 @@ mod tests {
         assert_eq!(named("fairdisk").path_in("4:name=fairdisk:/box\n"), Some("/"));
         assert_eq!(named("fairdisk").path_in("4:name=fairdisk:/boxer\n"), None);
         assert_eq!(named("fairdisk").mount(), Path::new("/mnt/a b"));
+    }
+
+    /// Of tasks outside our cgroup namespace the kernel says how to get there from its root.
+    #[test]
+    fn a_cgroup_outside_of_the_namespace_is_none_of_the_mount() {
+        let rooted = |root: &str| {
+            let line = format!("27 25 0:24 {root} /cg rw - cgroup2 cgroup2 rw");
+            Hierarchy::choose(&line, Some("v2")).unwrap().unwrap()
+        };
+        for (root, path, expected) in [
+            ("/", "/a/b", Some("/a/b")),
+            ("/", "/..", None),
+            ("/", "/../a", None),
+            ("/", "/../../a/b", None),
+            ("/", "/..a/b", Some("/..a/b")),
+            // Mounted from further out than our namespace's root.
+            ("/..", "/../a", Some("/a")),
+            ("/..", "/..", Some("/")),
+            ("/..", "/../../a", None),
+            ("/..", "/a", None),
+            ("/../..", "/../a", None),
+        ] {
+            let text = format!("0::{path}\n");
+            assert_eq!(rooted(root).path_in(&text), expected, "{path} from {root}");
+        }
     }
 
     #[test]

@@ -66,6 +66,8 @@ pub struct Identity {
     users: HashMap<FileId, User>,
     swept: Instant,
     changes: Vec<Change>,
+    /// Whether the log was told of somebody whose cgroup is not below the mount of the hierarchy.
+    outsiders_told: bool,
 }
 
 impl Identity {
@@ -80,6 +82,7 @@ impl Identity {
             users: HashMap::new(),
             swept: Instant::ZERO,
             changes: Vec::new(),
+            outsiders_told: false,
         }
     }
 
@@ -93,7 +96,12 @@ impl Identity {
             Look::Read(known, text) => {
                 let group = match &self.hierarchy {
                     Some(hierarchy) => {
-                        let path = hierarchy.path_in(&text).unwrap_or("/");
+                        let path = hierarchy.path_in(&text);
+                        if path.is_none() && !std::mem::replace(&mut self.outsiders_told, true) {
+                            let at = hierarchy.mount().display();
+                            tracing::warn!(tid, %at, "cgroup out of sight, root group taken");
+                        }
+                        let path = path.unwrap_or("/");
                         self.groups.find(now, hierarchy, path, &mut self.changes)
                     }
                     None => GroupId::ROOT,

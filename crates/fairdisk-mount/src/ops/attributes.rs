@@ -2,11 +2,12 @@
 
 use crate::attributes::timespec;
 use crate::caller::{Caller, User};
-use crate::freshness::Stamp;
+use crate::freshness::{Changing, Stamp};
 use crate::nodes::Referred;
 use crate::sys::proc_fd::ProcFd;
 use crate::tree::Tree;
 use fuser::TimeOrNow;
+use rustix::fd::AsFd as _;
 use rustix::fs::{
     AtFlags, Gid, Mode, OFlags, Stat, StatVfs, Timestamps, Uid, chmodat, chownat, fstat, fstatvfs,
     ftruncate, utimensat,
@@ -58,14 +59,14 @@ impl Tree {
             self.touching(node, &fd, || self.apply(file, &fd, changes, caller))?;
             return Ok(fstat(&fd)?);
         };
-        state.freshness().begin(fstat(&fd).as_ref().ok().map(Stamp::of));
-        let done = self.apply(file, &fd, changes, caller);
-        let stat = fstat(&fd);
-        state.freshness().end(stat.as_ref().ok().map(Stamp::of));
+        let done = {
+            let _changing = Changing::begin(&state, fd.as_fd());
+            self.apply(file, &fd, changes, caller)
+        };
         if changes.size.is_some() {
             state.extents().forget();
         }
-        done.and(stat.map_err(Into::into))
+        done.and_then(|()| Ok(fstat(&fd)?))
     }
 
     fn apply(

@@ -3,7 +3,7 @@
 use crate::caller::{Caller, User};
 use crate::directory::OpenDirectory;
 use crate::freshness::Stamp;
-use crate::nodes::{Found, demand_name};
+use crate::nodes::{Found, Referred, demand_name};
 use crate::open_file::OpenFile;
 use crate::tree::Tree;
 use fuser::FopenFlags;
@@ -14,7 +14,7 @@ use std::io;
 use std::sync::Arc;
 
 /// What of the caller's flags the file below is opened with. The rest is the kernel's business
-/// (appending, truncating), or decided with every request (past the cache, durable).
+/// (truncating), or decided with every request (appending, past the cache, durable).
 const PASSED_ON: OFlags =
     OFlags::RDONLY.union(OFlags::WRONLY).union(OFlags::RDWR).union(OFlags::NOATIME);
 
@@ -23,7 +23,7 @@ impl Tree {
     pub(crate) fn open(
         self: &Arc<Self>,
         node: u64,
-        mut flags: i32,
+        flags: i32,
         by: (u32, User),
     ) -> io::Result<(u64, FopenFlags)> {
         let referred = self.nodes.refer(node)?;
@@ -31,24 +31,37 @@ impl Tree {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
-        let open = |flags| self.proc_fd.reopen(&referred, access(flags) | OFlags::NONBLOCK);
-        let fd = match open(flags) {
+        let (fd, access) = self.open_below(&referred, flags)?;
+        Ok(self.opened((node, stat.st_ino), (fd, access), flags, by))
+    }
+
+    /// Opens a file, and says how: for some files not every way is allowed.
+    fn open_below(&self, referred: &Referred, flags: i32) -> io::Result<(OwnedFd, OFlags)> {
+        let access = access(flags);
+        let appending = OFlags::from_bits_retain(flags as u32) & OFlags::APPEND;
+        let ways = [
+            access,
+            // Where nothing but appending is allowed.
+            access | appending,
             // Of a file that is the caller's and not ours, when we are not root: the time of access
             // is no reason not to read it.
-            Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
-                flags &= !libc::O_NOATIME;
-                open(flags)?
+            (access | appending) - OFlags::NOATIME,
+        ];
+        let mut refused = io::Error::from_raw_os_error(libc::EPERM);
+        for access in ways {
+            match self.proc_fd.reopen(referred, access | OFlags::NONBLOCK) {
+                Ok(fd) => return Ok((fd, access)),
+                Err(error) if error.raw_os_error() == Some(libc::EPERM) => refused = error,
+                Err(error) => return Err(error),
             }
-            opened => opened?,
-        };
-        Ok(self.opened(node, stat.st_ino, fd, flags, by))
+        }
+        Err(refused)
     }
 
     fn opened(
         &self,
-        node: u64,
-        inode: u64,
-        fd: OwnedFd,
+        (node, inode): (u64, u64),
+        (fd, access): (OwnedFd, OFlags),
         flags: i32,
         (thread, user): (u32, User),
     ) -> (u64, FopenFlags) {
@@ -58,7 +71,7 @@ impl Tree {
         let state = self.states.of(node, inode);
         state.opened_by(thread, user);
         let fresh = fstat(&fd).is_ok_and(|stat| !state.freshness().look(Stamp::of(&stat)));
-        let number = self.files.insert(Arc::new(OpenFile::new(state, fd, access(flags))));
+        let number = self.files.insert(Arc::new(OpenFile::new(state, fd, access)));
         (number, open_flags(flags, fresh))
     }
 
@@ -86,7 +99,8 @@ impl Tree {
         })?;
         let found = self.nodes.know(within, name, self.proc_fd.reopen(&fd, OFlags::PATH)?)?;
         let by = (caller.thread, caller.user);
-        let (number, how) = self.opened(found.node, found.stat.st_ino, fd, flags, by);
+        let (file, fd) = ((found.node, found.stat.st_ino), (fd, access(flags)));
+        let (number, how) = self.opened(file, fd, flags, by);
         Ok((found, number, how))
     }
 

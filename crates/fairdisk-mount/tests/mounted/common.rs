@@ -27,15 +27,20 @@ pub(crate) struct How {
     pub(crate) believed: bool,
     /// The daemon may have few descriptors.
     pub(crate) few_files: bool,
+    /// Whoever starts the daemon has small files.
+    pub(crate) small_files: bool,
 }
 
 /// How many are few.
 const FEW_FILES: usize = 128;
 
+/// How long files may be that are small, unless somebody raises that.
+pub(crate) const SMALL_FILE: u64 = 65536;
+
 impl How {
     fn to_text(self) -> String {
-        let Self { shuffled, read_only, owner_only, believed, few_files } = self;
-        format!("{shuffled} {read_only} {owner_only} {believed} {few_files}")
+        let Self { shuffled, read_only, owner_only, believed, few_files, small_files } = self;
+        format!("{shuffled} {read_only} {owner_only} {believed} {few_files} {small_files}")
     }
 
     fn from_text(text: &str) -> Self {
@@ -47,6 +52,7 @@ impl How {
             owner_only: next(),
             believed: next(),
             few_files: next(),
+            small_files: next(),
         }
     }
 }
@@ -109,9 +115,11 @@ impl Tree {
     pub(crate) fn start(&mut self, how: How) -> Result<(), String> {
         let daemon = std::env::current_exe().unwrap();
         let mut command = Command::new(&daemon);
-        if how.few_files {
+        if how.few_files || how.small_files {
             command = Command::new("prlimit");
-            command.arg(format!("--nofile={FEW_FILES}:{FEW_FILES}")).arg(daemon);
+            let few = how.few_files.then(|| format!("--nofile={FEW_FILES}:{FEW_FILES}"));
+            let small = how.small_files.then(|| format!("--fsize={SMALL_FILE}:"));
+            command.args(few).args(small).arg(daemon);
         }
         self.daemon = Some(started(command, &self.source, &self.mount, how)?);
         Ok(())

@@ -1,11 +1,12 @@
 //! What is in files: every way to write it and to read it back.
 
-use crate::common::{How, Tree, until};
+use crate::common::{How, SMALL_FILE, Tree, until};
 use rustix::fs::{FallocateFlags, SeekFrom, copy_file_range, fallocate, seek};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::process::Command;
 use std::thread;
 
 const MIB: usize = 1 << 20;
@@ -183,6 +184,53 @@ fn programs_can_be_run_from_it() {
     assert_eq!(tree.shell("cp /bin/echo .; ./echo from here"), "from here");
     let busy = tree.shell("exec 3<> echo; ./echo no 2> /dev/null || echo busy");
     assert_eq!(busy.lines().last(), Some("busy"));
+}
+
+#[test]
+fn how_long_files_may_be_is_not_for_whoever_starts_the_mount_to_say() {
+    let Some(tree) = Tree::served(How { small_files: true, ..How::default() }) else { return };
+    let data = noise(SMALL_FILE as usize + 1, 5);
+    fs::write(tree.at("file"), &data).unwrap();
+    assert!(fs::read(tree.below("file")).unwrap() == data);
+}
+
+#[test]
+fn what_may_only_be_appended_to_is_appended_to() {
+    let Some(tree) = Tree::new() else { return };
+    fs::write(tree.below("log"), "below\n").unwrap();
+    let attribute = |how: &str| {
+        Command::new("chattr").arg(how).arg(tree.below("log")).output().map(|done| done.status)
+    };
+    if !attribute("+a").is_ok_and(|status| status.success()) {
+        println!("skipped: no chattr, or a file system without the attribute");
+        return;
+    }
+    let open = |options: &mut OpenOptions| options.open(tree.at("log"));
+    let refused = |done: io::Result<()>| done.unwrap_err().raw_os_error() == Some(1);
+    assert!(refused(open(File::options().write(true)).map(drop)));
+    let truncating = flag(rustix::fs::OFlags::TRUNC);
+    assert!(refused(open(File::options().append(true).custom_flags(truncating)).map(drop)));
+    let both = open(File::options().append(true).read(true)).unwrap();
+    assert!(refused(both.set_len(1)));
+    (&both).write_all(b"here\n").unwrap();
+    let expected = "below\nhere\n".to_owned();
+    assert_eq!(fs::read_to_string(tree.at("log")).unwrap(), expected);
+    // The kernel above lets a map be made that could not be made below: its data go nowhere.
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: a map of a page that the file has, used while it stands and by nobody else.
+    unsafe {
+        let map = mmap(std::ptr::null_mut(), 4096, access, MapFlags::SHARED, &both, 0).unwrap();
+        map.cast::<[u8; 4]>().write(*b"over");
+        munmap(map, 4096).unwrap();
+    }
+    assert!(both.sync_all().is_err());
+    drop(both);
+    let past = flag(rustix::fs::OFlags::DIRECT);
+    let mut direct = open(File::options().append(true).custom_flags(past)).unwrap();
+    direct.write_all(b"past\n").unwrap();
+    drop(direct);
+    assert_eq!(fs::read_to_string(tree.below("log")).unwrap(), expected + "past\n");
+    assert!(attribute("-a").unwrap().success());
 }
 
 /// The end of a file is where it is below, whatever the kernel has seen of it.

@@ -26,8 +26,14 @@ fn verify(how: How, options: &[&str]) {
     }
 }
 
-const SHUFFLED: How =
-    How { shuffled: true, read_only: false, owner_only: false, believed: false, few_files: false };
+const SHUFFLED: How = How {
+    shuffled: true,
+    read_only: false,
+    owner_only: false,
+    believed: false,
+    few_files: false,
+    small_files: false,
+};
 
 #[test]
 fn direct() {
