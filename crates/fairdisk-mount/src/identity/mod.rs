@@ -21,8 +21,12 @@ use tasks::{Look, Tasks};
 /// How long an answer about a thread or a group is believed.
 pub(crate) const RECHECK: Span = Span::from_ms(100);
 
-/// How often those nobody has heard of for a while are looked after.
+/// How long somebody is silent before being looked after, and how long what was asked for takes at
+/// most until the scheduler knows of it.
 const SWEEP: Span = Span::from_s(2);
+
+/// How often some of those are looked after.
+const PASS: Span = Span::from_ms(20);
 
 /// Whoever asks, as the scheduler knows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +69,7 @@ pub struct Identity {
     /// Who used a file last, for what nobody asks for.
     users: HashMap<FileId, User>,
     swept: Instant,
+    passed: Instant,
     changes: Vec<Change>,
     /// Whether the log was told of somebody whose cgroup is not below the mount of the hierarchy.
     outsiders_told: bool,
@@ -81,6 +86,7 @@ impl Identity {
             tasks: Tasks::new(),
             users: HashMap::new(),
             swept: Instant::ZERO,
+            passed: Instant::ZERO,
             changes: Vec::new(),
             outsiders_told: false,
         }
@@ -183,7 +189,7 @@ impl Identity {
     }
 
     /// Who used `file` last, as that one is at `now`: it may have moved since. One that has ended
-    /// stays what it was.
+    /// stays what it was until another has its number.
     pub fn user_of(&mut self, now: Instant, file: FileId) -> Who {
         let Some(User { tid, mut who }) = self.users.get(&file).copied() else {
             return Who::NOBODY;
@@ -195,6 +201,8 @@ impl Identity {
                 who = is;
                 self.users.insert(file, User { tid, who });
             }
+        } else if !self.tasks.is_leaving(who.task) {
+            who.task = Who::NOBODY.task;
         }
         Who { group: self.groups.heir(who.group), ..who }
     }
@@ -204,46 +212,37 @@ impl Identity {
         self.users.remove(&file);
     }
 
-    /// Whether those nobody has heard of for a while are to be looked after again.
+    /// Whether some of those nobody has heard of for a while are to be looked after again.
     #[must_use]
     pub fn is_to_be_swept(&self, now: Instant) -> bool {
-        now >= self.swept + SWEEP
+        now >= self.passed + PASS
     }
 
     /// Threads that have ended and groups that were removed are forgotten, once they have nothing
-    /// `unfinished`: nobody else gets their numbers before.
+    /// `unfinished`: nobody else gets their numbers before. A few of them at a time.
     pub fn sweep(&mut self, now: Instant, unfinished: impl FnOnce() -> Unfinished) {
-        self.swept = now;
-        let told = self.changes.len();
-        let last = self.tasks.has_leaving() || self.groups.has_leaving();
-        let unfinished = if last { unfinished() } else { Unfinished::default() };
-        self.tasks.sweep(now, &unfinished.tasks, &mut self.changes);
-        if let Some(hierarchy) = &self.hierarchy {
-            self.groups.sweep(now, hierarchy, &unfinished.groups, &mut self.changes);
+        self.passed = now;
+        if now >= self.swept + SWEEP {
+            self.swept = now;
+            let last = self.tasks.has_leaving() || self.groups.has_leaving();
+            let unfinished = if last { unfinished() } else { Unfinished::default() };
+            self.tasks.finish(now, &unfinished.tasks);
+            self.sweep_groups(now, &unfinished.groups);
         }
-        self.forget_users(told);
+        self.tasks.pass(now, &mut self.changes);
     }
 
-    /// What is told from `told` on may make numbers free, which others will have: who used a file
-    /// under one of them is nobody from now on, in the group that pays for the one that is gone.
-    fn forget_users(&mut self, told: usize) {
-        let mut exited = BTreeSet::new();
-        for change in &self.changes[told..] {
-            match change {
-                Change::TaskExited { task } => exited.insert(*task),
-                Change::GroupRemoved { .. } => exited.insert(Who::NOBODY.task),
-                _ => false,
-            };
+    fn sweep_groups(&mut self, now: Instant, unfinished: &BTreeSet<GroupId>) {
+        let Some(hierarchy) = &self.hierarchy else { return };
+        let told = self.changes.len();
+        self.groups.sweep(now, hierarchy, unfinished, &mut self.changes);
+        let is_end = |change: &Change| matches!(change, Change::GroupRemoved { .. });
+        if self.changes[told..].iter().any(is_end) {
+            // Others will have their numbers.
+            self.users.values_mut().for_each(|User { who, .. }| {
+                who.group = self.groups.heir(who.group);
+            });
         }
-        if exited.is_empty() {
-            return;
-        }
-        self.users.values_mut().for_each(|User { who, .. }| {
-            who.group = self.groups.heir(who.group);
-            if exited.contains(&who.task) {
-                who.task = Who::NOBODY.task;
-            }
-        });
     }
 }
 

@@ -18,6 +18,11 @@ const KEPT_MAX: usize = 4096;
 /// How many may make room for one that there is none for.
 const SPARED_MAX: usize = 8;
 
+/// All who are silent are looked after in so many passes, and in each at least so many: nobody who
+/// asks for something waits for thousands of threads to be found.
+const PASSES: usize = 512;
+const PASS_MIN: usize = 16;
+
 static UNKNOWN: Seldom = Seldom::new();
 
 /// A thread.
@@ -55,16 +60,33 @@ pub(super) struct Tasks {
     known: BTreeMap<u32, Known>,
     /// How many of them have a descriptor.
     kept: usize,
+    /// Where the next pass begins.
+    from: u32,
     /// Those that have ended, and when that was found: they may have something on its way.
-    leaving: Vec<(TaskId, Instant)>,
+    leaving: BTreeMap<TaskId, Instant>,
+    /// Those of them that have nothing, and that the scheduler has not been told of.
+    over: BTreeSet<TaskId>,
     free: Vec<TaskId>,
     next: u32,
 }
 
+/// How many of `all` are a pass.
+fn part(all: usize) -> usize {
+    (all / PASSES).max(PASS_MIN)
+}
+
 impl Tasks {
     pub(super) const fn new() -> Self {
-        // Task 0 is nobody.
-        Self { known: BTreeMap::new(), kept: 0, leaving: Vec::new(), free: Vec::new(), next: 1 }
+        Self {
+            known: BTreeMap::new(),
+            kept: 0,
+            from: 0,
+            leaving: BTreeMap::new(),
+            over: BTreeSet::new(),
+            free: Vec::new(),
+            // Task 0 is nobody.
+            next: 1,
+        }
     }
 
     pub(super) fn look_at(&mut self, now: Instant, tid: u32) -> Look<'_> {
@@ -94,6 +116,11 @@ impl Tasks {
     /// Whether the thread that has the number `tid`, as far as is known, is `task`.
     pub(super) fn is(&self, tid: u32, task: TaskId) -> bool {
         self.known.get(&tid).is_some_and(|known| known.who.task == task)
+    }
+
+    /// Whether the number of a thread that has ended is nobody else's yet.
+    pub(super) fn is_leaving(&self, task: TaskId) -> bool {
+        self.leaving.contains_key(&task) || self.over.contains(&task)
     }
 
     /// Nothing is believed any longer: the groups have changed.
@@ -155,35 +182,41 @@ impl Tasks {
     fn ended(&mut self, now: Instant, tid: u32) {
         if let Some(known) = self.known.remove(&tid) {
             self.kept -= usize::from(known.cgroup.is_some());
-            self.leaving.push((known.who.task, now));
+            self.leaving.insert(known.who.task, now);
         }
     }
 
-    /// Whether there are some that have ended and were not forgotten.
-    pub(super) const fn has_leaving(&self) -> bool {
+    /// Whether there are some that have ended and may have something on its way.
+    pub(super) fn has_leaving(&self) -> bool {
         !self.leaving.is_empty()
     }
 
-    /// Forgets those that have ended: what they asked for has had the time to get to the scheduler
-    /// since that was found, and is finished. Finds those that have ended without a word.
-    pub(super) fn sweep(
-        &mut self,
-        now: Instant,
-        unfinished: &BTreeSet<TaskId>,
-        changes: &mut Vec<Change>,
-    ) {
-        self.leaving.retain(|(task, found)| {
+    /// Those that have ended are over unless they have something `unfinished`: what they asked for
+    /// has had the time to get to the scheduler since that was found.
+    pub(super) fn finish(&mut self, now: Instant, unfinished: &BTreeSet<TaskId>) {
+        self.leaving.retain(|task, found| {
             let stays = now < *found + SWEEP || unfinished.contains(task);
             if !stays {
-                changes.push(Change::TaskExited { task: *task });
-                self.free.push(*task);
+                self.over.insert(*task);
             }
             stays
         });
-        let silent = self.known.iter().filter(|(_, known)| now >= known.heard + SWEEP);
-        let gone: Vec<u32> =
-            silent.filter(|(tid, known)| known.has_ended(**tid)).map(|(tid, _)| *tid).collect();
-        gone.into_iter().for_each(|tid| self.ended(now, tid));
+    }
+
+    /// Forgets some of those that are over. Finds some of those that have ended without a word.
+    pub(super) fn pass(&mut self, now: Instant, changes: &mut Vec<Change>) {
+        for _ in 0..part(self.over.len()) {
+            let Some(task) = self.over.pop_first() else { break };
+            changes.push(Change::TaskExited { task });
+            self.free.push(task);
+        }
+        let most = part(self.known.len());
+        let is_gone = |tid, known: &Known| now >= known.heard + SWEEP && known.has_ended(tid);
+        let some = self.known.range(self.from..).take(most);
+        let some: Vec<_> = some.map(|(tid, known)| (*tid, is_gone(*tid, known))).collect();
+        let last = some.last().filter(|_| some.len() == most);
+        self.from = last.map_or(0, |(tid, _)| tid.saturating_add(1));
+        some.iter().filter(|(_, gone)| *gone).for_each(|(tid, _)| self.ended(now, *tid));
     }
 }
 
@@ -251,7 +284,8 @@ mod tests {
             (7000, &nothing, Some(Change::TaskExited { task })),
             (9000, &nothing, None),
         ] {
-            tasks.sweep(at(time), unfinished, &mut changes);
+            tasks.finish(at(time), unfinished);
+            tasks.pass(at(time), &mut changes);
             assert_eq!(std::mem::take(&mut changes), Vec::from_iter(told), "{time}");
             assert_eq!(tasks.has_leaving(), (3000..7000).contains(&time), "{time}");
         }
@@ -283,7 +317,31 @@ mod tests {
         assert!(known.who.task == TaskId(1) && text.contains(":/"), "{text}");
         drop(child.stdin.take());
         child.wait().expect("it ends");
-        tasks.sweep(at(3000), &BTreeSet::new(), &mut Vec::new());
+        tasks.pass(at(3000), &mut Vec::new());
         assert!(tasks.has_leaving() && tasks.known.is_empty());
+    }
+
+    /// Whoever asks next does the looking, and waits for it.
+    #[test]
+    fn many_threads_that_say_nothing_are_looked_after_a_few_at_a_time() {
+        const THREADS: u32 = 25_000;
+        let mut tasks = Tasks::new();
+        for number in 1..=THREADS {
+            let who = Who { task: TaskId(number), ..Who::NOBODY };
+            let (believed, heard) = (at(0), at(0));
+            // No thread has such a number.
+            tasks.known.insert(u32::MAX - number, Known { cgroup: None, who, believed, heard });
+        }
+        let (few, mut found, mut told) = (THREADS as usize / 512 + 1, 0, 0);
+        for pass in 0..20_000 {
+            let mut changes = Vec::new();
+            let before = tasks.known.len();
+            tasks.finish(at(3000 + 20 * pass), &BTreeSet::new());
+            tasks.pass(at(3000 + 20 * pass), &mut changes);
+            assert!(changes.len() <= few && before - tasks.known.len() <= few, "pass {pass}");
+            found += before - tasks.known.len();
+            told += changes.len();
+        }
+        assert_eq!((found, told, tasks.free.len()), (25_000, 25_000, 25_000));
     }
 }
