@@ -17,7 +17,7 @@ use fairdisk_sim::host::{
 use fairdisk_sim::workload::{
     Blocks, Direction, FlushEvery, IoOrder, Limits, Rates, StreamSpec, TaskSpec, Think,
 };
-use fairdisk_sim::{GroupSpec, Machine, MachineConfig, Unplugs, World};
+use fairdisk_sim::{GroupSpec, IntegrityWrites, Machine, MachineConfig, Unplugs, World};
 use std::num::{NonZeroU32, NonZeroU64};
 
 const SECTORS: u64 = 1 << 20;
@@ -201,7 +201,7 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
         write_back: (seed == 3).then_some(WRITE_BACK),
         meta_hint: true,
         async_of_submitter: seed.is_multiple_of(2),
-        noidle_integrity: false,
+        integrity_writes: IntegrityWrites::Async,
         unplugs: Unplugs::default(),
         costs: None,
         groups: vec![GroupSpec::default(); 3],

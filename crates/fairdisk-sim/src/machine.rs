@@ -6,6 +6,7 @@
 mod faulting;
 mod flushing;
 mod group;
+mod integrity;
 mod io;
 mod journaling;
 mod outbox;
@@ -30,6 +31,7 @@ use fairdisk_core::{
     Input, Instant, Journal as Log, Op, Prng, Refusal, Request, RequestId, Sleeper, Span, TaskId,
 };
 pub use group::GroupSpec;
+pub use integrity::IntegrityWrites;
 use io::{Io, IoKind, Ios};
 use outbox::Outbox;
 use paging::PageWaiter;
@@ -66,9 +68,8 @@ pub struct MachineConfig {
     /// D5: buffered writes are charged to the root group, whose flusher writes them, not to the
     /// group that wrote the data.
     pub async_of_submitter: bool,
-    /// Whether writes that make something durable (the journal's, and those of a task that waits
-    /// until they are) are waited for but not idled after; else the journal's are asynchronous.
-    pub noidle_integrity: bool,
+    /// Which of the writes that make something durable are marked.
+    pub integrity_writes: IntegrityWrites,
     /// What starts a plugged device beside a task that waits.
     pub unplugs: Unplugs,
     /// What requests cost the device; schedulers are told if it is known.

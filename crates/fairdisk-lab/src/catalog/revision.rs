@@ -25,7 +25,7 @@ use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::group_cfq::GroupCfqParams;
 use fairdisk_sched::noop::NoopParams;
 use fairdisk_sched::two_layer::TwoLayerParams;
-use fairdisk_sim::Unplugs;
+use fairdisk_sim::{IntegrityWrites, Unplugs};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -46,9 +46,8 @@ pub struct Revision {
     pub plug_flash: PlugFlash,
     /// Where the host plugs devices: what starts one although nobody waits.
     pub unplugs: Unplugs,
-    /// Whether writes of journals, and those that are waited for until they are durable, are
-    /// synchronous and not idled after.
-    pub noidle_integrity: bool,
+    /// Which of the writes that make something durable are marked.
+    pub integrity_writes: IntegrityWrites,
     /// D5: buffered writes are charged to whoever writes them back.
     pub async_of_submitter: bool,
 }
@@ -107,15 +106,15 @@ enum SlotsBy {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct WritesFile {
-    integrity: IntegrityWrites,
+    integrity: IntegrityName,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum IntegrityWrites {
-    /// As they were before Linux 2.6.30.
-    #[default]
+enum IntegrityName {
     Async,
+    Record,
+    #[default]
     Noidle,
 }
 
@@ -213,7 +212,11 @@ impl Revision {
                 read_ahead: file.plug.read_ahead_starts,
                 direct_writes: file.plug.direct_writes_start,
             },
-            noidle_integrity: file.writes.integrity == IntegrityWrites::Noidle,
+            integrity_writes: match file.writes.integrity {
+                IntegrityName::Async => IntegrityWrites::Async,
+                IntegrityName::Record => IntegrityWrites::Record,
+                IntegrityName::Noidle => IntegrityWrites::Noidle,
+            },
             async_of_submitter: defects.d5_async_of_submitter,
         })
     }

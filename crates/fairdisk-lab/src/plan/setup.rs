@@ -177,7 +177,7 @@ impl Plan {
             write_back: write_back_spec(&rig.host, tick_phase),
             meta_hint: rig.host.meta_hint,
             async_of_submitter: arm.revision.async_of_submitter,
-            noidle_integrity: arm.revision.noidle_integrity,
+            integrity_writes: arm.revision.integrity_writes,
             unplugs: arm.revision.unplugs,
             costs: arm.revision.spec.honours().costs.then(|| rig.costs()),
             groups,

@@ -2,9 +2,10 @@
 //!
 //! An I/O sets its inode's times, which have a granularity of one second. The first such change
 //! opens a transaction; five seconds later the journal task writes the changed inode blocks to the
-//! log and then a commit record, both as asynchronous requests. A task that wants to change an
+//! log and then a commit record. A task that wants to change an
 //! inode block while it is being written to the log sleeps until that write has ended. `fsync`
-//! waits for a commit of what the transaction holds of its file, `fdatasync` only if the file grew.
+//! waits for a commit of what the transaction holds of its file, `fdatasync` only if the file grew;
+//! neither waits for what changes after it was called.
 
 use super::volume::BLOCK_SECTORS;
 use crate::workload::Durable;
@@ -57,8 +58,10 @@ enum Phase {
 struct Changed {
     /// The inode block.
     block: u32,
-    /// Whether a file in it grew: without that what was written is not found again.
-    grew: bool,
+    /// When it first changed.
+    since: Instant,
+    /// When a file in it first grew: without that what was written is not found again.
+    grew: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -97,6 +100,11 @@ impl Journal {
         self.running_since.is_some()
     }
 
+    /// Whether what is being written is the record of a commit.
+    pub(crate) fn is_writing_record(&self) -> bool {
+        self.phase == Phase::WritingRecord
+    }
+
     /// A task sets the times of `inode`, last set in `touched_second`, and if it `grows` its size.
     pub(crate) fn touch(
         &mut self,
@@ -116,9 +124,10 @@ impl Journal {
             return Touch::Sleep;
         }
         *touched_second = second;
+        let grew = grows.then_some(now);
         match self.running.iter_mut().find(|changed| changed.block == block) {
-            Some(changed) => changed.grew |= grows,
-            None => self.running.push(Changed { block, grew: grows }),
+            Some(changed) => changed.grew = changed.grew.or(grew),
+            None => self.running.push(Changed { block, since: now, grew }),
         }
         Touch::Done
     }
@@ -127,19 +136,29 @@ impl Journal {
         inode / self.spec.inodes_per_block
     }
 
-    /// Whether something must be committed before what was written to the file is durable.
-    pub(crate) fn holds(&self, inode: u32, durable: Durable) -> bool {
+    /// Whether something must be committed before what was written to the file by then is durable.
+    pub(crate) fn holds(&self, inode: u32, durable: Durable, by: Instant) -> bool {
         let mut all = self.running.iter().chain(&self.committing);
-        all.any(|changed| self.counts(changed, inode, durable))
+        all.any(|changed| self.counts(changed, inode, durable, by))
     }
 
-    fn counts(&self, changed: &Changed, inode: u32, durable: Durable) -> bool {
-        changed.block == self.block(inode) && (changed.grew || durable == Durable::All)
+    fn counts(&self, changed: &Changed, inode: u32, durable: Durable, by: Instant) -> bool {
+        let since = match durable {
+            Durable::All => Some(changed.since),
+            Durable::Data => changed.grew,
+        };
+        changed.block == self.block(inode) && since.is_some_and(|since| since <= by)
     }
 
-    /// Somebody waits for the file to be durable: what the journal task does.
-    pub(crate) fn ask(&mut self, now: Instant, inode: u32, durable: Durable) -> JournalStep {
-        self.asked |= self.running.iter().any(|changed| self.counts(changed, inode, durable));
+    /// Somebody waits for the file to be as durable as it was by then: what the journal task does.
+    pub(crate) fn ask(
+        &mut self,
+        now: Instant,
+        inode: u32,
+        durable: Durable,
+        by: Instant,
+    ) -> JournalStep {
+        self.asked |= self.running.iter().any(|changed| self.counts(changed, inode, durable, by));
         if self.asked { self.wake(now) } else { JournalStep::Rest }
     }
 
@@ -239,26 +258,55 @@ mod tests {
         let (mut one, mut two) = (u64::MAX, u64::MAX);
         assert_eq!(journal.touch(at(100), 3, &mut one, false), Touch::Done);
         assert_eq!(journal.wake(at(100)), JournalStep::At(at(5100)));
-        assert!(journal.holds(3, Durable::All) && !journal.holds(3, Durable::Data));
-        assert!(!journal.holds(40, Durable::All), "another block");
+        assert!(
+            journal.holds(3, Durable::All, at(300)) && !journal.holds(3, Durable::Data, at(300))
+        );
+        assert!(!journal.holds(40, Durable::All, at(300)), "another block");
         assert_eq!(journal.touch(at(200), 3, &mut one, true), Touch::Done);
-        assert!(journal.holds(3, Durable::Data), "it grew");
+        assert!(journal.holds(3, Durable::Data, at(300)), "it grew");
         let log = JournalStep::Write(Lba(1000), Sectors(16));
-        assert_eq!(journal.ask(at(300), 3, Durable::Data), log);
+        assert_eq!(journal.ask(at(300), 3, Durable::Data, at(300)), log);
         assert_eq!(journal.touch(at(300), 40, &mut two, true), Touch::Done);
         // The next commit waits for this one.
-        assert_eq!(journal.ask(at(300), 40, Durable::Data), JournalStep::Rest);
+        assert_eq!(journal.ask(at(300), 40, Durable::Data, at(300)), JournalStep::Rest);
         assert_eq!(journal.written(at(400)), (JournalStep::Write(Lba(1016), Sectors(8)), true));
-        assert!(journal.holds(3, Durable::All), "the record is not written yet");
+        assert!(journal.holds(3, Durable::All, at(300)), "the record is not written yet");
         let next = JournalStep::Write(Lba(1024), Sectors(16));
         assert_eq!(journal.written(at(500)), (next, false));
-        assert!(!journal.holds(3, Durable::All) && journal.holds(40, Durable::All));
+        assert!(
+            !journal.holds(3, Durable::All, at(300)) && journal.holds(40, Durable::All, at(300))
+        );
         journal.written(at(600));
         assert_eq!(journal.written(at(700)), (JournalStep::Rest, false));
         // It was to look at 5.1 s, and does so for what came since.
         assert_eq!(journal.touch(at(2000), 3, &mut one, false), Touch::Done);
         assert_eq!(journal.wake(at(2000)), JournalStep::Rest);
         assert_eq!(journal.wake(at(5100)), JournalStep::At(at(7000)));
+    }
+
+    /// Others set the times of inodes in the same block again and again.
+    #[test]
+    fn who_waits_does_not_wait_for_what_changes_after_it_asked() {
+        let mut journal = Journal::new(SPEC);
+        let mut never = [u64::MAX; 4];
+        assert_eq!(journal.touch(at(100), 3, &mut never[0], true), Touch::Done);
+        assert!(matches!(journal.ask(at(200), 3, Durable::All, at(200)), JournalStep::Write(..)));
+        // The log is written, and with the record on its way a neighbour changes the block.
+        journal.written(at(300));
+        assert_eq!(journal.touch(at(300), 4, &mut never[1], true), Touch::Done);
+        journal.written(at(400));
+        for durable in [Durable::All, Durable::Data] {
+            assert!(!journal.holds(3, durable, at(200)), "the change of then is on the disk");
+            assert!(journal.holds(4, durable, at(400)));
+            assert_eq!(journal.ask(at(400), 3, durable, at(200)), JournalStep::Rest);
+        }
+        // A block that had changed before counts, and as grown from when a file in it grew.
+        let mut journal = Journal::new(SPEC);
+        assert_eq!(journal.touch(at(100), 3, &mut never[2], false), Touch::Done);
+        assert_eq!(journal.touch(at(300), 4, &mut never[3], true), Touch::Done);
+        assert!(
+            journal.holds(3, Durable::All, at(200)) && !journal.holds(3, Durable::Data, at(200))
+        );
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use super::io::{Io, IoKind};
 use super::task::Step;
 use super::{Event, Machine};
-use crate::host::{FileSpec, JournalStep};
+use crate::host::{FileSpec, Journal, JournalStep};
 use fairdisk_core::{
-    Bio, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, Request, SECTOR_BYTES, Sectors, TaskId,
+    Bio, Elevator, GroupId, Instant, IoPrio, Lba, Op, Request, SECTOR_BYTES, Sectors, TaskId,
 };
 
 impl<E: Elevator> Machine<E> {
@@ -25,17 +25,17 @@ impl<E: Elevator> Machine<E> {
         issue: &mut Vec<Request>,
     ) -> bool {
         let task = &self.tasks[index as usize];
-        let durable = task.durable;
+        let (durable, called) = (task.durable, task.io_started);
         let volume = task.stream.used_files().find_map(|file| {
             let FileSpec { volume, inode, .. } = self.files[file as usize].spec;
             let journal = self.journals[volume as usize].as_ref()?;
-            journal.holds(inode, durable).then_some((volume, inode))
+            journal.holds(inode, durable, called).then_some((volume, inode))
         });
         let Some((volume, inode)) = volume else { return false };
         self.task(index).step = Step::Committing;
         self.commit_waiters[volume as usize].push(index);
         if let Some(journal) = &mut self.journals[volume as usize] {
-            let step = journal.ask(now, inode, durable);
+            let step = journal.ask(now, inode, durable, called);
             self.journal_step(now, volume, step, issue);
         }
         true
@@ -70,6 +70,12 @@ impl<E: Elevator> Machine<E> {
 
     /// The journal task writes for the root group.
     fn journal_bio(&mut self, io: u32, volume: u32, start: Lba, sectors: Sectors) -> Bio {
+        let integrity = self.config.integrity_writes;
+        let journal = self.journals[volume as usize].as_ref();
+        let mark = match journal.is_some_and(Journal::is_writing_record) {
+            true => integrity.record(),
+            false => integrity.data(),
+        };
         Bio {
             id: self.ios.add_part(io),
             task: TaskId(self.tasks.len() as u32 + volume),
@@ -77,15 +83,10 @@ impl<E: Elevator> Machine<E> {
             op: Op::Write,
             start,
             sectors,
-            sync: self.config.noidle_integrity,
-            flags: self.integrity_flags(),
+            sync: mark.sync,
+            flags: mark.flags,
             ioprio: IoPrio::UNSET,
         }
-    }
-
-    /// What is said of a write that makes something durable.
-    pub(super) const fn integrity_flags(&self) -> Flags {
-        if self.config.noidle_integrity { Flags::NOIDLE } else { Flags::NONE }
     }
 
     pub(super) fn journal_written(&mut self, now: Instant, volume: u32, issue: &mut Vec<Request>) {

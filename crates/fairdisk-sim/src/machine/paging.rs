@@ -97,7 +97,7 @@ impl<E: Elevator> Machine<E> {
         io.bytes = (to - from) * PAGE_BYTES;
         let io = self.ios.insert(io);
         let (at, end) = (from * PAGE_BYTES, (to * PAGE_BYTES).min(file_bytes));
-        self.task(index).step = Step::Submit(Pending { io, at, end, sync: true });
+        self.task(index).step = Step::Submit(Pending { io, at, end });
         true
     }
 

@@ -1,5 +1,6 @@
 //! Direct I/O and buffered writes: from a task's wish to bios, and back.
 
+use super::integrity::Mark;
 use super::io::{Io, IoKind};
 use super::task::{Call, PAGE_BYTES, PAGE_SECTORS, Pending, Step};
 use super::{Event, Machine};
@@ -62,7 +63,7 @@ impl<E: Elevator> Machine<E> {
         let mut io = Io::new(kind, task.io_started, op);
         io.bytes = bytes;
         let io = self.ios.insert(io);
-        let pending = Pending { io, at: offset, end: offset + bytes, sync: !cached };
+        let pending = Pending { io, at: offset, end: offset + bytes };
         self.task(index).step = Step::Submit(pending);
         true
     }
@@ -90,7 +91,7 @@ impl<E: Elevator> Machine<E> {
                     let bytes = bytes.min(self.bio_bytes_max() - within);
                     let sectors = Sectors((within + bytes).div_ceil(SECTOR_BYTES) as u32);
                     let op = self.ios.get_mut(pending.io).op;
-                    let bio = self.bio(index, pending.io, op, lba, sectors, pending.sync);
+                    let bio = self.bio(index, pending.io, op, lba, sectors);
                     self.submit(now, &bio, issue);
                     pending.at += bytes;
                 }
@@ -113,19 +114,22 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    fn bio(
-        &mut self,
-        index: u32,
-        io: u32,
-        op: Op,
-        start: Lba,
-        sectors: Sectors,
-        sync: bool,
-    ) -> Bio {
+    /// Write-behind of a task that flushes goes as what its flush waits for.
+    fn bio(&mut self, index: u32, io: u32, op: Op, start: Lba, sectors: Sectors) -> Bio {
         let task = &self.tasks[index as usize];
-        let flusher = !sync && self.config.async_of_submitter;
+        let integrity = self.config.integrity_writes;
+        let is_behind = matches!(self.ios.get(io).kind, IoKind::WriteBehind { .. });
+        let mark = match () {
+            () if is_behind && task.flushes => integrity.data(),
+            () if is_behind => Mark::ASYNC,
+            () if op == Op::Write && task.write_through => {
+                let Mark { sync, flags } = integrity.data();
+                Mark { sync: sync || !task.is_buffered(), flags: flags | Flags::FUA }
+            }
+            () => Mark::SYNC,
+        };
+        let flusher = is_behind && !task.flushes && self.config.async_of_submitter;
         let own = TaskId(index);
-        let durable = op == Op::Write && sync && task.write_through;
         Bio {
             id: self.ios.add_part(io),
             task: if flusher { self.flusher() } else { own },
@@ -133,8 +137,8 @@ impl<E: Elevator> Machine<E> {
             op,
             start,
             sectors,
-            sync,
-            flags: if durable { Flags::FUA | self.integrity_flags() } else { Flags::NONE },
+            sync: mark.sync,
+            flags: mark.flags,
             ioprio: if flusher { IoPrio::UNSET } else { task.ioprio },
         }
     }
@@ -148,7 +152,7 @@ impl<E: Elevator> Machine<E> {
     ) {
         self.task(index).paging.slept = true;
         let io = self.ios.insert(Io::new(IoKind::Metadata { task: index }, now, Op::Read));
-        let mut bio = self.bio(index, io, Op::Read, lba, PAGE_SECTORS, true);
+        let mut bio = self.bio(index, io, Op::Read, lba, PAGE_SECTORS);
         if self.config.meta_hint {
             bio.flags = Flags::META;
         }

@@ -1,6 +1,7 @@
 //! Writing dirty pages back: the flusher, writers who are held up, and whoever asks for data to be
 //! durable (spec: memory, sections 7.1 and 7.2).
 
+use super::integrity::Mark;
 use super::io::{Io, IoKind};
 use super::task::{PAGE_BYTES, Step};
 use super::{Event, Machine, MachineConfig};
@@ -9,8 +10,8 @@ use crate::host::{
 };
 use crate::workload::FileIo;
 use fairdisk_core::{
-    Bio, BioId, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, Request, SECTOR_BYTES, Sectors,
-    Span, TaskId,
+    Bio, BioId, Elevator, GroupId, Instant, IoPrio, Lba, Op, Request, SECTOR_BYTES, Sectors, Span,
+    TaskId,
 };
 
 /// The dirty pages of a machine, and where its flusher is.
@@ -306,7 +307,10 @@ impl<E: Elevator> Machine<E> {
                 (TaskId(self.flusher().0 + group.0), group, IoPrio::UNSET)
             }
         };
-        let sync = matches!(writer, Writer::Syncing(_));
+        let mark = match writer {
+            Writer::Syncing(_) => self.config.integrity_writes.data(),
+            Writer::Flusher | Writer::Task(_) => Mark::ASYNC,
+        };
         Bio {
             id: BioId(0),
             task,
@@ -314,8 +318,8 @@ impl<E: Elevator> Machine<E> {
             op: Op::Write,
             start: Lba(0),
             sectors: Sectors(0),
-            sync,
-            flags: if sync { self.integrity_flags() } else { Flags::NONE },
+            sync: mark.sync,
+            flags: mark.flags,
             ioprio,
         }
     }

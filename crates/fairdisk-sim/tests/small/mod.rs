@@ -5,7 +5,7 @@ use fairdisk_core::{EngineConfig, Lba, Span};
 use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec};
 use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeKind, VolumeSpec};
 use fairdisk_sim::workload::TaskSpec;
-use fairdisk_sim::{GroupSpec, MachineConfig, Unplugs};
+use fairdisk_sim::{GroupSpec, IntegrityWrites, MachineConfig, Unplugs};
 
 /// A machine with this task; copying a page takes it so long.
 pub(crate) fn config(task: TaskSpec, page_copy: Span) -> MachineConfig {
@@ -29,7 +29,7 @@ pub(crate) fn config(task: TaskSpec, page_copy: Span) -> MachineConfig {
         write_back: None,
         meta_hint: false,
         async_of_submitter: false,
-        noidle_integrity: false,
+        integrity_writes: IntegrityWrites::Async,
         unplugs: Unplugs::default(),
         costs: None,
         groups: vec![GroupSpec::default()],
