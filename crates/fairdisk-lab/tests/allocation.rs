@@ -73,6 +73,23 @@ fn dirty_pages_are_written_back_without_allocating() {
     }
 }
 
+/// Passes over small files, each of which takes every block once, end and begin anew all the time.
+#[test]
+fn a_new_pass_does_not_allocate() {
+    let kinds = [
+        "[mapped]\nrw=randwrite\nioengine=mmap\nfadvise_hint=0\nnumjobs=3\nsize=1m\nthinktime=2ms\n",
+        "[written-back]\nrw=randwrite\nnumjobs=3\nsize=1m\nthinktime=2ms\n",
+        "[direct]\nrw=randread\ndirect=1\nnumjobs=3\nsize=1m\n",
+    ];
+    for kind in kinds {
+        for sets in [&[][..], &["host.write_back.limit_percent=20", "host.memory.mib=64"]] {
+            let (allocations, finished) = minute_after(&jobs(kind, sets), 5);
+            assert!(finished > 0, "in {kind} with {sets:?}");
+            assert_eq!(allocations, 0, "for {finished} bios of {kind} with {sets:?}");
+        }
+    }
+}
+
 #[test]
 fn experiments_do_not_allocate_in_steady_state() {
     for name in ["two-groups", "satoshi-2008-05-27-test1", "zhang-2009-12-31-fio-mmap"] {

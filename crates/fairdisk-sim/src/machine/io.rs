@@ -63,6 +63,8 @@ impl Ios {
             }
             None => {
                 self.ios.push(io);
+                // Room for all of them to be free.
+                self.free.reserve(self.ios.len());
                 self.ios.len() as u32 - 1
             }
         }

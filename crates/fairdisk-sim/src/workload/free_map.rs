@@ -14,24 +14,31 @@ const WORD: u64 = u64::BITS as u64;
 impl FreeMap {
     /// `blocks` free blocks.
     pub(super) fn new(blocks: u64) -> Self {
-        let mut map = Self { blocks, levels: Vec::new() };
-        map.free_all();
+        let mut levels = Vec::new();
+        let mut bits = blocks;
+        while levels.is_empty() || bits > 1 {
+            let words = bits.div_ceil(WORD).max(1);
+            levels.push(vec![0; words as usize]);
+            bits = words;
+        }
+        let mut map = Self { blocks, levels };
+        map.end_levels();
         map
     }
 
     /// Every block is free again.
     pub(super) fn free_all(&mut self) {
-        self.levels.clear();
+        self.levels.iter_mut().for_each(|level| level.fill(0));
+        self.end_levels();
+    }
+
+    /// What is behind the last block of each level is not free.
+    fn end_levels(&mut self) {
         let mut bits = self.blocks;
-        loop {
-            let words = bits.div_ceil(WORD).max(1);
-            let mut level = vec![0; words as usize];
+        for level in &mut self.levels {
+            let words = level.len() as u64;
             if bits < words * WORD {
                 level[words as usize - 1] = u64::MAX << (bits % WORD);
-            }
-            self.levels.push(level);
-            if words == 1 {
-                return;
             }
             bits = words;
         }
