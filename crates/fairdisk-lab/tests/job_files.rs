@@ -4,7 +4,7 @@ use fairdisk_core::{Instant, Op, Record, Span};
 use fairdisk_lab::catalog::error::CatalogError;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::jobfile::{Context, JobFile};
-use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell, Style, to_table};
+use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell, Style, to_html, to_table};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::run_plan;
 use fairdisk_sim::World;
@@ -94,11 +94,10 @@ fn what_is_dirty_at_the_end_is_said() {
         let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits");
         let outcome = Outcome::new(&plan, Shell::Lab, &ensembles);
         let row = &outcome.rows[0];
-        let text = to_table(&outcome, Style::default());
-        assert_eq!(
-            text.contains(" MB were still dirty in memory at the end"),
-            row.dirty_bytes > 0.0
-        );
+        let said = format!("{:.1} MB were still dirty in memory at the end", row.dirty_bytes / 1e6);
+        for text in [to_table(&outcome, Style::default()), to_html(&outcome, "run")] {
+            assert_eq!(text.contains(&said), row.dirty_bytes > 0.0, "{text}");
+        }
         (row.dirty_bytes, row.total_bytes)
     };
     let (dirty, written) = left("");

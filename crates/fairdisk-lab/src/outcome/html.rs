@@ -2,7 +2,9 @@
 
 mod chart;
 
-use super::table::{changes_title, figure_columns, or_dash, reads, runs, score_lines, title};
+use super::table::{
+    changes_title, figure_columns, or_dash, reads, runs, score_lines, still_dirty, title,
+};
 use super::{
     FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Spread, TaskOutcome,
 };
@@ -148,10 +150,11 @@ fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
         write_table(body, &head, 3, arms.iter().flat_map(figures));
     }
     for arm in arms {
+        let left = still_dirty(arm).map(|left| format!("; {left}")).unwrap_or_default();
         let _ = writeln!(
             body,
-            "<p class=\"dim\">{}: {} submitted = {} completed + {} in flight; {} failed; journal \
-             {:016x}</p>",
+            "<p class=\"dim\">{}: {} submitted = {} completed + {} in flight; {} failed{left}; \
+             journal {:016x}</p>",
             escape(&arm.arm),
             arm.submitted,
             arm.completed,

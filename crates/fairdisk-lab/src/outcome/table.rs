@@ -98,10 +98,8 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
         row.submitted, row.completed, row.in_flight
     );
     line(out, &style.dim(&conserved));
-    if row.dirty_bytes > 0.0 {
-        let left =
-            format!("  {:.1} MB were still dirty in memory at the end", row.dirty_bytes / 1e6);
-        line(out, &style.dim(&left));
+    if let Some(left) = still_dirty(row) {
+        line(out, &style.dim(&format!("  {left}")));
     }
     if row.end == RunEnd::GivenUp {
         let hours = RUN_MAX.as_ns() / 3_600_000_000_000;
@@ -208,6 +206,12 @@ pub(super) fn reads(group: &GroupOutcome) -> String {
         Some(published) => format!("{ours}/{:.0}", published * 100.0),
         None => ours,
     }
+}
+
+/// What was dirty at the end, if anything was.
+pub(super) fn still_dirty(row: &RowOutcome) -> Option<String> {
+    let mb = row.dirty_bytes / 1e6;
+    (mb > 0.0).then(|| format!("{mb:.1} MB were still dirty in memory at the end"))
 }
 
 fn write_total(out: &mut String, row: &RowOutcome, width: usize) {
