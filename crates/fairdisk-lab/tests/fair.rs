@@ -82,6 +82,23 @@ fn writers_pay_for_a_cache_that_is_emptied_in_anothers_turn() {
     }
 }
 
+/// The disk may be busy with what was written long after. Reads that take much longer than any
+/// show it; otherwise readers would pay for what they wait for.
+#[test]
+fn writers_pay_for_a_cache_that_takes_long_to_be_emptied() {
+    let cells = [
+        ("wd2500js", "two groups write"),
+        ("hdd-7200-2007", "two groups write"),
+        ("hdd-ncq", "one reads"),
+    ];
+    for (device, row) in cells {
+        let result = run_in("hidden-writes.toml", device, "fair", row, Options::default());
+        let shares = shares(&result.expect("it runs"));
+        println!("{device}, {row}: {shares:.1?}");
+        assert!((shares[0] - 50.0).abs() <= 3.0, "{device}, {row}: {shares:.1?}");
+    }
+}
+
 /// A small write between them does not make what the others wrote the readers'.
 #[test]
 fn who_has_most_to_be_done_pays_whoever_wrote_last() {

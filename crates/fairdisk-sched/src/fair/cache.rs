@@ -3,7 +3,9 @@
 //! The time they take shows in whatever is measured next. So for a while after a group's write the
 //! reads of another group are compared with what its reads take otherwise. What they took in
 //! excess of that, all of them together, is the writer's, as far as its writes were too fast to be
-//! done. Of several groups that wrote it is the one that has most to be done.
+//! done. Of several groups that wrote it is the one that has most to be done. A read that takes
+//! much longer than any is said to take shows that the device is not done yet, however long ago
+//! that was.
 
 use super::NIL;
 use super::group::Group;
@@ -15,6 +17,16 @@ use fairdisk_core::{Instant, Span};
 const TRACES: Span = Span::from_ms(50);
 /// A write that took less than one in so many parts of that is not done yet.
 const FAST: u64 = 2;
+
+/// What a request took.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Service {
+    pub(super) took: Span,
+    /// What it takes at most, if it is done by then.
+    pub(super) done_in: Span,
+    /// It is a read that took much longer than any is said to take.
+    pub(super) is_overlong_read: bool,
+}
 
 /// What a writer is charged for the reads after its write, together: before the last of them, and
 /// with it.
@@ -37,7 +49,7 @@ pub(super) struct Traces {
 }
 
 impl Traces {
-    /// Whether a read that took `service` began before they were gone.
+    /// Whether something that took `service` began before they were gone.
     fn were_there(&self, now: Instant, service: Span) -> bool {
         now < self.until + service
     }
@@ -49,8 +61,7 @@ pub(super) struct Cache {
     /// The queue, or `NIL` if that is gone.
     writer: u32,
     group: u32,
-    /// Reads after the write, and what they took in all.
-    reads: u32,
+    /// What reads after the write took in all.
     took: Span,
     /// What they would have taken otherwise.
     usual: Span,
@@ -59,28 +70,20 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    pub(super) const EMPTY: Self = Self {
-        writer: NIL,
-        group: NIL,
-        reads: 0,
-        took: Span::ZERO,
-        usual: Span::ZERO,
-        reader: NIL,
-    };
+    pub(super) const EMPTY: Self =
+        Self { writer: NIL, group: NIL, took: Span::ZERO, usual: Span::ZERO, reader: NIL };
 
-    /// A request of `queue` took `service`, which takes `done_in` at most if it is done by then:
-    /// what of that time is a writer's, if there was one.
+    /// A request of `queue` was served: what of that time is a writer's, if there was one.
     pub(super) fn whose(
         &mut self,
         now: Instant,
         (rq, queue): (&Rq, &Queue),
-        (service, done_in): (Span, Span),
+        served: Service,
         groups: &mut [Group],
     ) -> Option<Late> {
         let group = queue.group;
-        // It counts when the read began: what it waited for may be the traces themselves.
-        let traces = groups.get(self.group as usize).map(|writer| writer.traces);
-        let has_traces = traces.is_some_and(|traces| traces.were_there(now, service));
+        let has_traces = self.has_traces(now, served, groups);
+        let Service { took: service, done_in, .. } = served;
         if rq.op.is_write() {
             if !has_traces || self.group == group {
                 self.end(groups);
@@ -108,7 +111,6 @@ impl Cache {
         }
         let before = self.late(groups);
         self.reader = group;
-        self.reads += 1;
         self.took += service;
         self.usual += usual;
         let after = self.late(groups);
@@ -133,6 +135,21 @@ impl Cache {
         }
     }
 
+    /// Whether what was served began with traces of a write. It counts when it began: what it
+    /// waited for may be the traces themselves.
+    fn has_traces(&self, now: Instant, served: Service, groups: &mut [Group]) -> bool {
+        let Some(writer) = groups.get_mut(self.group as usize) else { return false };
+        let traces = &mut writer.traces;
+        if traces.were_there(now, served.took) {
+            return true;
+        }
+        let last = served.is_overlong_read && traces.hidden > Span::ZERO;
+        if last {
+            traces.until = now + TRACES;
+        }
+        last
+    }
+
     /// What the writer has to be done.
     fn hidden(&self, groups: &[Group]) -> Span {
         groups.get(self.group as usize).map_or(Span::ZERO, |writer| writer.traces.hidden)
@@ -143,16 +160,12 @@ impl Cache {
         (self.took - self.usual).min(self.hidden(groups))
     }
 
-    /// The traces of the write are gone. Reads that took no longer than usual say what is usual.
+    /// The traces of the write are gone.
     fn end(&mut self, groups: &mut [Group]) {
-        if self.reads > 0 && self.took <= self.usual {
-            let each = Span::from_ns(self.took.as_ns() / u64::from(self.reads));
-            groups[self.reader as usize].usual.add(each);
-        }
         let late = self.late(groups);
         if let Some(writer) = groups.get_mut(self.group as usize) {
             writer.traces.hidden = writer.traces.hidden - late;
         }
-        (self.reads, self.took, self.usual) = (0, Span::ZERO, Span::ZERO);
+        (self.took, self.usual) = (Span::ZERO, Span::ZERO);
     }
 }

@@ -68,11 +68,10 @@ impl Fair {
             return;
         }
         let queue = &self.queues[rq.queue];
-        let done_in = self.device.cost_of_any(rq.bytes());
+        let served = self.device.served(rq, service);
         let mut own = service;
         if self.device.rotational
-            && let Some(late) =
-                self.cache.whose(now, (rq, queue), (service, done_in), &mut self.groups)
+            && let Some(late) = self.cache.whose(now, (rq, queue), served, &mut self.groups)
         {
             let (less, more) = (late.before - late.after, late.after - late.before);
             match late.writer {

@@ -1,5 +1,6 @@
 //! What is known of the device: what it was said to be, and what requests were seen to take.
 
+use super::cache::Service;
 use super::knee::Knee;
 use super::mean::Mean;
 use super::requests::Rq;
@@ -9,6 +10,9 @@ use fairdisk_core::{Cost, CostModel, Lba, Span};
 const SMALL: u64 = 4096;
 /// How much cheaper a request that continues another has to be to have the heads to itself.
 const ALONE: u64 = 4;
+
+/// A read takes much longer than any if it takes so many times as long.
+const OVERLONG: u64 = 2;
 
 /// The device.
 #[derive(Debug)]
@@ -143,6 +147,14 @@ impl Device {
             Some(costs) => costs.read.of(false, bytes).max(costs.write.of(false, bytes)),
             None => self.service.or_zero(),
         }
+    }
+
+    /// What a request took beside what any does.
+    pub(super) fn served(&self, rq: &Rq, took: Span) -> Service {
+        let done_in = self.cost_of_any(rq.bytes());
+        let overlong = Span::from_ns(done_in.as_ns().saturating_mul(OVERLONG));
+        let is_overlong_read = self.is_told() && !rq.op.is_write() && took >= overlong;
+        Service { took, done_in, is_overlong_read }
     }
 
     /// A request, alone at the device, took so long.
