@@ -9,6 +9,7 @@ use crate::notices::Notices;
 use crate::options::MountOptions;
 use crate::tree::{MountCounts, Tree};
 use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
+use rustix::fd::AsFd as _;
 use rustix::mount::MountFlags;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::collections::BTreeMap;
@@ -216,7 +217,7 @@ fn start(places: &Places, tree: &Arc<Tree>, own: bool) -> Result<BackgroundSessi
             failed(io::Error::new(error.kind(), error.to_string().trim().to_owned()))
         })?
     };
-    let notices = Notices::start(session.notifier()).map_err(failed)?;
+    let notices = Notices::start(session.as_fd()).map_err(failed)?;
     let _ = tree.notices.set(notices);
     session.spawn().map_err(failed)
 }

@@ -1,7 +1,9 @@
 //! System calls that rustix does not cover, each behind a safe function.
 
+pub(crate) mod descriptors;
 pub(crate) mod fiemap;
 pub(crate) mod fsid;
+pub(crate) mod fuse_device;
 pub(crate) mod handle;
 pub(crate) mod proc_fd;
 pub(crate) mod range;

@@ -83,6 +83,12 @@ impl ClosedGate {
         Some(piece)
     }
 
+    fn let_last_through(&self) {
+        let Some((_, mut job)) = self.0.lock().unwrap().pop_back() else { return };
+        let result = job.perform();
+        job.finish(result);
+    }
+
     /// What is next is not done, and said to have failed.
     fn fail_one(&self) {
         let (_, job) = self.0.lock().unwrap().pop_front().unwrap();
@@ -238,6 +244,50 @@ fn a_disk_that_stands_still_stops_nobody_from_asking() {
         readers.iter().all(thread::JoinHandle::is_finished)
     });
     assert!(readers.into_iter().all(|reader| reader.join().unwrap() == "text"));
+}
+
+/// That the kernel is told of one file waits for reads of that file alone.
+#[test]
+fn a_file_that_is_being_read_holds_up_no_news_of_others() {
+    let options = MountOptions { ttl: Duration::ZERO, ..MountOptions::default() };
+    let Some((place, gate, mounted)) = closed_with(options) else { return };
+    let path = |name: &str| mounted.mountpoint().join(name);
+    let write = |name: &str, text| {
+        fs::write(place.path().join("source").join(name), text).unwrap();
+        // As long as it was: only the mount sees that it is another text, when it is asked.
+        fs::metadata(path(name)).unwrap();
+    };
+    for name in ["read", "other"] {
+        write(name, "text");
+    }
+    let mut slow = File::open(path("read")).unwrap();
+    let slow = thread::spawn(move || std::io::Read::read(&mut slow, &mut [0; 4]));
+    until("it is asked for", || gate.waiting() == 1);
+    write("read", "news");
+    let other = File::open(path("other")).unwrap();
+    let seen = |text: &str| {
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let mut data = [0; 4];
+                other.read_exact_at(&mut data, 0).map(|()| data)
+            });
+            until("it is read", || {
+                while gate.waiting() > 1 {
+                    gate.let_last_through();
+                }
+                reader.is_finished()
+            });
+            reader.join().unwrap().unwrap() == text.as_bytes()
+        })
+    };
+    assert!(seen("text"));
+    write("other", "news");
+    until("news of the other file are seen", || seen("news"));
+    assert!(!slow.is_finished());
+    until("the slow one is done", || {
+        gate.let_one_through();
+        slow.is_finished()
+    });
 }
 
 /// The kernel is told that what it has of files is wrong; that waits for reads under way.
