@@ -40,9 +40,9 @@ mount_arm() {
     passthrough_hp) "$rivals/$1" "$scratch/disk.source" "$at" >/dev/null & ;;
     unscheduled) mount_fairdisk disk --unscheduled; return ;;
     noop) mount_fairdisk disk --scheduler noop --depth 32; return ;;
-    threads) mount_fairdisk disk --depth 32 --io threads; return ;;
+    threads) mount_fairdisk disk --scheduler fair --depth 32 --io threads; return ;;
     two-layer) mount_fairdisk disk --scheduler two-layer-cfq --depth 32; return ;;
-    fair) mount_fairdisk disk --depth 32; return ;;
+    fair) mount_fairdisk disk --scheduler fair --depth 32; return ;;
   esac
   mounts+=("$at")
   for _ in {1..50}; do mountpoint -q "$at" && return; sleep 0.1; done
