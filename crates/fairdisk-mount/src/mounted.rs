@@ -148,6 +148,39 @@ impl Mounted {
         }
     }
 
+    /// Takes it out of the tree, or, where somebody still uses it, unmounts it for all who come:
+    /// whoever has something open there is served until that is closed, or for as long as this
+    /// process lives. One that lies below something else, or has copies, stays there.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn let_go(&mut self) -> Result<(), MountError> {
+        let taken = self.take_out();
+        if taken.is_err() {
+            self.detach().map_err(|error| MountError::os(&self.mountpoint, "unmount", error))?;
+        }
+        if taken.is_err() || self.is_attached() {
+            self.tell_lingering();
+        }
+        Ok(())
+    }
+
+    /// It is on its way out and stays with somebody for now; says with whom.
+    pub(crate) fn tell_lingering(&self) {
+        let mountpoint = self.mountpoint.display();
+        match self.places().as_deref() {
+            Some([]) | None => tracing::warn!(
+                %mountpoint,
+                "detached: served until what is open there is closed"
+            ),
+            Some(places) => tracing::warn!(
+                %mountpoint,
+                still_at = ?places,
+                "still mounted, below something else or as a copy: served until that is unmounted"
+            ),
+        }
+    }
+
     fn end_session(&mut self) -> Result<(), MountError> {
         let Some(session) = self.session.take() else { return Ok(()) };
         let ended = if self.own { session.join() } else { session.umount_and_join() };

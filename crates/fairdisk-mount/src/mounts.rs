@@ -72,22 +72,6 @@ fn tell_unmounted(mountpoint: &Path) {
     tracing::info!(mountpoint = %mountpoint.display(), "unmounted");
 }
 
-/// One that is on its way out stays with somebody for now; says with whom.
-fn tell_lingering(mounted: &Mounted) {
-    let mountpoint = mounted.mountpoint().display();
-    match mounted.places().as_deref() {
-        Some([]) | None => tracing::warn!(
-            %mountpoint,
-            "detached: served until what is open there is closed"
-        ),
-        Some(places) => tracing::warn!(
-            %mountpoint,
-            still_at = ?places,
-            "still mounted, below something else or as a copy: served until that is unmounted"
-        ),
-    }
-}
-
 impl std::fmt::Debug for Mounts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.list()).finish()
@@ -183,7 +167,7 @@ impl Mounts {
             }
             std::thread::park_timeout(SETTLE_PAUSE);
         }
-        tell_lingering(&mounted);
+        mounted.tell_lingering();
         self.leave(mounted);
         Ok(())
     }
@@ -195,7 +179,7 @@ impl Mounts {
     pub fn release(&self, mountpoint: &Path) -> Result<(), MountError> {
         if let Some(mounted) = self.begin_to_unmount(mountpoint)? {
             if mounted.is_attached() {
-                tell_lingering(&mounted);
+                mounted.tell_lingering();
             }
             self.leave(mounted);
         }
@@ -236,7 +220,7 @@ impl Mounts {
             drop(mounted);
             return Err(MountError::os(mountpoint, "unmount", error));
         }
-        tell_lingering(&mounted);
+        mounted.tell_lingering();
         self.leave(mounted);
         Ok(())
     }

@@ -199,17 +199,17 @@ fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
     let pid = std::process::id();
     args.say_ready(mounted.mountpoint(), "none", pid);
     tell_mounted(args, mounted.mountpoint(), "none", pid);
-    while !stop.load(Ordering::Relaxed) {
-        if mounted.is_over() {
-            mounted.wait();
-            tell_unmounted(&args.mountpoint);
-            return Ok(());
+    let mut goes = false;
+    while !mounted.is_over() {
+        if !goes && stop.load(Ordering::Relaxed) {
+            goes = true;
+            notify::tell("STOPPING=1");
+            tracing::info!(mountpoint = %args.mountpoint.display(), "unmounting");
+            mounted.let_go().map_err(|error| Failure::Run(error.to_string()))?;
         }
         std::thread::park_timeout(PAUSE);
     }
-    notify::tell("STOPPING=1");
-    tracing::info!(mountpoint = %args.mountpoint.display(), "unmounting");
-    mounted.unmount().map_err(|error| Failure::Run(error.to_string()))?;
+    mounted.wait();
     tell_unmounted(&args.mountpoint);
     Ok(())
 }

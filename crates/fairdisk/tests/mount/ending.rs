@@ -76,10 +76,10 @@ fn a_mount_that_stays_is_not_said_to_be_gone() {
     if lacks_something() {
         return;
     }
-    for covered in [true, false] {
+    for (covered, how) in [(true, "--separate"), (false, "--separate"), (true, "--unscheduled")] {
         let mut host = Host::new();
         let (log, copy) = (host.scratch().join("log"), host.scratch().join("copy"));
-        let said = text(&host.mount(&["--log-file", log.to_str().unwrap()]));
+        let said = text(&host.mount(&[how, "--log-file", log.to_str().unwrap()]));
         let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
         fs::create_dir(&copy).unwrap();
         let (none, at) = (MountFlags::empty(), host.at());
@@ -114,28 +114,30 @@ fn what_is_open_when_a_signal_comes_is_served_until_it_is_closed() {
     if lacks_something() {
         return;
     }
-    let mut host = Host::new();
-    let said = text(&host.mount(&[]));
-    let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
-    let mut open = fs::File::create(host.file("open")).unwrap();
-    open.write_all(b"before ").unwrap();
-    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-    let (clock, path) = (MonotonicClock::start(), host.file("open"));
-    let begun = clock.now();
-    let in_time = || assert!(clock.now().since(begun) < Span::from_s(60));
-    while fs::metadata(&path).is_ok() {
-        in_time();
-        std::thread::yield_now();
+    for how in ["--separate", "--unscheduled"] {
+        let mut host = Host::new();
+        let said = text(&host.mount(&[how]));
+        let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
+        let mut open = fs::File::create(host.file("open")).unwrap();
+        open.write_all(b"before ").unwrap();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        let (clock, path) = (MonotonicClock::start(), host.file("open"));
+        let begun = clock.now();
+        let in_time = || assert!(clock.now().since(begun) < Span::from_s(60), "{how}");
+        while fs::metadata(&path).is_ok() {
+            in_time();
+            std::thread::yield_now();
+        }
+        open.write_all(b"after").unwrap();
+        open.sync_all().unwrap();
+        assert!(runs(&pid), "somebody still uses it");
+        drop(open);
+        while runs(&pid) {
+            in_time();
+            std::thread::yield_now();
+        }
+        assert_eq!(fs::read(host.source("open")).unwrap(), b"before after");
     }
-    open.write_all(b"after").unwrap();
-    open.sync_all().unwrap();
-    assert!(runs(&pid), "somebody still uses it");
-    drop(open);
-    while runs(&pid) {
-        in_time();
-        std::thread::yield_now();
-    }
-    assert_eq!(fs::read(host.source("open")).unwrap(), b"before after");
 }
 
 /// The kernel waits for reads under way before it drops what it has of a file, and whoever tells it

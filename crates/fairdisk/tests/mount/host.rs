@@ -119,7 +119,9 @@ impl Host {
         let at = self.at();
         let mut command = Command::new(env!("CARGO_BIN_EXE_fairdisk"));
         // The disk is also that of others: what they do with it is none of our business.
-        let command = command.args(["mount", "--separate"]).args([&source, &at]);
+        let separate = (!["--unscheduled", "--separate"].iter().any(|own| args.contains(own)))
+            .then_some("--separate");
+        let command = command.arg("mount").args(separate).args([&source, &at]);
         let output = command.args(args).output().unwrap();
         self.mounted = output.status.success();
         output
