@@ -107,6 +107,12 @@ impl Mounted {
         Watch(Arc::downgrade(&self.tree))
     }
 
+    /// To be called every few seconds: lets go of file systems below the source that nobody has
+    /// used since.
+    pub fn rest(&self) {
+        self.tree.nodes.close_unused();
+    }
+
     /// Whether it is not mounted any longer: somebody else unmounted it.
     #[must_use]
     pub fn is_over(&self) -> bool {

@@ -242,6 +242,12 @@ impl Mounts {
         Some(at)
     }
 
+    /// To be called every few seconds: lets go of file systems below the sources that nobody has
+    /// used since.
+    pub fn rest(&self) {
+        self.table().list.iter().for_each(|one| one.mounted.rest());
+    }
+
     /// Bytes that mounts which are unmounted still have on their way to the disk.
     #[must_use]
     pub fn left_behind(&self) -> u64 {

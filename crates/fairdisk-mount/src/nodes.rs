@@ -192,6 +192,14 @@ impl Nodes {
         Ok(fd)
     }
 
+    /// Closes descriptors that were of no use since this was called last, where only files in other
+    /// file systems below the source have any: those can be unmounted then.
+    pub(crate) fn close_unused(&self) {
+        if self.mount.is_some() {
+            self.change(Table::close_unused);
+        }
+    }
+
     /// Changes the table; what has no place there any longer is closed.
     fn change<T>(&self, with: impl FnOnce(&mut Table) -> T) -> T {
         let (done, closed) = {

@@ -19,7 +19,9 @@ const STEPS_MAX: usize = 1 << 16;
 #[derive(Debug)]
 pub(super) struct Table {
     device: u64,
-    /// Descriptors kept of nodes reached by name, at most,
+    /// Nodes reached by name,
+    names: usize,
+    /// descriptors kept of them, at most,
     room: usize,
     /// and those that are; some may be closed by now.
     open: VecDeque<u64>,
@@ -50,6 +52,7 @@ impl Table {
     pub(super) fn new(device: u64, room: usize) -> Self {
         Self {
             device,
+            names: 0,
             room,
             open: VecDeque::new(),
             closed: Vec::new(),
@@ -128,13 +131,24 @@ impl Table {
     fn make_room(&mut self, node: u64) {
         self.open.push_back(node);
         while self.open.len() > self.room {
-            let Some(node) = self.open.pop_front() else { return };
-            if let Some(Known { place: Place::Named(named), .. }) = self.known.get_mut(&node) {
-                if std::mem::take(&mut named.used) {
-                    self.open.push_back(node);
-                } else {
-                    self.closed.extend(named.fd.take());
-                }
+            self.close_next_unused();
+        }
+    }
+
+    /// Descriptors that were of no use since this was called last go.
+    pub(super) fn close_unused(&mut self) {
+        for _ in 0..self.open.len() {
+            self.close_next_unused();
+        }
+    }
+
+    fn close_next_unused(&mut self) {
+        let Some(node) = self.open.pop_front() else { return };
+        if let Some(Known { place: Place::Named(named), .. }) = self.known.get_mut(&node) {
+            if std::mem::take(&mut named.used) {
+                self.open.push_back(node);
+            } else {
+                self.closed.extend(named.fd.take());
             }
         }
     }
@@ -186,6 +200,7 @@ impl Table {
         let Some(known) = self.known.get_mut(&node) else { return };
         let before = std::mem::replace(&mut known.place, place);
         if named {
+            self.names += 1;
             self.make_room(node);
         }
         self.leave(before);
@@ -209,6 +224,7 @@ impl Table {
     /// A node is not reached like this any longer: neither may be others that it was reached by.
     fn leave(&mut self, mut place: Place) {
         while let Place::Named(named) = place {
+            self.names -= 1;
             self.closed.extend(named.fd);
             let Some(known) = self.known.get_mut(&named.parent) else { return };
             known.inside -= 1;
@@ -309,8 +325,8 @@ impl Table {
     }
 
     /// Whether there are files that are reached by name.
-    pub(super) fn has_names(&self) -> bool {
-        !self.open.is_empty()
+    pub(super) const fn has_names(&self) -> bool {
+        self.names > 0
     }
 }
 
@@ -407,6 +423,23 @@ mod tests {
         assert_eq!(has(&mut table, [20, 21, 22]), [true, false, true]);
         let way = table.way(21);
         assert_eq!((way.start, way.steps.len()), (20, 1));
+    }
+
+    #[test]
+    fn descriptors_that_nobody_needs_are_closed_and_the_names_stay() {
+        let mut table = Table::new(8, 9);
+        table.know(8, 20, named(ROOT, "dir"));
+        table.know(8, 21, named(20, "a"));
+        assert!(table.descriptor(21).is_some());
+        for _ in 0..2 {
+            table.close_unused();
+            assert_eq!(table.closed().len(), 1);
+        }
+        assert_eq!(has(&mut table, [20, 21, 22]), [false, false, false]);
+        assert_eq!(table.way(21).steps.len(), 2);
+        assert!(table.has_names());
+        (20..22).for_each(|node| table.forget(node, 1));
+        assert!(!table.has_names());
     }
 
     #[test]

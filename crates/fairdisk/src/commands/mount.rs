@@ -8,6 +8,7 @@ mod observer;
 mod own;
 mod scheduler;
 
+use self::observer::REST_ROUNDS;
 use super::daemon;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -199,8 +200,12 @@ fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
     let pid = std::process::id();
     args.say_ready(mounted.mountpoint(), "none", pid);
     tell_mounted(args, mounted.mountpoint(), "none", pid);
-    let mut goes = false;
+    let (mut goes, mut rounds) = (false, 0_u32);
     while !mounted.is_over() {
+        rounds = rounds.wrapping_add(1);
+        if rounds.is_multiple_of(REST_ROUNDS) {
+            mounted.rest();
+        }
         if !goes && stop.load(Ordering::Relaxed) {
             goes = true;
             notify::tell("STOPPING=1");

@@ -1,6 +1,8 @@
 //! The parts of a system that mount for others: mount(8) with a line of fstab, and systemd.
 
-use crate::host::{Host, fairdisk, is_missing, lacks_something, text};
+use crate::host::{Host, fairdisk, is_missing, lacks_something, text, wait_until};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::linux::net::SocketAddrExt as _;
@@ -234,4 +236,30 @@ fn the_unit_leaves_enough_capabilities() {
     assert_eq!(text(&done), "65534\n65534\n1:2\n1:3\n1\nx\n");
     let known = fairdisk(&["mount", "--help"]);
     assert!(text(&known).contains("--no-exec"), "{}", text(&known));
+}
+
+/// Another file system in SOURCE comes and goes while the mount runs.
+#[test]
+fn a_file_system_below_the_source_can_be_unmounted_when_nobody_uses_it() {
+    if lacks_something() {
+        return;
+    }
+    for how in ["--separate", "--unscheduled"] {
+        let mut host = Host::new();
+        let inner = host.source("inner");
+        fs::create_dir(&inner).unwrap();
+        fs::write(inner.join("below"), "").unwrap();
+        host.mount_well(&[how]);
+        mount("tmpfs", &inner, "tmpfs", MountFlags::empty(), c"size=1m").unwrap();
+        fs::write(inner.join("file"), "text").unwrap();
+        let file = host.at().join("inner/file");
+        wait_until(|| fs::read(&file).is_ok_and(|text| text == b"text"));
+        let open = fs::File::open(&file).unwrap();
+        let gone = || unmount(&inner, UnmountFlags::empty());
+        assert_eq!(gone(), Err(Errno::BUSY), "somebody uses it");
+        drop(open);
+        wait_until(|| gone().is_ok());
+        wait_until(|| host.at().join("inner/below").exists());
+        host.unmount();
+    }
 }

@@ -10,6 +10,9 @@ const ROUNDS: u32 = 50;
 /// Rounds between two looks at the settings of groups that wait: half a second.
 const SETTINGS_ROUNDS: u32 = 5;
 
+/// Rounds of the main loop after which what nobody has used meanwhile is let go.
+pub(super) const REST_ROUNDS: u32 = 25;
+
 /// Rounds between two words about what is still being written out: a second.
 const LEFT_ROUNDS: u32 = 10;
 
@@ -33,6 +36,9 @@ impl Observer {
         self.tell_left(mounts.left_behind(), mounts.jobs_left_behind());
         if self.rounds.is_multiple_of(SETTINGS_ROUNDS) {
             mounts.gate().look_again();
+        }
+        if self.rounds.is_multiple_of(REST_ROUNDS) {
+            mounts.rest();
         }
         if self.rounds < ROUNDS {
             return;
