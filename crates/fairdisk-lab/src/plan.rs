@@ -29,7 +29,7 @@ use crate::catalog::library::{Kind, find};
 use crate::catalog::overrides::{Override, read};
 use crate::catalog::revision::Revision;
 use crate::catalog::source::Source;
-use changed::{arms_in_row, in_row, plan_arms};
+use changed::{ExperimentFile, arms_in_row, in_row, plan_arms};
 use experiment_load::{ExperimentLoad, demand_apart};
 use fairdisk_core::Span;
 use std::sync::Arc;
@@ -147,10 +147,11 @@ impl Plan {
         let whole = |seconds: f64| Span::from_ns((seconds * 1e9) as u64);
         let rig = Arc::new(Rig::load(device, &experiment.host, &options.overrides)?);
         let chosen_arms = choose_arms(&experiment.arms, options)?;
-        let arms = plan_arms(&chosen_arms, options, &rig)?;
+        let file = ExperimentFile { document: &document, experiment: &experiment };
+        let arms = plan_arms(&chosen_arms, options, &rig, Some(file))?;
         let plan_row = |(row, entry): (usize, &Row)| {
-            let own_arms = arms_in_row(entry, &chosen_arms, options, &rig)?;
-            let experiment = in_row(&experiment, &document, row, options)?;
+            let own_arms = arms_in_row(file, row, &chosen_arms, options, &rig)?;
+            let experiment = in_row(file, row, options)?;
             for host in arms.iter().chain(&own_arms).map(|arm| &arm.rig.host).chain([&rig.host]) {
                 demand_apart(&experiment.volumes, host)
                     .map_err(|wrong| Source::of(&document).wrong(wrong))?;

@@ -80,7 +80,17 @@ pub(super) fn reword(message: &str, key: Option<&str>) -> String {
     if message.starts_with("unknown variant") {
         return format!("`{key}`: {}", unknown("value", first, &known));
     }
-    format!("`{key}`: {}", plain(message))
+    let hint = if key == "set" { set_hint(message) } else { "" };
+    format!("`{key}`: {}{hint}", plain(message))
+}
+
+/// How changes are written, for whoever wrote them as keys with values of their own.
+fn set_hint(message: &str) -> &'static str {
+    let wants = message.rsplit_once(", expected ").map_or("", |(_, expected)| expected);
+    match wants {
+        "a sequence" | "a string" => "; written as set = [\"KEY=VALUE\", …]",
+        _ => "",
+    }
 }
 
 /// A value of the wrong kind, without the names that kinds have in the program.

@@ -77,13 +77,18 @@ impl<'a> Source<'a> {
     }
 
     /// The key whose value byte `at` belongs to: the one before the last `=` on the line up to
-    /// there, so that inline tables name the inner key.
+    /// there, so that inline tables name the inner key. Of a line of brackets, the last in them.
     fn key_on_line(&self, at: usize) -> Option<&'a str> {
         let begin = self.text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
         let before = &self.text[begin..at];
         let key_and_more = match before.rfind('=') {
             Some(equals) => &before[..equals],
-            None => self.text[begin..].lines().next()?.split_once('=')?.0,
+            None => {
+                let line = self.text[begin..].lines().next()?;
+                let inner = line.trim().trim_end_matches(']');
+                let in_brackets = || inner.strip_prefix('[')?.rsplit('.').next();
+                line.split_once('=').map(|(key, _)| key).or_else(in_brackets)?
+            }
         };
         let is_key = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
         key_and_more.trim_end().rsplit(|letter| !is_key(letter)).next()

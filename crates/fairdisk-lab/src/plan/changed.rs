@@ -8,6 +8,7 @@ use crate::catalog::library::Document;
 use crate::catalog::overrides::Override;
 use crate::catalog::revision::load as load_revision;
 use crate::catalog::schedulers::{for_each_scheduler, take};
+use crate::catalog::source::Source;
 use std::sync::Arc;
 
 impl PlannedRow {
@@ -27,18 +28,47 @@ impl Plan {
     }
 }
 
+/// An experiment as it is in its file, which says where something is wrong.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ExperimentFile<'a> {
+    pub(super) document: &'a Document,
+    pub(super) experiment: &'a Experiment,
+}
+
+impl ExperimentFile<'_> {
+    /// An error about a change of an arm; it may come from elsewhere.
+    fn of_arm(&self, arm: &Arm, change: &str, message: &str) -> CatalogError {
+        let at = self.experiment.arms.iter().position(|it| it.name == arm.name);
+        let key = at.map(|at| format!("arm.{at}")).unwrap_or_default();
+        self.of(&key, &arm.set, change, format!("arm `{}`: {message}", arm.name))
+    }
+
+    /// An error about a change of the row at this place.
+    fn of_row(&self, at: usize, change: &str, message: &str) -> CatalogError {
+        let Row { label, set, .. } = &self.experiment.rows[at];
+        self.of(&format!("row.{at}"), set, change, format!("row `{label}`: {message}"))
+    }
+
+    fn of(&self, key: &str, set: &[String], change: &str, message: String) -> CatalogError {
+        let number = set.iter().position(|set| set.trim() == change);
+        let key = number.map_or(key.to_owned(), |number| format!("{key}.set.{number}"));
+        Source::of(self.document).error_at_key(&key, message)
+    }
+}
+
 /// These arms, changed as the caller says.
 pub(super) fn plan_arms(
     arms: &[Arm],
     options: &Options,
     rig: &Arc<Rig>,
+    file: Option<ExperimentFile<'_>>,
 ) -> Result<Vec<PlannedArm>, CatalogError> {
     let own = arms.iter().map(changes_of).collect::<Result<Vec<_>, _>>()?;
-    let of_arm = |arm: &Arm| format!("arm `{}`", arm.name);
     let rigs = arms.iter().zip(&own).map(|(arm, own)| {
         own_rig(arm, own, options, rig).map_err(|(change, message)| {
             let message = format!("{change}: {message}; leave it out with --arm)");
-            CatalogError::option(&of_arm(arm), message)
+            let option = || CatalogError::option(&format!("arm `{}`", arm.name), message.as_str());
+            file.map_or_else(option, |file| file.of_arm(arm, &change, &message))
         })
     });
     let rigs = rigs.collect::<Result<Vec<_>, _>>()?;
@@ -50,13 +80,15 @@ pub(super) fn plan_arms(
 
 /// These arms as they are in a row, if it changes something about them.
 pub(super) fn arms_in_row(
-    row: &Row,
+    file: ExperimentFile<'_>,
+    row: usize,
     arms: &[Arm],
     options: &Options,
     rig: &Arc<Rig>,
 ) -> Result<Vec<PlannedArm>, CatalogError> {
-    let of_row = |message| CatalogError::option(&format!("row `{}`", row.label), message);
-    let changes = row.overrides().map_err(|(_, message)| of_row(message))?;
+    let of_row = |change: &str, message: &str| file.of_row(row, change, message);
+    let changes = file.experiment.rows[row].overrides();
+    let changes = changes.map_err(|(_, message)| of_row("", &message))?;
     if changes.iter().all(|change| change.scope() == "volume") {
         return Ok(Vec::new());
     }
@@ -65,13 +97,11 @@ pub(super) fn arms_in_row(
         // What this scheduler has no key for is meant for others.
         let refused = take(&arm.scheduler, &mut own, &changes);
         if let Some(error) = refused.into_iter().flatten().find(|it| !it.is_about_a_name()) {
-            return Err(of_row(format!("arm `{}`: {error}", arm.name)));
+            return Err(of_row(change_in(&error), &format!("arm `{}`: {error}", arm.name)));
         }
         let rig = own_rig(arm, &own, options, rig).map_err(|(change, message)| {
-            of_row(format!(
-                "{change}: {message}, under arm `{}`; leave it out with --row)",
-                arm.name
-            ))
+            let under = format!("under arm `{}`; leave it out with --row", arm.name);
+            of_row(&change, &format!("{change}: {message}, {under})"))
         })?;
         take(&arm.scheduler, &mut own, &options.overrides);
         planned(arm, &own, rig)
@@ -81,23 +111,27 @@ pub(super) fn arms_in_row(
 
 /// The experiment as it is in a row.
 pub(super) fn in_row(
-    experiment: &Experiment,
-    document: &Document,
+    file: ExperimentFile<'_>,
     row: usize,
     options: &Options,
 ) -> Result<Experiment, CatalogError> {
-    let entry = &experiment.rows[row];
-    let mut changes = entry.overrides().unwrap_or_default();
+    let ExperimentFile { document, experiment } = file;
+    let mut changes = experiment.rows[row].overrides().unwrap_or_default();
     changes.retain(|change| change.scope() == "volume");
     if changes.is_empty() {
         return Ok(experiment.clone());
     }
     changes.extend_from_slice(&options.overrides);
     Experiment::parse_for_row(document, row, &changes).map_err(|error| {
-        let change = error.path.strip_prefix("--set ").unwrap_or(&error.path);
+        let change = change_in(&error);
         let message = format!("{change}: {}; leave it out with --row", error.message);
-        CatalogError::option(&format!("row `{}`", entry.label), message)
+        file.of_row(row, change, &message)
     })
+}
+
+/// The change that an error is about.
+fn change_in(error: &CatalogError) -> &str {
+    error.path.strip_prefix("--set ").unwrap_or(&error.path)
 }
 
 fn planned(arm: &Arm, overrides: &[Override], rig: Arc<Rig>) -> Result<PlannedArm, CatalogError> {
@@ -124,10 +158,8 @@ fn own_rig(
     let device = options.device.as_ref().or(arm.device.as_ref()).unwrap_or(&common.device_id);
     let host = arm.host.as_ref().unwrap_or(&common.host_name);
     let overrides: Vec<Override> = own.iter().chain(&options.overrides).cloned().collect();
-    Rig::load(device, host, &overrides).map(Arc::new).map_err(
-        |CatalogError { path, message, .. }| {
-            let change = path.strip_prefix("--set ").unwrap_or(&path);
-            (change.to_owned(), format!("{message} (on device `{device}`"))
-        },
-    )
+    Rig::load(device, host, &overrides).map(Arc::new).map_err(|error| {
+        let message = format!("{} (on device `{device}`", error.message);
+        (change_in(&error).to_owned(), message)
+    })
 }

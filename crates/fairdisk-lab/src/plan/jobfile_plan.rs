@@ -89,7 +89,7 @@ fn arms(
     };
     let arm = |name: &String| Arm { ionice: true, ..Arm::new(name.clone(), name.clone()) };
     let arms: Vec<Arm> = schedulers.iter().map(arm).collect();
-    plan_arms(&arms, options, rig).map_err(|error| at(error, &schedulers[0], place))
+    plan_arms(&arms, options, rig, None).map_err(|error| at(error, &schedulers[0], place))
 }
 
 /// What the command line says, or what all jobs that say something agree on with the place where

@@ -1,9 +1,9 @@
 //! Arms that differ in the disk or the machine.
 
-use super::{assert_refused, outcome, plan, table};
+use super::{assert_refused, outcome, plan, read, table};
 use fairdisk_lab::compare::compare;
 use fairdisk_lab::outcome::{Style, to_table};
-use fairdisk_lab::plan::Plan;
+use fairdisk_lab::plan::{Options, Plan};
 use std::sync::atomic::AtomicBool;
 
 const READERS: &str = "{ group = \"a\", count = 8 }";
@@ -39,7 +39,7 @@ fn what_the_caller_changes_counts_for_all_arms() {
     let [usual, faster] = arms(&plan(&text));
     assert_ne!(format!("{usual:?}"), format!("{faster:?}"));
     let options = super::set("device.rpm=10000");
-    let [one, other] = arms(&super::read(&text, &options).expect("an experiment"));
+    let [one, other] = arms(&read(&text, &options).expect("an experiment"));
     assert_eq!(format!("{one:?}"), format!("{other:?}"));
 }
 
@@ -63,6 +63,17 @@ fn changes_that_cannot_be_are_refused() {
         let refused = assert_refused(&second(keys), why);
         assert!(refused.contains("mine.toml:"), "{keys}: {refused}");
     }
+}
+
+#[test]
+fn a_device_that_does_not_fit_an_arm_is_refused_where_the_arm_is_changed() {
+    let other = Options { device: Some("fixed-8ms".to_owned()), ..Options::default() };
+    let text = second("set = [\n\"host.hz=100\",\n\"device.rpm=15000\",\n]");
+    let line = 3 + text.lines().position(|line| line.contains("device.rpm")).expect("it is there");
+    let refused = read(&text, &other).expect_err("it does not turn");
+    let words = format!("mine.toml:{line}: arm `other`: device.rpm=15000: unknown key `rpm`");
+    assert!(refused.contains(&words), "{words} is not in: {refused}");
+    assert!(refused.ends_with("(on device `fixed-8ms`; leave it out with --arm)"), "{refused}");
 }
 
 #[test]

@@ -97,7 +97,8 @@ fn what_counts_is_the_file_then_the_arm_then_the_row_then_the_caller() {
     assert_eq!([rpm(all.cell(0, 0).0), rpm(second(&all))], [Some(caller); 2]);
     let other = Options { device: Some("fixed-8ms".to_owned()), ..Options::default() };
     let refused = read(&text(""), &other).expect_err("it does not turn");
-    assert!(refused.contains("row `second`: device.rpm=12000: unknown key `rpm`"), "{refused}");
+    let why = "mine.toml:24: row `second`: device.rpm=12000: unknown key `rpm`";
+    assert!(refused.contains(why), "{refused}");
     assert!(
         refused.contains("(on device `fixed-8ms`, under arm `flat`; leave it out"),
         "{refused}"
@@ -114,7 +115,16 @@ fn changes_that_cannot_be_are_refused() {
         ("set = [\"scheduler.cfq.quantum=8\"]", "in a row that is `cfq.quantum=8`"),
         ("set = [\"host.hz=100\", \"host.hz=250\"]", "changes what"),
         ("set = [\"volume.filez=3\"]", "unknown key `filez`; did you mean `files`?"),
-        ("set = { \"host.hz\" = 100 }", "`set`: expected a list, not a table"),
+        (
+            "set = { \"host.hz\" = 100 }",
+            "`set`: expected a list, not a table; written as set = [\"KEY=VALUE\", …]",
+        ),
+        (
+            "set = \"host.hz=100\"",
+            "not the text \"host.hz=100\"; written as set = [\"KEY=VALUE\", …]",
+        ),
+        ("set = [100]", "`set`: expected a text, not 100; written as set = [\"KEY=VALUE\", …]"),
+        ("[row.set]\nhost.hz = 100", "`set`: expected a list, not a table; written as set = ["),
     ] {
         let refused = assert_refused(&rows(READERS, keys, ""), why);
         assert!(refused.contains("mine.toml:24: "), "{keys}: {refused}");
