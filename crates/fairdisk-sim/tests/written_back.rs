@@ -1,56 +1,27 @@
 //! Buffered data that waits in memory: when it goes to the disk, who sends it, and who waits.
 
+#[path = "small/dirty.rs"]
+mod dirty;
 #[path = "../../fairdisk-core/tests/model/fifo.rs"]
 mod fifo;
 mod small;
 
-use fairdisk_core::{GroupId, Instant, Lba, Op, PoolConfig, PoolLayout, Record, Span};
+use dirty::{FILE_PAGES, LINUX, PAGE, writer};
+use fairdisk_core::{GroupId, Instant, Op, PoolConfig, PoolLayout, Record, Span};
 use fairdisk_sim::device::Device;
-use fairdisk_sim::host::{FileSpec, WriteBackSpec};
-use fairdisk_sim::workload::{Blocks, Direction, FlushEvery, Limits, StreamSpec, TaskSpec};
+use fairdisk_sim::host::WriteBackSpec;
+use fairdisk_sim::workload::{Blocks, Direction, FlushEvery, Limits, TaskSpec};
 use fairdisk_sim::{GroupSpec, Machine, MachineConfig, World};
 use fifo::Fifo;
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
-const PAGE: u64 = 4096;
-const FILE_PAGES: u64 = 4096;
-const LINUX: WriteBackSpec = WriteBackSpec {
-    background_percent: 10,
-    limit_percent: 20,
-    interval: Span::from_s(5),
-    age: Span::from_s(30),
-    hz: 1000,
-    tick_phase: Span::ZERO,
-};
-
 /// Four files of 16 MiB, memory for 4096 pages, and 4 KiB a request.
 fn config(tasks: Vec<TaskSpec>) -> MachineConfig {
-    let file = |number: u32| FileSpec {
-        volume: 0,
-        start: Lba(u64::from(number) * FILE_PAGES * 8),
-        bytes: FILE_PAGES * PAGE,
-        inode: number,
-    };
-    let mut config = MachineConfig {
-        files: (0..4).map(file).collect(),
-        memory_pages: 4096,
-        groups: vec![GroupSpec::default(); 3],
-        write_back: Some(LINUX),
-        keep_journal: true,
-        tasks,
-        ..small::config(TaskSpec::default(), Span::from_us(100))
-    };
+    let groups = vec![GroupSpec::default(); 3];
+    let mut config = MachineConfig { groups, ..dirty::config(4, tasks) };
     config.engine.merge_sectors_max = 8;
     config
-}
-
-/// Writes the first `pages` of its file in order, so many times.
-fn writer(file: u32, pages: u64, passes: u32) -> TaskSpec {
-    let limits = Limits { passes: Some(passes), ..Limits::default() };
-    let (direction, bytes) = (Direction::Write, pages * PAGE);
-    let stream = StreamSpec { direction, bytes, limits, ..StreamSpec::default() };
-    TaskSpec { files: vec![file], buffered: true, stream, ..TaskSpec::default() }
 }
 
 fn writing_on(file: u32, group: u32) -> TaskSpec {

@@ -1,40 +1,34 @@
 //! What tasks write beside each other reaches the disk.
 
+#[path = "../../tests/small/dirty.rs"]
+mod dirty;
 #[path = "../../../fairdisk-core/tests/model/fifo.rs"]
 mod fifo;
 #[path = "../../tests/small/mod.rs"]
 mod small;
 
-use super::task::PAGE_BYTES;
 use super::{Machine, MachineConfig};
 use crate::World;
-use crate::host::{Advice, FileSpec, WriteBackSpec};
-use crate::workload::{
-    Blocks, Direction, FlushEvery, IoOrder, Limits, RandomOrder, StreamSpec, TaskSpec,
-};
-use fairdisk_core::{Instant, Lba, Op, Record, Span};
+use crate::host::Advice;
+use crate::workload::{Blocks, Direction, FlushEvery, IoOrder, RandomOrder, TaskSpec};
+use dirty::{FILE_PAGES, PAGE};
+use fairdisk_core::{Instant, Op, Record, Span};
 use fifo::Fifo;
 use std::num::NonZeroU32;
 
 const FILES: u32 = 3;
-const FILE_PAGES: u64 = 4096;
 
 /// Writes the first `pages` of its file in random order, so many times.
 fn writer(file: u32, pages: u64, passes: u32) -> TaskSpec {
-    let stream = StreamSpec {
-        direction: Direction::Write,
-        order: IoOrder::Drawn(RandomOrder::default()),
-        bytes: pages * PAGE_BYTES,
-        limits: Limits { passes: Some(passes), ..Limits::default() },
-        ..StreamSpec::default()
-    };
-    TaskSpec { files: vec![file], buffered: true, stream, ..TaskSpec::default() }
+    let mut task = dirty::writer(file, pages, passes);
+    task.stream.order = IoOrder::Drawn(RandomOrder::default());
+    task
 }
 
 /// Six tasks of all kinds on three files, which fill the memory or not.
 fn config(seed: u32) -> MachineConfig {
     let mut passing = writer(0, 600, 1 + seed % 3);
-    passing.stream.blocks = Blocks::fixed(PAGE_BYTES * u64::from(1 + seed % 2));
+    passing.stream.blocks = Blocks::fixed(PAGE * u64::from(1 + seed % 2));
     let mapping = TaskSpec { mapped: Some(Advice::Random), ..writer(1, 300, 1) };
     let mut syncing = writer(1, 600, 2);
     syncing.stream.order = IoOrder::default();
@@ -44,28 +38,11 @@ fn config(seed: u32) -> MachineConfig {
     direct.stream.direction = Direction::Mixed(50);
     let mut mixed = writer(2, 900, 1);
     mixed.stream.direction = Direction::Mixed(30);
-    let file = |number: u32| FileSpec {
-        volume: 0,
-        start: Lba(u64::from(number) * FILE_PAGES * 8),
-        bytes: FILE_PAGES * PAGE_BYTES,
-        inode: number,
-    };
     let mut config = MachineConfig {
         seed: u64::from(seed),
-        files: (0..FILES).map(file).collect(),
         memory_pages: [300, 1000, 4096][seed as usize % 3],
         async_of_submitter: seed.is_multiple_of(2),
-        write_back: Some(WriteBackSpec {
-            background_percent: 10,
-            limit_percent: 20,
-            interval: Span::from_s(5),
-            age: Span::from_s(30),
-            hz: 1000,
-            tick_phase: Span::ZERO,
-        }),
-        keep_journal: true,
-        tasks: vec![passing, mapping, syncing, through, direct, mixed],
-        ..small::config(TaskSpec::default(), Span::from_us(100))
+        ..dirty::config(FILES, vec![passing, mapping, syncing, through, direct, mixed])
     };
     config.engine.merge_sectors_max = 8 << (seed % 4);
     config
