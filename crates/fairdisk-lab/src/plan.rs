@@ -87,6 +87,8 @@ pub struct PlannedRow {
     pub load: Arc<dyn Load>,
     /// How long a run of it lasts; `None`: until its tasks are done.
     pub duration: Option<Span>,
+    /// What it changes.
+    pub(crate) changes: Vec<Override>,
     /// The arms about which it changes something, as they are in it.
     own_arms: Vec<PlannedArm>,
 }
@@ -159,7 +161,8 @@ impl Plan {
             let duration = options.duration.or_else(|| experiment.duration_s(entry).map(whole));
             let document = Arc::clone(&document);
             let load = Arc::new(ExperimentLoad { experiment, row, document });
-            Ok(PlannedRow { label: entry.label.clone(), load, duration, own_arms })
+            let (label, changes) = (entry.label.clone(), entry.overrides().unwrap_or_default());
+            Ok(PlannedRow { label, load, duration, changes, own_arms })
         };
         let rows = experiment.rows.iter().enumerate().collect();
         let rows = choose("row", &options.rows, rows, |(_, row)| &row.label)?;

@@ -47,6 +47,10 @@ impl<'a> Between<'a> {
         demand_one("arm", &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>())?;
         let rows: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
         demand_one("row", &rows)?;
+        let given = |key: &str| options.overrides.iter().any(|change| change.key() == key);
+        let of_row = plan.rows[0].changes.iter().filter(|change| change.scope() == "scheduler");
+        let of_row: Vec<Override> = of_row.filter(|it| !given(&it.key())).cloned().collect();
+        difference.change_all(&of_row)?;
         difference.complete(|key| {
             let common = options.overrides.iter().find(|change| change.key() == key);
             common.map_or_else(|| plan.usual(key), |change| Some(change.value().clone()))

@@ -7,6 +7,7 @@ use crate::catalog::overrides::{Override, read};
 use crate::catalog::revision::{Revision, flatten};
 use fairdisk_sched::cfq::switches::{SWITCHES, Switch};
 use std::collections::BTreeMap;
+use std::slice::from_ref;
 use toml::{Table, Value};
 
 /// One change: a key with a good and a bad value.
@@ -109,8 +110,7 @@ impl Difference {
             .collect();
         // What is no change of history comes first.
         factors.sort_by_key(Factor::place);
-        let is_on = |name: &str| from.get(&format!("switches.{name}")) == Some(&Value::from(true));
-        let needs = needs(&factors, &is_on);
+        let needs = needs(&factors, &from);
         let mut all = good.overrides.iter().chain(&bad.overrides);
         if let Some(idle) = all.find(|change| SAME_RUN.contains(&change.key().as_str())) {
             return Err(idle.error("changes nothing about a run; --seeds says how many are made"));
@@ -135,6 +135,29 @@ impl Difference {
         let names = [good, bad].map(|side| side.scheduler.clone());
         let [good, bad] = names;
         Ok(Self { good, bad, factors, document: good_file, needs, settings })
+    }
+
+    /// Makes these changes in all mixtures, those that such schedulers can have; what differs
+    /// between the two sides stays as it is.
+    ///
+    /// # Errors
+    /// A value that cannot be.
+    pub(super) fn change_all(&mut self, changes: &[Override]) -> Result<(), CatalogError> {
+        for change in changes {
+            if self.factors.iter().any(|factor| factor.key == change.key()) {
+                continue;
+            }
+            let changed = read(&self.document, &["scheduler"], from_ref(change), |document| {
+                Revision::parse(document).map(|_| document.clone())
+            });
+            match changed {
+                Ok(document) => self.document = document,
+                Err(error) if error.is_about_a_name() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.needs = needs(&self.factors, &keys(&table(&self.document)?));
+        Ok(())
     }
 
     /// Asks `usual` for the value of each change around the scheduler that one side makes alone:
@@ -268,9 +291,10 @@ fn put(table: &mut Table, path: &str, value: Option<Value>) {
     };
 }
 
-/// What each factor that is a change of history needs, directly or not. `is_on` tells of the good
-/// side.
-fn needs(factors: &[Factor], is_on: &dyn Fn(&str) -> bool) -> Vec<(usize, Vec<Needed>)> {
+/// What each factor that is a change of history needs, directly or not, where the good side has
+/// `good`.
+fn needs(factors: &[Factor], good: &BTreeMap<String, Value>) -> Vec<(usize, Vec<Needed>)> {
+    let is_on = |name: &str| good.get(&format!("switches.{name}")) == Some(&Value::from(true));
     let needed = |name: &&str| {
         let at = factors.iter().position(|one| one.switch().is_some_and(|one| one.name == *name));
         match at {

@@ -53,7 +53,8 @@ impl Plan {
             return Err(CatalogError { path: name.to_owned(), line: 0, message });
         }
         let (label, duration) = ("jobs".to_owned(), options.duration);
-        let row = PlannedRow { label, load: Arc::new(load), duration, own_arms: Vec::new() };
+        let (load, changes, own_arms) = (Arc::new(load), Vec::new(), Vec::new());
+        let row = PlannedRow { label, load, duration, changes, own_arms };
         let title = jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>().join(", ");
         Ok(Self {
             spec: Spec::JobFile,
