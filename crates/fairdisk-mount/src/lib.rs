@@ -9,6 +9,7 @@
 //! descriptor, without following links, and opened again through that descriptor.
 
 mod answers;
+mod appends;
 mod attributes;
 mod block_device;
 mod buffers;

@@ -1,5 +1,6 @@
 //! Files while they are open.
 
+use crate::appends::Appends;
 use crate::caller::User;
 use crate::dirty::Ranges;
 use crate::extents::{Extents, Layout};
@@ -25,6 +26,7 @@ pub(crate) struct FileState {
     extents: Mutex<Extents>,
     ranges: Mutex<Ranges>,
     errors: Mutex<WriteErrors>,
+    pub(crate) appends: Appends,
     freshness: Mutex<Freshness>,
     home: Arc<FileStates>,
 }
@@ -81,6 +83,7 @@ impl FileStates {
             extents: Mutex::new(Extents::new(inode, self.layout)),
             ranges: Mutex::default(),
             errors: Mutex::new(WriteErrors::of(self.untold().remove(&node))),
+            appends: Appends::default(),
             freshness: Mutex::new(Freshness::new(stamp)),
             home: Arc::clone(self),
         });

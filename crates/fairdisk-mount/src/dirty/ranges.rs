@@ -4,6 +4,8 @@ use super::Then;
 use crate::caller::User;
 use std::collections::BTreeMap;
 
+/// What is dirty is so page by page, whatever was written of it.
+const PAGE_BYTES: u64 = 4096;
 /// A gathered piece is sent when it has grown to this.
 const CHUNK_BYTES: u64 = 1 << 20;
 /// With fewer pieces than this on their way, nothing is gathered: the disk could be waiting.
@@ -33,6 +35,12 @@ impl Chunk {
     /// How much.
     pub(crate) const fn bytes(&self) -> u64 {
         self.end - self.start
+    }
+
+    /// What the disk gets: all of its pages.
+    const fn in_pages(self) -> Self {
+        let start = self.start / PAGE_BYTES * PAGE_BYTES;
+        Self { start, end: self.end.next_multiple_of(PAGE_BYTES), ..self }
     }
 
     fn touches(&self, other: &Self) -> bool {
@@ -82,7 +90,7 @@ pub(crate) struct Noted {
 impl Ranges {
     /// A stretch was written to the page cache.
     pub(crate) fn note(&mut self, written: Chunk) -> Noted {
-        let mut noted = Noted::default();
+        let (written, mut noted) = (written.in_pages(), Noted::default());
         if self.is_queued(&written) {
             return noted;
         }
@@ -184,6 +192,8 @@ mod tests {
         Chunk { start, end, caller: 7, user: User::ROOT, account: 1, urgent: false, number: 0 }
     }
 
+    const PAGE: u64 = PAGE_BYTES;
+
     fn stretches(chunks: &[Chunk]) -> Vec<(u64, u64)> {
         chunks.iter().map(|chunk| (chunk.start, chunk.end)).collect()
     }
@@ -230,23 +240,38 @@ mod tests {
         for start in [0, 1 << 30] {
             ranges.note(written(start, start + 1));
         }
-        assert!(ranges.note(written(1000, 2000)).send.is_empty());
-        assert_eq!(stretches(&ranges.note(written(5000, 6000)).send), [(1000, 2000)]);
-        let noted = ranges.note(written(6000, 5000 + CHUNK_BYTES));
-        assert_eq!(stretches(&noted.send), [(5000, 5000 + CHUNK_BYTES)]);
+        assert!(ranges.note(written(10 * PAGE, 20 * PAGE)).send.is_empty());
+        let noted = ranges.note(written(50 * PAGE, 60 * PAGE));
+        assert_eq!(stretches(&noted.send), [(10 * PAGE, 20 * PAGE)]);
+        let noted = ranges.note(written(60 * PAGE, 50 * PAGE + CHUNK_BYTES));
+        assert_eq!(stretches(&noted.send), [(50 * PAGE, 50 * PAGE + CHUNK_BYTES)]);
+    }
+
+    #[test]
+    fn a_page_counts_once_however_many_writes_it_had() {
+        let (mut ranges, mut charge, mut sent) = (Ranges::default(), 0, 0);
+        for write in 0..100_000_u64 {
+            // A byte anywhere in 64 pages.
+            let start = write * 1_000_003 % (64 * PAGE);
+            let noted = ranges.note(written(start, start + 1));
+            charge += noted.charge;
+            sent += noted.send.len();
+        }
+        assert!((64 * PAGE..=65 * PAGE).contains(&charge), "{charge}");
+        assert!(sent <= 65, "{sent}");
     }
 
     #[test]
     fn other_accounts_are_not_mixed() {
         let mut ranges = Ranges::default();
         ranges.note(written(0, 1));
-        ranges.note(written(100, 101));
-        ranges.note(written(200, 300));
-        let other = Chunk { account: 2, ..written(300, 400) };
-        assert_eq!(stretches(&ranges.note(other).send), [(200, 300)]);
+        ranges.note(written(PAGE, PAGE + 1));
+        ranges.note(written(2 * PAGE, 3 * PAGE));
+        let other = Chunk { account: 2, ..written(3 * PAGE, 4 * PAGE) };
+        assert_eq!(stretches(&ranges.note(other).send), [(2 * PAGE, 3 * PAGE)]);
         let user = User { uid: 1000, gid: 1000 };
-        let another = Chunk { user, account: 2, ..written(400, 500) };
-        assert_eq!(stretches(&ranges.note(another).send), [(300, 400)]);
+        let another = Chunk { user, account: 2, ..written(4 * PAGE, 5 * PAGE) };
+        assert_eq!(stretches(&ranges.note(another).send), [(3 * PAGE, 4 * PAGE)]);
     }
 
     #[test]
@@ -255,12 +280,12 @@ mod tests {
         let tell = Arc::clone(&done);
         let mut ranges = Ranges::default();
         let first = ranges.note(written(0, 1)).send[0];
-        let second = ranges.note(written(100, 101)).send[0];
-        ranges.note(written(200, 201));
+        let second = ranges.note(written(PAGE, PAGE + 1)).send[0];
+        ranges.note(written(2 * PAGE, 2 * PAGE + 1));
         let then: Then = Box::new(move || tell.store(true, Ordering::Relaxed));
         let third = ranges.when_clean(then).unwrap_or_else(|_| panic!("dirty")).unwrap();
         assert!(third.urgent);
-        let later = ranges.note(written(300, 301)).send;
+        let later = ranges.note(written(3 * PAGE, 3 * PAGE + 1)).send;
         assert!(later.is_empty());
         let mut free = Vec::new();
         for chunk in [first, second, third] {

@@ -66,6 +66,9 @@ impl Job for WriteJob {
     }
 
     fn finish(self: Box<Self>, result: io::Result<()>) {
+        if self.written.is_append_past_cache() {
+            self.file.appended(self.landed.len < self.len);
+        }
         match result {
             Ok(()) => {
                 self.tree.correct(&self.file, &self.written, self.landed);

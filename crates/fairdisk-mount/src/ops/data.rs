@@ -35,6 +35,11 @@ impl Written {
         if appends { Target::End } else { Target::At(self.offset) }
     }
 
+    /// Whether it may be a piece of a longer one that is to be appended.
+    pub(crate) const fn is_append_past_cache(&self) -> bool {
+        matches!(self.target(), Target::End) && self.flags & libc::O_DIRECT != 0
+    }
+
     /// Whether the answer is given when the data are in the page cache below.
     pub(crate) const fn is_buffered(&self) -> bool {
         let waits = libc::O_DIRECT | libc::O_DSYNC | libc::O_SYNC;
@@ -100,14 +105,18 @@ impl Tree {
             let piece = tree.piece(&file, about, written.offset, len as u64);
             let job = WriteJob {
                 tree: Arc::clone(&tree),
-                file,
+                file: Arc::clone(&file),
                 written,
                 len,
                 buffer,
                 landed: Landed::default(),
                 reply,
             };
-            tree.gate.submit(piece, Box::new(job));
+            let submit = move || tree.gate.submit(piece, Box::new(job));
+            match written.is_append_past_cache() {
+                true => file.append_in_order(written.offset, Box::new(submit)),
+                false => submit(),
+            }
         }
     }
 

@@ -268,3 +268,38 @@ fn what_others_append_below_is_not_written_over() {
         assert_eq!(&fs::read(tree.below("log")).unwrap()[..5], b"first");
     }
 }
+
+/// The kernel sends it in pieces, all at once.
+#[test]
+fn a_long_append_past_the_cache_is_in_order() {
+    let Some(tree) = Tree::served(How { shuffled: true, ..How::default() }) else { return };
+    let said = tree.shell(
+        "command -v python3 > /dev/null || { echo no python; exit; }
+         python3 - <<'EOF'
+import ctypes, mmap, os, platform, struct
+SETUP, SUBMIT, EVENTS = (206, 209, 208) if platform.machine() == 'x86_64' else (0, 2, 4)
+LETTERS = b'ABCDEFGH'
+kernel = ctypes.CDLL(None, use_errno=True).syscall
+context = ctypes.c_uint64(0)
+assert kernel(SETUP, 8, ctypes.byref(context)) == 0
+data = mmap.mmap(-1, len(LETTERS) << 20)
+data[:] = b''.join(bytes([letter]) * (1 << 20) for letter in LETTERS)
+address = ctypes.addressof(ctypes.c_char.from_buffer(data))
+file = os.open('log', os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_DIRECT, 0o644)
+WRITE = struct.pack('<QQHHIQQqQQ', 0, 0, 1, 0, file, address, len(data), 0, 0, 0)
+control = ctypes.create_string_buffer(WRITE)
+pointers = (ctypes.c_void_p * 1)(ctypes.addressof(control))
+event = (ctypes.c_int64 * 4)()
+for count in range(10):
+    assert kernel(SUBMIT, context, 1, pointers) == 1, ctypes.get_errno()
+    assert kernel(EVENTS, context, 1, 1, event, None) == 1
+    assert event[2] == len(data), event[2]
+read = open('log', 'rb').read()[::1 << 20]
+print('in order' if read == LETTERS * 10 else read)
+EOF",
+    );
+    match said.as_str() {
+        "no python" => println!("skipped: no python3"),
+        said => assert_eq!(said, "in order"),
+    }
+}
