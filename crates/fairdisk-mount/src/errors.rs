@@ -57,6 +57,15 @@ impl MountError {
         Self::new(path, MountProblem::Os { doing, error: error.into() })
     }
 
+    /// What is to be shown cannot be looked at.
+    #[must_use]
+    pub fn of_source(source: &Path, error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::new(source, MountProblem::SourceMissing),
+            _ => Self::os(source, "look at it", error),
+        }
+    }
+
     /// What is wrong.
     #[must_use]
     pub const fn problem(&self) -> &MountProblem {

@@ -20,7 +20,8 @@ pub(crate) struct CopyJob {
     /// The write half of it.
     pub(crate) written: Written,
     pub(crate) len: usize,
-    pub(crate) copied: usize,
+    /// How much was copied, or why it is not done here.
+    pub(crate) copied: io::Result<usize>,
     pub(crate) reply: ReplyWrite,
 }
 
@@ -29,13 +30,17 @@ impl Job for CopyJob {
         let tree = Arc::clone(&self.tree);
         let _acting = tree.privileges.write_as(self.written.user, self.written.clear)?;
         let (from, offset) = &self.from;
-        self.copied = self.to.change(|| {
+        let done = self.to.change(|| {
             uninterrupted(|| {
                 let (mut here, mut there) = (*offset, self.written.offset);
                 let (source, target) = (&from.fd, &self.to.fd);
                 copy_file_range(source, Some(&mut here), target, Some(&mut there), self.len)
             })
-        })?;
+        });
+        self.copied = match done {
+            Err(error) if !is_left_to_others(&error) => return Err(error),
+            done => done,
+        };
         // It may have been done by sharing blocks.
         self.to.state.extents().forget();
         Ok(())
@@ -43,15 +48,21 @@ impl Job for CopyJob {
 
     fn finish(self: Box<Self>, result: io::Result<()>) {
         let Self { tree, to, written, copied, reply, .. } = *self;
-        match result {
-            Ok(()) => {
+        match result.map(|()| copied) {
+            Ok(Ok(copied)) => {
                 let range = (written.offset, written.offset + copied as u64);
                 tree.dirtied(&to, written, range, Box::new(move || reply.written(copied as u32)));
             }
+            Ok(Err(error)) => reply.error(error.into()),
             Err(error) => {
                 trouble::tell("copy", &to.fd, &error);
                 reply.error(error.into());
             }
         }
     }
+}
+
+/// Whether the kernel above reads and writes by itself then: between two file systems.
+fn is_left_to_others(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EXDEV | libc::EOPNOTSUPP))
 }

@@ -67,7 +67,7 @@ impl Tree {
             account: None,
         };
         let tree = Arc::clone(self);
-        let job = CopyJob { tree, from: (from, offset), to, written, len, copied: 0, reply };
+        let job = CopyJob { tree, from: (from, offset), to, written, len, copied: Ok(0), reply };
         self.gate.submit(piece, Box::new(job));
     }
 }

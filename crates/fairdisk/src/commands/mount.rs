@@ -18,7 +18,7 @@ use crate::output::diagnose;
 use fairdisk_mount::control::{self, Settings, Turn};
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::metrics::Address;
-use fairdisk_mount::{BlockDevice, MountOptions, Mounted, OpenGate};
+use fairdisk_mount::{BlockDevice, MountError, MountOptions, Mounted, OpenGate};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -122,8 +122,9 @@ fn serve(args: &Args) -> Result<(), Failure> {
     }
     // What cannot work is said before anybody is asked.
     let engine = own::Engine::check(args)?;
-    let disk = BlockDevice::of(&args.source)
-        .map_err(|error| Failure::BadInput(format!("{}: {error}", shown(&args.source))))?;
+    let disk = BlockDevice::of(&args.source).map_err(|error| {
+        Failure::BadInput(MountError::of_source(&args.source, error).to_string())
+    })?;
     if args.separate {
         return own::run(args, engine, &disk, None, &stop);
     }

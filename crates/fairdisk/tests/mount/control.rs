@@ -131,7 +131,8 @@ fn what_is_wrong_is_said_before_anything_is_mounted() {
     }
     let nowhere = fairdisk(&["mount", "/nonexistent", host.at().to_str().unwrap()]);
     assert_eq!(nowhere.status.code(), Some(2), "{}", text(&nowhere));
-    assert!(text(&nowhere).contains("/nonexistent"), "{}", text(&nowhere));
+    let says = "/nonexistent: no such directory to show; check SOURCE";
+    assert!(text(&nowhere).contains(says), "{}", text(&nowhere));
 }
 
 #[test]

@@ -254,6 +254,10 @@ fn a_file_system_below_the_source_can_be_unmounted_when_nobody_uses_it() {
         fs::write(inner.join("file"), "text").unwrap();
         let file = host.at().join("inner/file");
         wait_until(|| fs::read(&file).is_ok_and(|text| text == b"text"));
+        fs::copy(&file, host.at().join("copy")).unwrap();
+        if how == "--separate" {
+            assert_eq!(host.entry("/")["errors"], 0, "copied by reading and writing");
+        }
         let open = fs::File::open(&file).unwrap();
         let gone = || unmount(&inner, UnmountFlags::empty());
         assert_eq!(gone(), Err(Errno::BUSY), "somebody uses it");
