@@ -38,7 +38,8 @@ impl fmt::Display for HierarchyError {
             Self::NotMounted(name) => write!(
                 f,
                 "cgroup hierarchy `{name}` is not mounted (known: v2, or the name or a controller \
-                 of a version 1 hierarchy)"
+                 of a version 1 hierarchy){}",
+                if name == OWN { "; fairdisk cgroup mount DIRECTORY mounts it" } else { "" }
             ),
             Self::Unreadable(why) => write!(f, "/proc/self/mountinfo cannot be read: {why}"),
         }
@@ -60,7 +61,11 @@ impl Hierarchy {
     }
 
     fn choose(mountinfo: &str, wanted: Option<&str>) -> Result<Option<Self>, HierarchyError> {
-        let find = |name: &str| mountinfo.lines().find_map(|line| Self::of_mount(line, name));
+        let find = |name: &str| {
+            let mut all = mountinfo.lines().filter_map(|line| Self::of_mount(line, name));
+            // What is mounted from outside our cgroup namespace does not tell where we are in it.
+            all.clone().find(|it| !leads_up(&it.root)).or_else(|| all.next())
+        };
         match wanted {
             Some(name) => {
                 find(name).map(Some).ok_or_else(|| HierarchyError::NotMounted(name.to_owned()))
@@ -275,6 +280,11 @@ mod tests {
         assert_eq!(Hierarchy::choose("", None), Ok(None));
         let error = Hierarchy::choose(MOUNTS, Some("memory")).unwrap_err().to_string();
         assert!(error.contains("`memory` is not mounted"), "{error}");
+        let error = Hierarchy::choose("", Some(OWN)).unwrap_err().to_string();
+        assert!(
+            error.ends_with("hierarchy); fairdisk cgroup mount DIRECTORY mounts it"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -295,6 +305,9 @@ mod tests {
             let line = format!("27 25 0:24 {root} /cg rw - cgroup2 cgroup2 rw");
             Hierarchy::choose(&line, Some("v2")).unwrap().unwrap()
         };
+        let both = "1 0 0:24 /.. /cg rw - cgroup2 a rw\n2 0 0:24 / /own rw - cgroup2 b rw";
+        let chosen = Hierarchy::choose(both, None).unwrap().unwrap();
+        assert_eq!(chosen.mount(), Path::new("/own"));
         for (root, path, expected) in [
             ("/", "/a/b", Some("/a/b")),
             ("/", "/..", None),
