@@ -7,9 +7,10 @@ use crate::extents::{Extents, Layout};
 use crate::freshness::{Changing, Closed, Freshness, Stamp};
 use crate::gate::Gate;
 use crate::sys::proc_fd::ProcFd;
+use crate::sys::range::write_out;
 use crate::write_errors::{Heard, WriteErrors};
 use rustix::fd::{AsFd as _, OwnedFd};
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, fstat};
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -25,6 +26,8 @@ pub(crate) struct FileState {
     last_user: Mutex<(u32, User)>,
     extents: Mutex<Extents>,
     ranges: Mutex<Ranges>,
+    /// What it is written out by.
+    for_write_out: OnceLock<Option<OwnedFd>>,
     errors: Mutex<WriteErrors>,
     pub(crate) appends: Appends,
     freshness: Mutex<Freshness>,
@@ -82,6 +85,7 @@ impl FileStates {
             last_user: Mutex::default(),
             extents: Mutex::new(Extents::new(inode, self.layout)),
             ranges: Mutex::default(),
+            for_write_out: OnceLock::new(),
             errors: Mutex::new(WriteErrors::of(self.untold().remove(&node))),
             appends: Appends::default(),
             freshness: Mutex::new(Freshness::new(stamp)),
@@ -120,7 +124,9 @@ impl Drop for FileState {
             stamp.into_iter().for_each(|stamp| self.home.closed().remember(self.node, stamp));
             self.home.gate.done_with(self.node);
         }
-        if let Some(errno) = untold {
+        if let Some(errno) = untold
+            && !self.is_removed()
+        {
             self.home.untold().insert(self.node, errno);
         }
     }
@@ -166,6 +172,12 @@ impl FileState {
 
     fn last_user(&self) -> MutexGuard<'_, (u32, User)> {
         self.last_user.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether nobody can open it any more: another file may have its number by now.
+    fn is_removed(&self) -> bool {
+        let fd = self.for_write_out.get().and_then(Option::as_ref);
+        fd.is_some_and(|fd| fstat(fd).is_ok_and(|stat| stat.st_nlink == 0))
     }
 
     /// Write-out failed.
@@ -220,6 +232,19 @@ impl OpenFile {
         self.direct.get_or_init(open).as_ref()
     }
 
+    /// The descriptor that the file is written out by. Each descriptor tells once of what went
+    /// wrong with a file, whoever wrote it: by several, one failure would be told as often.
+    pub(crate) fn for_write_out(&self, proc_fd: &ProcFd) -> &OwnedFd {
+        let open = || proc_fd.reopen(&self.fd, self.access).ok();
+        self.state.for_write_out.get_or_init(open).as_ref().unwrap_or(&self.fd)
+    }
+
+    /// An error was told by this descriptor: the one for write-out need not tell it again.
+    pub(crate) fn told_below(&self) {
+        let fd = self.state.for_write_out.get().and_then(Option::as_ref);
+        let _told = fd.map(|fd| write_out(fd, 0, 1));
+    }
+
     /// Changes the file: what the change does to its time is nobody else's doing.
     pub(crate) fn change<T>(&self, with: impl FnOnce() -> T) -> T {
         let _changing = Changing::begin(&self.state, self.fd.as_fd());
@@ -230,10 +255,13 @@ impl OpenFile {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An error of write-out its opener has not heard of, and will be told of again: few look at
-    /// what closing a file comes to.
+    /// An error of write-out since it was opened for writing that its opener has not heard of, and
+    /// will be told of again: few look at what closing a file comes to.
     pub(crate) fn mention_error(&self) -> io::Result<()> {
-        self.state.errors().mention(*self.heard())
+        match self.access.intersects(OFlags::WRONLY | OFlags::RDWR) {
+            true => self.state.errors().mention(*self.heard()),
+            false => Ok(()),
+        }
     }
 
     /// An error of write-out its opener has not heard of.

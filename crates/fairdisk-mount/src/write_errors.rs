@@ -15,8 +15,12 @@ pub(crate) struct WriteErrors {
 }
 
 /// The errors an opener was told of, or that were before its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Heard(u32);
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heard {
+    /// Or that others were told of.
+    told: u32,
+    before: u32,
+}
 
 impl WriteErrors {
     /// There was one that nobody was told of, if `errno` says which.
@@ -33,7 +37,8 @@ impl WriteErrors {
 
     /// What whoever opens the file now need not be told.
     pub(crate) const fn heard(&self) -> Heard {
-        Heard(if self.is_untold() { self.count.wrapping_sub(1) } else { self.count })
+        let told = if self.is_untold() { self.count.wrapping_sub(1) } else { self.count };
+        Heard { told, before: self.count }
     }
 
     const fn is_untold(&self) -> bool {
@@ -45,20 +50,25 @@ impl WriteErrors {
         self.is_untold().then_some(self.errno)
     }
 
-    /// What somebody has not heard of, who may or may not listen.
+    /// What happened since somebody opened the file and was told last, who may or may not listen
+    /// now.
     pub(crate) fn mention(&self, heard: Heard) -> io::Result<()> {
-        match heard == Heard(self.count) {
-            true => Ok(()),
-            false => Err(io::Error::from_raw_os_error(self.errno)),
-        }
+        self.since(heard.before)
     }
 
     /// Tells somebody what that one has not heard of.
     pub(crate) fn tell(&mut self, heard: &mut Heard) -> io::Result<()> {
-        let said = self.mention(*heard);
+        let said = self.since(heard.told);
         self.told |= said.is_err();
-        *heard = Heard(self.count);
+        *heard = Heard { told: self.count, before: self.count };
         said
+    }
+
+    fn since(&self, count: u32) -> io::Result<()> {
+        match count == self.count {
+            true => Ok(()),
+            false => Err(io::Error::from_raw_os_error(self.errno)),
+        }
     }
 }
 
@@ -76,7 +86,9 @@ mod tests {
         let (mut one, mut two) = (errors.heard(), errors.heard());
         errors.add(5);
         assert_eq!(errno(errors.mention(one)), Some(5));
+        assert_eq!(errors.untold(), Some(5), "a mention is not enough");
         assert_eq!(errno(errors.tell(&mut one)), Some(5));
+        assert_eq!(errno(errors.mention(one)), None);
         assert_eq!(errno(errors.tell(&mut one)), None);
         assert_eq!(errno(errors.tell(&mut two)), Some(5));
         assert_eq!(errno(errors.tell(&mut errors.heard())), None, "others have heard of it");
@@ -88,8 +100,8 @@ mod tests {
     fn who_comes_later_is_told_if_nobody_was() {
         let mut errors = WriteErrors::of(Some(5));
         let (mut one, mut two) = (errors.heard(), errors.heard());
-        assert_eq!(errno(errors.mention(one)), Some(5));
-        assert_eq!(errors.untold(), Some(5), "a mention is not enough");
+        assert_eq!(errno(errors.mention(one)), None, "not at the end of each who comes later");
+        assert_eq!(errors.untold(), Some(5));
         assert_eq!(errno(errors.tell(&mut one)), Some(5));
         assert_eq!((errno(errors.tell(&mut two)), errors.untold()), (Some(5), None));
     }

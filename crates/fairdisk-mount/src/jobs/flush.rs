@@ -39,7 +39,11 @@ impl FlushJob {
 impl Job for FlushJob {
     fn perform(&mut self) -> io::Result<()> {
         let fd = self.fd();
-        uninterrupted(|| if self.data_only { fdatasync(fd) } else { fsync(fd) })
+        let done = uninterrupted(|| if self.data_only { fdatasync(fd) } else { fsync(fd) });
+        if let (Err(_), Flushed::File(file)) = (&done, &self.what) {
+            file.told_below();
+        }
+        done
     }
 
     fn finish(self: Box<Self>, result: io::Result<()>) {

@@ -19,9 +19,10 @@ pub(crate) struct WriteOutJob {
 impl Job for WriteOutJob {
     fn perform(&mut self) -> io::Result<()> {
         self.file.state.ranges().let_through(&self.chunk);
+        let fd = self.file.for_write_out(&self.tree.proc_fd);
         // Blocks may be chosen only now.
         let _acting = self.tree.privileges.write_as(self.chunk.user, false)?;
-        let done = write_out(&self.file.fd, self.chunk.start, self.chunk.bytes());
+        let done = write_out(fd, self.chunk.start, self.chunk.bytes());
         self.file.state.extents().written_out(self.chunk.start);
         done
     }

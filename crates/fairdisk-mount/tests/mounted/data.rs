@@ -21,7 +21,7 @@ fn flag(flag: rustix::fs::OFlags) -> i32 {
     flag.bits() as i32
 }
 
-fn noise(len: usize, seed: u64) -> Vec<u8> {
+pub(crate) fn noise(len: usize, seed: u64) -> Vec<u8> {
     let mut prng = fairdisk_core::Prng::new(seed);
     (0..len.div_ceil(8)).flat_map(|_| prng.next_u64().to_le_bytes()).take(len).collect()
 }

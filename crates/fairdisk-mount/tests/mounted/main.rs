@@ -15,6 +15,7 @@ mod names;
 mod operation;
 mod users;
 mod volume;
+mod write_errors;
 mod xattrs;
 
 /// Serves a mount if this process was started for that: a test in name only.

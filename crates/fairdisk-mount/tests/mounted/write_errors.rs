@@ -1,0 +1,50 @@
+//! What went wrong below after a write was answered: who is told, and how often.
+
+use crate::common::{How, Tree, can_mount};
+use crate::data::noise;
+use crate::volume::Volume;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileExt as _;
+
+const MIB: usize = 1 << 20;
+
+/// What went wrong, if anything did.
+fn errno(done: io::Result<()>) -> Option<i32> {
+    done.err().and_then(|error| error.raw_os_error())
+}
+
+#[test]
+fn each_who_had_the_file_open_is_told_once() {
+    if !can_mount() {
+        return;
+    }
+    let Some(volume) = Volume::thin(200, 24) else { return };
+    let tree = Tree::over(&volume.path, How { shuffled: true, ..How::default() });
+    let open = || {
+        File::options().read(true).write(true).create(true).truncate(false).open(tree.at("file"))
+    };
+    let one = open().unwrap();
+    one.write_all_at(&noise(MIB, 1), 0).unwrap();
+    one.sync_all().unwrap();
+    let two = open().unwrap();
+    one.write_all_at(&noise(28 * MIB, 2), MIB as u64).unwrap();
+    assert!(errno(one.sync_all()).is_some());
+    // The file system below tells of what it could not write of its own, too.
+    println!("once more: {:?}", errno(one.sync_all()));
+    // There is room for this: it was written before.
+    two.write_all_at(&noise(4096, 3), 0).unwrap();
+    assert_eq!(errno(one.sync_all()), None, "was told");
+    assert!(errno(two.sync_all()).is_some());
+    assert_eq!((errno(one.sync_all()), errno(two.sync_all())), (None, None));
+    drop((one, two));
+
+    // Nobody waits for this, and nobody hears of it but who opens it next and does.
+    let mut file = File::create(tree.at("other")).unwrap();
+    file.write_all(&noise(4 * MIB, 4)).unwrap();
+    drop(file);
+    for _ in 0..2 {
+        assert_eq!(tree.shell("cat other > /dev/null; echo read"), "read");
+    }
+    fs::remove_file(tree.at("other")).unwrap();
+}
