@@ -139,36 +139,3 @@ fn what_is_open_when_a_signal_comes_is_served_until_it_is_closed() {
         assert_eq!(fs::read(host.source("open")).unwrap(), b"before after");
     }
 }
-
-/// The kernel waits for reads under way before it drops what it has of a file, and whoever tells it
-/// to cannot be killed meanwhile: nobody waits for that one.
-#[test]
-fn who_reads_what_has_changed_gets_an_error_when_the_process_is_killed() {
-    if lacks_something() {
-        return;
-    }
-    let mut host = Host::new();
-    host.make_file("data", 1);
-    let said = text(&host.mount(&[]));
-    let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
-    let group = host.group("slow", "max_bps=16K");
-    let read = format!("dd if={} of=/dev/null bs=128k", host.file("data"));
-    let reader = host.start(&group, &read);
-    let waits_in = |what: &str| {
-        let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
-        let read = |task: fs::DirEntry| fs::read_to_string(task.path().join("wchan"));
-        tasks.filter_map(|task| read(task).ok()).any(|wchan| wchan.contains(what))
-    };
-    wait_until(|| {
-        // As long as it was: of another length the kernel would hear from whoever asks for it.
-        let file = fs::OpenOptions::new().write(true).open(host.source("data"));
-        file.unwrap().write_all(b"changed").unwrap();
-        host.at().join("data").metadata().unwrap();
-        waits_in("folio_lock")
-    });
-    assert!(Command::new("kill").args(["-KILL", &pid]).status().unwrap().success());
-    let read = reader.wait_with_output().unwrap();
-    assert!(text(&read).contains("not connected"), "{}", text(&read));
-    wait_until(|| !runs(&pid));
-    host.unmount();
-}
