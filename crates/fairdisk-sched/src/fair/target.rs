@@ -114,6 +114,10 @@ impl Targets {
     pub(super) fn note_room(&mut self, group: u32, room: &Room) {
         if self.there.key(group) != Some(room.most) {
             self.there.place(group, Some(room.most));
+            if self.room.is_none() {
+                // Nobody was there when it was looked last.
+                self.room_until = Instant::ZERO;
+            }
         }
     }
 
@@ -243,6 +247,18 @@ mod tests {
             core::mem::replace(&mut fair.groups[1].room.most, Span::from_us(300)).as_us()
         };
         assert_eq!([ask(8, 1), ask(8, 2), ask(4, 2)], [2000, 300, 1000]);
+    }
+
+    #[test]
+    fn who_comes_where_nobody_was_is_looked_at_at_once() {
+        let at = |ms| Instant::ZERO + Span::from_ms(ms);
+        let (mut targets, mut groups) = (Targets::new(), [Group::new()]);
+        targets.groups = 1;
+        assert_eq!(targets.leave_room(at(10), &groups), None);
+        groups[0].waiting = 1;
+        targets.note_room(0, &Room::new(Span::from_ms(8)));
+        assert_eq!(targets.leave_room(at(20), &groups), Some(Span::from_ms(2)));
+        assert_eq!(targets.look(), Some(at(70)));
     }
 
     #[test]
