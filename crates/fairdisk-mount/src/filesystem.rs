@@ -301,7 +301,7 @@ impl Filesystem for PassThrough {
             Some(_seat) => self.tree.write_buffered(&file, written, data, reply),
             None => {
                 let (tree, data) = (Arc::clone(&self.tree), data.to_vec());
-                self.tree.readers.hand_over(Box::new(move || {
+                self.tree.readers.hand_over_write(Box::new(move || {
                     tree.write_buffered(&file, written, &data, reply);
                 }));
             }

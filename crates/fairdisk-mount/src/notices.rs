@@ -101,6 +101,7 @@ impl Shared {
             let mut waiting = self.lock();
             if waiting.told.remove(&node) == Some(true) {
                 waiting.stale.insert(node);
+                self.changed.notify_one();
             }
             if waiting.idle >= IDLE_MAX {
                 waiting.threads -= 1;

@@ -138,6 +138,12 @@ impl FileState {
         self.extents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether it is known where `offset` is on the device, without waiting for somebody who is
+    /// just finding that out.
+    pub(crate) fn knows_extent(&self, offset: u64) -> bool {
+        self.extents.try_lock().is_ok_and(|extents| extents.knows(offset))
+    }
+
     /// Whether what the kernel has of it is still right.
     pub(crate) fn freshness(&self) -> MutexGuard<'_, Freshness> {
         self.freshness.lock().unwrap_or_else(PoisonError::into_inner)

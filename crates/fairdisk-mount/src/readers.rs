@@ -3,13 +3,16 @@
 //! A reader carries a request out itself as long as another reader is left to take the next one.
 //! The last one hands it to a worker: what the kernel sends is always taken at once, however long
 //! the disk takes, so that the scheduler sees every request as soon as it is made.
+//!
+//! Buffered writes have workers of their own. They wait for as long as the file system below holds
+//! them up, as one that is frozen does, and what others ask for goes on meanwhile.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// Workers at most; more requests than that wait their turn.
+/// Workers of a kind at most; more requests than that wait their turn.
 const WORKERS_MAX: usize = 32;
 
 type Task = Box<dyn FnOnce() + Send>;
@@ -19,6 +22,7 @@ type Task = Box<dyn FnOnce() + Send>;
 pub(crate) struct Readers {
     free: AtomicUsize,
     pool: Arc<Pool>,
+    writers: Arc<Pool>,
 }
 
 #[derive(Default)]
@@ -53,7 +57,7 @@ impl Drop for Seat<'_> {
 impl Readers {
     /// `readers` threads, none of them busy.
     pub(crate) fn new(readers: usize) -> Self {
-        Self { free: AtomicUsize::new(readers), pool: Arc::default() }
+        Self { free: AtomicUsize::new(readers), pool: Arc::default(), writers: Arc::default() }
     }
 
     /// Lets the calling reader wait for the disk, unless it is the last one.
@@ -75,11 +79,35 @@ impl Readers {
 
     /// Has a worker carry a task out.
     pub(crate) fn hand_over(&self, task: Task) {
-        let mut queue = self.pool.lock();
+        self.pool.take(task);
+    }
+
+    /// Has one of those for buffered writes carry one out.
+    pub(crate) fn hand_over_write(&self, task: Task) {
+        self.writers.take(task);
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        for pool in [&self.pool, &self.writers] {
+            pool.lock().closed = true;
+            pool.changed.notify_all();
+        }
+    }
+}
+
+impl Pool {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(self: &Arc<Self>, task: Task) {
+        let mut queue = self.lock();
         queue.tasks.push_back(task);
         if queue.idle < queue.tasks.len() && queue.workers < WORKERS_MAX {
             queue.workers += 1;
-            let pool = Arc::clone(&self.pool);
+            let pool = Arc::clone(self);
             let spawned = thread::Builder::new()
                 .name("fairdisk-worker".to_owned())
                 .spawn(move || pool.work());
@@ -95,20 +123,7 @@ impl Readers {
             }
         }
         drop(queue);
-        self.pool.changed.notify_one();
-    }
-}
-
-impl Drop for Readers {
-    fn drop(&mut self) {
-        self.pool.lock().closed = true;
-        self.pool.changed.notify_all();
-    }
-}
-
-impl Pool {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.changed.notify_one();
     }
 
     fn work(&self) {
@@ -145,6 +160,21 @@ mod tests {
         assert_ne!(told.recv().unwrap(), here);
         drop(seat);
         assert!(readers.sit().is_some());
+    }
+
+    #[test]
+    fn writes_that_are_held_up_hold_nobody_else_up() {
+        let readers = Readers::new(1);
+        let held_up = Arc::new(Mutex::new(()));
+        let held = held_up.lock().unwrap();
+        for _ in 0..2 * WORKERS_MAX {
+            let held_up = Arc::clone(&held_up);
+            readers.hand_over_write(Box::new(move || drop(held_up.lock())));
+        }
+        let (tell, told) = mpsc::channel();
+        readers.run(move || tell.send(()).unwrap());
+        assert_eq!(told.recv(), Ok(()));
+        drop(held);
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl Tree {
 
     /// Whether a read at `offset` can be submitted without waiting for the disk.
     pub(crate) fn submits_at_once(&self, file: &OpenFile, offset: u64) -> bool {
-        self.gate.has_performers() && file.state.extents().knows(offset)
+        self.gate.has_performers() && file.state.knows_extent(offset)
     }
 
     /// Reads. The thread goes on at once unless it `may_wait`.
