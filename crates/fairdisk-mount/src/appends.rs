@@ -7,7 +7,6 @@
 //! same.
 
 use crate::dirty::Then;
-use crate::filesystem::WRITE_BYTES_MAX;
 use crate::open_file::OpenFile;
 use rustix::fs::fstat;
 use std::collections::BTreeMap;
@@ -15,8 +14,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The kernel's pieces have this length, but for the last.
-const PIECE_BYTES: u64 = WRITE_BYTES_MAX as u64;
 /// While no append is under way, so long is waited for one that is missing. It has been taken from
 /// the kernel already, or there is none.
 const MISSING_AFTER: Duration = Duration::from_secs(1);
@@ -55,8 +52,7 @@ impl Order {
     fn next(&mut self, end: u64) -> Option<Then> {
         let first = self.parked.first_entry().filter(|_| !self.under_way)?;
         let offset = first.key().0;
-        let is_ahead = offset > end && (offset - end).is_multiple_of(PIECE_BYTES);
-        if is_ahead && !self.incomplete {
+        if offset > end && !self.incomplete {
             return None;
         }
         let then = first.remove();

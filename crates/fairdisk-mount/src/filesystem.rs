@@ -23,7 +23,7 @@ use std::time::SystemTime;
 /// Requests the kernel may have waiting at once: the scheduler is to choose among all of them.
 const BACKGROUND_MAX: u16 = 1024;
 /// Bytes of the largest write.
-pub(crate) const WRITE_BYTES_MAX: u32 = 1 << 20;
+const WRITE_BYTES_MAX: u32 = 1 << 20;
 /// What is used if the kernel has it.
 const WANTED: [InitFlags; 10] = [
     InitFlags::FUSE_PARALLEL_DIROPS,

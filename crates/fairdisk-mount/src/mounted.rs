@@ -256,7 +256,12 @@ fn start(places: &Places, tree: &Arc<Tree>, own: bool) -> Result<BackgroundSessi
             failed(io::Error::new(error.kind(), error.to_string().trim().to_owned()))
         })?
     };
-    let notices = Notices::start(session.as_fd()).map_err(failed)?;
+    let notices = Notices::start(session.as_fd()).map_err(|error| {
+        if own {
+            let _ = mountpoint::detach(&places.mountpoint);
+        }
+        failed(error)
+    })?;
     let _ = tree.notices.set(notices);
     session.spawn().map_err(failed)
 }

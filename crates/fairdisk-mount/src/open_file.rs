@@ -241,7 +241,8 @@ impl OpenFile {
     /// The descriptor that the file is written out by. Each descriptor tells once of what went
     /// wrong with a file, whoever wrote it: by several, one failure would be told as often.
     pub(crate) fn for_write_out(&self, proc_fd: &ProcFd) -> &OwnedFd {
-        let open = || proc_fd.reopen(&self.fd, self.access).ok();
+        // It may outlive the last writer: whoever runs the file then is not to find it busy.
+        let open = || proc_fd.reopen(&self.fd, OFlags::RDONLY).ok();
         self.state.for_write_out.get_or_init(open).as_ref().unwrap_or(&self.fd)
     }
 

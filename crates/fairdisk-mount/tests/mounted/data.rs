@@ -284,22 +284,37 @@ context = ctypes.c_uint64(0)
 assert kernel(SETUP, 8, ctypes.byref(context)) == 0
 data = mmap.mmap(-1, len(LETTERS) << 20)
 data[:] = b''.join(bytes([letter]) * (1 << 20) for letter in LETTERS)
-address = ctypes.addressof(ctypes.c_char.from_buffer(data))
+# Not at the beginning of a page: then the first piece is shorter.
+BYTES = len(data) - 4096
+address = ctypes.addressof(ctypes.c_char.from_buffer(data)) + 512
 file = os.open('log', os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_DIRECT, 0o644)
-WRITE = struct.pack('<QQHHIQQqQQ', 0, 0, 1, 0, file, address, len(data), 0, 0, 0)
+WRITE = struct.pack('<QQHHIQQqQQ', 0, 0, 1, 0, file, address, BYTES, 0, 0, 0)
 control = ctypes.create_string_buffer(WRITE)
 pointers = (ctypes.c_void_p * 1)(ctypes.addressof(control))
 event = (ctypes.c_int64 * 4)()
 for count in range(10):
     assert kernel(SUBMIT, context, 1, pointers) == 1, ctypes.get_errno()
     assert kernel(EVENTS, context, 1, 1, event, None) == 1
-    assert event[2] == len(data), event[2]
-read = open('log', 'rb').read()[::1 << 20]
-print('in order' if read == LETTERS * 10 else read)
+    assert event[2] == BYTES, event[2]
+read = open('log', 'rb').read()
+print('in order' if read == data[512:512 + BYTES] * 10 else read[::1 << 20])
 EOF",
     );
     match said.as_str() {
         "no python" => println!("skipped: no python3"),
         said => assert_eq!(said, "in order"),
     }
+}
+
+/// What its data is written out by is still there, but not open for writing.
+#[test]
+fn what_is_read_here_can_be_run_below_once_its_writers_are_gone() {
+    let Some(tree) = Tree::served(How { shuffled: true, ..How::default() }) else { return };
+    let mut writer = rw().truncate(true).mode(0o755).open(tree.at("program")).unwrap();
+    let _reader = File::open(tree.at("program")).unwrap();
+    writer.write_all(&fs::read("/bin/true").unwrap()).unwrap();
+    writer.sync_all().unwrap();
+    drop(writer);
+    let runs = || Command::new(tree.below("program")).status().is_ok_and(|it| it.success());
+    until("nobody writes it", runs);
 }
