@@ -237,14 +237,17 @@ fn start(places: &Places, tree: &Arc<Tree>, own: bool) -> Result<BackgroundSessi
     config.n_threads = Some(options.readers.max(1));
     config.clone_fd = options.readers > 1;
     let filesystem = PassThrough::new(Arc::clone(tree));
-    let failed = |error| MountError::os(&places.mountpoint, "mount", error);
+    let give_up = |error| {
+        if own {
+            // What a helper has mounted goes with its session.
+            let _ = mountpoint::detach(&places.mountpoint);
+        }
+        MountError::os(&places.mountpoint, "mount", error)
+    };
     let fuse = mountpoint::open_fuse(&places.mountpoint)?;
     let session = if own {
         mountpoint::attach(places, &fuse, flags, options)?;
-        Session::from_fd(filesystem, fuse, acl, config).map_err(|error| {
-            let _ = mountpoint::detach(&places.mountpoint);
-            failed(error)
-        })?
+        Session::from_fd(filesystem, fuse, acl, config).map_err(give_up)?
     } else {
         drop(fuse);
         if mountpoint::helper().is_none() {
@@ -253,17 +256,12 @@ fn start(places: &Places, tree: &Arc<Tree>, own: bool) -> Result<BackgroundSessi
         config.mount_options = helper_options(places, flags);
         Session::new(filesystem, &places.mountpoint, &config).map_err(|error| {
             // What the helper said, which ends a line.
-            failed(io::Error::new(error.kind(), error.to_string().trim().to_owned()))
+            give_up(io::Error::new(error.kind(), error.to_string().trim().to_owned()))
         })?
     };
-    let notices = Notices::start(session.as_fd()).map_err(|error| {
-        if own {
-            let _ = mountpoint::detach(&places.mountpoint);
-        }
-        failed(error)
-    })?;
+    let notices = Notices::start(session.as_fd()).map_err(give_up)?;
     let _ = tree.notices.set(notices);
-    session.spawn().map_err(failed)
+    session.spawn().map_err(give_up)
 }
 
 fn helper_options(places: &Places, flags: MountFlags) -> Vec<MountOption> {
