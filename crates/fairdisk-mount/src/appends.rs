@@ -6,7 +6,6 @@
 //! before it. If they do not come, because somebody has shortened the file below, it goes all the
 //! same.
 
-use crate::dirty::Then;
 use crate::open_file::OpenFile;
 use rustix::fs::fstat;
 use std::collections::BTreeMap;
@@ -18,6 +17,9 @@ use std::time::Duration;
 /// the kernel already, or there is none.
 const MISSING_AFTER: Duration = Duration::from_secs(1);
 
+/// What is done when it is the turn of an append. Hears whether the thread may wait for the disk.
+pub(crate) type Turn = Box<dyn FnOnce(bool) + Send>;
+
 /// The appends of one file.
 #[derive(Default)]
 pub(crate) struct Appends(Mutex<Order>);
@@ -26,8 +28,10 @@ pub(crate) struct Appends(Mutex<Order>);
 #[derive(Default)]
 struct Order {
     /// By the kernel's offset, and in the order in which they came.
-    parked: BTreeMap<(u64, u64), Then>,
+    parked: BTreeMap<(u64, u64), Turn>,
     under_way: bool,
+    /// A thread has them go, one after the other.
+    has_usher: bool,
     /// Those before the parked ones do not come.
     incomplete: bool,
     /// How many have gone or come.
@@ -43,23 +47,23 @@ impl std::fmt::Debug for Appends {
 
 impl Order {
     /// Another one came.
-    fn park(&mut self, offset: u64, then: Then) {
+    fn park(&mut self, offset: u64, turn: Turn) {
         self.events += 1;
-        self.parked.insert((offset, self.events), then);
+        self.parked.insert((offset, self.events), turn);
     }
 
     /// The one that goes now, if the file ends at `end`.
-    fn next(&mut self, end: u64) -> Option<Then> {
+    fn next(&mut self, end: u64) -> Option<Turn> {
         let first = self.parked.first_entry().filter(|_| !self.under_way)?;
         let offset = first.key().0;
         if offset > end && !self.incomplete {
             return None;
         }
-        let then = first.remove();
+        let turn = first.remove();
         self.events += 1;
         self.under_way = true;
         self.incomplete &= !self.parked.is_empty();
-        Some(then)
+        Some(turn)
     }
 
     /// The one under way is done, or has failed: then there is no end that those after it could
@@ -83,39 +87,55 @@ impl Appends {
 
 impl OpenFile {
     /// An append that the kernel takes to begin at `offset`: goes on when it is its turn, and calls
-    /// `appended` when it is done.
-    pub(crate) fn append_in_order(self: &Arc<Self>, offset: u64, then: Then) {
+    /// `appended` when it is done. The calling thread may wait for the disk.
+    pub(crate) fn append_in_order(self: &Arc<Self>, offset: u64, turn: Turn) {
         let mut order = self.state.appends.lock();
-        order.park(offset, then);
-        self.go_on(order);
+        order.park(offset, turn);
+        self.go_on(order, true);
     }
 
-    /// The append under way is done.
+    /// The append under way is done. The calling thread finishes what others asked for: it is not
+    /// to wait.
     pub(crate) fn appended(self: &Arc<Self>, failed: bool) {
         let mut order = self.state.appends.lock();
         order.done(failed);
-        self.go_on(order);
+        self.go_on(order, false);
     }
 
-    fn go_on(self: &Arc<Self>, mut order: MutexGuard<'_, Order>) {
-        if order.parked.is_empty() {
+    /// Has those go whose turn it is. One may be done before its turn returns: then it goes on
+    /// here, and not inside that.
+    fn go_on<'a>(self: &'a Arc<Self>, mut order: MutexGuard<'a, Order>, may_wait: bool) {
+        if order.parked.is_empty() || order.has_usher {
             return;
         }
-        let end = fstat(&self.fd).map_or(0, |stat| stat.st_size.cast_unsigned());
-        let next = order.next(end);
-        let missing = order.misses_one().then_some(order.events);
-        drop(order);
-        if let Some(events) = missing {
-            let file = Arc::clone(self);
-            let wait = move || {
-                thread::park_timeout(MISSING_AFTER);
-                file.go_on_without(events);
-            };
-            if thread::Builder::new().name("append".to_owned()).spawn(wait).is_err() {
-                self.go_on_without(events);
-            }
+        while let Some(turn) = order.next(self.end()) {
+            order.has_usher = true;
+            drop(order);
+            turn(may_wait);
+            order = self.state.appends.lock();
+            order.has_usher = false;
         }
-        next.into_iter().for_each(|then| then());
+        if order.misses_one() {
+            self.wait_for_missing(order);
+        }
+    }
+
+    /// Where the file ends by now.
+    fn end(&self) -> u64 {
+        fstat(&self.fd).map_or(0, |stat| stat.st_size.cast_unsigned())
+    }
+
+    fn wait_for_missing(self: &Arc<Self>, order: MutexGuard<'_, Order>) {
+        let events = order.events;
+        drop(order);
+        let file = Arc::clone(self);
+        let wait = move || {
+            thread::park_timeout(MISSING_AFTER);
+            file.go_on_without(events);
+        };
+        if thread::Builder::new().name("append".to_owned()).spawn(wait).is_err() {
+            self.go_on_without(events);
+        }
     }
 
     /// Nothing has happened since: what is missing does not come.
@@ -123,7 +143,7 @@ impl OpenFile {
         let mut order = self.state.appends.lock();
         if order.events == events && order.misses_one() {
             order.incomplete = true;
-            self.go_on(order);
+            self.go_on(order, false);
         }
     }
 }
@@ -131,6 +151,10 @@ impl OpenFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::extents::{Fallback, Layout};
+    use crate::gate::OpenGate;
+    use crate::open_file::FileStates;
+    use rustix::fs::OFlags;
     use std::sync::mpsc::{self, Receiver, Sender};
 
     /// An order, and who went.
@@ -148,13 +172,13 @@ mod tests {
 
         fn park(&mut self, mib: u64) {
             let tell = self.tell.clone();
-            self.order.park(mib << 20, Box::new(move || tell.send(mib).unwrap()));
+            self.order.park(mib << 20, Box::new(move |_| tell.send(mib).unwrap()));
         }
 
         /// Who goes if the file ends at `end`.
         fn next(&mut self, end: u64) -> Option<u64> {
-            let then = self.order.next(end)?;
-            then();
+            let turn = self.order.next(end)?;
+            turn(true);
             self.told.recv().ok()
         }
     }
@@ -213,5 +237,35 @@ mod tests {
         }
         scene.park(9);
         assert_eq!(scene.next(2 << 20), None, "that was then");
+    }
+
+    /// A file, empty and open.
+    fn empty() -> Arc<OpenFile> {
+        let fallback = Fallback { sectors: 1, inodes: 1 };
+        let states = Arc::new(FileStates::new(Arc::new(OpenGate), Layout { start: 0, fallback }));
+        let fd = tempfile::tempfile().expect("a file").into();
+        Arc::new(OpenFile::new(states.of(2, 2), fd, OFlags::RDWR))
+    }
+
+    /// As without a scheduler: each is done before its turn returns.
+    #[test]
+    fn who_finishes_one_waits_for_no_other_and_does_none_inside_it() {
+        let file = empty();
+        let (tell, told) = mpsc::channel();
+        let inside = Arc::new(Mutex::new(()));
+        for mib in [3, 2, 1] {
+            let (again, tell, inside) = (Arc::clone(&file), tell.clone(), Arc::clone(&inside));
+            let turn = move |may_wait| {
+                let _inside = inside.try_lock().expect("one inside another");
+                tell.send((mib, may_wait)).expect("the test listens");
+                again.appended(false);
+            };
+            file.state.appends.lock().park(mib << 20, Box::new(turn));
+        }
+        drop(tell);
+        file.state.appends.lock().incomplete = true;
+        // The one before them is done.
+        file.appended(false);
+        assert_eq!(Vec::from_iter(told), [(1, false), (2, false), (3, false)]);
     }
 }

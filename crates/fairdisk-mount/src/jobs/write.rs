@@ -66,19 +66,21 @@ impl Job for WriteJob {
     }
 
     fn finish(self: Box<Self>, result: io::Result<()>) {
-        if self.written.is_append_past_cache() {
-            self.file.appended(self.landed.len < self.len);
-        }
+        let Self { tree, file, written, len, buffer, landed, reply } = *self;
         match result {
             Ok(()) => {
-                self.tree.correct(&self.file, &self.written, self.landed);
-                self.reply.written(self.landed.len as u32);
+                tree.correct(&file, &written, landed);
+                reply.written(landed.len as u32);
             }
             Err(error) => {
-                trouble::tell("write", &self.file.fd, &error);
-                self.reply.error(error.into());
+                trouble::tell("write", &file.fd, &error);
+                reply.error(error.into());
             }
         }
-        self.tree.buffers.put(self.buffer);
+        tree.buffers.put(buffer);
+        // Whoever waits for this one need not wait for others.
+        if written.is_append_past_cache() {
+            file.appended(landed.len < len);
+        }
     }
 }

@@ -112,10 +112,11 @@ impl Tree {
                 landed: Landed::default(),
                 reply,
             };
-            let submit = move || tree.gate.submit(piece, Box::new(job));
+            let submit =
+                move |may_wait| tree.gate.submit(Piece { may_wait, ..piece }, Box::new(job));
             match written.is_append_past_cache() {
                 true => file.append_in_order(written.offset, Box::new(submit)),
-                false => submit(),
+                false => submit(true),
             }
         }
     }
