@@ -16,7 +16,7 @@ use fairdisk_core::{Change, GroupId, Instant, IoPrio, Span, TaskId};
 use fairdisk_plane::disk::Unfinished;
 use groups::Groups;
 use std::collections::{BTreeSet, HashMap};
-use tasks::{Look, Tasks};
+use tasks::{Look, Meeting, Tasks};
 
 /// How long an answer about a thread or a group is believed.
 pub(crate) const RECHECK: Span = Span::from_ms(100);
@@ -57,6 +57,8 @@ pub struct FileId {
 #[derive(Clone, Copy, Debug)]
 struct User {
     tid: u32,
+    /// If it was still there then.
+    meeting: Option<Meeting>,
     who: Who,
 }
 
@@ -184,24 +186,25 @@ impl Identity {
     /// The thread `tid` uses `file`.
     pub fn uses(&mut self, now: Instant, tid: u32, file: FileId) -> Who {
         let who = self.classify(now, tid);
-        self.users.insert(file, User { tid, who });
+        let meeting = self.tasks.meeting(tid);
+        self.users.insert(file, User { tid, meeting, who });
         who
     }
 
     /// Who used `file` last, as that one is at `now`: it may have moved since. One that has ended
     /// stays what it was until another has its number.
     pub fn user_of(&mut self, now: Instant, file: FileId) -> Who {
-        let Some(User { tid, mut who }) = self.users.get(&file).copied() else {
+        let Some(User { tid, meeting, mut who }) = self.users.get(&file).copied() else {
             return Who::NOBODY;
         };
-        if self.tasks.is(tid, who.task) {
+        if meeting.is_some() && self.tasks.meeting(tid) == meeting {
             let is = self.classify(now, tid);
             // Another thread may have its number by now.
-            if is.task == who.task {
+            if self.tasks.meeting(tid) == meeting {
                 who = is;
-                self.users.insert(file, User { tid, who });
+                self.users.insert(file, User { tid, meeting, who });
             }
-        } else if !self.tasks.is_leaving(who.task) {
+        } else if !meeting.is_some_and(|meeting| self.tasks.is_leaving(now, meeting)) {
             who.task = Who::NOBODY.task;
         }
         Who { group: self.groups.heir(who.group), ..who }
@@ -283,7 +286,7 @@ mod tests {
         };
         let group = find(&mut identity, 0, "a");
         let who = Who { group, ..identity.uses(at(0), tid, file) };
-        identity.users.insert(file, User { tid, who });
+        identity.users.get_mut(&file).unwrap().who = who;
         drop(child.stdin.take());
         child.wait().unwrap();
         std::fs::remove_dir(place.path().join("a")).unwrap();
@@ -294,5 +297,30 @@ mod tests {
         assert_eq!(find(&mut identity, 13_000, "b"), group, "so is that of the group");
         let nobody = Who { task: TaskId(0), group: GroupId::ROOT, ..who };
         assert_eq!(identity.user_of(at(13_000), file), nobody);
+    }
+
+    /// Nothing is asked for in the name of a thread that the scheduler is about to be told is over,
+    /// and another that has ended with the same number is another.
+    #[test]
+    fn who_is_over_asks_for_nothing() {
+        let mut identity = Identity::new(None);
+        let (one, other) = (FileId { mount: 0, node: 1 }, FileId { mount: 0, node: 2 });
+        let at = |ms| Instant::ZERO + Span::from_ms(ms);
+        let use_and_end = |identity: &mut Identity, time: u64, file| {
+            let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+            let who = identity.uses(at(time), child.id(), file);
+            drop(child.stdin.take());
+            child.wait().unwrap();
+            assert_eq!(identity.user_of(at(time + 200), file), who);
+            who.task
+        };
+        let task = use_and_end(&mut identity, 0, one);
+        identity.tasks.finish(at(2100), &BTreeSet::new());
+        assert_eq!(identity.user_of(at(2100), one).task, task, "was heard of at 200");
+        identity.tasks.finish(at(4100), &BTreeSet::new());
+        assert_eq!(identity.user_of(at(4100), one), Who::NOBODY);
+        identity.sweep(at(4100), Unfinished::default);
+        assert_eq!(use_and_end(&mut identity, 5000, other), task, "the number is given anew");
+        assert_eq!(identity.user_of(at(5200), one), Who::NOBODY);
     }
 }

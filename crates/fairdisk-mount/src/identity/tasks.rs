@@ -25,6 +25,19 @@ const PASS_MIN: usize = 16;
 
 static UNKNOWN: Seldom = Seldom::new();
 
+/// Tells a thread from all others there ever were: their numbers, and those the scheduler knows
+/// them by, are given anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Meeting(u64);
+
+/// A thread that has ended.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    task: TaskId,
+    /// When something was asked for in its name last, or it was found to have ended.
+    heard: Instant,
+}
+
 /// A thread.
 #[derive(Debug)]
 pub(super) struct Known {
@@ -32,6 +45,7 @@ pub(super) struct Known {
     /// number by now. Those that there was no room for are known by their numbers alone.
     cgroup: Option<File>,
     pub(super) who: Who,
+    meeting: Meeting,
     /// Until when what is known is believed.
     believed: Instant,
     heard: Instant,
@@ -62,12 +76,14 @@ pub(super) struct Tasks {
     kept: usize,
     /// Where the next pass begins.
     from: u32,
-    /// Those that have ended, and when that was found: they may have something on its way.
-    leaving: BTreeMap<TaskId, Instant>,
+    /// Those that have ended and may have something on its way.
+    leaving: BTreeMap<Meeting, Leaving>,
     /// Those of them that have nothing, and that the scheduler has not been told of.
     over: BTreeSet<TaskId>,
     free: Vec<TaskId>,
     next: u32,
+    /// How many were met so far.
+    met: u64,
 }
 
 /// How many of `all` are a pass.
@@ -86,6 +102,7 @@ impl Tasks {
             free: Vec::new(),
             // Task 0 is nobody.
             next: 1,
+            met: 0,
         }
     }
 
@@ -113,14 +130,15 @@ impl Tasks {
         Look::Read(known, text)
     }
 
-    /// Whether the thread that has the number `tid`, as far as is known, is `task`.
-    pub(super) fn is(&self, tid: u32, task: TaskId) -> bool {
-        self.known.get(&tid).is_some_and(|known| known.who.task == task)
+    /// Which thread has the number `tid`, as far as is known.
+    pub(super) fn meeting(&self, tid: u32) -> Option<Meeting> {
+        self.known.get(&tid).map(|known| known.meeting)
     }
 
-    /// Whether the number of a thread that has ended is nobody else's yet.
-    pub(super) fn is_leaving(&self, task: TaskId) -> bool {
-        self.leaving.contains_key(&task) || self.over.contains(&task)
+    /// Whether something can still be asked for in the name of a thread that has ended, as it is at
+    /// `now`: it keeps its number meanwhile.
+    pub(super) fn is_leaving(&mut self, now: Instant, meeting: Meeting) -> bool {
+        self.leaving.get_mut(&meeting).map(|leaving| leaving.heard = now).is_some()
     }
 
     /// Nothing is believed any longer: the groups have changed.
@@ -139,7 +157,9 @@ impl Tasks {
         let task = self.free.pop().unwrap_or(TaskId(self.next));
         self.next = self.next.max(task.0 + 1);
         let who = Who { task, ..Who::NOBODY };
-        self.known.insert(tid, Known { cgroup, who, believed: now + RECHECK, heard: now });
+        self.met += 1;
+        let (meeting, believed) = (Meeting(self.met), now + RECHECK);
+        self.known.insert(tid, Known { cgroup, who, meeting, believed, heard: now });
         Ok(text)
     }
 
@@ -182,7 +202,8 @@ impl Tasks {
     fn ended(&mut self, now: Instant, tid: u32) {
         if let Some(known) = self.known.remove(&tid) {
             self.kept -= usize::from(known.cgroup.is_some());
-            self.leaving.insert(known.who.task, now);
+            let leaving = Leaving { task: known.who.task, heard: now };
+            self.leaving.insert(known.meeting, leaving);
         }
     }
 
@@ -192,10 +213,10 @@ impl Tasks {
     }
 
     /// Those that have ended are over unless they have something `unfinished`: what they asked for
-    /// has had the time to get to the scheduler since that was found.
+    /// has had the time to get to the scheduler since.
     pub(super) fn finish(&mut self, now: Instant, unfinished: &BTreeSet<TaskId>) {
-        self.leaving.retain(|task, found| {
-            let stays = now < *found + SWEEP || unfinished.contains(task);
+        self.leaving.retain(|_, Leaving { task, heard }| {
+            let stays = now < *heard + SWEEP || unfinished.contains(task);
             if !stays {
                 self.over.insert(*task);
             }
@@ -328,9 +349,10 @@ mod tests {
         let mut tasks = Tasks::new();
         for number in 1..=THREADS {
             let who = Who { task: TaskId(number), ..Who::NOBODY };
-            let (believed, heard) = (at(0), at(0));
+            let (meeting, believed, heard) = (Meeting(u64::from(number)), at(0), at(0));
+            let known = Known { cgroup: None, who, meeting, believed, heard };
             // No thread has such a number.
-            tasks.known.insert(u32::MAX - number, Known { cgroup: None, who, believed, heard });
+            tasks.known.insert(u32::MAX - number, known);
         }
         let (few, mut found, mut told) = (THREADS as usize / 512 + 1, 0, 0);
         for pass in 0..20_000 {
