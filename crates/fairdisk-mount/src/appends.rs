@@ -9,12 +9,12 @@
 use crate::open_file::OpenFile;
 use rustix::fs::fstat;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// While no append is under way, so long is waited for one that is missing. It has been taken from
-/// the kernel already, or there is none.
+/// While no append is under way, so long is waited for one that is missing, and twice that at most.
+/// It has been taken from the kernel already, or there is none.
 const MISSING_AFTER: Duration = Duration::from_secs(1);
 
 /// What is done when it is the turn of an append. Hears whether the thread may wait for the disk.
@@ -22,7 +22,11 @@ pub(crate) type Turn = Box<dyn FnOnce(bool) + Send>;
 
 /// The appends of one file.
 #[derive(Default)]
-pub(crate) struct Appends(Mutex<Order>);
+pub(crate) struct Appends {
+    order: Mutex<Order>,
+    /// Nobody is left to be waited for.
+    settled: Condvar,
+}
 
 /// Who goes next.
 #[derive(Default)]
@@ -32,6 +36,8 @@ struct Order {
     under_way: bool,
     /// A thread has them go, one after the other.
     has_usher: bool,
+    /// A thread waits for those that are missing.
+    has_waiter: bool,
     /// Those before the parked ones do not come.
     incomplete: bool,
     /// How many have gone or come.
@@ -73,6 +79,11 @@ impl Order {
         self.incomplete |= failed && !self.parked.is_empty();
     }
 
+    /// Whether none is left.
+    fn is_settled(&self) -> bool {
+        !self.under_way && self.parked.is_empty()
+    }
+
     /// Whether some wait for one that is not there.
     fn misses_one(&self) -> bool {
         !self.under_way && !self.parked.is_empty()
@@ -81,7 +92,7 @@ impl Order {
 
 impl Appends {
     fn lock(&self) -> MutexGuard<'_, Order> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -105,6 +116,10 @@ impl OpenFile {
     /// Has those go whose turn it is. One may be done before its turn returns: then it goes on
     /// here, and not inside that.
     fn go_on<'a>(self: &'a Arc<Self>, mut order: MutexGuard<'a, Order>, may_wait: bool) {
+        let appends = &self.state.appends;
+        if order.has_waiter && order.is_settled() {
+            appends.settled.notify_one();
+        }
         if order.parked.is_empty() || order.has_usher {
             return;
         }
@@ -112,11 +127,16 @@ impl OpenFile {
             order.has_usher = true;
             drop(order);
             turn(may_wait);
-            order = self.state.appends.lock();
+            order = appends.lock();
             order.has_usher = false;
         }
-        if order.misses_one() {
-            self.wait_for_missing(order);
+        if order.misses_one() && !order.has_waiter {
+            let file = Arc::clone(self);
+            let wait = move || file.wait_for_missing();
+            order.has_waiter = thread::Builder::new().name("append".to_owned()).spawn(wait).is_ok();
+            if !order.has_waiter {
+                self.go_on_without(order);
+            }
         }
     }
 
@@ -125,26 +145,28 @@ impl OpenFile {
         fstat(&self.fd).map_or(0, |stat| stat.st_size.cast_unsigned())
     }
 
-    fn wait_for_missing(self: &Arc<Self>, order: MutexGuard<'_, Order>) {
-        let events = order.events;
-        drop(order);
-        let file = Arc::clone(self);
-        let wait = move || {
-            thread::park_timeout(MISSING_AFTER);
-            file.go_on_without(events);
-        };
-        if thread::Builder::new().name("append".to_owned()).spawn(wait).is_err() {
-            self.go_on_without(events);
+    /// Goes on without those that are missing when nothing has happened for long enough, until
+    /// none is left.
+    fn wait_for_missing(self: &Arc<Self>) {
+        let appends = &self.state.appends;
+        let mut order = appends.lock();
+        while !order.is_settled() {
+            let events = order.events;
+            let unsettled = |order: &mut Order| !order.is_settled();
+            let waited = appends.settled.wait_timeout_while(order, MISSING_AFTER, unsettled);
+            order = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if order.events == events && order.misses_one() && !order.has_waiter {
+                self.go_on_without(order);
+                order = appends.lock();
+            }
         }
+        order.has_waiter = false;
     }
 
-    /// Nothing has happened since: what is missing does not come.
-    fn go_on_without(self: &Arc<Self>, events: u64) {
-        let mut order = self.state.appends.lock();
-        if order.events == events && order.misses_one() {
-            order.incomplete = true;
-            self.go_on(order, false);
-        }
+    /// What is missing does not come.
+    fn go_on_without<'a>(self: &'a Arc<Self>, mut order: MutexGuard<'a, Order>) {
+        order.incomplete = true;
+        self.go_on(order, false);
     }
 }
 
@@ -267,5 +289,31 @@ mod tests {
         // The one before them is done.
         file.appended(false);
         assert_eq!(Vec::from_iter(told), [(1, false), (2, false), (3, false)]);
+    }
+
+    #[test]
+    fn one_thread_waits_for_what_is_missing() {
+        let file = empty();
+        let (tell, told) = mpsc::channel();
+        for mib in [3, 2, 1] {
+            let (again, tell) = (Arc::clone(&file), tell.clone());
+            let turn = move |_| {
+                tell.send(mib).expect("the test listens");
+                again.appended(false);
+            };
+            file.append_in_order(mib << 20, Box::new(turn));
+        }
+        drop(tell);
+        let is_waiter = |task: &std::fs::DirEntry| {
+            std::fs::read(task.path().join("comm")).is_ok_and(|name| name == b"append\n")
+        };
+        let waiters = || {
+            let tasks = std::fs::read_dir("/proc/self/task").expect("our threads");
+            tasks.filter_map(Result::ok).filter(is_waiter).count()
+        };
+        let mut soon = (0..10_000).map(|_| thread::park_timeout(Duration::from_millis(1)));
+        assert!(soon.by_ref().take(100).all(|()| waiters() <= 1));
+        assert_eq!(Vec::from_iter(told), [1, 2, 3]);
+        assert!(soon.any(|()| !file.state.appends.lock().has_waiter), "it stays");
     }
 }
