@@ -38,15 +38,25 @@ impl WriteJob {
 
     fn write(&mut self, direct: bool) -> io::Result<()> {
         let flags = self.durability();
-        let proc_fd = &self.tree.proc_fd;
+        let file = Arc::clone(&self.file);
         let (offset, target) = (self.written.offset, self.written.target());
-        let past = direct.then(|| self.file.direct(proc_fd, offset, self.len as u64)).flatten();
-        let fd = past.unwrap_or(&self.file.fd);
-        self.landed = self.file.write(fd, target, &self.buffer.bytes()[..self.len], flags)?;
-        if past.is_none() && flags.is_empty() {
-            write_out(fd, self.landed.start, self.landed.end - self.landed.start)?;
+        let past = direct.then(|| file.direct(&self.tree.proc_fd, offset, self.len as u64));
+        let past = past.flatten();
+        let fd = past.unwrap_or(&file.fd);
+        let done = file.write(fd, target, &self.buffer.bytes()[..self.len], flags);
+        let done = done.and_then(|landed| {
+            self.landed = landed;
+            match past.is_none() && flags.is_empty() {
+                true => write_out(fd, landed.start, landed.end - landed.start),
+                false => Ok(()),
+            }
+        });
+        // One that waits for nothing but itself has found nothing else.
+        let waits_for_cache = past.is_none() || !flags.is_empty();
+        if done.is_err() && waits_for_cache {
+            file.told_below();
         }
-        Ok(())
+        done
     }
 }
 

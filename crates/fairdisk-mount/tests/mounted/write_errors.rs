@@ -3,9 +3,10 @@
 use crate::common::{How, Tree, can_mount};
 use crate::data::noise;
 use crate::volume::Volume;
+use rustix::fs::OFlags;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 
 const MIB: usize = 1 << 20;
 
@@ -47,4 +48,29 @@ fn each_who_had_the_file_open_is_told_once() {
         assert_eq!(tree.shell("cat other > /dev/null; echo read"), "read");
     }
     fs::remove_file(tree.at("other")).unwrap();
+}
+
+/// A durable write tells of what went wrong itself.
+#[test]
+fn what_a_durable_write_has_told_is_not_told_again() {
+    if !can_mount() {
+        return;
+    }
+    let Some(volume) = Volume::thin(200, 24) else { return };
+    let tree = Tree::over(&volume.path, How { shuffled: true, ..How::default() });
+    let open = |flags: OFlags| {
+        let mut options = File::options();
+        options.write(true).create(true).truncate(false).custom_flags(flags.bits() as i32);
+        options.open(tree.at("file")).unwrap()
+    };
+    let file = open(OFlags::empty());
+    file.write_all_at(&noise(MIB, 1), 0).unwrap();
+    file.sync_all().unwrap();
+    let durable = open(OFlags::DSYNC);
+    assert!(errno(durable.write_all_at(&noise(28 * MIB, 2), MIB as u64)).is_some());
+    // There is room for this: it was written before.
+    file.write_all_at(&noise(4096, 3), 0).unwrap();
+    let told = || [errno(durable.sync_all()), errno(file.sync_all())];
+    assert!(matches!(told(), [None, Some(_)]), "the other has not heard of it");
+    assert_eq!(told(), [None, None]);
 }
