@@ -266,7 +266,8 @@ mod tests {
         let fallback = Fallback { sectors: 1, inodes: 1 };
         let states = Arc::new(FileStates::new(Arc::new(OpenGate), Layout { start: 0, fallback }));
         let fd = tempfile::tempfile().expect("a file").into();
-        Arc::new(OpenFile::new(states.of(2, 2), fd, OFlags::RDWR))
+        let state = states.of((2, 2), &fd);
+        Arc::new(OpenFile::new(state, fd, OFlags::RDWR))
     }
 
     /// As without a scheduler: each is done before its turn returns.

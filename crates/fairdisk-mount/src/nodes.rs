@@ -15,7 +15,8 @@ mod place;
 mod table;
 
 use crate::sys::handle::{handle_of, open_path};
-use named::{Mark, Named, Step};
+pub(crate) use named::Mark;
+use named::{Named, Step};
 use place::Place;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, Stat, fstat, open, openat};
@@ -128,11 +129,6 @@ impl Nodes {
     /// How many the kernel knows.
     pub(crate) fn len(&self) -> usize {
         self.table().len()
-    }
-
-    /// Whether the kernel knows a node.
-    pub(crate) fn knows(&self, node: u64) -> bool {
-        self.table().knows(node)
     }
 
     /// Refers to a node.

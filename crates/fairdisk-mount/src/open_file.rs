@@ -8,9 +8,9 @@ use crate::freshness::{Changing, Closed, Freshness, Stamp};
 use crate::gate::Gate;
 use crate::sys::proc_fd::ProcFd;
 use crate::sys::range::write_out;
-use crate::write_errors::{Heard, WriteErrors};
+use crate::write_errors::{Heard, Untold, WriteErrors};
 use rustix::fd::{AsFd as _, OwnedFd};
-use rustix::fs::{OFlags, fstat};
+use rustix::fs::OFlags;
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -40,8 +40,7 @@ pub(crate) struct FileStates {
     layout: Layout,
     states: Mutex<HashMap<u64, Weak<FileState>>>,
     closed: Mutex<Closed>,
-    /// Errors of write-out in closed files that nobody was told of.
-    untold: Mutex<HashMap<u64, i32>>,
+    untold: Mutex<Untold>,
 }
 
 impl FileStates {
@@ -59,22 +58,12 @@ impl FileStates {
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn untold(&self) -> MutexGuard<'_, HashMap<u64, i32>> {
+    fn untold(&self) -> MutexGuard<'_, Untold> {
         self.untold.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether something went wrong with a closed file that nobody was told of.
-    pub(crate) fn has_untold(&self, node: u64) -> bool {
-        self.untold().contains_key(&node)
-    }
-
-    /// The kernel has forgotten a file; another may get its number.
-    pub(crate) fn forget(&self, node: u64) {
-        self.untold().remove(&node);
-    }
-
-    /// The state of a file that is being opened.
-    pub(crate) fn of(self: &Arc<Self>, node: u64, inode: u64) -> Arc<FileState> {
+    /// The state of a file that is being opened as `fd`.
+    pub(crate) fn of(self: &Arc<Self>, (node, inode): (u64, u64), fd: &OwnedFd) -> Arc<FileState> {
         let mut states = self.lock();
         if let Some(state) = states.get(&node).and_then(Weak::upgrade) {
             return state;
@@ -86,7 +75,7 @@ impl FileStates {
             extents: Mutex::new(Extents::new(inode, self.layout)),
             ranges: Mutex::default(),
             for_write_out: OnceLock::new(),
-            errors: Mutex::new(WriteErrors::of(self.untold().remove(&node))),
+            errors: Mutex::new(WriteErrors::of(self.untold().take(fd))),
             appends: Appends::default(),
             freshness: Mutex::new(Freshness::new(stamp)),
             home: Arc::clone(self),
@@ -124,10 +113,8 @@ impl Drop for FileState {
             stamp.into_iter().for_each(|stamp| self.home.closed().remember(self.node, stamp));
             self.home.gate.done_with(self.node);
         }
-        if let Some(errno) = untold
-            && !self.is_removed()
-        {
-            self.home.untold().insert(self.node, errno);
+        if let (Some(errno), Some(Some(fd))) = (untold, self.for_write_out.get()) {
+            self.home.untold().keep(fd, errno);
         }
     }
 }
@@ -178,17 +165,6 @@ impl FileState {
 
     fn last_user(&self) -> MutexGuard<'_, (u32, User)> {
         self.last_user.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether nobody can open it any more: another file may have its number by now.
-    fn is_removed(&self) -> bool {
-        let fd = self.for_write_out.get().and_then(Option::as_ref);
-        fd.is_some_and(|fd| fstat(fd).is_ok_and(|stat| stat.st_nlink == 0))
-    }
-
-    /// Write-out failed.
-    pub(crate) fn failed(&self, error: &io::Error) {
-        self.errors().add(error.raw_os_error().unwrap_or(libc::EIO));
     }
 
     fn errors(&self) -> MutexGuard<'_, WriteErrors> {
@@ -244,6 +220,13 @@ impl OpenFile {
         // It may outlive the last writer: whoever runs the file then is not to find it busy.
         let open = || proc_fd.reopen(&self.fd, OFlags::RDONLY).ok();
         self.state.for_write_out.get_or_init(open).as_ref().unwrap_or(&self.fd)
+    }
+
+    /// Write-out failed.
+    pub(crate) fn failed(&self, proc_fd: &ProcFd, error: &io::Error) {
+        // When it is closed, this says which file it was.
+        self.for_write_out(proc_fd);
+        self.state.errors().add(error.raw_os_error().unwrap_or(libc::EIO));
     }
 
     /// An error was told by this descriptor: the one for write-out need not tell it again.

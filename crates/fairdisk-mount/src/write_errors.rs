@@ -1,7 +1,14 @@
 //! Errors of write-back, as Linux tells them: each once to everybody who had the file open when it
 //! happened, and if nobody has heard of it, to whoever opens the file next.
 
+use crate::nodes::Mark;
+use rustix::fd::OwnedFd;
+use rustix::fs::fstat;
+use std::collections::VecDeque;
 use std::io;
+
+/// Errors of so many closed files are kept.
+const UNTOLD_MAX: usize = 1024;
 
 /// What went wrong with one file.
 #[derive(Debug, Default)]
@@ -72,9 +79,41 @@ impl WriteErrors {
     }
 }
 
+/// Errors of closed files that nobody was told of, the oldest first. The kernel may forget such a
+/// file meanwhile, and come back to it; or another gets its number, whom they are not told.
+#[derive(Debug, Default)]
+pub(crate) struct Untold(VecDeque<(Mark, i32)>);
+
+impl Untold {
+    /// A file is closed with one; nobody can open it later if it is removed.
+    pub(crate) fn keep(&mut self, file: &OwnedFd, errno: i32) {
+        let Some(mark) = mark(file) else { return };
+        if self.0.len() >= UNTOLD_MAX {
+            self.0.pop_front();
+        }
+        self.0.push_back((mark, errno));
+    }
+
+    /// That of a file that is opened.
+    pub(crate) fn take(&mut self, file: &OwnedFd) -> Option<i32> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let mark = mark(file)?;
+        let at = self.0.iter().position(|(kept, _)| *kept == mark)?;
+        self.0.remove(at).map(|(_, errno)| errno)
+    }
+}
+
+fn mark(file: &OwnedFd) -> Option<Mark> {
+    let stat = fstat(file).ok().filter(|stat| stat.st_nlink > 0)?;
+    Some(Mark::of(file, &stat)).filter(Mark::is_sure)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
 
     fn errno(said: io::Result<()>) -> Option<i32> {
         said.err().and_then(|error| error.raw_os_error())
@@ -104,5 +143,22 @@ mod tests {
         assert_eq!(errors.untold(), Some(5));
         assert_eq!(errno(errors.tell(&mut one)), Some(5));
         assert_eq!((errno(errors.tell(&mut two)), errors.untold()), (Some(5), None));
+    }
+
+    #[test]
+    fn of_thousands_of_files_the_latest_are_kept_and_of_removed_ones_none() {
+        let place = tempfile::tempdir().unwrap();
+        let file = |name: &str| OwnedFd::from(File::create(place.path().join(name)).unwrap());
+        let (first, removed, last) = (file("first"), file("removed"), file("last"));
+        std::fs::remove_file(place.path().join("removed")).unwrap();
+        if mark(&first).is_none() {
+            return println!("skipped: a file system that keeps no time of birth");
+        }
+        let mut untold = Untold::default();
+        untold.keep(&first, 5);
+        untold.keep(&removed, 5);
+        (0..UNTOLD_MAX).for_each(|_| untold.keep(&last, 28));
+        assert_eq!(untold.0.len(), UNTOLD_MAX);
+        assert_eq!([&first, &removed, &last].map(|file| untold.take(file)), [None, None, Some(28)]);
     }
 }

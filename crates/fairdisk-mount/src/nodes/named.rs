@@ -20,7 +20,7 @@ pub(super) struct Named {
 
 /// What tells a file from others, as far as its file system says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     device: u64,
     inode: u64,
     /// When it was made, in nanoseconds; 0 where that is not kept.
@@ -29,13 +29,18 @@ pub(super) struct Mark {
 
 impl Mark {
     /// Of an open file.
-    pub(super) fn of(fd: impl AsFd, stat: &Stat) -> Self {
+    pub(crate) fn of(fd: impl AsFd, stat: &Stat) -> Self {
         let born = statx(fd, "", AtFlags::EMPTY_PATH, StatxFlags::BTIME).map_or(0, |all| {
             let known = StatxFlags::from_bits_retain(all.stx_mask).contains(StatxFlags::BTIME);
             let (seconds, nanos) = (all.stx_btime.tv_sec as u64, all.stx_btime.tv_nsec);
             if known { seconds.wrapping_mul(1_000_000_000) + u64::from(nanos) } else { 0 }
         });
         Self { device: stat.st_dev, inode: stat.st_ino, born }
+    }
+
+    /// Whether no other file has the same one later.
+    pub(crate) const fn is_sure(&self) -> bool {
+        self.born != 0
     }
 
     /// Tells files apart that have the same inode number one after the other.

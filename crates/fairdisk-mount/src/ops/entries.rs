@@ -25,11 +25,7 @@ impl Tree {
 
     /// The kernel knows a file `count` times less; closing what is the answer may take a while.
     pub(crate) fn forget(&self, node: u64, count: u64) -> Vec<Arc<OwnedFd>> {
-        let last = self.nodes.forget(node, count);
-        if self.states.has_untold(node) && !self.nodes.knows(node) {
-            self.states.forget(node);
-        }
-        last
+        self.nodes.forget(node, count)
     }
 
     /// Makes a file that is not a directory.

@@ -68,7 +68,7 @@ impl Tree {
         // The kernel above reads ahead, and its read-ahead passes the gate; that of the file
         // system below would not.
         let _ = fadvise(&fd, 0, None, Advice::Random);
-        let state = self.states.of(node, inode);
+        let state = self.states.of((node, inode), &fd);
         state.opened_by(thread, user);
         let fresh = fstat(&fd).is_ok_and(|stat| !state.freshness().look(Stamp::of(&stat)));
         let number = self.files.insert(Arc::new(OpenFile::new(state, fd, access)));

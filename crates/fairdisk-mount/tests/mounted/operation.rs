@@ -223,6 +223,26 @@ fn a_lost_write_is_told_once_to_all_who_were_there_or_to_whoever_comes_next() {
     unmount(&mut mounted);
 }
 
+/// Nor is it lost when the kernel has forgotten the file meanwhile.
+#[test]
+fn a_lost_write_is_told_to_whoever_comes_next_by_another_name() {
+    let Some((place, gate, mut mounted)) = closed() else { return };
+    let [path, other] = ["file", "other"].map(|name| mounted.mountpoint().join(name));
+    fs::write(&path, "lost").unwrap();
+    until("it is being written out", || gate.waiting() == 1);
+    gate.fail_one();
+    let known = mounted.counts().nodes;
+    // The kernel takes this for the last name.
+    fs::hard_link(place.path().join("source/file"), place.path().join("source/other")).unwrap();
+    fs::remove_file(&path).unwrap();
+    until("it is forgotten", || mounted.counts().nodes < known);
+    let next = File::open(&other).unwrap();
+    let io = Some(rustix::io::Errno::IO.raw_os_error());
+    assert_eq!((gate.sync(&next), gate.sync(&next)), (io, None));
+    drop(next);
+    unmount(&mut mounted);
+}
+
 /// With the disk standing still, more requests than there are threads are all taken.
 #[test]
 fn a_disk_that_stands_still_stops_nobody_from_asking() {
