@@ -3,8 +3,8 @@
 use rustix::fd::{AsRawFd, BorrowedFd};
 
 /// Gives this thread, and those that it starts, descriptors of their own: `kept` alone, under the
-/// number it has. Whether that worked; kernels before 5.9 cannot do it, and the thread shares all
-/// with the others as before.
+/// number it has. Whether they are its own now, even if others than `kept` are left; kernels before
+/// 5.9 cannot do it, and the thread shares all with the others as before.
 ///
 /// # Safety
 /// This thread, and those that it starts, use no other descriptor from now on, and drop none.
@@ -15,5 +15,9 @@ pub(crate) unsafe fn keep_only(kept: BorrowedFd<'_>) -> bool {
         unsafe { libc::syscall(libc::SYS_close_range, first, last, how) == 0 }
     };
     let apart = close(kept + 1, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE);
-    apart && (kept == 0 || close(0, kept - 1, 0))
+    if apart && kept > 0 {
+        // Nobody could be told if it failed: the log is a descriptor, too.
+        close(0, kept - 1, 0);
+    }
+    apart
 }
