@@ -8,14 +8,20 @@ use std::sync::atomic::AtomicBool;
 
 const FSYNC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/fsync.toml");
 
-/// Writes made durable in 20 s under each of 2.6.25, 2.6.27, 2.6.30, 2.6.32, 2.6.33 and deadline.
-fn durable_writes(sets: &[&str]) -> Vec<f64> {
-    let overrides = sets.iter().map(|set| Override::parse(set).expect("well formed")).collect();
-    let options = Options { overrides, ..Options::default() };
+/// I/Os of the readers and of the writer under each scheduler.
+fn ios(row: &str, options: Options) -> Vec<[f64; 2]> {
+    let options = Options { rows: vec![row.to_owned()], ..options };
     let plan = Plan::experiment(FSYNC, &options).unwrap_or_else(|error| panic!("{error}"));
     let ensembles = run_plan(&plan, &|_, _| {}, &AtomicBool::new(false)).expect("it fits the disk");
     let rows = Outcome::new(&plan, Shell::Lab, &ensembles).rows;
-    let writes: Vec<f64> = rows.iter().map(|row| row.tasks[1].ios).collect();
+    rows.iter().map(|row| [row.tasks[0].ios, row.tasks[1].ios]).collect()
+}
+
+/// Writes made durable in 20 s under each of 2.6.25, 2.6.27, 2.6.30, 2.6.32, 2.6.33 and deadline.
+fn durable_writes(sets: &[&str]) -> Vec<f64> {
+    let overrides = sets.iter().map(|set| Override::parse(set).expect("well formed")).collect();
+    let writes = ios("readers", Options { overrides, ..Options::default() });
+    let writes: Vec<f64> = writes.iter().map(|[_, writer]| *writer).collect();
     println!("{sets:?}: {writes:.1?}");
     writes
 }
@@ -37,6 +43,16 @@ fn what_fsync_waits_for_does_not_depend_on_how_dirty_pages_wait() {
     let (behind, back) =
         (durable_writes(&[]), durable_writes(&["host.write_back.limit_percent=20"]));
     assert_eq!(behind, back, "all that is dirty is what fsync writes");
+}
+
+/// What no flush finds dirty is nobody's to wait for, and with D5 the flusher's, in the root group.
+#[test]
+fn who_flushes_some_day_writes_as_who_never_does() {
+    let run = |row| {
+        let schedulers = ["two-layer-cfq", "cfq-2.6.33"].map(str::to_owned).to_vec();
+        ios(row, Options { schedulers, ..Options::default() })
+    };
+    assert_eq!(run("some day"), run("never"));
 }
 
 /// Before 2.6.30 the data, too, waits for a moment without any read in flight.

@@ -5,7 +5,7 @@ use super::paging::Paging;
 use super::tally::TaskReport;
 use super::{Event, Machine};
 use crate::host::{FileSpec, Mapping, ReadAhead, Throttle, Touch};
-use crate::workload::{Durable, FileIo, FlushEvery, Next, Stream, TaskSpec, Think};
+use crate::workload::{Durable, FileIo, Next, Stream, TaskSpec, Think};
 use fairdisk_core::{
     Elevator, GroupId, Instant, IoPrio, Op, Prng, Request, SECTOR_BYTES, Sectors, Span,
 };
@@ -101,8 +101,6 @@ pub(super) struct Task {
     pub(super) refill_at: u32,
     buffered: bool,
     pub(super) write_through: bool,
-    /// Whether it makes its writes durable now and then.
-    pub(super) flushes: bool,
     nowhere: bool,
     think: Option<Think>,
     ramp: Span,
@@ -160,7 +158,6 @@ impl Task {
             refill_at: spec.refill_at,
             buffered: spec.buffered || spec.mapped.is_some(),
             write_through: spec.write_through,
-            flushes: spec.stream.flush != FlushEvery::default(),
             nowhere: spec.nowhere,
             think: spec.think,
             ramp: spec.ramp,

@@ -2,7 +2,7 @@
 
 use super::integrity::Mark;
 use super::io::{Io, IoKind};
-use super::task::{Call, PAGE_BYTES, PAGE_SECTORS, Pending, Step};
+use super::task::{Call, PAGE_BYTES, PAGE_SECTORS, Pending, Step, Task};
 use super::{Event, Machine};
 use crate::host::Mapped;
 use crate::workload::FileIo;
@@ -114,13 +114,13 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// Write-behind of a task that flushes goes as what its flush waits for.
     fn bio(&mut self, index: u32, io: u32, op: Op, start: Lba, sectors: Sectors) -> Bio {
         let task = &self.tasks[index as usize];
         let integrity = self.config.integrity_writes;
         let is_behind = matches!(self.ios.get(io).kind, IoKind::WriteBehind { .. });
+        let by_flush = is_behind && self.is_flushed_soon(task);
         let mark = match () {
-            () if is_behind && task.flushes => integrity.data(),
+            () if by_flush => integrity.data(),
             () if is_behind => Mark::ASYNC,
             () if op == Op::Write && task.write_through => {
                 let Mark { sync, flags } = integrity.data();
@@ -128,7 +128,7 @@ impl<E: Elevator> Machine<E> {
             }
             () => Mark::SYNC,
         };
-        let flusher = is_behind && !task.flushes && self.config.async_of_submitter;
+        let flusher = is_behind && !by_flush && self.config.async_of_submitter;
         let own = TaskId(index);
         Bio {
             id: self.ios.add_part(io),
@@ -141,6 +141,15 @@ impl<E: Elevator> Machine<E> {
             flags: mark.flags,
             ioprio: if flusher { IoPrio::UNSET } else { task.ioprio },
         }
+    }
+
+    /// Whether what the task writes would still be dirty when its flush comes, which would send it.
+    fn is_flushed_soon(&self, task: &Task) -> bool {
+        let stream = &self.tasks[task.stream_of as usize].stream;
+        let writes = stream.writes_before_flush();
+        writes.is_some_and(|writes| {
+            writes.saturating_mul(task.current.bytes) < self.config.write_behind_bytes
+        })
     }
 
     pub(super) fn read_metadata(

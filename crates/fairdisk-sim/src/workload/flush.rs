@@ -59,4 +59,14 @@ impl Flushes {
         self.behind &= durable.is_none();
         durable
     }
+
+    /// How many writes come before the flush that makes what was issued last durable.
+    pub(super) fn ahead(&self) -> Option<u64> {
+        let FlushEvery { fsync, fdatasync } = self.every;
+        let ahead = |every: NonZeroU32| {
+            let every = u64::from(every.get());
+            self.writes.next_multiple_of(every) - self.writes
+        };
+        [fsync, fdatasync].into_iter().flatten().map(ahead).min()
+    }
 }

@@ -223,6 +223,11 @@ impl Stream {
         }
     }
 
+    /// How many writes come before the flush that makes what was given last durable, if one will.
+    pub(crate) fn writes_before_flush(&self) -> Option<u64> {
+        self.flushes.ahead()
+    }
+
     fn is_over(&self, now: Instant) -> bool {
         let limits = &self.spec.limits;
         self.is_done
