@@ -106,3 +106,26 @@ fn emptying_a_cache_is_work_for_whoever_filled_it() {
         assert!(writer > 0.3 && reader > 0.3, "{name}: {writer} and {reader}");
     }
 }
+
+/// Two groups write neighbouring blocks: the disk gathers them as if they were of one.
+#[test]
+fn whose_writes_are_in_a_cache_does_not_change_what_the_disk_does() {
+    let run = |name: &str, others_from: u64| {
+        let (_, mut device) = all_kinds().into_iter().find(|(kind, _)| *kind == name).unwrap();
+        let (mut prng, mut start, mut writes) = (Prng::new(10), 0, 0);
+        let stretches = |number: u64| {
+            start = if number.is_multiple_of(8) { prng.below(10_000) * 800 } else { start + 8 };
+            writes += 1;
+            let group = if number % 8 < others_from { ONE } else { OTHER };
+            (group, Op::Write, start, 8)
+        };
+        let end = keep_busy(&mut device, 1, Span::from_s(4), stretches);
+        ((end, writes), parts(&device, end))
+    };
+    for name in ["hdd, write cache", "hdd, write cache fifo"] {
+        let (alone, together) = (run(name, 8), run(name, 4));
+        assert_eq!(alone.0, together.0, "{name}");
+        let [one, other] = together.1;
+        assert!((one + other - alone.1[0]).abs() < 1e-9, "{name}: {one} + {other}, {alone:?}");
+    }
+}

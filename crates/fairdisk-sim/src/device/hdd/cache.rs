@@ -175,16 +175,18 @@ impl WriteCache {
     }
 
     /// Makes one write of neighbours whose data is there. No more than a rotation at a time, so
-    /// that a stream does not keep the arm, or what waits for the stream's oldest write; and each
-    /// of one group, whose work it is.
+    /// that a stream does not keep the arm, or what waits for the stream's oldest write. A disk
+    /// knows no groups: what several wrote is the work of who wrote the larger part of it.
     pub(super) fn gather(&mut self, now: u64) {
         let longest = self.rotation_ns;
         self.waiting.dedup_by(|next, run| {
             let joins = run.end == next.start
                 && run.ready.max(next.ready) <= now
-                && run.group == next.group
                 && next.extent.to - run.extent.from <= longest;
             if joins {
+                if next.sectors() > run.sectors() {
+                    run.group = next.group;
+                }
                 run.end = next.end;
                 run.extent = Extent { to: next.extent.to, last: next.extent.last, ..run.extent };
                 run.number = run.number.min(next.number);
