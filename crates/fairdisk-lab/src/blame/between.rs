@@ -37,7 +37,7 @@ impl<'a> Between<'a> {
     ) -> Result<Self, CatalogError> {
         let [good, bad] = [FactorSet::EMPTY, FactorSet::first(difference.factors.len())]
             .map(|end| difference.settings(end).unwrap_or_default());
-        let options = Options { schedulers: vec![difference.good.clone()], ..options };
+        let options = Options { schedulers: vec![difference.good.scheduler.clone()], ..options };
         // Bad input before any run.
         planner(&with(&options, bad))?;
         let plan = planner(&with(&options, good))?;
@@ -47,10 +47,9 @@ impl<'a> Between<'a> {
         demand_one("arm", &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>())?;
         let rows: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
         demand_one("row", &rows)?;
-        let given = |key: &str| options.overrides.iter().any(|change| change.key() == key);
         let of_row = plan.rows[0].changes.iter().filter(|change| change.scope() == "scheduler");
-        let of_row: Vec<Override> = of_row.filter(|it| !given(&it.key())).cloned().collect();
-        difference.change_all(&of_row)?;
+        let of_row: Vec<Override> = of_row.cloned().collect();
+        difference = difference.under_load(&of_row)?;
         difference.complete(|key| {
             let common = options.overrides.iter().find(|change| change.key() == key);
             common.map_or_else(|| plan.usual(key), |change| Some(change.value().clone()))

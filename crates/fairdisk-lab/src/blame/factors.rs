@@ -5,9 +5,9 @@ use crate::catalog::error::CatalogError;
 use crate::catalog::library::{Document, Kind, find};
 use crate::catalog::overrides::{Override, read};
 use crate::catalog::revision::{Revision, flatten};
+use crate::catalog::schedulers::take;
 use fairdisk_sched::cfq::switches::{SWITCHES, Switch};
 use std::collections::BTreeMap;
-use std::slice::from_ref;
 use toml::{Table, Value};
 
 /// One change: a key with a good and a bad value.
@@ -38,10 +38,12 @@ impl Factor {
 /// What differs between a good and a bad state.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// The name of the good scheduler.
-    pub good: String,
-    /// The name of the bad scheduler.
-    pub bad: String,
+    /// The good side.
+    pub good: Side,
+    /// The bad side.
+    pub bad: Side,
+    /// Changes made to both.
+    common: Vec<Override>,
     /// The changes in the order in which they were made.
     pub factors: Vec<Factor>,
     /// The good scheduler's file, flattened and with its overrides.
@@ -89,7 +91,25 @@ impl Difference {
     /// # Errors
     /// A scheduler that does not exist, other families, a malformed change, or nothing differs.
     pub fn between(good: &Side, bad: &Side, common: &[Override]) -> Result<Self, CatalogError> {
-        let [good_file, bad_file] = [flat(good, common)?, flat(bad, common)?];
+        Self::under(good, bad, common, &[])
+    }
+
+    /// The same under a load that changes this of its own accord, for schedulers that can have it.
+    /// `common` changes and those of a side count after that.
+    ///
+    /// # Errors
+    /// As [`between`](Self::between).
+    pub(super) fn under_load(&self, changes: &[Override]) -> Result<Self, CatalogError> {
+        Self::under(&self.good, &self.bad, &self.common, changes)
+    }
+
+    fn under(
+        good: &Side,
+        bad: &Side,
+        common: &[Override],
+        load: &[Override],
+    ) -> Result<Self, CatalogError> {
+        let [good_file, bad_file] = [flat(good, common, load)?, flat(bad, common, load)?];
         let tables = [table(&good_file)?, table(&bad_file)?];
         demand_family(good, bad, &tables)?;
         let [from, to] = tables.map(|table| keys(&table));
@@ -132,32 +152,16 @@ impl Difference {
                 &format!("differ by {found} changes; allowed: 1 to {FACTORS_MAX}"),
             ));
         }
-        let names = [good, bad].map(|side| side.scheduler.clone());
-        let [good, bad] = names;
-        Ok(Self { good, bad, factors, document: good_file, needs, settings })
-    }
-
-    /// Makes these changes in all mixtures, those that such schedulers can have; what differs
-    /// between the two sides stays as it is.
-    ///
-    /// # Errors
-    /// A value that cannot be.
-    pub(super) fn change_all(&mut self, changes: &[Override]) -> Result<(), CatalogError> {
-        for change in changes {
-            if self.factors.iter().any(|factor| factor.key == change.key()) {
-                continue;
-            }
-            let changed = read(&self.document, &["scheduler"], from_ref(change), |document| {
-                Revision::parse(document).map(|_| document.clone())
-            });
-            match changed {
-                Ok(document) => self.document = document,
-                Err(error) if error.is_about_a_name() => {}
-                Err(error) => return Err(error),
-            }
-        }
-        self.needs = needs(&self.factors, &keys(&table(&self.document)?));
-        Ok(())
+        let [good, bad] = [good, bad].map(Side::clone);
+        Ok(Self {
+            good,
+            bad,
+            common: common.to_vec(),
+            factors,
+            document: good_file,
+            needs,
+            settings,
+        })
     }
 
     /// Asks `usual` for the value of each change around the scheduler that one side makes alone:
@@ -222,10 +226,16 @@ impl Difference {
     }
 }
 
-/// A scheduler's file with everything it inherits, and its changes.
-fn flat(side: &Side, common: &[Override]) -> Result<Document, CatalogError> {
+/// A scheduler's file with everything it inherits, and its changes: first those that the load makes
+/// and it can have.
+fn flat(side: &Side, common: &[Override], load: &[Override]) -> Result<Document, CatalogError> {
     let document = flatten(find(Kind::Revision, &side.scheduler)?)?;
-    let overrides: Vec<Override> = common.iter().chain(&side.overrides).cloned().collect();
+    let mut overrides = Vec::new();
+    let refused = take(&side.scheduler, &mut overrides, load);
+    if let Some(error) = refused.into_iter().flatten().find(|it| !it.is_about_a_name()) {
+        return Err(error);
+    }
+    overrides.extend(common.iter().chain(&side.overrides).cloned());
     // What is wrong with the file is said before anything is mixed.
     read(&document, &["scheduler"], &overrides, |document| {
         Revision::parse(document).map(|_| document.clone())
@@ -417,6 +427,31 @@ mod tests {
         assert_eq!(keys, ["device.depth", "host.hz"]);
         assert_eq!(found.settings(FactorSet::EMPTY), Some(vec![good.overrides[0].clone()]));
         assert_eq!(found.settings(FactorSet::first(2)).map(|settings| settings.len()), Some(2));
+    }
+
+    #[test]
+    fn what_the_load_changes_is_no_difference_unless_a_side_says_otherwise() {
+        let load = |sets: &[&str]| {
+            sets.iter().map(|set| Override::parse(set).expect("well formed")).collect::<Vec<_>>()
+        };
+        let [old, new] = ["cfq-2.6.32", "cfq-2.6.33"];
+        let key = "scheduler.switches.slice_scaling";
+        let has = |bad: &[&str], common: &[&str]| {
+            let found = Difference::between(&side(old, &[]), &side(new, bad), &load(common));
+            let found = found.expect("they differ").under_load(&load(&[
+                &format!("{key}=false"),
+                "scheduler.fair.turn_ms=1",
+                "scheduler.mclock.horizon_ms=1",
+            ]));
+            found.expect("they still differ").factors.iter().any(|factor| factor.key == key)
+        };
+        assert!(!has(&[], &[]), "both have what the load says");
+        assert!(has(&[&format!("{key}=true")], &[]), "one side has its own");
+        assert!(!has(&[], &[&format!("{key}=true")]), "the caller says what both have");
+        let same = Difference::between(&cfq(&[]), &cfq(&["scheduler.cfq.quantum=9"]), &[]);
+        let refused = same.expect("they differ").under_load(&load(&["scheduler.cfq.quantum=many"]));
+        let refused = refused.expect_err("no number").to_string();
+        assert!(refused.contains("scheduler.cfq.quantum=many"), "{refused}");
     }
 
     #[test]

@@ -67,6 +67,9 @@ fn what_a_row_changes_is_changed_in_all_mixtures() {
         ("volume.cached=true", &[]),
         ("cfq.slice_idle_ms=0", &[]),
         ("cfq.slice_idle_ms=0", &["scheduler.cfq.slice_idle_ms=4"]),
+        // In this the ends differ.
+        ("switches.slice_scaling=false", &[]),
+        ("switches.slice_scaling=false", &["scheduler.switches.slice_scaling=true"]),
     ] {
         let path = file(&format!("set = [\"{set}\"]"));
         let [run, measured] = ios(&path, "changed", more);
