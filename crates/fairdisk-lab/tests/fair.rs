@@ -99,6 +99,18 @@ fn writers_pay_for_a_cache_that_takes_long_to_be_emptied() {
     }
 }
 
+/// The disk empties its cache while it is kept for whoever wrote.
+#[test]
+fn writers_pay_for_what_the_disk_does_while_it_is_kept_for_them() {
+    for device in ["wd2500js", "hdd-7200-2007"] {
+        let row = "writes with pauses";
+        let result = run_in("hidden-writes.toml", device, "fair", row, Options::default());
+        let shares = shares(&result.expect("it runs"));
+        println!("{device}, {row}: {shares:.1?}");
+        assert!((shares[0] - 50.0).abs() <= 3.0, "{device}, {row}: {shares:.1?}");
+    }
+}
+
 /// A small write between them does not make what the others wrote the readers'.
 #[test]
 fn who_has_most_to_be_done_pays_whoever_wrote_last() {

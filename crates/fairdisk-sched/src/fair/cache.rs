@@ -5,7 +5,7 @@
 //! excess of that, all of them together, is the writer's, as far as its writes were too fast to be
 //! done. Of several groups that wrote it is the one that has most to be done. A read that takes
 //! much longer than any is said to take shows that the device is not done yet, however long ago
-//! that was.
+//! that was. While the device has nothing else to do it does what is left.
 
 use super::NIL;
 use super::group::Group;
@@ -28,8 +28,8 @@ pub(super) struct Service {
     pub(super) is_overlong_read: bool,
 }
 
-/// What a writer is charged for the reads after its write, together: before the last of them, and
-/// with it.
+/// What a writer is charged for what the device did after its write, together: before the last of
+/// that, and with it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Late {
     /// The queue, or `NIL` if that is gone.
@@ -116,6 +116,16 @@ impl Cache {
         let after = self.late(groups);
         let late = Late { writer: self.writer, group: self.group, before, after };
         (before != after).then_some(late)
+    }
+
+    /// Nothing was at the device for so long: it did what it had acknowledged, as long as there may
+    /// have been some.
+    pub(super) fn rested(&mut self, gap: Span, groups: &mut [Group]) -> Option<Late> {
+        let (before, late) = (Span::ZERO, self.late(groups));
+        let traces = &mut groups.get_mut(self.group as usize)?.traces;
+        let after = gap.min(traces.hidden - late);
+        traces.hidden = traces.hidden - after;
+        (after > before).then_some(Late { writer: self.writer, group: self.group, before, after })
     }
 
     /// The queue that pays, or `NIL`.

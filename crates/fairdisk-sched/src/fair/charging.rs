@@ -7,6 +7,7 @@
 //! its model; if a task has it to itself, by the time that passes. Flushes, which no model knows,
 //! are charged what the device was busy with them.
 
+use super::cache::Late;
 use super::floor::DEBT_MOST;
 use super::requests::Rq;
 use super::{Fair, NIL};
@@ -16,11 +17,12 @@ impl Fair {
     /// Charges a request that is on its way to the device.
     #[inline]
     pub(super) fn charge_dispatched(&mut self, now: Instant, at: u32) {
+        if self.in_flight == 1 {
+            self.charge_gap(now, at);
+            self.busy_since = now;
+        }
         if self.device.is_serial() {
             return;
-        }
-        if self.in_flight == 1 {
-            self.busy_since = now;
         }
         let (queue, cost) = (self.requests[at].queue, self.cost_of(at));
         self.device.reach(self.requests[at].end);
@@ -36,6 +38,34 @@ impl Fair {
         self.charge(queue, Span::ZERO, time);
         let rq = self.requests[at];
         self.forgive_floor(&rq);
+    }
+
+    /// Nothing was at the device until this request. If somebody went without meanwhile, as the
+    /// device was kept for another, whoever had it work in that time pays for it.
+    fn charge_gap(&mut self, now: Instant, at: u32) {
+        if !self.empties_cache() {
+            return;
+        }
+        let late = self.cache.rested(now.since(self.busy_since), &mut self.groups);
+        let went_without = self.queued > 0 || self.requests[at].arrived < now;
+        if let Some(late) = late.filter(|_| went_without) {
+            self.charge_late(late);
+        }
+    }
+
+    /// Whether the device may be busy with writes after it acknowledged them, and what it takes for
+    /// what comes then can be measured.
+    fn empties_cache(&self) -> bool {
+        self.device.rotational && self.device.is_measured()
+    }
+
+    /// Charges a writer what the device did for it after its write.
+    fn charge_late(&mut self, Late { writer, group, before, after }: Late) {
+        let (less, more) = (before - after, after - before);
+        match writer {
+            NIL => self.charge_group(group, less, more),
+            writer => self.charge(writer, less, more),
+        }
     }
 
     /// What the request is charged if it is the next at the device.
@@ -70,15 +100,11 @@ impl Fair {
         let queue = &self.queues[rq.queue];
         let served = self.device.served(rq, service);
         let mut own = service;
-        if self.device.rotational
+        if self.empties_cache()
             && let Some(late) = self.cache.whose(now, (rq, queue), served, &mut self.groups)
         {
-            let (less, more) = (late.before - late.after, late.after - late.before);
-            match late.writer {
-                NIL => self.charge_group(late.group, less, more),
-                writer => self.charge(writer, less, more),
-            }
-            own = own + less - more;
+            self.charge_late(late);
+            own = own + late.before - late.after;
         }
         self.charge(rq.queue, rq.charged, own);
         self.forgive_floor(rq);

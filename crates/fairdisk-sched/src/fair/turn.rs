@@ -148,6 +148,10 @@ impl Fair {
         {
             let group = turn.group;
             self.charge_group(group, Span::ZERO, now.since(since));
+            if self.in_flight == 0 {
+                // It is paid for, whatever the disk did meanwhile.
+                self.busy_since = now;
+            }
         }
     }
 
