@@ -4,9 +4,11 @@
 //! order. Where they are to be appended they may be so only in the order of the offsets that the
 //! kernel gave them: one at a time, and a piece that is still ahead of the end waits for those
 //! before it. If they do not come, because somebody has shortened the file below, it goes all the
-//! same.
+//! same. After one that has failed none goes: there is no later data behind a gap.
 
+use crate::clock;
 use crate::open_file::OpenFile;
+use fairdisk_core::{Instant, Span};
 use rustix::fs::fstat;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,8 +19,26 @@ use std::time::Duration;
 /// It has been taken from the kernel already, or there is none.
 const MISSING_AFTER: Duration = Duration::from_secs(1);
 
-/// What is done when it is the turn of an append. Hears whether the thread may wait for the disk.
-pub(crate) type Turn = Box<dyn FnOnce(bool) + Send>;
+/// So long after one has failed those behind it may come. The next write comes when all of them are
+/// answered, and begins before them, unless others have appended below.
+const BEHIND_GAP: Span = Span::from_s(1);
+
+/// What becomes of an append.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It is its turn.
+    Goes {
+        /// Whether the thread may wait for the disk.
+        may_wait: bool,
+    },
+    /// One before it has failed, so it does.
+    Fails {
+        /// With this.
+        errno: i32,
+    },
+}
+
+type Parked = Box<dyn FnOnce(Turn) + Send>;
 
 /// The appends of one file.
 #[derive(Default)]
@@ -32,7 +52,7 @@ pub(crate) struct Appends {
 #[derive(Default)]
 struct Order {
     /// By the kernel's offset, and in the order in which they came.
-    parked: BTreeMap<(u64, u64), Turn>,
+    parked: BTreeMap<(u64, u64), Parked>,
     under_way: bool,
     /// A thread has them go, one after the other.
     has_usher: bool,
@@ -40,8 +60,18 @@ struct Order {
     has_waiter: bool,
     /// Those before the parked ones do not come.
     incomplete: bool,
+    /// One has failed.
+    gap: Option<Gap>,
     /// How many have gone or come.
     events: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    /// Where it would have ended.
+    end: u64,
+    errno: i32,
+    until: Instant,
 }
 
 impl std::fmt::Debug for Appends {
@@ -53,30 +83,33 @@ impl std::fmt::Debug for Appends {
 
 impl Order {
     /// Another one came.
-    fn park(&mut self, offset: u64, turn: Turn) {
+    fn park(&mut self, offset: u64, parked: Parked) {
         self.events += 1;
-        self.parked.insert((offset, self.events), turn);
+        self.parked.insert((offset, self.events), parked);
     }
 
-    /// The one that goes now, if the file ends at `end`.
-    fn next(&mut self, end: u64) -> Option<Turn> {
+    /// The next one if the file ends at `end`, and why it fails if it does.
+    fn next(&mut self, now: Instant, end: u64) -> Option<(Parked, Option<i32>)> {
         let first = self.parked.first_entry().filter(|_| !self.under_way)?;
         let offset = first.key().0;
-        if offset > end && !self.incomplete {
+        self.gap = self.gap.filter(|gap| now < gap.until && offset >= gap.end);
+        if offset > end && !self.incomplete && self.gap.is_none() {
             return None;
         }
-        let turn = first.remove();
+        let parked = first.remove();
         self.events += 1;
         self.under_way = true;
         self.incomplete &= !self.parked.is_empty();
-        Some(turn)
+        Some((parked, self.gap.map(|gap| gap.errno)))
     }
 
-    /// The one under way is done, or has failed: then there is no end that those after it could
-    /// wait for.
-    fn done(&mut self, failed: bool) {
+    /// The one under way, which was to end at `end`, is done, or has failed.
+    fn done(&mut self, now: Instant, end: u64, failed: Option<i32>) {
         self.under_way = false;
-        self.incomplete |= failed && !self.parked.is_empty();
+        if let Some(errno) = failed {
+            let end = self.gap.map_or(end, |gap| gap.end);
+            self.gap = Some(Gap { end, errno, until: now + BEHIND_GAP });
+        }
     }
 
     /// Whether none is left.
@@ -99,17 +132,17 @@ impl Appends {
 impl OpenFile {
     /// An append that the kernel takes to begin at `offset`: goes on when it is its turn, and calls
     /// `appended` when it is done. The calling thread may wait for the disk.
-    pub(crate) fn append_in_order(self: &Arc<Self>, offset: u64, turn: Turn) {
+    pub(crate) fn append_in_order(self: &Arc<Self>, offset: u64, parked: Parked) {
         let mut order = self.state.appends.lock();
-        order.park(offset, turn);
+        order.park(offset, parked);
         self.go_on(order, true);
     }
 
-    /// The append under way is done. The calling thread finishes what others asked for: it is not
-    /// to wait.
-    pub(crate) fn appended(self: &Arc<Self>, failed: bool) {
+    /// The append under way, which the kernel took to end at `end`, is done or has `failed`, be it
+    /// in part. The calling thread finishes what others asked for: it is not to wait.
+    pub(crate) fn appended(self: &Arc<Self>, end: u64, failed: Option<i32>) {
         let mut order = self.state.appends.lock();
-        order.done(failed);
+        order.done(clock::now(), end, failed);
         self.go_on(order, false);
     }
 
@@ -123,10 +156,10 @@ impl OpenFile {
         if order.parked.is_empty() || order.has_usher {
             return;
         }
-        while let Some(turn) = order.next(self.end()) {
+        while let Some((parked, fails)) = order.next(clock::now(), self.end()) {
             order.has_usher = true;
             drop(order);
-            turn(may_wait);
+            parked(fails.map_or(Turn::Goes { may_wait }, |errno| Turn::Fails { errno }));
             order = appends.lock();
             order.has_usher = false;
         }
@@ -199,9 +232,20 @@ mod tests {
 
         /// Who goes if the file ends at `end`.
         fn next(&mut self, end: u64) -> Option<u64> {
-            let turn = self.order.next(end)?;
-            turn(true);
-            self.told.recv().ok()
+            let (next, fails) = self.next_at(Instant::ZERO, end)?;
+            assert_eq!(fails, None);
+            Some(next)
+        }
+
+        /// And why it fails if it does.
+        fn next_at(&mut self, now: Instant, end: u64) -> Option<(u64, Option<i32>)> {
+            let (parked, fails) = self.order.next(now, end)?;
+            parked(Turn::Goes { may_wait: true });
+            Some((self.told.recv().ok()?, fails))
+        }
+
+        fn done(&mut self) {
+            self.order.done(Instant::ZERO, 0, None);
         }
     }
 
@@ -216,7 +260,7 @@ mod tests {
         assert_eq!(scene.next(5 << 20), Some(5));
         assert_eq!(scene.next(5 << 20), None, "one is under way");
         for (end, next) in [(6, Some(6)), (7, Some(7)), (8, None)] {
-            scene.order.done(false);
+            scene.done();
             assert_eq!(scene.next(end << 20), next);
         }
     }
@@ -228,22 +272,28 @@ mod tests {
         scene.park(6);
         for (end, next) in [((5 << 20) + 10, 5), ((6 << 20) + 20, 6)] {
             assert_eq!(scene.next(end), Some(next));
-            scene.order.done(false);
+            scene.done();
         }
     }
 
     #[test]
-    fn after_a_failure_the_rest_goes_in_order() {
+    fn after_a_failure_the_rest_fails_and_what_is_written_then_goes() {
         let mut scene = Scene::new();
+        let (early, late) = (Instant::ZERO + Span::from_ms(500), Instant::ZERO + Span::from_s(2));
         scene.park(5);
         assert_eq!(scene.next(5 << 20), Some(5));
-        scene.park(7);
+        scene.park(8);
+        scene.order.done(Instant::ZERO, 6 << 20, Some(28));
+        assert_eq!(scene.next_at(early, 5 << 20), Some((8, Some(28))));
+        scene.order.done(early, 9 << 20, Some(28));
         scene.park(6);
-        scene.order.done(true);
-        for (end, next) in [(5 << 20, 6), ((5 << 20) + 4096, 7)] {
-            assert_eq!(scene.next(end), Some(next));
-            scene.order.done(false);
-        }
+        assert_eq!(scene.next_at(early, 5 << 20), Some((6, Some(28))), "came later");
+        scene.order.done(early, 7 << 20, Some(28));
+        scene.park(5);
+        assert_eq!(scene.next_at(early, 5 << 20), Some((5, None)), "once more");
+        scene.order.done(early, 6 << 20, Some(28));
+        scene.park(7);
+        assert_eq!(scene.next_at(late, 7 << 20), Some((7, None)), "behind what others appended");
     }
 
     #[test]
@@ -255,7 +305,7 @@ mod tests {
         scene.order.incomplete = true;
         for (end, next) in [(0, 6), (1 << 20, 7)] {
             assert_eq!(scene.next(end), Some(next));
-            scene.order.done(false);
+            scene.done();
         }
         scene.park(9);
         assert_eq!(scene.next(2 << 20), None, "that was then");
@@ -278,18 +328,19 @@ mod tests {
         let inside = Arc::new(Mutex::new(()));
         for mib in [3, 2, 1] {
             let (again, tell, inside) = (Arc::clone(&file), tell.clone(), Arc::clone(&inside));
-            let turn = move |may_wait| {
+            let turn = move |turn| {
                 let _inside = inside.try_lock().expect("one inside another");
-                tell.send((mib, may_wait)).expect("the test listens");
-                again.appended(false);
+                tell.send((mib, turn)).expect("the test listens");
+                again.appended(0, None);
             };
             file.state.appends.lock().park(mib << 20, Box::new(turn));
         }
         drop(tell);
         file.state.appends.lock().incomplete = true;
         // The one before them is done.
-        file.appended(false);
-        assert_eq!(Vec::from_iter(told), [(1, false), (2, false), (3, false)]);
+        file.appended(0, None);
+        let expected = [1, 2, 3].map(|mib| (mib, Turn::Goes { may_wait: false }));
+        assert_eq!(Vec::from_iter(told), expected);
     }
 
     #[test]
@@ -300,7 +351,7 @@ mod tests {
             let (again, tell) = (Arc::clone(&file), tell.clone());
             let turn = move |_| {
                 tell.send(mib).expect("the test listens");
-                again.appended(false);
+                again.appended(0, None);
             };
             file.append_in_order(mib << 20, Box::new(turn));
         }

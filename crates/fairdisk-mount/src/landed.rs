@@ -25,6 +25,8 @@ pub(crate) struct Landed {
     pub(crate) end: u64,
     /// How much of it is ours: others may have appended something between two pieces.
     pub(crate) len: usize,
+    /// Why there is not more, if that is known.
+    pub(crate) errno: Option<i32>,
 }
 
 impl Landed {
@@ -66,7 +68,10 @@ impl OpenFile {
                 Ok((_, 0)) => break,
                 Ok((at, len)) => landed.add(at, len),
                 // What is written is written; the next write will meet the error.
-                Err(_) if landed.len > 0 => break,
+                Err(error) if landed.len > 0 => {
+                    landed.errno = error.raw_os_error();
+                    break;
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -94,6 +99,6 @@ mod tests {
         let mut landed = Landed::default();
         landed.add(100, 10);
         landed.add(150, 5);
-        assert_eq!(landed, Landed { start: 100, end: 155, len: 15 });
+        assert_eq!(landed, Landed { start: 100, end: 155, len: 15, errno: None });
     }
 }

@@ -15,6 +15,7 @@ mod block_device;
 mod buffers;
 mod caller;
 pub mod cgroups;
+mod clock;
 pub mod control;
 mod directory;
 mod dirty;

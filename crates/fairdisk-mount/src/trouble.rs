@@ -1,11 +1,11 @@
 //! What goes wrong below: told to whoever reads the log, and not more often than can be read.
 
+use crate::clock;
 use crate::sys::proc_fd::ProcFd;
 use fairdisk_core::{Instant, Span};
-use fairdisk_plane::{Clock as _, MonotonicClock};
 use rustix::fd::AsFd;
 use std::io;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// A line in so long at most.
 const PAUSE: Span = Span::from_s(1);
@@ -21,7 +21,6 @@ const NOT_OURS: [i32; 7] = [
     libc::ETXTBSY,
 ];
 
-static CLOCK: LazyLock<MonotonicClock> = LazyLock::new(MonotonicClock::start);
 static SAID: Seldom = Seldom::new();
 
 /// Lets something be said once a second at most.
@@ -35,7 +34,7 @@ impl Seldom {
 
     /// How often it was not said since the last time, if it may be said now.
     pub(crate) fn pass(&self) -> Option<u64> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pass(CLOCK.now())
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pass(clock::now())
     }
 }
 

@@ -77,6 +77,11 @@ impl Job for WriteJob {
 
     fn finish(self: Box<Self>, result: io::Result<()>) {
         let Self { tree, file, written, len, buffer, landed, reply } = *self;
+        let failed = match &result {
+            Ok(()) if landed.len == len => None,
+            Ok(()) => Some(landed.errno.unwrap_or(libc::EIO)),
+            Err(error) => Some(error.raw_os_error().unwrap_or(libc::EIO)),
+        };
         match result {
             Ok(()) => {
                 tree.correct(&file, &written, landed);
@@ -90,7 +95,7 @@ impl Job for WriteJob {
         tree.buffers.put(buffer);
         // Whoever waits for this one need not wait for others.
         if written.is_append_past_cache() {
-            file.appended(landed.len < len);
+            file.appended(written.offset + len as u64, failed);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! File data: every read, write and flush becomes a piece for the gate.
 
+use crate::appends::Turn;
 use crate::caller::User;
 use crate::dirty::{Chunk, Then};
-use crate::gate::Piece;
+use crate::gate::{Job as _, Piece};
 use crate::jobs::{FlushJob, Flushed, ReadJob, WriteJob, WriteOutJob};
 use crate::landed::{Landed, Target};
 use crate::open_file::OpenFile;
@@ -10,6 +11,7 @@ use crate::tree::Tree;
 use fairdisk_core::{Flags, Lba, Op, SECTOR_BYTES, Sectors};
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
 use rustix::io::ReadWriteFlags;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -112,12 +114,15 @@ impl Tree {
                 landed: Landed::default(),
                 reply,
             };
-            let submit =
-                move |may_wait| tree.gate.submit(Piece { may_wait, ..piece }, Box::new(job));
-            match written.is_append_past_cache() {
-                true => file.append_in_order(written.offset, Box::new(submit)),
-                false => submit(true),
+            let job = Box::new(job);
+            if !written.is_append_past_cache() {
+                return tree.gate.submit(piece, job);
             }
+            let turn = move |turn| match turn {
+                Turn::Goes { may_wait } => tree.gate.submit(Piece { may_wait, ..piece }, job),
+                Turn::Fails { errno } => job.finish(Err(io::Error::from_raw_os_error(errno))),
+            };
+            file.append_in_order(written.offset, Box::new(turn));
         }
     }
 

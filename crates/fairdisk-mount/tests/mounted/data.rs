@@ -1,6 +1,6 @@
 //! What is in files: every way to write it and to read it back.
 
-use crate::common::{How, SMALL_FILE, Tree, until};
+use crate::common::{How, SMALL_FILE, Tree, printed, until};
 use rustix::fs::{FallocateFlags, SeekFrom, copy_file_range, fallocate, seek};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::fs::{self, File, OpenOptions};
@@ -269,14 +269,10 @@ fn what_others_append_below_is_not_written_over() {
     }
 }
 
-/// The kernel sends it in pieces, all at once.
-#[test]
-fn a_long_append_past_the_cache_is_in_order() {
-    let Some(tree) = Tree::served(How { shuffled: true, ..How::default() }) else { return };
-    let said = tree.shell(
-        "command -v python3 > /dev/null || { echo no python; exit; }
-         python3 - <<'EOF'
-import ctypes, mmap, os, platform, struct
+/// Appends to a file in one asynchronous write past the cache, again and again, and prints how many
+/// bytes of each were written: of 8 MiB in different letters, but for a page.
+pub(crate) const LONG_APPENDS: &str = "
+import ctypes, mmap, os, platform, struct, sys
 SETUP, SUBMIT, EVENTS = (206, 209, 208) if platform.machine() == 'x86_64' else (0, 2, 4)
 LETTERS = b'ABCDEFGH'
 kernel = ctypes.CDLL(None, use_errno=True).syscall
@@ -287,23 +283,38 @@ data[:] = b''.join(bytes([letter]) * (1 << 20) for letter in LETTERS)
 # Not at the beginning of a page: then the first piece is shorter.
 BYTES = len(data) - 4096
 address = ctypes.addressof(ctypes.c_char.from_buffer(data)) + 512
-file = os.open('log', os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_DIRECT, 0o644)
+file = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_DIRECT, 0o644)
 WRITE = struct.pack('<QQHHIQQqQQ', 0, 0, 1, 0, file, address, BYTES, 0, 0, 0)
 control = ctypes.create_string_buffer(WRITE)
 pointers = (ctypes.c_void_p * 1)(ctypes.addressof(control))
 event = (ctypes.c_int64 * 4)()
-for count in range(10):
+for count in range(int(sys.argv[2])):
     assert kernel(SUBMIT, context, 1, pointers) == 1, ctypes.get_errno()
     assert kernel(EVENTS, context, 1, 1, event, None) == 1
-    assert event[2] == BYTES, event[2]
-read = open('log', 'rb').read()
-print('in order' if read == data[512:512 + BYTES] * 10 else read[::1 << 20])
-EOF",
-    );
-    match said.as_str() {
-        "no python" => println!("skipped: no python3"),
-        said => assert_eq!(said, "in order"),
-    }
+    print(event[2])
+";
+
+/// What [`LONG_APPENDS`] writes each time.
+pub(crate) fn long_append() -> Vec<u8> {
+    let letters = (b'A'..=b'H').flat_map(|letter| std::iter::repeat_n(letter, MIB));
+    letters.skip(512).take(8 * MIB - 4096).collect()
+}
+
+/// The kernel sends it in pieces, all at once.
+#[test]
+fn a_long_append_past_the_cache_is_in_order() {
+    let Some(tree) = Tree::served(How { shuffled: true, ..How::default() }) else { return };
+    let mut python = Command::new("python3");
+    let Ok(output) = python.args(["-c", LONG_APPENDS]).arg(tree.at("log")).arg("10").output()
+    else {
+        return println!("skipped: no python3");
+    };
+    let appended = long_append();
+    let said = printed("appends", &output);
+    assert_eq!(Vec::from_iter(said.lines()), vec![appended.len().to_string(); 10]);
+    let read = fs::read(tree.below("log")).unwrap();
+    let letters: Vec<u8> = read.iter().copied().step_by(MIB).collect();
+    assert!(read == appended.repeat(10), "{}", String::from_utf8_lossy(&letters));
 }
 
 /// What its data is written out by is still there, but not open for writing.

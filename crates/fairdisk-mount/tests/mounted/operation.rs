@@ -1,12 +1,14 @@
 //! Mounting and unmounting.
 
 use crate::common::{How, Tree, can_mount, place, until};
+use crate::data::{LONG_APPENDS, long_append};
 use fairdisk_mount::{Gate, Job, MountOptions, MountProblem, Mounted, OpenGate, Piece};
 use std::collections::VecDeque;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{BufRead as _, BufReader, Write};
 use std::os::unix::fs::{FileExt, PermissionsExt as _};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
@@ -240,6 +242,38 @@ fn a_lost_write_is_told_to_whoever_comes_next_by_another_name() {
     let io = Some(rustix::io::Errno::IO.raw_os_error());
     assert_eq!((gate.sync(&next), gate.sync(&next)), (io, None));
     drop(next);
+    unmount(&mut mounted);
+}
+
+/// A program that fails to append leaves no later data behind a gap, and can try again.
+#[test]
+fn behind_a_piece_of_a_long_append_that_failed_nothing_is_appended() {
+    let Some((place, gate, mut mounted)) = closed() else { return };
+    let mut python = Command::new("python3");
+    python.args(["-c", LONG_APPENDS]).arg(mounted.mountpoint().join("log")).arg("2");
+    let Ok(mut child) = python.stdout(Stdio::piped()).spawn() else {
+        return println!("skipped: no python3");
+    };
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let (tell, told) = mpsc::channel();
+    let listener = thread::spawn(move || lines.for_each(|line| tell.send(line.unwrap()).unwrap()));
+    let next = || told.recv_timeout(Duration::from_secs(30)).unwrap();
+    let let_some_through = |count| {
+        for _ in 0..count {
+            until("it is asked for", || gate.waiting() == 1);
+            gate.let_one_through();
+        }
+    };
+    let_some_through(3);
+    until("it is asked for", || gate.waiting() == 1);
+    gate.fail_one();
+    assert_eq!(next(), format!("-{}", rustix::io::Errno::IO.raw_os_error()));
+    let_some_through(8);
+    let appended = long_append();
+    assert_eq!(next(), appended.len().to_string());
+    listener.join().unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(fs::read(place.path().join("source/log")).unwrap() == appended);
     unmount(&mut mounted);
 }
 
