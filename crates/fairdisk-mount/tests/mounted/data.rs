@@ -1,13 +1,16 @@
 //! What is in files: every way to write it and to read it back.
 
+use crate::closed::{closed, unmount};
 use crate::common::{How, SMALL_FILE, Tree, printed, until};
 use rustix::fs::{FallocateFlags, SeekFrom, copy_file_range, fallocate, seek};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 const MIB: usize = 1 << 20;
 
@@ -271,7 +274,7 @@ fn what_others_append_below_is_not_written_over() {
 
 /// Appends to a file in one asynchronous write past the cache, again and again, and prints how many
 /// bytes of each were written: of 8 MiB in different letters, but for a page.
-pub(crate) const LONG_APPENDS: &str = "
+const LONG_APPENDS: &str = "
 import ctypes, mmap, os, platform, struct, sys
 SETUP, SUBMIT, EVENTS = (206, 209, 208) if platform.machine() == 'x86_64' else (0, 2, 4)
 LETTERS = b'ABCDEFGH'
@@ -295,7 +298,7 @@ for count in range(int(sys.argv[2])):
 ";
 
 /// What [`LONG_APPENDS`] writes each time.
-pub(crate) fn long_append() -> Vec<u8> {
+fn long_append() -> Vec<u8> {
     let letters = (b'A'..=b'H').flat_map(|letter| std::iter::repeat_n(letter, MIB));
     letters.skip(512).take(8 * MIB - 4096).collect()
 }
@@ -315,6 +318,38 @@ fn a_long_append_past_the_cache_is_in_order() {
     let read = fs::read(tree.below("log")).unwrap();
     let letters: Vec<u8> = read.iter().copied().step_by(MIB).collect();
     assert!(read == appended.repeat(10), "{}", String::from_utf8_lossy(&letters));
+}
+
+/// A program that fails to append leaves no later data behind a gap, and can try again.
+#[test]
+fn behind_a_piece_of_a_long_append_that_failed_nothing_is_appended() {
+    let Some((place, gate, mut mounted)) = closed() else { return };
+    let mut python = Command::new("python3");
+    python.args(["-c", LONG_APPENDS]).arg(mounted.mountpoint().join("log")).arg("2");
+    let Ok(mut child) = python.stdout(Stdio::piped()).spawn() else {
+        return println!("skipped: no python3");
+    };
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let (tell, told) = mpsc::channel();
+    let listener = thread::spawn(move || lines.for_each(|line| tell.send(line.unwrap()).unwrap()));
+    let next = || told.recv_timeout(Duration::from_secs(30)).unwrap();
+    let let_some_through = |count| {
+        for _ in 0..count {
+            until("it is asked for", || gate.waiting() == 1);
+            gate.let_one_through();
+        }
+    };
+    let_some_through(3);
+    until("it is asked for", || gate.waiting() == 1);
+    gate.fail_one();
+    assert_eq!(next(), format!("-{}", rustix::io::Errno::IO.raw_os_error()));
+    let_some_through(8);
+    let appended = long_append();
+    assert_eq!(next(), appended.len().to_string());
+    listener.join().unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(fs::read(place.path().join("source/log")).unwrap() == appended);
+    unmount(&mut mounted);
 }
 
 /// What its data is written out by is still there, but not open for writing.

@@ -1,24 +1,17 @@
 //! Mounting and unmounting.
 
+use crate::closed::{ACCOUNT, closed, closed_with, unmount};
 use crate::common::{How, Tree, can_mount, place, until};
-use crate::data::{LONG_APPENDS, long_append};
 use fairdisk_mount::{Gate, Job, MountOptions, MountProblem, Mounted, OpenGate, Piece};
-use std::collections::VecDeque;
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, Write};
+use std::io::Write;
 use std::os::unix::fs::{FileExt, PermissionsExt as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
-
-/// Programs that other tests start have our descriptors for a moment, until they are them.
-fn unmount(mounted: &mut Mounted) {
-    until("nobody uses the mount", || mounted.unmount().is_ok());
-}
 
 #[test]
 fn a_second_mount_on_the_same_place_is_refused() {
@@ -65,79 +58,6 @@ fn a_mount_in_use_is_not_unmounted_and_goes_on() {
     drop(file);
     unmount(&mut mounted);
     assert_eq!(fs::read(source.join("file")).unwrap(), b"still here");
-}
-
-/// Keeps what it is given until it is told.
-#[derive(Clone, Default)]
-struct ClosedGate(Arc<Mutex<Waiting>>);
-
-type Waiting = VecDeque<(Piece, Box<dyn Job>)>;
-
-impl ClosedGate {
-    fn waiting(&self) -> usize {
-        self.0.lock().unwrap().len()
-    }
-
-    fn let_one_through(&self) -> Option<Piece> {
-        let (piece, mut job) = self.0.lock().unwrap().pop_front()?;
-        let result = job.perform();
-        job.finish(result);
-        Some(piece)
-    }
-
-    fn let_last_through(&self) {
-        let Some((_, mut job)) = self.0.lock().unwrap().pop_back() else { return };
-        let result = job.perform();
-        job.finish(result);
-    }
-
-    /// What is next is not done, and said to have failed.
-    fn fail_one(&self) {
-        let (_, job) = self.0.lock().unwrap().pop_front().unwrap();
-        job.finish(Err(rustix::io::Errno::IO.into()));
-    }
-
-    /// `fsync`, and everything that is in its way.
-    fn sync(&self, file: &File) -> Option<i32> {
-        thread::scope(|scope| {
-            let syncing = scope.spawn(|| file.sync_all());
-            while !syncing.is_finished() {
-                self.let_one_through();
-                thread::yield_now();
-            }
-            syncing.join().unwrap().err().and_then(|error| error.raw_os_error())
-        })
-    }
-}
-
-/// On whose account everything is behind a closed gate.
-const ACCOUNT: u32 = 7;
-
-impl Gate for ClosedGate {
-    fn submit(&self, piece: Piece, job: Box<dyn Job>) {
-        self.0.lock().unwrap().push_back((piece, job));
-    }
-
-    fn account(&self, _caller: u32, _file: u64) -> u32 {
-        ACCOUNT
-    }
-}
-
-fn closed() -> Option<(tempfile::TempDir, ClosedGate, Mounted)> {
-    closed_with(MountOptions { dirty_limit: 1 << 20, ..MountOptions::default() })
-}
-
-fn closed_with(options: MountOptions) -> Option<(tempfile::TempDir, ClosedGate, Mounted)> {
-    if !can_mount() {
-        return None;
-    }
-    let place = place();
-    let (source, mount) = (place.path().join("source"), place.path().join("mount"));
-    fs::create_dir(&source).unwrap();
-    fs::create_dir(&mount).unwrap();
-    let gate = ClosedGate::default();
-    let mounted = Mounted::mount(&source, &mount, options, Arc::new(gate.clone())).unwrap();
-    Some((place, gate, mounted))
 }
 
 /// A writer far ahead of the disk is held back, others and metadata are not; `fsync` is answered
@@ -198,82 +118,6 @@ fn what_is_written_out_is_on_its_writers_account_and_performed_by_others() {
         assert_eq!(gate.sync(&file), None);
     }
     drop(file);
-    unmount(&mut mounted);
-}
-
-/// As `fsync(2)` has it for other file systems.
-#[test]
-fn a_lost_write_is_told_once_to_all_who_were_there_or_to_whoever_comes_next() {
-    let Some((_place, gate, mut mounted)) = closed() else { return };
-    let path = mounted.mountpoint().join("file");
-    let io = Some(rustix::io::Errno::IO.raw_os_error());
-    let lose = || {
-        fs::write(&path, "lost").unwrap();
-        until("it is being written out", || gate.waiting() == 1);
-        gate.fail_one();
-    };
-    lose();
-    let next = File::open(&path).unwrap();
-    assert_eq!((gate.sync(&next), gate.sync(&next)), (io, None));
-    let (one, other) = (File::open(&path).unwrap(), File::open(&path).unwrap());
-    assert_eq!(gate.sync(&one), None, "somebody has heard of it");
-    lose();
-    // Closing a descriptor of the same open file takes nothing away from it.
-    drop(one.try_clone().unwrap());
-    assert_eq!((gate.sync(&one), gate.sync(&one), gate.sync(&other)), (io, None, io));
-    drop((next, one, other));
-    unmount(&mut mounted);
-}
-
-/// Nor is it lost when the kernel has forgotten the file meanwhile.
-#[test]
-fn a_lost_write_is_told_to_whoever_comes_next_by_another_name() {
-    let Some((place, gate, mut mounted)) = closed() else { return };
-    let [path, other] = ["file", "other"].map(|name| mounted.mountpoint().join(name));
-    fs::write(&path, "lost").unwrap();
-    until("it is being written out", || gate.waiting() == 1);
-    gate.fail_one();
-    let known = mounted.counts().nodes;
-    // The kernel takes this for the last name.
-    fs::hard_link(place.path().join("source/file"), place.path().join("source/other")).unwrap();
-    fs::remove_file(&path).unwrap();
-    until("it is forgotten", || mounted.counts().nodes < known);
-    let next = File::open(&other).unwrap();
-    let io = Some(rustix::io::Errno::IO.raw_os_error());
-    assert_eq!((gate.sync(&next), gate.sync(&next)), (io, None));
-    drop(next);
-    unmount(&mut mounted);
-}
-
-/// A program that fails to append leaves no later data behind a gap, and can try again.
-#[test]
-fn behind_a_piece_of_a_long_append_that_failed_nothing_is_appended() {
-    let Some((place, gate, mut mounted)) = closed() else { return };
-    let mut python = Command::new("python3");
-    python.args(["-c", LONG_APPENDS]).arg(mounted.mountpoint().join("log")).arg("2");
-    let Ok(mut child) = python.stdout(Stdio::piped()).spawn() else {
-        return println!("skipped: no python3");
-    };
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let (tell, told) = mpsc::channel();
-    let listener = thread::spawn(move || lines.for_each(|line| tell.send(line.unwrap()).unwrap()));
-    let next = || told.recv_timeout(Duration::from_secs(30)).unwrap();
-    let let_some_through = |count| {
-        for _ in 0..count {
-            until("it is asked for", || gate.waiting() == 1);
-            gate.let_one_through();
-        }
-    };
-    let_some_through(3);
-    until("it is asked for", || gate.waiting() == 1);
-    gate.fail_one();
-    assert_eq!(next(), format!("-{}", rustix::io::Errno::IO.raw_os_error()));
-    let_some_through(8);
-    let appended = long_append();
-    assert_eq!(next(), appended.len().to_string());
-    listener.join().unwrap();
-    assert!(child.wait().unwrap().success());
-    assert!(fs::read(place.path().join("source/log")).unwrap() == appended);
     unmount(&mut mounted);
 }
 

@@ -1,6 +1,7 @@
 //! What went wrong below after a write was answered: who is told, and how often.
 
-use crate::common::{How, Tree, can_mount};
+use crate::closed::{closed, unmount};
+use crate::common::{How, Tree, can_mount, until};
 use crate::data::noise;
 use crate::volume::Volume;
 use rustix::fs::OFlags;
@@ -73,4 +74,48 @@ fn what_a_durable_write_has_told_is_not_told_again() {
     let told = || [errno(durable.sync_all()), errno(file.sync_all())];
     assert!(matches!(told(), [None, Some(_)]), "the other has not heard of it");
     assert_eq!(told(), [None, None]);
+}
+
+/// As `fsync(2)` has it for other file systems.
+#[test]
+fn a_lost_write_is_told_once_to_all_who_were_there_or_to_whoever_comes_next() {
+    let Some((_place, gate, mut mounted)) = closed() else { return };
+    let path = mounted.mountpoint().join("file");
+    let io = Some(rustix::io::Errno::IO.raw_os_error());
+    let lose = || {
+        fs::write(&path, "lost").unwrap();
+        until("it is being written out", || gate.waiting() == 1);
+        gate.fail_one();
+    };
+    lose();
+    let next = File::open(&path).unwrap();
+    assert_eq!((gate.sync(&next), gate.sync(&next)), (io, None));
+    let (one, other) = (File::open(&path).unwrap(), File::open(&path).unwrap());
+    assert_eq!(gate.sync(&one), None, "somebody has heard of it");
+    lose();
+    // Closing a descriptor of the same open file takes nothing away from it.
+    drop(one.try_clone().unwrap());
+    assert_eq!((gate.sync(&one), gate.sync(&one), gate.sync(&other)), (io, None, io));
+    drop((next, one, other));
+    unmount(&mut mounted);
+}
+
+/// Nor is it lost when the kernel has forgotten the file meanwhile.
+#[test]
+fn a_lost_write_is_told_to_whoever_comes_next_by_another_name() {
+    let Some((place, gate, mut mounted)) = closed() else { return };
+    let [path, other] = ["file", "other"].map(|name| mounted.mountpoint().join(name));
+    fs::write(&path, "lost").unwrap();
+    until("it is being written out", || gate.waiting() == 1);
+    gate.fail_one();
+    let known = mounted.counts().nodes;
+    // The kernel takes this for the last name.
+    fs::hard_link(place.path().join("source/file"), place.path().join("source/other")).unwrap();
+    fs::remove_file(&path).unwrap();
+    until("it is forgotten", || mounted.counts().nodes < known);
+    let next = File::open(&other).unwrap();
+    let io = Some(rustix::io::Errno::IO.raw_os_error());
+    assert_eq!((gate.sync(&next), gate.sync(&next)), (io, None));
+    drop(next);
+    unmount(&mut mounted);
 }
