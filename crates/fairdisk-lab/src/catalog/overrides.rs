@@ -93,6 +93,11 @@ impl Override {
         &self.value
     }
 
+    /// As it was given, with the option.
+    pub(crate) fn written(&self) -> &str {
+        &self.written
+    }
+
     pub(crate) fn error(&self, message: impl Into<String>) -> CatalogError {
         CatalogError::option(&self.written, message)
     }

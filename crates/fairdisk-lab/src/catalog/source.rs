@@ -84,7 +84,7 @@ impl<'a> Source<'a> {
         let key_and_more = match before.rfind('=') {
             Some(equals) => &before[..equals],
             None => {
-                let line = self.text[begin..].lines().next()?;
+                let line = self.text[begin..].lines().next()?.split('#').next()?;
                 let inner = line.trim().trim_end_matches(']');
                 let in_brackets = || inner.strip_prefix('[')?.rsplit('.').next();
                 line.split_once('=').map(|(key, _)| key).or_else(in_brackets)?
@@ -169,6 +169,9 @@ mod tests {
         let text = "a = 1\ntasks = [{ group = \"x\", count = -1 }]\n";
         let key = |at: &str| Source::new("x", text).key_on_line(text.find(at).unwrap_or(0));
         assert_eq!([key("1"), key("\"x\""), key("-1")], [Some("a"), Some("group"), Some("count")]);
+        let text = "[row.set] # a = 1\nb = 2 # c = 3\n";
+        let key = |at: usize| Source::new("x", text).key_on_line(at);
+        assert_eq!([key(0), key(text.find("b").unwrap_or(0))], [Some("set"), Some("b")]);
     }
 
     #[test]

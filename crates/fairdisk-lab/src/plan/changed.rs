@@ -65,8 +65,9 @@ pub(super) fn plan_arms(
 ) -> Result<Vec<PlannedArm>, CatalogError> {
     let own = arms.iter().map(changes_of).collect::<Result<Vec<_>, _>>()?;
     let rigs = arms.iter().zip(&own).map(|(arm, own)| {
-        own_rig(arm, own, options, rig).map_err(|(change, message)| {
-            let message = format!("{change}: {message}; leave it out with --arm)");
+        own_rig(arm, own, options, rig, "--arm").map_err(|(change, error)| {
+            let Some(change) = change else { return error };
+            let message = format!("{change}: {}", error.message);
             let option = || CatalogError::option(&format!("arm `{}`", arm.name), message.as_str());
             file.map_or_else(option, |file| file.of_arm(arm, &change, &message))
         })
@@ -99,9 +100,9 @@ pub(super) fn arms_in_row(
         if let Some(error) = refused.into_iter().flatten().find(|it| !it.is_about_a_name()) {
             return Err(of_row(change_in(&error), &format!("arm `{}`: {error}", arm.name)));
         }
-        let rig = own_rig(arm, &own, options, rig).map_err(|(change, message)| {
-            let under = format!("under arm `{}`; leave it out with --row", arm.name);
-            of_row(&change, &format!("{change}: {message}, {under})"))
+        let rig = own_rig(arm, &own, options, rig, "--row").map_err(|(change, error)| {
+            let Some(change) = change else { return error };
+            of_row(&change, &format!("{change}: {}", error.message))
         })?;
         take(&arm.scheduler, &mut own, &options.overrides);
         planned(arm, &own, rig)
@@ -145,13 +146,15 @@ fn changes_of(arm: &Arm) -> Result<Vec<Override>, CatalogError> {
 }
 
 /// What an arm runs on: the common disk and machine, unless it or `own`, its changes, say something
-/// else. What the caller changes counts after that. An error is a change, and why it cannot be.
+/// else. What the caller changes counts after that. An error comes with which of `own` is wrong; it
+/// may be one of the caller's. `remedy` is the option that leaves it out.
 fn own_rig(
     arm: &Arm,
     own: &[Override],
     options: &Options,
     common: &Arc<Rig>,
-) -> Result<Arc<Rig>, (String, String)> {
+    remedy: &str,
+) -> Result<Arc<Rig>, (Option<String>, CatalogError)> {
     if !arm.has_own_rig(own) {
         return Ok(Arc::clone(common));
     }
@@ -159,7 +162,10 @@ fn own_rig(
     let host = arm.host.as_ref().unwrap_or(&common.host_name);
     let overrides: Vec<Override> = own.iter().chain(&options.overrides).cloned().collect();
     Rig::load(device, host, &overrides).map(Arc::new).map_err(|error| {
-        let message = format!("{} (on device `{device}`", error.message);
-        (change_in(&error).to_owned(), message)
+        let arm = &arm.name;
+        let at = format!("on device `{device}`, under arm `{arm}`; leave it out with {remedy}");
+        let is_given = options.overrides.iter().any(|given| given.written() == error.path);
+        let change = (!is_given).then(|| change_in(&error).to_owned());
+        (change, CatalogError { message: format!("{} ({at})", error.message), ..error })
     })
 }

@@ -59,6 +59,12 @@ pub(super) fn labels(groups: &[Group]) -> (GroupNumbers, Vec<GroupLabel>) {
     (numbers, groups.iter().map(|group| label(groups, numbers, group)).collect())
 }
 
+/// Whether a row's change says where volumes begin or how much is in them.
+fn is_extent(set: &str) -> bool {
+    let key = set.split('=').next().unwrap_or_default().trim().strip_prefix("volume.");
+    key.is_some_and(|key| ["start_gib", "size_gib", "files", "file_mib"].contains(&key))
+}
+
 /// Inode numbers below are the file system's own.
 const FIRST_INODE: u32 = 12;
 
@@ -80,9 +86,14 @@ impl Load for ExperimentLoad {
     }
 
     fn place(&self, what: Written) -> Option<(String, usize)> {
-        let own_groups = !self.experiment.rows[self.row].groups.is_empty();
+        let row = &self.experiment.rows[self.row];
+        let own_groups = !row.groups.is_empty();
         let key = match what {
-            Written::Volume(at) => format!("volume.{at}"),
+            // What a row says of all volumes counts after what they say.
+            Written::Volume(at) => match row.set.iter().rposition(|set| is_extent(set)) {
+                Some(change) => format!("row.{}.set.{change}", self.row),
+                None => format!("volume.{at}"),
+            },
             Written::Group(at, key) if own_groups => format!("row.{}.groups.{at}.{key}", self.row),
             Written::Group(at, key) => format!("group.{at}.{key}"),
         };

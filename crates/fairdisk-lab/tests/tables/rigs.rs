@@ -1,6 +1,7 @@
 //! Arms that differ in the disk or the machine.
 
 use super::{assert_refused, outcome, plan, read, table};
+use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::compare::compare;
 use fairdisk_lab::outcome::{Style, to_table};
 use fairdisk_lab::plan::{Options, Plan};
@@ -73,7 +74,14 @@ fn a_device_that_does_not_fit_an_arm_is_refused_where_the_arm_is_changed() {
     let refused = read(&text, &other).expect_err("it does not turn");
     let words = format!("mine.toml:{line}: arm `other`: device.rpm=15000: unknown key `rpm`");
     assert!(refused.contains(&words), "{words} is not in: {refused}");
-    assert!(refused.ends_with("(on device `fixed-8ms`; leave it out with --arm)"), "{refused}");
+    let why = "(on device `fixed-8ms`, under arm `other`; leave it out with --arm)";
+    assert!(refused.ends_with(why), "{refused}");
+    // What the caller changes is no fault of the file.
+    let overrides = vec![Override::parse("device.rpm=7000").expect("well formed")];
+    let given = Options { overrides, ..Options::default() };
+    let refused = read(&second("device = \"fixed-8ms\""), &given).expect_err("it does not turn");
+    assert!(refused.starts_with("--set device.rpm=7000: unknown key `rpm`"), "{refused}");
+    assert!(refused.ends_with(why), "{refused}");
 }
 
 #[test]

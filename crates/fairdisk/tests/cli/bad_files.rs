@@ -400,6 +400,10 @@ fn a_floor_that_is_refused_is_named_where_it_is_written() {
     place.write("mine.toml", &large);
     let line = format!("mine.toml:{}: the load needs 4000 GiB", line_of(&large, "[[volume]]"));
     demand_one_line(&place.run(&["run", "mine.toml"]), &[&line]);
+    let row = mine("label = ", "set = [\"volume.size_gib=4000\"]\nlabel = ");
+    place.write("mine.toml", &row);
+    let line = format!("mine.toml:{}: the load needs 4000 GiB", line_of(&row, "set = ["));
+    demand_one_line(&place.run(&["run", "mine.toml"]), &[&line]);
 }
 
 #[test]
