@@ -6,9 +6,10 @@ use crate::dirty::Ranges;
 use crate::extents::{Extents, Layout};
 use crate::freshness::{Changing, Closed, Freshness, Stamp};
 use crate::gate::Gate;
+use crate::nodes::Mark;
 use crate::sys::proc_fd::ProcFd;
 use crate::sys::range::write_out;
-use crate::write_errors::{Heard, Untold, WriteErrors};
+use crate::write_errors::{Heard, Untold, WriteErrors, sure_mark};
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::OFlags;
 use std::collections::HashMap;
@@ -29,6 +30,8 @@ pub(crate) struct FileState {
     /// What it is written out by.
     for_write_out: OnceLock<Option<OwnedFd>>,
     errors: Mutex<WriteErrors>,
+    /// What tells it from others, once something went wrong with it.
+    mark: OnceLock<Mark>,
     pub(crate) appends: Appends,
     freshness: Mutex<Freshness>,
     home: Arc<FileStates>,
@@ -69,13 +72,15 @@ impl FileStates {
             return state;
         }
         let stamp = self.closed().take(node);
+        let untold = self.untold().take(fd);
         let state = Arc::new(FileState {
             node,
             last_user: Mutex::default(),
             extents: Mutex::new(Extents::new(inode, self.layout)),
             ranges: Mutex::default(),
             for_write_out: OnceLock::new(),
-            errors: Mutex::new(WriteErrors::of(self.untold().take(fd))),
+            errors: Mutex::new(WriteErrors::of(untold.map(|(_, errno)| errno))),
+            mark: untold.map(|(mark, _)| OnceLock::from(mark)).unwrap_or_default(),
             appends: Appends::default(),
             freshness: Mutex::new(Freshness::new(stamp)),
             home: Arc::clone(self),
@@ -113,8 +118,8 @@ impl Drop for FileState {
             stamp.into_iter().for_each(|stamp| self.home.closed().remember(self.node, stamp));
             self.home.gate.done_with(self.node);
         }
-        if let (Some(errno), Some(Some(fd))) = (untold, self.for_write_out.get()) {
-            self.home.untold().keep(fd, errno);
+        if let (Some(errno), Some(mark)) = (untold, self.mark.get()) {
+            self.home.untold().keep(*mark, errno);
         }
     }
 }
@@ -223,9 +228,10 @@ impl OpenFile {
     }
 
     /// Write-out failed.
-    pub(crate) fn failed(&self, proc_fd: &ProcFd, error: &io::Error) {
-        // When it is closed, this says which file it was.
-        self.for_write_out(proc_fd);
+    pub(crate) fn failed(&self, error: &io::Error) {
+        if let Some(mark) = sure_mark(&self.fd) {
+            let _ = self.state.mark.set(mark);
+        }
         self.state.errors().add(error.raw_os_error().unwrap_or(libc::EIO));
     }
 

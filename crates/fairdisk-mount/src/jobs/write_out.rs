@@ -31,7 +31,7 @@ impl Job for WriteOutJob {
         let Self { tree, file, chunk } = *self;
         if let Err(error) = result {
             trouble::tell("write back", &file.fd, &error);
-            file.failed(&tree.proc_fd, &error);
+            file.failed(&error);
         }
         let (next, free) = file.state.ranges().finished(&chunk);
         if let Some(next) = next {

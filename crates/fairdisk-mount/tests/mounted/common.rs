@@ -141,6 +141,14 @@ impl Tree {
         fs::read_dir(format!("/proc/{daemon}/fd")).unwrap().count()
     }
 
+    /// How many of them are of files in the source.
+    pub(crate) fn open_files(&self) -> usize {
+        let daemon = self.daemon.as_ref().unwrap().id();
+        let all = fs::read_dir(format!("/proc/{daemon}/fd")).unwrap().filter_map(Result::ok);
+        let is_below = |path: &PathBuf| *path != self.source && path.starts_with(&self.source);
+        all.filter_map(|fd| fs::read_link(fd.path()).ok()).filter(is_below).count()
+    }
+
     pub(crate) fn kill(&mut self) {
         let mut daemon = self.daemon.take().unwrap();
         daemon.kill().unwrap();
@@ -308,6 +316,6 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     while !holds() {
         let waited = fairdisk_plane::Clock::now(&clock).since(begun);
         assert!(waited < fairdisk_core::Span::from_s(30), "not within 30 s: {what}");
-        thread::yield_now();
+        thread::park_timeout(Duration::from_millis(1));
     }
 }
