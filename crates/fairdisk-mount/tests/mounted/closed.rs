@@ -46,10 +46,10 @@ impl ClosedGate {
     pub(crate) fn sync(&self, file: &File) -> Option<i32> {
         thread::scope(|scope| {
             let syncing = scope.spawn(|| file.sync_all());
-            while !syncing.is_finished() {
-                self.let_one_through();
-                thread::yield_now();
-            }
+            until("it is durable", || {
+                while self.let_one_through().is_some() {}
+                syncing.is_finished()
+            });
             syncing.join().unwrap().err().and_then(|error| error.raw_os_error())
         })
     }
