@@ -14,7 +14,7 @@ use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::OFlags;
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// What offset and length must be a multiple of to bypass the page cache below; buffers are
 /// aligned to more.
@@ -37,11 +37,15 @@ pub(crate) struct FileState {
     home: Arc<FileStates>,
 }
 
+type OpenStates = HashMap<u64, Weak<FileState>>;
+
 /// The states of all open files.
 pub(crate) struct FileStates {
     gate: Arc<dyn Gate>,
     layout: Layout,
-    states: Mutex<HashMap<u64, Weak<FileState>>>,
+    states: Mutex<OpenStates>,
+    /// A state is gone.
+    one_closed: Condvar,
     closed: Mutex<Closed>,
     untold: Mutex<Untold>,
 }
@@ -49,11 +53,12 @@ pub(crate) struct FileStates {
 impl FileStates {
     /// None open.
     pub(crate) fn new(gate: Arc<dyn Gate>, layout: Layout) -> Self {
-        let (states, closed, untold) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { gate, layout, states, closed, untold }
+        let (states, one_closed) = (Mutex::default(), Condvar::new());
+        let (closed, untold) = (Mutex::default(), Mutex::default());
+        Self { gate, layout, states, one_closed, closed, untold }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Weak<FileState>>> {
+    fn lock(&self) -> MutexGuard<'_, OpenStates> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -67,8 +72,8 @@ impl FileStates {
 
     /// The state of a file that is being opened as `fd`.
     pub(crate) fn of(self: &Arc<Self>, (node, inode): (u64, u64), fd: &OwnedFd) -> Arc<FileState> {
-        let mut states = self.lock();
-        if let Some(state) = states.get(&node).and_then(Weak::upgrade) {
+        let (mut states, open) = self.look_up(node);
+        if let Some(state) = open {
             return state;
         }
         let stamp = self.closed().take(node);
@@ -99,7 +104,20 @@ impl FileStates {
 
     /// The state of a file if it is open.
     pub(crate) fn find(&self, node: u64) -> Option<Arc<FileState>> {
-        self.lock().get(&node)?.upgrade()
+        self.look_up(node).1
+    }
+
+    /// The same, and nobody opens or closes a file meanwhile. One that is just being closed is
+    /// waited for: what was known of it is at hand then.
+    fn look_up(&self, node: u64) -> (MutexGuard<'_, OpenStates>, Option<Arc<FileState>>) {
+        let mut states = self.lock();
+        while let Some(state) = states.get(&node) {
+            if let Some(state) = state.upgrade() {
+                return (states, Some(state));
+            }
+            states = self.one_closed.wait(states).unwrap_or_else(PoisonError::into_inner);
+        }
+        (states, None)
     }
 }
 
@@ -107,20 +125,14 @@ impl Drop for FileState {
     fn drop(&mut self) {
         let untold = self.errors().untold();
         let mut states = self.home.lock();
-        if let Some(next) = states.get(&self.node).and_then(Weak::upgrade) {
-            // Opened again meanwhile. Whoever is dropped now looks for its state, too.
-            drop(states);
-            untold.into_iter().for_each(|errno| next.errors().add(errno));
-            return;
-        }
-        if states.remove(&self.node).is_some() {
-            let stamp = self.freshness().stamp();
-            stamp.into_iter().for_each(|stamp| self.home.closed().remember(self.node, stamp));
-            self.home.gate.done_with(self.node);
-        }
+        states.remove(&self.node);
+        let stamp = self.freshness().stamp();
+        stamp.into_iter().for_each(|stamp| self.home.closed().remember(self.node, stamp));
+        self.home.gate.done_with(self.node);
         if let (Some(errno), Some(mark)) = (untold, self.mark.get()) {
             self.home.untold().keep(*mark, errno);
         }
+        self.home.one_closed.notify_all();
     }
 }
 
@@ -263,5 +275,32 @@ impl OpenFile {
     /// An error of write-out its opener has not heard of.
     pub(crate) fn take_error(&self) -> io::Result<()> {
         self.state.errors().tell(&mut self.heard())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extents::Fallback;
+    use crate::gate::OpenGate;
+    use std::thread;
+
+    #[test]
+    fn who_opens_a_file_that_is_being_closed_knows_what_was_known_of_it() {
+        let layout = Layout { start: 0, fallback: Fallback { sectors: 1, inodes: 1 } };
+        let states = Arc::new(FileStates::new(Arc::new(OpenGate), layout));
+        let fd = OwnedFd::from(tempfile::tempfile().expect("a file"));
+        let stamp = Stamp::of(&rustix::fs::fstat(&fd).expect("it is open"));
+        states.of((2, 2), &fd).freshness().look(stamp);
+        let open_and_close = || {
+            for time in 0..20_000 {
+                let known = states.of((2, 2), &fd).freshness().stamp();
+                assert_eq!(known, Some(stamp), "{time}");
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(open_and_close);
+            scope.spawn(open_and_close);
+        });
     }
 }
