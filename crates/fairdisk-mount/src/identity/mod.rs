@@ -224,6 +224,7 @@ impl Identity {
     /// Threads that have ended and groups that were removed are forgotten, once they have nothing
     /// `unfinished`: nobody else gets their numbers before. A few of them at a time.
     pub fn sweep(&mut self, now: Instant, unfinished: impl FnOnce() -> Unfinished) {
+        let due = now.since(self.passed).as_ns() / PASS.as_ns();
         self.passed = now;
         if now >= self.swept + SWEEP {
             self.swept = now;
@@ -232,7 +233,7 @@ impl Identity {
             self.tasks.finish(now, &unfinished.tasks);
             self.sweep_groups(now, &unfinished.groups);
         }
-        self.tasks.pass(now, &mut self.changes);
+        self.tasks.pass(now, due, &mut self.changes);
     }
 
     fn sweep_groups(&mut self, now: Instant, unfinished: &BTreeSet<GroupId>) {

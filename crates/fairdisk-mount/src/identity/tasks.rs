@@ -20,8 +20,11 @@ const SPARED_MAX: usize = 8;
 
 /// All who are silent are looked after in so many passes, and in each at least so many: nobody who
 /// asks for something waits for thousands of threads to be found.
-const PASSES: usize = 512;
+const PASSES: u64 = 512;
 const PASS_MIN: usize = 16;
+
+/// Of those that were due while nobody asked for anything so many are made up for at once.
+const PASSES_AT_ONCE: u64 = 8;
 
 static UNKNOWN: Seldom = Seldom::new();
 
@@ -76,6 +79,8 @@ pub(super) struct Tasks {
     kept: usize,
     /// Where the next pass begins.
     from: u32,
+    /// Passes that are due.
+    due: u64,
     /// Those that have ended and may have something on its way.
     leaving: BTreeMap<Meeting, Leaving>,
     /// Those of them that have nothing, and that the scheduler has not been told of.
@@ -86,9 +91,9 @@ pub(super) struct Tasks {
     met: u64,
 }
 
-/// How many of `all` are a pass.
-fn part(all: usize) -> usize {
-    (all / PASSES).max(PASS_MIN)
+/// How many of `all` are so many passes.
+fn part(all: usize, passes: u64) -> usize {
+    (all / PASSES as usize).max(PASS_MIN) * passes as usize
 }
 
 impl Tasks {
@@ -97,6 +102,7 @@ impl Tasks {
             known: BTreeMap::new(),
             kept: 0,
             from: 0,
+            due: 0,
             leaving: BTreeMap::new(),
             over: BTreeSet::new(),
             free: Vec::new(),
@@ -224,14 +230,18 @@ impl Tasks {
         });
     }
 
-    /// Forgets some of those that are over. Finds some of those that have ended without a word.
-    pub(super) fn pass(&mut self, now: Instant, changes: &mut Vec<Change>) {
-        for _ in 0..part(self.over.len()) {
+    /// Forgets some of those that are over. Finds some of those that have ended without a word. So
+    /// many passes have become due since the last time.
+    pub(super) fn pass(&mut self, now: Instant, due: u64, changes: &mut Vec<Change>) {
+        self.due = (self.due + due).min(PASSES);
+        let passes = self.due.min(PASSES_AT_ONCE);
+        self.due -= passes;
+        for _ in 0..part(self.over.len(), passes) {
             let Some(task) = self.over.pop_first() else { break };
             changes.push(Change::TaskExited { task });
             self.free.push(task);
         }
-        let most = part(self.known.len());
+        let most = part(self.known.len(), passes);
         let is_gone = |tid, known: &Known| now >= known.heard + SWEEP && known.has_ended(tid);
         let some = self.known.range(self.from..).take(most);
         let some: Vec<_> = some.map(|(tid, known)| (*tid, is_gone(*tid, known))).collect();
@@ -306,7 +316,7 @@ mod tests {
             (9000, &nothing, None),
         ] {
             tasks.finish(at(time), unfinished);
-            tasks.pass(at(time), &mut changes);
+            tasks.pass(at(time), 1, &mut changes);
             assert_eq!(std::mem::take(&mut changes), Vec::from_iter(told), "{time}");
             assert_eq!(tasks.has_leaving(), (3000..7000).contains(&time), "{time}");
         }
@@ -338,32 +348,53 @@ mod tests {
         assert!(known.who.task == TaskId(1) && text.contains(":/"), "{text}");
         drop(child.stdin.take());
         child.wait().expect("it ends");
-        tasks.pass(at(3000), &mut Vec::new());
+        tasks.pass(at(3000), 1, &mut Vec::new());
         assert!(tasks.has_leaving() && tasks.known.is_empty());
     }
 
-    /// Whoever asks next does the looking, and waits for it.
-    #[test]
-    fn many_threads_that_say_nothing_are_looked_after_a_few_at_a_time() {
-        const THREADS: u32 = 25_000;
+    /// So many that have ended without a word.
+    fn silent(threads: u32) -> Tasks {
         let mut tasks = Tasks::new();
-        for number in 1..=THREADS {
+        for number in 1..=threads {
             let who = Who { task: TaskId(number), ..Who::NOBODY };
             let (meeting, believed, heard) = (Meeting(u64::from(number)), at(0), at(0));
             let known = Known { cgroup: None, who, meeting, believed, heard };
             // No thread has such a number.
             tasks.known.insert(u32::MAX - number, known);
         }
+        tasks
+    }
+
+    /// Whoever asks next does the looking, and waits for it.
+    #[test]
+    fn many_threads_that_say_nothing_are_looked_after_a_few_at_a_time() {
+        const THREADS: u32 = 25_000;
+        let mut tasks = silent(THREADS);
         let (few, mut found, mut told) = (THREADS as usize / 512 + 1, 0, 0);
         for pass in 0..20_000 {
             let mut changes = Vec::new();
             let before = tasks.known.len();
             tasks.finish(at(3000 + 20 * pass), &BTreeSet::new());
-            tasks.pass(at(3000 + 20 * pass), &mut changes);
+            tasks.pass(at(3000 + 20 * pass), 1, &mut changes);
             assert!(changes.len() <= few && before - tasks.known.len() <= few, "pass {pass}");
             found += before - tasks.known.len();
             told += changes.len();
         }
         assert_eq!((found, told, tasks.free.len()), (25_000, 25_000, 25_000));
+    }
+
+    #[test]
+    fn after_a_time_when_nobody_asked_for_anything_all_are_looked_after_soon() {
+        let mut tasks = silent(25_000);
+        let (mut due, mut passes) = (30_000, 0);
+        while due > 0 || tasks.due > 0 {
+            let before = tasks.known.len();
+            tasks.pass(at(600_000 + 20 * passes), due, &mut vec![]);
+            assert!(before - tasks.known.len() <= 8 * (25_000 / 512 + 1), "pass {passes}");
+            (due, passes) = (0, passes + 1);
+        }
+        assert_eq!(passes, 64);
+        // A part of those that are left each time.
+        assert!(tasks.known.len() < 25_000 / 2, "{}", tasks.known.len());
     }
 }
