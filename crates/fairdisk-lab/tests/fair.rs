@@ -111,8 +111,20 @@ fn writers_pay_for_what_the_disk_does_while_it_is_kept_for_them() {
     }
 }
 
-/// It does the same while it is kept for a reader. Where reads do not wait for the cache to be
-/// empty, those that wait for a write that was begun in a pause are still taken for usual ones.
+/// Small reads come from the disk's buffer while it empties its cache, until one has to wait.
+#[test]
+fn writers_pay_for_what_the_disk_does_while_others_read_from_its_buffer() {
+    for device in ["wd2500js", "hdd-7200-2007"] {
+        let row = "streams of small reads";
+        let result = run_in("hidden-writes.toml", device, "fair", row, Options::default());
+        let shares = shares(&result.expect("it runs"));
+        println!("{device}, {row}: {shares:.1?}");
+        assert!((shares[0] - 50.0).abs() <= 3.0, "{device}, {row}: {shares:.1?}");
+    }
+}
+
+/// The disk empties its cache while it is kept for a reader, too. Where reads do not wait for that,
+/// those that wait for a write that was begun in a pause are still taken for usual ones.
 #[test]
 fn writers_pay_for_what_the_disk_does_while_it_is_kept_for_others() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/experiments/hidden-writes.toml");

@@ -3,9 +3,12 @@
 //! The time they take shows in whatever is measured next. So for a while after a group's write the
 //! reads of another group are compared with what its reads take otherwise. What they took in
 //! excess of that, all of them together, is the writer's, as far as its writes were too fast to be
-//! done. Of several groups that wrote it is the one that has most to be done. A read that takes
-//! much longer than any is said to take shows that the device is not done yet, however long ago
-//! that was. While the device has nothing else to do it does what is left.
+//! done. Of several groups that wrote it is the one that has most to be done. While the device has
+//! nothing else to do it does what is left.
+//!
+//! A read that takes much longer than any is said to take shows that the device is not done yet,
+//! however long ago that was. What was read just before so fast that no head moved for it came from
+//! a buffer, while the device worked for the writer: the writer is charged that time, too.
 
 use super::NIL;
 use super::group::Group;
@@ -26,6 +29,15 @@ pub(super) struct Service {
     pub(super) done_in: Span,
     /// It is a read that took much longer than any is said to take.
     pub(super) is_overlong_read: bool,
+    /// Nothing else was at the device.
+    pub(super) was_alone: bool,
+}
+
+impl Service {
+    /// Whether it took too short for a head to have moved for it.
+    fn is_fast(&self) -> bool {
+        self.took.as_ns() < self.done_in.as_ns() / FAST
+    }
 }
 
 /// What a writer is charged for what the device did after its write, together: before the last of
@@ -37,6 +49,8 @@ pub(super) struct Late {
     pub(super) group: u32,
     pub(super) before: Span,
     pub(super) after: Span,
+    /// How much of what the last of it adds is time that reads before it were charged.
+    pub(super) earlier: Span,
 }
 
 /// What a group wrote so that the device has yet to do it.
@@ -67,11 +81,19 @@ pub(super) struct Cache {
     usual: Span,
     /// The group that read.
     reader: u32,
+    /// What its last reads took, each so fast that it was read from a buffer.
+    buffered: Span,
 }
 
 impl Cache {
-    pub(super) const EMPTY: Self =
-        Self { writer: NIL, group: NIL, took: Span::ZERO, usual: Span::ZERO, reader: NIL };
+    pub(super) const EMPTY: Self = Self {
+        writer: NIL,
+        group: NIL,
+        took: Span::ZERO,
+        usual: Span::ZERO,
+        reader: NIL,
+        buffered: Span::ZERO,
+    };
 
     /// A request of `queue` was served: what of that time is a writer's, if there was one.
     pub(super) fn whose(
@@ -84,12 +106,12 @@ impl Cache {
         let group = queue.group;
         let has_traces = self.has_traces(now, served, groups);
         let Service { took: service, done_in, .. } = served;
+        let mut buffered = core::mem::replace(&mut self.buffered, Span::ZERO);
         if rq.op.is_write() {
             if !has_traces || self.group == group {
                 self.end(groups);
             }
-            let is_done = service.as_ns() >= done_in.as_ns() / FAST;
-            let more = if is_done { Span::ZERO } else { done_in - service };
+            let more = if served.is_fast() { done_in - service } else { Span::ZERO };
             let own = &mut groups[group as usize].traces;
             let hidden = if own.were_there(now, service) { own.hidden } else { Span::ZERO };
             *own = Traces { hidden: hidden + more, until: now + TRACES };
@@ -100,32 +122,39 @@ impl Cache {
             }
             return None;
         }
+        if self.group != group {
+            if self.reader != group {
+                self.end(groups);
+                (self.reader, buffered) = (group, Span::ZERO);
+            }
+            if served.is_fast() && served.was_alone {
+                self.buffered = buffered + service;
+            }
+        }
         if !has_traces {
             self.end(groups);
             groups[group as usize].usual.add(service);
             return None;
         }
         let usual = groups[group as usize].usual.get().filter(|_| self.group != group)?;
-        if self.reader != group {
-            self.end(groups);
-        }
         let before = self.late(groups);
-        self.reader = group;
-        self.took += service;
+        self.took += if served.is_overlong_read { service + buffered } else { service };
         self.usual += usual;
         let after = self.late(groups);
-        let late = Late { writer: self.writer, group: self.group, before, after };
+        let earlier = (after - before) - (service - usual);
+        let late = Late { writer: self.writer, group: self.group, before, after, earlier };
         (before != after).then_some(late)
     }
 
     /// Nothing was at the device for so long: it did what it had acknowledged, as long as there may
     /// have been some.
     pub(super) fn rested(&mut self, gap: Span, groups: &mut [Group]) -> Option<Late> {
-        let (before, late) = (Span::ZERO, self.late(groups));
+        let (before, earlier, late) = (Span::ZERO, Span::ZERO, self.late(groups));
         let traces = &mut groups.get_mut(self.group as usize)?.traces;
         let after = gap.min(traces.hidden - late);
         traces.hidden = traces.hidden - after;
-        (after > before).then_some(Late { writer: self.writer, group: self.group, before, after })
+        let late = Late { writer: self.writer, group: self.group, before, after, earlier };
+        (after > before).then_some(late)
     }
 
     /// The queue that pays, or `NIL`.

@@ -63,7 +63,7 @@ impl Fair {
     }
 
     /// Charges a writer what the device did for it after its write.
-    fn charge_late(&mut self, Late { writer, group, before, after }: Late) {
+    fn charge_late(&mut self, Late { writer, group, before, after, .. }: Late) {
         let (less, more) = (before - after, after - before);
         match writer {
             NIL => self.charge_group(group, less, more),
@@ -102,14 +102,15 @@ impl Fair {
         }
         let queue = &self.queues[rq.queue];
         let served = self.device.served(rq, service);
-        let mut own = service;
+        let (mut own, mut charged) = (service, rq.charged);
         if self.empties_cache()
             && let Some(late) = self.cache.whose(now, (rq, queue), served, &mut self.groups)
         {
             self.charge_late(late);
-            own = own + late.before - late.after;
+            own = own + late.before + late.earlier - late.after;
+            charged += late.earlier;
         }
-        self.charge(rq.queue, rq.charged, own);
+        self.charge(rq.queue, charged, own);
         self.forgive_floor(rq);
         self.queues[rq.queue].service.add(own);
         self.device.measured(rq.follows, own);

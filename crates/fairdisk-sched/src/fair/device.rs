@@ -11,7 +11,9 @@ const SMALL: u64 = 4096;
 /// How much cheaper a request that continues another has to be to have the heads to itself.
 const ALONE: u64 = 4;
 
-/// A read takes much longer than any if it takes so many times as long.
+/// A read takes much longer than any if it takes so many times as long as one at a random place is
+/// said to. A whole turn of the disk is twice the average wait for it, and the longest seek about
+/// twice the average one: next to no read has both.
 const OVERLONG: u64 = 2;
 
 /// The device.
@@ -154,7 +156,7 @@ impl Device {
         let done_in = self.cost_of_any(rq.bytes());
         let overlong = Span::from_ns(done_in.as_ns().saturating_mul(OVERLONG));
         let is_overlong_read = self.is_told() && !rq.op.is_write() && took >= overlong;
-        Service { took, done_in, is_overlong_read }
+        Service { took, done_in, is_overlong_read, was_alone: self.is_serial() }
     }
 
     /// A request, alone at the device, took so long.
