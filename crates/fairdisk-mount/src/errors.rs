@@ -28,6 +28,8 @@ pub enum MountProblem {
     MountPointNotEmpty,
     /// Something of ours is mounted there.
     AlreadyMounted,
+    /// What is mounted there says nothing.
+    Silent,
     /// One of the two is inside the other.
     Nested,
     /// Somebody still uses the mount.
@@ -118,6 +120,11 @@ impl fmt::Display for MountError {
             MountProblem::AlreadyMounted => {
                 write!(f, "{path}: Fairdisk is mounted there already; umount {path} first")
             }
+            MountProblem::Silent => write!(
+                f,
+                "{path}: what is mounted there does not answer: its process is stopped, or was \
+                 killed and cannot end; umount -f {path} takes it away, with errors for who uses it"
+            ),
             MountProblem::Nested => write!(
                 f,
                 "{path}: SOURCE and the mount point are inside one another; they must be apart, \

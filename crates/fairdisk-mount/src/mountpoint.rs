@@ -17,6 +17,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 /// The type mounts are shown with.
 const TYPE: &str = "fuse.fairdisk";
@@ -64,8 +67,7 @@ fn real(path: &Path, missing: MountProblem, other: MountProblem) -> Result<PathB
 
 /// Takes away what a daemon left behind that ended without unmounting.
 fn recover(mountpoint: &Path) -> Result<(), MountError> {
-    // Attributes may still be cached; the free space never is.
-    while matches!(statvfs(mountpoint), Err(Errno::NOTCONN)) {
+    while is_dead(mountpoint)? {
         let taken = detach(mountpoint).or_else(|error| match helper() {
             Some(helper) => detach_as_user(&helper, mountpoint),
             None => Err(error),
@@ -74,6 +76,22 @@ fn recover(mountpoint: &Path) -> Result<(), MountError> {
     }
     Ok(())
 }
+
+/// Whether whoever serves the mount on `path` has ended. A process that was killed may be unable
+/// to, and then nobody who asks gets an answer.
+fn is_dead(path: &Path) -> Result<bool, MountError> {
+    let (answer, answered) = mpsc::channel();
+    let asked = path.to_owned();
+    // Attributes may still be cached; the free space never is.
+    thread::spawn(move || answer.send(statvfs(&asked)));
+    match answered.recv_timeout(ANSWERS_WITHIN) {
+        Ok(answer) => Ok(matches!(answer, Err(Errno::NOTCONN))),
+        Err(_) => Err(MountError::new(path, MountProblem::Silent)),
+    }
+}
+
+/// Far longer than a busy disk takes.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 
 /// Whether the uppermost mount on `path` is one of ours.
 #[must_use]

@@ -1,6 +1,6 @@
 //! A mount that is told to end.
 
-use crate::host::{Host, finish, lacks_something, text, wait_until};
+use crate::host::{Host, fairdisk, finish, lacks_something, text, wait_until};
 use crate::log::of;
 use fairdisk_core::Span;
 use fairdisk_plane::{Clock as _, MonotonicClock};
@@ -44,6 +44,26 @@ fn a_signal_ends_it_with_everything_written_whatever_ceilings_there_are() {
         }
         assert_eq!(fs::metadata(host.source("data")).unwrap().len(), 8 << 20);
     }
+}
+
+/// As when it was killed and cannot end: who mounts there anew is told, and does not wait for ever.
+#[test]
+fn a_mount_that_does_not_answer_is_not_mounted_over() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    let said = text(&host.mount(&[]));
+    let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
+    let signal =
+        |name: &str| Command::new("kill").args([name, pid.as_str()]).status().unwrap().success();
+    assert!(signal("-STOP"));
+    let [source, at] = [host.source(""), host.at()].map(|path| path.display().to_string());
+    let again = fairdisk(&["mount", &source, &at]);
+    assert!(signal("-CONT"));
+    let words = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(words.contains("does not answer") && words.contains("umount -f"), "{words}");
+    assert_eq!(again.status.code(), Some(2), "{words}");
 }
 
 /// A drain that a ceiling makes long is no silence.
