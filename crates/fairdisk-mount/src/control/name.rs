@@ -3,11 +3,18 @@
 use super::socket_name;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, Stat, fstat, lstat, open};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use rustix::process::geteuid;
+use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Between two looks at a socket where nobody listens.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The name of a mount beside the socket where it is asked after; gone when dropped.
 #[derive(Debug)]
@@ -48,7 +55,7 @@ impl Drop for Name {
 }
 
 /// Makes sure that the directory of sockets is there, and ours: a name in a directory for temporary
-/// files can be taken by others.
+/// files can be taken by others. What those left in it who were killed is gone then.
 pub(super) fn prepare(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let found = fs::symlink_metadata(directory)?;
@@ -56,30 +63,80 @@ pub(super) fn prepare(directory: &Path) -> io::Result<()> {
         let text = "somebody else has made it; set XDG_RUNTIME_DIR to a directory of your own";
         return Err(io::Error::other(text));
     }
-    fs::set_permissions(directory, Permissions::from_mode(0o755))
+    fs::set_permissions(directory, Permissions::from_mode(0o755))?;
+    sweep(directory);
+    Ok(())
 }
 
 /// Removes a file; that there is none is as good.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Err(error) if !is_missing(&error) => Err(error),
         _ => Ok(()),
     }
 }
 
-/// Takes away the names that lead to `socket`.
-pub(super) fn sweep(directory: &Path, socket: &Path) {
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        let leads = fs::read_link(entry.path()).is_ok_and(|to| directory.join(to) == socket);
-        if leads {
-            let _ = fs::remove_file(entry.path());
+/// Takes away what those left behind who were killed: sockets where nobody listens, and names that
+/// lead to none.
+fn sweep(directory: &Path) {
+    let silent = || entries(directory).filter_map(silent_socket).collect::<BTreeSet<_>>();
+    let once = silent();
+    if !once.is_empty() {
+        // Who makes a socket listens there a moment later.
+        std::thread::park_timeout(PAUSE);
+    }
+    for (_, path) in silent().intersection(&once) {
+        let _ = fs::remove_file(path);
+    }
+    for link in entries(directory) {
+        let dangles =
+            |to| fs::symlink_metadata(directory.join(to)).is_err_and(|error| is_missing(&error));
+        if fs::read_link(&link).is_ok_and(dangles) {
+            let _ = fs::remove_file(link);
         }
     }
+}
+
+fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+/// The inode of a socket where nobody listens, and its path.
+fn silent_socket(path: PathBuf) -> Option<(u64, PathBuf)> {
+    let inode = fs::symlink_metadata(&path).ok().filter(|it| it.file_type().is_socket())?.ino();
+    let (kind, flags) = (SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC);
+    let visitor = socket_with(AddressFamily::UNIX, kind, flags, None).ok()?;
+    let address = SocketAddrUnix::new(&path).ok()?;
+    (connect(visitor, &address) == Err(Errno::CONNREFUSED)).then_some((inode, path))
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn what_was_left_behind_goes_and_what_is_answered_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        let listener = UnixListener::bind(at("8:0.disk")).unwrap();
+        drop(UnixListener::bind(at("8:16.disk")).unwrap());
+        drop(UnixListener::bind(at("mnt-c.sock")).unwrap());
+        fs::write(at("8:16.lock"), "").unwrap();
+        symlink("8:0.disk", at("mnt-a.sock")).unwrap();
+        symlink("8:16.disk", at("mnt-b.sock")).unwrap();
+        sweep(place.path());
+        let mut left: Vec<_> = entries(place.path()).collect();
+        left.sort();
+        assert_eq!(left, ["8:0.disk", "8:16.lock", "mnt-a.sock"].map(at));
+        drop(listener);
+        sweep(place.path());
+        assert_eq!(entries(place.path()).count(), 1);
+    }
 
     #[test]
     fn a_name_that_was_given_anew_stays() {
