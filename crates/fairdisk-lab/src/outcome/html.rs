@@ -3,7 +3,7 @@
 mod chart;
 
 use super::table::{
-    changes_title, figure_columns, or_dash, reads, runs, score_lines, still_dirty, title,
+    changes_title, figure_columns, given_up, or_dash, reads, runs, score_lines, still_dirty, title,
 };
 use super::{
     FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Spread, TaskOutcome,
@@ -150,10 +150,11 @@ fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
         write_table(body, &head, 3, arms.iter().flat_map(figures));
     }
     for arm in arms {
-        let left = still_dirty(arm).map(|left| format!("; {left}")).unwrap_or_default();
+        let notes = [still_dirty(arm), given_up(arm)].into_iter().flatten();
+        let notes: String = notes.map(|note| format!("; {note}")).collect();
         let _ = writeln!(
             body,
-            "<p class=\"dim\">{}: {} submitted = {} completed + {} in flight; {} failed{left}; \
+            "<p class=\"dim\">{}: {} submitted = {} completed + {} in flight; {} failed{notes}; \
              journal {:016x}</p>",
             escape(&arm.arm),
             arm.submitted,

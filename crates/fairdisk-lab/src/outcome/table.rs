@@ -101,12 +101,8 @@ fn write_row(out: &mut String, outcome: &Outcome, row: &RowOutcome, style: Style
     if let Some(left) = still_dirty(row) {
         line(out, &style.dim(&format!("  {left}")));
     }
-    if row.end == RunEnd::GivenUp {
-        let hours = RUN_MAX.as_ns() / 3_600_000_000_000;
-        line(
-            out,
-            &format!("  given up: not done after {hours} h, which is all these figures show"),
-        );
+    if let Some(given_up) = given_up(row) {
+        line(out, &format!("  {given_up}"));
     }
     if row.errors > 0 {
         let noun = if row.errors == 1 { "I/O" } else { "I/Os" };
@@ -212,6 +208,13 @@ pub(super) fn reads(group: &GroupOutcome) -> String {
 pub(super) fn still_dirty(row: &RowOutcome) -> Option<String> {
     let mb = row.dirty_bytes / 1e6;
     (mb > 0.0).then(|| format!("{mb:.1} MB were still dirty in memory at the end"))
+}
+
+/// That its tasks were not done, if a run was given up.
+pub(super) fn given_up(row: &RowOutcome) -> Option<String> {
+    let hours = RUN_MAX.as_ns() / 3_600_000_000_000;
+    (row.end == RunEnd::GivenUp)
+        .then(|| format!("given up: not done after {hours} h, which is all these figures show"))
 }
 
 fn write_total(out: &mut String, row: &RowOutcome, width: usize) {

@@ -100,7 +100,9 @@ fn a_run_that_does_not_end_is_given_up_and_says_so() {
         assert!(ended.err.contains(part), "no `{part}` in {}", ended.err);
     }
     assert!(ended.out.contains("given up: not done after 24 h"), "{}", ended.out);
-    let ended = place.run(&["run", "slow.fio", "--seeds", "1", "--json"]);
+    let ended = place.run(&["run", "slow.fio", "--seeds", "1", "--json", "--report", "slow.html"]);
+    let page = fs::read_to_string(place.path().join("slow.html")).unwrap();
+    assert!(page.contains("given up: not done after 24 h"), "{page}");
     let value: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!((ended.code, &value["rows"][0]["given_up"]), (Some(1), &true.into()));
     let asked = place.run(&["run", "slow.fio", "--seeds", "1", "--duration", "24h", "--json"]);
