@@ -137,6 +137,11 @@ const RATE: &str = "a rate is a whole number a second, at least 1, with K, M or 
                     1024, or none";
 
 impl Setting {
+    /// The names of all settings.
+    pub fn keys() -> impl Iterator<Item = &'static str> {
+        KEYS.iter().map(|(key, _)| *key)
+    }
+
     /// Reads several, as [`parse`](Self::parse) reads each.
     ///
     /// # Errors

@@ -5,12 +5,13 @@ use crate::failure::Failure;
 use crate::output::{self, diagnose, plain};
 use clap::Subcommand;
 use clap::builder::NonEmptyStringValueParser;
+use fairdisk_lab::nearest::nearest;
 use fairdisk_mount::MountEntry;
 use fairdisk_mount::control::{
     Answer, Ask, Client, ControlError, GroupEntry, LatencyCount, Status, directories, running,
     socket_name,
 };
-use fairdisk_mount::identity::group_path;
+use fairdisk_mount::identity::{Setting, group_path};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -92,9 +93,10 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
             Ok(output::print(&(asks(entry, group, &status.scheduler) + "\n"))?)
         }
         Action::Set { group, settings } => {
-            client.ask(&Ask::Set { group: group.clone(), settings: settings.clone() })?;
             let keys = settings.iter().filter_map(|setting| setting.split_once('='));
             let keys: Vec<&str> = keys.map(|(key, _)| key.trim()).collect();
+            let ask = Ask::Set { group: group.clone(), settings: settings.clone() };
+            client.ask(&ask).map_err(|error| with_hint(error, &keys))?;
             // It is done; what there is to know about it is no reason to fail.
             let note = get(&mut client, group).ok().and_then(|it| ignored_note(&it, &keys));
             note.iter().for_each(|note| diagnose(note));
@@ -114,6 +116,18 @@ fn get(client: &mut Client, group: &str) -> Result<Status, ControlError> {
     match client.ask(&Ask::Get { group: group.to_owned() })? {
         Answer::Status(status) => Ok(status),
         other => Err(ControlError::Gibberish(format!("{other:?}"))),
+    }
+}
+
+/// With the setting that the first one there is not was probably meant to be. The mount may know
+/// others than we do, so it is asked first.
+fn with_hint(error: ControlError, keys: &[&str]) -> ControlError {
+    let unknown = keys.iter().find(|key| !Setting::keys().any(|known| known == **key));
+    match (error, unknown.and_then(|key| nearest(key, Setting::keys()))) {
+        (ControlError::Refused(why), Some(near)) => {
+            ControlError::Refused(format!("{why}; did you mean `{near}`?"))
+        }
+        (error, _) => error,
     }
 }
 

@@ -187,6 +187,7 @@ fn settings_take_effect_and_schedulers_change_under_load() {
     for (args, says) in [
         (&["set", &group, "weight=0"][..], "1 to 10000"),
         (&["set", &group, "colour=red"][..], "unknown setting"),
+        (&["set", &group, "idle=1", "wieght=3"][..], "); did you mean `weight`?"),
         (&["set", "/no/such", "weight=1"][..], "no/such; mkdir makes one"),
         (&["set", "/../..", "weight=1"][..], "there is no directory"),
         (&["scheduler", "cfs"][..], "unknown scheduler `cfs`; did you mean `cfq`?"),
