@@ -111,6 +111,24 @@ fn writers_pay_for_what_the_disk_does_while_it_is_kept_for_them() {
     }
 }
 
+/// A disk may empty its cache between reads, each of which waits a little for that. Of two thirds
+/// readers had 27 % when that was not found out.
+#[test]
+fn writers_pay_for_a_cache_that_is_emptied_between_reads() {
+    let one_at_a_time = Override::parse("device.queue.depth=1").expect("it is one");
+    let (overrides, device) = (vec![one_at_a_time], Some("hdd-ncq".to_owned()));
+    let options =
+        Options { schedulers: vec!["fair".to_owned()], overrides, device, ..Options::default() };
+    let plan = Plan::experiment("isolation", &options).expect("it is well formed");
+    let row = plan.rows.iter().find(|row| row.label == "buffered writers beside readers");
+    let row = row.expect("there is such a row");
+    let run = |seed| run_once(&plan, &plan.arms[0], row, seed, &AtomicBool::new(false));
+    let of_readers =
+        (0..16).map(|seed| shares(&run(seed).expect("it runs"))[0]).sum::<f64>() / 16.0;
+    println!("{of_readers:.1}");
+    assert!((38.0..=70.0).contains(&of_readers), "{of_readers:.1}");
+}
+
 /// Small reads come from the disk's buffer while it empties its cache, until one has to wait.
 #[test]
 fn writers_pay_for_what_the_disk_does_while_others_read_from_its_buffer() {

@@ -7,8 +7,9 @@
 //! nothing else to do it does what is left.
 //!
 //! A read that takes much longer than any is said to take shows that the device is not done yet,
-//! however long ago that was. What was read just before so fast that no head moved for it came from
-//! a buffer, while the device worked for the writer: the writer is charged that time, too.
+//! however long ago that was, and so do several that together took longer than they are said to.
+//! What was read just before the one so fast that no head moved for it came from a buffer, while
+//! the device worked for the writer: the writer is charged that time, too.
 
 use super::NIL;
 use super::group::Group;
@@ -31,6 +32,8 @@ pub(super) struct Service {
     pub(super) is_overlong_read: bool,
     /// Nothing else was at the device.
     pub(super) was_alone: bool,
+    /// `done_in` is what the device is said to take.
+    pub(super) is_told: bool,
 }
 
 impl Service {
@@ -81,6 +84,8 @@ pub(super) struct Cache {
     usual: Span,
     /// The group that read.
     reader: u32,
+    /// What reads took of late, and what they are said to take at most.
+    recent: (Span, Span),
     /// What its last reads took, each so fast that it was read from a buffer.
     buffered: Span,
 }
@@ -92,6 +97,7 @@ impl Cache {
         took: Span::ZERO,
         usual: Span::ZERO,
         reader: NIL,
+        recent: (Span::ZERO, Span::ZERO),
         buffered: Span::ZERO,
     };
 
@@ -136,7 +142,17 @@ impl Cache {
             groups[group as usize].usual.add(service);
             return None;
         }
-        let usual = groups[group as usize].usual.get().filter(|_| self.group != group)?;
+        if self.group == group {
+            return None;
+        }
+        let reader = &groups[group as usize];
+        let mut usual = reader.usual.get()?;
+        if served.is_told && served.was_alone {
+            usual = usual.min(done_in);
+            if !reader.traces.were_there(now, service) {
+                self.recent = (self.recent.0 + service, self.recent.1 + done_in);
+            }
+        }
         let before = self.late(groups);
         self.took += if served.is_overlong_read { service + buffered } else { service };
         self.usual += usual;
@@ -176,15 +192,18 @@ impl Cache {
 
     /// Whether what was served began with traces of a write. It counts when it began: what it
     /// waited for may be the traces themselves.
-    fn has_traces(&self, now: Instant, served: Service, groups: &mut [Group]) -> bool {
+    fn has_traces(&mut self, now: Instant, served: Service, groups: &mut [Group]) -> bool {
+        let late = self.late(groups);
         let Some(writer) = groups.get_mut(self.group as usize) else { return false };
         let traces = &mut writer.traces;
         if traces.were_there(now, served.took) {
             return true;
         }
-        let last = served.is_overlong_read && traces.hidden > Span::ZERO;
+        let is_shown = served.is_overlong_read || self.recent.0 > self.recent.1;
+        let last = is_shown && traces.hidden > late;
         if last {
             traces.until = now + TRACES;
+            self.recent = (Span::ZERO, Span::ZERO);
         }
         last
     }
@@ -206,5 +225,6 @@ impl Cache {
             writer.traces.hidden = writer.traces.hidden - late;
         }
         (self.took, self.usual) = (Span::ZERO, Span::ZERO);
+        self.recent = (Span::ZERO, Span::ZERO);
     }
 }

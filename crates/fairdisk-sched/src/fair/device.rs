@@ -155,8 +155,9 @@ impl Device {
     pub(super) fn served(&self, rq: &Rq, took: Span) -> Service {
         let done_in = self.cost_of_any(rq.bytes());
         let overlong = Span::from_ns(done_in.as_ns().saturating_mul(OVERLONG));
-        let is_overlong_read = self.is_told() && !rq.op.is_write() && took >= overlong;
-        Service { took, done_in, is_overlong_read, was_alone: self.is_serial() }
+        let is_told = self.is_told();
+        let is_overlong_read = is_told && !rq.op.is_write() && took >= overlong;
+        Service { took, done_in, is_overlong_read, was_alone: self.is_serial(), is_told }
     }
 
     /// A request, alone at the device, took so long.
