@@ -25,7 +25,7 @@ use fairdisk_core::{
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::DeviceModel;
 use inbox::Inbox;
-use pool::{Pool, Work};
+use pool::Work;
 use rustix::fd::BorrowedFd;
 use state::{Issued, State, Todo};
 use std::collections::{BTreeMap, BTreeSet};
@@ -156,7 +156,6 @@ pub struct Disk {
     shared: Arc<Shared>,
     timer: Option<JoinHandle<()>>,
     ring: Option<JoinHandle<()>>,
-    pool: Pool,
     served: Served,
 }
 
@@ -286,8 +285,7 @@ impl Drop for Disk {
         if let Some(ring) = self.ring.take() {
             join(ring);
         }
-        self.shared.jobs.close();
-        self.pool.join();
+        self.shared.jobs.end();
     }
 }
 

@@ -8,6 +8,7 @@ use fairdisk_plane::backend::Preference;
 use fairdisk_plane::disk::{Device, Disk, Job, Order, Thread};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec};
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -309,4 +310,45 @@ fn where_others_keep_the_order_a_flush_waits_for_no_write_of_somebody_else() {
         assert_eq!(performed.recv(), Ok(op));
     }
     go_on.send(()).expect("it waits");
+}
+
+/// Says by which thread it was performed.
+struct Named(Sender<Option<String>>);
+
+impl Job for Named {
+    fn perform(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _result: io::Result<()>) {
+        let name = std::thread::current().name().map(str::to_owned);
+        self.0.send(name).expect("the test listens");
+    }
+}
+
+#[test]
+fn threads_are_started_when_they_are_needed() {
+    let spec = SchedulerSpec::named("noop").expect("a known scheduler");
+    let disk = Disk::start(spec.build(), CONFIG, Device::Fixed, 64, Preference::Threads);
+    let disk = disk.expect("threads");
+    let (tell, told) = channel();
+    let mut names = BTreeSet::new();
+    for lba in 0..200 {
+        disk.submit(&order(1, lba), Box::new(Named(tell.clone())), Thread::MustGoOn);
+        names.insert(told.recv().expect("it is finished"));
+    }
+    // The last one may still be on its way back when the next one is there.
+    assert!(names.len() < 16, "{names:?}");
+    let (tell, performed) = channel();
+    let mut go_on = Vec::new();
+    for task in 0..CONFIG.depth {
+        let (end, ended) = channel();
+        let job = Busy { performed: tell.clone(), end: Some(ended), op: Op::Read };
+        disk.submit(&order(task, 1000 * u64::from(task)), Box::new(job), Thread::MustGoOn);
+        go_on.push(end);
+    }
+    for _ in &go_on {
+        performed.recv().expect("all at once");
+    }
+    go_on.iter().for_each(|end| end.send(()).expect("it waits"));
 }

@@ -1,7 +1,7 @@
 //! Bringing a disk into being.
 
 use super::inbox::Inbox;
-use super::pool::{self, Pool, Work};
+use super::pool;
 use super::ring::{self, Performer};
 use super::state::State;
 use super::{Device, Disk, Guarded, Shared};
@@ -62,8 +62,8 @@ impl From<io::Error> for StartError {
 }
 
 impl Disk {
-    /// A disk under `scheduler`; up to `threads` requests are performed at once by threads, as many
-    /// as it likes by an `io_uring`.
+    /// A disk under `scheduler`; up to `threads` requests are performed at once by threads, each
+    /// started when it is needed first, as many as it likes by an `io_uring`.
     ///
     /// # Errors
     /// The system refuses to start a thread, or the ring that was asked for.
@@ -81,22 +81,12 @@ impl Disk {
             clock: MonotonicClock::start(),
             guarded: Mutex::new(Guarded { state, appointment: None, closing: false }),
             sooner: Condvar::new(),
-            jobs: pool::Queue::default(),
+            jobs: pool::Queue::new(threads),
             inbox,
             unfinished: AtomicUsize::new(0),
         });
-        let own = Arc::clone(&shared);
-        let started = Pool::start(threads, move || {
-            while let Some(work) = own.jobs.next() {
-                match work {
-                    Work::Perform(issued) => own.perform(issued),
-                    Work::Finish((job, result)) => job.finish(result),
-                }
-            }
-        });
-        // The threads already started end when there is nothing to come.
-        let pool = started.inspect_err(|_| shared.jobs.close())?;
-        let mut disk = Self { shared, timer: None, ring: None, pool, served };
+        shared.start_pool()?;
+        let mut disk = Self { shared, timer: None, ring: None, served };
         if let Some(ring) = ring {
             disk.ring = Some(disk.spawn("fairdisk-ring", |shared| {
                 if let Some(inbox) = &shared.inbox {
