@@ -13,7 +13,8 @@ const ALONE: u64 = 4;
 
 /// A read takes much longer than any if it takes so many times as long as one at a random place is
 /// said to. A whole turn of the disk is twice the average wait for it, and the longest seek about
-/// twice the average one: next to no read has both.
+/// twice the average one: next to no read has both. Where the disk picks the next of several, what
+/// one is said to take is less than it takes by itself, and some reads count that wait for nothing.
 const OVERLONG: u64 = 2;
 
 /// The device.
