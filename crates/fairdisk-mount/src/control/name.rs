@@ -77,7 +77,7 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// Takes away what those left behind who were killed: sockets where nobody listens, and names that
-/// lead to none.
+/// lead to them.
 fn sweep(directory: &Path) {
     let silent = || entries(directory).filter_map(silent_socket).collect::<BTreeSet<_>>();
     let once = silent();
@@ -86,13 +86,11 @@ fn sweep(directory: &Path) {
         std::thread::park_timeout(PAUSE);
     }
     for (_, path) in silent().intersection(&once) {
-        let _ = fs::remove_file(path);
-    }
-    for link in entries(directory) {
-        let dangles =
-            |to| fs::symlink_metadata(directory.join(to)).is_err_and(|error| is_missing(&error));
-        if fs::read_link(&link).is_ok_and(dangles) {
-            let _ = fs::remove_file(link);
+        // A name that leads to no socket may be that of a mount that is just starting.
+        let leads =
+            |link: &PathBuf| fs::read_link(link).is_ok_and(|to| directory.join(to) == *path);
+        for gone in entries(directory).filter(leads).chain([path.clone()]) {
+            let _ = fs::remove_file(gone);
         }
     }
 }
@@ -129,13 +127,14 @@ mod tests {
         fs::write(at("8:16.lock"), "").unwrap();
         symlink("8:0.disk", at("mnt-a.sock")).unwrap();
         symlink("8:16.disk", at("mnt-b.sock")).unwrap();
+        symlink("8:32.disk", at("mnt-d.sock")).unwrap();
         sweep(place.path());
         let mut left: Vec<_> = entries(place.path()).collect();
         left.sort();
-        assert_eq!(left, ["8:0.disk", "8:16.lock", "mnt-a.sock"].map(at));
+        assert_eq!(left, ["8:0.disk", "8:16.lock", "mnt-a.sock", "mnt-d.sock"].map(at));
         drop(listener);
         sweep(place.path());
-        assert_eq!(entries(place.path()).count(), 1);
+        assert_eq!(entries(place.path()).count(), 2);
     }
 
     #[test]
