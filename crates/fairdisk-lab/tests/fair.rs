@@ -141,20 +141,17 @@ fn writers_pay_for_what_the_disk_does_while_others_read_from_its_buffer() {
     }
 }
 
-/// The disk empties its cache while it is kept for a reader, too. Where reads do not wait for that,
-/// those that wait for a write that was begun in a pause are still taken for usual ones.
+/// A stream of writes is done in a part of what as many writes at random places would take; what it
+/// might have left in the cache is no reason to shut it out.
 #[test]
-fn writers_pay_for_what_the_disk_does_while_it_is_kept_for_others() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/experiments/hidden-writes.toml");
-    let options = Options { device: Some("hdd-ncq".into()), ..Options::default() };
-    let plan = Plan::experiment(&path.to_string_lossy(), &options).expect("it is well formed");
-    let row = plan.rows.iter().find(|row| row.label == "reads with pauses");
-    let row = row.expect("there is such a row");
-    let run = |seed| run_once(&plan, &plan.arms[0], row, seed, &AtomicBool::new(false));
-    let of_readers =
-        (0..32).map(|seed| shares(&run(seed).expect("it runs"))[0]).sum::<f64>() / 32.0;
-    println!("{of_readers:.1}");
-    assert!((33.0..=53.0).contains(&of_readers), "{of_readers:.1}");
+fn a_reader_that_pauses_leaves_a_writer_its_share() {
+    for device in ["hdd-ncq", "wd2500js", "hdd-7200-2007"] {
+        let row = "a pausing stream";
+        let result = run_in("hidden-writes.toml", device, "fair", row, Options::default());
+        let shares = shares(&result.expect("it runs"));
+        println!("{device}, {row}: {shares:.1?}");
+        assert!(shares[1] >= 45.0, "{device}, {row}: {shares:.1?}");
+    }
 }
 
 /// A small write between them does not make what the others wrote the readers'.

@@ -162,15 +162,29 @@ impl Cache {
         (before != after).then_some(late)
     }
 
-    /// Nothing was at the device for so long: it did what it had acknowledged, as long as there may
-    /// have been some.
-    pub(super) fn rested(&mut self, gap: Span, groups: &mut [Group]) -> Option<Late> {
+    /// Nothing was at the device since then: it did what it had acknowledged, as long as there may
+    /// have been some. What is the writer's of that ends with the traces of its writes.
+    pub(super) fn rested(
+        &mut self,
+        since: Instant,
+        now: Instant,
+        groups: &mut [Group],
+    ) -> Option<Late> {
         let (before, earlier, late) = (Span::ZERO, Span::ZERO, self.late(groups));
         let traces = &mut groups.get_mut(self.group as usize)?.traces;
-        let after = gap.min(traces.hidden - late);
-        traces.hidden = traces.hidden - after;
+        let left = traces.hidden - late;
+        traces.hidden = traces.hidden - left.min(now.since(since));
+        let after = left.min(now.min(traces.until).since(since));
         let late = Late { writer: self.writer, group: self.group, before, after, earlier };
         (after > before).then_some(late)
+    }
+
+    /// What the writer had to be done is done.
+    pub(super) fn flushed(&mut self, groups: &mut [Group]) {
+        self.end(groups);
+        if let Some(writer) = groups.get_mut(self.group as usize) {
+            writer.traces.hidden = Span::ZERO;
+        }
     }
 
     /// The queue that pays, or `NIL`.

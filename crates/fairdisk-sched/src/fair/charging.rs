@@ -18,8 +18,8 @@ impl Fair {
     #[inline]
     pub(super) fn charge_dispatched(&mut self, now: Instant, at: u32) {
         if self.in_flight == 1 {
-            let others_waited = self.queued > 0 || self.requests[at].arrived < now;
-            self.charge_gap(now, others_waited);
+            self.charge_gap(now, at);
+            self.busy_since = now;
         }
         if self.device.is_serial() {
             return;
@@ -40,19 +40,16 @@ impl Fair {
         self.forgive_floor(&rq);
     }
 
-    /// Nothing was at the device until now: what it did for a writer meanwhile is charged to that
-    /// if others waited, as the device was kept for somebody. Returns how much that is.
-    pub(super) fn charge_gap(&mut self, now: Instant, others_waited: bool) -> Span {
-        let gap = now.since(core::mem::replace(&mut self.busy_since, now));
+    /// Nothing was at the device until this request. If somebody went without meanwhile, as the
+    /// device was kept for another, whoever had it work in that time pays for it.
+    fn charge_gap(&mut self, now: Instant, at: u32) {
         if !self.empties_cache() {
-            return Span::ZERO;
+            return;
         }
-        match self.cache.rested(gap, &mut self.groups) {
-            Some(late) if others_waited => {
-                self.charge_late(late);
-                late.after
-            }
-            _ => Span::ZERO,
+        let late = self.cache.rested(self.busy_since, now, &mut self.groups);
+        let went_without = self.queued > 0 || self.requests[at].arrived < now;
+        if let Some(late) = late.filter(|_| went_without) {
+            self.charge_late(late);
         }
     }
 
@@ -128,6 +125,7 @@ impl Fair {
 
     /// Charges a flush: it went before everybody, so its group has what follows the later.
     pub(super) fn charge_flushed(&mut self, now: Instant, group: u32, device_time: Span) {
+        self.cache.flushed(&mut self.groups);
         // Where time is measured from one completion to the next, this much is not the next one's.
         self.busy_since = (self.busy_since + device_time).min(now);
         if self.queued == 0 && self.in_flight == 0 {

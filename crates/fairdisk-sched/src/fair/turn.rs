@@ -147,9 +147,11 @@ impl Fair {
             && let Some(since) = turn.kept_since.take()
         {
             let group = turn.group;
-            let is_quiet = self.in_flight == 0;
-            let of_writer = if is_quiet { self.charge_gap(now, true) } else { Span::ZERO };
-            self.charge_group(group, Span::ZERO, now.since(since) - of_writer);
+            self.charge_group(group, Span::ZERO, now.since(since));
+            if self.in_flight == 0 {
+                // It is paid for, whatever the disk did meanwhile.
+                self.busy_since = now;
+            }
         }
     }
 
