@@ -107,22 +107,45 @@ pub fn claim(disk: &BlockDevice) -> Result<Turn, ClaimError> {
     claim_in(&directory(), disk, LOOKS)
 }
 
+/// Whether the disk with this socket could be had at once.
+enum Attempt {
+    Ours(Claim),
+    /// Somebody has just taken the lock away.
+    Again,
+    Theirs,
+}
+
+fn attempt(socket: &Path) -> io::Result<Attempt> {
+    let path = socket.with_extension("lock");
+    let lock = File::options().create(true).truncate(false).write(true).mode(0o600).open(&path)?;
+    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) if is_at(&lock, &path) => {
+            Ok(Attempt::Ours(Claim { socket: socket.to_owned(), path, lock }))
+        }
+        Ok(()) => Ok(Attempt::Again),
+        Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(Attempt::Theirs),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Has the disk with this socket, if nobody else has: nobody answers there meanwhile.
+pub(super) fn claim_abandoned(socket: &Path) -> Option<Claim> {
+    match attempt(socket) {
+        Ok(Attempt::Ours(claim)) => Some(claim),
+        Ok(Attempt::Again | Attempt::Theirs) | Err(_) => None,
+    }
+}
+
 fn claim_in(directory: &Path, disk: &BlockDevice, looks: u32) -> Result<Turn, ClaimError> {
-    let lock = directory.join(format!("{}.lock", disk.number));
     let socket = directory.join(format!("{}.disk", disk.number));
+    let lock = socket.with_extension("lock");
     let no_place = |error| ClaimError::NoPlace { path: lock.clone(), error };
     prepare(directory).map_err(no_place)?;
     for _ in 0..looks {
-        // Anew each time: who had the last one may have taken it away.
-        let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(&lock);
-        let file = file.map_err(no_place)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) if is_at(&file, &lock) => {
-                return Ok(Turn::Ours(Claim { socket, path: lock, lock: file }));
-            }
-            Ok(()) => continue,
-            Err(Errno::WOULDBLOCK | Errno::INTR) => {}
-            Err(error) => return Err(no_place(error.into())),
+        match attempt(&socket).map_err(no_place)? {
+            Attempt::Ours(claim) => return Ok(Turn::Ours(claim)),
+            Attempt::Again => continue,
+            Attempt::Theirs => {}
         }
         match Client::connect(&socket) {
             Ok(client) if client.is_trusted() => return Ok(Turn::Theirs(client)),

@@ -1,20 +1,16 @@
 //! The names of mounts: each leads to the socket of whoever runs its disk.
 
+use super::claim::claim_abandoned;
 use super::socket_name;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, Stat, fstat, lstat, open};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use rustix::process::geteuid;
-use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// Between two looks at a socket where nobody listens.
-const PAUSE: Duration = Duration::from_millis(20);
 
 /// The name of a mount beside the socket where it is asked after; gone when dropped.
 #[derive(Debug)]
@@ -76,21 +72,18 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Takes away what those left behind who were killed: sockets where nobody listens, and names that
-/// lead to them.
+/// Takes away what those left behind who were killed: sockets of disks where nobody listens, and
+/// names that lead to them.
 fn sweep(directory: &Path) {
-    let silent = || entries(directory).filter_map(silent_socket).collect::<BTreeSet<_>>();
-    let once = silent();
-    if !once.is_empty() {
-        // Who makes a socket listens there a moment later.
-        std::thread::park_timeout(PAUSE);
-    }
-    for (_, path) in silent().intersection(&once) {
-        // A name that leads to no socket may be that of a mount that is just starting.
-        let leads =
-            |link: &PathBuf| fs::read_link(link).is_ok_and(|to| directory.join(to) == *path);
-        for gone in entries(directory).filter(leads).chain([path.clone()]) {
-            let _ = fs::remove_file(gone);
+    for socket in entries(directory).filter(|path| is_silent_disk(path)) {
+        let Some(_claim) = claim_abandoned(&socket) else { continue };
+        // Whoever had the disk a moment ago may have made another.
+        if is_silent_disk(&socket) {
+            let leads =
+                |link: &PathBuf| fs::read_link(link).is_ok_and(|to| directory.join(to) == socket);
+            for gone in entries(directory).filter(leads).chain([socket.clone()]) {
+                let _ = fs::remove_file(gone);
+            }
         }
     }
 }
@@ -99,13 +92,16 @@ fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
-/// The inode of a socket where nobody listens, and its path.
-fn silent_socket(path: PathBuf) -> Option<(u64, PathBuf)> {
-    let inode = fs::symlink_metadata(&path).ok().filter(|it| it.file_type().is_socket())?.ino();
+/// Whether it is the socket of a disk, and nobody listens there.
+fn is_silent_disk(path: &Path) -> bool {
+    let is_socket = fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket());
+    if !is_socket || path.extension().is_none_or(|extension| extension != "disk") {
+        return false;
+    }
     let (kind, flags) = (SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC);
-    let visitor = socket_with(AddressFamily::UNIX, kind, flags, None).ok()?;
-    let address = SocketAddrUnix::new(&path).ok()?;
-    (connect(visitor, &address) == Err(Errno::CONNREFUSED)).then_some((inode, path))
+    let visitor = socket_with(AddressFamily::UNIX, kind, flags, None);
+    let address = SocketAddrUnix::new(path);
+    visitor.and_then(|visitor| connect(visitor, &address?)) == Err(Errno::CONNREFUSED)
 }
 
 fn is_missing(error: &io::Error) -> bool {
@@ -115,6 +111,7 @@ fn is_missing(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{FlockOperation, flock};
     use std::os::unix::net::UnixListener;
 
     #[test]
@@ -123,7 +120,9 @@ mod tests {
         let at = |name: &str| place.path().join(name);
         let listener = UnixListener::bind(at("8:0.disk")).unwrap();
         drop(UnixListener::bind(at("8:16.disk")).unwrap());
-        drop(UnixListener::bind(at("mnt-c.sock")).unwrap());
+        drop(UnixListener::bind(at("8:48.disk")).unwrap());
+        let held = fs::File::create(at("8:48.lock")).unwrap();
+        flock(&held, FlockOperation::NonBlockingLockExclusive).unwrap();
         fs::write(at("8:16.lock"), "").unwrap();
         symlink("8:0.disk", at("mnt-a.sock")).unwrap();
         symlink("8:16.disk", at("mnt-b.sock")).unwrap();
@@ -131,10 +130,12 @@ mod tests {
         sweep(place.path());
         let mut left: Vec<_> = entries(place.path()).collect();
         left.sort();
-        assert_eq!(left, ["8:0.disk", "8:16.lock", "mnt-a.sock", "mnt-d.sock"].map(at));
-        drop(listener);
+        // Who has the lock is about to listen.
+        let stay = ["8:0.disk", "8:48.disk", "8:48.lock", "mnt-a.sock", "mnt-d.sock"];
+        assert_eq!(left, stay.map(at));
+        drop((listener, held));
         sweep(place.path());
-        assert_eq!(entries(place.path()).count(), 2);
+        assert_eq!(entries(place.path()).count(), 1);
     }
 
     #[test]
