@@ -131,6 +131,11 @@ impl Nodes {
         self.table().len()
     }
 
+    /// Whether the kernel knows a node.
+    pub(crate) fn knows(&self, node: u64) -> bool {
+        self.table().knows(node)
+    }
+
     /// Refers to a node.
     pub(crate) fn refer(&self, node: u64) -> io::Result<Referred> {
         let fd = match self.at_hand(node)? {

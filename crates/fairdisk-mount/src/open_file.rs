@@ -6,12 +6,11 @@ use crate::dirty::Ranges;
 use crate::extents::{Extents, Layout};
 use crate::freshness::{Changing, Closed, Freshness, Stamp};
 use crate::gate::Gate;
-use crate::nodes::Mark;
 use crate::sys::proc_fd::ProcFd;
 use crate::sys::range::write_out;
-use crate::write_errors::{Heard, Untold, WriteErrors, sure_mark};
+use crate::write_errors::{Heard, Untold, WhichFile, WriteErrors};
 use rustix::fd::{AsFd as _, OwnedFd};
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, fstat};
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -31,7 +30,7 @@ pub(crate) struct FileState {
     for_write_out: OnceLock<Option<OwnedFd>>,
     errors: Mutex<WriteErrors>,
     /// What tells it from others, once something went wrong with it.
-    mark: OnceLock<Mark>,
+    which: OnceLock<WhichFile>,
     pub(crate) appends: Appends,
     freshness: Mutex<Freshness>,
     home: Arc<FileStates>,
@@ -77,7 +76,7 @@ impl FileStates {
             return state;
         }
         let stamp = self.closed().take(node);
-        let untold = self.untold().take(fd);
+        let untold = self.untold().take(node, fd);
         let state = Arc::new(FileState {
             node,
             last_user: Mutex::default(),
@@ -85,7 +84,7 @@ impl FileStates {
             ranges: Mutex::default(),
             for_write_out: OnceLock::new(),
             errors: Mutex::new(WriteErrors::of(untold.map(|(_, errno)| errno))),
-            mark: untold.map(|(mark, _)| OnceLock::from(mark)).unwrap_or_default(),
+            which: untold.map(|(which, _)| OnceLock::from(which)).unwrap_or_default(),
             appends: Appends::default(),
             freshness: Mutex::new(Freshness::new(stamp)),
             home: Arc::clone(self),
@@ -99,6 +98,15 @@ impl FileStates {
         match self.find(node) {
             Some(state) => state.freshness().touched(before, after),
             None => self.closed().touched(node, before, after),
+        }
+    }
+
+    /// The kernel has forgotten a node, unless it `is_known`: what nobody was told of it is not
+    /// told to the next that has its number.
+    pub(crate) fn forgotten(&self, node: u64, is_known: impl FnOnce() -> bool) {
+        let is_kept = self.untold().has_known(node);
+        if is_kept && !is_known() {
+            self.untold().forget(node);
         }
     }
 
@@ -129,8 +137,8 @@ impl Drop for FileState {
         let stamp = self.freshness().stamp();
         stamp.into_iter().for_each(|stamp| self.home.closed().remember(self.node, stamp));
         self.home.gate.done_with(self.node);
-        if let (Some(errno), Some(mark)) = (untold, self.mark.get()) {
-            self.home.untold().keep(*mark, errno);
+        if let (Some(errno), Some(which), false) = (untold, self.which.get(), self.is_removed()) {
+            self.home.untold().keep(*which, errno);
         }
         self.home.one_closed.notify_all();
     }
@@ -182,6 +190,12 @@ impl FileState {
 
     fn last_user(&self) -> MutexGuard<'_, (u32, User)> {
         self.last_user.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether nobody can open it any more.
+    fn is_removed(&self) -> bool {
+        let fd = self.for_write_out.get().and_then(Option::as_ref);
+        fd.is_some_and(|fd| fstat(fd).is_ok_and(|stat| stat.st_nlink == 0))
     }
 
     fn errors(&self) -> MutexGuard<'_, WriteErrors> {
@@ -241,9 +255,7 @@ impl OpenFile {
 
     /// Write-out failed.
     pub(crate) fn failed(&self, error: &io::Error) {
-        if let Some(mark) = sure_mark(&self.fd) {
-            let _ = self.state.mark.set(mark);
-        }
+        let _ = self.state.which.get_or_init(|| WhichFile::of(self.state.node, &self.fd));
         self.state.errors().add(error.raw_os_error().unwrap_or(libc::EIO));
     }
 
@@ -290,7 +302,7 @@ mod tests {
         let layout = Layout { start: 0, fallback: Fallback { sectors: 1, inodes: 1 } };
         let states = Arc::new(FileStates::new(Arc::new(OpenGate), layout));
         let fd = OwnedFd::from(tempfile::tempfile().expect("a file"));
-        let stamp = Stamp::of(&rustix::fs::fstat(&fd).expect("it is open"));
+        let stamp = Stamp::of(&fstat(&fd).expect("it is open"));
         states.of((2, 2), &fd).freshness().look(stamp);
         let open_and_close = || {
             for time in 0..20_000 {

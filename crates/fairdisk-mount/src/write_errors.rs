@@ -79,33 +79,59 @@ impl WriteErrors {
     }
 }
 
+/// What tells a closed file from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhichFile {
+    /// From all others there will be.
+    Sure(Mark),
+    /// From all others for as long as the kernel knows it: its node.
+    Known(u64),
+}
+
+impl WhichFile {
+    /// That of a node which is open.
+    pub(crate) fn of(node: u64, file: &OwnedFd) -> Self {
+        sure_mark(file).map_or(Self::Known(node), Self::Sure)
+    }
+}
+
 /// Errors of closed files that nobody was told of, the oldest first. The kernel may forget such a
 /// file meanwhile, and come back to it; or another gets its number, whom they are not told.
 #[derive(Debug, Default)]
-pub(crate) struct Untold(VecDeque<(Mark, i32)>);
+pub(crate) struct Untold(VecDeque<(WhichFile, i32)>);
 
 impl Untold {
     /// A file is closed with one.
-    pub(crate) fn keep(&mut self, mark: Mark, errno: i32) {
+    pub(crate) fn keep(&mut self, file: WhichFile, errno: i32) {
         if self.0.len() >= UNTOLD_MAX {
             self.0.pop_front();
         }
-        self.0.push_back((mark, errno));
+        self.0.push_back((file, errno));
     }
 
     /// That of a file that is opened.
-    pub(crate) fn take(&mut self, file: &OwnedFd) -> Option<(Mark, i32)> {
+    pub(crate) fn take(&mut self, node: u64, file: &OwnedFd) -> Option<(WhichFile, i32)> {
         if self.0.is_empty() {
             return None;
         }
-        let mark = sure_mark(file)?;
-        let at = self.0.iter().position(|(kept, _)| *kept == mark)?;
+        let file = WhichFile::of(node, file);
+        let at = self.0.iter().position(|(kept, _)| *kept == file)?;
         self.0.remove(at)
+    }
+
+    /// Whether there is one that is known by its node alone.
+    pub(crate) fn has_known(&self, node: u64) -> bool {
+        self.0.iter().any(|(kept, _)| *kept == WhichFile::Known(node))
+    }
+
+    /// The kernel has forgotten the node: another file may get its number.
+    pub(crate) fn forget(&mut self, node: u64) {
+        self.0.retain(|(kept, _)| *kept != WhichFile::Known(node));
     }
 }
 
 /// What tells a file from all others there will be, if its file system says that.
-pub(crate) fn sure_mark(file: &OwnedFd) -> Option<Mark> {
+fn sure_mark(file: &OwnedFd) -> Option<Mark> {
     Some(Mark::of(file, &fstat(file).ok()?)).filter(Mark::is_sure)
 }
 
@@ -149,10 +175,26 @@ mod tests {
         let Some((one, other)) = sure_mark(&first).zip(sure_mark(&last)) else {
             return println!("skipped: a file system that keeps no time of birth");
         };
+        let [one, other] = [one, other].map(WhichFile::Sure);
         let mut untold = Untold::default();
         untold.keep(one, 5);
         (0..UNTOLD_MAX).for_each(|_| untold.keep(other, 28));
         assert_eq!(untold.0.len(), UNTOLD_MAX);
-        assert_eq!((untold.take(&first), untold.take(&last)), (None, Some((other, 28))));
+        assert_eq!((untold.take(1, &first), untold.take(2, &last)), (None, Some((other, 28))));
+    }
+
+    #[test]
+    fn a_file_without_a_time_of_birth_is_known_by_its_node_until_that_is_forgotten() {
+        let Ok(proc) = std::fs::File::open("/proc/self/stat") else {
+            return println!("skipped: no /proc");
+        };
+        let file = OwnedFd::from(proc);
+        assert_eq!(sure_mark(&file), None, "proc says nothing of that");
+        let mut untold = Untold::default();
+        [3, 4].into_iter().for_each(|node| untold.keep(WhichFile::Known(node), 5));
+        assert_eq!(untold.take(3, &file), Some((WhichFile::Known(3), 5)));
+        assert_eq!((untold.take(3, &file), untold.has_known(4)), (None, true));
+        untold.forget(4);
+        assert_eq!((untold.take(4, &file), untold.has_known(4)), (None, false));
     }
 }

@@ -25,7 +25,9 @@ impl Tree {
 
     /// The kernel knows a file `count` times less; closing what is the answer may take a while.
     pub(crate) fn forget(&self, node: u64, count: u64) -> Vec<Arc<OwnedFd>> {
-        self.nodes.forget(node, count)
+        let last = self.nodes.forget(node, count);
+        self.states.forgotten(node, || self.nodes.knows(node));
+        last
     }
 
     /// Makes a file that is not a directory.
