@@ -106,6 +106,7 @@ impl Order {
     /// The one under way, which was to end at `end`, is done, or has failed.
     fn done(&mut self, now: Instant, end: u64, failed: Option<i32>) {
         self.under_way = false;
+        self.events += 1;
         if let Some(errno) = failed {
             let end = self.gap.map_or(end, |gap| gap.end);
             self.gap = Some(Gap { end, errno, until: now + BEHIND_GAP });

@@ -122,8 +122,8 @@ impl fmt::Display for MountError {
             }
             MountProblem::Silent => write!(
                 f,
-                "{path}: what is mounted there does not answer: its process is stopped, or was \
-                 killed and cannot end; umount -f {path} takes it away, with errors for who uses it"
+                "{path}: what is mounted there does not answer; if its process was killed and cannot \
+                 end, umount -f {path} takes it away, with errors for who uses it"
             ),
             MountProblem::Nested => write!(
                 f,

@@ -83,7 +83,8 @@ fn is_dead(path: &Path) -> Result<bool, MountError> {
     let (answer, answered) = mpsc::channel();
     let asked = path.to_owned();
     // Attributes may still be cached; the free space never is.
-    thread::spawn(move || answer.send(statvfs(&asked)));
+    let ask = thread::Builder::new().spawn(move || answer.send(statvfs(&asked)));
+    ask.map_err(|error| MountError::os(path, "start a thread", error))?;
     match answered.recv_timeout(ANSWERS_WITHIN) {
         Ok(answer) => Ok(matches!(answer, Err(Errno::NOTCONN))),
         Err(_) => Err(MountError::new(path, MountProblem::Silent)),

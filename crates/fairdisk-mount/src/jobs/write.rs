@@ -53,11 +53,20 @@ impl WriteJob {
         });
         // One that waits for nothing but itself has found nothing else.
         let waits_for_cache = past.is_none() || !flags.is_empty();
-        if done.is_err() && waits_for_cache {
+        if let Err(error) = &done
+            && waits_for_cache
+            && !is_refusal(error)
+        {
             file.told_below();
         }
         done
     }
+}
+
+/// Whether nothing was tried: what else is wrong with the file was not told either.
+fn is_refusal(error: &io::Error) -> bool {
+    let refusals = [libc::EINVAL, libc::EPERM, libc::EBADF, libc::EFBIG];
+    error.raw_os_error().is_some_and(|errno| refusals.contains(&errno))
 }
 
 impl Job for WriteJob {
