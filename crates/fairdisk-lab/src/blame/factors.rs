@@ -146,11 +146,13 @@ impl Difference {
         if factors.is_empty() || factors.len() > FACTORS_MAX {
             let found =
                 if factors.is_empty() { "no".to_owned() } else { factors.len().to_string() };
-            return Err(wrong(
-                good,
-                bad,
-                &format!("differ by {found} changes; allowed: 1 to {FACTORS_MAX}"),
-            ));
+            let keys: Vec<String> = load.iter().map(Override::key).collect();
+            let under = match keys.is_empty() {
+                true => String::new(),
+                false => format!(" in this row, which sets {}", keys.join(", ")),
+            };
+            let message = format!("differ by {found} changes{under}; allowed: 1 to {FACTORS_MAX}");
+            return Err(wrong(good, bad, &message));
         }
         let [good, bad] = [good, bad].map(Side::clone);
         Ok(Self {
@@ -448,6 +450,15 @@ mod tests {
         assert!(!has(&[], &[]), "both have what the load says");
         assert!(has(&[&format!("{key}=true")], &[]), "one side has its own");
         assert!(!has(&[], &[&format!("{key}=true")]), "the caller says what both have");
+        let near = Difference::between(&cfq(&[]), &side("cfq-2.6.27", &[]), &[]);
+        let sets =
+            ["scheduler.switches.idle_when_drained=true", "scheduler.writes.integrity=record"];
+        let equal = near.expect("they differ").under_load(&load(&sets));
+        let equal = equal.expect_err("nothing is left").to_string();
+        assert!(
+            equal.contains("differ by no changes in this row, which sets scheduler."),
+            "{equal}"
+        );
         let same = Difference::between(&cfq(&[]), &cfq(&["scheduler.cfq.quantum=9"]), &[]);
         let refused = same.expect("they differ").under_load(&load(&["scheduler.cfq.quantum=many"]));
         let refused = refused.expect_err("no number").to_string();

@@ -59,10 +59,10 @@ pub(super) fn labels(groups: &[Group]) -> (GroupNumbers, Vec<GroupLabel>) {
     (numbers, groups.iter().map(|group| label(groups, numbers, group)).collect())
 }
 
-/// Whether a row's change says where volumes begin or how much is in them.
+/// Whether a row's change says how large volumes are.
 fn is_extent(set: &str) -> bool {
     let key = set.split('=').next().unwrap_or_default().trim().strip_prefix("volume.");
-    key.is_some_and(|key| ["start_gib", "size_gib", "files", "file_mib"].contains(&key))
+    key.is_some_and(|key| ["size_gib", "files", "file_mib"].contains(&key))
 }
 
 /// Inode numbers below are the file system's own.

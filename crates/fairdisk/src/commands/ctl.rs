@@ -124,7 +124,9 @@ fn get(client: &mut Client, group: &str) -> Result<Status, ControlError> {
 fn with_hint(error: ControlError, keys: &[&str]) -> ControlError {
     let unknown = keys.iter().find(|key| !Setting::keys().any(|known| known == **key));
     match (error, unknown.and_then(|key| nearest(key, Setting::keys()))) {
-        (ControlError::Refused(why), Some(near)) => {
+        (ControlError::Refused(why), Some(near))
+            if unknown.is_some_and(|key| why.contains(key)) =>
+        {
             ControlError::Refused(format!("{why}; did you mean `{near}`?"))
         }
         (error, _) => error,

@@ -176,7 +176,8 @@ impl WriteCache {
 
     /// Makes one write of neighbours whose data is there. No more than a rotation at a time, so
     /// that a stream does not keep the arm, or what waits for the stream's oldest write. A disk
-    /// knows no groups: what several wrote is the work of who wrote the larger part of it.
+    /// knows no groups: what several wrote is the work of who wrote the first of it, or a piece
+    /// larger than all before it.
     pub(super) fn gather(&mut self, now: u64) {
         let longest = self.rotation_ns;
         self.waiting.dedup_by(|next, run| {
