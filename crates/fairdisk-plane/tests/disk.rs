@@ -329,7 +329,9 @@ impl Job for Named {
 #[test]
 fn threads_are_started_when_they_are_needed() {
     let spec = SchedulerSpec::named("noop").expect("a known scheduler");
-    let disk = Disk::start(spec.build(), CONFIG, Device::Fixed, 64, Preference::Threads);
+    let pool = PoolConfig { requests: 128, ..CONFIG.pool };
+    let config = EngineConfig { depth: 100, pool, ..CONFIG };
+    let disk = Disk::start(spec.build(), config, Device::Fixed, 100, Preference::Threads);
     let disk = disk.expect("threads");
     let (tell, told) = channel();
     let mut names = BTreeSet::new();
@@ -341,7 +343,7 @@ fn threads_are_started_when_they_are_needed() {
     assert!(names.len() < 16, "{names:?}");
     let (tell, performed) = channel();
     let mut go_on = Vec::new();
-    for task in 0..CONFIG.depth {
+    for task in 0..config.depth {
         let (end, ended) = channel();
         let job = Busy { performed: tell.clone(), end: Some(ended), op: Op::Read };
         disk.submit(&order(task, 1000 * u64::from(task)), Box::new(job), Thread::MustGoOn);

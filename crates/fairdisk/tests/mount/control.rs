@@ -71,21 +71,17 @@ fn those_who_look_are_served_by_threads_like_others() {
     host.unmount();
 }
 
-/// As many requests are at the disk at once as are asked for: none of them waits for a thread.
+/// Threads that perform requests come with these, up to as many as may be at the disk.
 #[test]
-fn there_is_a_thread_for_every_request_at_the_disk() {
+fn a_mount_that_is_asked_for_nothing_has_few_threads() {
     if lacks_something() {
         return;
     }
     let mut host = Host::new();
     let said = text(&host.mount(&["--depth", "100", "--io", "threads"]));
     let pid = said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
-    // A thread names itself, some time after it was made.
-    wait_until(|| {
-        let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
-        let names = tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
-        names.filter(|name| name.starts_with("fairdisk-disk-")).count() == 100
-    });
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().count();
+    assert!(tasks < 40, "{tasks}");
     host.unmount();
 }
 
