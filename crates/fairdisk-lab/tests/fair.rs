@@ -38,6 +38,16 @@ fn shares(result: &RunResult) -> Vec<f64> {
     work().map(|work| work / all * 100.0).collect()
 }
 
+/// Demands that those who read beside writers whose data is in the disk's cache have their half.
+fn demand_half(row: &str, devices: &[&str]) {
+    for device in devices {
+        let result = run_in("hidden-writes.toml", device, "fair", row, Options::default());
+        let shares = shares(&result.expect("it runs"));
+        println!("{device}, {row}: {shares:.1?}");
+        assert!((shares[0] - 50.0).abs() <= 3.0, "{device}, {row}: {shares:.1?}");
+    }
+}
+
 fn rate(result: &RunResult, group: usize) -> f64 {
     result.groups[group].ios as f64 / (result.elapsed.as_ns() as f64 / 1e9)
 }
@@ -86,29 +96,14 @@ fn writers_pay_for_a_cache_that_is_emptied_in_anothers_turn() {
 /// show it; otherwise readers would pay for what they wait for.
 #[test]
 fn writers_pay_for_a_cache_that_takes_long_to_be_emptied() {
-    let cells = [
-        ("wd2500js", "two groups write"),
-        ("hdd-7200-2007", "two groups write"),
-        ("hdd-ncq", "one reads"),
-    ];
-    for (device, row) in cells {
-        let result = run_in("hidden-writes.toml", device, "fair", row, Options::default());
-        let shares = shares(&result.expect("it runs"));
-        println!("{device}, {row}: {shares:.1?}");
-        assert!((shares[0] - 50.0).abs() <= 3.0, "{device}, {row}: {shares:.1?}");
-    }
+    demand_half("two groups write", &["wd2500js", "hdd-7200-2007"]);
+    demand_half("one reads", &["hdd-ncq"]);
 }
 
 /// The disk empties its cache while it is kept for whoever wrote.
 #[test]
 fn writers_pay_for_what_the_disk_does_while_it_is_kept_for_them() {
-    for device in ["wd2500js", "hdd-7200-2007"] {
-        let row = "writes with pauses";
-        let result = run_in("hidden-writes.toml", device, "fair", row, Options::default());
-        let shares = shares(&result.expect("it runs"));
-        println!("{device}, {row}: {shares:.1?}");
-        assert!((shares[0] - 50.0).abs() <= 3.0, "{device}, {row}: {shares:.1?}");
-    }
+    demand_half("writes with pauses", &["wd2500js", "hdd-7200-2007"]);
 }
 
 /// A disk may empty its cache between reads, each of which waits a little for that. Of two thirds
@@ -132,13 +127,7 @@ fn writers_pay_for_a_cache_that_is_emptied_between_reads() {
 /// Small reads come from the disk's buffer while it empties its cache, until one has to wait.
 #[test]
 fn writers_pay_for_what_the_disk_does_while_others_read_from_its_buffer() {
-    for device in ["wd2500js", "hdd-7200-2007"] {
-        let row = "streams of small reads";
-        let result = run_in("hidden-writes.toml", device, "fair", row, Options::default());
-        let shares = shares(&result.expect("it runs"));
-        println!("{device}, {row}: {shares:.1?}");
-        assert!((shares[0] - 50.0).abs() <= 3.0, "{device}, {row}: {shares:.1?}");
-    }
+    demand_half("streams of small reads", &["wd2500js", "hdd-7200-2007"]);
 }
 
 /// A stream of writes is done in a part of what as many writes at random places would take; what it

@@ -68,6 +68,22 @@ impl Gate for ClosedGate {
     }
 }
 
+/// A mount in this process behind `gate`, if one can be made.
+pub(crate) fn mounted_behind(
+    gate: impl Gate,
+    options: MountOptions,
+) -> Option<(tempfile::TempDir, Mounted)> {
+    if !can_mount() {
+        return None;
+    }
+    let place = place();
+    let (source, mount) = (place.path().join("source"), place.path().join("mount"));
+    fs::create_dir(&source).unwrap();
+    fs::create_dir(&mount).unwrap();
+    let mounted = Mounted::mount(&source, &mount, options, Arc::new(gate)).unwrap();
+    Some((place, mounted))
+}
+
 /// A mount behind such a gate, with room for 1 MiB of dirty data.
 pub(crate) fn closed() -> Option<(tempfile::TempDir, ClosedGate, Mounted)> {
     closed_with(MountOptions { dirty_limit: 1 << 20, ..MountOptions::default() })
@@ -76,14 +92,7 @@ pub(crate) fn closed() -> Option<(tempfile::TempDir, ClosedGate, Mounted)> {
 pub(crate) fn closed_with(
     options: MountOptions,
 ) -> Option<(tempfile::TempDir, ClosedGate, Mounted)> {
-    if !can_mount() {
-        return None;
-    }
-    let place = place();
-    let (source, mount) = (place.path().join("source"), place.path().join("mount"));
-    fs::create_dir(&source).unwrap();
-    fs::create_dir(&mount).unwrap();
     let gate = ClosedGate::default();
-    let mounted = Mounted::mount(&source, &mount, options, Arc::new(gate.clone())).unwrap();
+    let (place, mounted) = mounted_behind(gate.clone(), options)?;
     Some((place, gate, mounted))
 }

@@ -1,6 +1,6 @@
 //! Mounting and unmounting.
 
-use crate::closed::{ACCOUNT, closed, closed_with, unmount};
+use crate::closed::{ACCOUNT, closed, closed_with, mounted_behind, unmount};
 use crate::common::{How, Tree, can_mount, place, until};
 use fairdisk_mount::{Gate, Job, MountOptions, MountProblem, Mounted, OpenGate, Piece};
 use std::fs::{self, File};
@@ -42,15 +42,9 @@ fn a_tree_can_be_mounted_on_itself() {
 
 #[test]
 fn a_mount_in_use_is_not_unmounted_and_goes_on() {
-    if !can_mount() {
-        return;
-    }
-    let place = place();
-    let (source, mount) = (place.path().join("source"), place.path().join("mount"));
-    fs::create_dir(&source).unwrap();
-    fs::create_dir(&mount).unwrap();
-    let mut mounted =
-        Mounted::mount(&source, &mount, MountOptions::default(), Arc::new(OpenGate)).unwrap();
+    let behind = mounted_behind(OpenGate, MountOptions::default());
+    let Some((place, mut mounted)) = behind else { return };
+    let [source, mount] = ["source", "mount"].map(|name| place.path().join(name));
     let mut file = File::create(mount.join("file")).unwrap();
     let busy = mounted.unmount().unwrap_err();
     assert!(matches!(busy.problem(), MountProblem::Busy), "{busy}");
@@ -294,16 +288,9 @@ impl Gate for CountingGate {
 
 /// A mount whose reads are counted.
 fn counting() -> Option<(tempfile::TempDir, CountingGate, Mounted)> {
-    if !can_mount() {
-        return None;
-    }
-    let place = place();
-    let (source, mount) = (place.path().join("source"), place.path().join("mount"));
-    fs::create_dir(&source).unwrap();
-    fs::create_dir(&mount).unwrap();
     let gate = CountingGate::default();
     let options = MountOptions { ttl: Duration::ZERO, ..MountOptions::default() };
-    let mounted = Mounted::mount(&source, &mount, options, Arc::new(gate.clone())).unwrap();
+    let (place, mounted) = mounted_behind(gate.clone(), options)?;
     Some((place, gate, mounted))
 }
 
