@@ -92,7 +92,11 @@ fn hdd(depth: u32) -> HddParams {
         bus_mb_per_s: 300,
         read_ahead: Some(ReadAheadParams { segments: 8, segment_kib: 512 }),
         write_cache: (depth > 1).then_some(cache),
-        queue: QueueParams { depth, order: if depth > 1 { Order::Satf } else { Order::Fifo } },
+        queue: QueueParams {
+            depth,
+            order: if depth > 1 { Order::Satf } else { Order::Fifo },
+            age_limit_ms: Some(200),
+        },
     }
 }
 

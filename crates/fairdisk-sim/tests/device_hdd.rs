@@ -5,8 +5,8 @@ mod support;
 use fairdisk_core::prng::Prng;
 use fairdisk_core::request::{Op, RequestId};
 use fairdisk_sim::device::{
-    Device, DeviceIo, DeviceSpec, Done, FlushPolicy, HddParams, HddSpec, Order, ReadAheadParams,
-    WriteCacheParams,
+    Device, DeviceIo, DeviceSpec, Done, FlushPolicy, HddParams, HddSpec, Order, QueueParams,
+    ReadAheadParams, WriteCacheParams,
 };
 use support::{Host, cached, hdd, io, queued, skewed, wd2500js};
 
@@ -334,6 +334,38 @@ fn a_queue_pays_when_it_may_reorder() {
     assert_close("a queue in order saves the overheads only", fifo, alone, 5);
     assert!(fifo < elevator && elevator < satf, "{fifo}, {elevator}, {satf}");
     assert!(satf > 2 * fifo, "{satf} against {fifo}");
+}
+
+/// How long a read far away takes, in ms, beside seven that are always near the last one; `None`
+/// if it is not done after a minute.
+fn far_read_ms(order: Order, age_limit_ms: Option<u32>) -> Option<u64> {
+    let queue = QueueParams { age_limit_ms, ..queued(8, order).queue };
+    let mut host = Host::new(hdd(HddParams { queue, ..wd2500js() }));
+    let mut prng = Prng::new(7);
+    let mut near = |host: &mut Host| host.submit(Op::Read, prng.below(1 << 14) * 8, 8);
+    (0..7).for_each(|_| _ = near(&mut host));
+    let far = RequestId(host.submit(Op::Read, 450_000_000, 8));
+    while host.now.as_ns() < 60_000 * MS {
+        for done in host.wait() {
+            if done.id == far {
+                return Some(host.now.as_ns() / MS);
+            }
+            near(&mut host);
+        }
+    }
+    None
+}
+
+#[test]
+fn a_command_is_passed_over_until_its_age_is_at_the_limit() {
+    assert_eq!(far_read_ms(Order::Satf, None), None, "near ones always come");
+    for limit_ms in [100, 2_400] {
+        let took = far_read_ms(Order::Satf, Some(limit_ms)).expect("there is a limit");
+        // What the arm is at when the limit is reached, and the seek and the turn of its own.
+        assert!((u64::from(limit_ms)..u64::from(limit_ms) + 60).contains(&took), "{took} ms");
+    }
+    let in_order = far_read_ms(Order::Fifo, None).expect("seven are before it");
+    assert_eq!(far_read_ms(Order::Fifo, Some(2_400)), Some(in_order), "nobody is put before it");
 }
 
 #[test]

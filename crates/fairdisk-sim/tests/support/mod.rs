@@ -29,7 +29,7 @@ pub(crate) fn wd2500js() -> HddParams {
         bus_mb_per_s: 300,
         read_ahead: Some(ReadAheadParams { segments: 8, segment_kib: 512 }),
         write_cache: None,
-        queue: QueueParams { depth: 1, order: Order::Fifo },
+        queue: QueueParams { depth: 1, order: Order::Fifo, age_limit_ms: None },
     }
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn cached(depth: u32, order: Order) -> HddParams {
 
 /// The same with command queueing.
 pub(crate) fn queued(depth: u32, order: Order) -> HddParams {
-    HddParams { queue: QueueParams { depth, order }, ..wd2500js() }
+    HddParams { queue: QueueParams { depth, order, age_limit_ms: None }, ..wd2500js() }
 }
 
 /// Builds a disk.

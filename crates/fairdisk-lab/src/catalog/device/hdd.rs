@@ -60,7 +60,7 @@ impl HddFile {
 }
 
 /// A disk without command queueing.
-const NO_QUEUE: QueueParams = QueueParams { depth: 1, order: Order::Fifo };
+const NO_QUEUE: QueueParams = QueueParams { depth: 1, order: Order::Fifo, age_limit_ms: None };
 
 /// Either the three numbers of a data sheet or measured points `[cylinders, us]`.
 #[derive(Deserialize)]
@@ -141,11 +141,12 @@ impl WriteCacheTable {
 struct QueueTable {
     depth: u32,
     order: OrderName,
+    age_limit_ms: Option<u32>,
 }
 
 impl QueueTable {
     fn params(self) -> QueueParams {
-        QueueParams { depth: self.depth, order: self.order.into() }
+        QueueParams { depth: self.depth, order: self.order.into(), age_limit_ms: self.age_limit_ms }
     }
 }
 

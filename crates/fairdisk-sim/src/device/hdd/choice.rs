@@ -2,10 +2,11 @@
 
 use super::Hdd;
 use super::cache::{Barrier, Dirty};
-use super::command::State;
+use super::command::{Command, State};
 use super::geometry::Extent;
 use super::mechanism::Access;
 use super::spec::Order;
+use std::iter;
 
 /// What the arm could do next.
 pub(super) enum Work {
@@ -42,15 +43,23 @@ impl Hdd {
             let State::WantsMedium(access, barrier) = command.state else { return None };
             (!command.blocked(&self.cache, barrier)).then_some((index, command, access))
         });
-        let chosen = if self.order == Order::Fifo || self.depth == 1 {
-            candidates.next()
+        let oldest = candidates.next()?;
+        let (index, _, access) = if self.in_turn(oldest.1, at) {
+            oldest
         } else {
-            candidates.min_by_key(|(_, command, access)| {
+            iter::once(oldest).chain(candidates).min_by_key(|(_, command, access)| {
                 let at = command.ready.max(at);
                 self.preference(self.order, &command.extent, at, *access)
-            })
+            })?
         };
-        chosen.map(|(index, _, access)| Work::Command(index, access))
+        Some(Work::Command(index, access))
+    }
+
+    /// Whether the oldest command goes first, however far it is.
+    fn in_turn(&self, oldest: &Command, at: u64) -> bool {
+        self.order == Order::Fifo
+            || self.depth == 1
+            || at.saturating_sub(oldest.ready) >= self.age_limit_ns
     }
 
     fn choose_destage(&self, at: u64, needed: impl Fn(&Dirty) -> bool) -> Option<usize> {

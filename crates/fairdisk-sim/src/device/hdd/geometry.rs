@@ -225,7 +225,7 @@ mod tests {
             bus_mb_per_s: 300,
             read_ahead: None,
             write_cache: None,
-            queue: QueueParams { depth: 1, order: Order::Fifo },
+            queue: QueueParams { depth: 1, order: Order::Fifo, age_limit_ms: None },
         }
     }
 

@@ -55,6 +55,8 @@ pub struct Hdd {
     capacity_sectors: u64,
     depth: usize,
     order: Order,
+    /// How long others may be put before a command.
+    age_limit_ns: u64,
     timing: Timing,
     mechanism: Mechanism,
     buffer: ReadBuffer,
@@ -81,6 +83,7 @@ impl Hdd {
             capacity_sectors: params.capacity_sectors,
             depth: params.queue.depth as usize,
             order: params.queue.order,
+            age_limit_ns: params.queue.age_limit_ms.map_or(NEVER, |ms| u64::from(ms) * 1_000_000),
             timing: Timing::new(params),
             buffer: ReadBuffer::new(params.read_ahead),
             cache: WriteCache::new(params.write_cache, mechanism.rotation_ns()),

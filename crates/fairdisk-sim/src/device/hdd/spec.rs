@@ -124,6 +124,9 @@ pub struct QueueParams {
     pub depth: u32,
     /// Which command goes first.
     pub order: Order,
+    /// How long other commands may be put before one; from then on it is served in the order of
+    /// arrival, before all that are younger. Without it, for ever.
+    pub age_limit_ms: Option<u32>,
 }
 
 /// Checked [`HddParams`].
@@ -139,6 +142,8 @@ const TRACKS_MAX: u64 = 1 << 31;
 const ZONES_MAX: u64 = 255;
 /// The choice among commands or cached writes looks at each of them.
 const DEPTH_MAX: u64 = 1_024;
+/// Two bytes of 50 ms each, as disks are told it.
+const AGE_LIMIT_MS_MAX: u64 = 65_535 * 50;
 
 impl Check for HddParams {
     fn check(&self) -> Result<(), SpecError> {
@@ -152,6 +157,9 @@ impl Check for HddParams {
         if let Some(cache) = self.write_cache {
             within("write_cache.depth", cache.depth, 1, DEPTH_MAX)?;
             within("write_cache.kib", cache.kib, 1, WriteCacheParams::KIB_MAX.into())?;
+        }
+        if let Some(limit_ms) = self.queue.age_limit_ms {
+            within("queue.age_limit_ms", limit_ms, 1, AGE_LIMIT_MS_MAX)?;
         }
         within("queue.depth", self.queue.depth, 1, DEPTH_MAX)
     }
