@@ -1,6 +1,9 @@
 //! Every device of the catalogue: its file reads, and what it costs is the committed table
 //! `devices.expected`. `UPDATE=1 cargo test` rewrites the table; read the difference.
 
+#[path = "support/golden.rs"]
+mod golden;
+
 use fairdisk_core::GroupId;
 use fairdisk_core::prng::Prng;
 use fairdisk_core::request::{Lba, Op, RequestId, Sectors};
@@ -151,9 +154,5 @@ fn devices_cost_what_the_table_says() {
     let table: String = devices().iter().map(|(id, spec)| row(id, spec) + "\n").collect();
     let table = format!("{HEADING}{table}");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/devices.expected");
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&path, &table).expect("the table can be written");
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(table, expected, "UPDATE=1 rewrites the table\n{table}");
+    golden::compare(&path, &table).unwrap_or_else(|difference| panic!("{difference}"));
 }

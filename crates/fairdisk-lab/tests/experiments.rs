@@ -2,15 +2,18 @@
 //! order of effects when single causes are taken away, and golden tables. Everything here is
 //! deterministic; `UPDATE=1` rewrites the golden tables, and the change is reviewed as a diff.
 
+#[path = "support/golden.rs"]
+mod golden;
+
 use fairdisk_lab::catalog::library::Kind;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Score, Shell, Style, to_json, to_table};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::{run_once, run_plan};
+use std::env;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::{env, fs};
 
 const TEST1: &str = "satoshi-2008-05-27-test1";
 const PARTITIONS: &str = "ryo-2008-05-22";
@@ -41,11 +44,7 @@ fn score(outcome: &Outcome) -> Score {
 
 fn check_golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if env::var_os("UPDATE").is_some() {
-        fs::write(&path, text).expect("the golden folder can be written");
-    }
-    let golden = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(text, golden, "{} differs; UPDATE=1 rewrites it", path.display());
+    golden::compare(&path, text).unwrap_or_else(|difference| panic!("{difference}"));
 }
 
 // ---- distances from the published figures ----------------------------------------------------

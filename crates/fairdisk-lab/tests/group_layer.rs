@@ -1,6 +1,9 @@
 //! group-cfq beside the published figures of its time, and what makes its priorities weak: each
 //! cause taken away, alone and together (spec: groups, section 2.4; docs/fidelity.md).
 
+#[path = "support/golden.rs"]
+mod golden;
+
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell};
 use fairdisk_lab::plan::{Options, Plan};
@@ -8,7 +11,6 @@ use fairdisk_lab::run::run_plan;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::{env, fs};
 
 const TEST1: &str = "satoshi-2008-05-27-test1";
 const PARTITIONS: &str = "ryo-2008-05-22";
@@ -129,14 +131,6 @@ fn each_cause_of_the_weak_effect_can_be_taken_away() {
     assert!(short.partitions > nothing.partitions + 3.0, "{text}");
     // 75 tasks: the slices bind, and their span of 1 to 2 is the cause.
     assert!((nothing.test1 - 43.8).abs() < 3.0 && steep.test1 > 55.0, "{text}");
-    check_golden(&text);
-}
-
-fn check_golden(text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/group-layer.txt");
-    if env::var_os("UPDATE").is_some() {
-        fs::write(&path, text).expect("the golden folder can be written");
-    }
-    let golden = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(text, golden, "{} differs; UPDATE=1 rewrites it", path.display());
+    golden::compare(&path, &text).unwrap_or_else(|difference| panic!("{difference}"));
 }

@@ -2,6 +2,9 @@
 //! shares, whatever the size of requests; floors, ceilings, latency targets; and what idle groups
 //! leave over. The golden table is what all of them do on the serial disk; `UPDATE=1` rewrites it.
 
+#[path = "support/golden.rs"]
+mod golden;
+
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::compare::{Cell, compare};
@@ -9,7 +12,6 @@ use fairdisk_lab::plan::{Options, Plan};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::{env, fs};
 
 const RIVALS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/rivals.toml");
 const DEVICES: [&str; 3] = ["fixed-8ms", "sata-ssd", "nvme"];
@@ -133,9 +135,5 @@ fn all_of_them_do_what_they_did() {
         }
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/rivals.txt");
-    if env::var_os("UPDATE").is_some() {
-        fs::write(&path, &text).expect("the golden folder can be written");
-    }
-    let golden = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(text, golden, "{} differs; UPDATE=1 rewrites it", path.display());
+    golden::compare(&path, &text).unwrap_or_else(|difference| panic!("{difference}"));
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::fio;
-use crate::snapshot;
+use crate::golden;
 
 const VARS: &[(&str, &str)] = &[("SIZE", "64m"), ("KEY", "iodepth")];
 
@@ -15,7 +15,7 @@ fn files(folder: &str) -> Vec<PathBuf> {
     list
 }
 
-/// Messages name files as the user named them; paths of this machine stay out of the snapshots.
+/// Messages name files as the user named them; paths of this machine stay out of what is expected.
 fn described(path: &Path) -> String {
     let text = std::fs::read_to_string(path).expect("readable");
     let folder = format!("{}/", path.parent().expect("in a folder").display());
@@ -30,7 +30,7 @@ fn check(folder: &str) {
     let failures: Vec<String> = files(folder)
         .iter()
         .filter_map(|path| {
-            snapshot::compare(&path.with_extension("expected"), &described(path)).err()
+            golden::compare(&path.with_extension("expected"), &described(path)).err()
         })
         .collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));

@@ -12,7 +12,7 @@ use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_lab::run::run_plan;
 
 use crate::fio;
-use crate::snapshot;
+use crate::golden;
 
 const FOLDER: &str = "/usr/share/doc/fio/examples";
 
@@ -66,7 +66,7 @@ fn verdict(outcome: &Result<Resolved, Problems>) -> (&'static str, String) {
     }
 }
 
-/// The table of all examples is a snapshot: a change of what is supported is a change of it.
+/// The table of all examples is kept: a change of what is supported is a change of it.
 #[test]
 fn the_table_of_examples_is_up_to_date() {
     let examples = examples();
@@ -88,7 +88,7 @@ fn the_table_of_examples_is_up_to_date() {
     for (word, count) in counts {
         writeln!(table, "{count:4} {word}").expect("a string takes text");
     }
-    if let Err(difference) = snapshot::compare(&fio::corpus().join("examples.expected"), &table) {
+    if let Err(difference) = golden::compare(&fio::corpus().join("examples.expected"), &table) {
         panic!("{difference}");
     }
 }

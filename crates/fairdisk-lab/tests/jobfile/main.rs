@@ -6,7 +6,8 @@ mod counts;
 mod done;
 mod examples;
 mod fio;
+#[path = "../support/golden.rs"]
+mod golden;
 mod matrix;
 mod parity;
 mod properties;
-mod snapshot;
