@@ -179,6 +179,19 @@ impl<K: Ord + Copy> Forest<K> {
         }
     }
 
+    /// Gives element `index` of `tree` another key; it goes after any equal ones.
+    #[inline]
+    pub fn set_key(&mut self, tree: &mut Tree, index: u32, key: K) {
+        debug_assert!(self.contains(index), "element {index} is in no tree");
+        let place = &mut self.places[index as usize];
+        if place.leaf == ALONE {
+            place.key = key;
+        } else {
+            self.remove(tree, index);
+            self.insert(tree, index, key);
+        }
+    }
+
     /// The element with the smallest key.
     #[must_use]
     pub fn first(&self, tree: &Tree) -> Option<u32> {
@@ -444,7 +457,8 @@ mod tests {
     use crate::prng::Prng;
     use std::vec::Vec;
 
-    /// Random insertions and removals against sorted lists, in trees that grow and shrink.
+    /// Random insertions, removals and changes of keys against sorted lists, in trees that grow and
+    /// shrink.
     fn agrees_with_sorted_lists(elements: u64, keys: u64, steps: u64) {
         let mut prng = Prng::new(7);
         let mut forest = Forest::new();
@@ -463,7 +477,14 @@ mod tests {
                 model[which].insert(at, (key, step, index));
             } else if at < model[which].len() {
                 let (_, _, index) = model[which].remove(at);
-                forest.remove(&mut trees[which], index);
+                if prng.chance(3, 4) {
+                    forest.remove(&mut trees[which], index);
+                } else {
+                    let key = prng.below(keys);
+                    forest.set_key(&mut trees[which], index, key);
+                    let at = model[which].partition_point(|e| (e.0, e.1) <= (key, step));
+                    model[which].insert(at, (key, step, index));
+                }
             }
             for (tree, model) in trees.iter().zip(&model) {
                 check(&forest, tree, model, prng.below(keys + 2));

@@ -42,8 +42,7 @@ impl Cfq {
             return;
         }
         let layer = self.queues[queue].layer as usize;
-        self.service.remove(&mut self.layers[layer].tree, queue);
-        self.service.insert(&mut self.layers[layer].tree, queue, key);
+        self.service.set_key(&mut self.layers[layer].tree, queue, key);
     }
 
     #[inline]

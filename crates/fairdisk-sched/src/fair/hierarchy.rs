@@ -314,7 +314,8 @@ impl Hierarchy {
         let part = self.levels(group).fold(WHOLE, |part, (at, line)| {
             let member = self.member(at);
             let all = line.weight_with(member);
-            (u128::from(part) * u128::from(member.weight) / u128::from(all)) as u64
+            // It fits: no weight has more than 14 bits.
+            part * member.weight / all
         });
         part.max(1)
     }
@@ -429,8 +430,7 @@ impl Hierarchy {
         let member = &mut self.members[at as usize];
         member.start = start;
         if let Some(tree) = self.lines[line].tree_of(member.state) {
-            self.order.remove(tree, at);
-            self.order.insert(tree, at, start);
+            self.order.set_key(tree, at, start);
         }
     }
 }

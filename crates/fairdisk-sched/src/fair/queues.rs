@@ -271,8 +271,7 @@ impl Queues {
         if self[at].in_line {
             let start = self[at].start;
             let tree = &mut self.leaves[group as usize].classes[class].tree;
-            self.order.remove(tree, at);
-            self.order.insert(tree, at, start);
+            self.order.set_key(tree, at, start);
         }
     }
 

@@ -134,8 +134,7 @@ impl Requests {
         (rq.start, rq.end) = (request.start, request.end());
         rq.bios += bios;
         if moved {
-            self.positions.remove(&mut queue.by_position, at);
-            self.positions.insert(&mut queue.by_position, at, request.start.0);
+            self.positions.set_key(&mut queue.by_position, at, request.start.0);
         }
         if request.arrived < self.ages.key(at) {
             self.ages.remove(&mut queue.by_age, at);

@@ -17,11 +17,12 @@ impl<K: Ord + Copy> Order<K> {
 
     /// Gives the group a key, or takes it out.
     pub(crate) fn place(&mut self, group: u32, key: Option<K>) {
-        if self.forest.contains(group) {
-            self.forest.remove(&mut self.tree, group);
-        }
-        if let Some(key) = key {
-            self.forest.insert(&mut self.tree, group, key);
+        let (forest, tree) = (&mut self.forest, &mut self.tree);
+        match (key, forest.contains(group)) {
+            (Some(key), true) => forest.set_key(tree, group, key),
+            (Some(key), false) => forest.insert(tree, group, key),
+            (None, true) => forest.remove(tree, group),
+            (None, false) => {}
         }
     }
 

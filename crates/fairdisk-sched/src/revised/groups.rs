@@ -161,8 +161,7 @@ impl Groups {
             return;
         }
         let charged = self.order.key(at) + scaled(time, weight);
-        self.order.remove(&mut self.tree, at);
-        self.order.insert(&mut self.tree, at, charged);
+        self.order.set_key(&mut self.tree, at, charged);
         let first = self.first().map_or(charged, |first| self.order.key(first));
         self.least = self.least.max(first);
     }
