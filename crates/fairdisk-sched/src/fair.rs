@@ -235,13 +235,15 @@ impl Fair {
     /// Hands a request over.
     #[inline]
     fn dispatch(&mut self, now: Instant, at: u32, why: Why) -> Step {
-        let queue = self.requests[at].queue;
-        let group = self.queues[queue].group;
+        let rq = &mut self.requests[at];
+        rq.follows = why == Why::SliceContinues;
+        rq.for_floor = why == Why::BelowFloor;
+        let rq = *rq;
+        let group = self.queues[rq.queue].group;
         self.tree.reach(group);
-        self.queues.reach(now, queue);
+        self.queues.reach(now, rq.queue);
         self.take_out(at);
-        let rq = self.requests[at];
-        let q = &mut self.queues[queue];
+        let q = &mut self.queues[rq.queue];
         q.streak.add(rq.start == q.position && !rq.op.is_write());
         q.position = rq.end;
         q.in_flight += 1;
@@ -251,8 +253,6 @@ impl Fair {
         Barred::use_up(now, group, amount, &self.tree, &mut self.groups);
         self.pay_floors(now, group, amount);
         self.target_wants(now, group);
-        self.requests[at].follows = why == Why::SliceContinues;
-        self.requests[at].for_floor = why == Why::BelowFloor;
         self.charge_dispatched(now, at);
         self.expect(now, group);
         Step::Dispatch(RequestId(at), why)

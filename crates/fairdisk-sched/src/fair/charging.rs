@@ -117,6 +117,7 @@ impl Fair {
     }
 
     /// What a floor gave beyond the share is not to be given back.
+    #[inline]
     fn forgive_floor(&mut self, rq: &Rq) {
         if rq.for_floor {
             self.tree.forgive(self.queues[rq.queue].group, DEBT_MOST);

@@ -397,33 +397,26 @@ impl Hierarchy {
 
     /// The member is this to its line from now on.
     fn enter(&mut self, at: u32, line: usize, state: State) {
-        let Member { state: old, weight, start, .. } = *self.member(at);
-        if let Some(tree) = self.lines[line].tree_of(old) {
+        let (member, line) = (&mut self.members[at as usize], &mut self.lines[line]);
+        if let Some(tree) = line.tree_of(member.state) {
             self.order.remove(tree, at);
-            self.member_mut(at).left = self.now;
+            member.left = self.now;
         }
-        if old == State::InLine {
-            self.lines[line].weight -= weight;
+        if member.state == State::InLine {
+            line.weight -= member.weight;
         }
-        let start = if state == State::InLine { self.start_on_return(at, line) } else { start };
         if state == State::InLine {
-            self.lines[line].weight += weight;
+            // One that was away may catch up on a little, no more, and still owes what it owed.
+            let credit = virtual_time(self.credit, member.weight);
+            let brief = self.now.since(member.left) <= self.credit;
+            let lag = if brief { virtual_time(self.lag, line.weight_with(member)) } else { 0 };
+            member.start = member.start.max(line.reached.saturating_sub(credit.max(lag)));
+            line.weight += member.weight;
         }
-        if let Some(tree) = self.lines[line].tree_of(state) {
-            self.order.insert(tree, at, start);
+        if let Some(tree) = line.tree_of(state) {
+            self.order.insert(tree, at, member.start);
         }
-        let member = self.member_mut(at);
-        (member.start, member.state) = (start, state);
-    }
-
-    /// One that was away may catch up on a little, no more, and still owes what it owed.
-    fn start_on_return(&self, at: u32, line: usize) -> VirtualTime {
-        let Member { start, weight, left, .. } = *self.member(at);
-        let line = &self.lines[line];
-        let credit = virtual_time(self.credit, weight);
-        let lag = virtual_time(self.lag, line.weight_with(self.member(at)));
-        let brief = self.now.since(left) <= self.credit;
-        start.max(line.reached.saturating_sub(if brief { credit.max(lag) } else { credit }))
+        member.state = state;
     }
 
     fn set_start(&mut self, at: u32, line: usize, start: VirtualTime) {

@@ -63,7 +63,7 @@ impl Fair {
         let group = turn.group;
         let waits = self.groups[group as usize].waiting > 0;
         let others = self.tree.others_want(group) || self.tree.has_passed_expected(group);
-        if self.is_used_up(turn) && others && (waits || self.tree.behind_by(group).is_none()) {
+        if others && self.is_used_up(turn) && (waits || self.tree.behind_by(group).is_none()) {
             self.end_turn(now);
             return None;
         }

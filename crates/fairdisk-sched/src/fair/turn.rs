@@ -107,7 +107,7 @@ impl Fair {
         if self.groups[group as usize].waiting == 0 {
             return self.keep_for_group(now, turn);
         }
-        if self.is_used_up(turn) && self.tree.others_want(group) {
+        if self.tree.others_want(group) && self.is_used_up(turn) {
             return Err(Why::GroupSliceExpired);
         }
         let first = self.queues.first_of(now, group);
