@@ -9,6 +9,7 @@
 //! nobody waits for a single one of them, and no thread is woken for each.
 
 mod depth;
+mod few;
 mod inbox;
 mod pool;
 mod ring;
@@ -189,14 +190,13 @@ impl Disk {
             return inbox.order(order, job);
         }
         let mut todo = self.shared.with(|state, now| state.submit(now, order, job));
-        if thread == Thread::MayPerform && todo.issued.len() == 1 {
-            let own = todo.issued.pop();
-            self.shared.see_to(todo);
-            if let Some(own) = own {
-                self.shared.perform(own);
-            }
-        } else {
-            self.shared.see_to(todo);
+        let own = match thread {
+            Thread::MayPerform => todo.issued.take_only(),
+            Thread::MustGoOn => None,
+        };
+        self.shared.see_to(todo);
+        if let Some(own) = own {
+            self.shared.perform(own);
         }
     }
 
@@ -327,7 +327,7 @@ impl Shared {
     /// Performs an issued request and hears what comes next.
     fn perform(&self, issued: Issued) {
         let Issued { request, mut jobs } = issued;
-        for (job, result) in &mut jobs {
+        for (job, result) in jobs.iter_mut() {
             *result = job.perform();
         }
         let todo = self.with(|state, now| state.performed(now, request, jobs));
@@ -335,12 +335,8 @@ impl Shared {
     }
 
     fn see_to(&self, todo: Todo) {
-        for issued in todo.issued {
-            self.start(issued);
-        }
-        for (job, result) in todo.finished {
-            job.finish(result);
-        }
+        todo.issued.each(|issued| self.start(issued));
+        todo.finished.each(|(job, result)| job.finish(result));
     }
 
     /// Has an issued request performed by another thread.
@@ -356,12 +352,8 @@ impl Shared {
     }
 
     fn leave_to_pool(&self, todo: Todo) {
-        for issued in todo.issued {
-            self.start(issued);
-        }
-        for finished in todo.finished {
-            self.jobs.push(Work::Finish(finished));
-        }
+        todo.issued.each(|issued| self.start(issued));
+        todo.finished.each(|finished| self.jobs.push(Work::Finish(finished)));
     }
 
     /// The timer's life.

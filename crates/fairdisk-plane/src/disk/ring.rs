@@ -5,7 +5,7 @@
 //! one system call, before anybody is answered.
 
 use super::inbox::{Inbox, Letters};
-use super::state::{Issued, Performed};
+use super::state::{Issued, Jobs};
 use super::{Shared, Todo, Transfer, Way};
 use crate::backend::Ring;
 use fairdisk_core::RequestId;
@@ -25,7 +25,7 @@ const JOB_BITS: u32 = 16;
 /// A request at the kernel.
 struct Flight {
     request: RequestId,
-    jobs: Vec<Performed>,
+    jobs: Jobs,
     /// Transfers the kernel has not done.
     left: usize,
     /// A transfer did not come about: the jobs are to be performed after all.
@@ -41,7 +41,7 @@ pub(super) struct Performer<'a> {
     free: Vec<usize>,
     /// The kernel looks at the bell.
     listening: bool,
-    landed: Vec<(RequestId, Vec<Performed>)>,
+    landed: Vec<(RequestId, Jobs)>,
 }
 
 impl<'a> Performer<'a> {
@@ -87,13 +87,10 @@ impl<'a> Performer<'a> {
                 }
             })
         };
-        for issued in todo.issued.into_iter().chain(letters.issued.drain(..)) {
-            self.start(issued);
-        }
+        todo.issued.each(|issued| self.start(issued));
+        letters.issued.drain(..).for_each(|issued| self.start(issued));
         go_on(&self.ring.flush());
-        for (job, result) in todo.finished {
-            job.finish(result);
-        }
+        todo.finished.each(|(job, result)| job.finish(result));
     }
 
     /// Has the kernel do a request.
@@ -135,7 +132,7 @@ impl<'a> Performer<'a> {
             }
             let (at, number) = ((name >> JOB_BITS) as usize, name & ((1 << JOB_BITS) - 1));
             let Some(Some(flight)) = self.flights.get_mut(at) else { continue };
-            let (job, result) = &mut flight.jobs[number as usize];
+            let Some((job, result)) = flight.jobs.get_mut(number as usize) else { continue };
             match job.transferred(moved(completion.result())) {
                 Some(done) => *result = done,
                 None => flight.again = true,

@@ -2,6 +2,7 @@
 //! what to perform and whom to answer.
 
 use super::depth::{DepthMeter, Witness};
+use super::few::Few;
 use super::{Device, Job, Order, Presence, Unfinished};
 use fairdisk_core::{
     AttachError, Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig, GroupAccount,
@@ -15,7 +16,7 @@ use std::io;
 /// A request the scheduler has issued: its jobs are to be performed, in this order.
 pub(super) struct Issued {
     pub(super) request: RequestId,
-    pub(super) jobs: Vec<Performed>,
+    pub(super) jobs: Jobs,
 }
 
 impl Issued {
@@ -28,11 +29,14 @@ impl Issued {
 /// A job with what came of it, once it is performed.
 pub(super) type Performed = (Box<dyn Job>, io::Result<()>);
 
+/// The jobs of a request.
+pub(super) type Jobs = Few<Performed>;
+
 /// What is to be done once the lock is given back.
 #[derive(Default)]
 pub(super) struct Todo {
-    pub(super) issued: Vec<Issued>,
-    pub(super) finished: Vec<Performed>,
+    pub(super) issued: Few<Issued>,
+    pub(super) finished: Jobs,
 }
 
 pub(super) struct State {
@@ -44,8 +48,6 @@ pub(super) struct State {
     /// Whose each bio is, until it is finished.
     whose: Vec<Option<Whose>>,
     free: Vec<u32>,
-    /// Room for the jobs of a request, to be used again.
-    spare: Vec<Vec<Performed>>,
     model: Option<Model>,
     meter: Option<Meter>,
     wake_at: Option<Instant>,
@@ -80,7 +82,7 @@ struct Meter {
 enum Half {
     #[default]
     Neither,
-    Performed(Vec<Performed>),
+    Performed(Jobs),
     Due {
         ok: bool,
     },
@@ -105,7 +107,6 @@ impl State {
             waiting: Vec::new(),
             whose: Vec::new(),
             free: Vec::new(),
-            spare: Vec::new(),
             model,
             meter,
             wake_at: None,
@@ -193,12 +194,11 @@ impl State {
     }
 
     /// The jobs of a request have been performed.
-    pub(super) fn performed(&mut self, now: Instant, id: RequestId, jobs: Vec<Performed>) {
+    pub(super) fn performed(&mut self, now: Instant, id: RequestId, jobs: Jobs) {
         self.advance(now);
         let Some(model) = &mut self.model else {
-            let ok = jobs.iter().all(|(_, result)| result.is_ok());
             let depth = self.meter.as_mut().and_then(|meter| meter.completed(now, id, &jobs));
-            self.complete(now, id, ok, jobs);
+            self.complete(now, id, true, jobs);
             return depth.into_iter().for_each(|depth| self.set_depth(now, depth));
         };
         match std::mem::take(&mut model.halves[id.0 as usize]) {
@@ -246,10 +246,9 @@ impl State {
         }
     }
 
-    fn complete(&mut self, now: Instant, request: RequestId, ok: bool, mut jobs: Vec<Performed>) {
+    fn complete(&mut self, now: Instant, request: RequestId, ok: bool, jobs: Jobs) {
         let ok = ok && jobs.iter().all(|(_, result)| result.is_ok());
-        self.todo.finished.append(&mut jobs);
-        self.spare.push(jobs);
+        jobs.each(|job| self.todo.finished.push(job));
         self.feed(now, Input::Completed { request, ok });
     }
 
@@ -266,11 +265,10 @@ impl State {
     }
 
     fn handle(&mut self, now: Instant, input: Input<Scheduler>) {
-        let mut effects = std::mem::take(&mut self.effects);
-        self.engine.handle(now, input, &mut effects);
-        self.wake_at = effects.wake_at;
-        for effect in effects.as_slice() {
-            match *effect {
+        self.engine.handle(now, input, &mut self.effects);
+        self.wake_at = self.effects.wake_at;
+        for at in 0..self.effects.as_slice().len() {
+            match self.effects.as_slice()[at] {
                 Effect::Issue(request) => self.issue(now, &request),
                 Effect::Sleep { .. } => {}
                 Effect::Wake { sleeper, .. } => self.woken.push(sleeper),
@@ -280,7 +278,6 @@ impl State {
                 }
             }
         }
-        self.effects = effects;
     }
 
     fn issue(&mut self, now: Instant, request: &Request) {
@@ -290,10 +287,12 @@ impl State {
         if let Some(meter) = &mut self.meter {
             meter.issued(now, request);
         }
-        let bios = self.engine.bios_of(request.id);
-        let waiting = &mut self.waiting;
-        let mut jobs = self.spare.pop().unwrap_or_default();
-        jobs.extend(bios.filter_map(|bio| Some((waiting[bio.0 as usize].take()?, Ok(())))));
+        let mut jobs = Jobs::default();
+        for bio in self.engine.bios_of(request.id) {
+            if let Some(job) = self.waiting[bio.0 as usize].take() {
+                jobs.push((job, Ok(())));
+            }
+        }
         self.todo.issued.push(Issued { request: request.id, jobs });
     }
 }
@@ -310,7 +309,7 @@ impl Meter {
     }
 
     /// The depth from now on, if it changes.
-    fn completed(&mut self, now: Instant, id: RequestId, jobs: &[Performed]) -> Option<u32> {
+    fn completed(&mut self, now: Instant, id: RequestId, jobs: &Jobs) -> Option<u32> {
         let (witness, issued) = self.witnesses[id.0 as usize];
         let took = now - issued.max(self.last_completion);
         self.last_completion = now;
