@@ -272,7 +272,7 @@ impl Groups {
 
     /// Tells the log who asks for something else, once it is known what the scheduler says to that.
     pub(super) fn tell_changed(&mut self) {
-        for (number, old) in std::mem::take(&mut self.untold) {
+        while let Some((number, old)) = self.untold.pop_first() {
             let known = self.get(number).filter(|known| known.asks != old);
             if let Some(Group { path, asks, .. }) = known {
                 tracing::info!(group = path, %old, new = %asks, "setting changed");
