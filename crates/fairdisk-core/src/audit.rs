@@ -23,6 +23,8 @@ pub struct Auditor<E> {
     now: Instant,
     requests: BTreeMap<RequestId, Stage>,
     queued: usize,
+    /// Flushes on their way.
+    flushes: usize,
     /// Requests admitted so far.
     admitted: u64,
     /// The last decision, if nothing has changed since.
@@ -38,6 +40,7 @@ impl<E: Elevator> Auditor<E> {
             now: Instant::ZERO,
             requests: BTreeMap::new(),
             queued: 0,
+            flushes: 0,
             admitted: 0,
             standing: None,
             decisions: 0,
@@ -82,7 +85,7 @@ impl<E: Elevator> Auditor<E> {
                 assert!(!self.requests.is_empty(), "law 5: {why:?} waits although empty");
             }
             Decision::WaitCompletion(why) => {
-                let in_flight = self.requests.len() - self.queued;
+                let in_flight = self.requests.len() - self.queued + self.flushes;
                 assert!(in_flight > 0, "law 4: {why:?} waits for a completion, none is in flight");
             }
             Decision::Idle => {
@@ -178,8 +181,16 @@ impl<E: Elevator> Elevator for Auditor<E> {
         self.inner.complete(now, completion);
     }
 
+    fn flushes(&mut self, now: Instant, group: GroupId) {
+        self.changed(now);
+        self.flushes += 1;
+        self.inner.flushes(now, group);
+    }
+
     fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span) {
         self.changed(now);
+        // One from before the elevator was chosen is not known.
+        self.flushes = self.flushes.saturating_sub(1);
         self.inner.flushed(now, group, device_time);
     }
 

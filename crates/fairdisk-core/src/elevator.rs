@@ -18,7 +18,7 @@ use crate::time::{Instant, Span};
 /// 3. A wait or [`Decision::Idle`] repeats until something changes; that the driver looks at a
 ///    request changes nothing.
 /// 4. [`Decision::WaitUntil`] names a later instant at which the answer changes;
-///    [`Decision::WaitCompletion`] is said only with requests in flight.
+///    [`Decision::WaitCompletion`] is said only with requests in flight, or flushes.
 /// 5. [`Decision::Idle`] exactly when nothing is queued or in flight.
 /// 6. Work per call is bounded: it grows no faster than the logarithm of groups, tasks and
 ///    requests, and not with the time that has passed. A call may do what earlier ones have put
@@ -45,6 +45,9 @@ pub trait Elevator {
 
     /// A dispatched request has finished.
     fn complete(&mut self, now: Instant, completion: &Completion);
+
+    /// A flush of `group` is on its way to the device: whoever asked for it waits from now on.
+    fn flushes(&mut self, _now: Instant, _group: GroupId) {}
 
     /// A flush of `group` has finished, with which the device was busy for `device_time`. No
     /// elevator orders flushes, but the disk was not kept idle meanwhile, and whoever waited for it

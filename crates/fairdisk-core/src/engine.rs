@@ -300,6 +300,7 @@ impl<E: Elevator> Engine<E> {
             // The elevator orders positions; a flush has none. It goes straight on.
             self.requests.set_state(id, State::Bypassing);
             self.list.push_flush(id);
+            self.elevator.flushes(self.now, bio.group);
             self.unplug();
             return;
         }

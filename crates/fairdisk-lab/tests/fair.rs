@@ -143,6 +143,20 @@ fn a_reader_that_pauses_leaves_a_writer_its_share() {
     }
 }
 
+/// Who waits for a flush is about to want the disk: others who had more do not fill it meanwhile,
+/// or the flush would wait for all of that.
+#[test]
+fn who_flushes_is_made_room_for() {
+    for device in ["hdd-ncq", "raid5-4", "cheetah-15k5"] {
+        for row in ["streams beside fsync", "random reads beside fsync"] {
+            let result = run_in("hidden-writes.toml", device, "fair", row, Options::default());
+            let shares = shares(&result.expect("it runs"));
+            println!("{device}, {row}: {shares:.1?}");
+            assert!(shares[1] >= 35.0, "{device}, {row}: {shares:.1?}");
+        }
+    }
+}
+
 /// A small write between them does not make what the others wrote the readers'.
 #[test]
 fn who_has_most_to_be_done_pays_whoever_wrote_last() {

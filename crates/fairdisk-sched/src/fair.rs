@@ -367,11 +367,25 @@ impl Elevator for Fair {
         self.release_queue(queue);
     }
 
+    fn flushes(&mut self, now: Instant, group: GroupId) {
+        self.make_group(group);
+        self.groups[group.0 as usize].flushes += 1;
+        self.cache.flushes += 1;
+        self.expect(now, group.0);
+    }
+
     fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span) {
         self.make_group(group);
-        self.groups[group.0 as usize].quiet_since = now;
+        let entry = &mut self.groups[group.0 as usize];
+        entry.quiet_since = now;
+        // One from before the scheduler was chosen is not known.
+        if entry.flushes > 0 {
+            entry.flushes -= 1;
+            self.cache.flushes -= 1;
+        }
         self.target_is_there(group.0);
         self.charge_flushed(now, group.0, device_time);
+        self.expect(now, group.0);
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {

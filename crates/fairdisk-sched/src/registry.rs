@@ -169,6 +169,10 @@ impl Elevator for Scheduler {
         each!(self, inner => inner.complete(now, completion));
     }
 
+    fn flushes(&mut self, now: Instant, group: GroupId) {
+        each!(self, inner => inner.flushes(now, group));
+    }
+
     fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span) {
         each!(self, inner => inner.flushed(now, group, device_time));
     }

@@ -88,6 +88,8 @@ pub(super) struct Cache {
     recent: (Span, Span),
     /// What its last reads took, each so fast that it was read from a buffer.
     buffered: Span,
+    /// Flushes on their way to the device or there, of all groups.
+    pub(super) flushes: u32,
 }
 
 impl Cache {
@@ -99,6 +101,7 @@ impl Cache {
         reader: NIL,
         recent: (Span::ZERO, Span::ZERO),
         buffered: Span::ZERO,
+        flushes: 0,
     };
 
     /// A request of `queue` was served: what of that time is a writer's, if there was one.
@@ -200,7 +203,7 @@ impl Cache {
     /// Nobody pays any more for what the group wrote, which is gone.
     pub(super) const fn forget_group(&mut self, group: u32) {
         if self.group == group {
-            *self = Self::EMPTY;
+            *self = Self { flushes: self.flushes, ..Self::EMPTY };
         }
     }
 

@@ -2,9 +2,10 @@
 //!
 //! A device full of others' requests makes everybody's slow. Whoever keeps few in flight then gets
 //! less than its share, however soon each of its requests is dispatched. So a group that has
-//! nothing queued is *expected* while it has requests at the device, and for as long after that as
-//! it was seen to think. Once all of the device is at work, nobody gets another request there who
-//! had more than one that is expected. A device that has not enough to do gets more from anybody.
+//! nothing queued is *expected* while it has requests or flushes there, and for as long after that
+//! as it was seen to think. Once all of the device is at work, nobody gets another request there
+//! who had more than one that is expected. A device that has not enough to do gets more from
+//! anybody.
 
 use super::Fair;
 use super::hierarchy::Hierarchy;

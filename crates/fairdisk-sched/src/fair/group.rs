@@ -26,6 +26,8 @@ pub(super) struct Group {
     /// Requests of its own tasks, queued and at the device.
     pub(super) waiting: u32,
     pub(super) in_flight: u32,
+    /// Flushes on their way to the device or there.
+    pub(super) flushes: u32,
     /// When it last had none at the device and none queued.
     pub(super) quiet_since: Instant,
     /// From then to its next synchronous request.
@@ -51,6 +53,7 @@ impl Group {
             room: Room::default(),
             waiting: 0,
             in_flight: 0,
+            flushes: 0,
             quiet_since: Instant::ZERO,
             think: Mean::default(),
             burst: Span::ZERO,
@@ -68,6 +71,6 @@ impl Group {
     }
 
     pub(super) const fn is_quiet(&self) -> bool {
-        self.waiting == 0 && self.in_flight == 0
+        self.waiting == 0 && self.in_flight == 0 && self.flushes == 0
     }
 }

@@ -77,7 +77,7 @@ impl Fair {
         }
         let is_quiet = self.groups[group as usize].is_quiet();
         if !is_quiet || self.in_flight > 0 && self.expected.contains(group) {
-            let saturated = self.device.is_saturated(self.at_work);
+            let saturated = self.is_saturated(Span::ZERO);
             return saturated.then_some(Step::WaitCompletion(Why::DepthLimited));
         }
         let kept = if self.in_flight == 0 { self.keep_for_group(now, turn).ok() } else { None };
@@ -92,10 +92,22 @@ impl Fair {
     /// is done, and what of it the device has no room for now would count as done then. So all of
     /// it has to have room.
     fn makes_room(&self, group: u32, at: u32) -> bool {
-        if self.in_flight == 0 || !self.tree.has_passed_expected(group) {
+        if !self.is_busy() || !self.tree.has_passed_expected(group) {
             return false;
         }
         let needs = if self.requests[at].op.is_write() { self.cost_of(at) } else { Span::ZERO };
-        self.device.is_saturated(self.at_work + needs)
+        self.is_saturated(needs)
+    }
+
+    /// Whether anything is at the device, or a flush on its way there.
+    pub(super) const fn is_busy(&self) -> bool {
+        self.in_flight > 0 || self.cache.flushes > 0
+    }
+
+    /// Whether all of the device would be at work with what `needs` so much in addition. A flush
+    /// takes all the heads there are.
+    fn is_saturated(&self, needs: Span) -> bool {
+        let flushes = self.device.rotational && self.cache.flushes > 0;
+        flushes || self.device.is_saturated(self.at_work + needs)
     }
 }

@@ -56,7 +56,7 @@ impl Fair {
             return false;
         }
         let soon = now + self.worth_alone();
-        self.in_flight > 0 || self.expected.first_until().is_some_and(|until| until <= soon)
+        self.is_busy() || self.expected.first_until().is_some_and(|until| until <= soon)
     }
 
     /// Nobody else's requests are issued in this turn.
