@@ -112,6 +112,8 @@ pub struct Volume {
     pub files: Option<u32>,
     /// How large they are.
     pub file_mib: Option<u64>,
+    /// Whether tasks get the files at random, not in the order in which the row has them.
+    pub shuffled: Option<bool>,
     /// Whether the indirect blocks are in memory when a run begins.
     pub cached: Option<bool>,
     /// Whether ext3 has its journal, if it is to be without to see what that does.

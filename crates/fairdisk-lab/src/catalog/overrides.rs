@@ -133,7 +133,7 @@ impl Override {
         let kind = volume.get("kind").and_then(Value::as_str).unwrap_or_default();
         match self.keys.first().map_or("", String::as_str) {
             "size_gib" => kind == "raw",
-            "files" | "file_mib" | "cached" => kind != "raw",
+            "files" | "file_mib" | "shuffled" | "cached" => kind != "raw",
             "journal" => kind == "ext3",
             _ => true,
         }

@@ -31,7 +31,7 @@ pub(super) struct ExperimentLoad {
     pub(super) document: Arc<Document>,
 }
 
-/// A volume's files in the machine, and which of them are still unused.
+/// A volume's files in the machine, and which of them are still unused, the next one last.
 struct Files {
     name: String,
     first: u32,
@@ -41,7 +41,7 @@ struct Files {
 }
 
 impl Files {
-    /// A file nobody uses yet, or any if all are in use.
+    /// The next file nobody uses yet, or any if all are in use.
     fn pick(&mut self, prng: &mut Prng) -> u32 {
         let any = || self.first + prng.below(u64::from(self.count)) as u32;
         self.unused.pop().unwrap_or_else(any)
@@ -368,11 +368,13 @@ fn lay_out(volume: &Volume, host: &Host, loaded: &mut Loaded, prng: &mut Prng) -
             inode: FIRST_INODE + file,
         });
     }
-    let mut unused: Vec<u32> = (first..first + count).collect();
-    prng.shuffle(&mut unused);
-    if kind == VolumeKind::Raw {
-        // A partition is shared by all its tasks.
-        unused.clear();
+    // A partition is shared by all its tasks.
+    let own = if kind == VolumeKind::Raw { 0 } else { count };
+    let mut unused: Vec<u32> = (first..first + own).collect();
+    if volume.shuffled.unwrap_or(true) {
+        prng.shuffle(&mut unused);
+    } else {
+        unused.reverse();
     }
     Files { name: volume.name.clone(), first, count, bytes, unused }
 }

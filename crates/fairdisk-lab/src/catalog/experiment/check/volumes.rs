@@ -35,6 +35,7 @@ fn check_keys(path: &str, volume: &Volume) -> Result<(), Wrong> {
         ("size_gib", volume.size_gib.is_some() && !is_raw, "raw"),
         ("files", volume.files.is_some() && is_raw, "ext2 and ext3"),
         ("file_mib", volume.file_mib.is_some() && is_raw, "ext2 and ext3"),
+        ("shuffled", volume.shuffled.is_some() && is_raw, "ext2 and ext3"),
         ("cached", volume.cached.is_some() && is_raw, "ext2 and ext3"),
         ("journal", volume.journal.is_some() && volume.kind != VolumeType::Ext3, "ext3"),
     ];
