@@ -143,6 +143,18 @@ fn a_reader_that_pauses_leaves_a_writer_its_share() {
     }
 }
 
+/// The first second of a group beside one that has long been there. Waiting for it is worth a try
+/// as long as nothing is known of it, or it would have one read in each round of the others.
+#[test]
+fn who_comes_for_the_first_time_has_its_share() {
+    for device in ["fixed-8ms", "wd2500js", "hdd-7200-2007"] {
+        let result = run_in("comes-late.toml", device, "fair", "readers", Options::default());
+        let shares = shares(&result.expect("it runs"));
+        println!("{device}: {shares:.1?}");
+        assert!(shares[0] >= 42.0, "{device}: {shares:.1?}");
+    }
+}
+
 /// Who waits for a flush is about to want the disk: others who had more do not fill it meanwhile,
 /// or the flush would wait for all of that.
 #[test]

@@ -291,13 +291,13 @@ impl Elevator for Fair {
         let entry = &mut self.groups[group as usize];
         let q = &mut self.queues[queue];
         if request.sync && q.is_quiet() {
-            q.think.add(FairParams::thought(now, q.quiet_since, self.params.idle_max));
+            q.think.add(self.device.thought(now, q.quiet_since, self.params.idle_max));
         }
         if entry.is_quiet() {
             entry.burst = Span::ZERO;
             if request.sync {
                 let most = entry.idle.unwrap_or(Span::ZERO).max(self.params.idle_max);
-                entry.think.add(FairParams::thought(now, entry.quiet_since, most));
+                entry.think.add(self.device.thought(now, entry.quiet_since, most));
             }
         }
         self.requests.insert(request, queue, q);
@@ -354,10 +354,10 @@ impl Elevator for Fair {
         self.in_flight -= 1;
         let q = &mut self.queues[queue];
         q.in_flight -= 1;
-        q.quiet_since = now;
+        q.quiet_since = Some(now);
         let entry = &mut self.groups[group as usize];
         entry.in_flight -= 1;
-        entry.quiet_since = now;
+        entry.quiet_since = Some(now);
         if let Some(target) = entry.qos.latency_p99 {
             entry.room.completed(now.since(rq.arrived), target);
             self.targets.note_room(group, &entry.room);
@@ -377,7 +377,7 @@ impl Elevator for Fair {
     fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span) {
         self.make_group(group);
         let entry = &mut self.groups[group.0 as usize];
-        entry.quiet_since = now;
+        entry.quiet_since = Some(now);
         // One from before the scheduler was chosen is not known.
         if entry.flushes > 0 {
             entry.flushes -= 1;

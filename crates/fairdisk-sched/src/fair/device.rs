@@ -4,7 +4,7 @@ use super::cache::Service;
 use super::knee::Knee;
 use super::mean::Mean;
 use super::requests::Rq;
-use fairdisk_core::{Cost, CostModel, Lba, Span};
+use fairdisk_core::{Cost, CostModel, Instant, Lba, Span};
 
 /// Bytes of a request in which the place counts.
 const SMALL: u64 = 4096;
@@ -87,6 +87,17 @@ impl Device {
     /// Whether requests are served one at a time, so that each can be measured.
     pub(super) const fn is_serial(&self) -> bool {
         self.depth == 1
+    }
+
+    /// How long somebody thought who was last heard of at `since`, if ever, and is waited for no
+    /// longer than `most`. Beyond that it does not matter how long: one long pause must not hide
+    /// many short ones. Where one request is served at a time, waiting for whoever is new costs a
+    /// part of one and is worth a try; elsewhere who is new has been away since the beginning.
+    pub(super) fn thought(&self, now: Instant, since: Option<Instant>, most: Span) -> Span {
+        match since {
+            None if self.is_serial() => Span::ZERO,
+            _ => now.since(since.unwrap_or(Instant::ZERO)).min(most + most),
+        }
     }
 
     /// Whether requests are served one after the other, however many it takes, so that each can be

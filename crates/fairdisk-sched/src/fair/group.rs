@@ -28,8 +28,8 @@ pub(super) struct Group {
     pub(super) in_flight: u32,
     /// Flushes on their way to the device or there.
     pub(super) flushes: u32,
-    /// When it last had none at the device and none queued.
-    pub(super) quiet_since: Instant,
+    /// When something of it was last done.
+    pub(super) quiet_since: Option<Instant>,
     /// From then to its next synchronous request.
     pub(super) think: Mean,
     /// What was dispatched of it since it last had none at the device and none queued, as charged
@@ -54,7 +54,7 @@ impl Group {
             waiting: 0,
             in_flight: 0,
             flushes: 0,
-            quiet_since: Instant::ZERO,
+            quiet_since: None,
             think: Mean::default(),
             burst: Span::ZERO,
             usual: Mean::default(),
@@ -66,7 +66,7 @@ impl Group {
     pub(super) fn forget(&mut self) {
         self.idle = None;
         (self.think, self.usual) = (Mean::default(), Mean::default());
-        (self.quiet_since, self.burst) = (Instant::ZERO, Span::ZERO);
+        (self.quiet_since, self.burst) = (None, Span::ZERO);
         self.traces = Traces::default();
     }
 

@@ -4,7 +4,7 @@ use super::Fair;
 use crate::family::Family;
 use crate::honours::{Honours, Nesting};
 use crate::registry::Scheduler;
-use fairdisk_core::{Instant, Span};
+use fairdisk_core::Span;
 
 /// The few settings of `fair`. What else it needs to know it measures, or is told of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,14 +54,5 @@ impl Family for FairParams {
 
     fn build(&self) -> Scheduler {
         Scheduler::Fair(Fair::new(self))
-    }
-}
-
-impl FairParams {
-    /// How long somebody thought who was last heard of at `since` and is waited for no longer than
-    /// `most`. Beyond that it does not matter how long: one long pause must not hide many short
-    /// ones.
-    pub(super) fn thought(now: Instant, since: Instant, most: Span) -> Span {
-        now.since(since).min(most + most)
     }
 }

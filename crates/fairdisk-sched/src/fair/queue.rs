@@ -27,8 +27,8 @@ pub(super) struct Queue {
     pub(super) position: Lba,
     /// How far its reads continue each other.
     pub(super) streak: Streak,
-    /// When the last of its requests completed.
-    pub(super) quiet_since: Instant,
+    /// When the last of its requests completed, if one has.
+    pub(super) quiet_since: Option<Instant>,
     /// From then to its next request.
     pub(super) think: Mean,
     /// What a request takes.
@@ -53,7 +53,7 @@ impl Queue {
             in_flight: 0,
             position: Lba(0),
             streak: Streak::default(),
-            quiet_since: Instant::ZERO,
+            quiet_since: None,
             think: Mean::default(),
             service: Mean::default(),
             following: Mean::default(),

@@ -96,8 +96,9 @@ impl Targets {
     /// can be met.
     pub(super) fn leave_room(&mut self, now: Instant, groups: &[Group]) -> Option<Span> {
         if self.groups > 0 && now >= self.room_until {
+            let is_recent = |since| now.since(since) < THERE;
             let is_there =
-                |group: &Group| !group.is_quiet() || now.since(group.quiet_since) < THERE;
+                |group: &Group| !group.is_quiet() || group.quiet_since.is_some_and(is_recent);
             self.room = loop {
                 let Some((group, most)) = self.there.first() else { break None };
                 if is_there(&groups[group as usize]) {

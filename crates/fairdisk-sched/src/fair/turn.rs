@@ -255,16 +255,17 @@ impl Fair {
     /// The group has the disk and nothing queued.
     fn patience_with_group(&self, now: Instant, turn: Turn) -> Patience {
         let group = &self.groups[turn.group as usize];
-        if !self.tree.others_want(turn.group) || self.tree.is_barred(turn.group) {
+        let others_want = self.tree.others_want(turn.group) && !self.tree.is_barred(turn.group);
+        let Some(since) = group.quiet_since.filter(|_| others_want) else {
             return Patience::NotWorthIt;
-        }
+        };
         let (behind, used_up) = (self.tree.behind_by(turn.group), self.is_used_up(turn));
         let mut gain = if behind.is_some() { self.device.service.or_zero() } else { Span::ZERO };
         if !used_up {
             gain += self.nearness(turn.queue);
         }
         let think = group.think.get();
-        let by_rule = patience(now, group.quiet_since, think, gain, self.idle_most(group));
+        let by_rule = patience(now, since, think, gain, self.idle_most(group));
         match group.idle {
             Some(idle)
                 if !matches!(by_rule, Patience::Until(_)) && (behind.is_some() || !used_up) =>
@@ -272,7 +273,7 @@ impl Fair {
                 let rest = if used_up { Span::ZERO } else { self.length(turn.group) - turn.used };
                 let own = rest.max(behind.unwrap_or(Span::ZERO));
                 let paid_until = turn.kept_since.unwrap_or(now) + own;
-                asked_for(now, group.quiet_since, think, idle, paid_until)
+                asked_for(now, since, think, idle, paid_until)
             }
             _ => by_rule,
         }
@@ -304,8 +305,9 @@ impl Fair {
         let Some(queue) = queue.filter(|queue| queue.task.is_some() && !queue.orphan) else {
             return Patience::NotWorthIt;
         };
+        let Some(since) = queue.quiet_since else { return Patience::NotWorthIt };
         let most = self.idle_most(&self.groups[turn.group as usize]);
-        patience(now, queue.quiet_since, queue.think.get(), gain, most)
+        patience(now, since, queue.think.get(), gain, most)
     }
 
     /// By how much sooner a request is done that follows one of the same queue.
