@@ -65,8 +65,11 @@ impl Schedulers {
     }
 }
 
-/// Demands that an option that takes several names has each once.
+/// Demands that an option that takes several names has each once, and none that is empty.
 pub(crate) fn demand_once(option: &str, names: &[String]) -> Result<(), Failure> {
+    if names.iter().any(String::is_empty) {
+        return Err(Failure::BadInput(format!("{option}: a name between commas is missing")));
+    }
     let twice = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
     twice.map_or(Ok(()), |(_, name)| {
         Err(Failure::BadInput(format!("{option} {name}: given twice; drop one of them")))

@@ -61,7 +61,8 @@ pub fn unknown(what: &str, found: &str, known: &[&str]) -> String {
     let hint = nearest(found, known.iter().copied())
         .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     let found: String = found.chars().map(visible).collect();
-    format!("unknown {what} `{found}`{hint} (known: {})", known.join(", "))
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    format!("unknown {what} `{found}`{hint} (known: {known})")
 }
 
 /// Puts a message of the deserializer into the words of catalogue files. `key` is the key of the

@@ -16,7 +16,7 @@ use fairdisk_lab::blame::{
     Design, FactorSet, Findings, Halt, Measure, Metric, Report, blame, to_html, to_json, to_table,
 };
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
@@ -156,14 +156,15 @@ impl Args {
         }
     }
 
-    /// Runs what `design` asks for. `identity` is everything that decides about a run.
+    /// Runs what `design` asks for. `identity` is everything that decides about a run. With what
+    /// was found: whether all of it was kept for `--resume`.
     fn investigate(
         &self,
         measure: &dyn Measure,
         design: &Design,
         identity: &str,
         stop: &AtomicBool,
-    ) -> Result<Findings, Failure> {
+    ) -> Result<(Findings, Result<(), Failure>), Failure> {
         let least = 2 * design.seeds as usize;
         if design.runs < least {
             return Err(Failure::BadInput(format!(
@@ -180,15 +181,20 @@ impl Args {
         }
         let watch = watch::Progress::new(design.runs, self.results.quiet, state);
         let found = blame(measure, design, prior, &watch, stop).map_err(Failure::Run);
-        watch.finish()?;
-        found
+        let kept = watch.finish().map_err(|error| {
+            let file = self.resume.as_deref().unwrap_or(Path::new("")).display();
+            let message = "not all runs were kept; make room there, or give a file elsewhere";
+            Failure::Run(format!("--resume {file}: {error}: {message}"))
+        });
+        Ok((found?, kept))
     }
 
-    /// Prints what there is, and says how it ended.
-    fn show(&self, report: &Report) -> Result<(), Failure> {
+    /// Prints what there is, and says how it ended; `kept` is whether it was kept for `--resume`.
+    fn show(&self, report: &Report, kept: Result<(), Failure>) -> Result<(), Failure> {
         let table = || Some(to_table(report, output::style()));
         self.results.print(false, || to_json(report), table)?;
         self.results.write_page(|command| to_html(report, command))?;
+        kept?;
         match report.findings.halt {
             Some(Halt::Interrupted) => {
                 let runs = report.findings.runs;

@@ -250,6 +250,8 @@ fn wishes_that_make_no_sense_are_refused() {
     demand_one_line(&twice, &["--scheduler fair: given twice"]);
     let twice = fairdisk(&["compare", "two-groups", "--device", "nvme,null,nvme"]);
     demand_one_line(&twice, &["--device nvme: given twice"]);
+    let nameless = fairdisk(&["compare", "two-groups", "--scheduler", ","]);
+    demand_one_line(&nameless, &["--scheduler: a name between commas is missing"]);
     let malformed = fairdisk(&short(&["--want", "backup: share=80,database"]));
     assert_eq!(malformed.code, Some(2));
     assert!(malformed.err.contains("expected KEY=VALUE"), "{}", malformed.err);

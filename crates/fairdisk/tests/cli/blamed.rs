@@ -89,7 +89,7 @@ fn the_table_says_what_the_json_says() {
         "8 → 0",
         "cfq.slice_idle_ms × groups.slice_ms",
         "to undo\n  cfq.slice_idle_ms and groups.slice_ms: back to",
-        "bisections name cfq.slice_idle_ms; undone alone",
+        "bisections name groups.slice_ms; undone alone",
         "the first decision that differs, at",
     ];
     for part in parts {

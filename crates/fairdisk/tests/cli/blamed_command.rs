@@ -5,6 +5,7 @@ use crate::program::{Ended, Place, fairdisk};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 /// Prints 1000, a third less with both `a` and `b` on, and up to 1 % of chance.
 const PAIR: &str = "echo warming up; test $a$b = onon && cost=330; \
@@ -43,6 +44,26 @@ fn a_command_may_use_xargs() {
     assert_eq!(found["ends"]["whole"], 1.0, "{found:#}");
 }
 
+/// As on a full disk: no file may become longer than a block.
+#[test]
+fn runs_that_cannot_be_kept_are_shown_all_the_same() {
+    let place = Place::new();
+    let command =
+        place.command(&["blame", "--command=echo {a}", "--switch=a=1,2", "--resume=kept"]);
+    let limited = "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"";
+    let ended = Command::new("sh")
+        .args(["-c", limited])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .current_dir(place.path())
+        .output()
+        .expect("a shell");
+    let ended = Ended::of(ended);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert!(ended.out.contains("1 of 1 change"), "{}", ended.out);
+    assert!(ended.err.contains("--resume kept: File too large"), "{}", ended.err);
+}
+
 /// Between the ends every second run gives less, whatever is changed.
 const SCATTERED: &str = "case {a}{b}{c} in offoff1) echo 100;; onon2) echo 90;; \
                          *) echo . >>count; echo $((82 + 16 * ($(wc -l <count) % 2)));; esac";
@@ -74,6 +95,7 @@ fn commands_that_measure_nothing_are_errors() {
         run("echo {x} IOPS").contains(" IOPS`; its last line must be a number and nothing else")
     );
     assert!(run("no-such-program").contains("exit status: 127"));
+    assert!(run("echo 1e308").contains("`1e308`; numbers up to 1e100 can be compared"));
 }
 
 #[test]

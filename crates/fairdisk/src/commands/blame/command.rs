@@ -75,14 +75,14 @@ pub(super) fn execute(args: &Args, text: &str) -> Result<(), Failure> {
     design.threads = 1;
     design.is_real = true;
     let identity = format!("{text} {switches:?}");
-    let findings = args.investigate(&command, &design, &identity, &stop)?;
+    let (findings, kept) = args.investigate(&command, &design, &identity, &stop)?;
     let change = |switch: &Switch| Change {
         name: switch.name.clone(),
         good: switch.good.clone(),
         bad: switch.bad.clone(),
         about: None,
     };
-    args.show(&Report {
+    let report = Report {
         title: text.to_owned(),
         place: "this machine".to_owned(),
         shell: "command",
@@ -93,7 +93,8 @@ pub(super) fn execute(args: &Args, text: &str) -> Result<(), Failure> {
         changes: switches.iter().map(change).collect(),
         findings,
         divergence: None,
-    })
+    };
+    args.show(&report, kept)
 }
 
 /// Demands that no `{NAME}` of the command is nearly that of a switch: it would be passed on as it
@@ -216,11 +217,17 @@ fn end(group: Pid, ended: &Receiver<Ended>) {
     }
 }
 
+/// What is compared is squared and added up.
+const LARGEST: f64 = 1e100;
+
 /// The number on the last line.
 fn number(out: &str) -> Result<f64, String> {
     let last = out.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     match last.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok(number),
+        Ok(number) if number.abs() <= LARGEST => Ok(number),
+        Ok(number) if number.is_finite() => {
+            Err(format!("printed `{last}`; numbers up to {LARGEST:e} can be compared"))
+        }
         _ if last.is_empty() => Err("printed nothing; its last line must be a number".to_owned()),
         _ => Err(format!("printed `{last}`; its last line must be a number and nothing else")),
     }

@@ -40,10 +40,10 @@ pub(super) fn execute(args: &Args, good: &str, bad: &str, spec: &str) -> Result<
     };
     let between = Between::new(difference, args.metric.clone(), &planner, options, &stop)?;
     let design = args.design(between.difference().factors.len());
-    let findings = args.investigate(&between, &design, &between.identity(), &stop)?;
+    let (findings, kept) = args.investigate(&between, &design, &between.identity(), &stop)?;
     let parted = match stop.load(Ordering::Relaxed) {
         true => None,
         false => divergence(&between, all(design.factors), 0, &stop).map_err(Failure::Run)?,
     };
-    args.show(&Report::of_lab(&between, findings, parted))
+    args.show(&Report::of_lab(&between, findings, parted), kept)
 }

@@ -1,7 +1,6 @@
 //! A progress bar with an estimate, and finished runs on their way into a file.
 
 use super::state::State;
-use crate::failure::Failure;
 use crate::progress;
 use fairdisk_lab::blame::{FactorSet, Sample, Watch};
 use indicatif::{HumanDuration, ProgressBar};
@@ -26,12 +25,9 @@ impl Progress {
     ///
     /// # Errors
     /// A run could not be kept.
-    pub(super) fn finish(self) -> Result<(), Failure> {
+    pub(super) fn finish(self) -> io::Result<()> {
         self.bar.finish_and_clear();
-        match self.failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            None => Ok(()),
-            Some(error) => Err(Failure::Run(format!("cannot keep finished runs: {error}"))),
-        }
+        self.failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 }
 
