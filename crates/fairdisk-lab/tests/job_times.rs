@@ -72,6 +72,19 @@ fn pauses_of_a_queue_are_as_many_as_in_fio() {
     assert_ms(lasted(&tasks[0]), 24.0 * 8.0 + 8.0 * 100.0, 24.0);
 }
 
+/// What has finished is taken up only when the queue is full: 32 are started before the first
+/// counts, and fio 3.33 pauses twice for each 36, after the fourth that it takes up and after the
+/// next one it starts, as the rest has finished meanwhile.
+#[test]
+fn a_deep_queue_pauses_as_often_as_in_fio() {
+    for (ios, pauses) in [(24, 0), (72, 4), (100, 4), (108, 6), (150, 8)] {
+        let job = "[a]\nioengine=libaio\niodepth=32\nrw=randread\n";
+        let job = format!("{job}number_ios={ios}\nthinktime=1s\nthinktime_blocks=4\n");
+        let tasks = run_with(&job, &["device.latency_us=10"]);
+        assert_eq!((lasted(&tasks[0]) / 1000.0) as u32, pauses, "of {ios} I/Os");
+    }
+}
+
 /// Every engine of fio waits for a trim.
 #[test]
 fn trims_go_one_after_the_other_however_deep_the_queue() {

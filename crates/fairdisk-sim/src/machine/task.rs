@@ -115,8 +115,11 @@ pub(super) struct Task {
     pub(super) outstanding: u32,
     /// I/Os prepared since it last paid for a system call.
     pub(super) batched: u32,
-    /// I/Os finished since its last pause was due.
-    finished: u32,
+    /// I/Os that have finished and that it has not taken up, as it looks only when it has as many
+    /// as it keeps.
+    pub(super) untaken: u32,
+    /// I/Os taken up since its last pause was due.
+    taken: u32,
     pause: Pause,
     /// Buffered data on the way to the disk that it has submitted.
     pub(super) dirty_bytes: u64,
@@ -167,7 +170,8 @@ impl Task {
             io_started: Instant::ZERO,
             outstanding: 0,
             batched: 0,
-            finished: 0,
+            untaken: 0,
+            taken: 0,
             pause: Pause::None,
             dirty_bytes: 0,
             durable: Durable::All,
@@ -215,14 +219,32 @@ impl Task {
             && self.dirty_bytes == 0
     }
 
-    /// The pause that is due. What finishes while it waits for the rest to finish counts for the
+    /// The pause that is due. What is taken up while it waits for the rest to finish counts for the
     /// next one, and between two pauses there is at least one I/O, as in fio.
     fn pause(&mut self) -> Option<Span> {
         let think = self.think?;
-        if self.pause == Pause::None && self.finished >= think.every {
-            (self.finished, self.pause) = (0, Pause::Due);
+        if self.pause == Pause::None && self.taken >= think.every {
+            (self.taken, self.pause) = (0, Pause::Due);
         }
         (self.pause == Pause::Due).then_some(think.pause)
+    }
+
+    /// Whether it must wait for I/Os: it has as many as it keeps, and what has finished of them
+    /// does not bring it down to where it starts again.
+    pub(super) fn is_full(&self) -> bool {
+        self.untaken < self.surplus()
+    }
+
+    /// I/Os to take up before it starts another: none while there are fewer than it keeps, then
+    /// one, or as many as bring it down to where it starts again.
+    fn surplus(&self) -> u32 {
+        let kept = self.outstanding + self.untaken;
+        if kept < self.depth { 0 } else { kept.saturating_sub(self.refill_at).max(1) }
+    }
+
+    pub(super) fn take_up(&mut self, ios: u32) {
+        self.untaken -= ios;
+        self.taken += ios;
     }
 }
 
@@ -287,6 +309,7 @@ impl<E: Elevator> Machine<E> {
             return self.drain(now, index, issue);
         }
         let task = self.task(index);
+        task.take_up(task.surplus().min(task.untaken));
         if let Some(pause) = task.pause() {
             return self.think(now, index, pause);
         }
@@ -355,7 +378,7 @@ impl<E: Elevator> Machine<E> {
         let Call { op, bytes, started, failed, .. } = call;
         let latency = back - started;
         let task = &mut self.tasks[index as usize];
-        task.finished += 1;
+        task.untaken += 1;
         if now < task.report.counted_from {
             return;
         }
@@ -371,6 +394,7 @@ impl<E: Elevator> Machine<E> {
             task.step = Step::Settling;
             return false;
         }
+        task.take_up(task.untaken);
         task.pause = Pause::Over;
         let until = (now + pause).min(task.stream.end());
         self.wait(index, until)

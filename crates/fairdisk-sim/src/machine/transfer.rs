@@ -204,7 +204,7 @@ impl<E: Elevator> Machine<E> {
     fn sent(&mut self, now: Instant, index: u32) -> bool {
         let task = self.task(index);
         let trims = task.current.op == Op::Discard;
-        if trims || task.outstanding >= task.depth {
+        if trims || task.is_full() {
             task.batched = 0;
             task.step = if trims { Step::Trimming } else { Step::Full };
             return false;
@@ -233,7 +233,10 @@ impl<E: Elevator> Machine<E> {
             Step::Full if task.outstanding <= task.refill_at => {
                 return self.come_back(now, index, call);
             }
-            Step::Trimming if op == Op::Discard => return self.come_back(now, index, call),
+            Step::Trimming if op == Op::Discard => {
+                self.come_back(now, index, call);
+                return self.task(index).take_up(1);
+            }
             Step::Settling | Step::Draining if task.outstanding == 0 => {
                 task.step = Step::Fetch;
                 self.events.push(now, Event::Run(index));
