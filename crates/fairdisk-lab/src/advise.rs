@@ -25,7 +25,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const ROUNDS: u32 = 4;
 /// Throughputs are the same up to this part.
 const SAME: f64 = 0.98;
-/// Tries that are so much farther from what is wished are as near.
+/// Tries that are farther from what is wished by this part, of all of it and of how far they are,
+/// are as near.
 const NEAR: f64 = 0.01;
 
 /// A configuration that was tried.
@@ -392,7 +393,7 @@ fn best(tried: &[Tried]) -> Option<usize> {
     let wishes = tried[0].verdicts.len();
     if met < wishes {
         let least = left.iter().map(|at| tried[*at].off()).fold(f64::INFINITY, f64::min);
-        left.retain(|at| tried[*at].off() <= least + NEAR);
+        left.retain(|at| tried[*at].off() <= least + NEAR * (1.0 + least));
     }
     let most = left.iter().map(|at| tried[*at].cell.mb_per_s).fold(0.0, f64::max);
     left.retain(|at| tried[*at].cell.mb_per_s >= most * SAME);

@@ -3,6 +3,7 @@
 use fairdisk_lab::advise::{Advice, Kind, Want, advise, to_json, to_table};
 use fairdisk_lab::catalog::experiment::Experiment;
 use fairdisk_lab::catalog::library::Document;
+use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::outcome::Style;
 use fairdisk_lab::plan::{Options, Plan};
 use std::sync::atomic::AtomicBool;
@@ -124,4 +125,22 @@ fn wishes_that_make_no_sense_are_refused() {
         let error = asked(row, wants).unwrap_err();
         assert!(error.contains(word), "{error}");
     }
+}
+
+/// What no disk can do is as far off whatever is tried, so that nobody else loses for it.
+#[test]
+fn where_nothing_helps_nobody_is_held_back() {
+    let job = "[global]\ndevice=fixed-8ms\nrw=randread\ndirect=1\nsize=4m\n\
+               [a]\ngroup=/a\n[b]\ngroup=/b\nnumjobs=4\n";
+    let file = JobFile::parse("jobs.fio", job, &Context::closed());
+    let jobs = file.and_then(|file| file.resolve()).unwrap_or_else(|error| panic!("{error}"));
+    let fair = vec!["fair".to_owned()];
+    let options = Options { schedulers: fair, seeds: Some(1), ..Options::default() };
+    let plan = Plan::job_file("jobs.fio", &jobs, &options).expect("there are such a disk and fair");
+    let wish = [Want::parse("/a: latency_p99_ms=0.001").expect("it is one")];
+    let advice = advise(&plan, &wish, &|_, _| {}, &AtomicBool::new(false)).expect("it makes sense");
+    let table = to_table(&advice, Style::default());
+    assert!(!advice.is_granted(), "{table}");
+    let best = advice.proposed().expect("something is proposed");
+    assert_eq!(best.round, 0, "{table}");
 }
