@@ -16,6 +16,17 @@ pub struct CatalogError {
     pub message: String,
 }
 
+/// How much a scheduler that refuses a change has of what is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Nearness {
+    /// Not even the table.
+    Nothing,
+    /// The table, and not the key.
+    Table,
+    /// The key.
+    Value,
+}
+
 /// What is said of a table that schedulers of this family do not have.
 pub(super) const OF_ANOTHER_FAMILY: &str = "is of another family than";
 
@@ -27,7 +38,16 @@ impl CatalogError {
 
     /// Whether there can be no such key here, whatever its value.
     pub(crate) fn is_about_a_name(&self) -> bool {
-        self.message.starts_with("unknown key") || self.message.contains(OF_ANOTHER_FAMILY)
+        self.nearness() != Nearness::Value
+    }
+
+    /// How much whoever says this knows of what was meant.
+    pub(crate) fn nearness(&self) -> Nearness {
+        match &self.message {
+            message if message.contains(OF_ANOTHER_FAMILY) => Nearness::Nothing,
+            message if message.starts_with("unknown key") => Nearness::Table,
+            _ => Nearness::Value,
+        }
     }
 
     /// The message about the file called `name`, which is named in it.

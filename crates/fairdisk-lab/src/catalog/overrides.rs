@@ -53,7 +53,11 @@ impl Override {
         if keys.is_empty() || keys.iter().any(String::is_empty) {
             return Err(bad(format!("which key of the {scope}? expected {scope}.KEY=VALUE")));
         }
-        let value = read_value(value.trim());
+        let value = value.trim();
+        if value.parse::<i128>().is_ok_and(|number| i64::try_from(number).is_err()) {
+            return Err(bad(format!("{value} is no number a file can hold; at most {}", i64::MAX)));
+        }
+        let value = read_value(value);
         Ok(Self { scope, keys, value, written })
     }
 

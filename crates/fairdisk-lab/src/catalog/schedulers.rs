@@ -17,9 +17,8 @@ pub(crate) fn for_each_scheduler(
         let refused = take(scheduler, taken, overrides);
         for (at, refusal) in refused.into_iter().enumerate() {
             used[at] |= refusal.is_none();
-            // Who has the key knows best what is wrong with the value.
-            let known = refusals[at].take_if(|earlier| !earlier.is_about_a_name());
-            refusals[at] = known.or(refusal);
+            let earlier = refusals[at].take();
+            refusals[at] = earlier.into_iter().chain(refusal).max_by_key(CatalogError::nearness);
         }
     }
     let mut unused = refusals.into_iter().zip(used).filter(|(_, used)| !used);
