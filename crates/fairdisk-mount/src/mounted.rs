@@ -4,6 +4,7 @@ use crate::caller::Privileges;
 use crate::errors::{MountError, MountProblem};
 use crate::filesystem::PassThrough;
 use crate::gate::Gate;
+use crate::guardian::{Guarded, Guardian};
 use crate::mountpoint::{self, Places};
 use crate::notices::Notices;
 use crate::options::MountOptions;
@@ -25,6 +26,7 @@ pub struct Mounted {
     own: bool,
     tree: Arc<Tree>,
     session: Option<BackgroundSession>,
+    guarded: Option<Guarded>,
 }
 
 impl std::fmt::Debug for Mounted {
@@ -80,13 +82,18 @@ impl Mounted {
         let tree = Arc::new(tree);
         let own = Privileges::find().is_root();
         let session = start(&places, &tree, own)?;
-        let mut mounted =
-            Self { mountpoint: places.mountpoint, device: None, own, tree, session: Some(session) };
+        let (mountpoint, session) = (places.mountpoint, Some(session));
+        let mut mounted = Self { mountpoint, device: None, own, tree, session, guarded: None };
         mounted.device = mountpoint::device(&mounted.mountpoint);
         if let Some(device) = mounted.device {
             mountpoint::read_ahead(device, mounted.tree.options.read_ahead_kib);
         }
         Ok(mounted)
+    }
+
+    /// Has it ended by a guardian if this process is killed.
+    pub fn have_guarded(&mut self, guardian: Option<&Arc<Guardian>>) {
+        self.guarded = guardian.zip(self.device).map(|(guardian, device)| guardian.guard(device));
     }
 
     /// Where it is mounted.

@@ -2,6 +2,7 @@
 
 use crate::control::Name;
 use crate::errors::MountError;
+use crate::guardian::Guardian;
 use crate::mounted::{Mounted, Watch};
 use crate::options::MountOptions;
 use crate::scheduled::ScheduledGate;
@@ -28,6 +29,8 @@ pub struct Mounts {
     gate: Arc<ScheduledGate>,
     /// The socket where they are asked after.
     socket: PathBuf,
+    /// Ends them if this process is killed.
+    guardian: Option<Arc<Guardian>>,
     table: Mutex<Table>,
 }
 
@@ -79,10 +82,11 @@ impl std::fmt::Debug for Mounts {
 }
 
 impl Mounts {
-    /// None yet, on the disk behind `gate`; they will be asked after at `socket`.
+    /// None yet, on the disk behind `gate`; they will be asked after at `socket`, and `guardian`
+    /// ends them if this process is killed.
     #[must_use]
-    pub fn new(gate: Arc<ScheduledGate>, socket: &Path) -> Self {
-        Self { gate, socket: socket.to_owned(), table: Mutex::default() }
+    pub fn new(gate: Arc<ScheduledGate>, socket: &Path, guardian: Option<Arc<Guardian>>) -> Self {
+        Self { gate, socket: socket.to_owned(), guardian, table: Mutex::default() }
     }
 
     /// The disk they share.
@@ -109,7 +113,8 @@ impl Mounts {
             table.under_way += 1;
         }
         let gate = Arc::new(self.gate.for_mount());
-        let made = Mounted::mount(source, mountpoint, options, gate).map(|mounted| {
+        let made = Mounted::mount(source, mountpoint, options, gate).map(|mut mounted| {
+            mounted.have_guarded(self.guardian.as_ref());
             let at = mounted.mountpoint().to_owned();
             let name = Name::give(&at, &self.socket).ok();
             (One { source: source.to_owned(), mounted, _name: name }, at)

@@ -7,7 +7,8 @@
 //! Such a thread cannot be killed meanwhile, and what it has open stays open. Were that what
 //! requests come by, a process that is killed would leave programs waiting for ever. So these
 //! threads have a way to the kernel that nothing else comes by, and descriptors of their own. A
-//! reader that asks again before such a thread goes on still waits, as nobody takes its request.
+//! reader that asks again before such a thread goes on waits for the guardian, as nobody takes its
+//! request.
 
 use crate::sys::{descriptors, fuse_device};
 use rustix::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd};

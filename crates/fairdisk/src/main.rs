@@ -30,7 +30,11 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
-    if mount_helper::is_called(arguments.next().as_deref()) {
+    let name = arguments.next();
+    if let Some(ended) = fairdisk_mount::run_guardian_if_called(name.as_deref()) {
+        return ExitCode::from(u8::from(ended.is_err()));
+    }
+    if mount_helper::is_called(name.as_deref()) {
         return mount_helper::run(arguments);
     }
     match run() {

@@ -356,7 +356,7 @@ mod tests {
         let find = |name: &str| SchedulerSpec::named(name).ok_or_else(String::new);
         let settings = Settings { scheduler: Some("noop".to_owned()), ..Settings::default() };
         let about = About { disk: "sdx".to_owned(), settings, honours: spec.honours(), find };
-        let mounts = Arc::new(Mounts::new(gate, Path::new("/nonexistent")));
+        let mounts = Arc::new(Mounts::new(gate, Path::new("/nonexistent"), None));
         Disk { mounts, about: Mutex::new(about), shown: Mutex::new(None) }
     }
 

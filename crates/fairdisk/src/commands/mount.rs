@@ -18,7 +18,7 @@ use crate::output::diagnose;
 use fairdisk_mount::control::{self, Settings, Turn};
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::metrics::Address;
-use fairdisk_mount::{BlockDevice, MountError, MountOptions, Mounted, OpenGate};
+use fairdisk_mount::{BlockDevice, Guardian, MountError, MountOptions, Mounted, OpenGate};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -167,6 +167,13 @@ impl Args {
         }
     }
 
+    /// Who ends our mounts if this process is killed; a mount that nobody guards is still a mount.
+    fn guardian(&self) -> Option<Arc<Guardian>> {
+        let started = Guardian::start();
+        let tell = |error: &_| self.remark(&format!("cannot start a guardian: {error}"));
+        started.inspect_err(tell).ok().map(Arc::new)
+    }
+
     /// Something to know that is no failure: for whoever started us, and for the log.
     fn remark(&self, text: &str) {
         if self.detached {
@@ -198,6 +205,7 @@ fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
     let gate = Arc::new(OpenGate);
     let mut mounted = Mounted::mount(&args.source, &args.mountpoint, args.options(), gate)
         .map_err(|error| Failure::BadInput(error.to_string()))?;
+    mounted.have_guarded(args.guardian().as_ref());
     let pid = std::process::id();
     args.say_ready(mounted.mountpoint(), "none", pid);
     tell_mounted(args, mounted.mountpoint(), "none", pid);

@@ -11,16 +11,16 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::{panicking, yield_now};
 
 /// A disk with two partitions, and places to mount them at. What is mounted goes before the disk.
-struct Two {
+pub(crate) struct Two {
     mounted: Vec<PathBuf>,
     /// The processes that serve or served them.
     processes: Vec<i32>,
     disk: LoopDisk,
-    host: Host,
+    pub(crate) host: Host,
 }
 
 /// Nothing without what the tests need, loop devices with partitions included.
-fn two() -> Option<Two> {
+pub(crate) fn two() -> Option<Two> {
     if lacks_something() {
         return None;
     }
@@ -35,12 +35,12 @@ fn two() -> Option<Two> {
 }
 
 impl Two {
-    fn source(&self, part: u32) -> PathBuf {
+    pub(crate) fn source(&self, part: u32) -> PathBuf {
         self.host.scratch().join(format!("part{part}"))
     }
 
     /// The first is where the host looks.
-    fn place(&self, number: u32) -> PathBuf {
+    pub(crate) fn place(&self, number: u32) -> PathBuf {
         let at = match number {
             1 => self.host.at(),
             _ => self.host.scratch().join(format!("mount{number}")),
@@ -64,7 +64,7 @@ impl Two {
     }
 
     /// Mounts a partition at a place; the process that serves it.
-    fn mount(&mut self, what: (u32, u32), args: &[&str]) -> i32 {
+    pub(crate) fn mount(&mut self, what: (u32, u32), args: &[&str]) -> i32 {
         let output = self.try_mount(what, args);
         assert!(output.status.success(), "{}", text(&output));
         let process = process(&text(&output));
@@ -73,7 +73,7 @@ impl Two {
     }
 
     /// Mounts in the foreground; the process that serves it, and the one in the foreground.
-    fn foreground(&mut self, what: (u32, u32)) -> (i32, Child) {
+    pub(crate) fn foreground(&mut self, what: (u32, u32)) -> (i32, Child) {
         let mut command = self.command(what, &["--foreground"]);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap());
@@ -108,7 +108,7 @@ impl Two {
         mounts.iter().map(|mount| PathBuf::from(mount["mountpoint"].as_str().unwrap())).collect()
     }
 
-    fn works(&self, number: u32) {
+    pub(crate) fn works(&self, number: u32) {
         let file = self.place(number).join("works");
         fs::write(&file, "yes").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "yes");

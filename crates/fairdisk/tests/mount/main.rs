@@ -8,6 +8,7 @@ mod ending;
 mod host;
 mod idle;
 mod joined;
+mod killed;
 mod log;
 mod loop_disk;
 mod metrics;

@@ -86,6 +86,29 @@ fn what_a_users_dead_daemon_left_is_taken_away_and_a_signal_unmounts() {
     assert_eq!(text(&output), "again\n");
 }
 
+/// What ends a user's mount is open before it is needed, where the system shows it.
+#[test]
+fn a_users_mount_has_a_guardian_that_ctrl_c_does_not_reach() {
+    if lacks() {
+        return;
+    }
+    let host = place();
+    let script = "
+        mountpoint -q /sys/fs/fuse/connections || mount -t fusectl none /sys/fs/fuse/connections
+        as 65534 '$PROGRAM mount $SOURCE $MNT --separate > $SCRATCH/run/said'
+        pid=$(sed 's/.*pid=//' $SCRATCH/run/said)
+        guardian=$(tr -d \" \" < /proc/$pid/task/$pid/children)
+        end=/sys/fs/fuse/connections/$(as 65534 'stat -c %d $MNT')/abort
+        until ls -l /proc/$guardian/fd | grep -q $end; do :; done
+        kill -INT $guardian; kill -TERM $guardian; kill -HUP $guardian
+        as 65534 'ls $MNT'; ls -l /proc/$guardian/fd | grep -q $end
+        as 65534 'fusermount3 -u $MNT'
+        while kill -0 $guardian 2> /dev/null; do :; done";
+    let output = shell(&host, "666", script);
+    assert!(output.status.success(), "{}", text(&output));
+    assert_eq!(text(&output), "");
+}
+
 #[test]
 fn a_user_who_cannot_mount_is_told_what_is_missing_and_what_works() {
     if lacks() {

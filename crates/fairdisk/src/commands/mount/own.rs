@@ -62,7 +62,7 @@ pub(super) fn run(
     let gate = Arc::new(ScheduledGate::new(disk, engine.hierarchy));
     let listener = args.metrics.as_ref().map(listen).transpose()?;
     let socket = claim.as_ref().map_or_else(|| socket_of(args), |it| it.socket().to_owned());
-    let mounts = Arc::new(Mounts::new(gate, &socket));
+    let mounts = Arc::new(Mounts::new(gate, &socket, args.guardian()));
     // Who reads it elsewhere does not know where this was started.
     let source = std::path::absolute(&args.source).unwrap_or_else(|_| args.source.clone());
     let mountpoint = mounts

@@ -1,0 +1,112 @@
+//! A process that is killed while programs wait for it.
+
+use crate::host::{Host, is_missing, lacks_something, soak, text, wait_until};
+use crate::joined::two;
+use std::fs::{self, OpenOptions};
+use std::io::{copy, sink};
+use std::os::unix::fs::FileExt as _;
+use std::process::{Child, Command, Stdio};
+use std::thread::{park_timeout, spawn};
+use std::time::Duration;
+
+const FILES: usize = 4;
+const READERS: usize = 3;
+const CHANGES: u8 = 20;
+
+/// Looks at programs that may wait for ever, 10 ms apart.
+const LOOKS: u32 = 1500;
+
+/// Whether all of them have ended, with whatever result. What waits for `host`'s mount is freed, so
+/// that nobody is left behind by a test that fails.
+fn all_end(host: &Host, waiting: &mut [Child]) -> bool {
+    let mut ended = || waiting.iter_mut().all(|one| one.try_wait().unwrap().is_some());
+    let all = (0..LOOKS).any(|_| {
+        park_timeout(Duration::from_millis(10));
+        ended()
+    });
+    if !all {
+        let _ = Command::new("umount").arg("-f").arg(host.at()).output();
+    }
+    all
+}
+
+fn process(said: &str) -> &str {
+    said.split("pid=").nth(1).expect("it says who it is").trim()
+}
+
+fn kill(pid: &str) {
+    assert!(Command::new("kill").args(["-KILL", pid]).status().unwrap().success());
+}
+
+/// A thread that has the kernel drop what it has of a file ends when nobody reads that file, and
+/// after a kill nobody takes what readers ask for next.
+#[test]
+fn whoever_reads_a_changed_file_when_the_process_is_killed_gets_an_error() {
+    if lacks_something() {
+        return;
+    }
+    for round in 0..if soak() { 100 } else { 8 } {
+        let mut host = Host::new();
+        let name = |number: usize| format!("data{number}");
+        (0..FILES).for_each(|number| host.make_file(&name(number), 4));
+        let said = text(&host.mount(&[]));
+        let group = host.group("slow", "max_bps=1M");
+        let read = |number| {
+            let mut reader = host.start(&group, &format!("cat {}", host.file(&name(number))));
+            let out = reader.stdout.take();
+            spawn(move || out.map(|mut out| copy(&mut out, &mut sink())));
+            reader
+        };
+        let mut readers: Vec<Child> = (0..FILES * READERS).map(|n| read(n % FILES)).collect();
+        wait_until(|| host.device_time(std::slice::from_ref(&group))[0] > 0.0);
+        for change in 0..CHANGES {
+            for number in 0..FILES {
+                let file = OpenOptions::new().write(true).open(host.source(&name(number)));
+                file.unwrap().write_all_at(&[change], 0).unwrap();
+                let _ = fs::metadata(host.file(&name(number)));
+            }
+            park_timeout(Duration::from_millis(10));
+        }
+        kill(process(&said));
+        assert!(all_end(&host, &mut readers), "round {round}: readers wait for nobody");
+        host.mount_well(&[]);
+        assert_eq!(fs::read(host.file(&name(0))).unwrap()[0], CHANGES - 1, "it is there again");
+    }
+}
+
+/// A thread that waits for a disk that hangs cannot be killed, and what the process has open stays.
+#[test]
+fn whoever_waits_for_a_disk_that_hangs_when_the_process_is_killed_gets_an_error() {
+    if lacks_something() || is_missing("fsfreeze") {
+        return;
+    }
+    let Some(mut two) = two() else { return };
+    let (pid, mut served) = two.foreground((1, 1));
+    assert_eq!(two.mount((2, 2), &[]), pid, "it has joined");
+    let [file, other] = [1, 2].map(|number| two.place(number).join("file"));
+    fs::write(&file, "x").unwrap();
+    let freeze =
+        |how| Command::new("fsfreeze").args([how, two.source(1).to_str().unwrap()]).status();
+    assert!(freeze("--freeze").unwrap().success());
+    let start = |program: &mut Command| program.stderr(Stdio::null()).spawn().unwrap();
+    let mut waiting = vec![start(Command::new("truncate").args(["-s", "0"]).arg(&file))];
+    let hangs = || {
+        let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        let stat = threads.map(|thread| fs::read_to_string(thread.path().join("stat")));
+        stat.flatten().any(|stat| stat.contains(") D "))
+    };
+    wait_until(hangs);
+    kill(&pid.to_string());
+    waiting.push(start(Command::new("stat").arg(&file)));
+    waiting.push(start(Command::new("touch").arg(&other)));
+    let ended = all_end(&two.host, &mut waiting);
+    let stays = hangs();
+    assert!(freeze("--unfreeze").unwrap().success());
+    assert!(ended, "programs wait for nobody");
+    assert!(stays, "it could end, and this has tested nothing");
+    assert!(!served.wait().unwrap().success());
+    let again = two.mount((1, 1), &[]);
+    assert_eq!(two.mount((2, 2), &[]), again);
+    two.works(1);
+    two.works(2);
+}
