@@ -150,6 +150,13 @@ fn a_reader_that_thinks_is_waited_for_beside_writes_that_seem_to_take_no_time() 
     demand_half("a reader that thinks", &["wd2500js", "hdd-7200-2007"]);
 }
 
+/// A reader whose every read waits for what others wrote pays for none of that, although nobody
+/// has seen what its reads take otherwise. It had 2 % when it did.
+#[test]
+fn writers_pay_where_nobody_ever_read_without_waiting_for_them() {
+    demand_half("a reader beside large writes", &["wd2500js", "hdd-7200-2007"]);
+}
+
 /// The first second of a group beside one that has long been there. Waiting for it is worth a try
 /// as long as nothing is known of it, or it would have one read in each round of the others.
 #[test]

@@ -6,6 +6,9 @@
 //! done. Of several groups that wrote it is the one that has most to be done. While the device has
 //! nothing else to do it does what is left.
 //!
+//! Of a group that never read but after such writes it is presumed that none of its reads would
+//! have taken longer than any is said to take, where one is served at a time.
+//!
 //! A read that takes much longer than any is said to take shows that the device is not done yet,
 //! however long ago that was, and so do several that together took longer than they are said to.
 //! What was read just before the one so fast that no head moved for it came from a buffer, while
@@ -148,9 +151,13 @@ impl Cache {
         if self.group == group {
             return None;
         }
-        let reader = &groups[group as usize];
-        let mut usual = reader.usual.get()?;
-        if served.is_told && served.was_alone {
+        let reader = &mut groups[group as usize];
+        let is_bounded = served.is_told && served.was_alone;
+        if is_bounded && reader.usual.get().is_none() {
+            reader.presumed.add(service.min(done_in));
+        }
+        let mut usual = reader.usual.get().or(reader.presumed.get())?;
+        if is_bounded {
             usual = usual.min(done_in);
             if !reader.traces.were_there(now, service) {
                 self.recent = (self.recent.0 + service, self.recent.1 + done_in);

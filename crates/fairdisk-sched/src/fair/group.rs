@@ -37,6 +37,9 @@ pub(super) struct Group {
     pub(super) burst: Span,
     /// What its reads take while the device does nothing else.
     pub(super) usual: Mean<64>,
+    /// The same as far as it can be known of one that was never seen to read but after writes of
+    /// others: none took longer than the device is said to.
+    pub(super) presumed: Mean<64>,
     /// What it wrote that the device has yet to do.
     pub(super) traces: Traces,
 }
@@ -58,6 +61,7 @@ impl Group {
             think: Mean::default(),
             burst: Span::ZERO,
             usual: Mean::default(),
+            presumed: Mean::default(),
             traces: Traces::default(),
         }
     }
@@ -65,7 +69,8 @@ impl Group {
     /// Another group that gets its number is not known yet.
     pub(super) fn forget(&mut self) {
         self.idle = None;
-        (self.think, self.usual) = (Mean::default(), Mean::default());
+        self.think = Mean::default();
+        (self.usual, self.presumed) = (Mean::default(), Mean::default());
         (self.quiet_since, self.burst) = (None, Span::ZERO);
         self.traces = Traces::default();
     }
