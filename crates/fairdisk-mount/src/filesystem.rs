@@ -54,6 +54,12 @@ impl PassThrough {
         let tree = Arc::clone(&self.tree);
         self.tree.readers.run(move || task(&tree));
     }
+
+    /// The same for something that a file system below may hold up for as long as it likes.
+    fn change(&self, task: impl FnOnce(&Arc<Tree>) + Send + 'static) {
+        let tree = Arc::clone(&self.tree);
+        self.tree.readers.run_change(move || task(&tree));
+    }
 }
 
 impl Filesystem for PassThrough {
@@ -111,7 +117,7 @@ impl Filesystem for PassThrough {
     ) {
         let changes = Changes { mode, uid, gid, size, atime, mtime };
         let (file, caller) = (file.map(|file| file.0), Caller::of(request));
-        self.run(move |tree| {
+        self.change(move |tree| {
             let changed = tree.change(node.0, file, &changes, caller);
             answer_attributes(tree, reply, node.0, changed);
         });
@@ -135,7 +141,7 @@ impl Filesystem for PassThrough {
         reply: ReplyEntry,
     ) {
         let (name, caller) = (name.to_owned(), Caller::of(request).with_umask(umask));
-        self.run(move |tree| {
+        self.change(move |tree| {
             let made = tree.make_node(parent.0, &name, (mode, device), caller);
             answer_entry(tree, reply, made);
         });
@@ -151,19 +157,19 @@ impl Filesystem for PassThrough {
         reply: ReplyEntry,
     ) {
         let (name, caller) = (name.to_owned(), Caller::of(request).with_umask(umask));
-        self.run(move |tree| {
+        self.change(move |tree| {
             answer_entry(tree, reply, tree.make_directory(parent.0, &name, mode, caller));
         });
     }
 
     fn unlink(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
         let (name, caller) = (name.to_owned(), Caller::of(request));
-        self.run(move |tree| answer(reply, tree.remove(parent.0, &name, false, caller)));
+        self.change(move |tree| answer(reply, tree.remove(parent.0, &name, false, caller)));
     }
 
     fn rmdir(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
         let (name, caller) = (name.to_owned(), Caller::of(request));
-        self.run(move |tree| answer(reply, tree.remove(parent.0, &name, true, caller)));
+        self.change(move |tree| answer(reply, tree.remove(parent.0, &name, true, caller)));
     }
 
     fn symlink(
@@ -176,7 +182,7 @@ impl Filesystem for PassThrough {
     ) {
         let (name, target) = (name.to_owned(), target.to_owned());
         let caller = Caller::of(request);
-        self.run(move |tree| {
+        self.change(move |tree| {
             answer_entry(tree, reply, tree.make_symlink(parent.0, &name, &target, caller));
         });
     }
@@ -193,7 +199,7 @@ impl Filesystem for PassThrough {
     ) {
         let (name, new_name) = (name.to_owned(), new_name.to_owned());
         let caller = Caller::of(request);
-        self.run(move |tree| {
+        self.change(move |tree| {
             let (from, to) = ((parent.0, name.as_os_str()), (new_parent.0, new_name.as_os_str()));
             answer(reply, tree.rename(from, to, flags.bits(), caller));
         });
@@ -208,12 +214,18 @@ impl Filesystem for PassThrough {
         reply: ReplyEntry,
     ) {
         let (name, caller) = (name.to_owned(), Caller::of(request));
-        self.run(move |tree| answer_entry(tree, reply, tree.link(node.0, parent.0, &name, caller)));
+        self.change(move |tree| {
+            answer_entry(tree, reply, tree.link(node.0, parent.0, &name, caller));
+        });
     }
 
     fn open(&self, request: &Request, node: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
         let by = (request.pid(), User::of(request));
-        self.run(move |tree| answer_open(reply, tree.open(node.0, flags.0, by)));
+        let open = move |tree: &Arc<Tree>| answer_open(reply, tree.open(node.0, flags.0, by));
+        match flags.0 & libc::O_ACCMODE {
+            libc::O_RDONLY => self.run(open),
+            _ => self.change(open),
+        }
     }
 
     fn create(
@@ -227,7 +239,7 @@ impl Filesystem for PassThrough {
         reply: ReplyCreate,
     ) {
         let (name, caller) = (name.to_owned(), Caller::of(request).with_umask(umask));
-        self.run(move |tree| match tree.create((parent.0, &name), mode, flags, caller) {
+        self.change(move |tree| match tree.create((parent.0, &name), mode, flags, caller) {
             Ok((found, number, how)) => {
                 let attributes = attributes(found.node, &found.stat);
                 let generation = Generation(found.generation);
@@ -258,12 +270,7 @@ impl Filesystem for PassThrough {
             None if self.tree.submits_at_once(&file, offset) => {
                 self.tree.read(file, by, stretch, false, reply);
             }
-            None => {
-                let tree = Arc::clone(&self.tree);
-                self.tree.readers.hand_over(Box::new(move || {
-                    tree.read(file, by, stretch, true, reply);
-                }));
-            }
+            None => self.run(move |tree| tree.read(file, by, stretch, true, reply)),
         }
     }
 
@@ -419,7 +426,7 @@ impl Filesystem for PassThrough {
         reply: ReplyEmpty,
     ) {
         let (name, value, caller) = (name.to_owned(), value.to_vec(), Caller::of(request));
-        self.run(move |tree| {
+        self.change(move |tree| {
             answer(reply, tree.set_xattr(node.0, &name, &value, flags, caller));
         });
     }
@@ -436,7 +443,7 @@ impl Filesystem for PassThrough {
 
     fn removexattr(&self, request: &Request, node: INodeNo, name: &OsStr, reply: ReplyEmpty) {
         let (name, caller) = (name.to_owned(), Caller::of(request));
-        self.run(move |tree| answer(reply, tree.remove_xattr(node.0, &name, caller)));
+        self.change(move |tree| answer(reply, tree.remove_xattr(node.0, &name, caller)));
     }
 
     fn fallocate(
@@ -450,7 +457,7 @@ impl Filesystem for PassThrough {
         reply: ReplyEmpty,
     ) {
         let user = User::of(request);
-        self.run(move |tree| answer(reply, tree.allocate(file.0, (offset, len), mode, user)));
+        self.change(move |tree| answer(reply, tree.allocate(file.0, (offset, len), mode, user)));
     }
 
     fn lseek(
@@ -484,7 +491,7 @@ impl Filesystem for PassThrough {
         let (caller, user) = (request.pid(), User::of(request));
         let clear = !user.is_root();
         let written = Written { caller, user, offset, flags: 0, from_cache: false, clear };
-        self.run(move |tree| match (tree.file(from.0), tree.file(to.0)) {
+        self.change(move |tree| match (tree.file(from.0), tree.file(to.0)) {
             (Ok(from), Ok(to)) => tree.copy((from, from_offset), to, written, len, reply),
             (Err(error), _) | (_, Err(error)) => reply.error(error.into()),
         });

@@ -4,8 +4,9 @@
 //! The last one hands it to a worker: what the kernel sends is always taken at once, however long
 //! the disk takes, so that the scheduler sees every request as soon as it is made.
 //!
-//! Buffered writes have workers of their own. They wait for as long as the file system below holds
-//! them up, as one that is frozen does, and what others ask for goes on meanwhile.
+//! Buffered writes have workers of their own, and so have other changes. They wait for as long as
+//! the file system below holds them up, as one that is frozen does, and what others ask for goes on
+//! meanwhile.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,6 +24,7 @@ pub(crate) struct Readers {
     free: AtomicUsize,
     pool: Arc<Pool>,
     writers: Arc<Pool>,
+    changers: Arc<Pool>,
 }
 
 #[derive(Default)]
@@ -57,7 +59,8 @@ impl Drop for Seat<'_> {
 impl Readers {
     /// `readers` threads, none of them busy.
     pub(crate) fn new(readers: usize) -> Self {
-        Self { free: AtomicUsize::new(readers), pool: Arc::default(), writers: Arc::default() }
+        let [pool, writers, changers] = Default::default();
+        Self { free: AtomicUsize::new(readers), pool, writers, changers }
     }
 
     /// Lets the calling reader wait for the disk, unless it is the last one.
@@ -71,15 +74,19 @@ impl Readers {
 
     /// Carries a task out, here or on a worker.
     pub(crate) fn run(&self, task: impl FnOnce() + Send + 'static) {
-        match self.sit() {
-            Some(_seat) => task(),
-            None => self.hand_over(Box::new(task)),
-        }
+        self.run_in(&self.pool, task);
     }
 
-    /// Has a worker carry a task out.
-    pub(crate) fn hand_over(&self, task: Task) {
-        self.pool.take(task);
+    /// Carries one out that changes something other than what is in a file.
+    pub(crate) fn run_change(&self, task: impl FnOnce() + Send + 'static) {
+        self.run_in(&self.changers, task);
+    }
+
+    fn run_in(&self, pool: &Arc<Pool>, task: impl FnOnce() + Send + 'static) {
+        match self.sit() {
+            Some(_seat) => task(),
+            None => pool.take(Box::new(task)),
+        }
     }
 
     /// Has one of those for buffered writes carry one out.
@@ -90,7 +97,7 @@ impl Readers {
 
 impl Drop for Readers {
     fn drop(&mut self) {
-        for pool in [&self.pool, &self.writers] {
+        for pool in [&self.pool, &self.writers, &self.changers] {
             pool.lock().closed = true;
             pool.changed.notify_all();
         }

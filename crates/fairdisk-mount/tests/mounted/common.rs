@@ -149,6 +149,14 @@ impl Tree {
         all.filter_map(|fd| fs::read_link(fd.path()).ok()).filter(is_below).count()
     }
 
+    /// How many threads of the daemon wait for something that they cannot be torn from.
+    pub(crate) fn threads_held_up(&self) -> usize {
+        let tasks = format!("/proc/{}/task", self.daemon.as_ref().unwrap().id());
+        let tasks = fs::read_dir(tasks).unwrap().flatten();
+        let stat = tasks.map(|task| fs::read_to_string(task.path().join("stat")));
+        stat.flatten().filter(|stat| stat.contains(") D ")).count()
+    }
+
     pub(crate) fn kill(&mut self) {
         let mut daemon = self.daemon.take().unwrap();
         daemon.kill().unwrap();

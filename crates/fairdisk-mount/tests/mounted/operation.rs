@@ -2,11 +2,12 @@
 
 use crate::closed::{ACCOUNT, closed, closed_with, mounted_behind, unmount};
 use crate::common::{How, Tree, can_mount, place, until};
+use crate::volume::Volume;
 use fairdisk_mount::{Gate, Job, MountOptions, MountProblem, Mounted, OpenGate, Piece};
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::{FileExt, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -368,4 +369,43 @@ fn what_was_read_is_not_read_again_because_of_another_name() {
     });
     drop((open, below));
     unmount(&mut mounted);
+}
+
+/// However many wait to change something below, those who look go on.
+#[test]
+fn changes_that_are_held_up_hold_nobody_else_up() {
+    if !can_mount() {
+        return;
+    }
+    let Some(volume) = Volume::new(32, 5) else { return };
+    let mut tree = Tree::over(&volume.path, How::default());
+    // Each in a directory of its own, which the kernel keeps for one change at a time.
+    let names: Vec<PathBuf> = (0..80).map(|number| tree.at(&format!("{number}/file"))).collect();
+    for name in &names {
+        fs::create_dir(name.parent().unwrap()).unwrap();
+        fs::write(name, "data").unwrap();
+    }
+    fs::write(tree.below("looked at"), "there").unwrap();
+    if !volume.freeze() {
+        println!("skipped: {} cannot be frozen", volume.path.display());
+        return tree.unmount();
+    }
+    let change = |(number, name): (usize, PathBuf)| match number % 4 {
+        0 => drop(File::create(&name)), // made shorter
+        1 => drop(fs::remove_file(&name)),
+        2 => drop(File::options().write(true).open(&name)),
+        _ => drop(fs::create_dir(name.with_extension("directory"))),
+    };
+    let changes = names.into_iter().enumerate();
+    let changes: Vec<_> = changes.map(|one| thread::spawn(move || change(one))).collect();
+    until("all workers wait below", || tree.threads_held_up() >= 32);
+    let (tell, told) = mpsc::channel();
+    let file = tree.at("looked at");
+    let look = thread::spawn(move || tell.send(fs::read_to_string(file)));
+    let seen = told.recv_timeout(Duration::from_secs(20));
+    volume.thaw();
+    changes.into_iter().for_each(|change| change.join().unwrap());
+    look.join().unwrap().unwrap();
+    assert_eq!(seen.expect("it waits for changes").unwrap(), "there");
+    tree.unmount();
 }

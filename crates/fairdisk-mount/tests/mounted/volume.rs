@@ -59,6 +59,15 @@ impl Volume {
         Some(Self { place, path, thin })
     }
 
+    /// Nothing on it is changed until it is thawed: whoever tries to waits.
+    pub(crate) fn freeze(&self) -> bool {
+        run("fsfreeze", &["--freeze"], &self.path).status.success()
+    }
+
+    pub(crate) fn thaw(&self) {
+        printed("fsfreeze", &run("fsfreeze", &["--unfreeze"], &self.path));
+    }
+
     /// What is on the disk at this moment, as another disk with the same on it would show after a
     /// loss of power.
     pub(crate) fn snapshot(&self) -> Option<Self> {
