@@ -12,11 +12,12 @@ pub use change::ChangeOutcome;
 pub use directions::{Amount, Directions};
 pub use figure::FigureOutcome;
 pub use html::to_html;
-pub(crate) use json::latency_ms;
+pub(crate) use html::write_notes;
 pub use json::to_json;
+pub(crate) use json::{latency_ms, published_change};
 pub use score::Score;
 pub use table::{Style, to_table};
-pub(crate) use table::{runs, widest};
+pub(crate) use table::{notes, runs, widest};
 
 use crate::plan::{Figures, Plan, ROOT_GROUP};
 use crate::run::{Ensemble, GroupRun, PlanRuns, Refused, RunEnd, RunResult};
@@ -81,6 +82,8 @@ pub struct Outcome {
     pub source: String,
     /// What to know before reading the figures.
     pub caveats: Vec<String>,
+    /// What was tried as the cause of a difference from what the source prints, and is none.
+    pub excluded: Vec<String>,
     /// Where it was run.
     pub shell: Shell,
     /// The disk's id.
@@ -281,6 +284,7 @@ impl Outcome {
             question: plan.question.clone(),
             source: plan.source.clone(),
             caveats: plan.caveats.iter().cloned().chain(unheeded).collect(),
+            excluded: plan.excluded.clone(),
             shell,
             device: plan.rig.device_id.clone(),
             seeds: plan.seeds,

@@ -117,6 +117,8 @@ pub struct Plan {
     pub source: String,
     /// What to know before reading the figures, whatever schedulers take no notice of.
     pub caveats: Vec<String>,
+    /// What was tried as the cause of a difference from what the source prints, and is none.
+    pub excluded: Vec<String>,
     /// The disk and the machine, for arms without their own.
     pub rig: Arc<Rig>,
     /// The schedulers.
@@ -200,6 +202,7 @@ impl Plan {
             question: experiment.question,
             source: experiment.source,
             caveats: experiment.caveats.into_iter().chain(left_out).collect(),
+            excluded: experiment.excluded,
             published_changes,
             published,
         })

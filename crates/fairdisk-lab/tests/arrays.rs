@@ -104,10 +104,10 @@ fn arms_are_compared_seed_by_seed() {
     let [change, back] = &outcome.changes[..] else { panic!("two changes are published") };
     let percent = change.percent.expect("both arms have it");
     assert!((percent.mean - mean).abs() < 1e-9, "{change:?}");
-    assert_eq!(change.published_text(), "-40 or below");
+    assert_eq!(change.published.words(), "-40 or below");
     let distance = change.distance().expect("it is known");
     assert!((distance - (mean + 40.0).max(0.0)).abs() < 1e-9);
-    assert_eq!(back.published_text(), "-1 to +1");
+    assert_eq!(back.published.words(), "-1 to +1");
     let score = Score::of(&outcome).and_then(|score| score.changes).expect("changes are published");
     assert_eq!(score.changes, 2);
     assert!(score.error_points_max >= score.error_points_mean);

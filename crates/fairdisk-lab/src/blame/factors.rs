@@ -58,13 +58,14 @@ pub struct Difference {
 const NAMES: [&str; 2] = ["id", "title"];
 
 /// Settings of an experiment of which no run knows.
-const SAME_RUN: [&str; 6] = [
+const SAME_RUN: [&str; 7] = [
     "experiment.seeds",
     "experiment.id",
     "experiment.title",
     "experiment.question",
     "experiment.source",
     "experiment.caveats",
+    "experiment.excluded",
 ];
 
 /// What a change of history needs to do something.

@@ -9,7 +9,9 @@ pub use html::to_html;
 pub use json::to_json;
 pub use table::to_table;
 
-use super::{Between, Divergence, Factor, FactorSet, Findings};
+use super::{Between, Divergence, Factor, FactorSet, Findings, Metric};
+use crate::catalog::experiment::PublishedChange;
+use crate::plan::{ChangeFigure, Whom};
 use toml::Value;
 
 /// Everything there is to say.
@@ -35,6 +37,12 @@ pub struct Report {
     pub findings: Findings,
     /// Where the runs of both ends part, if that was looked for and found.
     pub divergence: Option<Divergence>,
+    /// What the source of the load prints about both ends.
+    pub published: Option<PublishedChange>,
+    /// What to know before reading the figures.
+    pub caveats: Vec<String>,
+    /// What was tried as the cause of a difference from what the source prints, and is none.
+    pub excluded: Vec<String>,
 }
 
 /// One change.
@@ -84,6 +92,9 @@ impl Report {
             changes: difference.factors.iter().map(change).collect(),
             findings,
             divergence,
+            published: published(between),
+            caveats: plan.caveats.clone(),
+            excluded: plan.excluded.clone(),
         }
     }
 
@@ -96,6 +107,23 @@ impl Report {
     fn names(&self, factors: FactorSet) -> Vec<&str> {
         factors.iter().map(|factor| self.name(factor)).collect()
     }
+}
+
+/// What the source prints about these two schedulers, if that is what is measured.
+fn published(between: &Between<'_>) -> Option<PublishedChange> {
+    let (plan, difference) = (between.plan(), between.difference());
+    let [good, bad] = [&difference.good, &difference.bad];
+    let is_rate = matches!(between.metric(), Metric::Ios | Metric::Mbps);
+    if !is_rate || !good.overrides.is_empty() || !bad.overrides.is_empty() {
+        return None;
+    }
+    let is_it = |change: &&ChangeFigure| {
+        let of_ends = change.schedulers.as_ref().is_some_and(|[from, to]| {
+            (from, to) == (&good.scheduler, &bad.scheduler) && change.whom == Whom::All
+        });
+        of_ends && change.published.row == plan.rows[0].label && change.published.figure.is_none()
+    };
+    plan.published_changes.iter().find(is_it).map(|change| change.published.clone())
 }
 
 fn change(factor: &Factor) -> Change {

@@ -50,6 +50,9 @@ pub struct Experiment {
     /// What to know before reading the figures.
     #[serde(default)]
     pub caveats: Vec<String>,
+    /// What was tried as the cause of a difference from what the source prints, and is none.
+    #[serde(default)]
+    pub excluded: Vec<String>,
     /// The file systems and partitions.
     #[serde(default, rename = "volume")]
     pub volumes: Vec<Volume>,

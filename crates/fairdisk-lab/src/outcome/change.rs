@@ -2,7 +2,7 @@
 
 use super::Spread;
 use super::figure::measure;
-use crate::catalog::experiment::{Bound, PublishedChange};
+use crate::catalog::experiment::PublishedChange;
 use crate::plan::{ChangeFigure, Plan, Whom};
 use crate::run::Ensemble;
 
@@ -37,21 +37,6 @@ impl ChangeOutcome {
     pub fn distance(&self) -> Option<f64> {
         Some(self.published.distance(self.percent?.mean))
     }
-
-    /// What the source prints, in words.
-    #[must_use]
-    pub fn published_text(&self) -> String {
-        let PublishedChange { percent, range, bound, .. } = &self.published;
-        let percent = percent.unwrap_or_default();
-        match (range, bound) {
-            (Some([from, to]), _) => format!("{from:+} to {to:+}"),
-            (None, None) => format!("{percent:+}"),
-            (None, Some(Bound::More)) if percent < 0.0 => format!("{percent:+} or below"),
-            (None, Some(Bound::More)) => format!("{percent:+} or above"),
-            (None, Some(Bound::Less)) if percent < 0.0 => format!("{percent:+} to 0"),
-            (None, Some(Bound::Less)) => format!("0 to {percent:+}"),
-        }
-    }
 }
 
 /// The changes the source prints something about, of those arms and rows that were run.
@@ -61,7 +46,7 @@ pub(super) fn changes(plan: &Plan, ensembles: &[Ensemble]) -> Vec<ChangeOutcome>
             plan.arms[ensemble.arm].name == *arm && plan.rows[ensemble.row].label == *row
         })
     };
-    let change = |ChangeFigure { published, whom }: &ChangeFigure| {
+    let change = |ChangeFigure { published, whom, .. }: &ChangeFigure| {
         let PublishedChange { row, from, to, .. } = published;
         let (before, after) = (find(from, row)?, find(to, row)?);
         let load = plan.rows[before.row].load.as_ref();

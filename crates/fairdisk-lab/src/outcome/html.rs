@@ -25,14 +25,23 @@ pub fn to_html(outcome: &Outcome, command: &str) -> String {
     }
     write_refused(&mut body, outcome);
     write_changes(&mut body, outcome);
-    if !outcome.caveats.is_empty() {
-        body.push_str("<h2>Notes</h2>\n<ul>\n");
-        for caveat in &outcome.caveats {
-            let _ = writeln!(body, "<li>{}</li>", escape(caveat));
+    write_notes(&mut body, &outcome.caveats, &outcome.excluded);
+    page(&outcome.title, body, command)
+}
+
+/// What to know before reading figures, and what was excluded as the cause of differences from
+/// those that are published.
+pub(crate) fn write_notes(body: &mut String, caveats: &[String], excluded: &[String]) {
+    for (title, texts) in [("Notes", caveats), ("Excluded", excluded)] {
+        if texts.is_empty() {
+            continue;
+        }
+        let _ = writeln!(body, "<h2>{title}</h2>\n<ul>");
+        for text in texts {
+            let _ = writeln!(body, "<li>{}</li>", escape(text));
         }
         body.push_str("</ul>\n");
     }
-    page(&outcome.title, body, command)
 }
 
 /// What was not run.
@@ -218,7 +227,7 @@ fn write_changes(body: &mut String, outcome: &Outcome) {
             change.to.clone(),
             change.figure_text().unwrap_or_else(|| "throughput".to_owned()),
             or_dash(change.percent, |Spread { mean, sd }| format!("{mean:+.1} ± {sd:.1}")),
-            change.published_text(),
+            change.published.words(),
             or_dash(change.distance(), |points| format!("{points:.1}")),
         ]
     });

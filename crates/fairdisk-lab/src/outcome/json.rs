@@ -5,7 +5,7 @@ use super::{
     Amount, ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score,
     TaskOutcome,
 };
-use crate::catalog::experiment::Quantity;
+use crate::catalog::experiment::{PublishedChange, Quantity};
 use crate::run::RunEnd;
 use fairdisk_core::{Histogram, Span};
 use serde_json::{Value, json};
@@ -27,6 +27,9 @@ pub fn to_json(outcome: &Outcome) -> Value {
         "score": Score::of(outcome).map(|score| self::score(&score)),
         "caveats": outcome.caveats,
     });
+    if !outcome.excluded.is_empty() {
+        value["excluded"] = outcome.excluded.clone().into();
+    }
     if !outcome.refused.is_empty() {
         value["refused"] = outcome.refused.iter().map(refused).collect();
     }
@@ -40,10 +43,15 @@ fn refused(RefusedRow { arm, row, reason }: &RefusedRow) -> Value {
     json!({ "arm": arm, "row": row, "reason": reason })
 }
 
-fn change(change: &ChangeOutcome) -> Value {
-    let [low, high] = change.published.allowed();
+/// What a source prints about a change.
+pub(crate) fn published_change(published: &PublishedChange) -> Value {
+    let [low, high] = published.allowed();
     // Without a bound on one side there is no number for it.
     let bound = |bound: f64| bound.is_finite().then_some(bound);
+    json!({ "percent_min": bound(low), "percent_max": bound(high) })
+}
+
+fn change(change: &ChangeOutcome) -> Value {
     json!({
         "row": change.row,
         "from": change.from,
@@ -53,7 +61,7 @@ fn change(change: &ChangeOutcome) -> Value {
         "figure": change.published.figure().key(),
         "percent": change.percent.map(|percent| percent.mean),
         "percent_sd": change.percent.map(|percent| percent.sd),
-        "published": { "percent_min": bound(low), "percent_max": bound(high) },
+        "published": published_change(&change.published),
         "error_points": change.distance(),
     })
 }

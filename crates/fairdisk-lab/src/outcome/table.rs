@@ -51,13 +51,19 @@ pub fn to_table(outcome: &Outcome, style: Style) -> String {
         out.push('\n');
         score_lines(&score).iter().for_each(|text| line(&mut out, text));
     }
-    if !outcome.caveats.is_empty() {
+    let notes = notes(&outcome.caveats, &outcome.excluded);
+    if !notes.is_empty() {
         out.push('\n');
-        for caveat in &outcome.caveats {
-            line(&mut out, &style.dim(&format!("note: {caveat}")));
-        }
+        notes.iter().for_each(|note| line(&mut out, &style.dim(note)));
     }
     out
+}
+
+/// What to know before reading figures, and what was excluded as the cause of differences from
+/// those that are published, a line each.
+pub(crate) fn notes(caveats: &[String], excluded: &[String]) -> Vec<String> {
+    let caveats = caveats.iter().map(|caveat| format!("note: {caveat}"));
+    caveats.chain(excluded.iter().map(|cause| format!("excluded: {cause}"))).collect()
 }
 
 /// What figures are of.
@@ -335,7 +341,7 @@ fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
     };
     let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0);
     let width = longest(&mut changes.iter().map(|change| name(change).len()));
-    let wide = longest(&mut changes.iter().map(|change| change.published_text().len())).max(11);
+    let wide = longest(&mut changes.iter().map(|change| change.published.words().len())).max(11);
     out.push('\n');
     line(out, &style.bold(changes_title(changes)));
     let of_ours = if outcome.seeds > 1 { 13 } else { 6 };
@@ -349,7 +355,7 @@ fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
             true => format!("{mean:+.1} ± {sd:>3.1}"),
             false => format!("{mean:+.1}"),
         });
-        let published = change.published_text();
+        let published = change.published.words();
         let off = or_dash(change.distance(), |points| format!("{points:.1}"));
         let text =
             format!("  {:width$}  {ours:>of_ours$}  {published:>wide$}  {off:>6}", name(change));

@@ -89,6 +89,8 @@ pub struct ChangeFigure {
     pub published: PublishedChange,
     /// Of whom.
     pub whom: Whom,
+    /// The schedulers of both arms, where these are taken as they are.
+    pub schedulers: Option<[String; 2]>,
 }
 
 impl ChangeFigure {
@@ -104,7 +106,13 @@ impl ChangeFigure {
             }
             (None, None) => (Subject::All, 0),
         };
-        Some(Self { whom: Whom::of(experiment, row, subject, at), published })
+        let whom = Whom::of(experiment, row, subject, at);
+        let plain = |name: &str| {
+            let arm = experiment.arms.iter().find(|arm| arm.name == name && arm.set.is_empty())?;
+            Some(arm.scheduler.clone())
+        };
+        let schedulers = plain(&published.from).zip(plain(&published.to)).map(<[String; 2]>::from);
+        Some(Self { published, whom, schedulers })
     }
 }
 

@@ -63,6 +63,7 @@ impl Plan {
             question: String::new(),
             source: String::new(),
             caveats: notes(resolved),
+            excluded: Vec::new(),
             rig,
             arms: choose("arm", &options.arms, arms, |arm| &arm.name)?,
             rows: choose("row", &options.rows, vec![row], |row| &row.label)?,

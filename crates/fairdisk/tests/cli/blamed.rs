@@ -78,6 +78,28 @@ fn of_the_regression_of_2009_two_changes_have_the_loss() {
     assert_eq!(names(&found["bisection"]["answers"]), ["noidle_window"; 3], "{found:#}");
     let suspects = names(&found["suspects"]);
     assert!(!suspects.contains(&"idle_corner_a"), "{suspects:?}");
+    // What the report printed, and that this is another figure for reasons that were looked for.
+    assert_eq!(found["published"]["percent_max"], -40.0, "{found:#}");
+    let excluded = found["excluded"].as_array().expect("something was");
+    assert!(excluded.iter().any(|text| text.as_str().unwrap().contains("reading ahead")));
+}
+
+/// A source prints about schedulers as they are, and about rates.
+#[test]
+fn what_is_published_stands_beside_the_same_and_nothing_else() {
+    let blame = |more: &[&str]| {
+        let load = ["zhang-2009-12-31-fio-mmap", "--row=randread 4k", "--set=device.jbod=1"];
+        let ends = ["blame", "cfq-2.6.32", "cfq-2.6.33-rc1"];
+        let short = ["--duration=5s", "--seeds=2", "--runs=8"];
+        fairdisk(&[&ends, &load[..], &short, more].concat()).quiet()
+    };
+    let text = blame(&[]);
+    assert!(text.contains("\n  published: +10 %\n"), "{text}");
+    assert!(text.contains("\nexcluded: "), "{text}");
+    for other in ["--metric=p99", "--bad-set=scheduler.cfq.quantum=8"] {
+        let text = blame(&[other]);
+        assert!(!text.contains("published: "), "{text}");
+    }
 }
 
 #[test]

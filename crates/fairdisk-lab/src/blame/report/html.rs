@@ -4,7 +4,7 @@ mod chart;
 
 use super::{Report, words};
 use crate::blame::{Effect, Ends};
-use crate::outcome::Spread;
+use crate::outcome::{Spread, write_notes};
 use crate::page::{escape, page};
 use std::fmt::Write as _;
 
@@ -38,6 +38,7 @@ pub fn to_html(report: &Report, command: &str) -> String {
     }
     write_divergence(&mut body, report);
     write_changes(&mut body, report);
+    write_notes(&mut body, &report.caveats, &report.excluded);
     page(&format!("Blame: {}", report.title), body, command)
 }
 
@@ -53,6 +54,9 @@ fn write_ends(body: &mut String, report: &Report, ends: &Ends) {
         words::signed(whole),
         escape(&words::verdict(report)),
     );
+    if let Some(published) = &report.published {
+        let _ = writeln!(body, "<p>Published: {} %.</p>", published.words());
+    }
     if let Some(note) = words::ends_note(ends) {
         let _ = writeln!(body, "<p class=\"warn\">{note}</p>");
     }

@@ -4,7 +4,7 @@ use super::{Change, Report};
 use crate::blame::{
     Bisection, Divergence, Effect, Ends, Halt, Method, Move, MoveKind, Pair, Rest, Step, Undo,
 };
-use crate::outcome::Spread;
+use crate::outcome::{Spread, published_change};
 use serde_json::{Value, json};
 
 /// The version of the layout.
@@ -38,6 +38,14 @@ pub fn to_json(report: &Report) -> Value {
         "bisection": found.bisection.as_ref().map(|one| bisection(report, one)),
         "divergence": report.divergence.as_ref().map(divergence),
     });
+    if let Some(published) = &report.published {
+        value["published"] = published_change(published);
+    }
+    for (key, texts) in [("caveats", &report.caveats), ("excluded", &report.excluded)] {
+        if !texts.is_empty() {
+            value[key] = texts.clone().into();
+        }
+    }
     if !found.is_searched || found.halt.is_some() {
         value["partial"] = match found.halt {
             Some(Halt::Interrupted) => "interrupted".into(),

@@ -2,7 +2,7 @@
 
 use super::{Report, words};
 use crate::blame::{Effect, Ends};
-use crate::outcome::{Spread, Style};
+use crate::outcome::{Spread, Style, notes};
 use std::fmt::Write as _;
 
 /// Columns of the longest bar.
@@ -47,6 +47,11 @@ pub fn to_table(report: &Report, style: Style) -> String {
         let ends = [format!("good  {good}"), format!("bad   {bad}")];
         section(&format!("the first decision that differs, {at}"), &ends);
     }
+    let notes = notes(&report.caveats, &report.excluded);
+    if !notes.is_empty() {
+        out.push('\n');
+        notes.iter().for_each(|note| line(&mut out, &style.dim(note)));
+    }
     if let Some(halt) = words::halt(report) {
         line(&mut out, &format!("\n{halt}"));
     }
@@ -73,6 +78,9 @@ fn write_ends(out: &mut String, report: &Report, ends: &Ends) {
     };
     let (bad, whole) = (mean_and_sd(bad), words::signed(whole));
     line(out, &format!("  bad   {:width$}  {bad}  {whole}{part}", report.bad));
+    if let Some(published) = &report.published {
+        line(out, &format!("  published: {} %", published.words()));
+    }
     if let Some(note) = words::ends_note(ends) {
         line(out, &format!("  {note}"));
     }

@@ -70,8 +70,11 @@ fn check_texts(experiment: &Experiment) -> Result<(), Wrong> {
     check_line("title", &experiment.title)?;
     check_text("question", &experiment.question)?;
     check_text("source", &experiment.source)?;
-    let mut caveats = experiment.caveats.iter().enumerate();
-    caveats.try_for_each(|(at, caveat)| check_text(&format!("caveats.{at}"), caveat))
+    let lists = [("caveats", &experiment.caveats), ("excluded", &experiment.excluded)];
+    let mut texts = lists.iter().flat_map(|(key, texts)| {
+        texts.iter().enumerate().map(move |(at, text)| (format!("{key}.{at}"), text))
+    });
+    texts.try_for_each(|(key, text)| check_text(&key, text))
 }
 
 fn check_times(experiment: &Experiment) -> Result<(), Wrong> {

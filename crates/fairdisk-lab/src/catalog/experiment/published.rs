@@ -77,6 +77,21 @@ pub enum Bound {
 }
 
 impl PublishedChange {
+    /// What the source prints, in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let Self { percent, range, bound, .. } = self;
+        let percent = percent.unwrap_or_default();
+        match (range, bound) {
+            (Some([from, to]), _) => format!("{from:+} to {to:+}"),
+            (None, None) => format!("{percent:+}"),
+            (None, Some(Bound::More)) if percent < 0.0 => format!("{percent:+} or below"),
+            (None, Some(Bound::More)) => format!("{percent:+} or above"),
+            (None, Some(Bound::Less)) if percent < 0.0 => format!("{percent:+} to 0"),
+            (None, Some(Bound::Less)) => format!("0 to {percent:+}"),
+        }
+    }
+
     /// What changes.
     #[must_use]
     pub fn figure(&self) -> Quantity {

@@ -93,6 +93,9 @@ pub(super) fn execute(args: &Args, text: &str) -> Result<(), Failure> {
         changes: switches.iter().map(change).collect(),
         findings,
         divergence: None,
+        published: None,
+        caveats: Vec::new(),
+        excluded: Vec::new(),
     };
     args.show(&report, kept)
 }
