@@ -58,7 +58,7 @@ pub(crate) fn write(path: &Path, make: impl FnOnce(&str) -> String) -> Result<()
 enum Target {
     /// A file, or nothing yet.
     File(PathBuf),
-    /// A pipe, a terminal: nothing that could be replaced.
+    /// A pipe, a terminal, a file that has no name any more: nothing that could be replaced.
     Stream,
 }
 
@@ -66,8 +66,8 @@ impl Target {
     fn of(path: &Path) -> Self {
         match fs::metadata(path) {
             Ok(found) if !found.is_file() && !found.is_dir() => Self::Stream,
-            // Of a link what it leads to.
-            Ok(_) => Self::File(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())),
+            // Of a link what it leads to; never the link, which may be /dev/stdout.
+            Ok(_) => fs::canonicalize(path).map_or(Self::Stream, Self::File),
             Err(_) => Self::File(path.to_owned()),
         }
     }

@@ -1,7 +1,7 @@
 //! Runs in the lab.
 
 use crate::bad_input::{demand_one_line, demand_refused};
-use crate::program::{Place, fairdisk, two_groups};
+use crate::program::{Ended, Place, fairdisk, two_groups};
 use serde_json::Value;
 
 const ROW: &[&str] =
@@ -193,10 +193,11 @@ fn the_page_shows_shares_and_rates_beside_published_ones() {
 #[test]
 fn a_page_replaces_a_page_and_nothing_else() {
     let place = Place::new();
-    let run = |report: &str| {
+    let command = |report: &str| {
         let run = ["run", "two-groups", "--seeds=1", "--duration=100ms", "-q", "--report", report];
-        place.run(&run)
+        place.command(&run)
     };
+    let run = |report: &str| Ended::of(command(report).output().unwrap());
     let read = |name: &str| std::fs::read_to_string(place.path().join(name)).unwrap();
     place.write("mine.toml", "id = \"mine\"\n");
     demand_one_line(
@@ -214,8 +215,15 @@ fn a_page_replaces_a_page_and_nothing_else() {
     run("page.html").quiet();
     assert!(read("page.html").contains("--report page.html"));
     assert_eq!(place.names(), ["link", "mine.toml", "page.html"], "nothing else is left");
-    let piped = run("/dev/stdout");
+    // As /dev/stdout leads to it: a pipe, and a file that is deleted.
+    let out = place.path().join("out");
+    std::os::unix::fs::symlink("/proc/self/fd/1", &out).unwrap();
+    let piped = run("out");
     assert!(piped.out.contains("<!DOCTYPE html>"), "{}", piped.err);
+    let deleted = tempfile::tempfile().unwrap();
+    let ended = command("out").stdout(deleted).output().unwrap();
+    Ended::of(ended).quiet();
+    assert!(std::fs::symlink_metadata(&out).unwrap().is_symlink(), "the link is left alone");
 }
 
 #[test]
