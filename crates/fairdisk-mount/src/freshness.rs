@@ -6,7 +6,7 @@
 //! what the kernel has of it is dropped.
 
 use crate::open_file::FileState;
-use rustix::fd::BorrowedFd;
+use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{Stat, fstat};
 use std::collections::HashMap;
 
@@ -61,7 +61,13 @@ impl Freshness {
         self.stamp
     }
 
-    /// Looks at the file. Whether somebody else may have changed it is the answer.
+    /// Whether the file is as it was last known, or a write of ours is under way.
+    pub(crate) fn is_right(&self, now: Stamp) -> bool {
+        self.writing > 0 || self.stamp == Some(now)
+    }
+
+    /// Looks at the file as it is `now`: a write of ours must not have ended since. Whether
+    /// somebody else may have changed it is the answer.
     pub(crate) fn look(&mut self, now: Stamp) -> bool {
         if self.writing > 0 {
             return false;
@@ -100,17 +106,25 @@ pub(crate) struct Changing<'a> {
 impl<'a> Changing<'a> {
     /// We are about to change the file, which is `fd`.
     pub(crate) fn begin(state: &'a FileState, fd: BorrowedFd<'a>) -> Self {
-        let now = stamp(fd);
-        state.freshness().begin(now);
+        // No other write of ours ends between the two.
+        let mut freshness = state.freshness();
+        freshness.begin(stamp(fd));
+        drop(freshness);
         Self { state, fd }
     }
 }
 
 impl Drop for Changing<'_> {
     fn drop(&mut self) {
-        let now = stamp(self.fd);
-        self.state.freshness().end(now);
+        let mut freshness = self.state.freshness();
+        freshness.end(stamp(self.fd));
     }
+}
+
+/// Looks at the file, which is `fd`. Whether somebody else may have changed it is the answer.
+pub(crate) fn look(state: &FileState, fd: impl AsFd) -> bool {
+    let mut freshness = state.freshness();
+    stamp(fd.as_fd()).is_none_or(|now| freshness.look(now))
 }
 
 /// What a file is like now.

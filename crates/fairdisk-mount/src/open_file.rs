@@ -294,6 +294,7 @@ impl OpenFile {
 mod tests {
     use super::*;
     use crate::extents::Fallback;
+    use crate::freshness::look;
     use crate::gate::OpenGate;
     use std::thread;
 
@@ -314,5 +315,28 @@ mod tests {
             scope.spawn(open_and_close);
             scope.spawn(open_and_close);
         });
+    }
+
+    #[test]
+    fn own_writes_at_once_are_not_taken_for_those_of_others() {
+        let layout = Layout { start: 0, fallback: Fallback { sectors: 1, inodes: 1 } };
+        let states = Arc::new(FileStates::new(Arc::new(OpenGate), layout));
+        let fd = OwnedFd::from(tempfile::tempfile().expect("a file"));
+        let state = states.of((2, 2), &fd);
+        assert!(look(&state, &fd), "never seen");
+        let write = |byte: u8| {
+            for _ in 0..20_000 {
+                let _changing = Changing::begin(&state, fd.as_fd());
+                rustix::io::pwrite(&fd, &[byte], byte.into()).expect("there is space");
+            }
+        };
+        thread::scope(|scope| {
+            let writers = [1, 2].map(|byte| scope.spawn(move || write(byte)));
+            while writers.iter().any(|writer| !writer.is_finished()) {
+                assert!(!look(&state, &fd));
+            }
+        });
+        rustix::io::pwrite(&fd, b"more", 9).expect("there is space");
+        assert!(look(&state, &fd), "changed by somebody else");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::attributes::timespec;
 use crate::caller::{Caller, User};
-use crate::freshness::{Changing, Stamp};
+use crate::freshness::{self, Changing, Stamp};
 use crate::nodes::Referred;
 use crate::sys::proc_fd::ProcFd;
 use crate::tree::Tree;
@@ -40,7 +40,11 @@ impl Tree {
     /// Drops what the kernel has of an open file that somebody else has changed.
     pub(crate) fn freshen(&self, node: u64, stat: &Stat) {
         let Some(state) = self.states.find(node) else { return };
-        if state.freshness().look(Stamp::of(stat)) {
+        if state.freshness().is_right(Stamp::of(stat)) {
+            return;
+        }
+        // Or a write of ours has ended since then.
+        if self.nodes.refer(node).is_ok_and(|fd| freshness::look(&state, fd)) {
             self.stale(node);
         }
     }

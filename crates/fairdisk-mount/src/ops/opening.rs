@@ -2,7 +2,7 @@
 
 use crate::caller::{Caller, User};
 use crate::directory::OpenDirectory;
-use crate::freshness::Stamp;
+use crate::freshness;
 use crate::nodes::{Found, Referred, demand_name};
 use crate::open_file::OpenFile;
 use crate::tree::Tree;
@@ -70,7 +70,7 @@ impl Tree {
         let _ = fadvise(&fd, 0, None, Advice::Random);
         let state = self.states.of((node, inode), &fd);
         state.opened_by(thread, user);
-        let fresh = fstat(&fd).is_ok_and(|stat| !state.freshness().look(Stamp::of(&stat)));
+        let fresh = !freshness::look(&state, &fd);
         let number = self.files.insert(Arc::new(OpenFile::new(state, fd, access)));
         (number, open_flags(flags, fresh))
     }
