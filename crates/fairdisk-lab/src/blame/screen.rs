@@ -5,6 +5,7 @@
 //! whose ends do not differ may hide two changes that cancel each other, so every walk has several
 //! stretches from the start, and any two changes lie in different ones in some walk. Of two changes
 //! that act only together a walk finds the later one; hence each order is walked both ways.
+//! And each change is undone by itself in the bad end, as whoever suspects it would do first.
 
 use super::noise::Noise;
 use super::runs::{Halt, Runs};
@@ -15,6 +16,8 @@ use fairdisk_core::Prng;
 const STRETCHES: usize = 8;
 /// Stretches of the changes not known to do anything, in the walks after the first.
 const PARTS: usize = 4;
+/// Undoing each change alone may take this part of the runs that are left.
+const EACH_PART: usize = 4;
 /// Random orders at most.
 const ORDERS_MAX: u32 = 8;
 
@@ -68,6 +71,7 @@ impl Screen {
         let size = self.factors.div_ceil(STRETCHES);
         let mut parts: Vec<Vec<usize>> = history.chunks(size).map(<[usize]>::to_vec).collect();
         self.walk_both_ways(runs, &mut parts)?;
+        self.undo_each(runs)?;
         // Any two changes differ in one of so many digits.
         let digits = self.factors.max(2).ilog(PARTS) + 1;
         for order in 0..ORDERS_MAX {
@@ -110,6 +114,20 @@ impl Screen {
         self.walk(runs, FactorSet::EMPTY, parts)
     }
 
+    /// Those not known to do anything, each undone by itself in the bad end, if the budget has room
+    /// for it. What one change takes back of what several do only together shows in few orders.
+    fn undo_each(&mut self, runs: &mut Runs<'_>) -> Result<(), Halt> {
+        let bad = FactorSet::first(self.factors);
+        let rest = bad.minus(self.active);
+        let undone: Vec<FactorSet> = rest.iter().map(|change| bad.without(change)).collect();
+        if runs.cost(&undone) > runs.left() / EACH_PART {
+            return Ok(());
+        }
+        let each = rest.iter().zip(undone);
+        let each = each.map(|(change, from)| Stretch { from, changes: vec![change] });
+        self.divide(runs, each.collect())
+    }
+
     /// Those not known to do anything, all at once, at both ends: they make no difference, unless
     /// one of them does something.
     fn look_at_rest(&mut self, runs: &mut Runs<'_>) -> Result<(), Halt> {
@@ -136,6 +154,11 @@ impl Screen {
             stretches.push(Stretch { from: at, changes: changes.clone() });
             at = stretches.last().map_or(at, Stretch::to);
         }
+        self.divide(runs, stretches)
+    }
+
+    /// Divides stretches whose ends differ down to the changes that make the difference.
+    fn divide(&mut self, runs: &mut Runs<'_>, mut stretches: Vec<Stretch>) -> Result<(), Halt> {
         while !stretches.is_empty() {
             self.keep_those_that_differ(runs, &mut stretches)?;
             let (single, longer): (Vec<_>, Vec<_>) =

@@ -33,9 +33,10 @@ enum Kind {
     Cancelling,
     CancellingAndSingle,
     Masked,
+    Together,
 }
 
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 8] = [
     Kind::Single,
     Kind::Several,
     Kind::Paired,
@@ -43,12 +44,13 @@ const KINDS: [Kind; 7] = [
     Kind::Cancelling,
     Kind::CancellingAndSingle,
     Kind::Masked,
+    Kind::Together,
 ];
 
 /// A regression of this kind, with noise of 1 %.
 fn plant(kind: Kind, prng: &mut Prng) -> Planted {
     let factors = prng.between(6, 60) as usize;
-    let at = changes(prng, factors, 4);
+    let at = changes(prng, factors, 6);
     let (one, other) = (part(prng), part(prng));
     let terms = match kind {
         Kind::Single => vec![(set(&at[..1]), -one)],
@@ -63,6 +65,8 @@ fn plant(kind: Kind, prng: &mut Prng) -> Planted {
         Kind::Masked => {
             vec![(set(&at[..1]), -one), (set(&at[..2]), one), (set(&at[2..3]), -other)]
         }
+        // Each undone alone brings it all back, and an order shows the last of them.
+        Kind::Together => vec![(set(&at[..prng.between(3, 6) as usize]), -one - other)],
     };
     let traced = prng.chance(1, 2);
     Planted { factors, terms, noise: 0.01, traced, needs: Vec::new() }
@@ -78,7 +82,7 @@ fn demand_whole(findings: &Findings) {
 #[test]
 fn what_was_planted_is_named_and_bisection_is_wrong_about_pairs() {
     let (mut paired, mut most) = (0, 0);
-    for case in 0..350_u64 {
+    for case in 0..400_u64 {
         let kind = KINDS[case as usize % KINDS.len()];
         let planted = plant(kind, &mut Prng::new(case));
         let design = Design { seed: case, ..design(planted.factors) };
@@ -95,7 +99,7 @@ fn what_was_planted_is_named_and_bisection_is_wrong_about_pairs() {
         };
         let answers = &bisection.answers;
         let is_right = |answer: &usize| set(&[*answer]) == causes;
-        if matches!(kind, Kind::Paired | Kind::PairAndSingle) {
+        if matches!(kind, Kind::Paired | Kind::PairAndSingle | Kind::Together) {
             paired += 1;
             assert!(!answers.iter().any(is_right), "case {case}");
         }
@@ -127,6 +131,25 @@ fn of_several_causes_all_must_be_undone() {
         let undo = findings.undo.unwrap();
         assert_eq!(undo.factors, planted.causes(), "case {case}: {planted:?}");
         assert!(undo.is_enough && undo.is_smallest);
+    }
+}
+
+/// Several changes together give something back, and one more takes it away again: most orders do
+/// not show that one, and whoever undoes it alone in the bad end sees it.
+#[test]
+fn what_undoing_one_change_brings_is_seen() {
+    for case in 0..60 {
+        let mut prng = Prng::new(3000 + case);
+        let at = changes(&mut prng, 45, 9);
+        let terms = vec![(set(&at[..1]), -0.4), (set(&at[..8]), 0.1), (set(&at), -0.1)];
+        let planted =
+            Planted { factors: 45, terms, noise: 0.002, traced: true, ..Planted::default() };
+        let findings = blame(&planted, &Design { seed: case, ..design(45) });
+        let taken = findings.effects.iter().find(|effect| effect.factor == at[8]);
+        let undone = taken.and_then(|effect| effect.last);
+        let is_seen = undone.is_some_and(|last| (last / BASE + 0.1).abs() < 0.02);
+        assert!(is_seen && findings.culprits().contains(at[8]), "case {case}: {taken:?}");
+        demand_whole(&findings);
     }
 }
 

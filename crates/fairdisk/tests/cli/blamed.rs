@@ -76,8 +76,9 @@ fn of_the_regression_of_2009_two_changes_have_the_loss() {
     assert_eq!(names(&found["undo"]["changes"]), ["noidle_window", "slice_scaling"], "{found:#}");
     assert!(number(&found["undo"]["recovers"]) > 0.95, "{found:#}");
     assert_eq!(names(&found["bisection"]["answers"]), ["noidle_window"; 3], "{found:#}");
+    // Undone alone it brings a fifth; it does so only where five others are made.
     let suspects = names(&found["suspects"]);
-    assert!(!suspects.contains(&"idle_corner_a"), "{suspects:?}");
+    assert!(suspects.contains(&"idle_corner_a"), "{suspects:?}");
     // What the report printed, and that this is another figure for reasons that were looked for.
     assert_eq!(found["published"]["percent_max"], -40.0, "{found:#}");
     let excluded = found["excluded"].as_array().expect("something was");
