@@ -8,6 +8,7 @@
 //!
 //! It learns of the end by the signal that comes when the thread that has started it is gone,
 //! whatever becomes of the others, and by the end of the pipe through which it is told of mounts.
+//! That thread does nothing else: any other, the main one as well, may be held up.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
@@ -23,7 +24,8 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
 
 /// What the program is called as when it is the guardian.
 const NAME: &str = "fairdisk-guardian";
@@ -43,8 +45,6 @@ const OVER: u32 = u32::MAX;
 pub struct Guardian {
     to: Mutex<ChildStdin>,
     next: AtomicU32,
-    /// It ends after us.
-    _process: Child,
 }
 
 /// A mount that is ended if this process is killed before the value is dropped.
@@ -55,21 +55,24 @@ pub(crate) struct Guarded {
 }
 
 impl Guardian {
-    /// Starts one: this program under another name, which has to call [`run_if_called`]. The
-    /// calling thread has to live for as long as the process.
+    /// Starts one: this program under another name, which has to call [`run_if_called`].
     ///
     /// # Errors
-    /// The system starts no process.
+    /// The system starts no process or no thread.
     pub fn start() -> io::Result<Self> {
-        let mut process = Command::new(env::current_exe()?)
-            .arg0(NAME)
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let to = process.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        Ok(Self { to: Mutex::new(to), next: AtomicU32::new(0), _process: process })
+        let (tell, told) = mpsc::sync_channel(1);
+        let keep = move || {
+            let mut process = match spawn() {
+                Ok(process) => process,
+                Err(error) => return drop(tell.send(Err(error))),
+            };
+            let _ = tell.send(Ok(process.stdin.take()));
+            // It ends after us, or when nobody can tell it anything any more.
+            let _ = process.wait();
+        };
+        thread::Builder::new().name("fairdisk-guard".to_owned()).spawn(keep)?;
+        let to = told.recv().map_err(io::Error::other)??.ok_or(io::ErrorKind::BrokenPipe)?;
+        Ok(Self { to: Mutex::new(to), next: AtomicU32::new(0) })
     }
 
     /// From now on the mount on `device` is ended if this process is killed.
@@ -92,6 +95,16 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         self.guardian.tell(self.number, OVER);
     }
+}
+
+fn spawn() -> io::Result<Child> {
+    Command::new(env::current_exe()?)
+        .arg0(NAME)
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
 }
 
 /// Is the guardian if that is what the program was called as, and returns when there is nothing

@@ -1,7 +1,7 @@
 //! A process that is killed while programs wait for it.
 
 use crate::host::{Host, is_missing, lacks_something, soak, text, wait_until};
-use crate::joined::two;
+use crate::joined::{Two, two};
 use std::fs::{self, OpenOptions};
 use std::io::{copy, sink};
 use std::os::unix::fs::FileExt as _;
@@ -36,6 +36,25 @@ fn process(said: &str) -> &str {
 
 fn kill(pid: &str) {
     assert!(Command::new("kill").args(["-KILL", pid]).status().unwrap().success());
+}
+
+/// Whether a thread of the process, or this one, waits for something that it cannot be torn from.
+fn is_held_up(pid: i32, thread: Option<i32>) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let threads = threads.map(|thread| thread.path());
+    let meant = threads.filter(|at| thread.is_none_or(|one| at.ends_with(one.to_string())));
+    let stat = meant.map(|thread| fs::read_to_string(thread.join("stat")));
+    stat.flatten().any(|stat| stat.contains(") D "))
+}
+
+/// Has the first partition hang, or go on.
+fn freeze(two: &Two, how: &str) {
+    let at = two.source(1);
+    assert!(Command::new("fsfreeze").arg(how).arg(at).status().unwrap().success());
+}
+
+fn start(program: &mut Command) -> Child {
+    program.stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// A thread that has the kernel drop what it has of a file ends when nobody reads that file, and
@@ -85,23 +104,15 @@ fn whoever_waits_for_a_disk_that_hangs_when_the_process_is_killed_gets_an_error(
     assert_eq!(two.mount((2, 2), &[]), pid, "it has joined");
     let [file, other] = [1, 2].map(|number| two.place(number).join("file"));
     fs::write(&file, "x").unwrap();
-    let freeze =
-        |how| Command::new("fsfreeze").args([how, two.source(1).to_str().unwrap()]).status();
-    assert!(freeze("--freeze").unwrap().success());
-    let start = |program: &mut Command| program.stderr(Stdio::null()).spawn().unwrap();
+    freeze(&two, "--freeze");
     let mut waiting = vec![start(Command::new("truncate").args(["-s", "0"]).arg(&file))];
-    let hangs = || {
-        let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-        let stat = threads.map(|thread| fs::read_to_string(thread.path().join("stat")));
-        stat.flatten().any(|stat| stat.contains(") D "))
-    };
-    wait_until(hangs);
+    wait_until(|| is_held_up(pid, None));
     kill(&pid.to_string());
     waiting.push(start(Command::new("stat").arg(&file)));
     waiting.push(start(Command::new("touch").arg(&other)));
     let ended = all_end(&two.host, &mut waiting);
-    let stays = hangs();
-    assert!(freeze("--unfreeze").unwrap().success());
+    let stays = is_held_up(pid, None);
+    freeze(&two, "--unfreeze");
     assert!(ended, "programs wait for nobody");
     assert!(stays, "it could end, and this has tested nothing");
     assert!(!served.wait().unwrap().success());
@@ -109,4 +120,28 @@ fn whoever_waits_for_a_disk_that_hangs_when_the_process_is_killed_gets_an_error(
     assert_eq!(two.mount((2, 2), &[]), again);
     two.works(1);
     two.works(2);
+}
+
+/// The main thread waits for what hangs as well: it wants to say that it unmounts.
+#[test]
+fn whoever_waits_when_the_main_thread_is_held_up_and_killed_gets_an_error() {
+    if lacks_something() || is_missing("fsfreeze") {
+        return;
+    }
+    let Some(mut two) = two() else { return };
+    let log = two.source(1).join("log");
+    let pid = two.mount((1, 1), &["--log-file", log.to_str().unwrap()]);
+    let file = two.place(1).join("file");
+    fs::write(&file, "x").unwrap();
+    freeze(&two, "--freeze");
+    let mut waiting = [start(Command::new("truncate").args(["-s", "0"]).arg(&file))];
+    wait_until(|| is_held_up(pid, None));
+    assert!(Command::new("kill").arg(pid.to_string()).status().unwrap().success());
+    wait_until(|| is_held_up(pid, Some(pid)));
+    kill(&pid.to_string());
+    let ended = all_end(&two.host, &mut waiting);
+    let stays = is_held_up(pid, Some(pid));
+    freeze(&two, "--unfreeze");
+    assert!(ended, "programs wait for nobody");
+    assert!(stays, "it could end, and this has tested nothing");
 }

@@ -97,7 +97,7 @@ fn a_users_mount_has_a_guardian_that_ctrl_c_does_not_reach() {
         mountpoint -q /sys/fs/fuse/connections || mount -t fusectl none /sys/fs/fuse/connections
         as 65534 '$PROGRAM mount $SOURCE $MNT --separate > $SCRATCH/run/said'
         pid=$(sed 's/.*pid=//' $SCRATCH/run/said)
-        guardian=$(tr -d \" \" < /proc/$pid/task/$pid/children)
+        guardian=$(cat /proc/$pid/task/*/children | tr -d \" \")
         end=/sys/fs/fuse/connections/$(as 65534 'stat -c %d $MNT')/abort
         until ls -l /proc/$guardian/fd | grep -q $end; do :; done
         kill -INT $guardian; kill -TERM $guardian; kill -HUP $guardian
