@@ -95,7 +95,6 @@ mod tests {
         on
     }
 
-    /// Spec: cfq, section 8: 50 qualified completions leave it unchanged, the 51st decides.
     #[test]
     fn what_was_seen_before_is_believed_from_the_start() {
         let latch = Queueing::new(&Switches::NONE, true);
@@ -106,6 +105,7 @@ mod tests {
         assert_eq!(queueing.known, Known::Yes, "for ever");
     }
 
+    /// Spec: cfq, section 8: 50 qualified completions leave it unchanged, the 51st decides.
     #[test]
     fn golden_the_51st_sample_decides() {
         let on = switches(&[]);
