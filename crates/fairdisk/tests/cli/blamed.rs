@@ -95,11 +95,11 @@ fn what_is_published_stands_beside_the_same_and_nothing_else() {
         fairdisk(&[&ends, &load[..], &short, more].concat()).quiet()
     };
     let text = blame(&[]);
-    assert!(text.contains("\n  published: +10 %\n"), "{text}");
+    assert!(text.contains("\n  published, in %: +10\n"), "{text}");
     assert!(text.contains("\nexcluded: "), "{text}");
     for other in ["--metric=p99", "--bad-set=scheduler.cfq.quantum=8"] {
         let text = blame(&[other]);
-        assert!(!text.contains("published: "), "{text}");
+        assert!(!text.contains("published, in %"), "{text}");
     }
 }
 

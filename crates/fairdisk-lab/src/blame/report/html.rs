@@ -55,7 +55,7 @@ fn write_ends(body: &mut String, report: &Report, ends: &Ends) {
         escape(&words::verdict(report)),
     );
     if let Some(published) = &report.published {
-        let _ = writeln!(body, "<p>Published: {} %.</p>", published.words());
+        let _ = writeln!(body, "<p>Published, in %: {}.</p>", published.words());
     }
     if let Some(note) = words::ends_note(ends) {
         let _ = writeln!(body, "<p class=\"warn\">{note}</p>");

@@ -79,7 +79,7 @@ fn write_ends(out: &mut String, report: &Report, ends: &Ends) {
     let (bad, whole) = (mean_and_sd(bad), words::signed(whole));
     line(out, &format!("  bad   {:width$}  {bad}  {whole}{part}", report.bad));
     if let Some(published) = &report.published {
-        line(out, &format!("  published: {} %", published.words()));
+        line(out, &format!("  published, in %: {}", published.words()));
     }
     if let Some(note) = words::ends_note(ends) {
         line(out, &format!("  {note}"));

@@ -43,6 +43,6 @@ impl Watch for Progress {
     fn progress(&self, done: usize, expected: usize, what: &str) {
         progress::show(&self.bar, done as u64, expected as u64);
         let left = HumanDuration(self.bar.eta());
-        self.bar.set_message(format!("runs at most: {what}, {left:#} left"));
+        self.bar.set_message(format!("runs at most: {what}, {left:#} left at most"));
     }
 }
