@@ -85,6 +85,21 @@ fn a_deep_queue_pauses_as_often_as_in_fio() {
     }
 }
 
+/// Who is ahead of its rate takes up all that has finished before it sleeps. So fio 3.33 pauses
+/// without ever having a full queue, and makes up for its pauses afterwards.
+#[test]
+fn a_deep_queue_with_a_rate_pauses_as_often_as_in_fio() {
+    for (rate, ios, fio_ms) in
+        [(100, 24, 341.0), (100, 100, 1275.0), (1000, 24, 306.0), (1000, 200, 3312.0)]
+    {
+        let job = "[a]\nioengine=libaio\niodepth=32\nrw=randread\n";
+        let job = format!("{job}number_ios={ios}\nthinktime=300ms\nthinktime_blocks=4\n");
+        let tasks = run_with(&format!("{job}rate_iops={rate}\n"), &["device.latency_us=10"]);
+        let lasted = lasted(&tasks[0]);
+        assert!((lasted / fio_ms - 1.0).abs() < 0.01, "{ios} I/Os, {rate} IOPS: {lasted} ms");
+    }
+}
+
 /// Every engine of fio waits for a trim.
 #[test]
 fn trims_go_one_after_the_other_however_deep_the_queue() {

@@ -116,7 +116,7 @@ pub(super) struct Task {
     /// I/Os prepared since it last paid for a system call.
     pub(super) batched: u32,
     /// I/Os that have finished and that it has not taken up, as it looks only when it has as many
-    /// as it keeps.
+    /// as it keeps, or goes to sleep.
     pub(super) untaken: u32,
     /// I/Os taken up since its last pause was due.
     taken: u32,
@@ -299,8 +299,11 @@ impl<E: Elevator> Machine<E> {
         self.go_on(index)
     }
 
+    /// It goes on after a sleep, before which it took up what had finished, as fio does.
     fn go_on(&mut self, index: u32) -> bool {
-        self.task(index).step = Step::Fetch;
+        let task = self.task(index);
+        task.take_up(task.untaken);
+        task.step = Step::Fetch;
         true
     }
 
@@ -394,7 +397,6 @@ impl<E: Elevator> Machine<E> {
             task.step = Step::Settling;
             return false;
         }
-        task.take_up(task.untaken);
         task.pause = Pause::Over;
         let until = (now + pause).min(task.stream.end());
         self.wait(index, until)
