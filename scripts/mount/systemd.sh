@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The unit `fairdisk@.service` under systemd: installed with DESTDIR, started, used, stopped, killed.
+# The unit `fairdisk@.service` under systemd: installed with DESTDIR, started, used, stopped, killed,
+# and stopped while its disk hangs.
 # systemd runs as the first process of a container: namespaces, an overlay of /, cgroups of its own.
 # FAIRDISK is the program.
 set -euo pipefail
@@ -8,7 +9,7 @@ program=$(realpath "${FAIRDISK:?the program}")
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 systemd=/lib/systemd/systemd
 groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-for needed in $systemd /dev/fuse "$groups"; do
+for needed in $systemd /dev/fuse /dev/loop-control "$groups"; do
   if ! [ -e "$needed" ]; then
     echo "skipped: no ${needed:-cgroup2}"
     exit 0
@@ -48,6 +49,15 @@ StandardError=file:/out/said
 ExecStart=/bin/bash -eux /out/use.sh
 TimeoutStartSec=120
 END
+# One whose disk hangs when it is stopped, for which systemd has less patience here.
+cat >"$place/upper/etc/fairdisk/hangs.conf" <<END
+SOURCE=/var/lib/fairdisk-test/disk
+MOUNTPOINT=/var/lib/fairdisk-test/hangs
+END
+mkdir -p "$units/fairdisk@hangs.service.d" "$place/upper/var/lib/fairdisk-test"/{disk,hangs}
+printf '[Service]\nTimeoutStopSec=2s\n' >"$units/fairdisk@hangs.service.d/soon.conf"
+truncate -s 32M "$place/disk"
+mkfs.ext4 -q "$place/disk"
 # Of what systems start at boot nothing is needed.
 printf '[Unit]\nDefaultDependencies=no\n' >"$units/sysinit.target"
 for unit in systemd-journald.socket systemd-journald-dev-log.socket systemd-journald.service; do
@@ -80,6 +90,17 @@ until [ "$(state)" = "ActiveState=active NRestarts=1 " ]; do sleep 0.1; done
 cat $at/mount/file
 systemctl stop fairdisk@test
 ! mountpoint -q $at/mount
+# One that does not end is killed in time, and nobody goes on waiting for it.
+systemctl start fairdisk@hangs
+echo written >$at/hangs/file
+fsfreeze --freeze $at/disk
+timeout -s KILL 30 truncate -s 0 $at/hangs/file & waits=$!
+until grep -q ') D ' /proc/$(systemctl show -P MainPID fairdisk@hangs)/task/*/stat; do sleep 0.1; done
+systemctl stop --no-block fairdisk@hangs
+ended=0
+wait $waits || ended=$?
+fsfreeze --unfreeze $at/disk
+[ $ended = 1 ]
 echo as it should be
 END
 
@@ -90,6 +111,7 @@ root=$place/root
 mount -t overlay -o "lowerdir=/,upperdir=$place/upper,workdir=$place/work" overlay "$root"
 mkdir -p "$root"/{proc,sys,dev,run,out}
 mount --bind "$place/out" "$root/out"
+mount -o loop "$place/disk" "$root/var/lib/fairdisk-test/disk"
 mount -t proc proc "$root/proc"
 mount -t tmpfs dev "$root/dev"
 for device in null zero full random urandom fuse; do
