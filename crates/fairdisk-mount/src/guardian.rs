@@ -16,6 +16,7 @@ use rustix::fs::{Mode, OFlags, minor, open, openat};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use rustix::process::{Signal, set_parent_process_death_signal, setsid};
+use rustix::thread::set_name;
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsStr;
@@ -119,6 +120,8 @@ pub fn run_if_called(name: Option<&OsStr>) -> Option<io::Result<()>> {
 fn run() -> io::Result<()> {
     // Ctrl-C, and a service manager that asks all its processes to end, mean the one we guard.
     let _ = setsid();
+    // So does somebody who kills all processes of the program's name.
+    let _ = set_name(c"guardian");
     for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
         signal_hook::flag::register(signal.as_raw(), Arc::default())?;
     }
