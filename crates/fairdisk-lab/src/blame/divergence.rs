@@ -86,24 +86,34 @@ pub fn divergence(
         match (good.next(), bad.next()) {
             (None, None) => return Ok(None),
             (Some(one), Some(other)) if is_same(&one, &other) => {
-                decisions += u64::from(matches!(one.record, Record::Dispatched(..)));
                 requests.enter(&one);
-                good.waits = None;
-                bad.waits = None;
+                // A wait is said once, and holds until something is chosen.
+                if is_choice(&Some(one)) {
+                    decisions += 1;
+                    good.waits = None;
+                    bad.waits = None;
+                }
             }
             (one, other) => {
-                let at = |entry: &Option<Entry>| entry.map_or(good.end, |entry| entry.at);
-                let [first, second] = [at(&one), at(&other)];
-                // Who did nothing when the other one acted was waiting, if it said so.
-                let one = good.waits.filter(|_| first > second).or(one);
-                let other = bad.waits.filter(|_| second > first).or(other);
+                let when = |entry: &Option<Entry>| entry.map_or(good.end, |entry| entry.at);
+                let [first, second] = [when(&one), when(&other)];
                 let at = first.min(second);
+                // Who chose nothing when the other one acted was waiting, if it said so.
+                let chose = [&one, &other].map(|entry| when(entry) == at && is_choice(entry));
+                let waits = [first > at || chose[1], second > at || chose[0]];
+                let one = good.wait(at).filter(|_| waits[0] && !chose[0]).or(one);
+                let other = bad.wait(at).filter(|_| waits[1] && !chose[1]).or(other);
                 let [good, bad] = [one, other].map(|entry| requests.told(entry, at));
                 return Ok(Some(Divergence { seed, at, decisions, good, bad }));
             }
         }
     }
     Ok(None)
+}
+
+/// Whether the scheduler chose a request.
+const fn is_choice(entry: &Option<Entry>) -> bool {
+    matches!(entry, Some(Entry { record: Record::Dispatched(..), .. }))
 }
 
 /// Whether two entries are the same but for a reason.
@@ -121,7 +131,7 @@ struct End {
     end: Instant,
     now: Instant,
     entries: VecDeque<Entry>,
-    /// The last wait since something else happened.
+    /// The last wait since something was chosen.
     waits: Option<Entry>,
     groups: Vec<String>,
 }
@@ -134,6 +144,11 @@ impl End {
         let end = Instant::ZERO + plan.rows[0].duration.unwrap_or(RUN_MAX);
         let world = World::new(setup.machine, setup.disk);
         Ok(Self { world, end, now: Instant::ZERO, entries: VecDeque::new(), waits: None, groups })
+    }
+
+    /// What is waited for at this time.
+    fn wait(&self, at: Instant) -> Option<Entry> {
+        self.waits.filter(|entry| !matches!(entry.record, Record::Waits(until, _) if until <= at))
     }
 
     /// The next entry that is no wait: whether a wait is said again is no difference.

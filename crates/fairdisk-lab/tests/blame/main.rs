@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod engine;
+mod parted;
 mod planted;
 mod rows;
