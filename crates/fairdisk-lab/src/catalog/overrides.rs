@@ -54,8 +54,9 @@ impl Override {
             return Err(bad(format!("which key of the {scope}? expected {scope}.KEY=VALUE")));
         }
         let value = value.trim();
-        if value.parse::<i128>().is_ok_and(|number| i64::try_from(number).is_err()) {
-            return Err(bad(format!("{value} is no number a file can hold; at most {}", i64::MAX)));
+        if is_beyond_a_file(value) {
+            let (least, most) = (i64::MIN, i64::MAX);
+            return Err(bad(format!("{value} is no number a file can hold; {least} to {most}")));
         }
         let value = read_value(value);
         Ok(Self { scope, keys, value, written })
@@ -157,6 +158,14 @@ impl Override {
         at.insert(last.clone(), self.value.clone());
         Ok(())
     }
+}
+
+/// Whether it is a whole number of more than 64 bits.
+fn is_beyond_a_file(text: &str) -> bool {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_whole = digits.starts_with(|first: char| first.is_ascii_digit())
+        && digits.chars().all(|one| one.is_ascii_digit() || one == '_');
+    is_whole && text.replace('_', "").parse::<i64>().is_err()
 }
 
 /// A TOML value, or a bare word as a string.

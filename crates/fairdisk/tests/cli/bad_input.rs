@@ -112,8 +112,11 @@ fn tables_that_a_file_leaves_out() {
     demand_one_line(&run(&["host.plgu.requests=4"]), &other);
     let family = "--set scheduler.cfq.quantum=4: table `[cfq]` is of another family than `noop`";
     demand_one_line(&run(&["scheduler.cfq.quantum=4"]), &[family]);
-    let large = "scheduler.cfq.quantum=9223372036854775808";
-    demand_one_line(&run(&[large]), &["is no number a file can hold; at most 9223372036854775807"]);
+    let sizes = ["9223372036854775808", "-9_223_372_036_854_775_809", &"9".repeat(40)];
+    for large in sizes.map(|size| format!("scheduler.cfq.quantum={size}")) {
+        let limits = "is no number a file can hold; -9223372036854775808 to 9223372036854775807";
+        demand_one_line(&run(&[&large]), &[limits]);
+    }
     // Of several schedulers it is the one that has the table who knows what was meant.
     let misspelt = ["run", "two-groups", "--set", "scheduler.cfq.quantm=4"];
     demand_one_line(&fairdisk(&misspelt), &["unknown key `quantm`; did you mean `quantum`?"]);
