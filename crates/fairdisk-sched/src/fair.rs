@@ -237,6 +237,10 @@ impl Fair {
     fn dispatch(&mut self, now: Instant, at: u32, why: Why) -> Step {
         let rq = &mut self.requests[at];
         rq.follows = why == Why::SliceContinues;
+        if let Some(turn) = &mut self.turn {
+            let was_away = core::mem::replace(&mut turn.is_head_away, turn.queue != rq.queue);
+            rq.follows &= !was_away;
+        }
         rq.for_floor = why == Why::BelowFloor;
         let rq = *rq;
         let group = self.queues[rq.queue].group;
@@ -247,7 +251,9 @@ impl Fair {
         q.streak.add(rq.start == q.position && !rq.op.is_write());
         q.position = rq.end;
         q.in_flight += 1;
-        self.groups[group as usize].in_flight += 1;
+        let entry = &mut self.groups[group as usize];
+        entry.in_flight += 1;
+        entry.is_back = false;
         self.in_flight += 1;
         let amount = rq.amount();
         Barred::use_up(now, group, amount, &self.tree, &mut self.groups);
@@ -298,6 +304,7 @@ impl Elevator for Fair {
             if request.sync {
                 let most = entry.idle.unwrap_or(Span::ZERO).max(self.params.idle_max);
                 entry.think.add(self.device.thought(now, entry.quiet_since, most));
+                entry.is_back = entry.left_early;
             }
         }
         self.requests.insert(request, queue, q);

@@ -26,6 +26,10 @@ pub(super) struct Group {
     /// Requests of its own tasks, queued and at the device.
     pub(super) waiting: u32,
     pub(super) in_flight: u32,
+    /// Its last turn ended because it was thinking, and had had less than its share.
+    pub(super) left_early: bool,
+    /// It left early, and is back.
+    pub(super) is_back: bool,
     /// Flushes on their way to the device or there.
     pub(super) flushes: u32,
     /// When something of it was last done.
@@ -56,6 +60,8 @@ impl Group {
             room: Room::default(),
             waiting: 0,
             in_flight: 0,
+            left_early: false,
+            is_back: false,
             flushes: 0,
             quiet_since: None,
             think: Mean::default(),
@@ -68,6 +74,7 @@ impl Group {
 
     /// Another group that gets its number is not known yet.
     pub(super) fn forget(&mut self) {
+        (self.left_early, self.is_back) = (false, false);
         self.idle = None;
         self.think = Mean::default();
         (self.usual, self.presumed) = (Mean::default(), Mean::default());

@@ -32,12 +32,22 @@ pub(super) struct Turn {
     pub(super) kept_since: Option<Instant>,
     /// Nobody else's requests are to be at a device that serves several.
     pub(super) alone: bool,
+    /// Somebody else was served since the queue was.
+    pub(super) is_head_away: bool,
 }
 
 impl Turn {
     pub(super) const fn new(group: u32, queue: u32) -> Self {
         let (used, used_by_queue) = (Span::ZERO, Span::ZERO);
-        Self { group, queue, used, used_by_queue, kept_since: None, alone: false }
+        Self {
+            group,
+            queue,
+            used,
+            used_by_queue,
+            kept_since: None,
+            alone: false,
+            is_head_away: false,
+        }
     }
 }
 
@@ -50,7 +60,9 @@ pub(super) enum Patience {
     AskedFor(Instant),
     /// It has not come back in time.
     Over,
-    /// It would cost more than it buys.
+    /// It would buy something, but thinks for so long that it would cost more.
+    TooLong,
+    /// It would buy nothing.
     NotWorthIt,
 }
 
@@ -59,7 +71,7 @@ impl Patience {
     const fn why(self, otherwise: Why) -> Why {
         match self {
             Self::Until(_) | Self::AskedFor(_) | Self::Over => Why::IdleWaitFailed,
-            Self::NotWorthIt => otherwise,
+            Self::TooLong | Self::NotWorthIt => otherwise,
         }
     }
 }
@@ -70,7 +82,9 @@ const SHORTEST: u64 = 8;
 /// than so many times the one that was asked for.
 const MOVES: u64 = 20;
 const LONGER: u64 = 4;
-/// Thinking may take one in so many parts of what is to be gained: the others lose that time.
+/// Thinking may take one in so many parts of the time that is to be gained: not everybody comes
+/// back, and the others lose that time. For isolation it may take as long as a request. Whoever
+/// thinks for longer loses little by a request of somebody else in between.
 const WORTH: u64 = 4;
 
 impl Fair {
@@ -110,6 +124,9 @@ impl Fair {
         if self.tree.others_want(group) && self.is_used_up(turn) {
             return Err(Why::GroupSliceExpired);
         }
+        if let Some(step) = self.serve_returned(now, turn) {
+            return Ok(step);
+        }
         let first = self.queues.first_of(now, group);
         if self.keeps_disk(turn, first) {
             return self.serve(now, queue, Why::SliceContinues);
@@ -118,6 +135,18 @@ impl Fair {
             Patience::Until(at) => Ok(Step::WaitUntil(at, Why::IdleWait)),
             other => self.serve(now, first, other.why(Why::QueueEmptied)),
         }
+    }
+
+    /// Serves a request of a group that has had the least and left its turn early, to think for
+    /// longer than was worth waiting for. The turn stays whose it is: with one of its own the group
+    /// would have one request in each turn of the others.
+    fn serve_returned(&mut self, now: Instant, turn: Turn) -> Option<Step> {
+        let group = self.tree.first().filter(|group| *group != turn.group)?;
+        if !self.groups[group as usize].is_back {
+            return None;
+        }
+        let at = self.next_of(now, self.queues.first_of(now, group));
+        (!self.is_at_ceiling(now, at)).then(|| self.dispatch(now, at, Why::Preempted))
     }
 
     /// The group whose turn it is has nothing queued and nothing at the disk.
@@ -129,7 +158,12 @@ impl Fair {
                 self.turn = Some(Turn { kept_since, ..turn });
                 Ok(Step::WaitUntil(at, Why::GroupIdleWait))
             }
-            other => Err(other.why(Why::GroupEmptied)),
+            other => {
+                let left_early =
+                    other == Patience::TooLong && self.tree.behind_by(turn.group).is_some();
+                self.groups[turn.group as usize].left_early = left_early;
+                Err(other.why(Why::GroupEmptied))
+            }
         }
     }
 
@@ -168,6 +202,7 @@ impl Fair {
     /// Another turn begins.
     pub(super) fn give_turn(&mut self, now: Instant, group: u32, queue: u32) {
         self.end_keeping(now);
+        self.groups[group as usize].left_early = false;
         self.turn = Some(Turn::new(group, queue));
     }
 
@@ -260,9 +295,12 @@ impl Fair {
             return Patience::NotWorthIt;
         };
         let (behind, used_up) = (self.tree.behind_by(turn.group), self.is_used_up(turn));
-        let mut gain = if behind.is_some() { self.isolation(turn.queue) } else { Span::ZERO };
+        let mut gain = Gain::default();
+        if behind.is_some() {
+            gain.isolation = self.isolation(turn.queue) + self.spared(now);
+        }
         if !used_up {
-            gain += self.nearness(turn.queue);
+            gain.time = self.nearness(turn.queue);
         }
         let think = group.think.get();
         let by_rule = patience(now, since, think, gain, self.idle_most(group));
@@ -281,7 +319,7 @@ impl Fair {
 
     /// So long the device may stand idle to have the heads where they are.
     pub(super) fn worth_alone(&self) -> Span {
-        Span::from_ns(self.device.alone().as_ns() / WORTH)
+        part(self.device.alone())
     }
 
     /// The longest that somebody of the group is waited for by rule.
@@ -299,7 +337,7 @@ impl Fair {
         self.patience_for(now, turn, gain)
     }
 
-    /// Whether to wait for the queue that is served, if that buys `gain`.
+    /// Whether to wait for the queue that is served, if that buys `gain` of time.
     pub(super) fn patience_for(&self, now: Instant, turn: Turn, gain: Span) -> Patience {
         let queue = self.queues.get(turn.queue).filter(|queue| queue.waiting == 0);
         let Some(queue) = queue.filter(|queue| queue.task.is_some() && !queue.orphan) else {
@@ -307,7 +345,7 @@ impl Fair {
         };
         let Some(since) = queue.quiet_since else { return Patience::NotWorthIt };
         let most = self.idle_most(&self.groups[turn.group as usize]);
-        patience(now, since, queue.think.get(), gain, most)
+        patience(now, since, queue.think.get(), Gain { time: gain, ..Gain::default() }, most)
     }
 
     /// What it is worth that nobody else is served before the queue's next request: one request, of
@@ -317,6 +355,12 @@ impl Fair {
     fn isolation(&self, queue: u32) -> Span {
         let own = self.queues.get(queue).and_then(|queue| queue.service.get());
         self.device.service.or_zero().max(own.unwrap_or(Span::ZERO))
+    }
+
+    /// What those who are next in line lose if somebody else is served in between.
+    fn spared(&self, now: Instant) -> Span {
+        let Some(group) = self.tree.first() else { return Span::ZERO };
+        self.nearness(self.queues.first_of(now, group))
     }
 
     /// By how much sooner a request is done that follows one of the same queue.
@@ -338,16 +382,32 @@ impl Fair {
     }
 }
 
-/// Whether to wait for somebody who was last heard of at `since` and thinks for so long, if what
-/// is gained is `gain`.
-fn patience(now: Instant, since: Instant, think: Option<Span>, gain: Span, most: Span) -> Patience {
-    let worth = Span::from_ns(gain.as_ns() / WORTH).min(most);
+/// What is gained where somebody is waited for.
+#[derive(Clone, Copy, Default)]
+struct Gain {
+    /// That nobody else is served in between, in what that takes.
+    isolation: Span,
+    /// What the device then does sooner.
+    time: Span,
+}
+
+/// How much of what is to be gained thinking may take.
+const fn part(gain: Span) -> Span {
+    Span::from_ns(gain.as_ns() / WORTH)
+}
+
+/// Whether to wait for somebody who was last heard of at `since` and thinks for so long.
+fn patience(now: Instant, since: Instant, think: Option<Span>, gain: Gain, most: Span) -> Patience {
+    let Gain { isolation, time } = gain;
     let think = think.unwrap_or(Span::ZERO);
-    if gain == Span::ZERO || think > worth {
+    if isolation + time == Span::ZERO {
         return Patience::NotWorthIt;
     }
+    if think > (isolation + part(time)).min(most) || most == Span::ZERO {
+        return Patience::TooLong;
+    }
     // As long again, and a little more: thinking takes sometimes longer than usual.
-    let until = since + (think + think + worth).min(most);
+    let until = since + (think + think + part(isolation + time)).min(most);
     if until > now { Patience::Until(until) } else { Patience::Over }
 }
 
@@ -362,7 +422,7 @@ fn asked_for(
 ) -> Patience {
     let until = (since + idle).min(paid_until);
     if think.is_some_and(|think| think > idle) {
-        Patience::NotWorthIt
+        Patience::TooLong
     } else if until > now {
         Patience::AskedFor(until)
     } else {

@@ -151,11 +151,13 @@ impl Storm {
     fn dispatch(&mut self, id: RequestId, why: Why) {
         let who = id.0 as usize;
         let group = self.tasks[who].queued.expect("it is queued");
-        // On a disk with a head a group has the disk for a while.
+        // On a disk with a head a group has the disk for a while, whoever is served in between.
         if !self.rotational || self.before != Some(group) {
             assert_eq!(self.naive.next(), Some(group), "{why:?} at {}", self.now);
         }
-        self.before = Some(group);
+        if why != Why::Preempted {
+            self.before = Some(group);
+        }
         self.naive.serve(group);
         self.take_out(who);
         let device_time = Span::from_us(500 * self.prng.between(1, 6));
