@@ -83,7 +83,7 @@ const SHORTEST: u64 = 8;
 const MOVES: u64 = 20;
 const LONGER: u64 = 4;
 /// Thinking may take one in so many parts of the time that is to be gained: not everybody comes
-/// back, and the others lose that time. For isolation it may take as long as a request. Whoever
+/// back, and the others lose that time. For isolation it may take as long as the request. Whoever
 /// thinks for longer loses little by a request of somebody else in between.
 const WORTH: u64 = 4;
 
@@ -297,10 +297,12 @@ impl Fair {
         let (behind, used_up) = (self.tree.behind_by(turn.group), self.is_used_up(turn));
         let mut gain = Gain::default();
         if behind.is_some() {
-            gain.isolation = self.isolation(turn.queue) + self.spared(now);
+            gain.own = self.own(turn.queue);
+            gain.isolation = self.isolation(turn.queue);
+            gain.time = self.spared(now);
         }
         if !used_up {
-            gain.time = self.nearness(turn.queue);
+            gain.time += self.nearness(turn.queue);
         }
         let think = group.think.get();
         let by_rule = patience(now, since, think, gain, self.idle_most(group));
@@ -350,11 +352,15 @@ impl Fair {
 
     /// What it is worth that nobody else is served before the queue's next request: one request, of
     /// somebody else or of its own. A write that the device acknowledged before it did it would say
-    /// that somebody else takes no time; by its own the device stands idle for a fifth of its turn
-    /// at most.
+    /// that somebody else takes no time.
     fn isolation(&self, queue: u32) -> Span {
-        let own = self.queues.get(queue).and_then(|queue| queue.service.get());
-        self.device.service.or_zero().max(own.unwrap_or(Span::ZERO))
+        self.device.service.or_zero().max(self.own(queue))
+    }
+
+    /// What a request of the queue takes.
+    fn own(&self, queue: u32) -> Span {
+        let queue = self.queues.get(queue);
+        queue.and_then(|queue| queue.service.get()).unwrap_or(Span::ZERO)
     }
 
     /// What those who are next in line lose if somebody else is served in between.
@@ -385,7 +391,10 @@ impl Fair {
 /// What is gained where somebody is waited for.
 #[derive(Clone, Copy, Default)]
 struct Gain {
-    /// That nobody else is served in between, in what that takes.
+    /// What the request takes that nobody else is then served before. It may be thought for as
+    /// long: the device works for half of the time.
+    own: Span,
+    /// The same, or what a request of somebody else takes, if that is longer.
     isolation: Span,
     /// What the device then does sooner.
     time: Span,
@@ -398,12 +407,13 @@ const fn part(gain: Span) -> Span {
 
 /// Whether to wait for somebody who was last heard of at `since` and thinks for so long.
 fn patience(now: Instant, since: Instant, think: Option<Span>, gain: Gain, most: Span) -> Patience {
-    let Gain { isolation, time } = gain;
+    let Gain { own, isolation, time } = gain;
     let think = think.unwrap_or(Span::ZERO);
     if isolation + time == Span::ZERO {
         return Patience::NotWorthIt;
     }
-    if think > (isolation + part(time)).min(most) || most == Span::ZERO {
+    let worth = own.max(part(isolation)) + part(time);
+    if think > worth.min(most) || most == Span::ZERO {
         return Patience::TooLong;
     }
     // As long again, and a little more: thinking takes sometimes longer than usual.
