@@ -6,12 +6,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::env;
 use std::io::{self, IsTerminal as _};
 
-/// A bar of `length` steps.
+/// A bar of `length` steps; 0 while it is not known how many, of which none is done.
 pub(crate) fn bar(length: u64, quiet: bool) -> ProgressBar {
     let is_dumb = output::is_dumb(env::var_os("TERM").as_deref());
     let visible = !quiet && io::stderr().is_terminal() && !is_dumb;
     let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(Some(length), target);
+    let known = (length > 0).then_some(length);
+    let bar = ProgressBar::with_draw_target(known, target);
     let style = ProgressStyle::with_template("[{bar:24}] {pos}/{len}  {wide_msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style.progress_chars("=> "));

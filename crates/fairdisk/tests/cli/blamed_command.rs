@@ -37,6 +37,15 @@ fn nothing_is_claimed_within_the_noise() {
 }
 
 /// Braces with no name in them are those of other programs.
+/// Where programs are looked for may be what is switched.
+#[test]
+fn the_shell_is_found_whatever_path_is() {
+    let command = "test $PATH = /nowhere && echo 2 || echo 1";
+    let path = "--switch=PATH=/usr/bin:/bin,/nowhere";
+    let found = fairdisk(&["blame", "--command", command, path, "--json"]).json();
+    assert_eq!(found["ends"]["whole"], 1.0, "{found:#}");
+}
+
 #[test]
 fn a_command_may_use_xargs() {
     let command = "echo {a} | xargs -I{} echo {}";

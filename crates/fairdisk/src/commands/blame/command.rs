@@ -157,7 +157,8 @@ impl UserCommand<'_> {
 
     /// Its status and what it printed; nothing if somebody interrupts.
     fn run(&self, text: &str, set: FactorSet) -> Result<Option<(ExitStatus, String)>, String> {
-        let mut command = Command::new("sh");
+        // By its path, as `PATH` may be what is switched.
+        let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(text).stdin(Stdio::null()).stdout(Stdio::piped());
         for (at, switch) in self.switches.iter().enumerate() {
             command.env(&switch.name, switch.value(set.contains(at)));
