@@ -3,8 +3,8 @@
 //!
 //! The outer layer is round robin over groups that want the disk, with slices in proportion to
 //! weight. A group's slice begins at its first completion; when it ends and another group wants the
-//! disk, the turn of the process queue inside ends with it, or is suspended (`inner_turn_resumes`). Driver state (requests in
-//! flight, head position, the idle timer) is shared by all groups.
+//! disk, the turn of the process queue inside ends with it, or is suspended (`inner_turn_resumes`).
+//! Driver state (requests in flight, head position, the idle timer) is shared by all groups.
 
 mod line;
 mod params;
