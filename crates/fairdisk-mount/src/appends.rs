@@ -2,25 +2,29 @@
 //!
 //! The kernel sends a long write in pieces, all at once, and threads of ours take them up in any
 //! order. Where they are to be appended they may be so only in the order of the offsets that the
-//! kernel gave them: one at a time, and a piece that is still ahead of the end waits for those
-//! before it. If they do not come, because somebody has shortened the file below, it goes all the
-//! same. After one that has failed none goes: there is no later data behind a gap.
+//! kernel gave them: one at a time, and each where the one before it ended, as the kernel takes it.
+//! Where the file ends says nothing of that: others append to it below. A piece that continues none
+//! waits for those before it; if they do not come, because it begins a write at an end that the
+//! kernel was told of, it goes all the same. After one that has failed none goes of the same write:
+//! there is no later data behind a gap.
 
 use crate::clock;
 use crate::open_file::OpenFile;
-use fairdisk_core::{Instant, Span};
+use fairdisk_core::{Instant, SECTOR_BYTES, Span};
 use rustix::fs::fstat;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// While no append is under way, so long is waited for one that is missing, and twice that at most.
-/// It has been taken from the kernel already, or there is none.
-const MISSING_AFTER: Duration = Duration::from_secs(1);
+/// While no append is under way, so long is waited for one that may be missing, and twice that at
+/// most. It has been taken from the kernel already, and all that its thread needs is a CPU.
+const MISSING_AFTER: Duration = Duration::from_millis(100);
 
-/// So long after one has failed those behind it may come. The next write comes when all of them are
-/// answered, and begins before them, unless others have appended below.
+/// The same where one is missing by all that is known: the file is shorter, or one has failed.
+const SURELY_MISSING_AFTER: Duration = Duration::from_secs(1);
+
+/// So long after one has failed those behind it may come.
 const BEHIND_GAP: Span = Span::from_s(1);
 
 /// What becomes of an append.
@@ -39,6 +43,21 @@ pub(crate) enum Turn {
 }
 
 type Parked = Box<dyn FnOnce(Turn) + Send>;
+
+/// One that is done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Appended {
+    /// Where the kernel took it to begin,
+    pub(crate) offset: u64,
+    /// and how long it was.
+    pub(crate) len: usize,
+    /// So much of it was written.
+    pub(crate) landed: usize,
+    /// Others have appended something before it that the kernel does not know of.
+    pub(crate) elsewhere: bool,
+    /// Why there is not more.
+    pub(crate) failed: Option<i32>,
+}
 
 /// The appends of one file.
 #[derive(Default)]
@@ -60,6 +79,10 @@ struct Order {
     has_waiter: bool,
     /// Those before the parked ones do not come.
     incomplete: bool,
+    /// Where the kernel takes the last one to have ended.
+    behind: Option<u64>,
+    /// Others have appended to the file, too.
+    shared: bool,
     /// One has failed.
     gap: Option<Gap>,
     /// How many have gone or come.
@@ -68,8 +91,10 @@ struct Order {
 
 #[derive(Clone, Copy, Debug)]
 struct Gap {
-    /// Where it would have ended.
-    end: u64,
+    /// Where the next piece of the same write begins,
+    next: u64,
+    /// and where the next write does.
+    again: u64,
     errno: i32,
     until: Instant,
 }
@@ -89,33 +114,56 @@ impl Order {
     }
 
     /// The next one if the file ends at `end`, and why it fails if it does.
-    fn next(&mut self, now: Instant, end: u64) -> Option<(Parked, Option<i32>)> {
-        let first = self.parked.first_entry().filter(|_| !self.under_way)?;
-        let offset = first.key().0;
-        self.gap = self.gap.filter(|gap| now < gap.until && offset >= gap.end);
-        if offset > end && !self.incomplete && self.gap.is_none() {
+    fn next(&mut self, now: Instant, end: impl FnOnce() -> u64) -> Option<(Parked, Option<i32>)> {
+        let offset = self.parked.first_key_value().filter(|_| !self.under_way)?.0.0;
+        self.gap = self.gap.filter(|gap| now < gap.until);
+        if let Some(begins) = self.gap.take_if(|gap| gap.again == offset) {
+            self.behind = Some(begins.again);
+        }
+        let fails = self.gap.filter(|gap| offset == gap.next).map(|gap| gap.errno);
+        if fails.is_none() && !self.incomplete && !self.is_first(offset, end) {
             return None;
         }
-        let parked = first.remove();
+        let (_, parked) = self.parked.pop_first()?;
+        self.gap = self.gap.filter(|_| fails.is_some());
         self.events += 1;
         self.under_way = true;
         self.incomplete &= !self.parked.is_empty();
-        Some((parked, self.gap.map(|gap| gap.errno)))
+        Some((parked, fails))
     }
 
-    /// The one under way, which was to end at `end`, is done, or has failed.
-    fn done(&mut self, now: Instant, end: u64, failed: Option<i32>) {
+    /// Whether no piece before the one at `offset` may come.
+    fn is_first(&self, offset: u64, end: impl FnOnce() -> u64) -> bool {
+        let ahead = self.behind.and_then(|behind| offset.checked_sub(behind));
+        // Where others append, too, the file may end at what is a later piece of a write that
+        // begins where the last one ended.
+        let is_later = |ahead: u64| self.shared && ahead.is_multiple_of(SECTOR_BYTES);
+        self.gap.is_none()
+            && (ahead == Some(0) || (!ahead.is_some_and(is_later) && offset == end()))
+    }
+
+    /// The one under way is done, or has failed, be it in part.
+    fn done(&mut self, now: Instant, done: Appended) {
         self.under_way = false;
         self.events += 1;
-        if let Some(errno) = failed {
-            let end = self.gap.map_or(end, |gap| gap.end);
-            self.gap = Some(Gap { end, errno, until: now + BEHIND_GAP });
+        self.shared |= done.elsewhere;
+        let next = done.offset + done.len as u64;
+        self.behind = Some(next);
+        if let Some(errno) = done.failed {
+            let again = self.gap.map_or(done.offset + done.landed as u64, |gap| gap.again);
+            self.gap = Some(Gap { next, again, errno, until: now + BEHIND_GAP });
         }
     }
 
     /// Whether none is left.
     fn is_settled(&self) -> bool {
         !self.under_way && self.parked.is_empty()
+    }
+
+    /// For how long one that is not there is waited for.
+    fn patience(&self, end: impl FnOnce() -> u64) -> Duration {
+        let ahead = self.parked.first_key_value().is_some_and(|((offset, _), _)| *offset > end());
+        if ahead || self.gap.is_some() { SURELY_MISSING_AFTER } else { MISSING_AFTER }
     }
 
     /// Whether some wait for one that is not there.
@@ -139,11 +187,11 @@ impl OpenFile {
         self.go_on(order, true);
     }
 
-    /// The append under way, which the kernel took to end at `end`, is done or has `failed`, be it
-    /// in part. The calling thread finishes what others asked for: it is not to wait.
-    pub(crate) fn appended(self: &Arc<Self>, end: u64, failed: Option<i32>) {
+    /// The append under way is done. The calling thread finishes what others asked for: it is not
+    /// to wait.
+    pub(crate) fn appended(self: &Arc<Self>, done: Appended) {
         let mut order = self.state.appends.lock();
-        order.done(clock::now(), end, failed);
+        order.done(clock::now(), done);
         self.go_on(order, false);
     }
 
@@ -157,7 +205,7 @@ impl OpenFile {
         if order.parked.is_empty() || order.has_usher {
             return;
         }
-        while let Some((parked, fails)) = order.next(clock::now(), self.end()) {
+        while let Some((parked, fails)) = order.next(clock::now(), || self.end()) {
             order.has_usher = true;
             drop(order);
             parked(fails.map_or(Turn::Goes { may_wait }, |errno| Turn::Fails { errno }));
@@ -187,7 +235,8 @@ impl OpenFile {
         while !order.is_settled() {
             let events = order.events;
             let unsettled = |order: &mut Order| !order.is_settled();
-            let waited = appends.settled.wait_timeout_while(order, MISSING_AFTER, unsettled);
+            let patience = order.patience(|| self.end());
+            let waited = appends.settled.wait_timeout_while(order, patience, unsettled);
             order = waited.unwrap_or_else(PoisonError::into_inner).0;
             if order.events == events && order.misses_one() {
                 self.go_on_without(order);
@@ -240,40 +289,80 @@ mod tests {
 
         /// And why it fails if it does.
         fn next_at(&mut self, now: Instant, end: u64) -> Option<(u64, Option<i32>)> {
-            let (parked, fails) = self.order.next(now, end)?;
+            let (parked, fails) = self.order.next(now, || end)?;
             parked(Turn::Goes { may_wait: true });
             Some((self.told.recv().ok()?, fails))
         }
 
-        fn done(&mut self) {
-            self.order.done(Instant::ZERO, 0, None);
+        /// The one at `mib` is done, all of it, with others before it if that is `elsewhere`.
+        fn done(&mut self, mib: u64, elsewhere: bool) {
+            let done = Appended { elsewhere, ..whole(mib) };
+            self.order.done(Instant::ZERO, done);
         }
+
+        /// A part of it, or nothing.
+        fn failed(&mut self, now: Instant, mib: u64, landed: usize) {
+            self.order.done(now, Appended { landed, failed: Some(28), ..whole(mib) });
+        }
+    }
+
+    const MIB: u64 = 1 << 20;
+
+    fn whole(mib: u64) -> Appended {
+        let len = MIB as usize;
+        Appended { offset: mib << 20, len, landed: len, elsewhere: false, failed: None }
     }
 
     #[test]
     fn pieces_go_one_at_a_time_and_in_order() {
         let mut scene = Scene::new();
         scene.park(6);
-        assert_eq!(scene.next(5 << 20), None, "one is missing");
+        assert_eq!(scene.next(5 * MIB), None, "one is missing");
         assert!(scene.order.misses_one());
         scene.park(5);
         scene.park(7);
-        assert_eq!(scene.next(5 << 20), Some(5));
-        assert_eq!(scene.next(5 << 20), None, "one is under way");
-        for (end, next) in [(6, Some(6)), (7, Some(7)), (8, None)] {
-            scene.done();
-            assert_eq!(scene.next(end << 20), next);
+        assert_eq!(scene.next(5 * MIB), Some(5));
+        assert_eq!(scene.next(5 * MIB), None, "one is under way");
+        for (done, next) in [(5, Some(6)), (6, Some(7)), (7, None)] {
+            scene.done(done, false);
+            assert_eq!(scene.next((done + 1) * MIB), next);
         }
     }
 
     #[test]
-    fn where_others_appended_too_the_order_is_the_same() {
+    fn where_others_append_too_the_order_is_the_same() {
         let mut scene = Scene::new();
+        let (elsewhere, mut end) = (true, 5 * MIB);
         scene.park(5);
-        scene.park(6);
-        for (end, next) in [((5 << 20) + 10, 5), ((6 << 20) + 20, 6)] {
-            assert_eq!(scene.next(end), Some(next));
-            scene.done();
+        assert_eq!(scene.next(end), Some(5), "the file ends there");
+        for piece in [5, 7, 9] {
+            scene.park(piece + 2);
+            scene.done(piece, elsewhere);
+            // However far they have come.
+            end += 3 * MIB;
+            assert_eq!(scene.next(end), None, "one is missing");
+            scene.park(piece + 1);
+            for next in [piece + 1, piece + 2] {
+                assert_eq!(scene.next(end), Some(next));
+                if next == piece + 1 {
+                    scene.done(next, elsewhere);
+                }
+            }
+        }
+        scene.done(11, elsewhere);
+        scene.park(14);
+        assert_eq!(scene.next(14 * MIB), None, "ends by chance where a later piece begins");
+        scene.order.incomplete = true;
+        assert_eq!(scene.next(14 * MIB), Some(14), "the kernel was told of that end");
+    }
+
+    #[test]
+    fn what_another_way_appended_is_no_reason_to_wait() {
+        let mut scene = Scene::new();
+        for piece in [5, 9, 2] {
+            scene.park(piece);
+            assert_eq!(scene.next(piece * MIB), Some(piece));
+            scene.done(piece, false);
         }
     }
 
@@ -282,19 +371,37 @@ mod tests {
         let mut scene = Scene::new();
         let (early, late) = (Instant::ZERO + Span::from_ms(500), Instant::ZERO + Span::from_s(2));
         scene.park(5);
-        assert_eq!(scene.next(5 << 20), Some(5));
-        scene.park(8);
-        scene.order.done(Instant::ZERO, 6 << 20, Some(28));
-        assert_eq!(scene.next_at(early, 5 << 20), Some((8, Some(28))));
-        scene.order.done(early, 9 << 20, Some(28));
-        scene.park(6);
-        assert_eq!(scene.next_at(early, 5 << 20), Some((6, Some(28))), "came later");
-        scene.order.done(early, 7 << 20, Some(28));
-        scene.park(5);
-        assert_eq!(scene.next_at(early, 5 << 20), Some((5, None)), "once more");
-        scene.order.done(early, 6 << 20, Some(28));
+        assert_eq!(scene.next(5 * MIB), Some(5));
         scene.park(7);
-        assert_eq!(scene.next_at(late, 7 << 20), Some((7, None)), "behind what others appended");
+        scene.failed(Instant::ZERO, 5, 4096);
+        assert_eq!(scene.next_at(early, 5 * MIB), None, "one is missing");
+        scene.park(6);
+        for piece in [6, 7] {
+            assert_eq!(scene.next_at(early, 5 * MIB), Some((piece, Some(28))));
+            scene.failed(early, piece, 0);
+        }
+        scene.order.park(5 * MIB + 4096, Box::new(|_| {}));
+        let begins = scene.order.next(early, || 9 * MIB).map(|(_, fails)| fails);
+        assert_eq!(begins, Some(None), "what is left, once more, whatever others have appended");
+        scene.order.done(early, Appended { offset: 5 * MIB + 4096, ..whole(5) });
+        scene.park(7);
+        assert_eq!(scene.next_at(late, 7 * MIB), Some((7, None)), "behind what others appended");
+    }
+
+    #[test]
+    fn what_others_append_behind_a_failure_does_not_fail() {
+        let mut scene = Scene::new();
+        scene.park(5);
+        assert_eq!(scene.next(5 * MIB), Some(5));
+        scene.failed(Instant::ZERO, 5, 0);
+        scene.park(9);
+        assert_eq!(scene.next(9 * MIB), None, "it may be of the same write");
+        assert_eq!(scene.order.patience(|| 9 * MIB), SURELY_MISSING_AFTER);
+        scene.order.incomplete = true;
+        assert_eq!(scene.next(9 * MIB), Some(9));
+        scene.done(9, false);
+        scene.park(10);
+        assert_eq!(scene.next(10 * MIB), Some(10));
     }
 
     #[test]
@@ -303,13 +410,14 @@ mod tests {
         scene.park(7);
         scene.park(6);
         assert_eq!(scene.next(0), None);
+        assert_eq!(scene.order.patience(|| 0), SURELY_MISSING_AFTER);
         scene.order.incomplete = true;
-        for (end, next) in [(0, 6), (1 << 20, 7)] {
-            assert_eq!(scene.next(end), Some(next));
-            scene.done();
+        for (end, next) in [(0, 6), (1, 7)] {
+            assert_eq!(scene.next(end * MIB), Some(next));
+            scene.done(next, true);
         }
         scene.park(9);
-        assert_eq!(scene.next(2 << 20), None, "that was then");
+        assert_eq!(scene.next(2 * MIB), None, "that was then");
     }
 
     /// A file, empty and open.
@@ -332,14 +440,14 @@ mod tests {
             let turn = move |turn| {
                 let _inside = inside.try_lock().expect("one inside another");
                 tell.send((mib, turn)).expect("the test listens");
-                again.appended(0, None);
+                again.appended(whole(mib));
             };
             file.state.appends.lock().park(mib << 20, Box::new(turn));
         }
         drop(tell);
         file.state.appends.lock().incomplete = true;
         // The one before them is done.
-        file.appended(0, None);
+        file.appended(whole(0));
         let expected = [1, 2, 3].map(|mib| (mib, Turn::Goes { may_wait: false }));
         assert_eq!(Vec::from_iter(told), expected);
     }
@@ -352,7 +460,7 @@ mod tests {
             let (again, tell) = (Arc::clone(&file), tell.clone());
             let turn = move |_| {
                 tell.send(mib).expect("the test listens");
-                again.appended(0, None);
+                again.appended(whole(mib));
             };
             file.append_in_order(mib << 20, Box::new(turn));
         }

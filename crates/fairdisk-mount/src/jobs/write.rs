@@ -1,5 +1,6 @@
 //! Writing that is answered when it is on the disk.
 
+use crate::appends::Appended;
 use crate::gate::Job;
 use crate::landed::Landed;
 use crate::open_file::OpenFile;
@@ -104,7 +105,9 @@ impl Job for WriteJob {
         tree.buffers.put(buffer);
         // Whoever waits for this one need not wait for others.
         if written.is_append_past_cache() {
-            file.appended(written.offset + len as u64, failed);
+            let elsewhere = landed.len > 0 && landed.start != written.offset;
+            let (offset, landed) = (written.offset, landed.len);
+            file.appended(Appended { offset, len, landed, elsewhere, failed });
         }
     }
 }

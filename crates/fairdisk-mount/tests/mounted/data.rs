@@ -320,6 +320,28 @@ fn a_long_append_past_the_cache_is_in_order() {
     assert!(read == appended.repeat(10), "{}", String::from_utf8_lossy(&letters));
 }
 
+/// Where the file ends says nothing of which piece is the next one then.
+#[test]
+fn a_long_append_is_in_order_beside_appends_below() {
+    let Some(tree) = Tree::served(How { shuffled: true, ..How::default() }) else { return };
+    let mut python = Command::new("python3");
+    python.args(["-uc", LONG_APPENDS]).arg(tree.at("log")).arg("10");
+    let Ok(mut child) = python.stdout(Stdio::piped()).spawn() else {
+        return println!("skipped: no python3");
+    };
+    let appended = long_append();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        assert_eq!(line.unwrap(), appended.len().to_string());
+        let mut there = OpenOptions::new().append(true).open(tree.below("log")).unwrap();
+        there.write_all(&vec![b'x'; 3 * MIB + 512]).unwrap();
+    }
+    assert!(child.wait().unwrap().success());
+    let mut read = fs::read(tree.below("log")).unwrap();
+    read.retain(|byte| *byte != b'x');
+    let letters: Vec<u8> = read.iter().copied().step_by(MIB).collect();
+    assert!(read == appended.repeat(10), "{}", String::from_utf8_lossy(&letters));
+}
+
 /// A program that fails to append leaves no later data behind a gap, and can try again.
 #[test]
 fn behind_a_piece_of_a_long_append_that_failed_nothing_is_appended() {
