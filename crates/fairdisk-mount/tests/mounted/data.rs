@@ -8,6 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -320,26 +321,37 @@ fn a_long_append_past_the_cache_is_in_order() {
     assert!(read == appended.repeat(10), "{}", String::from_utf8_lossy(&letters));
 }
 
+/// What somebody else appends below.
+static OTHERS: [u8; 4099] = [b'x'; 4099];
+
 /// Where the file ends says nothing of which piece is the next one then.
 #[test]
 fn a_long_append_is_in_order_beside_appends_below() {
     let Some(tree) = Tree::served(How { shuffled: true, ..How::default() }) else { return };
     let mut python = Command::new("python3");
-    python.args(["-uc", LONG_APPENDS]).arg(tree.at("log")).arg("10");
+    python.args(["-uc", LONG_APPENDS]).arg(tree.at("log")).arg("20");
     let Ok(mut child) = python.stdout(Stdio::piped()).spawn() else {
         return println!("skipped: no python3");
     };
-    let appended = long_append();
-    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
-        assert_eq!(line.unwrap(), appended.len().to_string());
-        let mut there = OpenOptions::new().append(true).open(tree.below("log")).unwrap();
-        there.write_all(&vec![b'x'; 3 * MIB + 512]).unwrap();
-    }
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut is_whole = || said.next().map(|line| line.unwrap() == long_append().len().to_string());
+    assert_eq!(is_whole(), Some(true));
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut there = OpenOptions::new().append(true).open(tree.below("log")).unwrap();
+            let goes_on = || !over.load(Ordering::Relaxed);
+            (0..50_000).take_while(|_| goes_on()).for_each(|_| there.write_all(&OTHERS).unwrap());
+        });
+        let whole = std::iter::from_fn(is_whole).filter(|is_whole| *is_whole).count();
+        over.store(true, Ordering::Relaxed);
+        assert_eq!(whole, 19);
+    });
     assert!(child.wait().unwrap().success());
     let mut read = fs::read(tree.below("log")).unwrap();
-    read.retain(|byte| *byte != b'x');
+    read.retain(|byte| *byte != OTHERS[0]);
     let letters: Vec<u8> = read.iter().copied().step_by(MIB).collect();
-    assert!(read == appended.repeat(10), "{}", String::from_utf8_lossy(&letters));
+    assert!(read == long_append().repeat(20), "{}", String::from_utf8_lossy(&letters));
 }
 
 /// A program that fails to append leaves no later data behind a gap, and can try again.
