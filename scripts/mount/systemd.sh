@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The unit `fairdisk@.service` under systemd: installed with DESTDIR, started, used, stopped, killed,
-# and stopped while its disk hangs.
+# Mounts under systemd: the unit `fairdisk@.service`, installed with DESTDIR, started, used, stopped,
+# killed, and stopped while its disk hangs; and lines of fstab, stopped one by one, and killed with all
+# of a unit's processes while the disk hangs.
 # systemd runs as the first process of a container: namespaces, an overlay of /, cgroups of its own.
 # FAIRDISK is the program.
 set -euo pipefail
@@ -58,6 +59,12 @@ mkdir -p "$units/fairdisk@hangs.service.d" "$place/upper/var/lib/fairdisk-test"/
 printf '[Service]\nTimeoutStopSec=2s\n' >"$units/fairdisk@hangs.service.d/soon.conf"
 truncate -s 32M "$place/disk"
 mkfs.ext4 -q "$place/disk"
+cat >"$place/upper/etc/fstab" <<END
+/var/lib/fairdisk-test/source  /var/lib/fairdisk-test/one   fairdisk  noauto  0  0
+/var/lib/fairdisk-test/source  /var/lib/fairdisk-test/two   fairdisk  noauto  0  0
+/var/lib/fairdisk-test/disk    /var/lib/fairdisk-test/hangs fairdisk  noauto  0  0
+END
+mkdir "$place/upper/var/lib/fairdisk-test"/{one,two}
 # Of what systems start at boot nothing is needed.
 printf '[Unit]\nDefaultDependencies=no\n' >"$units/sysinit.target"
 for unit in systemd-journald.socket systemd-journald-dev-log.socket systemd-journald.service; do
@@ -101,6 +108,29 @@ ended=0
 wait $waits || ended=$?
 fsfreeze --unfreeze $at/disk
 [ $ended = 1 ]
+# Two lines of fstab share a process: when one is stopped the other goes on.
+systemctl start $at/one
+systemctl start $at/two
+[ "$(grep -lx fairdisk /proc/[0-9]*/comm | wc -l)" = 1 ]
+systemctl stop $at/one
+! mountpoint -q $at/one
+cat $at/two/file
+systemctl stop $at/two
+! mountpoint -q $at/two
+while grep -qx fairdisk /proc/[0-9]*/comm; do sleep 0.1; done
+# Who kills all processes of a unit does not kill its guardian.
+systemctl start $at/hangs
+unit=$(systemd-escape --path --suffix=mount $at/hangs)
+pid=$(head -n 1 "/sys/fs/cgroup/system.slice/$unit/cgroup.procs")
+echo written >$at/hangs/file
+fsfreeze --freeze $at/disk
+timeout -s KILL 30 truncate -s 0 $at/hangs/file & waits=$!
+until grep -q ') D ' /proc/$pid/task/*/stat; do sleep 0.1; done
+systemctl kill -s KILL $unit
+ended=0
+wait $waits || ended=$?
+fsfreeze --unfreeze $at/disk
+[ $ended = 1 ]
 echo as it should be
 END
 
@@ -138,4 +168,4 @@ if [ "$(tail -n 1 "$place/out/said" 2>/dev/null)" != "as it should be" ]; then
   exit 1
 fi
 [ "${1:-}" = --short ] || cat "$place/out/said"
-echo "fairdisk@test under systemd: as it should be"
+echo "mounts under systemd: as they should be"

@@ -7,44 +7,61 @@
 //! then has the kernel end the mounts' connections, and everybody gets an error at once.
 //!
 //! It learns of the end by the signal that comes when the thread that has started it is gone,
-//! whatever becomes of the others, and by the end of the pipe through which it is told of mounts.
-//! That thread does nothing else: any other, the main one as well, may be held up.
+//! whatever becomes of the others, and by the end of the connection through which it is told of
+//! mounts. That thread does nothing else: any other, the main one as well, may be held up. It
+//! starts another guardian if this one is killed.
+//!
+//! Where systemd runs the system the guardian has a unit of its own: who has systemd kill all
+//! processes of a unit does not mean it.
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fd::OwnedFd;
+use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, minor, open, openat};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
-use rustix::process::{Signal, set_parent_process_death_signal, setsid};
+use rustix::net::{SendFlags, send};
+use rustix::process::{Signal, geteuid, set_parent_process_death_signal, setsid};
 use rustix::thread::set_name;
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsStr;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
+use std::time::Duration;
 
-/// What the program is called as when it is the guardian.
+/// The only argument of the program when it is the guardian.
 const NAME: &str = "fairdisk-guardian";
 
 /// Where connections are found if that file system is mounted; the one of a mount has the minor
 /// number of its device.
 const CONNECTIONS: &str = "/sys/fs/fuse/connections";
 
+/// There if systemd runs the system.
+const SYSTEMD: &str = "/run/systemd/system";
+
 /// What the guardian is told with one write: which of our mounts, and the minor number of its
-/// device. It reads many of them at once, and none in part.
+/// device. It reads many of them at once, and none in part. Its answer is which one, and the error
+/// if there was one.
 const WORD_BYTES: usize = 8;
 /// Instead of a minor number: that mount is over.
 const OVER: u32 = u32::MAX;
+/// Instead of a mount: the guardian is there.
+const READY: u32 = u32::MAX;
+
+/// For an answer, which waits for no disk.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Between one that was killed and the next.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// The guardian of this process.
 #[derive(Debug)]
 pub struct Guardian {
-    to: Mutex<ChildStdin>,
+    link: Arc<Mutex<Link>>,
     next: AtomicU32,
 }
 
@@ -55,66 +72,179 @@ pub(crate) struct Guarded {
     number: u32,
 }
 
+/// What is known of the one that is there now.
+#[derive(Debug, Default)]
+struct Link {
+    /// Where it listens.
+    to: Option<UnixStream>,
+    /// What it is to watch: minor numbers by the mounts' own.
+    mounts: BTreeMap<u32, u32>,
+    /// Nothing is left to be guarded.
+    over: bool,
+}
+
 impl Guardian {
-    /// Starts one: this program under another name, which has to call [`run_if_called`].
+    /// Starts one, and returns when it is there: this program once more, which has to call
+    /// [`run_if_called`].
     ///
     /// # Errors
     /// The system starts no process or no thread.
     pub fn start() -> io::Result<Self> {
         let (tell, told) = mpsc::sync_channel(1);
-        let keep = move || {
-            let mut process = match spawn() {
-                Ok(process) => process,
-                Err(error) => return drop(tell.send(Err(error))),
-            };
-            let _ = tell.send(Ok(process.stdin.take()));
-            // It ends after us, or when nobody can tell it anything any more.
-            let _ = process.wait();
-        };
+        let link = Arc::<Mutex<Link>>::default();
+        let kept = Arc::clone(&link);
+        let keep = move || keep(&kept, |first| drop(tell.send(first)));
         thread::Builder::new().name("fairdisk-guard".to_owned()).spawn(keep)?;
-        let to = told.recv().map_err(io::Error::other)??.ok_or(io::ErrorKind::BrokenPipe)?;
-        Ok(Self { to: Mutex::new(to), next: AtomicU32::new(0) })
+        told.recv().map_err(io::Error::other)??;
+        Ok(Self { link, next: AtomicU32::new(0) })
     }
 
     /// From now on the mount on `device` is ended if this process is killed.
-    pub(crate) fn guard(self: &Arc<Self>, device: u64) -> Guarded {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.tell(number, minor(device));
-        Guarded { guardian: Arc::clone(self), number }
-    }
-
-    fn tell(&self, number: u32, minor: u32) {
-        let mut word = [0; WORD_BYTES];
-        word[..4].copy_from_slice(&number.to_ne_bytes());
-        word[4..].copy_from_slice(&minor.to_ne_bytes());
-        // If somebody has killed it we go on without.
-        let _ = self.to.lock().unwrap_or_else(PoisonError::into_inner).write_all(&word);
+    ///
+    /// # Errors
+    /// The guardian cannot end it, or there is none.
+    pub(crate) fn guard(self: &Arc<Self>, device: u64) -> (Guarded, io::Result<()>) {
+        let (number, minor) = (self.next.fetch_add(1, Ordering::Relaxed), minor(device));
+        let mut link = lock(&self.link);
+        link.mounts.insert(number, minor);
+        let watched = link.tell(number, minor);
+        (Guarded { guardian: Arc::clone(self), number }, watched)
     }
 }
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        self.guardian.tell(self.number, OVER);
+        let mut link = lock(&self.guardian.link);
+        link.mounts.remove(&self.number);
+        // If there is none nobody has to know.
+        let _ = link.tell(self.number, OVER);
     }
 }
 
-fn spawn() -> io::Result<Child> {
-    Command::new(env::current_exe()?)
-        .arg0(NAME)
-        .current_dir("/")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
+impl Drop for Guardian {
+    fn drop(&mut self) {
+        let mut link = lock(&self.link);
+        link.over = true;
+        // It ends when nobody can tell it anything any more.
+        link.to = None;
+    }
 }
 
-/// Is the guardian if that is what the program was called as, and returns when there is nothing
+fn lock(link: &Mutex<Link>) -> MutexGuard<'_, Link> {
+    link.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Link {
+    /// Tells it of a mount, and hears what it says to that.
+    fn tell(&self, number: u32, minor: u32) -> io::Result<()> {
+        let mut to = self.to.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        to.write_all(&word(number, minor))?;
+        answer(to, number)
+    }
+}
+
+fn word(first: u32, second: u32) -> [u8; WORD_BYTES] {
+    let mut word = [0; WORD_BYTES];
+    word[..4].copy_from_slice(&first.to_ne_bytes());
+    word[4..].copy_from_slice(&second.to_ne_bytes());
+    word
+}
+
+/// The halves of a word.
+fn halves(word: &[u8]) -> (u32, u32) {
+    let half = |at: usize| word[at..].first_chunk().map_or(OVER, |it| u32::from_ne_bytes(*it));
+    (half(0), half(4))
+}
+
+/// What the guardian says of one mount. Answers that came too late for others are left out.
+fn answer(mut from: &UnixStream, number: u32) -> io::Result<()> {
+    loop {
+        let mut word = [0; WORD_BYTES];
+        from.read_exact(&mut word)?;
+        match halves(&word) {
+            (which, _) if which != number => {}
+            (_, 0) => return Ok(()),
+            (_, errno) => return Err(io::Error::from_raw_os_error(errno.cast_signed())),
+        }
+    }
+}
+
+/// Sees to it that there is a guardian for as long as there is something to guard; tells whether
+/// the `first` one is there.
+fn keep(link: &Mutex<Link>, first: impl FnOnce(io::Result<()>)) {
+    let mut first = Some(first);
+    for number in 0.. {
+        let mut process = match spawn(number) {
+            Ok((process, to)) => {
+                let mut link = lock(link);
+                link.to = Some(to);
+                for (number, minor) in &link.mounts {
+                    if let Err(error) = link.tell(*number, *minor) {
+                        tracing::warn!(%error, "a mount is not guarded any more");
+                    }
+                }
+                process
+            }
+            Err(error) => match first.take() {
+                Some(first) => return first(Err(error)),
+                None => return tracing::warn!(%error, "no guardian any more"),
+            },
+        };
+        if let Some(first) = first.take() {
+            first(Ok(()));
+        }
+        let _ = process.wait();
+        let mut gone = lock(link);
+        gone.to = None;
+        if gone.over {
+            return;
+        }
+        drop(gone);
+        tracing::warn!("the guardian was killed: another one starts");
+        thread::park_timeout(PAUSE);
+    }
+}
+
+/// Starts the one with this `number`: in a unit of its own, if that can be had.
+fn spawn(number: u32) -> io::Result<(Child, UnixStream)> {
+    let program = env::current_exe()?;
+    if geteuid().is_root() && Path::new(SYSTEMD).is_dir() {
+        let unit = format!("--unit={NAME}-{}-{number}", std::process::id());
+        let mut run = Command::new("systemd-run");
+        run.args(["--quiet", "--no-ask-password", "--scope", "--collect", &unit]);
+        // It ends by itself. When the system stops, mounts end before it does.
+        run.args(["--description=Ends mounts of Fairdisk", "--property=DefaultDependencies=no"]);
+        run.arg("--").arg(&program);
+        if let Ok(started) = spawn_by(run) {
+            return Ok(started);
+        }
+    }
+    spawn_by(Command::new(program))
+}
+
+fn spawn_by(mut program: Command) -> io::Result<(Child, UnixStream)> {
+    let (ours, its) = UnixStream::pair()?;
+    ours.set_read_timeout(Some(PATIENCE))?;
+    ours.set_write_timeout(Some(PATIENCE))?;
+    let program = program.arg(NAME).current_dir("/").stdin(OwnedFd::from(its));
+    let mut process = program.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    match answer(&ours, READY) {
+        Ok(()) => Ok((process, ours)),
+        Err(error) => {
+            let _ = process.kill();
+            let _ = process.wait();
+            Err(error)
+        }
+    }
+}
+
+/// Is the guardian if that is the program's first `argument`, and returns when there is nothing
 /// left to guard.
 ///
 /// # Errors
-/// It was called that by somebody else, or the system refuses something.
-pub fn run_if_called(name: Option<&OsStr>) -> Option<io::Result<()>> {
-    (name? == NAME).then(run)
+/// Somebody else has asked for it, or the system refuses something.
+pub fn run_if_called(argument: Option<&OsStr>) -> Option<io::Result<()>> {
+    (argument? == NAME).then(run)
 }
 
 fn run() -> io::Result<()> {
@@ -130,6 +260,7 @@ fn run() -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::USR1))?;
     let mut connections = Connections::default();
     let words = rustix::stdio::stdin();
+    say(words, READY, 0)?;
     loop {
         let mut ready = [PollFd::new(&words, PollFlags::IN), PollFd::new(&orphaned, PollFlags::IN)];
         match poll(&mut ready, None) {
@@ -140,7 +271,13 @@ fn run() -> io::Result<()> {
         if !ready[0].revents().is_empty() {
             let mut told = [0; 64 * WORD_BYTES];
             let bytes = rustix::io::read(words, &mut told)?;
-            told[..bytes].chunks_exact(WORD_BYTES).for_each(|word| connections.hear(word));
+            for word in told[..bytes].chunks_exact(WORD_BYTES) {
+                let (number, minor) = halves(word);
+                let refused = |error: io::Error| error.raw_os_error().unwrap_or(libc::EIO);
+                let errno = connections.hear(number, minor).map_or_else(refused, |()| 0);
+                // If nobody listens any more that is the end, and the next look says so.
+                let _ = say(words, number, errno.cast_unsigned());
+            }
             if bytes > 0 {
                 continue;
             }
@@ -148,6 +285,12 @@ fn run() -> io::Result<()> {
         connections.end();
         return Ok(());
     }
+}
+
+/// Answers.
+fn say(to: BorrowedFd<'_>, number: u32, errno: u32) -> io::Result<()> {
+    let flags = SendFlags::NOSIGNAL;
+    send(to, &word(number, errno), flags).map(drop).map_err(io::Error::from)
 }
 
 /// The connections of mounts, by the mounts' numbers.
@@ -161,15 +304,13 @@ struct Connections {
 }
 
 impl Connections {
-    fn hear(&mut self, word: &[u8]) {
-        let half = |at: usize| word[at..].first_chunk().map_or(OVER, |it| u32::from_ne_bytes(*it));
-        let (number, minor) = (half(0), half(4));
+    fn hear(&mut self, number: u32, minor: u32) -> io::Result<()> {
         self.ends.remove(&number);
-        if minor != OVER
-            && let Ok(end) = self.open(minor)
-        {
+        if minor != OVER {
+            let end = self.open(minor)?;
             self.ends.insert(number, end);
         }
+        Ok(())
     }
 
     fn open(&mut self, minor: u32) -> io::Result<OwnedFd> {

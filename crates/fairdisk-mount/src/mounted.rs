@@ -93,7 +93,13 @@ impl Mounted {
 
     /// Has it ended by a guardian if this process is killed.
     pub fn have_guarded(&mut self, guardian: Option<&Arc<Guardian>>) {
-        self.guarded = guardian.zip(self.device).map(|(guardian, device)| guardian.guard(device));
+        let Some((guardian, device)) = guardian.zip(self.device) else { return };
+        let (guarded, watched) = guardian.guard(device);
+        if let Err(error) = watched {
+            let mountpoint = self.mountpoint.display();
+            tracing::warn!(%mountpoint, %error, "no guardian for this mount");
+        }
+        self.guarded = Some(guarded);
     }
 
     /// Where it is mounted.

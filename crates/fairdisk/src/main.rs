@@ -31,7 +31,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let name = arguments.next();
-    if let Some(ended) = fairdisk_mount::run_guardian_if_called(name.as_deref()) {
+    let first = std::env::args_os().nth(1);
+    if let Some(ended) = fairdisk_mount::run_guardian_if_called(first.as_deref()) {
         return ExitCode::from(u8::from(ended.is_err()));
     }
     if mount_helper::is_called(name.as_deref()) {

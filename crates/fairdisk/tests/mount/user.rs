@@ -86,8 +86,9 @@ fn what_a_users_dead_daemon_left_is_taken_away_and_a_signal_unmounts() {
     assert_eq!(text(&output), "again\n");
 }
 
-/// What ends a user's mount is open before it is needed, where the system shows it. Neither Ctrl-C
-/// reaches the guardian nor who kills all that are called as the program is.
+/// What ends a user's mount is open when the mount is there, where the system shows it. Neither
+/// Ctrl-C reaches the guardian nor who kills all that are called as the program is, and who kills
+/// it meets another one.
 #[test]
 fn a_users_mount_has_a_guardian_that_stays() {
     if lacks() {
@@ -98,9 +99,11 @@ fn a_users_mount_has_a_guardian_that_stays() {
         mountpoint -q /sys/fs/fuse/connections || mount -t fusectl none /sys/fs/fuse/connections
         as 65534 '$PROGRAM mount $SOURCE $MNT --separate > $SCRATCH/run/said'
         pid=$(sed 's/.*pid=//' $SCRATCH/run/said)
-        guardian=$(cat /proc/$pid/task/*/children | tr -d \" \")
-        end=/sys/fs/fuse/connections/$(as 65534 'stat -c %d $MNT')/abort
-        until ls -l /proc/$guardian/fd | grep -q $end; do :; done
+        its() { cat /proc/$pid/task/*/children | tr -d \" \"; }
+        first=$(its); end=/sys/fs/fuse/connections/$(as 65534 'stat -c %d $MNT')/abort
+        ls -l /proc/$first/fd | grep -q $end
+        kill -KILL $first; while [ -e /proc/$first ]; do :; done
+        until guardian=$(its); [ \"$guardian\" ] && ls -l /proc/$guardian/fd | grep -q $end; do :; done
         [ $(cat /proc/$guardian/comm) = guardian ]
         kill -INT $guardian; kill -TERM $guardian; kill -HUP $guardian
         as 65534 'ls $MNT'; ls -l /proc/$guardian/fd | grep -q $end
