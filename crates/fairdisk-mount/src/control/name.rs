@@ -72,13 +72,18 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Takes away what those left behind who were killed: sockets of disks where nobody listens, and
-/// names that lead to them.
+/// Takes away what those left behind who were killed: sockets where nobody listens, names that lead
+/// to them, and locks that nobody holds.
 fn sweep(directory: &Path) {
-    for socket in entries(directory).filter(|path| is_silent_disk(path)) {
+    for socket in entries(directory).filter(|path| is_silent(path)) {
+        if has_extension(&socket, "sock") {
+            // Whoever answers there has listened before it had that name.
+            let _ = fs::remove_file(&socket);
+            continue;
+        }
         let Some(_claim) = claim_abandoned(&socket) else { continue };
         // Whoever had the disk a moment ago may have made another.
-        if is_silent_disk(&socket) {
+        if is_silent(&socket) {
             let leads =
                 |link: &PathBuf| fs::read_link(link).is_ok_and(|to| directory.join(to) == socket);
             for gone in entries(directory).filter(leads).chain([socket.clone()]) {
@@ -86,16 +91,24 @@ fn sweep(directory: &Path) {
             }
         }
     }
+    for lock in entries(directory).filter(|path| has_extension(path, "lock")) {
+        // It goes with whoever has it.
+        drop(claim_abandoned(&lock.with_extension("disk")));
+    }
 }
 
 fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
-/// Whether it is the socket of a disk, and nobody listens there.
-fn is_silent_disk(path: &Path) -> bool {
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|it| it == extension)
+}
+
+/// Whether it is the socket of a disk or of a mount by itself, and nobody listens there.
+fn is_silent(path: &Path) -> bool {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket());
-    if !is_socket || path.extension().is_none_or(|extension| extension != "disk") {
+    if !is_socket || !["disk", "sock"].iter().any(|extension| has_extension(path, extension)) {
         return false;
     }
     let (kind, flags) = (SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC);
@@ -124,6 +137,9 @@ mod tests {
         let held = fs::File::create(at("8:48.lock")).unwrap();
         flock(&held, FlockOperation::NonBlockingLockExclusive).unwrap();
         fs::write(at("8:16.lock"), "").unwrap();
+        fs::write(at("8:64.lock"), "").unwrap();
+        drop(UnixListener::bind(at("mnt-c.sock")).unwrap());
+        let own = UnixListener::bind(at("mnt-e.sock")).unwrap();
         symlink("8:0.disk", at("mnt-a.sock")).unwrap();
         symlink("8:16.disk", at("mnt-b.sock")).unwrap();
         symlink("8:32.disk", at("mnt-d.sock")).unwrap();
@@ -131,9 +147,9 @@ mod tests {
         let mut left: Vec<_> = entries(place.path()).collect();
         left.sort();
         // Who has the lock is about to listen.
-        let stay = ["8:0.disk", "8:48.disk", "8:48.lock", "mnt-a.sock", "mnt-d.sock"];
+        let stay = ["8:0.disk", "8:48.disk", "8:48.lock", "mnt-a.sock", "mnt-d.sock", "mnt-e.sock"];
         assert_eq!(left, stay.map(at));
-        drop((listener, held));
+        drop((listener, held, own));
         sweep(place.path());
         assert_eq!(entries(place.path()).count(), 1);
     }

@@ -82,10 +82,13 @@ impl Server {
     pub fn start(path: &Path, mounts: Arc<Mounts>, about: About) -> io::Result<Self> {
         path.parent().map_or(Ok(()), prepare)?;
         wait_until_silent(path)?;
-        remove(path)?;
-        let listener = UnixListener::bind(path)?;
+        // What has the name listens, or is left behind: others take that away.
+        let early = path.with_file_name(format!("{}.new", std::process::id()));
+        remove(&early)?;
+        let listener = UnixListener::bind(&early)?;
         // Everybody may connect; what they may do is decided for each question.
-        fs::set_permissions(path, Permissions::from_mode(0o666))?;
+        fs::set_permissions(&early, Permissions::from_mode(0o666))?;
+        fs::rename(&early, path)?;
         let disk = Disk { mounts, about: Mutex::new(about), shown: Mutex::new(None) };
         let talk = move |stream: &UnixStream, place: &Place<UnixListener>| {
             // Somebody who hangs up in the middle is no concern of ours.
