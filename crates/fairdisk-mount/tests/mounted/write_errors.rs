@@ -80,6 +80,32 @@ fn what_a_durable_write_has_told_is_not_told_again() {
     assert_eq!(told(), [None, None]);
 }
 
+/// The same past the cache, where whoever does without a mount is told by the write alone.
+#[test]
+fn what_a_durable_write_past_the_cache_has_told_is_not_told_again() {
+    if !can_mount() {
+        return;
+    }
+    let told = |at: &std::path::Path| {
+        let open = |flags: OFlags| {
+            let mut options = File::options();
+            options.write(true).create(true).truncate(false).custom_flags(flags.bits() as i32);
+            options.open(at.join("file")).unwrap()
+        };
+        let file = open(OFlags::empty());
+        file.write_all_at(&noise(MIB, 1), 0).unwrap();
+        file.sync_all().unwrap();
+        let durable = open(OFlags::DSYNC | OFlags::DIRECT);
+        let data = fairdisk_plane::buffer::Buffer::noise(28 * MIB, 2);
+        assert!(errno(durable.write_all_at(data.bytes(), MIB as u64)).is_some());
+        file.write_all_at(&noise(4096, 3), 0).unwrap();
+        [(); 2].map(|()| [errno(durable.sync_all()), errno(file.sync_all())])
+    };
+    let [Some(here), Some(there)] = [(); 2].map(|()| Volume::thin(200, 24)) else { return };
+    let tree = Tree::over(&here.path, How { shuffled: true, ..How::default() });
+    assert_eq!(told(&tree.at("")), told(&there.path));
+}
+
 /// As `fsync(2)` has it for other file systems.
 #[test]
 fn a_lost_write_is_told_once_to_all_who_were_there_or_to_whoever_comes_next() {
