@@ -1,6 +1,6 @@
 //! Directories while they are open.
 
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, RawDir, SeekFrom, seek};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -32,6 +32,12 @@ struct Position {
     at: u64,
     /// Entries taken and not asked for yet.
     ahead: std::collections::VecDeque<Entry>,
+}
+
+impl AsFd for OpenDirectory {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
 }
 
 impl OpenDirectory {

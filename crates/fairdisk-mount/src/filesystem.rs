@@ -8,35 +8,18 @@ use crate::caller::{Caller, User};
 use crate::nodes::ROOT;
 use crate::ops::{Changes, Written};
 use crate::tree::Tree;
+use crate::wanted;
 use fuser::{
     BsdFileFlags, CopyFileRangeFlags, FileHandle, Filesystem, FopenFlags, Generation, INodeNo,
-    InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
-    ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs,
-    ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
+    IoctlFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
+    ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyIoctl, ReplyLseek, ReplyOpen,
+    ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
 };
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
-
-/// Requests the kernel may have waiting at once: the scheduler is to choose among all of them.
-const BACKGROUND_MAX: u16 = 1024;
-/// Bytes of the largest write.
-const WRITE_BYTES_MAX: u32 = 1 << 20;
-/// What is used if the kernel has it.
-const WANTED: [InitFlags; 10] = [
-    InitFlags::FUSE_PARALLEL_DIROPS,
-    InitFlags::FUSE_DO_READDIRPLUS,
-    InitFlags::FUSE_READDIRPLUS_AUTO,
-    InitFlags::FUSE_ASYNC_DIO,
-    InitFlags::FUSE_POSIX_ACL,
-    InitFlags::FUSE_DONT_MASK,
-    InitFlags::FUSE_HANDLE_KILLPRIV_V2,
-    InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP,
-    InitFlags::FUSE_CACHE_SYMLINKS,
-    InitFlags::FUSE_NO_EXPORT_SUPPORT,
-];
 
 /// The file system the kernel talks to.
 pub(crate) struct PassThrough {
@@ -64,16 +47,7 @@ impl PassThrough {
 
 impl Filesystem for PassThrough {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        for flag in WANTED {
-            // What this kernel has not goes without.
-            let _ = config.add_capabilities(flag);
-        }
-        let _ = config.set_max_background(BACKGROUND_MAX);
-        let _ = config.set_congestion_threshold(BACKGROUND_MAX);
-        let _ = config.set_max_write(WRITE_BYTES_MAX);
-        if let Err(most) = config.set_max_readahead(WRITE_BYTES_MAX) {
-            let _ = config.set_max_readahead(most);
-        }
+        wanted::ask_for(config);
         Ok(())
     }
 
@@ -458,6 +432,25 @@ impl Filesystem for PassThrough {
     ) {
         let user = User::of(request);
         self.change(move |tree| answer(reply, tree.allocate(file.0, (offset, len), mode, user)));
+    }
+
+    fn ioctl(
+        &self,
+        request: &Request,
+        node: INodeNo,
+        file: FileHandle,
+        flags: IoctlFlags,
+        command: u32,
+        data: &[u8],
+        room: u32,
+        reply: ReplyIoctl,
+    ) {
+        let file = (node.0, file.0, flags.contains(IoctlFlags::FUSE_IOCTL_DIR));
+        let (data, caller) = (data.to_owned(), Caller::of(request));
+        self.change(move |tree| match tree.inode_flags(file, (command, &data), caller) {
+            Ok(said) => reply.ioctl(0, &said[..said.len().min(room as usize)]),
+            Err(error) => reply.error(error.into()),
+        });
     }
 
     fn lseek(

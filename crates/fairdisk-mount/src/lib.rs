@@ -46,6 +46,7 @@ mod sys;
 mod tree;
 mod trouble;
 mod visitors;
+mod wanted;
 mod write_errors;
 
 pub use block_device::BlockDevice;

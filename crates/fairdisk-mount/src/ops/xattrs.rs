@@ -1,6 +1,7 @@
 //! Extended attributes, POSIX ACLs among them.
 
 use crate::caller::{ActingAs, Caller, Standing};
+use crate::sys::inode_flags::pass_on;
 use crate::sys::proc_fd::ProcFd;
 use crate::tree::Tree;
 use rustix::fs::{XattrFlags, getxattr, listxattr, removexattr, setxattr};
@@ -64,6 +65,26 @@ impl Tree {
         self.touching(node, &fd, || {
             let _acting = self.attributing(name, caller)?;
             Ok(removexattr(ProcFd::path(&fd), name)?)
+        })
+    }
+
+    /// What `chattr` and `lsattr` ask of an open file or directory. The kernel above has looked
+    /// whose it is, and who may have it unchangeable.
+    pub(crate) fn inode_flags(
+        &self,
+        (node, handle, is_directory): (u64, u64, bool),
+        (command, data): (u32, &[u8]),
+        caller: Caller,
+    ) -> io::Result<Vec<u8>> {
+        if is_directory {
+            let directory = self.directory(handle)?;
+            let _acting = self.privileges.act_as(caller)?;
+            return pass_on(&*directory, command, data);
+        }
+        let file = self.file(handle)?;
+        self.touching(node, &file.fd, || {
+            let _acting = self.privileges.act_as(caller)?;
+            pass_on(&file.fd, command, data)
         })
     }
 

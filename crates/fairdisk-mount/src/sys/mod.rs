@@ -5,5 +5,6 @@ pub(crate) mod fiemap;
 pub(crate) mod fsid;
 pub(crate) mod fuse_device;
 pub(crate) mod handle;
+pub(crate) mod inode_flags;
 pub(crate) mod proc_fd;
 pub(crate) mod range;

@@ -7,6 +7,8 @@ use rustix::fs::{
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::PathBuf;
+use std::process::Command;
 
 #[test]
 fn attributes_are_those_of_the_file_below_and_can_be_changed() {
@@ -109,6 +111,38 @@ fn special_files_can_be_made() {
         assert!(std::os::unix::net::UnixStream::connect(tree.at("socket")).is_ok());
         drop(listener);
     }
+}
+
+#[test]
+fn flags_of_files_are_those_below() {
+    let Some(tree) = Tree::new() else { return };
+    fs::write(tree.at("file"), "as it was").unwrap();
+    fs::create_dir(tree.at("directory")).unwrap();
+    let of = |at: PathBuf| Command::new("lsattr").arg("-d").arg(at).output();
+    if !of(tree.below("file")).is_ok_and(|output| output.status.success()) {
+        return println!("skipped: no lsattr, or a file system without flags");
+    }
+    let flags = |at: PathBuf| {
+        let said = String::from_utf8(of(at).unwrap().stdout).unwrap();
+        said.split(' ').next().unwrap().to_owned()
+    };
+    let before = flags(tree.at("file"));
+    tree.shell("chattr +dA file; chattr +d directory");
+    for name in ["file", "directory"] {
+        let here = flags(tree.at(name));
+        assert!(here.contains('d') && here == flags(tree.below(name)), "{name}: {here}");
+    }
+    tree.shell("chattr -dA file; chattr -d directory; chattr +i file");
+    assert!(fs::write(tree.at("file"), "more").is_err());
+    assert!(flags(tree.below("file")).contains('i'));
+    // Of others', and what takes more than to own a file.
+    let stranger = "setpriv --reuid=65534 --regid=65534 --clear-groups chattr";
+    let said = tree.shell(&format!(
+        "cannot() {{ ! {stranger} $1 file 2> /dev/null || exit 1; }}
+         chattr -i file; cannot +d; chown 65534 file; {stranger} +d file
+         cannot +i; chattr -d file; cat file"
+    ));
+    assert_eq!((said.as_str(), flags(tree.below("file"))), ("as it was", before));
 }
 
 #[test]
