@@ -76,6 +76,7 @@ at=/var/lib/fairdisk-test
 systemctl start fairdisk@test
 # It is ready when systemd says so.
 mountpoint $at/mount
+systemctl is-active 'fairdisk-guardian-*.scope'
 echo written >$at/mount/file
 dd if=/dev/zero of=$at/mount/big bs=1M count=8 oflag=direct
 setpriv --reuid=65534 --regid=65534 --clear-groups sh -c "! echo >$at/mount/file"

@@ -5,6 +5,7 @@ use crate::sys::inode_flags::pass_on;
 use crate::sys::proc_fd::ProcFd;
 use crate::tree::Tree;
 use rustix::fs::{XattrFlags, getxattr, listxattr, removexattr, setxattr};
+use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -16,22 +17,37 @@ const TRUSTED: &[u8] = b"trusted.";
 /// Those by which a kernel decides. It takes some away unasked, from whatever is written to.
 const SECURITY: &[u8] = b"security.";
 
+/// Nearly all of them fit into so many, and nearly all files have none: room for the longest takes
+/// longer to make than to ask.
+const FEW_BYTES: usize = 512;
+
+/// What `ask` fills, whole.
+fn whole(ask: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> io::Result<Vec<u8>> {
+    let mut few = [0; FEW_BYTES];
+    match ask(&mut few) {
+        Err(Errno::RANGE) => {
+            let mut many = vec![0; VALUE_BYTES_MAX];
+            let len = ask(&mut many)?;
+            many.truncate(len);
+            Ok(many)
+        }
+        len => Ok(few[..len?].to_vec()),
+    }
+}
+
 impl Tree {
     /// The value of an attribute.
     pub(crate) fn xattr(&self, node: u64, name: &OsStr) -> io::Result<Vec<u8>> {
         let fd = self.nodes.refer(node)?;
-        let mut value = vec![0; VALUE_BYTES_MAX];
-        let len = getxattr(ProcFd::path(&fd), name, &mut value[..])?;
-        value.truncate(len);
-        Ok(value)
+        let path = ProcFd::path(&fd);
+        whole(|room| getxattr(&path, name, room))
     }
 
     /// The names of all attributes the caller may know of, each with a zero byte after it.
     pub(crate) fn xattr_names(&self, node: u64, caller: Caller) -> io::Result<Vec<u8>> {
         let fd = self.nodes.refer(node)?;
-        let mut names = vec![0; VALUE_BYTES_MAX];
-        let len = listxattr(ProcFd::path(&fd), &mut names[..])?;
-        names.truncate(len);
+        let path = ProcFd::path(&fd);
+        let mut names = whole(|room| listxattr(&path, room))?;
         let is_trusted = |name: &[u8]| name.starts_with(TRUSTED);
         let mut each = names.split_inclusive(|byte| *byte == 0);
         // What the kernel would not give the value of is not named either.
