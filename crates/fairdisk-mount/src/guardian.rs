@@ -53,6 +53,8 @@ const OVER: u32 = u32::MAX;
 /// Instead of a mount: the guardian is there.
 const READY: u32 = u32::MAX;
 
+/// For one to be there: the program has to be read, and the disk may be busy.
+const STARTS_WITHIN: Duration = Duration::from_secs(20);
 /// For an answer, which waits for no disk.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Between one that was killed and the next.
@@ -224,11 +226,13 @@ fn spawn(number: u32) -> io::Result<(Child, UnixStream)> {
 
 fn spawn_by(mut program: Command) -> io::Result<(Child, UnixStream)> {
     let (ours, its) = UnixStream::pair()?;
-    ours.set_read_timeout(Some(PATIENCE))?;
+    ours.set_read_timeout(Some(STARTS_WITHIN))?;
     ours.set_write_timeout(Some(PATIENCE))?;
-    let program = program.arg(NAME).current_dir("/").stdin(OwnedFd::from(its));
+    program.arg(NAME).current_dir("/").stdin(OwnedFd::from(its));
     let mut process = program.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    match answer(&ours, READY) {
+    // With its end: if it ends at once that is an answer, too.
+    drop(program);
+    match answer(&ours, READY).and_then(|()| ours.set_read_timeout(Some(PATIENCE))) {
         Ok(()) => Ok((process, ours)),
         Err(error) => {
             let _ = process.kill();

@@ -119,6 +119,26 @@ fn a_line_of_fstab_works() {
     assert_eq!(said, expected);
 }
 
+/// The guardian is to have a unit of its own, and does without.
+#[test]
+fn a_mount_is_guarded_where_systemd_gives_no_unit() {
+    if lacks_something() || is_missing("unshare") {
+        return;
+    }
+    let (installed, host) = (Installed::new(), Host::new());
+    let said = installed.prints(
+        &host,
+        "mount -t tmpfs none /run; mkdir -p /run/systemd/system /run/bin
+         printf '#!/bin/sh\necho $1 > /run/asked; exit 1\n' > /run/bin/systemd-run
+         chmod 755 /run/bin/systemd-run; PATH=/run/bin:$PATH
+         timeout 15 $SBIN/mount.fairdisk $SOURCE $MNT -v -o separate > /run/said; cat /run/asked
+         pid=$(sed 's/.*pid=//' /run/said); cat /proc/$pid/task/*/children | tr -d ' ' > /run/guardian
+         cat /proc/$(cat /run/guardian)/comm; umount $MNT
+         while kill -0 $pid 2> /dev/null; do :; done",
+    );
+    assert_eq!(said, "--quiet\nguardian");
+}
+
 #[test]
 fn options_of_mount_mean_what_they_say() {
     if lacks_something() || is_missing("unshare") {
