@@ -39,6 +39,7 @@ mod notices;
 mod open_file;
 mod ops;
 mod options;
+mod own_devices;
 mod readers;
 mod scheduled;
 mod shortage;

@@ -8,6 +8,7 @@ use crate::guardian::{Guarded, Guardian};
 use crate::mountpoint::{self, Places};
 use crate::notices::Notices;
 use crate::options::MountOptions;
+use crate::own_devices::OwnDevice;
 use crate::tree::{MountCounts, Tree};
 use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
 use rustix::fd::AsFd as _;
@@ -27,6 +28,7 @@ pub struct Mounted {
     tree: Arc<Tree>,
     session: Option<BackgroundSession>,
     guarded: Option<Guarded>,
+    _own_device: Option<OwnDevice>,
 }
 
 impl std::fmt::Debug for Mounted {
@@ -83,8 +85,10 @@ impl Mounted {
         let own = Privileges::find().is_root();
         let session = start(&places, &tree, own)?;
         let (mountpoint, session) = (places.mountpoint, Some(session));
-        let mut mounted = Self { mountpoint, device: None, own, tree, session, guarded: None };
-        mounted.device = mountpoint::device(&mounted.mountpoint);
+        let device = mountpoint::device(&mountpoint);
+        let own_device = device.map(OwnDevice::new);
+        let mounted =
+            Self { mountpoint, device, own, tree, session, guarded: None, _own_device: own_device };
         if let Some(device) = mounted.device {
             mountpoint::read_ahead(device, mounted.tree.options.read_ahead_kib);
         }

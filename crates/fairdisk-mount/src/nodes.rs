@@ -14,6 +14,7 @@ mod named;
 mod place;
 mod table;
 
+use crate::own_devices::OwnDevice;
 use crate::sys::handle::{handle_of, open_path};
 pub(crate) use named::Mark;
 use named::{Named, Step};
@@ -232,6 +233,9 @@ impl Nodes {
         let stat = fstat(&fd)?;
         if (stat.st_dev, stat.st_ino) == (self.root_stat.st_dev, self.root_stat.st_ino) {
             return Ok(Found { node: ROOT, generation: 0, stat });
+        }
+        if stat.st_dev != self.root_stat.st_dev && OwnDevice::is_one(stat.st_dev) {
+            return Err(io::Error::from_raw_os_error(libc::ELOOP));
         }
         let place = self.place_of(parent, name, fd, &stat);
         let generation = place.generation();

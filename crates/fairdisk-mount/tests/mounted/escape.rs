@@ -1,6 +1,7 @@
 //! Nothing outside the source can be reached through the mount.
 
-use crate::common::Tree;
+use crate::common::{Tree, until};
+use rustix::mount::UnmountFlags;
 use std::fs::{self, File};
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -95,4 +96,20 @@ fn a_directory_moved_away_does_not_lead_up() {
     );
     assert!(up.is_err());
     assert!(!tree.at("secret").exists());
+}
+
+/// Who served a request in there would wait for one of its own.
+#[test]
+fn a_mount_below_its_own_source_is_not_entered() {
+    let Some(tree) = Tree::new() else { return };
+    fs::create_dir(tree.below("again")).unwrap();
+    fs::write(tree.below("file"), "here").unwrap();
+    rustix::mount::mount_bind(tree.at(""), tree.below("again")).unwrap();
+    let entered = fs::read(tree.at("again/file")).map_err(|error| error.raw_os_error());
+    let names = fs::read_dir(tree.at("")).unwrap().count();
+    rustix::mount::unmount(tree.below("again"), UnmountFlags::DETACH).unwrap();
+    assert_eq!(entered, Err(Some(rustix::io::Errno::LOOP.raw_os_error())));
+    assert_eq!(names, 2);
+    // What lay below it is there again.
+    until("the kernel looks again", || fs::read_dir(tree.at("again")).is_ok());
 }

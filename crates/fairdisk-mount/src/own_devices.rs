@@ -1,0 +1,49 @@
+//! The devices of the mounts that this process serves.
+//!
+//! One of them may come to lie below the source of another, or of its own. Whoever served a request
+//! there would wait for a request of its own, with its place at the disk taken: when all wait so,
+//! nobody is left to answer. So nothing of theirs is shown.
+
+use std::sync::{PoisonError, RwLock};
+
+static DEVICES: RwLock<Vec<u64>> = RwLock::new(Vec::new());
+
+/// A device is that of a mount of ours for as long as this is kept.
+#[derive(Debug)]
+pub(crate) struct OwnDevice(u64);
+
+impl OwnDevice {
+    pub(crate) fn new(device: u64) -> Self {
+        DEVICES.write().unwrap_or_else(PoisonError::into_inner).push(device);
+        Self(device)
+    }
+
+    /// Whether a device is that of any mount of ours.
+    pub(crate) fn is_one(device: u64) -> bool {
+        DEVICES.read().unwrap_or_else(PoisonError::into_inner).contains(&device)
+    }
+}
+
+impl Drop for OwnDevice {
+    fn drop(&mut self) {
+        let mut devices = DEVICES.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = devices.iter().position(|device| *device == self.0) {
+            devices.swap_remove(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_ours_until_the_last_that_says_so_is_gone() {
+        let number = u64::MAX - 1;
+        let [one, two] = [(); 2].map(|()| OwnDevice::new(number));
+        drop(one);
+        assert!(OwnDevice::is_one(number));
+        drop(two);
+        assert!(!OwnDevice::is_one(number));
+    }
+}
