@@ -176,6 +176,24 @@ fn who_thinks_has_its_share_beside_others_that_do_not() {
     }
 }
 
+/// Nobody keeps a disk on which all places are as near: requests of a stream that waits for others
+/// become one. Four tenths of the bytes were lost when a stream was served for a whole turn.
+#[test]
+fn where_no_place_is_near_requests_wait_and_become_one() {
+    for latency_us in [3_000, 15_000] {
+        let latency = Override::parse(&format!("device.latency_us={latency_us}"));
+        let overrides = vec![latency.expect("it is one")];
+        let options = || Options { overrides: overrides.clone(), ..Options::default() };
+        let run = |arm| run_in("merging.toml", "fixed-8ms", arm, "streams", options());
+        let [fair, noop] = ["fair", "noop"].map(|arm| run(arm).expect("it runs"));
+        let bytes = |result: &RunResult| result.groups.iter().map(|group| group.bytes).sum::<u64>();
+        let of_noop = bytes(&fair) as f64 / bytes(&noop) as f64;
+        let shares = shares(&fair);
+        println!("{latency_us} us: {of_noop:.2} of noop, {shares:.1?}");
+        assert!(of_noop >= 0.95 && (shares[1] - 66.7).abs() <= 1.0, "{of_noop:.2}, {shares:.1?}");
+    }
+}
+
 /// A reader whose every read waits for what others wrote pays for none of that, although nobody
 /// has seen what its reads take otherwise. It had 2 % when it did.
 #[test]

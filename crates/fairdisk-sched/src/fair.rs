@@ -438,7 +438,7 @@ impl Elevator for Fair {
                 self.forget_free_queues();
             }
             Change::Depth { depth } => self.set_depth(now, depth),
-            Change::Rotational { rotational } => self.device.rotational = rotational,
+            Change::Rotational { rotational } => self.device.set_rotational(rotational),
             Change::Costs(costs) => self.device.learn(costs),
         }
     }

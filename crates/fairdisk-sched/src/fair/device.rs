@@ -8,6 +8,9 @@ use fairdisk_core::{Cost, CostModel, Instant, Lba, Span};
 
 /// Bytes of a request in which the place counts.
 const SMALL: u64 = 4096;
+/// Places matter where a request that continues another takes less than any by more than one in so
+/// many parts.
+const NEARER: u64 = 16;
 /// How much cheaper a request that continues another has to be to have the heads to itself.
 const ALONE: u64 = 4;
 
@@ -20,8 +23,10 @@ const OVERLONG: u64 = 2;
 /// The device.
 #[derive(Debug)]
 pub(super) struct Device {
-    /// It has a head to move.
+    /// It has a head to move, which takes longer to some places than to others.
     pub(super) rotational: bool,
+    /// It is said to have one.
+    is_said_to_rotate: bool,
     /// Requests it takes at once.
     pub(super) depth: u32,
     /// Where the request ended that was dispatched last.
@@ -44,10 +49,17 @@ const UNTOLD: Cost = Cost {
     random_byte_ps: 976,
 };
 
+/// Whether it takes less time to read what lies near.
+fn saves_by_place(costs: &CostModel) -> bool {
+    let [next, elsewhere] = [true, false].map(|next| costs.read.of(next, SMALL).as_ns());
+    next < elsewhere - elsewhere / NEARER
+}
+
 impl Device {
     pub(super) fn new() -> Self {
         Self {
             rotational: true,
+            is_said_to_rotate: true,
             depth: 1,
             position: Lba(0),
             costs: None,
@@ -63,9 +75,17 @@ impl Device {
     }
 
     /// What requests cost is known.
-    pub(super) const fn learn(&mut self, costs: CostModel) {
+    pub(super) fn learn(&mut self, costs: CostModel) {
         self.costs = Some(costs);
         self.depth = if costs.depth > 1 { costs.depth } else { 1 };
+        self.set_rotational(self.is_said_to_rotate);
+    }
+
+    /// It is said to have a head, or none. If a request that continues another is known to take as
+    /// long as any, it does not matter where that is.
+    pub(super) fn set_rotational(&mut self, rotational: bool) {
+        self.is_said_to_rotate = rotational;
+        self.rotational = rotational && self.costs.is_none_or(|costs| saves_by_place(&costs));
     }
 
     /// Whether all of it is at work with requests of such a cost, of which there is one at least.
