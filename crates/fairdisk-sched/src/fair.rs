@@ -36,7 +36,7 @@ mod turn;
 pub use params::FairParams;
 
 use crate::family::Family;
-use crate::groups::Nested;
+use crate::groups::{Nested, Order};
 use alloc::vec::Vec;
 use cache::Cache;
 use ceiling::Barred;
@@ -81,6 +81,9 @@ pub struct Fair {
     device: Device,
     cache: Cache,
     expected: Expected,
+    /// Groups that left their turn early and think, by when they are back, on a device that serves one
+    /// at a time.
+    returning: Order<Instant>,
     /// What those at the device cost, where that is charged by the model.
     at_work: Span,
     /// When the last request completed there, or one came where none was.
@@ -107,6 +110,7 @@ impl Fair {
             device: Device::new(),
             cache: Cache::EMPTY,
             expected: Expected::new(),
+            returning: Order::new(),
             at_work: Span::ZERO,
             busy_since: Instant::ZERO,
             pace: Pace::new(),
@@ -166,6 +170,7 @@ impl Fair {
         self.cache.forget_group(group.0);
         self.set_parent(group.0, None);
         self.expect(now, group.0);
+        self.returning.place(group.0, None);
         self.tree.forget(group.0);
         self.queues.group_removed(group.0);
         self.forget_free_queues();
@@ -305,6 +310,9 @@ impl Elevator for Fair {
                 let most = entry.idle.unwrap_or(Span::ZERO).max(self.params.idle_max);
                 entry.think.add(self.device.thought(now, entry.quiet_since, most));
                 entry.is_back = entry.left_early;
+                if entry.left_early {
+                    entry.came_back(now);
+                }
             }
         }
         self.requests.insert(request, queue, q);
@@ -369,7 +377,11 @@ impl Elevator for Fair {
             entry.room.completed(now.since(rq.arrived), target);
             self.targets.note_room(group, &entry.room);
         }
+        let left_early = entry.left_early;
         self.charge_completed(now, &rq, completion.device_time);
+        if left_early {
+            self.will_return(group);
+        }
         self.expect(now, group);
         self.release_queue(queue);
     }

@@ -36,6 +36,8 @@ pub(super) struct Group {
     pub(super) quiet_since: Option<Instant>,
     /// From then to its next synchronous request.
     pub(super) think: Mean,
+    /// The same, however long it was, since it left a turn early.
+    pub(super) pause: Mean,
     /// What was dispatched of it since it last had none at the device and none queued, as charged
     /// then.
     pub(super) burst: Span,
@@ -65,6 +67,7 @@ impl Group {
             flushes: 0,
             quiet_since: None,
             think: Mean::default(),
+            pause: Mean::default(),
             burst: Span::ZERO,
             usual: Mean::default(),
             presumed: Mean::default(),
@@ -76,10 +79,18 @@ impl Group {
     pub(super) fn forget(&mut self) {
         (self.left_early, self.is_back) = (false, false);
         self.idle = None;
-        self.think = Mean::default();
+        (self.think, self.pause) = (Mean::default(), Mean::default());
         (self.usual, self.presumed) = (Mean::default(), Mean::default());
         (self.quiet_since, self.burst) = (None, Span::ZERO);
         self.traces = Traces::default();
+    }
+
+    /// It left a turn early, and has something queued again.
+    #[cold]
+    pub(super) fn came_back(&mut self, now: Instant) {
+        if let Some(since) = self.quiet_since {
+            self.pause.add(now.since(since));
+        }
     }
 
     pub(super) const fn is_quiet(&self) -> bool {

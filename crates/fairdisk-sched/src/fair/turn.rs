@@ -105,6 +105,9 @@ impl Fair {
         if let Some(step) = self.serve_target(now) {
             return step;
         }
+        if let Some(until) = self.about_to_return(now) {
+            return Step::WaitUntil(until, Why::GroupIdleWait);
+        }
         let why = match self.turn {
             None => Why::GroupEmptied,
             Some(turn) => match self.go_on(now, turn) {
@@ -149,6 +152,34 @@ impl Fair {
         (!self.is_at_ceiling(now, at)).then(|| self.dispatch(now, at, Why::Preempted))
     }
 
+    /// Notes when a group that left its turn early, if it has nothing queued and nothing at the disk
+    /// now, is back.
+    #[cold]
+    pub(super) fn will_return(&mut self, group: u32) {
+        let entry = &self.groups[group as usize];
+        let since = entry.quiet_since.filter(|_| entry.is_quiet() && self.device.is_serial());
+        let back = since.zip(entry.pause.get()).map(|(since, pause)| since + pause);
+        self.returning.place(group, back);
+    }
+
+    /// Until when nobody else is served, as somebody who has had less is about to be back: it would
+    /// wait for longer for another's request than the disk for it.
+    fn about_to_return(&mut self, now: Instant) -> Option<Instant> {
+        let service = self.device.service.or_zero();
+        let (group, back) = loop {
+            let (group, back) = self.returning.first()?;
+            let entry = &self.groups[group as usize];
+            if entry.left_early && entry.is_quiet() && back + part(service) > now {
+                break (group, back);
+            }
+            self.returning.place(group, None);
+        };
+        let most =
+            Span::from_ns(service.as_ns() / 2).min(self.idle_most(&self.groups[group as usize]));
+        let is_near = back.since(now) <= most && most > Span::ZERO;
+        (is_near && self.tree.behind_by(group).is_some()).then(|| back + part(service))
+    }
+
     /// The group whose turn it is has nothing queued and nothing at the disk.
     pub(super) fn keep_for_group(&mut self, now: Instant, turn: Turn) -> Result<Step, Why> {
         match self.patience_with_group(now, turn) {
@@ -162,6 +193,9 @@ impl Fair {
                 let left_early =
                     other == Patience::TooLong && self.tree.behind_by(turn.group).is_some();
                 self.groups[turn.group as usize].left_early = left_early;
+                if left_early {
+                    self.will_return(turn.group);
+                }
                 Err(other.why(Why::GroupEmptied))
             }
         }
