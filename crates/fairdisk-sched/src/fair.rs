@@ -15,6 +15,7 @@
 
 mod cache;
 mod ceiling;
+mod changes;
 mod charging;
 mod device;
 mod expected;
@@ -32,11 +33,12 @@ mod requests;
 mod stream;
 mod target;
 mod turn;
+mod usual;
 
 pub use params::FairParams;
 
 use crate::family::Family;
-use crate::groups::{Nested, Order};
+use crate::groups::Order;
 use alloc::vec::Vec;
 use cache::Cache;
 use ceiling::Barred;
@@ -44,7 +46,7 @@ use device::Device;
 use expected::Expected;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
-    Instant, MayQueue, Merge, Qos, Refusal, Request, RequestId, Share, Span, WeightMap, Why,
+    Instant, MayQueue, Merge, Refusal, Request, RequestId, Span, Why,
 };
 use floor::Floors;
 use group::Group;
@@ -129,55 +131,6 @@ impl Fair {
             self.groups.push(Group::new());
             self.tree.make(at);
             self.queues.make_group(at);
-        }
-    }
-
-    fn set_share(&mut self, group: GroupId, share: Share) {
-        self.tree.set_weight(group.0, share.weight(WeightMap::LinearHigh0));
-    }
-
-    fn set_parent(&mut self, group: u32, parent: Option<u32>) {
-        let outer: Vec<u32> = self.tree.path(group).skip(1).collect();
-        self.tree.set_parent(group, parent);
-        self.floors_want(group);
-        // What lies in the group may be barred no longer.
-        outer.into_iter().for_each(|outer| self.barred_floors_want(outer));
-    }
-
-    fn set_qos(&mut self, now: Instant, group: GroupId, qos: Qos) {
-        let entry = &mut self.groups[group.0 as usize];
-        entry.ceiling.change(now, &entry.qos.ceiling, &qos.ceiling);
-        let before = core::mem::replace(&mut entry.qos, qos);
-        self.set_floor(now, group.0, &before);
-        self.release_barred(group.0);
-        self.set_target(now, group.0, &before);
-    }
-
-    /// Groups are expected where several requests are served at once, and only there.
-    fn set_depth(&mut self, now: Instant, depth: u32) {
-        let was_serial = self.device.is_serial();
-        self.device.depth = depth.max(1);
-        if self.device.is_serial() != was_serial {
-            (0..self.groups.len() as u32).for_each(|group| self.expect(now, group));
-        }
-    }
-
-    /// What the group still has queued is served; whoever gets its number starts afresh.
-    fn remove_group(&mut self, now: Instant, group: GroupId) {
-        self.set_share(group, Share::DEFAULT);
-        self.set_qos(now, group, Qos::NONE);
-        self.groups[group.0 as usize].forget();
-        self.cache.forget_group(group.0);
-        self.set_parent(group.0, None);
-        self.expect(now, group.0);
-        self.returning.place(group.0, None);
-        self.tree.forget(group.0);
-        self.queues.group_removed(group.0);
-        self.forget_free_queues();
-        if let Some(turn) = &mut self.turn
-            && turn.group == group.0
-        {
-            turn.kept_since = None;
         }
     }
 
@@ -382,6 +335,7 @@ impl Elevator for Fair {
         if left_early {
             self.will_return(group);
         }
+        self.cache.reads = self.cache.reads.saturating_sub(u32::from(!rq.op.is_write()));
         self.expect(now, group);
         self.release_queue(queue);
     }

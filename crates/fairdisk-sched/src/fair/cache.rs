@@ -93,6 +93,8 @@ pub(super) struct Cache {
     buffered: Span,
     /// Flushes on their way to the device or there, of all groups.
     pub(super) flushes: u32,
+    /// Reads at the device, where that takes several requests.
+    pub(super) reads: u32,
 }
 
 impl Cache {
@@ -105,6 +107,7 @@ impl Cache {
         recent: (Span::ZERO, Span::ZERO),
         buffered: Span::ZERO,
         flushes: 0,
+        reads: 0,
     };
 
     /// A request of `queue` was served: what of that time is a writer's, if there was one.
@@ -145,7 +148,7 @@ impl Cache {
         }
         if !has_traces {
             self.end(groups);
-            groups[group as usize].usual.add(service);
+            groups[group as usize].usual.add(self.reads, service);
             return None;
         }
         if self.group == group {
@@ -153,10 +156,11 @@ impl Cache {
         }
         let reader = &mut groups[group as usize];
         let is_bounded = served.is_told && served.was_alone;
-        if is_bounded && reader.usual.get().is_none() {
+        let usual = reader.usual.get(self.reads);
+        if is_bounded && usual.is_none() {
             reader.presumed.add(service.min(done_in));
         }
-        let mut usual = reader.usual.get().or(reader.presumed.get())?;
+        let mut usual = usual.or(reader.presumed.get())?;
         if is_bounded {
             usual = usual.min(done_in);
             if !reader.traces.were_there(now, service) {
@@ -210,7 +214,7 @@ impl Cache {
     /// Nobody pays any more for what the group wrote, which is gone.
     pub(super) const fn forget_group(&mut self, group: u32) {
         if self.group == group {
-            *self = Self { flushes: self.flushes, ..Self::EMPTY };
+            *self = Self { flushes: self.flushes, reads: self.reads, ..Self::EMPTY };
         }
     }
 

@@ -131,6 +131,11 @@ impl Device {
                 })
     }
 
+    /// Whether it is known to have one head, so that all of it is at work with any request.
+    pub(super) fn has_one_head(&self) -> bool {
+        self.is_told() && self.is_measured()
+    }
+
     /// Whether requests that continue each other are done much sooner where nobody else moves the
     /// heads, on a device that serves several.
     pub(super) fn pays_alone(&self) -> bool {

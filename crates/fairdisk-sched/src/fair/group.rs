@@ -6,6 +6,7 @@ use super::ceiling::Ceiling;
 use super::floor::PaidUntil;
 use super::mean::Mean;
 use super::target::Room;
+use super::usual::Usual;
 use fairdisk_core::list::List;
 use fairdisk_core::{Instant, Qos, Span};
 
@@ -42,7 +43,7 @@ pub(super) struct Group {
     /// then.
     pub(super) burst: Span,
     /// What its reads take while the device does nothing else.
-    pub(super) usual: Mean<64>,
+    pub(super) usual: Usual,
     /// The same as far as it can be known of one that was never seen to read but after writes of
     /// others: none took longer than the device is said to.
     pub(super) presumed: Mean<64>,
@@ -69,7 +70,7 @@ impl Group {
             think: Mean::default(),
             pause: Mean::default(),
             burst: Span::ZERO,
-            usual: Mean::default(),
+            usual: Usual::default(),
             presumed: Mean::default(),
             traces: Traces::default(),
         }
@@ -80,7 +81,7 @@ impl Group {
         (self.left_early, self.is_back) = (false, false);
         self.idle = None;
         (self.think, self.pause) = (Mean::default(), Mean::default());
-        (self.usual, self.presumed) = (Mean::default(), Mean::default());
+        (self.usual, self.presumed) = (Usual::default(), Mean::default());
         (self.quiet_since, self.burst) = (None, Span::ZERO);
         self.traces = Traces::default();
     }

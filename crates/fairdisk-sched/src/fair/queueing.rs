@@ -68,7 +68,13 @@ impl Fair {
             return None;
         }
         if waits {
+            if let Some(step) = self.serve_returned(now, turn) {
+                return Some(step);
+            }
             let at = self.next_of(now, self.queues.first_of(now, group));
+            if self.makes_room(group, at) {
+                return Some(Step::WaitCompletion(Why::DepthLimited));
+            }
             if self.is_at_ceiling(now, at) {
                 self.end_turn(now);
                 return None;
@@ -77,14 +83,21 @@ impl Fair {
         }
         let is_quiet = self.groups[group as usize].is_quiet();
         if !is_quiet || self.in_flight > 0 && self.expected.contains(group) {
-            let saturated = self.is_saturated(Span::ZERO);
-            return saturated.then_some(Step::WaitCompletion(Why::DepthLimited));
+            let waits_for_it = self.device.is_saturated(self.at_work)
+                || self.is_saturated(Span::ZERO) && !self.goes_away(group);
+            return waits_for_it.then_some(Step::WaitCompletion(Why::DepthLimited));
         }
-        let kept = if self.in_flight == 0 { self.keep_for_group(now, turn).ok() } else { None };
+        let kept = self.keep_for_group(now, turn).ok().filter(|_| self.in_flight == 0);
         if kept.is_none() {
             self.end_turn(now);
         }
         kept
+    }
+
+    /// Whether the group, once it has nothing queued and nothing at the device, thinks for longer than
+    /// it would be waited for: others lose by room for the last of its requests, and it gains little.
+    fn goes_away(&self, group: u32) -> bool {
+        self.groups[group as usize].think.get().is_some_and(|think| think > self.params.idle_max)
     }
 
     /// Whether the group, which is first in line with this request, waits for one that has had less
@@ -105,9 +118,10 @@ impl Fair {
     }
 
     /// Whether all of the device would be at work with what `needs` so much in addition. A flush
-    /// takes all the heads there are.
+    /// takes all the heads there are, and any request the only one.
     fn is_saturated(&self, needs: Span) -> bool {
         let flushes = self.device.rotational && self.cache.flushes > 0;
-        flushes || self.device.is_saturated(self.at_work + needs)
+        let arm = self.device.has_one_head() && self.in_flight > 0;
+        flushes || arm || self.device.is_saturated(self.at_work + needs)
     }
 }

@@ -143,7 +143,7 @@ impl Fair {
     /// Serves a request of a group that has had the least and left its turn early, to think for
     /// longer than was worth waiting for. The turn stays whose it is: with one of its own the group
     /// would have one request in each turn of the others.
-    fn serve_returned(&mut self, now: Instant, turn: Turn) -> Option<Step> {
+    pub(super) fn serve_returned(&mut self, now: Instant, turn: Turn) -> Option<Step> {
         let group = self.tree.first().filter(|group| *group != turn.group)?;
         if !self.groups[group as usize].is_back {
             return None;
