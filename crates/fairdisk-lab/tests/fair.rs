@@ -213,7 +213,7 @@ fn who_has_one_command_at_a_head_is_made_room_for() {
 }
 
 /// The last reads of a turn take longer than those before, as the disk has fewer to choose from:
-/// that is not because of what others wrote. These had 48 of 67 % on `hdd-ncq` when it was.
+/// that is not because of what others wrote. These had 54 of 67 % on `hdd-ncq` when it was.
 #[test]
 fn writers_do_not_pay_for_reads_that_have_few_beside_them() {
     for device in ["hdd-ncq", "cheetah-15k5"] {
