@@ -39,6 +39,7 @@ pub use params::FairParams;
 
 use crate::family::Family;
 use crate::groups::Order;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use cache::Cache;
 use ceiling::Barred;
@@ -85,12 +86,13 @@ pub struct Fair {
     expected: Expected,
     /// Groups that left their turn early and think, by when they are back, on a device that serves one
     /// at a time.
-    returning: Order<Instant>,
+    returning: Box<Order<Instant>>,
     /// What those at the device cost, where that is charged by the model.
     at_work: Span,
     /// When the last request completed there, or one came where none was.
     busy_since: Instant,
-    pace: Pace,
+    /// Of arrays alone.
+    pace: Box<Pace>,
     turn: Option<Turn>,
     queued: u32,
     in_flight: u32,
@@ -112,10 +114,10 @@ impl Fair {
             device: Device::new(),
             cache: Cache::EMPTY,
             expected: Expected::new(),
-            returning: Order::new(),
+            returning: Box::new(Order::new()),
             at_work: Span::ZERO,
             busy_since: Instant::ZERO,
-            pace: Pace::new(),
+            pace: Box::new(Pace::new()),
             turn: None,
             queued: 0,
             in_flight: 0,
