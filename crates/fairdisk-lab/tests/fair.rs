@@ -151,8 +151,8 @@ fn a_reader_that_thinks_is_waited_for_beside_writes_that_seem_to_take_no_time() 
 }
 
 /// One that thinks for no longer than its request takes is waited for, whatever the others do;
-/// one that thinks for longer has its next read after at most half a request of theirs. Both had one
-/// read in each turn of the others, 2 to 12 %. No share is more than the task would have alone.
+/// one that thinks for longer has its next read after at most half a request of theirs. Both had
+/// one read in each turn of the others, 2 to 12 %. No share is more than the task would have alone.
 #[test]
 fn who_thinks_has_its_share_beside_others_that_do_not() {
     let rows = [
@@ -176,9 +176,9 @@ fn who_thinks_has_its_share_beside_others_that_do_not() {
     }
 }
 
-/// The same where the disk takes several commands: there the thinker's read waits for those of others
-/// that are at the disk. It had one read in each turn of the others, 1 to 5 %, and 21 to 38 where it
-/// thinks for 1 or 2 ms.
+/// The same where the disk takes several commands: there the thinker's read waits for those of
+/// others that are at the disk. It had one read in each turn of the others, 1 to 5 %, and 21 to 38
+/// where it thinks for 1 or 2 ms.
 #[test]
 fn who_thinks_has_its_share_where_the_disk_takes_several_commands() {
     let rows = [

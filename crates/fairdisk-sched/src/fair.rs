@@ -84,8 +84,8 @@ pub struct Fair {
     device: Device,
     cache: Cache,
     expected: Expected,
-    /// Groups that left their turn early and think, by when they are back, on a device that serves one
-    /// at a time.
+    /// Groups that left their turn early and think, by when they are back, on a device that serves
+    /// one at a time.
     returning: Box<Order<Instant>>,
     /// What those at the device cost, where that is charged by the model.
     at_work: Span,

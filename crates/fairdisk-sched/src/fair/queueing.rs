@@ -94,8 +94,9 @@ impl Fair {
         kept
     }
 
-    /// Whether the group, once it has nothing queued and nothing at the device, thinks for longer than
-    /// it would be waited for: others lose by room for the last of its requests, and it gains little.
+    /// Whether the group, once it has nothing queued and nothing at the device, thinks for longer
+    /// than it would be waited for: others lose by room for the last of its requests, and it gains
+    /// little.
     fn goes_away(&self, group: u32) -> bool {
         self.groups[group as usize].think.get().is_some_and(|think| think > self.params.idle_max)
     }

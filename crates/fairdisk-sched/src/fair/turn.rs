@@ -152,8 +152,8 @@ impl Fair {
         (!self.is_at_ceiling(now, at)).then(|| self.dispatch(now, at, Why::Preempted))
     }
 
-    /// Notes when a group that left its turn early, if it has nothing queued and nothing at the disk
-    /// now, is back.
+    /// Notes when a group that left its turn early, if it has nothing queued and nothing at the
+    /// disk now, is back.
     #[cold]
     pub(super) fn will_return(&mut self, group: u32) {
         let entry = &self.groups[group as usize];
