@@ -164,7 +164,16 @@ impl Fair {
 
     /// Until when nobody else is served, as somebody who has had less is about to be back: it would
     /// wait for longer for another's request than the disk for it.
+    #[inline]
     fn about_to_return(&mut self, now: Instant) -> Option<Instant> {
+        self.returning.first()?;
+        self.due_back(now)
+    }
+
+    /// The same where somebody left a turn early.
+    #[cold]
+    #[inline(never)]
+    fn due_back(&mut self, now: Instant) -> Option<Instant> {
         let service = self.device.service.or_zero();
         let (group, back) = loop {
             let (group, back) = self.returning.first()?;
