@@ -15,25 +15,27 @@ mod pool;
 mod ring;
 mod start;
 mod state;
+mod unheard;
 
 pub use start::{Served, StartError};
 
 use crate::clock::{Clock, MonotonicClock, Stance};
 use fairdisk_core::{
     AttachError, Change, Flags, GroupAccount, GroupId, GroupLoad, Instant, IoPrio, Lba, Op,
-    Refusal, Sectors, Span, TaskId,
+    Refusal, RequestId, Sectors, Span, TaskId,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::DeviceModel;
 use inbox::Inbox;
 use pool::Work;
 use rustix::fd::BorrowedFd;
-use state::{Issued, State, Todo};
+use state::{Issued, Jobs, Outcome, State, Todo};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use unheard::{Answered, Unheard};
 
 /// While fewer jobs than this are waiting or at work, whoever submits one performs it: to have
 /// another thread woken for it would take longer.
@@ -170,10 +172,17 @@ struct Shared {
     inbox: Option<Inbox>,
     /// Jobs submitted and not finished.
     unfinished: AtomicUsize,
+    /// What the scheduler is told before anything else.
+    unheard: Unheard,
+    /// Whoever asked is told as soon as its jobs are performed: nobody waits for the scheduler to
+    /// decide, and no model has a say.
+    answers_first: AtomicBool,
 }
 
 struct Guarded {
     state: State,
+    /// The time at which something happened last that the scheduler has heard of.
+    latest: Instant,
     /// When the timer wakes at the latest.
     appointment: Option<Instant>,
     closing: bool,
@@ -298,9 +307,16 @@ fn join(thread: JoinHandle<()>) {
 }
 
 impl Shared {
-    /// The state is whole at every moment, even if a holder panicked.
+    /// The state is whole at every moment, even if a holder panicked. What it has not heard of it
+    /// hears first; what comes of that is seen to by whoever answered, who will lock it yet.
     fn lock(&self) -> MutexGuard<'_, Guarded> {
-        self.guarded.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut guarded = self.guarded.lock().unwrap_or_else(PoisonError::into_inner);
+        let Guarded { state, latest, .. } = &mut *guarded;
+        self.unheard.take().each(|Answered { at, request, outcome }| {
+            *latest = at.max(*latest);
+            state.answered(*latest, request, outcome);
+        });
+        guarded
     }
 
     /// Changes the state at the present moment; says what to do now that the lock is given back.
@@ -308,7 +324,15 @@ impl Shared {
         let mut guarded = self.lock();
         // Read under the lock: the scheduler's time never goes back.
         let now = self.clock.now();
+        guarded.latest = now;
         change(&mut guarded.state, now);
+        self.settle(&mut guarded)
+    }
+
+    /// Sees to it that the timer comes in time; says what to do once the lock is given back.
+    fn settle(&self, guarded: &mut Guarded) -> Todo {
+        let answers_first = guarded.state.answers_at_once() && guarded.state.waiting() == 0;
+        self.answers_first.store(answers_first, Ordering::Relaxed);
         let wanted = guarded.state.next_event();
         let earlier = match (wanted, guarded.appointment) {
             (Some(wanted), Some(made)) => wanted < made,
@@ -330,8 +354,21 @@ impl Shared {
         for (job, result) in jobs.iter_mut() {
             *result = job.perform();
         }
-        let todo = self.with(|state, now| state.performed(now, request, jobs));
+        let todo = if self.answers_first.load(Ordering::Relaxed) {
+            self.answer(request, jobs);
+            self.settle(&mut self.lock())
+        } else {
+            self.with(|state, now| state.performed(now, request, jobs))
+        };
         self.see_to(todo);
+    }
+
+    /// Tells whoever asked; whoever wants something of the scheduler next tells that.
+    fn answer(&self, request: RequestId, jobs: Jobs) {
+        let (at, outcome) = (self.clock.now(), Outcome::of(&jobs));
+        self.unfinished.fetch_sub(jobs.len(), Ordering::Relaxed);
+        self.unheard.add(Answered { at, request, outcome });
+        jobs.each(|(job, result)| job.finish(result));
     }
 
     fn see_to(&self, todo: Todo) {
@@ -386,5 +423,63 @@ impl Shared {
                 }
             };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Preference;
+    use fairdisk_core::EngineConfig;
+    use fairdisk_sched::SchedulerSpec;
+    use fairdisk_sched::noop::NoopParams;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::time::Duration;
+
+    struct Step {
+        performing: Sender<()>,
+        go_on: Receiver<()>,
+        answer: Sender<()>,
+    }
+
+    impl Job for Step {
+        fn perform(&mut self) -> io::Result<()> {
+            self.performing.send(()).expect("the test listens");
+            self.go_on.recv().expect("the test says when");
+            Ok(())
+        }
+
+        fn finish(self: Box<Self>, _: io::Result<()>) {
+            self.answer.send(()).expect("the test listens");
+        }
+    }
+
+    #[test]
+    fn who_asked_does_not_wait_for_the_scheduler_if_nobody_else_does() {
+        let scheduler = SchedulerSpec::Noop(NoopParams).build();
+        let config = EngineConfig::default();
+        let disk = Disk::start(scheduler, config, Device::Fixed, 1, Preference::Threads);
+        let disk = disk.expect("threads");
+        let (tell, performing) = channel();
+        let (go, go_on) = channel();
+        let (answer, answered) = channel();
+        let order = Order {
+            task: TaskId(1),
+            group: GroupId::ROOT,
+            ioprio: IoPrio::UNSET,
+            op: Op::Read,
+            start: Lba(0),
+            sectors: Sectors(8),
+            sync: true,
+            flags: Flags::NONE,
+        };
+        let job = Step { performing: tell, go_on, answer };
+        disk.submit(&order, Box::new(job), Thread::MustGoOn);
+        performing.recv().expect("it is issued at once");
+        let busy = disk.shared.lock();
+        go.send(()).expect("it waits");
+        assert_eq!(answered.recv_timeout(Duration::from_secs(20)), Ok(()));
+        drop(busy);
+        assert_eq!(disk.account(GroupId::ROOT).map(|account| account.ios()), Some(1));
     }
 }

@@ -13,6 +13,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Barrier, Mutex};
+use std::time::Duration;
 
 const CONFIG: EngineConfig = EngineConfig {
     depth: 4,
@@ -353,4 +354,79 @@ fn threads_are_started_when_they_are_needed() {
         performed.recv().expect("all at once");
     }
     go_on.iter().for_each(|end| end.send(()).expect("it waits"));
+}
+
+/// A disk under `noop` that is as it is and takes one request at a time.
+fn one_at_a_time() -> Arc<Disk> {
+    let spec = SchedulerSpec::named("noop").expect("a known scheduler");
+    let config = EngineConfig { depth: 1, ..CONFIG };
+    let disk = Disk::start(spec.build(), config, Device::Fixed, 4, Preference::Threads);
+    Arc::new(disk.expect("threads"))
+}
+
+/// Does something when it is answered.
+struct Then<F>(Option<F>);
+
+impl<F: FnOnce() + Send> Job for Then<F> {
+    fn perform(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, _result: io::Result<()>) {
+        self.0.take().into_iter().for_each(|then| then());
+    }
+}
+
+/// The scheduler hears of what was answered before it hears of what came of that: the disk, which
+/// takes one at a time, is free for it.
+#[test]
+fn what_is_answered_is_done_for_whoever_comes_then() {
+    let disk = one_at_a_time();
+    let (tell, told) = channel();
+    let own = std::thread::current().name().map(str::to_owned);
+    for number in 0..100 {
+        let (next, tell) = (Arc::clone(&disk), tell.clone());
+        let then = move || {
+            let job = Box::new(Named(tell));
+            next.submit(&order(2, number), job, Thread::MayPerform);
+            let account = next.account(GroupId(1)).expect("it has asked for something");
+            assert_eq!(account.ios(), number + 1);
+        };
+        disk.submit(&order(1, number), Box::new(Then(Some(then))), Thread::MayPerform);
+        assert_eq!(told.try_recv(), Ok(own.clone()), "nobody else had to perform it");
+    }
+}
+
+/// Is answered when it is told so.
+struct Slow {
+    job: Busy,
+    answered: Receiver<()>,
+}
+
+impl Job for Slow {
+    fn perform(&mut self) -> io::Result<()> {
+        self.job.perform()
+    }
+
+    fn finish(self: Box<Self>, _result: io::Result<()>) {
+        let _ = self.answered.recv();
+    }
+}
+
+/// Nobody who waits for the disk waits for the answer to somebody else.
+#[test]
+fn what_waits_goes_to_the_disk_before_anybody_is_answered() {
+    let disk = one_at_a_time();
+    let (tell, performed) = channel();
+    let (go_on, end) = channel();
+    let job = Busy { performed: tell.clone(), end: Some(end), op: Op::Read };
+    let (answering, answered) = channel::<()>();
+    let job = Slow { job, answered };
+    disk.submit(&order(1, 0), Box::new(job), Thread::MustGoOn);
+    assert_eq!(performed.recv(), Ok(Op::Read));
+    let next = Busy { performed: tell, end: None, op: Op::Write };
+    disk.submit(&order(2, 1000), Box::new(next), Thread::MustGoOn);
+    go_on.send(()).expect("it waits");
+    assert_eq!(performed.recv_timeout(Duration::from_secs(20)), Ok(Op::Write));
+    drop(answering);
 }

@@ -4,14 +4,15 @@ use super::inbox::Inbox;
 use super::pool;
 use super::ring::{self, Performer};
 use super::state::State;
+use super::unheard::Unheard;
 use super::{Device, Disk, Guarded, Shared};
 use crate::backend::{NoRing, Preference, Ring};
 use crate::clock::MonotonicClock;
-use fairdisk_core::EngineConfig;
+use fairdisk_core::{EngineConfig, Instant};
 use fairdisk_sched::Scheduler;
 use std::fmt;
 use std::io;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{Builder, JoinHandle};
 
@@ -79,11 +80,18 @@ impl Disk {
         let state = State::new(scheduler, config, device);
         let shared = Arc::new(Shared {
             clock: MonotonicClock::start(),
-            guarded: Mutex::new(Guarded { state, appointment: None, closing: false }),
+            guarded: Mutex::new(Guarded {
+                state,
+                latest: Instant::ZERO,
+                appointment: None,
+                closing: false,
+            }),
             sooner: Condvar::new(),
             jobs: pool::Queue::new(threads),
             inbox,
             unfinished: AtomicUsize::new(0),
+            unheard: Unheard::default(),
+            answers_first: AtomicBool::new(false),
         });
         shared.start_pool()?;
         let mut disk = Self { shared, timer: None, ring: None, served };

@@ -32,6 +32,25 @@ pub(super) type Performed = (Box<dyn Job>, io::Result<()>);
 /// The jobs of a request.
 pub(super) type Jobs = Few<Performed>;
 
+/// What came of the jobs of a request, all together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Outcome {
+    ok: bool,
+    /// The time they took is that of the device.
+    reached_device: bool,
+}
+
+impl Outcome {
+    pub(super) fn of(jobs: &Jobs) -> Self {
+        let (mut ok, mut reached_device) = (true, true);
+        for (job, result) in jobs.iter() {
+            ok &= result.is_ok();
+            reached_device &= job.reached_device();
+        }
+        Self { ok, reached_device }
+    }
+}
+
 /// What is to be done once the lock is given back.
 #[derive(Default)]
 pub(super) struct Todo {
@@ -45,6 +64,8 @@ pub(super) struct State {
     woken: Vec<Sleeper>,
     /// Jobs that wait, by the number of their bio.
     waiting: Vec<Option<Box<dyn Job>>>,
+    /// How many of them there are.
+    waits: usize,
     /// Whose each bio is, until it is finished.
     whose: Vec<Option<Whose>>,
     free: Vec<u32>,
@@ -105,6 +126,7 @@ impl State {
             effects: Effects::new(),
             woken: Vec::new(),
             waiting: Vec::new(),
+            waits: 0,
             whose: Vec::new(),
             free: Vec::new(),
             model,
@@ -169,6 +191,7 @@ impl State {
             self.whose.push(None);
         }
         self.waiting[number as usize] = Some(job);
+        self.waits += 1;
         let whose = Whose { task: order.task, group: order.group, asked: now };
         self.whose[number as usize] = Some(whose);
         let bio = Bio {
@@ -197,9 +220,9 @@ impl State {
     pub(super) fn performed(&mut self, now: Instant, id: RequestId, jobs: Jobs) {
         self.advance(now);
         let Some(model) = &mut self.model else {
-            let depth = self.meter.as_mut().and_then(|meter| meter.completed(now, id, &jobs));
-            self.complete(now, id, true, jobs);
-            return depth.into_iter().for_each(|depth| self.set_depth(now, depth));
+            let outcome = Outcome::of(&jobs);
+            jobs.each(|job| self.todo.finished.push(job));
+            return self.answered(now, id, outcome);
         };
         match std::mem::take(&mut model.halves[id.0 as usize]) {
             Half::Due { ok } => self.complete(now, id, ok, jobs),
@@ -207,6 +230,24 @@ impl State {
                 model.halves[id.0 as usize] = Half::Performed(jobs);
             }
         }
+    }
+
+    /// The jobs of a request have been performed, and whoever asked for them has been told.
+    pub(super) fn answered(&mut self, now: Instant, id: RequestId, outcome: Outcome) {
+        self.advance(now);
+        let depth = self.meter.as_mut().and_then(|meter| meter.completed(now, id, outcome));
+        self.feed(now, Input::Completed { request: id, ok: outcome.ok });
+        depth.into_iter().for_each(|depth| self.set_depth(now, depth));
+    }
+
+    /// Whether those who ask can be told as soon as their jobs are performed.
+    pub(super) const fn answers_at_once(&self) -> bool {
+        self.model.is_none()
+    }
+
+    /// Jobs that the scheduler has not issued.
+    pub(super) const fn waiting(&self) -> usize {
+        self.waits
     }
 
     pub(super) fn configure(&mut self, now: Instant, change: Change) -> Result<(), Refusal> {
@@ -290,6 +331,7 @@ impl State {
         let mut jobs = Jobs::default();
         for bio in self.engine.bios_of(request.id) {
             if let Some(job) = self.waiting[bio.0 as usize].take() {
+                self.waits -= 1;
                 jobs.push((job, Ok(())));
             }
         }
@@ -309,11 +351,11 @@ impl Meter {
     }
 
     /// The depth from now on, if it changes.
-    fn completed(&mut self, now: Instant, id: RequestId, jobs: &Jobs) -> Option<u32> {
+    fn completed(&mut self, now: Instant, id: RequestId, outcome: Outcome) -> Option<u32> {
         let (witness, issued) = self.witnesses[id.0 as usize];
         let took = now - issued.max(self.last_completion);
         self.last_completion = now;
-        let says = jobs.iter().all(|(job, result)| result.is_ok() && job.reached_device());
+        let says = outcome.ok && outcome.reached_device;
         if says { self.depth.completed(witness, took) } else { None }
     }
 }
