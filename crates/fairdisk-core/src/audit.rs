@@ -6,7 +6,7 @@ use crate::elevator::{
     Admission, Change, Completion, Decision, Description, Elevator, MayQueue, Merge,
 };
 use crate::refusal::Refusal;
-use crate::request::{Bio, GroupId, Request, RequestId};
+use crate::request::{Bio, GroupId, Request, RequestId, TaskId};
 use crate::time::{Instant, Span};
 use alloc::collections::BTreeMap;
 
@@ -230,6 +230,10 @@ impl<E: Elevator> Elevator for Auditor<E> {
 
     fn charged(&self, group: GroupId) -> Option<Span> {
         self.inner.charged(group)
+    }
+
+    fn lets_through(&self, task: TaskId, group: GroupId) -> bool {
+        self.inner.lets_through(task, group)
     }
 
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {

@@ -87,6 +87,13 @@ pub trait Elevator {
         MayQueue::May
     }
 
+    /// Whether the next bio of `task` in `group` that somebody waits for is dispatched as soon as it
+    /// is admitted, whenever it comes and wherever it lies, if nothing else happens before. It is
+    /// asked while nothing is queued or in flight. No is always right.
+    fn lets_through(&self, _task: TaskId, _group: GroupId) -> bool {
+        false
+    }
+
     /// Whether `bio` may become part of the queued `request`, which it touches.
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         request.sync == bio.sync && request.group == bio.group

@@ -29,7 +29,7 @@ use crate::cost::CostModel;
 use crate::elevator::{Admission, Change, Completion, Decision, Elevator, Handover, MayQueue, Why};
 use crate::journal::{Entry, Journal, Record};
 use crate::qos::Qos;
-use crate::request::{Bio, GroupId, Op, RequestId};
+use crate::request::{Bio, GroupId, Op, RequestId, TaskId};
 use crate::share::Share;
 use crate::time::{Instant, Span};
 use alloc::vec::Vec;
@@ -180,6 +180,13 @@ impl<E: Elevator> Engine<E> {
     /// The elevator in charge.
     pub const fn elevator(&self) -> &E {
         &self.elevator
+    }
+
+    /// Whether the next bio of `task` in `group` is [issued](Effect::Issue) as soon as it is
+    /// submitted, if nothing happens before and it is one that somebody waits for, and no flush. Who
+    /// submits may begin with it then, and say so afterwards.
+    pub fn lets_through(&self, task: TaskId, group: GroupId) -> bool {
+        self.bios.is_empty() && self.plug.is_none() && self.elevator.lets_through(task, group)
     }
 
     /// What elevators that are gone left behind in the groups.

@@ -22,7 +22,7 @@ pub use start::{Served, StartError};
 use crate::clock::{Clock, MonotonicClock, Stance};
 use fairdisk_core::{
     AttachError, Change, Flags, GroupAccount, GroupId, GroupLoad, Instant, IoPrio, Lba, Op,
-    Refusal, RequestId, Sectors, Span, TaskId,
+    Refusal, Sectors, Span, TaskId,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::DeviceModel;
@@ -35,7 +35,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use unheard::{Answered, Unheard};
+use unheard::{News, Unheard, Which};
 
 /// While fewer jobs than this are waiting or at work, whoever submits one performs it: to have
 /// another thread woken for it would take longer.
@@ -198,6 +198,9 @@ impl Disk {
         {
             return inbox.order(order, job);
         }
+        if thread == Thread::MayPerform && self.shared.lets_through(order) {
+            return self.shared.perform(Which::Unasked, Jobs::of((job, Ok(()))));
+        }
         let mut todo = self.shared.with(|state, now| state.submit(now, order, job));
         let own = match thread {
             Thread::MayPerform => todo.issued.take_only(),
@@ -205,7 +208,7 @@ impl Disk {
         };
         self.shared.see_to(todo);
         if let Some(own) = own {
-            self.shared.perform(own);
+            self.shared.perform(Which::Issued(own.request), own.jobs);
         }
     }
 
@@ -312,9 +315,12 @@ impl Shared {
     fn lock(&self) -> MutexGuard<'_, Guarded> {
         let mut guarded = self.guarded.lock().unwrap_or_else(PoisonError::into_inner);
         let Guarded { state, latest, .. } = &mut *guarded;
-        self.unheard.take().each(|Answered { at, request, outcome }| {
+        self.unheard.take().each(|(at, news)| {
             *latest = at.max(*latest);
-            state.answered(*latest, request, outcome);
+            match news {
+                News::Begun(order) => state.begun(*latest, &order),
+                News::Answered(which, outcome) => state.answered(*latest, which, outcome),
+            }
         });
         guarded
     }
@@ -333,6 +339,7 @@ impl Shared {
     fn settle(&self, guarded: &mut Guarded) -> Todo {
         let answers_first = guarded.state.answers_at_once() && guarded.state.waiting() == 0;
         self.answers_first.store(answers_first, Ordering::Relaxed);
+        self.unheard.give_pass(guarded.state.pass());
         let wanted = guarded.state.next_event();
         let earlier = match (wanted, guarded.appointment) {
             (Some(wanted), Some(made)) => wanted < made,
@@ -348,26 +355,30 @@ impl Shared {
         todo
     }
 
-    /// Performs an issued request and hears what comes next.
-    fn perform(&self, issued: Issued) {
-        let Issued { request, mut jobs } = issued;
+    /// Whether a request may go to the disk before the scheduler is asked.
+    fn lets_through(&self, order: &Order) -> bool {
+        order.sync && order.op != Op::Flush && self.unheard.use_pass(|| self.clock.now(), order)
+    }
+
+    /// Performs a request and hears what comes next.
+    fn perform(&self, which: Which, mut jobs: Jobs) {
         for (job, result) in jobs.iter_mut() {
             *result = job.perform();
         }
         let todo = if self.answers_first.load(Ordering::Relaxed) {
-            self.answer(request, jobs);
+            self.answer(which, jobs);
             self.settle(&mut self.lock())
         } else {
-            self.with(|state, now| state.performed(now, request, jobs))
+            self.with(|state, now| state.performed(now, which, jobs))
         };
         self.see_to(todo);
     }
 
     /// Tells whoever asked; whoever wants something of the scheduler next tells that.
-    fn answer(&self, request: RequestId, jobs: Jobs) {
-        let (at, outcome) = (self.clock.now(), Outcome::of(&jobs));
+    fn answer(&self, which: Which, jobs: Jobs) {
+        let outcome = Outcome::of(&jobs);
         self.unfinished.fetch_sub(jobs.len(), Ordering::Relaxed);
-        self.unheard.add(Answered { at, request, outcome });
+        self.unheard.add(|| self.clock.now(), News::Answered(which, outcome));
         jobs.each(|(job, result)| job.finish(result));
     }
 
@@ -432,9 +443,11 @@ mod tests {
     use crate::backend::Preference;
     use fairdisk_core::EngineConfig;
     use fairdisk_sched::SchedulerSpec;
-    use fairdisk_sched::noop::NoopParams;
-    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
     use std::time::Duration;
+
+    /// Longer than anything takes.
+    const LONG: Duration = Duration::from_secs(20);
 
     struct Step {
         performing: Sender<()>,
@@ -454,32 +467,131 @@ mod tests {
         }
     }
 
-    #[test]
-    fn who_asked_does_not_wait_for_the_scheduler_if_nobody_else_does() {
-        let scheduler = SchedulerSpec::Noop(NoopParams).build();
-        let config = EngineConfig::default();
-        let disk = Disk::start(scheduler, config, Device::Fixed, 1, Preference::Threads);
-        let disk = disk.expect("threads");
-        let (tell, performing) = channel();
+    /// What the test sees of a step.
+    struct Seen {
+        performing: Receiver<()>,
+        go_on: Sender<()>,
+        answered: Receiver<()>,
+    }
+
+    fn step() -> (Box<Step>, Seen) {
+        let (performing, is_performing) = channel();
         let (go, go_on) = channel();
         let (answer, answered) = channel();
-        let order = Order {
-            task: TaskId(1),
+        let seen = Seen { performing: is_performing, go_on: go, answered };
+        (Box::new(Step { performing, go_on, answer }), seen)
+    }
+
+    /// One request at a time.
+    fn disk(scheduler: &str) -> Disk {
+        let scheduler = SchedulerSpec::named(scheduler).expect("it is known").build();
+        let config = EngineConfig::default();
+        let disk = Disk::start(scheduler, config, Device::Fixed, 2, Preference::Threads);
+        disk.expect("threads")
+    }
+
+    fn order(task: u32) -> Order {
+        Order {
+            task: TaskId(task),
             group: GroupId::ROOT,
             ioprio: IoPrio::UNSET,
             op: Op::Read,
-            start: Lba(0),
+            start: Lba(1000),
             sectors: Sectors(8),
             sync: true,
             flags: Flags::NONE,
-        };
-        let job = Step { performing: tell, go_on, answer };
-        disk.submit(&order, Box::new(job), Thread::MustGoOn);
-        performing.recv().expect("it is issued at once");
+        }
+    }
+
+    fn ios(disk: &Disk) -> u64 {
+        disk.account(GroupId::ROOT).map_or(0, |account| account.ios())
+    }
+
+    /// A task has something read, and what comes of that has been told to the scheduler.
+    fn read(disk: &Disk, task: u32) {
+        let (job, seen) = step();
+        seen.go_on.send(()).expect("it will listen");
+        disk.submit(&order(task), job, Thread::MayPerform);
+        assert_eq!(seen.answered.try_recv(), Ok(()));
+    }
+
+    #[test]
+    fn who_asked_does_not_wait_for_the_scheduler_if_nobody_else_does() {
+        let disk = disk("noop");
+        let (job, seen) = step();
+        disk.submit(&order(1), job, Thread::MustGoOn);
+        seen.performing.recv().expect("it is issued at once");
         let busy = disk.shared.lock();
-        go.send(()).expect("it waits");
-        assert_eq!(answered.recv_timeout(Duration::from_secs(20)), Ok(()));
+        seen.go_on.send(()).expect("it waits");
+        assert_eq!(seen.answered.recv_timeout(LONG), Ok(()));
         drop(busy);
-        assert_eq!(disk.account(GroupId::ROOT).map(|account| account.ios()), Some(1));
+        assert_eq!(ios(&disk), 1);
+    }
+
+    #[test]
+    fn who_would_be_let_through_is_performed_and_answered_before_the_scheduler_is_asked() {
+        for scheduler in ["noop", "fair"] {
+            let disk = disk(scheduler);
+            read(&disk, 1);
+            std::thread::scope(|scope| {
+                let (job, seen) = step();
+                let busy = disk.shared.guarded.lock().expect("nobody panicked");
+                scope.spawn(|| disk.submit(&order(1), job, Thread::MayPerform));
+                assert_eq!(seen.performing.recv_timeout(LONG), Ok(()), "{scheduler}");
+                seen.go_on.send(()).expect("it waits");
+                assert_eq!(seen.answered.recv_timeout(LONG), Ok(()), "{scheduler}");
+                drop(busy);
+            });
+            assert_eq!(ios(&disk), 2);
+        }
+    }
+
+    /// The scheduler hears of what went to the disk unasked before it decides about anything else.
+    #[test]
+    fn nothing_goes_to_the_disk_beside_what_was_let_through() {
+        let disk = disk("fair");
+        read(&disk, 1);
+        std::thread::scope(|scope| {
+            let (job, first) = step();
+            scope.spawn(|| disk.submit(&order(1), job, Thread::MayPerform));
+            first.performing.recv().expect("it is let through");
+            let (job, second) = step();
+            disk.submit(&order(1), job, Thread::MustGoOn);
+            let loads = disk.presence()[&GroupId::ROOT].load;
+            assert_eq!((loads.in_flight, loads.queued), (1, 1));
+            let early = second.performing.recv_timeout(Duration::ZERO);
+            assert_eq!(early, Err(RecvTimeoutError::Timeout));
+            first.go_on.send(()).expect("it waits");
+            second.performing.recv().expect("the disk is free");
+            second.go_on.send(()).expect("it waits");
+            assert_eq!((first.answered.recv(), second.answered.recv()), (Ok(()), Ok(())));
+        });
+        while disk.jobs_left() > 0 {}
+        assert_eq!(ios(&disk), 3);
+    }
+
+    /// Nobody else is let through, nor anybody once something has changed.
+    #[test]
+    fn a_pass_is_for_one_and_until_anything_happens() {
+        let disk = disk("fair");
+        read(&disk, 1);
+        let may = |task: u32| {
+            let news = &disk.shared.unheard;
+            let may = news.use_pass(|| disk.now(), &order(task));
+            // It is told so that the disk can end.
+            may.then(|| drop(disk.shared.lock()));
+            may
+        };
+        assert!(!may(2), "of another");
+        assert!(!may(1), "once refused it is gone");
+        let _ = disk.configure(Change::TaskExited { task: TaskId(7) });
+        assert!(disk.account(GroupId::ROOT).is_some());
+        assert!(!may(1), "somebody has looked");
+        let _ = disk.configure(Change::TaskExited { task: TaskId(7) });
+        assert!(may(1));
+        assert!(!may(1), "that is at the disk");
+        let news = News::Answered(Which::Unasked, Outcome::of(&Jobs::default()));
+        disk.shared.unheard.add(|| disk.now(), news);
+        assert_eq!(ios(&disk), 2);
     }
 }

@@ -430,3 +430,49 @@ fn what_waits_goes_to_the_disk_before_anybody_is_answered() {
     assert_eq!(performed.recv_timeout(Duration::from_secs(20)), Ok(Op::Write));
     drop(answering);
 }
+
+/// Counts how many of its kind are performed at this moment.
+struct Counted {
+    now: Arc<AtomicU64>,
+    most: Arc<AtomicU64>,
+}
+
+impl Job for Counted {
+    fn perform(&mut self) -> io::Result<()> {
+        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        std::thread::yield_now();
+        self.now.fetch_sub(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _result: io::Result<()>) {}
+}
+
+/// Whoever is let through before the scheduler is asked: the disk has as many as it takes.
+#[test]
+fn a_disk_is_given_no_more_than_it_takes_whoever_comes_when() {
+    for scheduler in ["noop", "fair"] {
+        let spec = SchedulerSpec::named(scheduler).expect("a known scheduler");
+        let config = EngineConfig { depth: 1, ..CONFIG };
+        let disk = Disk::start(spec.build(), config, Device::Fixed, 4, Preference::Threads);
+        let disk = disk.expect("threads");
+        let (now, most) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        std::thread::scope(|scope| {
+            for task in 0..3_u32 {
+                let (disk, now, most) = (&disk, &now, &most);
+                scope.spawn(move || {
+                    for at in 0..2000 * u64::from(task + 1) {
+                        let job = Counted { now: Arc::clone(now), most: Arc::clone(most) };
+                        let order =
+                            Order { sync: true, group: GroupId::ROOT, ..order(task, at * 8) };
+                        disk.submit(&order, Box::new(job), Thread::MayPerform);
+                    }
+                });
+            }
+        });
+        while disk.jobs_left() > 0 {}
+        assert_eq!(disk.account(GroupId::ROOT).map(|account| account.ios()), Some(12_000));
+        assert_eq!(most.load(Ordering::SeqCst), 1, "{scheduler}");
+    }
+}

@@ -47,7 +47,7 @@ use device::Device;
 use expected::Expected;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
-    Instant, MayQueue, Merge, Refusal, Request, RequestId, Span, Why,
+    Instant, MayQueue, Merge, Refusal, Request, RequestId, Span, TaskId, Why,
 };
 use floor::Floors;
 use group::Group;
@@ -428,6 +428,17 @@ impl Elevator for Fair {
             Some(queue) if self.is_waited_for(queue) => MayQueue::Must,
             _ => MayQueue::May,
         }
+    }
+
+    fn lets_through(&self, task: TaskId, group: GroupId) -> bool {
+        let GroupId(group) = group;
+        let queue = self.queues.find(task, group);
+        self.targets.is_empty()
+            && self.floors.is_empty()
+            && !self.device.pays_alone()
+            && queue.is_some_and(|queue| self.has_turn(group, queue))
+            && self.barred.first().is_none()
+            && self.tree.path(group).all(|one| self.groups[one as usize].qos.ceiling.is_none())
     }
 
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {

@@ -6,8 +6,8 @@ use crate::honours::Honours;
 use crate::registry::Scheduler;
 use fairdisk_core::list::{List, Lists};
 use fairdisk_core::{
-    Admission, Change, Completion, Decision, Description, Elevator, Handover, Instant, Request,
-    RequestId, Why,
+    Admission, Change, Completion, Decision, Description, Elevator, GroupId, Handover, Instant,
+    Request, RequestId, TaskId, Why,
 };
 
 /// Nothing can be set.
@@ -68,6 +68,10 @@ impl Elevator for Noop {
     fn complete(&mut self, _now: Instant, _completion: &Completion) {
         debug_assert!(self.in_flight > 0, "more requests finished than were dispatched");
         self.in_flight -= 1;
+    }
+
+    fn lets_through(&self, _task: TaskId, _group: GroupId) -> bool {
+        true
     }
 
     fn withdraw(&mut self, _now: Instant, id: RequestId) {

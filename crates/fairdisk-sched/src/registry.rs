@@ -18,7 +18,7 @@ use crate::token_bucket::{TokenBucket, TokenBucketParams};
 use crate::two_layer::{TwoLayerCfq, TwoLayerParams};
 use fairdisk_core::{
     Admission, AttachError, Bio, Change, Completion, Decision, Description, Elevator, GroupId,
-    Instant, Leftovers, MayQueue, Merge, Refusal, Request, RequestId, Span,
+    Instant, Leftovers, MayQueue, Merge, Refusal, Request, RequestId, Span, TaskId,
 };
 
 /// Makes [`SchedulerSpec`] of a line for each family: its variant and its settings.
@@ -205,6 +205,10 @@ impl Elevator for Scheduler {
 
     fn charged(&self, group: GroupId) -> Option<Span> {
         each!(self, inner => inner.charged(group))
+    }
+
+    fn lets_through(&self, task: TaskId, group: GroupId) -> bool {
+        each!(self, inner => inner.lets_through(task, group))
     }
 
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {

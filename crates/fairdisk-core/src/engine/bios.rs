@@ -137,6 +137,10 @@ impl Bios {
         now - self.waiting(index).slept_since
     }
 
+    pub(super) const fn is_empty(&self) -> bool {
+        self.slots.len() == self.free.len()
+    }
+
     /// All bios in flight.
     pub(super) fn all(&self) -> impl Iterator<Item = BioIndex> {
         let slots = self.slots.iter().enumerate();

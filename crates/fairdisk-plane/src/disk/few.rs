@@ -14,6 +14,11 @@ impl<T> Default for Few<T> {
 }
 
 impl<T> Few<T> {
+    /// A list of one.
+    pub(super) const fn of(element: T) -> Self {
+        Self { first: Some(element), more: Vec::new() }
+    }
+
     pub(super) fn push(&mut self, element: T) {
         match self.first {
             None => self.first = Some(element),

@@ -2,6 +2,7 @@
 //! whenever the last idle one gets something to do, until there are as many as there may be.
 
 use super::state::Performed;
+use super::unheard::Which;
 use super::{Issued, Shared};
 use std::collections::VecDeque;
 use std::io;
@@ -84,7 +85,9 @@ impl Shared {
                 }
                 drop(waiting);
                 match work {
-                    Work::Perform(issued) => self.perform(issued),
+                    Work::Perform(Issued { request, jobs }) => {
+                        self.perform(Which::Issued(request), jobs)
+                    }
                     Work::Finish((job, result)) => job.finish(result),
                 }
                 waiting = jobs.lock();

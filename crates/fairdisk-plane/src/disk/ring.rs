@@ -6,6 +6,7 @@
 
 use super::inbox::{Inbox, Letters};
 use super::state::{Issued, Jobs};
+use super::unheard::Which;
 use super::{Shared, Todo, Transfer, Way};
 use crate::backend::Ring;
 use fairdisk_core::RequestId;
@@ -80,7 +81,7 @@ impl<'a> Performer<'a> {
         } else {
             self.shared.with(|state, now| {
                 for (request, jobs) in self.landed.drain(..) {
-                    state.performed(now, request, jobs);
+                    state.performed(now, Which::Issued(request), jobs);
                 }
                 for (order, job) in letters.orders.drain(..) {
                     state.submit(now, &order, job);

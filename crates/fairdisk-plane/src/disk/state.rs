@@ -3,6 +3,7 @@
 
 use super::depth::{DepthMeter, Witness};
 use super::few::Few;
+use super::unheard::{Pass, Which};
 use super::{Device, Job, Order, Presence, Unfinished};
 use fairdisk_core::{
     AttachError, Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig, GroupAccount,
@@ -66,6 +67,10 @@ pub(super) struct State {
     waiting: Vec<Option<Box<dyn Job>>>,
     /// How many of them there are.
     waits: usize,
+    /// What went to the disk before the scheduler was asked.
+    unasked: Option<RequestId>,
+    /// Who has submitted last.
+    last: Option<Pass>,
     /// Whose each bio is, until it is finished.
     whose: Vec<Option<Whose>>,
     free: Vec<u32>,
@@ -127,6 +132,8 @@ impl State {
             woken: Vec::new(),
             waiting: Vec::new(),
             waits: 0,
+            unasked: None,
+            last: None,
             whose: Vec::new(),
             free: Vec::new(),
             model,
@@ -185,16 +192,33 @@ impl State {
 
     pub(super) fn submit(&mut self, now: Instant, order: &Order, job: Box<dyn Job>) {
         self.advance(now);
+        let bio = self.bio(now, order, Some(job));
+        self.feed(now, Input::Submit(bio));
+    }
+
+    /// A request went to the disk unasked.
+    pub(super) fn begun(&mut self, now: Instant, order: &Order) {
+        self.advance(now);
+        let bio = self.bio(now, order, None);
+        self.feed(now, Input::Submit(bio));
+        if self.unasked.is_none() {
+            debug_assert!(false, "the scheduler has let {order:?} through, and keeps it back");
+            self.feed(now, Input::Cancel(bio.id));
+        }
+    }
+
+    fn bio(&mut self, now: Instant, order: &Order, job: Option<Box<dyn Job>>) -> Bio {
+        self.last = Some((order.task, order.group));
         let number = self.free.pop().unwrap_or(self.waiting.len() as u32);
         if number as usize == self.waiting.len() {
             self.waiting.push(None);
             self.whose.push(None);
         }
-        self.waiting[number as usize] = Some(job);
-        self.waits += 1;
+        self.waits += usize::from(job.is_some());
+        self.waiting[number as usize] = job;
         let whose = Whose { task: order.task, group: order.group, asked: now };
         self.whose[number as usize] = Some(whose);
-        let bio = Bio {
+        Bio {
             id: BioId(number.into()),
             task: order.task,
             group: order.group,
@@ -204,8 +228,7 @@ impl State {
             sync: order.sync,
             flags: order.flags,
             ioprio: order.ioprio,
-        };
-        self.feed(now, Input::Submit(bio));
+        }
     }
 
     /// The position on the model's disk. A disk larger than the model goes round.
@@ -217,12 +240,12 @@ impl State {
     }
 
     /// The jobs of a request have been performed.
-    pub(super) fn performed(&mut self, now: Instant, id: RequestId, jobs: Jobs) {
+    pub(super) fn performed(&mut self, now: Instant, which: Which, jobs: Jobs) {
         self.advance(now);
-        let Some(model) = &mut self.model else {
+        let (Some(model), Which::Issued(id)) = (&mut self.model, which) else {
             let outcome = Outcome::of(&jobs);
             jobs.each(|job| self.todo.finished.push(job));
-            return self.answered(now, id, outcome);
+            return self.answered(now, which, outcome);
         };
         match std::mem::take(&mut model.halves[id.0 as usize]) {
             Half::Due { ok } => self.complete(now, id, ok, jobs),
@@ -233,7 +256,14 @@ impl State {
     }
 
     /// The jobs of a request have been performed, and whoever asked for them has been told.
-    pub(super) fn answered(&mut self, now: Instant, id: RequestId, outcome: Outcome) {
+    pub(super) fn answered(&mut self, now: Instant, which: Which, outcome: Outcome) {
+        let id = match which {
+            Which::Issued(id) => id,
+            Which::Unasked => match self.unasked.take() {
+                Some(id) => id,
+                None => return,
+            },
+        };
         self.advance(now);
         let depth = self.meter.as_mut().and_then(|meter| meter.completed(now, id, outcome));
         self.feed(now, Input::Completed { request: id, ok: outcome.ok });
@@ -243,6 +273,13 @@ impl State {
     /// Whether those who ask can be told as soon as their jobs are performed.
     pub(super) const fn answers_at_once(&self) -> bool {
         self.model.is_none()
+    }
+
+    /// Whose next request the scheduler would issue at once, whenever it comes, if nothing happens
+    /// before.
+    pub(super) fn pass(&self) -> Option<Pass> {
+        let lets_through = |(task, group): &Pass| self.engine.lets_through(*task, *group);
+        self.last.filter(|_| self.model.is_none()).filter(lets_through)
     }
 
     /// Jobs that the scheduler has not issued.
@@ -335,7 +372,11 @@ impl State {
                 jobs.push((job, Ok(())));
             }
         }
-        self.todo.issued.push(Issued { request: request.id, jobs });
+        if jobs.len() == 0 {
+            self.unasked = Some(request.id);
+        } else {
+            self.todo.issued.push(Issued { request: request.id, jobs });
+        }
     }
 }
 

@@ -92,6 +92,11 @@ impl Targets {
         }
     }
 
+    /// Whether nobody has one.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.groups == 0
+    }
+
     /// How much others may have at the device, where it serves several at once, so that the targets
     /// can be met.
     pub(super) fn leave_room(&mut self, now: Instant, groups: &[Group]) -> Option<Span> {

@@ -423,6 +423,11 @@ impl Fair {
         }
     }
 
+    /// Whether nobody else is waited for before the queue of the group, if that alone wants the disk.
+    pub(super) fn has_turn(&self, group: u32, queue: u32) -> bool {
+        self.turn.is_none_or(|turn| turn.group == group && turn.queue == queue && !turn.alone)
+    }
+
     /// Whether the disk may be kept for this task now, so that it may pass a full pool.
     pub(super) fn is_waited_for(&self, queue: u32) -> bool {
         let turn = self.turn.filter(|turn| turn.queue == queue);

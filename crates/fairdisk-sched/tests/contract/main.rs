@@ -96,3 +96,15 @@ fn without_merging_every_bio_is_a_request() {
         weather(spec, config, 99, false);
     }
 }
+
+/// That they are served at once is looked at in every storm.
+#[test]
+fn some_are_let_through_before_they_come() {
+    let through = |name: &str| -> u64 {
+        let spec = SchedulerSpec::named(name).expect("it is known");
+        let storm = |config| Storm { spec, config, seed: 1, bios: 1000, switch: false };
+        configs().into_iter().map(|config| storm(config).let_through()).sum()
+    };
+    assert!(through("noop") > 100 && through("fair") > 100);
+    assert_eq!(through("two-layer-cfq"), 0, "it says so of nobody");
+}

@@ -33,13 +33,22 @@ impl Storm {
 
     /// The same on a scheduler made otherwise.
     pub(crate) fn run_on(self, scheduler: Scheduler) -> u64 {
+        self.world_after(scheduler).engine.journal().hash()
+    }
+
+    /// How many bios were let through before they came.
+    pub(crate) fn let_through(self) -> u64 {
+        self.world_after(self.spec.build()).let_through()
+    }
+
+    fn world_after(self, scheduler: Scheduler) -> World<Auditor<Scheduler>> {
         let mut sea = Sea::new(self, scheduler);
         while sea.submitted < self.bios {
             sea.pause();
             sea.something();
         }
         sea.world.run_dry();
-        sea.world.engine.journal().hash()
+        sea.world
     }
 }
 
@@ -89,7 +98,8 @@ impl Sea {
 
     fn something(&mut self) {
         match self.prng.below(100) {
-            0..72 => self.submit(),
+            0..70 => self.submit(),
+            70..72 => self.come_back(),
             72..78 => self.fill_a_gap(),
             78..83 => self.world.handle(Input::Tick),
             83..88 => self.cancel(),
@@ -123,6 +133,18 @@ impl Sea {
         let flags = self.some_flags();
         let sync = if op == Op::Read { !self.prng.chance(1, 8) } else { self.prng.chance(1, 3) };
         self.submit_as(who, op, start, sectors, sync, flags);
+    }
+
+    /// A task that has the disk to itself for a while.
+    fn come_back(&mut self) {
+        let (who, mut pause) = (self.some_task(), Span::from_ms(300));
+        for _ in 0..4 {
+            self.world.run_until(self.world.now + pause);
+            let (start, sectors) = self.some_place(self.tasks[who].position, 8);
+            let op = if self.prng.chance(3, 4) { Op::Read } else { Op::Write };
+            self.submit_as(who, op, start, sectors, true, Flags::NONE);
+            pause = Span::from_us(self.prng.below(20_000));
+        }
     }
 
     /// Two bios and a third between them: the requests on either side become one.

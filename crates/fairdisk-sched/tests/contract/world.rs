@@ -3,8 +3,8 @@
 
 use crate::ledger::Ledger;
 use fairdisk_core::{
-    Bio, Effect, Effects, Elevator, Engine, EngineConfig, Input, Instant, Journal, Prng, RequestId,
-    Sleeper, Span,
+    Bio, Effect, Effects, Elevator, Engine, EngineConfig, GroupId, Input, Instant, Journal, Op,
+    Prng, RequestId, Sleeper, Span, TaskId,
 };
 
 /// A request at the device.
@@ -33,6 +33,12 @@ pub(crate) struct World<E> {
     busy: Span,
     /// Device time of groups whose numbers others have now.
     forgotten: Span,
+    /// Who has submitted last.
+    last: Option<(TaskId, GroupId)>,
+    /// The same, if what comes next of it is issued at once.
+    has_pass: Option<(TaskId, GroupId)>,
+    /// How often somebody came who had such a pass.
+    let_through: u64,
 }
 
 impl<E: Elevator> World<E> {
@@ -51,12 +57,34 @@ impl<E: Elevator> World<E> {
             prng: Prng::new(seed).fork(1),
             busy: Span::ZERO,
             forgotten: Span::ZERO,
+            last: None,
+            has_pass: None,
+            let_through: 0,
         }
     }
 
+    /// Who was let through, as things were when something happened last, is issued at once.
     pub(crate) fn submit(&mut self, bio: Bio) {
+        let somebody_waits = bio.sync && bio.op != Op::Flush;
+        let passes = self.has_pass == Some((bio.task, bio.group)) && somebody_waits;
         self.ledger.submitted(bio);
         self.handle(Input::Submit(bio));
+        if passes {
+            assert_eq!(self.jobs.len(), 1, "let through, and kept back: {bio:?}");
+            self.let_through += 1;
+        }
+        (self.last, self.has_pass) = (Some((bio.task, bio.group)), None);
+    }
+
+    fn give_pass(&mut self) {
+        let lets_through =
+            |(task, group): &(TaskId, GroupId)| self.engine.lets_through(*task, *group);
+        self.has_pass = self.last.filter(lets_through);
+    }
+
+    /// How many bios were let through before they came.
+    pub(crate) const fn let_through(&self) -> u64 {
+        self.let_through
     }
 
     pub(crate) fn handle(&mut self, input: Input<E>) {
@@ -79,6 +107,7 @@ impl<E: Elevator> World<E> {
         }
         self.ledger.settle();
         self.check_accounts();
+        self.give_pass();
     }
 
     fn carry_out(&mut self, effect: Effect) {
