@@ -182,9 +182,10 @@ impl<E: Elevator> Engine<E> {
         &self.elevator
     }
 
-    /// Whether the next bio of `task` in `group` is [issued](Effect::Issue) as soon as it is
-    /// submitted, if nothing happens before and it is one that somebody waits for, and no flush. Who
-    /// submits may begin with it then, and say so afterwards.
+    /// Whether the next bio of `task` in `group` that somebody waits for, and that is no flush, is
+    /// [issued](Effect::Issue) as soon as it is submitted, and so is each that comes when the one
+    /// before is done, as long as nothing else happens. Who submits may begin with them then, and
+    /// say so afterwards.
     pub fn lets_through(&self, task: TaskId, group: GroupId) -> bool {
         self.bios.is_empty() && self.plug.is_none() && self.elevator.lets_through(task, group)
     }

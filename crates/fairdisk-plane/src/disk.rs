@@ -35,7 +35,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use unheard::{News, Unheard, Which};
+use unheard::{AllNews, News, Unheard, Which};
 
 /// While fewer jobs than this are waiting or at work, whoever submits one performs it: to have
 /// another thread woken for it would take longer.
@@ -183,6 +183,8 @@ struct Guarded {
     state: State,
     /// The time at which something happened last that the scheduler has heard of.
     latest: Instant,
+    /// Empty, for what it hears next.
+    news: AllNews,
     /// When the timer wakes at the latest.
     appointment: Option<Instant>,
     closing: bool,
@@ -198,10 +200,19 @@ impl Disk {
         {
             return inbox.order(order, job);
         }
-        if thread == Thread::MayPerform && self.shared.lets_through(order) {
+        let may_begin = thread == Thread::MayPerform && order.sync && order.op != Op::Flush;
+        let now = || self.shared.clock.now();
+        if may_begin && self.shared.unheard.use_pass(now, order) {
             return self.shared.perform(Which::Unasked, Jobs::of((job, Ok(()))));
         }
-        let mut todo = self.shared.with(|state, now| state.submit(now, order, job));
+        let mut guarded = self.shared.lock();
+        if may_begin && guarded.state.lets_through(order) {
+            self.shared.unheard.give_pass(now, order);
+            drop(guarded);
+            return self.shared.perform(Which::Unasked, Jobs::of((job, Ok(()))));
+        }
+        let mut todo = self.shared.change(&mut guarded, |state, now| state.submit(now, order, job));
+        drop(guarded);
         let own = match thread {
             Thread::MayPerform => todo.issued.take_only(),
             Thread::MustGoOn => None,
@@ -314,32 +325,35 @@ impl Shared {
     /// hears first; what comes of that is seen to by whoever answered, who will lock it yet.
     fn lock(&self) -> MutexGuard<'_, Guarded> {
         let mut guarded = self.guarded.lock().unwrap_or_else(PoisonError::into_inner);
-        let Guarded { state, latest, .. } = &mut *guarded;
-        self.unheard.take().each(|(at, news)| {
+        let Guarded { state, latest, news, .. } = &mut *guarded;
+        self.unheard.take(news);
+        for (at, news) in news.drain(..) {
             *latest = at.max(*latest);
             match news {
                 News::Begun(order) => state.begun(*latest, &order),
                 News::Answered(which, outcome) => state.answered(*latest, which, outcome),
             }
-        });
+        }
         guarded
     }
 
     /// Changes the state at the present moment; says what to do now that the lock is given back.
     fn with(&self, change: impl FnOnce(&mut State, Instant)) -> Todo {
-        let mut guarded = self.lock();
+        self.change(&mut self.lock(), change)
+    }
+
+    fn change(&self, guarded: &mut Guarded, change: impl FnOnce(&mut State, Instant)) -> Todo {
         // Read under the lock: the scheduler's time never goes back.
         let now = self.clock.now();
         guarded.latest = now;
         change(&mut guarded.state, now);
-        self.settle(&mut guarded)
+        self.settle(guarded)
     }
 
     /// Sees to it that the timer comes in time; says what to do once the lock is given back.
     fn settle(&self, guarded: &mut Guarded) -> Todo {
         let answers_first = guarded.state.answers_at_once() && guarded.state.waiting() == 0;
         self.answers_first.store(answers_first, Ordering::Relaxed);
-        self.unheard.give_pass(guarded.state.pass());
         let wanted = guarded.state.next_event();
         let earlier = match (wanted, guarded.appointment) {
             (Some(wanted), Some(made)) => wanted < made,
@@ -355,31 +369,29 @@ impl Shared {
         todo
     }
 
-    /// Whether a request may go to the disk before the scheduler is asked.
-    fn lets_through(&self, order: &Order) -> bool {
-        order.sync && order.op != Op::Flush && self.unheard.use_pass(|| self.clock.now(), order)
-    }
-
     /// Performs a request and hears what comes next.
     fn perform(&self, which: Which, mut jobs: Jobs) {
         for (job, result) in jobs.iter_mut() {
             *result = job.perform();
         }
-        let todo = if self.answers_first.load(Ordering::Relaxed) {
-            self.answer(which, jobs);
+        let todo = if !self.answers_first.load(Ordering::Relaxed) {
+            self.with(|state, now| state.performed(now, which, jobs))
+        } else if self.answer(which, jobs) {
             self.settle(&mut self.lock())
         } else {
-            self.with(|state, now| state.performed(now, which, jobs))
+            return;
         };
         self.see_to(todo);
     }
 
-    /// Tells whoever asked; whoever wants something of the scheduler next tells that.
-    fn answer(&self, which: Which, jobs: Jobs) {
+    /// Tells whoever asked. Whether the scheduler is to be told now.
+    fn answer(&self, which: Which, jobs: Jobs) -> bool {
         let outcome = Outcome::of(&jobs);
         self.unfinished.fetch_sub(jobs.len(), Ordering::Relaxed);
-        self.unheard.add(|| self.clock.now(), News::Answered(which, outcome));
+        let tell = self.unheard.answered(|| self.clock.now(), which, outcome);
         jobs.each(|(job, result)| job.finish(result));
+        // Whoever came meanwhile may have done it.
+        tell && self.unheard.is_due()
     }
 
     fn see_to(&self, todo: Todo) {
@@ -529,9 +541,10 @@ mod tests {
     }
 
     #[test]
-    fn who_would_be_let_through_is_performed_and_answered_before_the_scheduler_is_asked() {
+    fn who_is_let_through_is_performed_and_answered_before_the_scheduler_is_asked() {
         for scheduler in ["noop", "fair"] {
             let disk = disk(scheduler);
+            read(&disk, 1);
             read(&disk, 1);
             std::thread::scope(|scope| {
                 let (job, seen) = step();
@@ -542,7 +555,7 @@ mod tests {
                 assert_eq!(seen.answered.recv_timeout(LONG), Ok(()), "{scheduler}");
                 drop(busy);
             });
-            assert_eq!(ios(&disk), 2);
+            assert_eq!(ios(&disk), 3);
         }
     }
 
@@ -570,28 +583,53 @@ mod tests {
         assert_eq!(ios(&disk), 3);
     }
 
-    /// Nobody else is let through, nor anybody once something has changed.
+    /// Whoever answers and finds that it has been told of leaves the pass alone that was given then.
     #[test]
-    fn a_pass_is_for_one_and_until_anything_happens() {
+    fn who_comes_before_the_scheduler_was_told_keeps_the_pass() {
+        struct Twice<'a>(&'a Disk, Option<Box<Step>>);
+        impl Job for Twice<'_> {
+            fn perform(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+
+            fn finish(self: Box<Self>, _: io::Result<()>) {
+                let Self(disk, job) = *self;
+                job.into_iter().for_each(|job| disk.submit(&order(1), job, Thread::MayPerform));
+            }
+        }
+        let disk: &'static Disk = Box::leak(Box::new(disk("fair")));
+        let (job, seen) = step();
+        seen.go_on.send(()).expect("it will listen");
+        disk.submit(&order(1), Box::new(Twice(disk, Some(job))), Thread::MayPerform);
+        assert_eq!(seen.answered.try_recv(), Ok(()));
+        assert!(disk.shared.unheard.use_pass(|| disk.now(), &order(1)));
+    }
+
+    /// Nobody else is let through, nor anybody once something has happened.
+    #[test]
+    fn a_pass_is_for_one_at_a_time_and_until_anything_else_happens() {
         let disk = disk("fair");
         read(&disk, 1);
-        let may = |task: u32| {
-            let news = &disk.shared.unheard;
-            let may = news.use_pass(|| disk.now(), &order(task));
-            // It is told so that the disk can end.
-            may.then(|| drop(disk.shared.lock()));
-            may
-        };
+        read(&disk, 1);
+        let news = &disk.shared.unheard;
+        let may = |task: u32| news.use_pass(|| disk.now(), &order(task));
         assert!(!may(2), "of another");
-        assert!(!may(1), "once refused it is gone");
-        let _ = disk.configure(Change::TaskExited { task: TaskId(7) });
-        assert!(disk.account(GroupId::ROOT).is_some());
-        assert!(!may(1), "somebody has looked");
-        let _ = disk.configure(Change::TaskExited { task: TaskId(7) });
         assert!(may(1));
-        assert!(!may(1), "that is at the disk");
-        let news = News::Answered(Which::Unasked, Outcome::of(&Jobs::default()));
-        disk.shared.unheard.add(|| disk.now(), news);
-        assert_eq!(ios(&disk), 2);
+        assert!(!may(1), "the disk takes one");
+        let none = Outcome::of(&Jobs::default());
+        let tell = || news.answered(|| disk.now(), Which::Unasked, none);
+        assert!(!tell(), "there will be more");
+        assert!(may(1));
+        assert_eq!(ios(&disk), 3, "whoever looks sees what is done");
+        assert_eq!(disk.presence()[&GroupId::ROOT].load.in_flight, 1);
+        assert!(tell(), "the scheduler knows of its beginning");
+        assert!(!may(1), "somebody has looked");
+        read(&disk, 1);
+        let told = (2..).find(|_| {
+            assert!(may(1));
+            tell()
+        });
+        assert_eq!(told, Some(16), "no more than that lies there");
+        assert_eq!(ios(&disk), 4 + 16);
     }
 }

@@ -462,7 +462,7 @@ fn a_disk_is_given_no_more_than_it_takes_whoever_comes_when() {
             for task in 0..3_u32 {
                 let (disk, now, most) = (&disk, &now, &most);
                 scope.spawn(move || {
-                    for at in 0..2000 * u64::from(task + 1) {
+                    for at in 0..500 * u64::from(task + 1) {
                         let job = Counted { now: Arc::clone(now), most: Arc::clone(most) };
                         let order =
                             Order { sync: true, group: GroupId::ROOT, ..order(task, at * 8) };
@@ -472,7 +472,7 @@ fn a_disk_is_given_no_more_than_it_takes_whoever_comes_when() {
             }
         });
         while disk.jobs_left() > 0 {}
-        assert_eq!(disk.account(GroupId::ROOT).map(|account| account.ios()), Some(12_000));
+        assert_eq!(disk.account(GroupId::ROOT).map(|account| account.ios()), Some(3000));
         assert_eq!(most.load(Ordering::SeqCst), 1, "{scheduler}");
     }
 }

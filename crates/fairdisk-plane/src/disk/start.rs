@@ -83,6 +83,7 @@ impl Disk {
             guarded: Mutex::new(Guarded {
                 state,
                 latest: Instant::ZERO,
+                news: Vec::new(),
                 appointment: None,
                 closing: false,
             }),

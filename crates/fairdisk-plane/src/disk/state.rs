@@ -3,7 +3,7 @@
 
 use super::depth::{DepthMeter, Witness};
 use super::few::Few;
-use super::unheard::{Pass, Which};
+use super::unheard::Which;
 use super::{Device, Job, Order, Presence, Unfinished};
 use fairdisk_core::{
     AttachError, Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig, GroupAccount,
@@ -69,8 +69,6 @@ pub(super) struct State {
     waits: usize,
     /// What went to the disk before the scheduler was asked.
     unasked: Option<RequestId>,
-    /// Who has submitted last.
-    last: Option<Pass>,
     /// Whose each bio is, until it is finished.
     whose: Vec<Option<Whose>>,
     free: Vec<u32>,
@@ -133,7 +131,6 @@ impl State {
             waiting: Vec::new(),
             waits: 0,
             unasked: None,
-            last: None,
             whose: Vec::new(),
             free: Vec::new(),
             model,
@@ -208,7 +205,6 @@ impl State {
     }
 
     fn bio(&mut self, now: Instant, order: &Order, job: Option<Box<dyn Job>>) -> Bio {
-        self.last = Some((order.task, order.group));
         let number = self.free.pop().unwrap_or(self.waiting.len() as u32);
         if number as usize == self.waiting.len() {
             self.waiting.push(None);
@@ -275,11 +271,10 @@ impl State {
         self.model.is_none()
     }
 
-    /// Whose next request the scheduler would issue at once, whenever it comes, if nothing happens
-    /// before.
-    pub(super) fn pass(&self) -> Option<Pass> {
-        let lets_through = |(task, group): &Pass| self.engine.lets_through(*task, *group);
-        self.last.filter(|_| self.model.is_none()).filter(lets_through)
+    /// Whether the scheduler would issue this at once, and so whatever its task asks for next until
+    /// anything else happens.
+    pub(super) fn lets_through(&self, order: &Order) -> bool {
+        self.model.is_none() && self.engine.lets_through(order.task, order.group)
     }
 
     /// Jobs that the scheduler has not issued.

@@ -424,8 +424,11 @@ impl Fair {
     }
 
     /// Whether nobody else is waited for before the queue of the group, if that alone wants the disk.
+    /// Where several are served at once no task is waited for in the turn of its group.
     pub(super) fn has_turn(&self, group: u32, queue: u32) -> bool {
-        self.turn.is_none_or(|turn| turn.group == group && turn.queue == queue && !turn.alone)
+        let any = !self.device.is_serial();
+        let is_its = |turn: Turn| turn.group == group && (any || turn.queue == queue);
+        self.turn.is_none_or(|turn| is_its(turn) && !turn.alone)
     }
 
     /// Whether the disk may be kept for this task now, so that it may pass a full pool.

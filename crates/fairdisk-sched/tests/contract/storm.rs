@@ -33,22 +33,13 @@ impl Storm {
 
     /// The same on a scheduler made otherwise.
     pub(crate) fn run_on(self, scheduler: Scheduler) -> u64 {
-        self.world_after(scheduler).engine.journal().hash()
-    }
-
-    /// How many bios were let through before they came.
-    pub(crate) fn let_through(self) -> u64 {
-        self.world_after(self.spec.build()).let_through()
-    }
-
-    fn world_after(self, scheduler: Scheduler) -> World<Auditor<Scheduler>> {
         let mut sea = Sea::new(self, scheduler);
         while sea.submitted < self.bios {
             sea.pause();
             sea.something();
         }
         sea.world.run_dry();
-        sea.world
+        sea.world.engine.journal().hash()
     }
 }
 

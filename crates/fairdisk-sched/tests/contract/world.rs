@@ -33,9 +33,7 @@ pub(crate) struct World<E> {
     busy: Span,
     /// Device time of groups whose numbers others have now.
     forgotten: Span,
-    /// Who has submitted last.
-    last: Option<(TaskId, GroupId)>,
-    /// The same, if what comes next of it is issued at once.
+    /// Who was let through, if nothing else has happened since than what it asked for.
     has_pass: Option<(TaskId, GroupId)>,
     /// How often somebody came who had such a pass.
     let_through: u64,
@@ -57,29 +55,25 @@ impl<E: Elevator> World<E> {
             prng: Prng::new(seed).fork(1),
             busy: Span::ZERO,
             forgotten: Span::ZERO,
-            last: None,
             has_pass: None,
             let_through: 0,
         }
     }
 
-    /// Who was let through, as things were when something happened last, is issued at once.
+    /// Who is let through is issued at once, and so is what it asks for after that, one by one.
     pub(crate) fn submit(&mut self, bio: Bio) {
+        let who = (bio.task, bio.group);
         let somebody_waits = bio.sync && bio.op != Op::Flush;
-        let passes = self.has_pass == Some((bio.task, bio.group)) && somebody_waits;
+        if !somebody_waits || self.has_pass != Some(who) || !self.jobs.is_empty() {
+            let is_let_through = somebody_waits && self.engine.lets_through(bio.task, bio.group);
+            self.has_pass = is_let_through.then_some(who);
+        }
         self.ledger.submitted(bio);
         self.handle(Input::Submit(bio));
-        if passes {
+        if self.has_pass.is_some() {
             assert_eq!(self.jobs.len(), 1, "let through, and kept back: {bio:?}");
             self.let_through += 1;
         }
-        (self.last, self.has_pass) = (Some((bio.task, bio.group)), None);
-    }
-
-    fn give_pass(&mut self) {
-        let lets_through =
-            |(task, group): &(TaskId, GroupId)| self.engine.lets_through(*task, *group);
-        self.has_pass = self.last.filter(lets_through);
     }
 
     /// How many bios were let through before they came.
@@ -90,6 +84,10 @@ impl<E: Elevator> World<E> {
     pub(crate) fn handle(&mut self, input: Input<E>) {
         if let Input::Completed { request, ok } = input {
             self.ledger.completed(request, ok);
+        }
+        // What else happens than that requests come and are done: the pass is void.
+        if !matches!(input, Input::Submit(_) | Input::Completed { .. } | Input::Tick) {
+            self.has_pass = None;
         }
         let charged = matches!(input, Input::Configure(_)).then(|| self.charged());
         let mut effects = std::mem::take(&mut self.effects);
@@ -107,7 +105,6 @@ impl<E: Elevator> World<E> {
         }
         self.ledger.settle();
         self.check_accounts();
-        self.give_pass();
     }
 
     fn carry_out(&mut self, effect: Effect) {
