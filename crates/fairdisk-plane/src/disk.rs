@@ -322,7 +322,7 @@ fn join(thread: JoinHandle<()>) {
 
 impl Shared {
     /// The state is whole at every moment, even if a holder panicked. What it has not heard of it
-    /// hears first; what comes of that is seen to by whoever answered, who will lock it yet.
+    /// hears first; what comes of that is seen to by whoever answered, who locks it after that.
     fn lock(&self) -> MutexGuard<'_, Guarded> {
         let mut guarded = self.guarded.lock().unwrap_or_else(PoisonError::into_inner);
         let Guarded { state, latest, news, .. } = &mut *guarded;

@@ -86,7 +86,7 @@ impl Shared {
                 drop(waiting);
                 match work {
                     Work::Perform(Issued { request, jobs }) => {
-                        self.perform(Which::Issued(request), jobs)
+                        self.perform(Which::Issued(request), jobs);
                     }
                     Work::Finish((job, result)) => job.finish(result),
                 }

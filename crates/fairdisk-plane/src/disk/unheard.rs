@@ -76,8 +76,8 @@ impl Unheard {
         inside.is_due()
     }
 
-    /// Whether to tell the scheduler still. Where somebody has a pass that has just been done, and
-    /// nothing is left to be seen to.
+    /// Whether the scheduler is to be told still. It knows of everything before a pass was given, and
+    /// nothing was left to be seen to then.
     pub(super) fn is_due(&self) -> bool {
         self.lock().is_due()
     }
