@@ -87,10 +87,10 @@ pub trait Elevator {
         MayQueue::May
     }
 
-    /// Whether the next bio of `task` in `group` that somebody waits for is dispatched as soon as it
-    /// is admitted, whenever it comes and wherever it lies, and so is each that comes when the one
-    /// before is done, as long as nothing else happens. It is asked while nothing is queued or in
-    /// flight. No is always right.
+    /// Whether the next bio of `task` in `group` that somebody waits for is dispatched as soon as
+    /// it is admitted, whenever it comes and wherever it lies, and so is each that comes when the
+    /// one before is done, as long as nothing else happens. It is asked while nothing is queued or
+    /// in flight. No is always right.
     fn lets_through(&self, _task: TaskId, _group: GroupId) -> bool {
         false
     }

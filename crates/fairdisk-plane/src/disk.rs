@@ -583,7 +583,7 @@ mod tests {
         assert_eq!(ios(&disk), 3);
     }
 
-    /// Whoever answers and finds that it has been told of leaves the pass alone that was given then.
+    /// Whoever answers, and finds that it has been told of, leaves the pass alone that was given.
     #[test]
     fn who_comes_before_the_scheduler_was_told_keeps_the_pass() {
         struct Twice<'a>(&'a Disk, Option<Box<Step>>);

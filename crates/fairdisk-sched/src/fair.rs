@@ -47,7 +47,7 @@ use device::Device;
 use expected::Expected;
 use fairdisk_core::{
     Admission, Bio, Change, Completion, Decision, Description, Elevator, GroupId, Handover,
-    Instant, MayQueue, Merge, Refusal, Request, RequestId, Span, TaskId, Why,
+    Instant, MayQueue, Merge, Refusal, Request, RequestId, Span, Why,
 };
 use floor::Floors;
 use group::Group;
@@ -430,15 +430,8 @@ impl Elevator for Fair {
         }
     }
 
-    fn lets_through(&self, task: TaskId, group: GroupId) -> bool {
-        let GroupId(group) = group;
-        let queue = self.queues.find(task, group);
-        self.targets.is_empty()
-            && self.floors.is_empty()
-            && !self.device.pays_alone()
-            && queue.is_some_and(|queue| self.has_turn(group, queue))
-            && self.barred.first().is_none()
-            && self.tree.path(group).all(|one| self.groups[one as usize].qos.ceiling.is_none())
+    fn lets_through(&self, task: fairdisk_core::TaskId, group: GroupId) -> bool {
+        self.queues.find(task, group.0).is_some_and(|queue| self.is_alone(group.0, queue))
     }
 
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {

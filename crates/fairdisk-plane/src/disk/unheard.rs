@@ -1,11 +1,11 @@
 //! What has happened and is yet to be told to the scheduler.
 //!
 //! Where nobody waits for the scheduler to decide, whoever performed a request answers it first and
-//! tells the scheduler afterwards: the one who asked goes on meanwhile. Where the scheduler has said
-//! that it would issue what a task asks for at once, whoever submits that performs it first, too,
-//! and tells of several such requests together. So that the scheduler hears of everything in the
-//! order in which it happened, and with the time at which it did, what is to be told lies here, and
-//! everybody who wants something of the scheduler tells it first.
+//! tells the scheduler afterwards: the one who asked goes on meanwhile. Where the scheduler has
+//! said that it would issue what a task asks for at once, whoever submits that performs it first,
+//! too, and tells of several such requests together. So that the scheduler hears of everything in
+//! the order in which it happened, and with the time at which it did, what is to be told lies here,
+//! and everybody who wants something of the scheduler tells it first.
 
 use super::Order;
 use super::state::Outcome;
@@ -76,8 +76,8 @@ impl Unheard {
         inside.is_due()
     }
 
-    /// Whether the scheduler is to be told still. It knows of everything before a pass was given, and
-    /// nothing was left to be seen to then.
+    /// Whether the scheduler is to be told still. It knows of everything before a pass was given,
+    /// and nothing was left to be seen to then.
     pub(super) fn is_due(&self) -> bool {
         self.lock().is_due()
     }
@@ -93,7 +93,7 @@ impl Unheard {
         may
     }
 
-    /// Takes all, in the order in which it happened, into what is empty. Nobody has a pass any more.
+    /// Takes all, in the order in which it happened, into what is empty. Nobody has a pass then.
     pub(super) fn take(&self, news: &mut AllNews) {
         let mut inside = self.lock();
         inside.pass = None;

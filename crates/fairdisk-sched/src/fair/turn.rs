@@ -16,6 +16,7 @@
 
 use super::group::Group;
 use super::{Fair, Step};
+use crate::groups::Nested;
 use fairdisk_core::{Instant, Span, Why};
 
 /// Whose turn it is.
@@ -423,9 +424,21 @@ impl Fair {
         }
     }
 
-    /// Whether nobody else is waited for before the queue of the group, if that alone wants the disk.
-    /// Where several are served at once no task is waited for in the turn of its group.
-    pub(super) fn has_turn(&self, group: u32, queue: u32) -> bool {
+    /// Whether the queue of the group, if that alone wants the disk, has it at once: no promise to
+    /// anybody has a say, and nobody else is waited for.
+    pub(super) fn is_alone(&self, group: u32, queue: u32) -> bool {
+        let has_ceiling = |one: u32| !self.groups[one as usize].qos.ceiling.is_none();
+        self.targets.is_empty()
+            && self.floors.is_empty()
+            && self.barred.first().is_none()
+            && !self.tree.path(group).any(has_ceiling)
+            && !self.device.pays_alone()
+            && self.has_turn(group, queue)
+    }
+
+    /// Whether the turn, if there is one, is that of the queue. Where several are served at once no
+    /// task is waited for in the turn of its group.
+    fn has_turn(&self, group: u32, queue: u32) -> bool {
         let any = !self.device.is_serial();
         let is_its = |turn: Turn| turn.group == group && (any || turn.queue == queue);
         self.turn.is_none_or(|turn| is_its(turn) && !turn.alone)
