@@ -263,7 +263,7 @@ impl Disk {
     /// How many jobs have been submitted and are not finished.
     #[must_use]
     pub fn jobs_left(&self) -> usize {
-        self.shared.unfinished.load(Ordering::Relaxed)
+        self.shared.unfinished.load(Ordering::Acquire)
     }
 
     /// Who has something with the scheduler or at the device. For those who look now and then.
@@ -387,8 +387,9 @@ impl Shared {
     /// Tells whoever asked. Whether the scheduler is to be told now.
     fn answer(&self, which: Which, jobs: Jobs) -> bool {
         let outcome = Outcome::of(&jobs);
-        self.unfinished.fetch_sub(jobs.len(), Ordering::Relaxed);
         let tell = self.unheard.answered(|| self.clock.now(), which, outcome);
+        // Not before: whoever finds that none is left is to find all of them counted.
+        self.unfinished.fetch_sub(jobs.len(), Ordering::Release);
         jobs.each(|(job, result)| job.finish(result));
         // Whoever came meanwhile may have done it.
         tell && self.unheard.is_due()
