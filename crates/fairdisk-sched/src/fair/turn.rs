@@ -433,6 +433,7 @@ impl Fair {
             && self.barred.first().is_none()
             && !self.tree.path(group).any(has_ceiling)
             && !self.device.pays_alone()
+            && !(self.device.is_serial() && self.returning.first().is_some())
             && self.has_turn(group, queue)
     }
 

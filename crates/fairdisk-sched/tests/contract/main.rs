@@ -9,8 +9,8 @@ mod storm;
 mod world;
 
 use fairdisk_core::{
-    Auditor, Bio, BioId, Change, EngineConfig, Flags, GroupId, Input, IoPrio, Lba, Op, PlugConfig,
-    PlugFlash, PoolConfig, PoolLayout, Prng, Sectors, Share, Span, TaskId, Weight,
+    Auditor, Bio, BioId, Change, EngineConfig, Flags, GroupId, Input, Instant, IoPrio, Lba, Op,
+    PlugConfig, PlugFlash, PoolConfig, PoolLayout, Prng, Sectors, Share, Span, TaskId, Weight,
 };
 use fairdisk_sched::SchedulerSpec;
 use std::env;
@@ -101,6 +101,49 @@ fn without_merging_every_bio_is_a_request() {
     }
 }
 
+/// A read of the task, at a random place.
+fn read(number: u64, task: u32, group: u32, prng: &mut Prng) -> Bio {
+    Bio {
+        id: BioId(number),
+        task: TaskId(1 + task),
+        group: GroupId(group),
+        op: Op::Read,
+        start: Lba(prng.below(1 << 20)),
+        sectors: Sectors(8),
+        sync: true,
+        flags: Flags::NONE,
+        ioprio: IoPrio::UNSET,
+    }
+}
+
+/// A task that thinks for longer than is waited for, and that is behind its share, is made room for
+/// shortly before it is back: until then whoever has the disk to itself is kept back.
+#[test]
+fn nobody_is_let_through_shortly_before_a_thinker_is_back() {
+    for spec in specs() {
+        for thinks_ms in [12, 20, 30] {
+            let mut world = World::new(Auditor::new(spec.build()), configs()[0], 1);
+            world.service = Span::from_ms(8);
+            let share = Share::Weight(Weight::new(800).expect("it is one"));
+            world.handle(Input::Configure(Change::GroupAdded { group: GroupId(1), share }));
+            world.handle(Input::Configure(Change::Rotational { rotational: true }));
+            let (mut prng, mut back) = (Prng::new(1), Instant::ZERO);
+            for number in 0..400 {
+                world.submit(read(2 * number, 0, 0, &mut prng));
+                world.run_while_busy(back.max(world.now));
+                if world.now >= back {
+                    world.submit(read(2 * number + 1, 1, 1, &mut prng));
+                    world.run_while_busy(world.now + Span::from_s(1));
+                    back = world.now + Span::from_ms(thinks_ms);
+                }
+                world.run_while_busy(world.now + Span::from_s(1));
+                world.run_until(world.now + Span::from_us(50));
+            }
+            world.run_dry();
+        }
+    }
+}
+
 /// Two tasks that come back soon: who has the disk to itself for a moment may have to wait for the
 /// other all the same.
 #[test]
@@ -121,18 +164,7 @@ fn who_is_let_through_is_served_at_once() {
             let (mut prng, mut one) = (Prng::new(1), 0);
             for number in 0..300 {
                 one ^= u32::from(prng.chance(1, 6));
-                let bio = Bio {
-                    id: BioId(number),
-                    task: TaskId(1 + one),
-                    group: GroupId(one % groups),
-                    op: Op::Read,
-                    start: Lba(prng.below(1 << 20)),
-                    sectors: Sectors(8),
-                    sync: true,
-                    flags: Flags::NONE,
-                    ioprio: IoPrio::UNSET,
-                };
-                world.submit(bio);
+                world.submit(read(number, one, one % groups, &mut prng));
                 let pause = prng.below([100, 3000][(number / 50) as usize % 2]);
                 if prng.chance(3, 4) {
                     world.run_dry();

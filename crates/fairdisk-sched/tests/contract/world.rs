@@ -76,6 +76,14 @@ impl<E: Elevator> World<E> {
         }
     }
 
+    /// Lets time pass until `until`, or until all that was asked for is done.
+    pub(crate) fn run_while_busy(&mut self, until: Instant) {
+        while self.ledger.live() > 0 && self.now < until {
+            let next = self.next_event().map_or(until, |at| at.min(until));
+            self.run_until(next);
+        }
+    }
+
     /// How many bios were let through before they came.
     pub(crate) const fn let_through(&self) -> u64 {
         self.let_through
