@@ -334,6 +334,7 @@ impl Shared {
                 News::Answered(which, outcome) => state.answered(*latest, which, outcome),
             }
         }
+        state.take_up_depth(*latest);
         guarded
     }
 
@@ -420,7 +421,9 @@ impl Shared {
     /// The timer's life.
     fn keep_appointments(&self) {
         self.clock.prepare();
-        let mut guarded = self.lock();
+        // It tells nothing: whoever does sees to it that it comes in time. A task that has been let
+        // through meanwhile goes on.
+        let mut guarded = self.guarded.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             guarded.appointment = guarded.state.next_event();
             if guarded.closing && self.unfinished.load(Ordering::Relaxed) == 0 {

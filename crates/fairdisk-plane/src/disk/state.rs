@@ -74,6 +74,8 @@ pub(super) struct State {
     free: Vec<u32>,
     model: Option<Model>,
     meter: Option<Meter>,
+    /// What it has found, and the scheduler has not been told yet.
+    found_depth: Option<u32>,
     wake_at: Option<Instant>,
     pub(super) todo: Todo,
 }
@@ -135,6 +137,7 @@ impl State {
             free: Vec::new(),
             model,
             meter,
+            found_depth: None,
             wake_at: None,
             todo: Todo::default(),
         };
@@ -241,7 +244,8 @@ impl State {
         let (Some(model), Which::Issued(id)) = (&mut self.model, which) else {
             let outcome = Outcome::of(&jobs);
             jobs.each(|job| self.todo.finished.push(job));
-            return self.answered(now, which, outcome);
+            self.answered(now, which, outcome);
+            return self.take_up_depth(now);
         };
         match std::mem::take(&mut model.halves[id.0 as usize]) {
             Half::Due { ok } => self.complete(now, id, ok, jobs),
@@ -263,7 +267,15 @@ impl State {
         self.advance(now);
         let depth = self.meter.as_mut().and_then(|meter| meter.completed(now, id, outcome));
         self.feed(now, Input::Completed { request: id, ok: outcome.ok });
-        depth.into_iter().for_each(|depth| self.set_depth(now, depth));
+        self.found_depth = depth.or(self.found_depth);
+    }
+
+    /// Takes up the depth that was found, once all is told: what came after the request that showed
+    /// it was let through as if nothing had happened.
+    pub(super) fn take_up_depth(&mut self, now: Instant) {
+        if let Some(depth) = self.found_depth.take() {
+            self.set_depth(now, depth);
+        }
     }
 
     /// Whether those who ask can be told as soon as their jobs are performed.
