@@ -23,8 +23,8 @@ use rustix::net::{SendFlags, send};
 use rustix::process::{Signal, geteuid, set_parent_process_death_signal, setsid};
 use rustix::thread::set_name;
 use std::collections::BTreeMap;
-use std::env;
 use std::ffi::OsStr;
+use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -41,8 +41,11 @@ const NAME: &str = "fairdisk-guardian";
 /// number of its device.
 const CONNECTIONS: &str = "/sys/fs/fuse/connections";
 
-/// There if systemd runs the system.
+/// There if systemd runs the system,
 const SYSTEMD: &str = "/run/systemd/system";
+/// and what says that it is ours: systemd-run names processes by their numbers, and to a systemd
+/// above our processes ours would be others'.
+const FIRST_PROCESS: &str = "/proc/1/comm";
 
 /// What the guardian is told with one write: which of our mounts, and the minor number of its
 /// device. It reads many of them at once, and none in part. Its answer is which one, and the error
@@ -57,8 +60,10 @@ const READY: u32 = u32::MAX;
 const STARTS_WITHIN: Duration = Duration::from_secs(20);
 /// For an answer, which waits for no disk.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Between one that was killed and the next.
+/// Between one that was killed and the next; twice as long after each that could not be started,
 const PAUSE: Duration = Duration::from_secs(1);
+/// but no longer than this.
+const PAUSE_MAX: Duration = Duration::from_secs(64);
 
 /// The guardian of this process.
 #[derive(Debug)]
@@ -174,44 +179,58 @@ fn answer(mut from: &UnixStream, number: u32) -> io::Result<()> {
 /// Sees to it that there is a guardian for as long as there is something to guard; tells whether
 /// the `first` one is there.
 fn keep(link: &Mutex<Link>, first: impl FnOnce(io::Result<()>)) {
-    let mut first = Some(first);
-    for number in 0.. {
-        let mut process = match spawn(number) {
-            Ok((process, to)) => {
-                let mut link = lock(link);
-                link.to = Some(to);
-                for (number, minor) in &link.mounts {
-                    if let Err(error) = link.tell(*number, *minor) {
-                        tracing::warn!(%error, "a mount is not guarded any more");
-                    }
-                }
-                process
-            }
-            Err(error) => match first.take() {
-                Some(first) => return first(Err(error)),
-                None => return tracing::warn!(%error, "no guardian any more"),
-            },
-        };
-        if let Some(first) = first.take() {
+    let mut process = match spawn(0) {
+        Ok(started) => {
+            let process = connect(link, started);
             first(Ok(()));
+            process
         }
-        let _ = process.wait();
-        let mut gone = lock(link);
-        gone.to = None;
-        if gone.over {
+        Err(error) => return first(Err(error)),
+    };
+    let mut pause = PAUSE;
+    for number in 1.. {
+        if let Some(mut process) = process.take() {
+            let _ = process.wait();
+            lock(link).to = None;
+            pause = PAUSE;
+            if lock(link).over {
+                return;
+            }
+            tracing::warn!("the guardian has ended: another one starts");
+        }
+        thread::park_timeout(pause);
+        if lock(link).over {
             return;
         }
-        drop(gone);
-        tracing::warn!("the guardian was killed: another one starts");
-        thread::park_timeout(PAUSE);
+        match spawn(number) {
+            Ok(started) => process = connect(link, started),
+            Err(error) => {
+                pause = PAUSE_MAX.min(2 * pause);
+                tracing::warn!(%error, "no guardian: trying again in {} s", pause.as_secs());
+            }
+        }
     }
 }
 
-/// Starts the one with this `number`: in a unit of its own, if that can be had.
+/// Tells a guardian that is there of all that it is to watch.
+fn connect(link: &Mutex<Link>, (process, to): (Child, UnixStream)) -> Option<Child> {
+    let mut link = lock(link);
+    link.to = (!link.over).then_some(to);
+    for (number, minor) in &link.mounts {
+        if let Err(error) = link.tell(*number, *minor) {
+            tracing::warn!(%error, "a mount is not guarded any more");
+        }
+    }
+    Some(process)
+}
+
+/// Starts the one with this `number`: in a unit of its own, if that can be had. The program is the
+/// one that runs, whatever has been installed in its place since.
 fn spawn(number: u32) -> io::Result<(Child, UnixStream)> {
-    let program = env::current_exe()?;
-    if geteuid().is_root() && Path::new(SYSTEMD).is_dir() {
-        let unit = format!("--unit={NAME}-{}-{number}", std::process::id());
+    let id = std::process::id();
+    let program = format!("/proc/{id}/exe");
+    if geteuid().is_root() && is_systemd_ours() {
+        let unit = format!("--unit={NAME}-{id}-{number}");
         let mut run = Command::new("systemd-run");
         run.args(["--quiet", "--no-ask-password", "--scope", "--collect", &unit]);
         // It ends by itself. When the system stops, mounts end before it does.
@@ -222,6 +241,10 @@ fn spawn(number: u32) -> io::Result<(Child, UnixStream)> {
         }
     }
     spawn_by(Command::new(program))
+}
+
+fn is_systemd_ours() -> bool {
+    Path::new(SYSTEMD).is_dir() && fs::read(FIRST_PROCESS).is_ok_and(|name| name == b"systemd\n")
 }
 
 fn spawn_by(mut program: Command) -> io::Result<(Child, UnixStream)> {

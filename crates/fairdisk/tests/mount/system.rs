@@ -129,6 +129,7 @@ fn a_mount_is_guarded_where_systemd_gives_no_unit() {
     let said = installed.prints(
         &host,
         "mount -t tmpfs none /run; mkdir -p /run/systemd/system /run/bin
+         echo systemd > /run/first; mount --bind /run/first /proc/1/comm
          printf '#!/bin/sh\necho $1 > /run/asked; exit 1\n' > /run/bin/systemd-run
          chmod 755 /run/bin/systemd-run; PATH=/run/bin:$PATH
          timeout 15 $SBIN/mount.fairdisk $SOURCE $MNT -v -o separate > /run/said; cat /run/asked
