@@ -230,12 +230,13 @@ impl Nodes {
 
     /// The kernel will know the file `fd` refers to from now on.
     pub(crate) fn know(&self, parent: u64, name: &OsStr, fd: OwnedFd) -> io::Result<Found> {
+        // Looked at before anything is asked of its file system, which may be served by us.
+        if OwnDevice::has(&fd, self.root_stat.st_dev)? {
+            return Err(io::Error::from_raw_os_error(libc::ELOOP));
+        }
         let stat = fstat(&fd)?;
         if (stat.st_dev, stat.st_ino) == (self.root_stat.st_dev, self.root_stat.st_ino) {
             return Ok(Found { node: ROOT, generation: 0, stat });
-        }
-        if stat.st_dev != self.root_stat.st_dev && OwnDevice::is_one(stat.st_dev) {
-            return Err(io::Error::from_raw_os_error(libc::ELOOP));
         }
         let place = self.place_of(parent, name, fd, &stat);
         let generation = place.generation();

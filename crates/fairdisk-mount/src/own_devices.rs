@@ -4,9 +4,15 @@
 //! there would wait for a request of its own, with its place at the disk taken: when all wait so,
 //! nobody is left to answer. So nothing of theirs is shown.
 
+use rustix::fd::AsFd;
+use rustix::fs::{AtFlags, StatxFlags, makedev, statx};
+use std::io;
 use std::sync::{PoisonError, RwLock};
 
 static DEVICES: RwLock<Vec<u64>> = RwLock::new(Vec::new());
+
+/// What is known of an open file without asking its file system.
+const STAYS_HERE: AtFlags = AtFlags::EMPTY_PATH.union(AtFlags::STATX_DONT_SYNC);
 
 /// A device is that of a mount of ours for as long as this is kept.
 #[derive(Debug)]
@@ -16,6 +22,14 @@ impl OwnDevice {
     pub(crate) fn new(device: u64) -> Self {
         DEVICES.write().unwrap_or_else(PoisonError::into_inner).push(device);
         Self(device)
+    }
+
+    /// Whether what is open lies on a mount of ours, and not on the device of the source. Nothing
+    /// is asked of its file system.
+    pub(crate) fn has(fd: impl AsFd, source: u64) -> io::Result<bool> {
+        let found = statx(fd, "", STAYS_HERE, StatxFlags::TYPE)?;
+        let device = makedev(found.stx_dev_major, found.stx_dev_minor);
+        Ok(device != source && Self::is_one(device))
     }
 
     /// Whether a device is that of any mount of ours.
