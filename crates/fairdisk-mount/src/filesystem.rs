@@ -7,13 +7,14 @@ use crate::attributes::attributes;
 use crate::caller::{Caller, User};
 use crate::nodes::ROOT;
 use crate::ops::{Changes, Written};
+use crate::sys::inode_flags;
 use crate::tree::Tree;
 use crate::wanted;
 use fuser::{
-    BsdFileFlags, CopyFileRangeFlags, FileHandle, Filesystem, FopenFlags, Generation, INodeNo,
-    IoctlFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
-    ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyIoctl, ReplyLseek, ReplyOpen,
-    ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, CopyFileRangeFlags, Errno, FileHandle, Filesystem, FopenFlags, Generation,
+    INodeNo, IoctlFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate,
+    ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyIoctl, ReplyLseek,
+    ReplyOpen, ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, Version, WriteFlags,
 };
 use std::ffi::OsStr;
 use std::io;
@@ -24,12 +25,17 @@ use std::time::SystemTime;
 /// The file system the kernel talks to.
 pub(crate) struct PassThrough {
     tree: Arc<Tree>,
+    /// The kernel looks whether a caller may change the flags of a file before it asks us.
+    flags_are_checked: bool,
 }
+
+/// The first version of the protocol of which that is sure.
+const CHECKS_FLAGS: Version = Version(7, 34);
 
 impl PassThrough {
     /// A file system that shows the tree.
     pub(crate) fn new(tree: Arc<Tree>) -> Self {
-        Self { tree }
+        Self { tree, flags_are_checked: false }
     }
 
     /// Has the tree do something, here or on a worker.
@@ -48,6 +54,7 @@ impl PassThrough {
 impl Filesystem for PassThrough {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         wanted::ask_for(config);
+        self.flags_are_checked = config.kernel_abi() >= CHECKS_FLAGS;
         Ok(())
     }
 
@@ -447,10 +454,16 @@ impl Filesystem for PassThrough {
     ) {
         let file = (node.0, file.0, flags.contains(IoctlFlags::FUSE_IOCTL_DIR));
         let (data, caller) = (data.to_owned(), Caller::of(request));
-        self.change(move |tree| match tree.inode_flags(file, (command, &data), caller) {
+        let changes = inode_flags::changes(command);
+        if changes && !self.flags_are_checked {
+            return reply.error(Errno::ENOTTY);
+        }
+        let answer = move |tree: &Arc<Tree>| match tree.inode_flags(file, (command, &data), caller)
+        {
             Ok(said) => reply.ioctl(0, &said[..said.len().min(room as usize)]),
             Err(error) => reply.error(error.into()),
-        });
+        };
+        if changes { self.change(answer) } else { self.run(answer) }
     }
 
     fn lseek(

@@ -12,6 +12,11 @@ const FS_IOC_FSGETXATTR: libc::Ioctl = 0x801C_581F_u32 as libc::Ioctl;
 /// `FS_IOC_FSSETXATTR`, `_IOW('X', 32, struct fsxattr)`.
 const FS_IOC_FSSETXATTR: libc::Ioctl = 0x401C_5820_u32 as libc::Ioctl;
 
+/// Whether the question is to change something.
+pub(crate) const fn changes(command: u32) -> bool {
+    matches!(command as libc::Ioctl, libc::FS_IOC_SETFLAGS | FS_IOC_FSSETXATTR)
+}
+
 /// Asks the file system of `fd` the same: `command` with what goes in, and what comes out.
 ///
 /// # Errors
