@@ -182,7 +182,7 @@ fn an_arm_with_priorities_is_tried_as_wished() {
     let text = two_groups().replace("weight = 100\n", "").replace("weight = 400\n", "");
     place.write("mine.toml", text + "priorities = [4, 4]\n");
     let advise = ["advise", "mine.toml", "--duration", "10s", "--seeds", "1", "--json"];
-    let want = ["--want", "database: share=80"];
+    let want = ["--want", "database: share=75"];
     let more = [["--device", "fixed-8ms"], ["--scheduler", "two-layer-cfq"], want].concat();
     let value = place.run(&[advise.as_slice(), &more].concat()).json();
     let tried = value["tried"].as_array().unwrap().iter();
