@@ -30,6 +30,7 @@ mod queue;
 mod queueing;
 mod queues;
 mod requests;
+mod returning;
 mod stream;
 mod target;
 mod turn;
