@@ -1,5 +1,5 @@
-//! Groups that left their turn early, to think for longer than was worth waiting for: they are served
-//! as soon as they are back, and shortly before that nobody else is begun with.
+//! Groups that left their turn early, to think for longer than was worth waiting for: they are
+//! served as soon as they are back, and shortly before that nobody else is begun with.
 
 use super::turn::{Turn, part};
 use super::{Fair, Step};
