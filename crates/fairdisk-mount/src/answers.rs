@@ -4,8 +4,8 @@ use crate::attributes::attributes;
 use crate::nodes::Found;
 use crate::tree::Tree;
 use fuser::{
-    Errno, FileHandle, FopenFlags, Generation, ReplyAttr, ReplyEmpty, ReplyEntry, ReplyOpen,
-    ReplyStatfs, ReplyXattr,
+    Errno, FileHandle, FopenFlags, Generation, ReplyAttr, ReplyEmpty, ReplyEntry, ReplyIoctl,
+    ReplyOpen, ReplyStatfs, ReplyXattr,
 };
 use rustix::fs::{Stat, StatVfs};
 use std::io;
@@ -43,6 +43,14 @@ pub(crate) fn answer_value(reply: ReplyXattr, size: u32, value: io::Result<Vec<u
         Ok(value) if size == 0 => reply.size(value.len() as u32),
         Ok(value) if value.len() > size as usize => reply.error(Errno::ERANGE),
         Ok(value) => reply.data(&value),
+        Err(error) => reply.error(error.into()),
+    }
+}
+
+/// Flags of a file that were asked for, as many bytes as there is room for.
+pub(crate) fn answer_flags(reply: ReplyIoctl, room: u32, said: io::Result<Vec<u8>>) {
+    match said {
+        Ok(said) => reply.ioctl(0, &said[..said.len().min(room as usize)]),
         Err(error) => reply.error(error.into()),
     }
 }

@@ -1,7 +1,7 @@
 //! Requests of the kernel, one by one: taken apart here, carried out by the tree.
 
 use crate::answers::{
-    answer, answer_attributes, answer_entry, answer_open, answer_space, answer_value,
+    answer, answer_attributes, answer_entry, answer_flags, answer_open, answer_space, answer_value,
 };
 use crate::attributes::attributes;
 use crate::caller::{Caller, User};
@@ -14,7 +14,7 @@ use fuser::{
     BsdFileFlags, CopyFileRangeFlags, Errno, FileHandle, Filesystem, FopenFlags, Generation,
     INodeNo, IoctlFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate,
     ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyIoctl, ReplyLseek,
-    ReplyOpen, ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, Version, WriteFlags,
+    ReplyOpen, ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
 };
 use std::ffi::OsStr;
 use std::io;
@@ -28,9 +28,6 @@ pub(crate) struct PassThrough {
     /// The kernel looks whether a caller may change the flags of a file before it asks us.
     flags_are_checked: bool,
 }
-
-/// The first version of the protocol of which that is sure.
-const CHECKS_FLAGS: Version = Version(7, 34);
 
 impl PassThrough {
     /// A file system that shows the tree.
@@ -54,7 +51,7 @@ impl PassThrough {
 impl Filesystem for PassThrough {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         wanted::ask_for(config);
-        self.flags_are_checked = config.kernel_abi() >= CHECKS_FLAGS;
+        self.flags_are_checked = wanted::checks_flags(config);
         Ok(())
     }
 
@@ -458,10 +455,8 @@ impl Filesystem for PassThrough {
         if changes && !self.flags_are_checked {
             return reply.error(Errno::ENOTTY);
         }
-        let answer = move |tree: &Arc<Tree>| match tree.inode_flags(file, (command, &data), caller)
-        {
-            Ok(said) => reply.ioctl(0, &said[..said.len().min(room as usize)]),
-            Err(error) => reply.error(error.into()),
+        let answer = move |tree: &Arc<Tree>| {
+            answer_flags(reply, room, tree.inode_flags(file, (command, &data), caller));
         };
         if changes { self.change(answer) } else { self.run(answer) }
     }

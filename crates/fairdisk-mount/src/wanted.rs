@@ -1,6 +1,6 @@
 //! What is asked of the kernel when a mount begins.
 
-use fuser::{InitFlags, KernelConfig};
+use fuser::{InitFlags, KernelConfig, Version};
 
 /// Requests the kernel may have waiting at once: the scheduler is to choose among all of them.
 const BACKGROUND_MAX: u16 = 1024;
@@ -32,4 +32,10 @@ pub(crate) fn ask_for(config: &mut KernelConfig) {
     if let Err(most) = config.set_max_readahead(WRITE_BYTES_MAX) {
         let _ = config.set_max_readahead(most);
     }
+}
+
+/// Whether the kernel looks who may change the flags of a file before it asks us: it does from
+/// Linux 5.13 on, and this is the first version of the protocol of which that is sure.
+pub(crate) fn checks_flags(config: &KernelConfig) -> bool {
+    config.kernel_abi() >= Version(7, 34)
 }
