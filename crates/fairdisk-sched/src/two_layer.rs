@@ -2,9 +2,9 @@
 //! (spec: groups, section 1).
 //!
 //! The outer layer is round robin over groups that want the disk, with slices in proportion to
-//! weight. A group's slice begins at its first completion; when it ends and another group wants the
-//! disk, the turn of the process queue inside ends with it, or is suspended (`inner_turn_resumes`).
-//! Driver state (requests in flight, head position, the idle timer) is shared by all groups.
+//! weight. A group's slice begins at its first completion; when it ends, the turn of the process
+//! queue inside ends with it, or is suspended (`inner_turn_resumes`). Driver state (requests in
+//! flight, head position, the idle timer) is shared by all groups.
 
 mod line;
 mod params;
@@ -113,10 +113,9 @@ impl TwoLayerCfq {
         self.inner.tick(now, self.line.turn.active)
     }
 
-    /// The slice of the active group is used up. Where no other group wants the disk that takes it
-    /// from nobody, nor from the task inside.
+    /// The slice of the active group is used up.
     fn end_slice(&mut self, now: Jiffies) {
-        if self.line.first().is_none() {
+        if self.inner_turn_resumes && self.line.first().is_none() {
             self.line.renew_turn();
         } else {
             self.expire(now, Why::GroupSliceExpired);

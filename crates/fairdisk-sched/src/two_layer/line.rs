@@ -121,7 +121,7 @@ impl Line {
     /// The active group has used its slice up. Its clock starts at its first completion.
     pub(super) fn slice_used(&self, now: Jiffies) -> bool {
         let Some(group) = self.groups.get(self.turn.active as usize) else { return false };
-        !group.slice_new && now >= group.slice_end + Jiffies::from(self.params.slice_includes_end)
+        !group.slice_new && now >= group.slice_end
     }
 
     /// Nobody else wants the disk: the active group has another turn at once.

@@ -17,16 +17,14 @@ pub struct TwoLayerParams {
     pub cfq: CfqParams,
     /// The slice of a group of weight 100 (priority 4); others in proportion.
     pub group_slice_ms: u32,
-    /// The tick at which a slice ends still belongs to it. The text of the outer layer was not at
-    /// hand; the published counts say so (docs/fidelity.md).
-    pub slice_includes_end: bool,
     /// What a group priority is worth.
     pub weight_map: WeightMap,
     /// A group with a single task, which will be back soon, keeps the disk for `slice_idle` after
     /// that task's own slice has ended.
     pub group_idle: bool,
-    /// The turn inside a group goes on where it was when the group is back: levels count inside a
-    /// group whatever its slice. Off, it ends with the group's, as in the original.
+    /// The turn inside a group goes on where it was when the group is back, and is not cut short
+    /// at all while no other group wants the disk: levels count inside a group whatever its slice.
+    /// Off, it ends with the group's, as in the original.
     pub inner_turn_resumes: bool,
     /// D1: a group keeps its record of a scheduler instance that is gone.
     pub d1_stale_group_records: bool,
@@ -44,7 +42,6 @@ impl Default for TwoLayerParams {
         Self {
             cfq: CfqParams::default(),
             group_slice_ms: 80,
-            slice_includes_end: true,
             weight_map: WeightMap::LinearHigh0,
             group_idle: true,
             inner_turn_resumes: false,

@@ -195,7 +195,6 @@ fn set_scheduler(spec: &mut SchedulerSpec, key: &str, value: &str) -> Result<(),
         SchedulerSpec::Cfq(params) => return set_cfq(params, key, value),
         SchedulerSpec::TwoLayerCfq(params) => match key {
             "group_slice_ms" => return put(&mut params.group_slice_ms, value),
-            "slice_includes_end" => return put(&mut params.slice_includes_end, value),
             "d1_stale_group_records" => return put(&mut params.d1_stale_group_records, value),
             "d3_unbounded_wait" => return put(&mut params.d3_unbounded_wait, value),
             "group_idle" => return put(&mut params.group_idle, value),

@@ -187,10 +187,7 @@ fn an_arm_with_priorities_is_tried_as_wished() {
     let value = place.run(&[advise.as_slice(), &more].concat()).json();
     let tried = value["tried"].as_array().unwrap().iter();
     let first = tried.clone().find(|one| one["name"] == "two-layer").unwrap();
-    // Requests of 8 ms do not divide its turns evenly.
-    let got = first["wishes"][0]["got"].as_str().unwrap();
-    let share: f64 = got.split(' ').next().unwrap().parse().unwrap();
-    assert!((70.0..85.0).contains(&share), "{value:#}");
+    assert_eq!(first["wishes"][0]["met"], true, "{value:#}");
     let again = value["proposed"]["check"].as_str().unwrap();
     assert!(again.ends_with(" --seeds '1' --duration '10s'"), "{again}");
 }

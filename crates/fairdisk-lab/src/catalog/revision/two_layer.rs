@@ -10,7 +10,6 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub(super) struct GroupsFile {
     slice_ms: u32,
-    slice_includes_end: bool,
     idle: bool,
     inner_turn_resumes: bool,
     weight_map: String,
@@ -61,7 +60,6 @@ impl File {
         Ok(TwoLayerParams {
             cfq: self.cfq(source)?,
             group_slice_ms: groups.slice_ms,
-            slice_includes_end: groups.slice_includes_end,
             group_idle: groups.idle,
             inner_turn_resumes: groups.inner_turn_resumes,
             weight_map: weight_map(source, "groups.weight_map", &groups.weight_map)?,
