@@ -166,14 +166,7 @@ fn who_thinks_has_its_share_beside_others_that_do_not() {
         ("2 ms, buffered writers", 63.0),
         ("5 ms, buffered writers", 55.0),
     ];
-    for device in ["hdd-7200-2007", "wd2500js"] {
-        for (row, least) in rows {
-            let result = run_in("thinkers.toml", device, "fair", row, Options::default());
-            let shares = shares(&result.expect("it runs"));
-            println!("{device}, {row}: {shares:.1?}");
-            assert!((least..=73.0).contains(&shares[0]), "{device}, {row}: {shares:.1?}");
-        }
-    }
+    demand_of_thinkers(&rows, &["hdd-7200-2007", "wd2500js"]);
 }
 
 /// The same where the disk takes several commands: there the thinker's read waits for those of
@@ -187,12 +180,17 @@ fn who_thinks_has_its_share_where_the_disk_takes_several_commands() {
         ("5 ms, a stream", 28.0),
         ("20 ms, a stream", 8.0),
     ];
-    for device in ["hdd-ncq", "cheetah-15k5"] {
+    demand_of_thinkers(&rows, &["hdd-ncq", "cheetah-15k5"]);
+}
+
+/// The thinker has at least so much of each disk, and no more than its two thirds.
+fn demand_of_thinkers(rows: &[(&str, f64)], devices: &[&str]) {
+    for device in devices {
         for (row, least) in rows {
             let result = run_in("thinkers.toml", device, "fair", row, Options::default());
             let shares = shares(&result.expect("it runs"));
             println!("{device}, {row}: {shares:.1?}");
-            assert!((least..=73.0).contains(&shares[0]), "{device}, {row}: {shares:.1?}");
+            assert!((*least..=73.0).contains(&shares[0]), "{device}, {row}: {shares:.1?}");
         }
     }
 }
