@@ -33,7 +33,7 @@ impl OwnDevice {
     }
 
     /// Whether a device is that of any mount of ours.
-    pub(crate) fn is_one(device: u64) -> bool {
+    fn is_one(device: u64) -> bool {
         DEVICES.read().unwrap_or_else(PoisonError::into_inner).contains(&device)
     }
 }
