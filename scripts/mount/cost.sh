@@ -1,23 +1,28 @@
 #!/usr/bin/env bash
 # What a mount costs: the same fio jobs on a bare file, through libfuse's pass-through examples and
-# through `fairdisk mount` without and with a scheduler, back to back; the CPU time of whoever serves
-# the mount for each I/O; and the memory the mount takes at rest and with many files. Trust ratios
-# within one run more than figures, and on a busy machine the CPU time more than the rates.
+# through `fairdisk mount` without and with a scheduler; the CPU time of whoever serves the mount for
+# each I/O; and the memory the mount takes at rest and with many files.
 #
 #   scripts/mount/cost.sh [--short]
 #
-# FAIRDISK_SECONDS, FAIRDISK_REPEATS (medians are shown), FAIRDISK_ARMS and FAIRDISK_FILES change
-# what is run. It fails if the memory is more than promised; the speed is only told.
+# All are mounted at once and take turns of a fifth of a second, each round in another order, and are
+# compared within each round: what disturbs the machine for longer than that disturbs all of them.
+#
+# FAIRDISK_ROUNDS, FAIRDISK_TURN_MS, FAIRDISK_ARMS and FAIRDISK_FILES change what is run. It fails if
+# the memory is more than promised; the speed is only told.
 cd "$(dirname "$0")/../.." || exit 1
 . scripts/mount/common.sh
 
-seconds=3 repeats=3 mib=1024 files=100000 memory_kib=30720
+turn_ms=200 rounds=40 mib=1024 files=100000 memory_kib=30720
 arms="bare passthrough_ll passthrough_hp unscheduled noop threads two-layer fair"
+known=$arms
+# What schedules nothing: the others are compared with the fastest of these.
+unscheduled="passthrough_ll passthrough_hp unscheduled"
 if [ "${1:-}" = --short ]; then
-  seconds=1 repeats=1 mib=128 files=2000 arms="bare fair"
+  rounds=3 mib=128 files=2000 arms="bare unscheduled fair"
 fi
-seconds=${FAIRDISK_SECONDS:-$seconds} repeats=${FAIRDISK_REPEATS:-$repeats}
-check_arms "${FAIRDISK_ARMS:-}" "bare passthrough_ll passthrough_hp unscheduled noop threads two-layer fair"
+turn_ms=${FAIRDISK_TURN_MS:-$turn_ms} rounds=${FAIRDISK_ROUNDS:-$rounds}
+check_arms "${FAIRDISK_ARMS:-}" "$known"
 arms=${FAIRDISK_ARMS:-$arms} files=${FAIRDISK_FILES:-$files}
 rivals=${CARGO_TARGET_DIR:-target}/rivals
 
@@ -30,109 +35,79 @@ declare -A job=(
   ["1m-writes"]="--rw=write --bs=1m --ioengine=libaio --iodepth=4"
 )
 
-# ARM: mounts; where the file appears in $at.
+# ARM: mounts it at $scratch/ARM.
 mount_arm() {
-  at=$scratch/disk
+  local at=$scratch/$1
   mkdir -p "$at"
+  ln -sfn disk.source "$at.source"
   case $1 in
-    bare) at=$scratch/disk.source; return ;;
+    bare) rmdir "$at" && ln -s disk.source "$at"; return ;;
     passthrough_ll) "$rivals/$1" -o "source=$scratch/disk.source" "$at" ;;
     passthrough_hp) "$rivals/$1" "$scratch/disk.source" "$at" >/dev/null & ;;
-    unscheduled) mount_fairdisk disk --unscheduled; return ;;
-    noop) mount_fairdisk disk --scheduler noop --depth 32; return ;;
-    threads) mount_fairdisk disk --scheduler fair --depth 32 --io threads; return ;;
-    two-layer) mount_fairdisk disk --scheduler two-layer-cfq --depth 32; return ;;
-    fair) mount_fairdisk disk --scheduler fair --depth 32; return ;;
+    unscheduled) mount_fairdisk "$1" --unscheduled; return ;;
+    noop) mount_fairdisk "$1" --scheduler noop --depth 32; return ;;
+    threads) mount_fairdisk "$1" --scheduler fair --depth 32 --io threads; return ;;
+    two-layer) mount_fairdisk "$1" --scheduler two-layer-cfq --depth 32; return ;;
+    fair) mount_fairdisk "$1" --scheduler fair --depth 32; return ;;
   esac
   mounts+=("$at")
   for _ in {1..50}; do mountpoint -q "$at" && return; sleep 0.1; done
   die "$1 does not mount"
 }
 
-# I/Os per second of a column's job.
-rate() {
+# ARM, COLUMN: milliseconds, and the I/Os in them.
+turn() {
   # shellcheck disable=SC2086
-  fio --name=cost --filename="$at/file" --size=${mib}m --direct=1 --time_based --runtime="$seconds" \
-    --output-format=terse --terse-version=3 ${job[$1]} | awk -F ';' '{ n += $8 + $49 }
-      END { printf "%.0f\n", n }'
+  fio --name=cost --filename="$scratch/$1/file" --size=${mib}m --direct=1 --time_based \
+    --runtime="${turn_ms}ms" --output-format=terse --terse-version=3 ${job[$2]} 2>/dev/null |
+    awk -F ';' '{ ms = $9 + $50; n += ($8 + $49) * ms / 1000 }
+      END { printf "%d %.0f\n", ms, n }'
 }
 
-# Who serves the mount: the newest of those processes, for what went into the background may still be
-# about to end.
+# ARM: who serves its mount. The newest of those processes, for what went into the background may
+# still be about to end.
 daemon() {
   local pid found=
   for pid in $(pgrep -x "passthrough_[lh][lp]|$(basename "$fairdisk" | cut -c1-15)"); do
-    tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q "$scratch/disk " && found=$pid
+    tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q "$scratch/$1 " && found=$pid
   done
   echo "$found"
 }
 
-# Ticks of the processor it has used.
-ticks() { [ -n "$1" ] && awk '{ print $14 + $15 }' "/proc/$1/stat"; }
+# Ticks of the processor that PID has used.
+ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
 
-# ARM, COLUMN: the rate, and the microseconds of processor time that each I/O took.
-measure() {
-  local pid before result
-  [ "$1" = bare ] || pid=$(daemon)
-  before=$(ticks "${pid:-}")
-  result=$(rate "$2")
-  echo "$result" >>"$scratch/$1.$2"
-  [ -n "${pid:-}" ] && [ "$result" -gt 0 ] &&
-    awk -v t=$(($(ticks "$pid") - before)) -v n="$result" -v s="$seconds" -v hz="$(getconf CLK_TCK)" \
-      'BEGIN { print t * 1000000 / hz / (n * s) }' >>"$scratch/$1.$2.cpu"
-}
-
-median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
-
+# Adds to $scratch/turns: round, column, arm, milliseconds, I/Os, ticks.
 measure_all() {
-  local arm column
-  for ((round = 0; round < repeats; round++)); do
-    for arm in $arms; do
-      mount_arm "$arm"
-      for column in "${columns[@]}"; do measure "$arm" "$column"; done
-      unmount_all
-    done
+  local order column arm before round
+  local -A pid
+  order=($arms)
+  for arm in "${order[@]}"; do
+    mount_arm "$arm"
+    [ "$arm" = bare ] || pid[$arm]=$(daemon "$arm")
   done
+  # The first round is for the disk to warm up; nobody counts it.
+  for ((round = -1; round < rounds; round++)); do
+    for column in "${columns[@]}"; do
+      for arm in "${order[@]}"; do
+        before=$([ "$arm" = bare ] || ticks "${pid[$arm]}")
+        result=$(turn "$arm" "$column")
+        [ "$round" -lt 0 ] && continue
+        echo "$round $column $arm $result" \
+          $([ "$arm" = bare ] || echo $(($(ticks "${pid[$arm]}") - before)))
+      done
+    done
+    order=("${order[@]:1}" "${order[0]}")
+    progress "$((round + 1)) of $rounds rounds"
+  done >"$scratch/turns"
+  unmount_all
 }
 
-table() {
-  local arm column rates bare
-  printf '  %-16s' "I/Os per second"
-  printf '%18s' "${columns[@]}"
-  echo
-  for arm in $arms; do
-    printf '  %-16s' "$arm"
-    for column in "${columns[@]}"; do
-      rates=$(median <"$scratch/$arm.$column") bare=$(median <"$scratch/bare.$column")
-      # libfuse's examples refuse direct writes.
-      awk -v r="$rates" -v b="$bare" 'BEGIN {
-        if (r > 0) printf "%11d (%.2f)", r, r / b; else printf "%18s", "-" }'
-    done
-    echo
-  done
-  echo "  (in brackets: of the bare file's)"
-}
-
-cpu_table() {
-  local arm column
-  printf '  %-16s' "CPU µs per I/O"
-  printf '%18s' "${columns[@]}"
-  echo
-  for arm in ${arms/bare/}; do
-    printf '  %-16s' "$arm"
-    for column in "${columns[@]}"; do
-      if [ -s "$scratch/$arm.$column.cpu" ]; then
-        printf '%18.1f' "$(median <"$scratch/$arm.$column.cpu")"
-      else
-        printf '%18s' -
-      fi
-    done
-    echo
-  done
-}
+# Says how far it is, on a terminal only.
+progress() { [ -t 2 ] && printf '\r%s\033[K' "$1" >&2; }
 
 # The daemon's resident memory, KiB.
-resident() { awk '/^VmRSS/ { print $2 }' "/proc/$(daemon)/status"; }
+resident() { awk '/^VmRSS/ { print $2 }' "/proc/$(daemon disk)/status"; }
 
 memory() {
   local rest many
@@ -162,9 +137,9 @@ esac
 mkdir -p "$scratch/disk.source"
 head -c ${mib}M /dev/zero >"$scratch/disk.source/file" || die "no room in $scratch"
 sync -f "$scratch"
-echo "direct I/O on $(df --output=fstype "$scratch" | tail -n 1), $seconds s each," \
-  "medians of $repeats, $(nproc) CPUs"
+echo "direct I/O on $(df --output=fstype "$scratch" | tail -n 1), $rounds turns of $turn_ms ms each," \
+  "$(nproc) CPUs"
 measure_all
-table
-cpu_table
+awk -v arms="$arms" -v columns="${columns[*]}" -v unscheduled="$unscheduled" \
+  -v hz="$(getconf CLK_TCK)" -f scripts/mount/cost.awk "$scratch/turns"
 memory
