@@ -9,6 +9,7 @@
 //! there is no later data behind a gap.
 
 use crate::clock;
+use crate::landed::Landed;
 use crate::open_file::OpenFile;
 use fairdisk_core::{Instant, SECTOR_BYTES, Span};
 use rustix::fs::fstat;
@@ -26,6 +27,9 @@ const SURELY_MISSING_AFTER: Duration = Duration::from_secs(1);
 
 /// So long after one has failed those behind it may come.
 const BEHIND_GAP: Span = Span::from_s(1);
+
+/// So long after others have appended they may do so again.
+const SHARED_FOR: Span = Span::from_s(10);
 
 /// What becomes of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,10 +55,12 @@ pub(crate) struct Appended {
     pub(crate) offset: u64,
     /// and how long it was.
     pub(crate) len: usize,
-    /// So much of it was written.
+    /// So much of it was written,
     pub(crate) landed: usize,
-    /// Others have appended something before it that the kernel does not know of.
-    pub(crate) elsewhere: bool,
+    /// from here on,
+    pub(crate) start: u64,
+    /// up to there.
+    pub(crate) end: u64,
     /// Why there is not more.
     pub(crate) failed: Option<i32>,
 }
@@ -81,8 +87,10 @@ struct Order {
     incomplete: bool,
     /// Where the kernel takes the last one to have ended.
     behind: Option<u64>,
-    /// Others have appended to the file, too.
-    shared: bool,
+    /// Where it has ended.
+    ended: Option<u64>,
+    /// Others have appended to the file, too, and may until then.
+    shared: Option<Instant>,
     /// One has failed.
     gap: Option<Gap>,
     /// How many have gone or come.
@@ -117,6 +125,7 @@ impl Order {
     fn next(&mut self, now: Instant, end: impl FnOnce() -> u64) -> Option<(Parked, Option<i32>)> {
         let offset = self.parked.first_key_value().filter(|_| !self.under_way)?.0.0;
         self.gap = self.gap.filter(|gap| now < gap.until);
+        self.shared = self.shared.filter(|until| now < *until);
         if let Some(begins) = self.gap.take_if(|gap| gap.again == offset) {
             self.behind = Some(begins.again);
         }
@@ -137,7 +146,7 @@ impl Order {
         let ahead = self.behind.and_then(|behind| offset.checked_sub(behind));
         // Where others append, too, the file may end at what is a later piece of a write that
         // begins where the last one ended.
-        let is_later = |ahead: u64| self.shared && ahead.is_multiple_of(SECTOR_BYTES);
+        let is_later = |ahead: u64| self.shared.is_some() && ahead.is_multiple_of(SECTOR_BYTES);
         self.gap.is_none()
             && (ahead == Some(0) || (!ahead.is_some_and(is_later) && offset == end()))
     }
@@ -146,13 +155,25 @@ impl Order {
     fn done(&mut self, now: Instant, done: Appended) {
         self.under_way = false;
         self.events += 1;
-        self.shared |= done.elsewhere;
         let next = done.offset + done.len as u64;
         self.behind = Some(next);
+        if done.landed > 0 {
+            // Neither where the kernel takes it to be nor behind what is known of.
+            if done.start != done.offset && self.ended != Some(done.start) {
+                self.shared = Some(now + SHARED_FOR);
+            }
+            self.ended = Some(done.end);
+        }
         if let Some(errno) = done.failed {
             let again = self.gap.map_or(done.offset + done.landed as u64, |gap| gap.again);
             self.gap = Some(Gap { next, again, errno, until: now + BEHIND_GAP });
         }
+    }
+
+    /// Another way to append has come so far.
+    fn passed(&mut self, behind: u64, ended: u64) {
+        self.behind = Some(behind);
+        self.ended = Some(ended);
     }
 
     /// Whether none is left.
@@ -193,6 +214,13 @@ impl OpenFile {
         let mut order = self.state.appends.lock();
         order.done(clock::now(), done);
         self.go_on(order, false);
+    }
+
+    /// Something was appended in another way than past the page cache: to the kernel it begins at
+    /// `offset`. No piece of another append is on its way, as the kernel makes one at a time.
+    pub(crate) fn appended_in_cache(&self, offset: u64, landed: Landed) {
+        let behind = offset + landed.len as u64;
+        self.state.appends.lock().passed(behind, landed.end);
     }
 
     /// Has those go whose turn it is. One may be done before its turn returns: then it goes on
@@ -296,8 +324,8 @@ mod tests {
 
         /// The one at `mib` is done, all of it, with others before it if that is `elsewhere`.
         fn done(&mut self, mib: u64, elsewhere: bool) {
-            let done = Appended { elsewhere, ..whole(mib) };
-            self.order.done(Instant::ZERO, done);
+            let ahead = if elsewhere { (mib + 1) * (MIB / 2) } else { 0 };
+            self.order.done(Instant::ZERO, behind_others(mib, ahead));
         }
 
         /// A part of it, or nothing.
@@ -310,7 +338,14 @@ mod tests {
 
     fn whole(mib: u64) -> Appended {
         let len = MIB as usize;
-        Appended { offset: mib << 20, len, landed: len, elsewhere: false, failed: None }
+        let (start, end) = (mib << 20, (mib + 1) << 20);
+        Appended { offset: start, len, landed: len, start, end, failed: None }
+    }
+
+    /// Behind so much that the kernel does not know of.
+    fn behind_others(mib: u64, ahead: u64) -> Appended {
+        let done = whole(mib);
+        Appended { start: done.start + ahead, end: done.end + ahead, ..done }
     }
 
     #[test]
@@ -357,6 +392,37 @@ mod tests {
     }
 
     #[test]
+    fn others_that_append_no_more_are_no_reason_to_wait() {
+        let mut scene = Scene::new();
+        scene.park(5);
+        assert_eq!(scene.next(5 * MIB), Some(5));
+        scene.order.done(Instant::ZERO, behind_others(5, 512));
+        // Where the kernel takes the end to be stays behind for as long as it does not look.
+        let later = Instant::ZERO + SHARED_FOR;
+        for (now, piece) in [(Instant::ZERO, 6), (later, 7)] {
+            scene.park(piece);
+            assert_eq!(scene.next_at(now, 99 * MIB), Some((piece, None)), "continues the last");
+            scene.order.done(now, behind_others(piece, 512));
+        }
+        scene.park(9);
+        assert_eq!(scene.next_at(later, 9 * MIB), Some((9, None)), "the file ends there");
+        scene.order.done(later, behind_others(9, 512));
+        scene.park(11);
+        assert_eq!(scene.next_at(later, 11 * MIB), None, "again somebody else was there");
+    }
+
+    #[test]
+    fn what_is_appended_in_the_cache_is_continued() {
+        let mut scene = Scene::new();
+        scene.park(5);
+        assert_eq!(scene.next(5 * MIB), Some(5));
+        scene.done(5, true);
+        scene.order.passed(7 * MIB, 9 * MIB);
+        scene.park(7);
+        assert_eq!(scene.next(9 * MIB), Some(7), "though the file does not end there");
+    }
+
+    #[test]
     fn what_another_way_appended_is_no_reason_to_wait() {
         let mut scene = Scene::new();
         for piece in [5, 9, 2] {
@@ -383,7 +449,8 @@ mod tests {
         scene.order.park(5 * MIB + 4096, Box::new(|_| {}));
         let begins = scene.order.next(early, || 9 * MIB).map(|(_, fails)| fails);
         assert_eq!(begins, Some(None), "what is left, once more, whatever others have appended");
-        scene.order.done(early, Appended { offset: 5 * MIB + 4096, ..whole(5) });
+        let offset = 5 * MIB + 4096;
+        scene.order.done(early, Appended { offset, start: offset, ..whole(5) });
         scene.park(7);
         assert_eq!(scene.next_at(late, 7 * MIB), Some((7, None)), "behind what others appended");
     }

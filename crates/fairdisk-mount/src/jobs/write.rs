@@ -105,9 +105,8 @@ impl Job for WriteJob {
         tree.buffers.put(buffer);
         // Whoever waits for this one need not wait for others.
         if written.is_append_past_cache() {
-            let elsewhere = landed.len > 0 && landed.start != written.offset;
-            let (offset, landed) = (written.offset, landed.len);
-            file.appended(Appended { offset, len, landed, elsewhere, failed });
+            let (offset, Landed { start, end, len: landed, .. }) = (written.offset, landed);
+            file.appended(Appended { offset, len, landed, start, end, failed });
         }
     }
 }

@@ -149,8 +149,12 @@ impl Tree {
     }
 
     /// What was written should be where the kernel takes it to be; otherwise it hears that it is
-    /// wrong.
+    /// wrong. Appends past the cache go on behind what was appended in it.
     pub(crate) fn correct(&self, file: &OpenFile, written: &Written, landed: Landed) {
+        let appends = matches!(written.target(), Target::End);
+        if appends && !written.is_append_past_cache() && landed.len > 0 {
+            file.appended_in_cache(written.offset, landed);
+        }
         if landed.len > 0 && landed.start != written.offset {
             self.stale(file.state.node);
         }
