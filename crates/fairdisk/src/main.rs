@@ -31,12 +31,13 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let name = arguments.next();
-    let first = std::env::args_os().nth(1);
-    if let Some(ended) = fairdisk_mount::run_guardian_if_called(first.as_deref()) {
-        return ExitCode::from(u8::from(ended.is_err()));
-    }
+    // First, as its arguments are names of others: a source may be called like the guardian.
     if mount_helper::is_called(name.as_deref()) {
         return mount_helper::run(arguments);
+    }
+    let first = arguments.next();
+    if let Some(ended) = fairdisk_mount::run_guardian_if_called(first.as_deref()) {
+        return ExitCode::from(u8::from(ended.is_err()));
     }
     match run() {
         Ok(code) => code,

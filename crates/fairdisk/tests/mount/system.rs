@@ -119,6 +119,20 @@ fn a_line_of_fstab_works() {
     assert_eq!(said, expected);
 }
 
+#[test]
+fn a_source_may_be_called_like_the_guardian() {
+    if lacks_something() || is_missing("unshare") {
+        return;
+    }
+    let (installed, host) = (Installed::new(), Host::new());
+    let said = installed.prints(
+        &host,
+        "cd $SOURCE; mkdir fairdisk-guardian; echo there > fairdisk-guardian/a
+         $SBIN/mount.fairdisk fairdisk-guardian $MNT -o separate; cat $MNT/a; umount $MNT",
+    );
+    assert_eq!(said, "there");
+}
+
 /// The guardian is to have a unit of its own, and does without.
 #[test]
 fn a_mount_is_guarded_where_systemd_gives_no_unit() {
