@@ -149,7 +149,7 @@ fn a_mount_is_guarded_where_systemd_gives_no_unit() {
          timeout 15 $SBIN/mount.fairdisk $SOURCE $MNT -v -o separate > /run/said; cat /run/asked
          pid=$(sed 's/.*pid=//' /run/said); cat /proc/$pid/task/*/children | tr -d ' ' > /run/guardian
          cat /proc/$(cat /run/guardian)/comm; umount $MNT
-         while kill -0 $pid 2> /dev/null; do :; done",
+         timeout 30 tail -s 0.02 --pid=$pid -f /dev/null",
     );
     assert_eq!(said, "--quiet\nguardian");
 }
