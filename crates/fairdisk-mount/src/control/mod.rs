@@ -5,6 +5,7 @@
 //! who is at the other end. The mounts on one disk have one socket, and each a name that leads to
 //! it.
 
+mod alone;
 mod claim;
 mod client;
 mod name;

@@ -1,5 +1,6 @@
 //! The names of mounts: each leads to the socket of whoever runs its disk.
 
+use super::alone::Alone;
 use super::claim::claim_abandoned;
 use super::socket_name;
 use rustix::fd::OwnedFd;
@@ -11,6 +12,9 @@ use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+
+/// What the name of a socket ends in that nobody may find yet.
+pub(super) const NEW: &str = "new";
 
 /// The name of a mount beside the socket where it is asked after; gone when dropped.
 #[derive(Debug)]
@@ -30,6 +34,7 @@ impl Name {
         if name == socket {
             return Ok(Self(None));
         }
+        let _alone = name.parent().and_then(Alone::wait);
         // Left behind by a mount at the same place that is gone: ours has just taken the place.
         remove(&name)?;
         symlink(socket.file_name().unwrap_or_default(), &name)?;
@@ -43,6 +48,7 @@ impl Drop for Name {
         let Some(Link { path, own }) = &self.0 else { return };
         let identity = |found: Stat| (found.st_dev, found.st_ino);
         let there = lstat(path).map(identity).ok();
+        let _alone = path.parent().and_then(Alone::wait);
         // Somebody else may have mounted there meanwhile, and given the name anew.
         if there.is_some() && there == fstat(own).map(identity).ok() {
             let _ = fs::remove_file(path);
@@ -75,9 +81,11 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
 /// Takes away what those left behind who were killed: sockets where nobody listens, names that lead
 /// to them, and locks that nobody holds.
 fn sweep(directory: &Path) {
+    // Whoever else is at it has them go as well, or the next one does.
+    let Some(_alone) = Alone::now(directory) else { return };
     for socket in entries(directory).filter(|path| is_silent(path)) {
-        if has_extension(&socket, "sock") {
-            // Whoever answers there has listened before it had that name.
+        if !has_extension(&socket, "disk") {
+            // Whoever answers there has listened before it had that name, or is about to.
             let _ = fs::remove_file(&socket);
             continue;
         }
@@ -105,16 +113,24 @@ fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|it| it == extension)
 }
 
-/// Whether it is the socket of a disk or of a mount by itself, and nobody listens there.
+/// Whether it is the socket of a disk or of a mount by itself, or one that was to become that, and
+/// nobody listens there.
 fn is_silent(path: &Path) -> bool {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket());
-    if !is_socket || !["disk", "sock"].iter().any(|extension| has_extension(path, extension)) {
+    if !is_socket || !["disk", "sock", NEW].iter().any(|extension| has_extension(path, extension)) {
         return false;
     }
+    visit(path) == Err(Errno::CONNREFUSED)
+}
+
+/// Whether somebody listens at a socket, and why not. Who is too busy to be visited does.
+pub(super) fn visit(path: &Path) -> rustix::io::Result<()> {
     let (kind, flags) = (SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC);
-    let visitor = socket_with(AddressFamily::UNIX, kind, flags, None);
-    let address = SocketAddrUnix::new(path);
-    visitor.and_then(|visitor| connect(visitor, &address?)) == Err(Errno::CONNREFUSED)
+    let visitor = socket_with(AddressFamily::UNIX, kind, flags, None)?;
+    match connect(visitor, &SocketAddrUnix::new(path)?) {
+        Err(Errno::AGAIN) => Ok(()),
+        said => said,
+    }
 }
 
 fn is_missing(error: &io::Error) -> bool {
@@ -139,6 +155,7 @@ mod tests {
         fs::write(at("8:16.lock"), "").unwrap();
         fs::write(at("8:64.lock"), "").unwrap();
         drop(UnixListener::bind(at("mnt-c.sock")).unwrap());
+        drop(UnixListener::bind(at("4711.new")).unwrap());
         let own = UnixListener::bind(at("mnt-e.sock")).unwrap();
         symlink("8:0.disk", at("mnt-a.sock")).unwrap();
         symlink("8:16.disk", at("mnt-b.sock")).unwrap();
@@ -147,11 +164,33 @@ mod tests {
         let mut left: Vec<_> = entries(place.path()).collect();
         left.sort();
         // Who has the lock is about to listen.
-        let stay = ["8:0.disk", "8:48.disk", "8:48.lock", "mnt-a.sock", "mnt-d.sock", "mnt-e.sock"];
+        let stay = [
+            ".lock",
+            "8:0.disk",
+            "8:48.disk",
+            "8:48.lock",
+            "mnt-a.sock",
+            "mnt-d.sock",
+            "mnt-e.sock",
+        ];
         assert_eq!(left, stay.map(at));
         drop((listener, held, own));
         sweep(place.path());
-        assert_eq!(entries(place.path()).count(), 1);
+        assert_eq!(entries(place.path()).count(), 2);
+    }
+
+    /// One that is silent may be replaced before it is taken away.
+    #[test]
+    fn nothing_is_swept_while_somebody_makes_a_socket() {
+        let place = tempfile::tempdir().unwrap();
+        let left = place.path().join("mnt-a.sock");
+        drop(UnixListener::bind(&left).unwrap());
+        let alone = Alone::wait(place.path());
+        sweep(place.path());
+        assert!(left.exists());
+        drop(alone);
+        sweep(place.path());
+        assert!(!left.exists());
     }
 
     #[test]

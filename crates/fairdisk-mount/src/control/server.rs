@@ -1,6 +1,7 @@
 //! The mount's end.
 
-use super::name::{prepare, remove};
+use super::alone::Alone;
+use super::name::{NEW, prepare, remove, visit};
 use super::protocol::{Answer, Ask, GroupEntry, Status, Wanted};
 use super::settings::{Settings, namespace};
 use crate::identity::{Setting, SettingError, group_path};
@@ -81,14 +82,7 @@ impl Server {
     /// The socket cannot be made, or somebody answers there already.
     pub fn start(path: &Path, mounts: Arc<Mounts>, about: About) -> io::Result<Self> {
         path.parent().map_or(Ok(()), prepare)?;
-        wait_until_silent(path)?;
-        // What has the name listens, or is left behind: others take that away.
-        let early = path.with_file_name(format!("{}.new", std::process::id()));
-        remove(&early)?;
-        let listener = UnixListener::bind(&early)?;
-        // Everybody may connect; what they may do is decided for each question.
-        fs::set_permissions(&early, Permissions::from_mode(0o666))?;
-        fs::rename(&early, path)?;
+        let listener = listen(path)?;
         let disk = Disk { mounts, about: Mutex::new(about), shown: Mutex::new(None) };
         let talk = move |stream: &UnixStream, place: &Place<UnixListener>| {
             // Somebody who hangs up in the middle is no concern of ours.
@@ -321,15 +315,28 @@ impl Disk {
     }
 }
 
-/// Whoever answered there before may still be on its way out.
-fn wait_until_silent(path: &Path) -> io::Result<()> {
+/// Listens at `path` where nobody does. Whoever answered there before may still be on its way out.
+fn listen(path: &Path) -> io::Result<UnixListener> {
     for _ in 0..100 {
-        if UnixStream::connect(path).is_err() {
-            return Ok(());
+        let alone = path.parent().and_then(Alone::wait);
+        if visit(path).is_err() {
+            return listen_alone(path);
         }
+        drop(alone);
         std::thread::park_timeout(Duration::from_millis(20));
     }
     Err(io::Error::from(io::ErrorKind::AddrInUse))
+}
+
+fn listen_alone(path: &Path) -> io::Result<UnixListener> {
+    // What has the name listens, or is left behind: others take that away.
+    let early = path.with_file_name(format!("{}.{NEW}", std::process::id()));
+    remove(&early)?;
+    let listener = UnixListener::bind(&early)?;
+    // Everybody may connect; what they may do is decided for each question.
+    fs::set_permissions(&early, Permissions::from_mode(0o666))?;
+    fs::rename(&early, path)?;
+    Ok(listener)
 }
 
 fn to_line(answer: &Answer) -> io::Result<Arc<[u8]>> {
