@@ -169,6 +169,12 @@ impl ScheduledGate {
         self.disk.jobs_left()
     }
 
+    /// How often the scheduler has let something through that it would have kept back.
+    #[must_use]
+    pub fn kept_back(&self) -> u64 {
+        self.disk.kept_back()
+    }
+
     /// Makes settings of a group, all of them or none. They are in effect when this returns, and
     /// kept with the group.
     ///

@@ -266,6 +266,13 @@ impl Disk {
         self.shared.unfinished.load(Ordering::Acquire)
     }
 
+    /// How often something went to the disk unasked, as the scheduler had said that it would let it
+    /// through, and it would have kept it back. It never should.
+    #[must_use]
+    pub fn kept_back(&self) -> u64 {
+        self.shared.lock().state.kept_back()
+    }
+
     /// Who has something with the scheduler or at the device. For those who look now and then.
     #[must_use]
     pub fn unfinished(&self) -> Unfinished {
@@ -330,7 +337,10 @@ impl Shared {
         for (at, news) in news.drain(..) {
             *latest = at.max(*latest);
             match news {
-                News::Begun(order) => state.begun(*latest, &order),
+                News::Begun(order) => {
+                    state.begun(*latest, &order);
+                    debug_assert_eq!(state.kept_back(), 0, "let through, and kept back: {order:?}");
+                }
                 News::Answered(which, outcome) => state.answered(*latest, which, outcome),
             }
         }

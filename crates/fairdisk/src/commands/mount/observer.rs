@@ -25,6 +25,7 @@ pub(super) struct Observer {
     rounds: u32,
     longest: BTreeMap<String, Span>,
     unattributed: u64,
+    kept_back: u64,
     /// Rounds for which something of mounts that are gone has been left.
     leaving: u32,
 }
@@ -53,6 +54,12 @@ impl Observer {
             tracing::info!(writes, "writes of nobody charged to the last user of their file");
         }
         self.unattributed = all;
+        let requests = mounts.gate().kept_back();
+        if requests > self.kept_back {
+            // A fault of ours: nothing is wrong with the disk, and shares may be off.
+            tracing::warn!(requests, "let through unasked, and charged to nobody");
+        }
+        self.kept_back = requests;
     }
 
     /// What mounts that are gone have left takes as long as the disk and its ceilings let it.
