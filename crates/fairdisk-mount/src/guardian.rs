@@ -27,7 +27,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
@@ -58,6 +58,8 @@ const READY: u32 = u32::MAX;
 
 /// For one to be there: the program has to be read, and the disk may be busy.
 const STARTS_WITHIN: Duration = Duration::from_secs(20);
+/// For one with a unit: a systemd that hangs would hold up every mount.
+const IN_UNIT_WITHIN: Duration = Duration::from_secs(4);
 /// For an answer, which waits for no disk.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Between one that was killed and the next; twice as long after each that could not be started,
@@ -84,10 +86,16 @@ pub(crate) struct Guarded {
 struct Link {
     /// Where it listens.
     to: Option<UnixStream>,
-    /// What it is to watch: minor numbers by the mounts' own.
-    mounts: BTreeMap<u32, u32>,
+    /// What it is to watch, by the mounts' own numbers.
+    mounts: BTreeMap<u32, Watched>,
     /// Nothing is left to be guarded.
     over: bool,
+}
+
+#[derive(Debug)]
+struct Watched {
+    minor: u32,
+    mountpoint: PathBuf,
 }
 
 impl Guardian {
@@ -106,14 +114,18 @@ impl Guardian {
         Ok(Self { link, next: AtomicU32::new(0) })
     }
 
-    /// From now on the mount on `device` is ended if this process is killed.
+    /// From now on the mount on `device`, at `mountpoint`, is ended if this process is killed.
     ///
     /// # Errors
     /// The guardian cannot end it, or there is none.
-    pub(crate) fn guard(self: &Arc<Self>, device: u64) -> (Guarded, io::Result<()>) {
+    pub(crate) fn guard(
+        self: &Arc<Self>,
+        device: u64,
+        mountpoint: &Path,
+    ) -> (Guarded, io::Result<()>) {
         let (number, minor) = (self.next.fetch_add(1, Ordering::Relaxed), minor(device));
         let mut link = lock(&self.link);
-        link.mounts.insert(number, minor);
+        link.mounts.insert(number, Watched { minor, mountpoint: mountpoint.to_owned() });
         let watched = link.tell(number, minor);
         (Guarded { guardian: Arc::clone(self), number }, watched)
     }
@@ -196,7 +208,7 @@ fn keep(link: &Mutex<Link>, first: impl FnOnce(io::Result<()>)) {
             if lock(link).over {
                 return;
             }
-            tracing::warn!("the guardian has ended: another one starts");
+            tracing::warn!(pid = process.id(), "the guardian has ended");
         }
         thread::park_timeout(pause);
         if lock(link).over {
@@ -206,7 +218,7 @@ fn keep(link: &Mutex<Link>, first: impl FnOnce(io::Result<()>)) {
             Ok(started) => process = connect(link, started),
             Err(error) => {
                 pause = PAUSE_MAX.min(2 * pause);
-                tracing::warn!(%error, "no guardian: trying again in {} s", pause.as_secs());
+                tracing::warn!(%error, next_try_s = pause.as_secs(), "no guardian: trying again");
             }
         }
     }
@@ -216,9 +228,10 @@ fn keep(link: &Mutex<Link>, first: impl FnOnce(io::Result<()>)) {
 fn connect(link: &Mutex<Link>, (process, to): (Child, UnixStream)) -> Option<Child> {
     let mut link = lock(link);
     link.to = (!link.over).then_some(to);
-    for (number, minor) in &link.mounts {
+    for (number, Watched { minor, mountpoint }) in &link.mounts {
         if let Err(error) = link.tell(*number, *minor) {
-            tracing::warn!(%error, "a mount is not guarded any more");
+            let mountpoint = mountpoint.display();
+            tracing::warn!(%mountpoint, %error, "a mount is not guarded any more");
         }
     }
     Some(process)
@@ -236,31 +249,37 @@ fn spawn(number: u32) -> io::Result<(Child, UnixStream)> {
         // It ends by itself. When the system stops, mounts end before it does.
         run.args(["--description=Ends mounts of Fairdisk", "--property=DefaultDependencies=no"]);
         run.arg("--").arg(&program);
-        if let Ok(started) = spawn_by(run) {
-            return Ok(started);
+        match spawn_by(run, IN_UNIT_WITHIN) {
+            Ok(started) => return Ok(started),
+            Err(error) => tracing::warn!(%error, "no unit for the guardian"),
         }
     }
-    spawn_by(Command::new(program))
+    spawn_by(Command::new(program), STARTS_WITHIN)
 }
 
 fn is_systemd_ours() -> bool {
     Path::new(SYSTEMD).is_dir() && fs::read(FIRST_PROCESS).is_ok_and(|name| name == b"systemd\n")
 }
 
-fn spawn_by(mut program: Command) -> io::Result<(Child, UnixStream)> {
+fn spawn_by(mut program: Command, within: Duration) -> io::Result<(Child, UnixStream)> {
     let (ours, its) = UnixStream::pair()?;
-    ours.set_read_timeout(Some(STARTS_WITHIN))?;
+    ours.set_read_timeout(Some(within))?;
     ours.set_write_timeout(Some(PATIENCE))?;
     program.arg(NAME).current_dir("/").stdin(OwnedFd::from(its));
     let mut process = program.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     // With its end: if it ends at once that is an answer, too.
-    drop(program);
+    program.stdin(Stdio::null());
     match answer(&ours, READY).and_then(|()| ours.set_read_timeout(Some(PATIENCE))) {
         Ok(()) => Ok((process, ours)),
         Err(error) => {
             let _ = process.kill();
-            let _ = process.wait();
-            Err(error)
+            let ended = process.wait()?;
+            let name = program.get_program().display();
+            let why = match error.kind() {
+                io::ErrorKind::WouldBlock => format!("no answer within {} s", within.as_secs()),
+                _ => ended.to_string(),
+            };
+            Err(io::Error::other(format!("{name}: {why}")))
         }
     }
 }

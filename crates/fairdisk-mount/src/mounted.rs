@@ -98,7 +98,7 @@ impl Mounted {
     /// Has it ended by a guardian if this process is killed.
     pub fn have_guarded(&mut self, guardian: Option<&Arc<Guardian>>) {
         let Some((guardian, device)) = guardian.zip(self.device) else { return };
-        let (guarded, watched) = guardian.guard(device);
+        let (guarded, watched) = guardian.guard(device, &self.mountpoint);
         if let Err(error) = watched {
             let mountpoint = self.mountpoint.display();
             tracing::warn!(%mountpoint, %error, "no guardian for this mount");

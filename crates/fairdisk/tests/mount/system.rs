@@ -140,18 +140,23 @@ fn a_mount_is_guarded_where_systemd_gives_no_unit() {
         return;
     }
     let (installed, host) = (Installed::new(), Host::new());
-    let said = installed.prints(
-        &host,
-        "mount -t tmpfs none /run; mkdir -p /run/systemd/system /run/bin
-         echo systemd > /run/first; mount --bind /run/first /proc/1/comm
-         printf '#!/bin/sh\necho $1 > /run/asked; exit 1\n' > /run/bin/systemd-run
-         chmod 755 /run/bin/systemd-run; PATH=/run/bin:$PATH
-         timeout 15 $SBIN/mount.fairdisk $SOURCE $MNT -v -o separate > /run/said; cat /run/asked
-         pid=$(sed 's/.*pid=//' /run/said); cat /proc/$pid/task/*/children | tr -d ' ' > /run/guardian
-         cat /proc/$(cat /run/guardian)/comm; umount $MNT
-         timeout 30 tail -s 0.02 --pid=$pid -f /dev/null",
-    );
-    assert_eq!(said, "--quiet\nguardian");
+    for (systemd, says) in
+        [("exit 1", "systemd-run: exit status: 1"), ("exec sleep 60", "no answer within 4 s")]
+    {
+        let script = format!(
+            "mount -t tmpfs none /run; mkdir -p /run/systemd/system /run/bin
+             echo systemd > /run/first; mount --bind /run/first /proc/1/comm
+             printf '#!/bin/sh\necho $1 > /run/asked; {systemd}\n' > /run/bin/systemd-run
+             chmod 755 /run/bin/systemd-run; PATH=/run/bin:$PATH
+             timeout 15 $SBIN/mount.fairdisk $SOURCE $MNT -v -o separate,log_file=/run/log > /run/said
+             cat /run/asked; pid=$(sed 's/.*pid=//' /run/said)
+             cat /proc/$pid/task/*/children | tr -d ' ' > /run/guardian
+             cat /proc/$(cat /run/guardian)/comm; umount $MNT
+             timeout 30 tail -s 0.02 --pid=$pid -f /dev/null
+             grep -c 'level=warn event=\"no unit for the guardian\" error=\".*{says}' /run/log"
+        );
+        assert_eq!(installed.prints(&host, &script), "--quiet\nguardian\n1", "{systemd}");
+    }
 }
 
 #[test]
