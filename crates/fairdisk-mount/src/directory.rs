@@ -52,24 +52,38 @@ impl OpenDirectory {
         &self.fd
     }
 
-    /// Gives entries from `offset` on to `take`, until it wants no more or there are none.
-    pub(crate) fn read(&self, offset: u64, mut take: impl FnMut(&Entry) -> bool) -> io::Result<()> {
+    /// Gives entries from `offset` on to `take`, until it wants no more or there are none. Where it
+    /// had some before an error, that is for whoever comes for the next ones.
+    pub(crate) fn read(&self, offset: u64, take: impl FnMut(&Entry) -> bool) -> io::Result<()> {
+        self.read_by(offset, take, |position| self.fetch(position))
+    }
+
+    fn read_by(
+        &self,
+        offset: u64,
+        mut take: impl FnMut(&Entry) -> bool,
+        mut fetch: impl FnMut(&mut Position) -> io::Result<bool>,
+    ) -> io::Result<()> {
         let mut position = self.position();
         if offset != position.at || offset == 0 {
             position.ahead.clear();
             seek(&self.fd, SeekFrom::Start(offset))?;
             position.at = offset;
         }
+        let mut any = false;
         loop {
             while let Some(entry) = position.ahead.front() {
                 if !take(entry) {
                     return Ok(());
                 }
+                any = true;
                 position.at = entry.next;
                 position.ahead.pop_front();
             }
-            if !self.fetch(&mut position)? {
-                return Ok(());
+            match fetch(&mut position) {
+                Ok(true) => {}
+                Err(error) if !any => return Err(error),
+                Ok(false) | Err(_) => return Ok(()),
             }
         }
     }
@@ -94,5 +108,40 @@ impl OpenDirectory {
             }
         }
         Ok(!position.ahead.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_listed_before_an_error_is_listed() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::write(place.path().join("name"), "").unwrap();
+        let fd = std::fs::File::open(place.path()).unwrap().into();
+        let directory = OpenDirectory::new(fd);
+        let (mut names, mut at) = (Vec::new(), 0);
+        let mut read = |offset| {
+            let mut fetches = 0;
+            let take = |entry: &Entry| {
+                names.push(entry.name.clone());
+                at = entry.next;
+                true
+            };
+            let done = directory.read_by(offset, take, |position| {
+                fetches += 1;
+                match (offset, fetches) {
+                    (0, 1) => directory.fetch(position),
+                    _ => Err(io::Error::from_raw_os_error(libc::EIO)),
+                }
+            });
+            (done.map_err(|error| error.raw_os_error()), at)
+        };
+        let (first, behind) = read(0);
+        assert_eq!(first, Ok(()));
+        assert_eq!(read(behind).0, Err(Some(libc::EIO)));
+        names.sort();
+        assert_eq!(names, [".", "..", "name"]);
     }
 }
