@@ -1,5 +1,6 @@
 //! The place a tree is mounted on: checked, recovered from a dead daemon, mounted and unmounted.
 
+use crate::control::{Alone, directory};
 use crate::errors::{MountError, MountProblem};
 use crate::identity::unescape;
 use crate::options::MountOptions;
@@ -176,6 +177,11 @@ pub(crate) fn attach(
         "fd={fd},rootmode=40000,user_id={user},group_id={group},default_permissions{other}"
     );
     let data = CString::new(data).unwrap_or_default();
+    // Somebody else may have mounted there since it was looked at; the kernel would mount on top.
+    let _alone = Alone::wait(&directory());
+    if is_ours(&places.mountpoint) {
+        return Err(MountError::new(&places.mountpoint, MountProblem::AlreadyMounted));
+    }
     mount(&places.source, &places.mountpoint, TYPE, flags, data.as_c_str()).map_err(|error| {
         match error {
             Errno::PERM => MountError::new(&places.mountpoint, MountProblem::NotPermitted),

@@ -1,5 +1,6 @@
 //! Who makes or takes away sockets and names does so alone: whether one is left behind, and taking
-//! it away, are two steps, and another one may be made there in between.
+//! it away, are two steps, and another one may be made there in between. So who mounts looks and
+//! mounts alone.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
@@ -17,13 +18,13 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// While it is kept nobody else makes or takes away anything in the directory.
 #[derive(Debug)]
-pub(super) struct Alone {
+pub(crate) struct Alone {
     _lock: File,
 }
 
 impl Alone {
     /// Waits until the others are done in `directory`; not for ever, as one may have been stopped.
-    pub(super) fn wait(directory: &Path) -> Option<Self> {
+    pub(crate) fn wait(directory: &Path) -> Option<Self> {
         let lock = open(directory)?;
         let mut looks = (0..LOOKS).map(|_| {
             let had = has(&lock);

@@ -13,6 +13,7 @@ mod protocol;
 mod server;
 mod settings;
 
+pub(crate) use alone::Alone;
 pub use claim::{Claim, ClaimError, Turn, claim};
 pub use client::{Client, ControlError, running};
 pub(crate) use name::Name;

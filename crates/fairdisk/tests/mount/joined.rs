@@ -260,6 +260,20 @@ fn mounts_that_start_at_once_meet_in_one_process() {
 }
 
 #[test]
+fn of_those_that_start_at_once_at_one_place_one_is_mounted() {
+    let Some(mut two) = two() else { return };
+    let at = two.place(1);
+    for _ in 0..10 {
+        let mut command = || two.command((1, 1), &[]).stderr(Stdio::null()).spawn().unwrap();
+        let all = [(); 4].map(|()| command());
+        let done = all.into_iter().filter_map(|mut child| child.wait().ok());
+        assert_eq!(done.filter(|status| status.success()).count(), 1);
+        two.unmount(1);
+        assert!(!is_mounted(&at));
+    }
+}
+
+#[test]
 fn a_process_that_was_killed_is_in_nobodys_way() {
     let Some(mut two) = two() else { return };
     let first = two.mount((1, 1), &[]);
