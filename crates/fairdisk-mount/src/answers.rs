@@ -4,8 +4,8 @@ use crate::attributes::attributes;
 use crate::nodes::Found;
 use crate::tree::Tree;
 use fuser::{
-    Errno, FileHandle, FopenFlags, Generation, ReplyAttr, ReplyEmpty, ReplyEntry, ReplyIoctl,
-    ReplyOpen, ReplyStatfs, ReplyXattr,
+    Errno, FileHandle, FopenFlags, Generation, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry,
+    ReplyIoctl, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyXattr,
 };
 use rustix::fs::{Stat, StatVfs};
 use std::io;
@@ -33,6 +33,22 @@ pub(crate) fn answer(reply: ReplyEmpty, done: io::Result<()>) {
 pub(crate) fn answer_open(reply: ReplyOpen, opened: io::Result<(u64, FopenFlags)>) {
     match opened {
         Ok((number, flags)) => reply.opened(FileHandle(number), flags),
+        Err(error) => reply.error(error.into()),
+    }
+}
+
+/// What was read.
+pub(crate) fn answer_data(reply: ReplyData, data: io::Result<Vec<u8>>) {
+    match data {
+        Ok(data) => reply.data(&data),
+        Err(error) => reply.error(error.into()),
+    }
+}
+
+/// Where something is in a file.
+pub(crate) fn answer_offset(reply: ReplyLseek, found: io::Result<i64>) {
+    match found {
+        Ok(found) => reply.offset(found),
         Err(error) => reply.error(error.into()),
     }
 }

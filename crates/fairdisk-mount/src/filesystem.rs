@@ -1,10 +1,12 @@
 //! Requests of the kernel, one by one: taken apart here, carried out by the tree.
 
 use crate::answers::{
-    answer, answer_attributes, answer_entry, answer_flags, answer_open, answer_space, answer_value,
+    answer, answer_attributes, answer_data, answer_entry, answer_flags, answer_offset, answer_open,
+    answer_space, answer_value,
 };
 use crate::attributes::attributes;
 use crate::caller::{Caller, User};
+use crate::ends;
 use crate::nodes::ROOT;
 use crate::ops::{Changes, Written};
 use crate::sys::inode_flags;
@@ -55,6 +57,10 @@ impl Filesystem for PassThrough {
         Ok(())
     }
 
+    fn destroy(&mut self) {
+        ends::one_ended();
+    }
+
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         let name = name.to_owned();
         self.run(move |tree| answer_entry(tree, reply, tree.look_up(parent.0, &name)));
@@ -102,10 +108,7 @@ impl Filesystem for PassThrough {
     }
 
     fn readlink(&self, _: &Request, node: INodeNo, reply: ReplyData) {
-        self.run(move |tree| match tree.read_symlink(node.0) {
-            Ok(target) => reply.data(&target),
-            Err(error) => reply.error(error.into()),
-        });
+        self.run(move |tree| answer_data(reply, tree.read_symlink(node.0)));
     }
 
     fn mknod(
@@ -470,10 +473,7 @@ impl Filesystem for PassThrough {
         whence: i32,
         reply: ReplyLseek,
     ) {
-        self.run(move |tree| match tree.seek(file.0, offset, whence) {
-            Ok(found) => reply.offset(found),
-            Err(error) => reply.error(error.into()),
-        });
+        self.run(move |tree| answer_offset(reply, tree.seek(file.0, offset, whence)));
     }
 
     fn copy_file_range(

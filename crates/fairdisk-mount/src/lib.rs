@@ -19,6 +19,7 @@ mod clock;
 pub mod control;
 mod directory;
 mod dirty;
+mod ends;
 mod errors;
 mod extents;
 mod filesystem;
@@ -51,6 +52,7 @@ mod wanted;
 mod write_errors;
 
 pub use block_device::BlockDevice;
+pub use ends::wait_for_ends;
 pub use errors::{MountError, MountProblem};
 pub use gate::{DirtyAccounts, Gate, Job, OpenGate, Piece};
 pub use guardian::{Guardian, run_if_called as run_guardian_if_called};

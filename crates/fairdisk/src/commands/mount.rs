@@ -18,7 +18,9 @@ use crate::output::diagnose;
 use fairdisk_mount::control::{self, Settings, Turn};
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::metrics::Address;
-use fairdisk_mount::{BlockDevice, Guardian, MountError, MountOptions, Mounted, OpenGate};
+use fairdisk_mount::{
+    BlockDevice, Guardian, MountError, MountOptions, Mounted, OpenGate, wait_for_ends,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -211,7 +213,6 @@ fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
     tell_mounted(args, mounted.mountpoint(), "none", pid);
     let (mut goes, mut rounds) = (false, 0_u32);
     while !mounted.is_over() {
-        rounds = rounds.wrapping_add(1);
         if rounds.is_multiple_of(REST_ROUNDS) {
             mounted.rest();
         }
@@ -221,7 +222,7 @@ fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
             tracing::info!(mountpoint = %args.mountpoint.display(), "unmounting");
             mounted.let_go().map_err(|error| Failure::Run(error.to_string()))?;
         }
-        std::thread::park_timeout(PAUSE);
+        rounds = rounds.wrapping_add(u32::from(wait_for_ends(PAUSE)));
     }
     mounted.wait();
     tell_unmounted(&args.mountpoint);

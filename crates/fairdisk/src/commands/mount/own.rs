@@ -7,7 +7,7 @@ use crate::notify;
 use fairdisk_mount::control::{self, About, Claim, Server, Settings};
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::metrics::{Address, Listener, MetricsServer, Page};
-use fairdisk_mount::{BlockDevice, Mounts, ScheduledGate};
+use fairdisk_mount::{BlockDevice, Mounts, ScheduledGate, wait_for_ends};
 use fairdisk_plane::disk::Served;
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sim::device::DeviceSpec;
@@ -130,9 +130,12 @@ fn serve(
     let mut only_own = !detached;
     let mut nobody_stays = false;
     let mut observer = Observer::default();
+    let mut is_next_round = true;
     loop {
         while mounts.reap().is_some() {}
-        observer.look_now_and_then(mounts);
+        if is_next_round {
+            observer.look_now_and_then(mounts);
+        }
         if mounts.are_over() {
             // Who comes now runs the disk itself, however long this takes.
             drop(public.take());
@@ -169,7 +172,7 @@ fn serve(
             }
             continue;
         }
-        std::thread::park_timeout(PAUSE);
+        is_next_round = wait_for_ends(PAUSE);
     }
 }
 
