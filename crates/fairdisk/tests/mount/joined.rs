@@ -264,7 +264,9 @@ fn of_those_that_start_at_once_at_one_place_one_is_mounted() {
     let Some(mut two) = two() else { return };
     let at = two.place(1);
     for _ in 0..10 {
-        let mut command = || two.command((1, 1), &[]).stderr(Stdio::null()).spawn().unwrap();
+        let mut command = || {
+            two.command((1, 1), &[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        };
         let all = [(); 4].map(|()| command());
         let done = all.into_iter().filter_map(|mut child| child.wait().ok());
         assert_eq!(done.filter(|status| status.success()).count(), 1);
