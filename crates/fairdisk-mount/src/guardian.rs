@@ -14,6 +14,7 @@
 //! Where systemd runs the system the guardian has a unit of its own: who has systemd kill all
 //! processes of a unit does not mean it.
 
+use crate::sys::descriptors::Inherited;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, minor, open, openat};
@@ -294,6 +295,8 @@ pub fn run_if_called(argument: Option<&OsStr>) -> Option<io::Result<()>> {
 }
 
 fn run() -> io::Result<()> {
+    // Whoever started the one we guard has left to it what others may wait for.
+    Inherited::find().close();
     // Ctrl-C, and a service manager that asks all its processes to end, mean the one we guard.
     let _ = setsid();
     // So does somebody who kills all processes of the program's name.

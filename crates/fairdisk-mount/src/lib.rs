@@ -61,4 +61,5 @@ pub use mountpoint::is_ours as is_mount;
 pub use mounts::{MountEntry, Mounts};
 pub use options::MountOptions;
 pub use scheduled::{GroupStatus, MountGate, ScheduledGate, scheduler};
+pub use sys::descriptors::Inherited;
 pub use tree::MountCounts;

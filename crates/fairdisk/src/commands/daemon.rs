@@ -2,9 +2,11 @@
 
 use crate::failure::Failure;
 use crate::output;
+use fairdisk_mount::Inherited;
 use std::env;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Starts this command, which begins with these words, again in the background; returns when it is
 /// mounted. What it prints says which process that is.
@@ -35,8 +37,16 @@ pub(crate) fn start(words: &[&str]) -> Result<(), Failure> {
     std::process::exit(status.code().unwrap_or(1));
 }
 
+/// What whoever started us has open, and may name to us until we are ready.
+static INHERITED: Mutex<Option<Inherited>> = Mutex::new(None);
+
+fn inherited() -> MutexGuard<'static, Option<Inherited>> {
+    INHERITED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Leaves the terminal behind.
 pub(crate) fn detach() {
+    *inherited() = Some(Inherited::find());
     // Refused only to the leader of a group, which a child just started is not.
     let _ = rustix::process::setsid();
 }
@@ -45,11 +55,12 @@ pub(crate) fn detach() {
 pub(crate) fn say_ready(text: &str) {
     // Without a listener there is nobody to be told.
     let _ = output::print(&format!("{text}\n"));
-    let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null") else {
-        return;
-    };
-    let _ = rustix::stdio::dup2_stdout(&null);
-    let _ = rustix::stdio::dup2_stderr(&null);
+    if let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
+    // Locks and pipes of whoever started us are not ours to keep.
+    inherited().take().into_iter().for_each(Inherited::close);
     // The source may be unmounted while we run.
     let _ = env::set_current_dir("/");
 }

@@ -46,6 +46,27 @@ fn a_signal_ends_it_with_everything_written_whatever_ceilings_there_are() {
     }
 }
 
+/// Whoever started it may have locked something, or be listened to through a pipe.
+#[test]
+fn a_mount_in_the_background_keeps_nothing_of_whoever_started_it() {
+    if lacks_something() {
+        return;
+    }
+    let host = Host::new();
+    let script = "exec 9> \"$LOCK\"; flock 9; \"$FAIRDISK\" mount --separate \"$SOURCE\" \"$MNT\"
+        exec 9>&-; flock -n \"$LOCK\" echo free; umount \"$MNT\"";
+    let output = Command::new("timeout")
+        .args(["30", "sh", "-ec", script])
+        .env("LOCK", host.scratch().join("lock"))
+        .env("FAIRDISK", env!("CARGO_BIN_EXE_fairdisk"))
+        .env("SOURCE", host.source(""))
+        .env("MNT", host.at())
+        .output()
+        .unwrap();
+    let said = text(&output);
+    assert!(output.status.success() && said.ends_with("free\n"), "{said}");
+}
+
 /// As when it was killed and cannot end: who mounts there anew is told, and does not wait for ever.
 #[test]
 fn a_mount_that_does_not_answer_is_not_mounted_over() {
