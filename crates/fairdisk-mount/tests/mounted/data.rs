@@ -237,6 +237,34 @@ fn what_may_only_be_appended_to_is_appended_to() {
     assert!(attribute("-a").unwrap().success());
 }
 
+/// Through the cache and past it in turn, beside somebody who has appended below once.
+#[test]
+fn appends_of_both_kinds_do_not_wait_for_each_other() {
+    let Some(tree) = Tree::new() else { return };
+    let past = flag(rustix::fs::OFlags::DIRECT);
+    let open = |at, flags| {
+        let mut how = File::options();
+        how.append(true).create(true).custom_flags(flags).open(at).unwrap()
+    };
+    let (mut direct, mut cached) = (open(tree.at("log"), past), open(tree.at("log"), 0));
+    let mut below = open(tree.below("log"), 0);
+    let block = fairdisk_plane::buffer::Buffer::noise(4096, 1);
+    direct.write_all(block.bytes()).unwrap();
+    below.write_all(block.bytes()).unwrap();
+    let clock = fairdisk_plane::MonotonicClock::start();
+    let begun = fairdisk_plane::Clock::now(&clock);
+    const TURNS: usize = 30;
+    for _ in 0..TURNS {
+        cached.write_all(block.bytes()).unwrap();
+        direct.write_all(block.bytes()).unwrap();
+    }
+    // Each waited for 0.1 s.
+    let took = fairdisk_plane::Clock::now(&clock).since(begun);
+    assert!(took < fairdisk_core::Span::from_s(2), "{took}");
+    let expected = block.bytes().repeat(2 + 2 * TURNS);
+    assert!(fs::read(tree.below("log")).unwrap() == expected);
+}
+
 /// The end of a file is where it is below, whatever the kernel has seen of it.
 #[test]
 fn what_others_append_below_is_not_written_over() {
