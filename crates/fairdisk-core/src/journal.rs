@@ -70,7 +70,8 @@ pub enum Record {
 pub struct Journal {
     hash: u64,
     len: u64,
-    kept: Option<Vec<Entry>>,
+    keeps: bool,
+    kept: Vec<Entry>,
 }
 
 impl Default for Journal {
@@ -83,15 +84,13 @@ impl Journal {
     /// A journal that keeps only its hash.
     #[must_use]
     pub const fn hashing() -> Self {
-        Self { hash: 0x6661_6972_6469_736B, len: 0, kept: None }
+        Self { hash: 0x6661_6972_6469_736B, len: 0, keeps: false, kept: Vec::new() }
     }
 
     /// A journal that keeps every entry.
     #[must_use]
     pub fn keeping() -> Self {
-        let mut journal = Self::hashing();
-        journal.kept = Some(Vec::new());
-        journal
+        Self { keeps: true, ..Self::hashing() }
     }
 
     /// The hash of everything so far. Stable between machines and versions of this format.
@@ -115,12 +114,12 @@ impl Journal {
     /// The entries, if they are kept.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
-        self.kept.as_deref().unwrap_or_default()
+        &self.kept
     }
 
     /// Gives away the entries that are kept. Hash and length go on as if nothing had happened.
     pub fn drain(&mut self) -> impl Iterator<Item = Entry> {
-        self.kept.iter_mut().flat_map(|kept| kept.drain(..))
+        self.kept.drain(..)
     }
 
     /// Adds an entry.
@@ -131,16 +130,14 @@ impl Journal {
         hash = step(hash, a ^ (tag << 56));
         self.hash = step(hash, b);
         self.len += 1;
-        if self.kept.is_some() {
+        if self.keeps {
             self.keep(Entry { at, record });
         }
     }
 
     #[cold]
     fn keep(&mut self, entry: Entry) {
-        if let Some(kept) = &mut self.kept {
-            kept.push(entry);
-        }
+        self.kept.push(entry);
     }
 }
 
