@@ -156,25 +156,43 @@ impl<E: Elevator> Engine<E> {
         out.list.clear();
         out.wake_at = None;
         (out.switch_refused, out.change_refused) = (None, None);
-        let runs_driver = plug::runs_driver(&input);
+        let runs_driver = self.take_in(input, out);
+        if self.is_plugged() {
+            match runs_driver {
+                true => self.unplug(),
+                false => self.unplug_when_due(),
+            }
+        }
+        self.pump(out);
+    }
+
+    /// Takes in what happened. Whether the driver is run whatever the plug: it is when something
+    /// happens that is no arrival.
+    #[inline(always)]
+    fn take_in(&mut self, input: Input<E>, out: &mut Effects) -> bool {
         match input {
             Input::Submit(ref bio) => self.submit(bio, out),
             Input::Retry(sleeper) => self.retry(sleeper, out),
-            Input::Completed { request, ok } => self.completed(request, ok, out),
             Input::Cancel(bio) => self.cancel(bio, out),
-            Input::Tick | Input::Unplug => {}
-            Input::Configure(change) => match self.elevator.accepts(&change) {
-                Ok(()) => self.change(now, &change),
-                Err(refusal) => out.change_refused = Some(refusal),
-            },
-            Input::Switch(elevator) => self.switch(*elevator, out),
+            Input::Tick => {}
+            Input::Completed { request, ok } => {
+                self.completed(request, ok, out);
+                return true;
+            }
+            Input::Unplug => return true,
+            Input::Configure(change) => {
+                match self.elevator.accepts(&change) {
+                    Ok(()) => self.change(self.now, &change),
+                    Err(refusal) => out.change_refused = Some(refusal),
+                }
+                return true;
+            }
+            Input::Switch(elevator) => {
+                self.switch(*elevator, out);
+                return true;
+            }
         }
-        match self.plug.as_ref().and_then(Plug::due) {
-            Some(_) if runs_driver => self.unplug(),
-            Some(_) => self.unplug_when_due(),
-            None => {}
-        }
-        self.pump(out);
+        false
     }
 
     /// The elevator in charge.
@@ -371,11 +389,13 @@ impl<E: Elevator> Engine<E> {
                     }
                     continue;
                 }
-                Decision::WaitUntil(at, _) => {
+                Decision::WaitUntil(at, why) => {
                     out.wake_at = Some(at);
-                    self.log_wait(decision);
+                    self.log_wait(decision, Record::Waits(at, why));
                 }
-                Decision::WaitCompletion(_) => self.log_wait(decision),
+                Decision::WaitCompletion(why) => {
+                    self.log_wait(decision, Record::WaitsCompletion(why));
+                }
                 Decision::Idle => {}
             }
             return true;
@@ -384,15 +404,9 @@ impl<E: Elevator> Engine<E> {
 
     /// A wait is one event however often it is repeated.
     #[inline]
-    fn log_wait(&mut self, wait: Decision) {
-        if self.last_wait == Some(wait) {
-            return;
-        }
-        self.last_wait = Some(wait);
-        match wait {
-            Decision::WaitUntil(at, why) => self.log(Record::Waits(at, why)),
-            Decision::WaitCompletion(why) => self.log(Record::WaitsCompletion(why)),
-            Decision::Dispatch(..) | Decision::Idle => {}
+    fn log_wait(&mut self, wait: Decision, record: Record) {
+        if self.last_wait.replace(wait) != Some(wait) {
+            self.log(record);
         }
     }
 

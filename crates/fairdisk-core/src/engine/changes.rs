@@ -13,6 +13,7 @@ use crate::time::Instant;
 use alloc::vec::Vec;
 
 impl<E: Elevator> Engine<E> {
+    #[inline(never)]
     pub(super) fn cancel(&mut self, id: BioId, out: &mut Effects) {
         let Some(index) = self.bios.find(id) else { return };
         let bio = *self.bios.bio(index);
@@ -45,6 +46,7 @@ impl<E: Elevator> Engine<E> {
         true
     }
 
+    #[inline(never)]
     pub(super) fn change(&mut self, now: Instant, change: &Change) {
         match *change {
             Change::GroupAdded { group, share } | Change::GroupShare { group, share } => {
@@ -89,6 +91,7 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
+    #[inline(never)]
     pub(super) fn switch(&mut self, mut new: E, out: &mut Effects) {
         if let Err(error) = new.attach(&self.leftovers) {
             out.switch_refused = Some(error);

@@ -2,8 +2,8 @@
 //! gathered, for a short time at most (spec: cfq, section 1.5; memory, section 5.3).
 
 use super::Engine;
-use super::effects::Input;
 use crate::elevator::{Decision, Elevator, Why};
+use crate::journal::Record;
 use crate::time::{Instant, Span};
 
 /// How a device is plugged.
@@ -78,14 +78,6 @@ impl Plug {
     }
 }
 
-/// Whether the driver is run whatever the plug: it is when something happens that is no arrival.
-pub(super) const fn runs_driver<E>(input: &Input<E>) -> bool {
-    matches!(
-        input,
-        Input::Completed { .. } | Input::Configure(_) | Input::Switch(_) | Input::Unplug
-    )
-}
-
 impl<E: Elevator> Engine<E> {
     /// Whether the device is kept from starting: a task that waits must [`Input::Unplug`] it.
     #[inline]
@@ -117,7 +109,8 @@ impl<E: Elevator> Engine<E> {
     /// went in nothing was kept back.
     pub(super) fn log_gathering(&mut self) {
         if let Some(due) = self.plug.as_ref().and_then(Plug::due) {
-            self.log_wait(Decision::WaitUntil(due, Why::Gathering));
+            let wait = Decision::WaitUntil(due, Why::Gathering);
+            self.log_wait(wait, Record::Waits(due, Why::Gathering));
         }
     }
 

@@ -104,10 +104,11 @@ impl Pools {
                 return false;
             }
         }
-        if self.pools[index].taken >= config.requests + config.requests / 2 {
+        let pool = &mut self.pools[index];
+        if pool.taken >= config.requests + config.requests / 2 {
             return false;
         }
-        self.pools[index].taken += 1;
+        pool.taken += 1;
         if self.is_batching(now, bio.task) {
             self.batches[bio.task.0 as usize].left -= 1;
         }
@@ -169,9 +170,7 @@ impl Pools {
             PoolLayout::PerSync => usize::from(op.is_write() && !sync),
             PoolLayout::PerGroup => group.0 as usize * 2 + usize::from(op.is_write()),
         };
-        if index >= self.pools.len() {
-            self.pools.resize_with(index + 1, Pool::default);
-        }
+        dense::entry(&mut self.pools, index as u32, Pool::default);
         index
     }
 }
