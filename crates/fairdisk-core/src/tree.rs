@@ -290,6 +290,7 @@ impl<K: Ord + Copy> Forest<K> {
     }
 
     /// Puts an element into a tree that has some.
+    #[inline(never)]
     fn insert_among(&mut self, tree: &mut Tree, index: u32, key: K) {
         if !tree.has_nodes {
             let first = tree.root;
@@ -297,8 +298,13 @@ impl<K: Ord + Copy> Forest<K> {
             self.put(tree, tree.root, 0, self.key(first), first);
         }
         let leaf = self.leaf_where(tree, |one| *one <= key);
-        let at = count(self.node(leaf).keys(), |one| *one <= key);
-        self.put(tree, leaf, at, key, index);
+        let node = self.node_mut(leaf);
+        let at = count(node.keys(), |one| *one <= key);
+        if node.len == WIDTH {
+            return self.put(tree, leaf, at, key, index);
+        }
+        node.insert(at, key, index);
+        self.places[index as usize].leaf = leaf;
     }
 
     /// Puts an entry into a node, which splits if it is full.
@@ -378,12 +384,18 @@ impl<K: Ord + Copy> Forest<K> {
 
     /// Takes an entry out of a node, which may become too small to stay.
     fn take(&mut self, tree: &mut Tree, node: u32, entry: u32) {
-        let at = self.node(node).find(entry);
-        self.node_mut(node).remove(at);
+        let from = self.node_mut(node);
+        from.remove(from.find(entry));
+        if from.len < FEW {
+            self.keep_few_small(tree, node);
+        }
+    }
+
+    /// Sees to it that a node is not small for long.
+    fn keep_few_small(&mut self, tree: &mut Tree, node: u32) {
         let Node { len, parent, previous, next, .. } = *self.node(node);
         if parent == NIL {
             self.lower(tree);
-        } else if len >= FEW {
         } else if self.may_join(previous, node) {
             self.join(tree, previous, node);
         } else if self.may_join(node, next) {
@@ -446,9 +458,10 @@ impl<K: Ord + Copy> Forest<K> {
     }
 }
 
-/// How many keys at the start are `below`. There are few: one after the other is fastest.
+/// How many keys at the start are `below`. There are few: one after the other is fastest, and from
+/// the end, since what is put into a tree mostly goes behind what is there.
 fn count<K>(keys: &[K], below: impl Fn(&K) -> bool) -> usize {
-    keys.iter().position(|key| !below(key)).unwrap_or(keys.len())
+    keys.iter().rposition(below).map_or(0, |last| last + 1)
 }
 
 #[cfg(test)]
