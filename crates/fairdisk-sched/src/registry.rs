@@ -148,10 +148,28 @@ schedulers! { $
     Shares,
 }
 
+// What a scheduler does most often is called where it is. In place of the calls all schedulers would
+// lie in one function of the engine, which has too few registers for them.
+
+#[inline(never)]
+fn admit<S: Elevator>(scheduler: &mut S, now: Instant, request: &Request) -> Admission {
+    scheduler.admit(now, request)
+}
+
+#[inline(never)]
+fn decide<S: Elevator>(scheduler: &mut S, now: Instant) -> Decision {
+    scheduler.decide(now)
+}
+
+#[inline(never)]
+fn complete<S: Elevator>(scheduler: &mut S, now: Instant, completion: &Completion) {
+    scheduler.complete(now, completion);
+}
+
 impl Elevator for Scheduler {
-    #[inline]
+    #[inline(always)]
     fn admit(&mut self, now: Instant, request: &Request) -> Admission {
-        each!(self, inner => inner.admit(now, request))
+        each!(self, inner => admit(inner, now, request))
     }
 
     #[inline]
@@ -159,14 +177,14 @@ impl Elevator for Scheduler {
         each!(self, inner => inner.runs_driver_at())
     }
 
-    #[inline]
+    #[inline(always)]
     fn decide(&mut self, now: Instant) -> Decision {
-        each!(self, inner => inner.decide(now))
+        each!(self, inner => decide(inner, now))
     }
 
-    #[inline]
+    #[inline(always)]
     fn complete(&mut self, now: Instant, completion: &Completion) {
-        each!(self, inner => inner.complete(now, completion));
+        each!(self, inner => complete(inner, now, completion));
     }
 
     fn flushes(&mut self, now: Instant, group: GroupId) {
