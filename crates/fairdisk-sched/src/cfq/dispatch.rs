@@ -2,7 +2,7 @@
 
 use super::engine::Cfq;
 use super::jiffies::Jiffies;
-use super::queue::NIL;
+use super::queue::{NIL, Queue};
 use fairdisk_core::{Decision, RequestId, Why};
 
 /// What a layer answers when asked for a request.
@@ -34,7 +34,9 @@ impl Cfq {
     #[inline]
     pub(crate) fn dispatch(&mut self, now: Jiffies, layer: u32) -> Step {
         loop {
-            if let Some(step) = self.continue_round(now) {
+            if self.round.is_some()
+                && let Some(step) = self.continue_round(now)
+            {
                 return step;
             }
             if self.queued == 0 {
@@ -79,23 +81,24 @@ impl Cfq {
 
     fn refusal(&self, queue: u32, layer: u32) -> Option<Why> {
         let q = &self.queues[queue];
-        let limit = self.round_limit(queue);
-        let alone = self.busy_beside(layer) <= 1;
-        if q.dispatched >= limit && (!alone || q.dispatched >= 4 * limit) {
+        let limit = self.round_limit(q);
+        let alone = || self.busy_beside(layer) <= 1;
+        if q.dispatched >= limit && (q.dispatched >= 4 * limit || !alone()) {
             return Some(Why::QuantumUsed);
         }
         (!q.sync && self.driver.sync_flight > 0).then_some(Why::SyncInFlight)
     }
 
-    fn round_limit(&self, queue: u32) -> u32 {
-        if self.queues[queue].is_idle_class() { 1 } else { self.tunables.quantum }
+    const fn round_limit(&self, queue: &Queue) -> u32 {
+        if queue.is_idle_class() { 1 } else { self.tunables.quantum }
     }
 
     /// The next request of the round under way, if it is not over.
     #[inline]
     pub(crate) fn continue_round(&mut self, now: Jiffies) -> Option<Step> {
         let (queue, moved) = self.round?;
-        if moved < self.round_limit(queue) && !self.queues[queue].is_empty() {
+        let q = &self.queues[queue];
+        if moved < self.round_limit(q) && !q.is_empty() {
             let (index, why) = self.next_request(now, queue);
             self.round = Some((queue, moved + 1));
             self.hand_over(now, index);

@@ -174,6 +174,8 @@ pub(crate) struct Tunables {
     pub(crate) back_max_sectors: u64,
     pub(crate) back_penalty: u64,
     slice: [Jiffies; 2],
+    /// What a level is worth: a fifth of the base slice, in whole jiffies.
+    slice_step: [Jiffies; 2],
     slice_async_rq: u32,
     pub(crate) slice_idle: Jiffies,
     pub(crate) seeky_idle: Jiffies,
@@ -192,6 +194,7 @@ impl Tunables {
         let down = |ms: u32| Jiffies::from(ms) * hz / 1000;
         let at_least_one = |ms: u32| if ms == 0 { 0 } else { down(ms).max(1) };
         let slice_idle = at_least_one(params.slice_idle_ms);
+        let slice = [down(params.slice_async_ms).max(1), down(params.slice_sync_ms).max(1)];
         let seeky_idle = (Jiffies::from(params.seeky_idle_ms) * hz + 999) / 1000;
         Self {
             hz,
@@ -202,7 +205,8 @@ impl Tunables {
             ],
             back_max_sectors: u64::from(params.back_seek_max_kib) * 2,
             back_penalty: u64::from(params.back_seek_penalty.max(1)),
-            slice: [down(params.slice_async_ms).max(1), down(params.slice_sync_ms).max(1)],
+            slice,
+            slice_step: slice.map(|base| base / SLICE_SCALE),
             slice_async_rq: params.slice_async_rq.max(1),
             slice_idle,
             seeky_idle: slice_idle.min(seeky_idle.max(1)),
@@ -229,8 +233,7 @@ impl Tunables {
 
     /// The slice of a queue at `level` (spec: cfq, section 2.4).
     pub(crate) const fn slice(&self, sync: bool, level: u8) -> Jiffies {
-        let base = self.slice[sync as usize];
-        base + base / SLICE_SCALE * (4 - level as Jiffies)
+        self.slice[sync as usize] + self.slice_step[sync as usize] * (4 - level as Jiffies)
     }
 
     /// The slice that begins for a queue that is one of `busy`. Where a round of them would take

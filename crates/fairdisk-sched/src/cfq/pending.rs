@@ -112,10 +112,12 @@ impl Requests {
     }
 
     /// The better one of the two requests next to `index`.
+    #[inline]
     pub(crate) fn best_neighbour(&self, pending: &Pending, index: u32, by: Choice<'_>) -> u32 {
-        if pending.len() == 1 {
-            return NIL;
-        }
+        if pending.len() == 1 { NIL } else { self.better_neighbour(pending, index, by) }
+    }
+
+    fn better_neighbour(&self, pending: &Pending, index: u32, by: Choice<'_>) -> u32 {
         let first = || self.sort.first(&pending.sorted).filter(|first| *first != index);
         let follower = self.sort.next(index).or_else(first).unwrap_or(NIL);
         let previous = self.sort.prev(index).unwrap_or(NIL);
@@ -124,10 +126,16 @@ impl Requests {
         self.better(follower, previous, reference, by.tunables)
     }
 
+    /// The better one of two, of which either may not be there.
+    #[inline]
     fn better(&self, first: u32, second: u32, reference: Lba, tunables: &Tunables) -> u32 {
-        if first == NIL || second == NIL {
-            return if first == NIL { second } else { first };
+        match (first, second) {
+            (NIL, there) | (there, NIL) => there,
+            _ => self.better_of_both(first, second, reference, tunables),
         }
+    }
+
+    fn better_of_both(&self, first: u32, second: u32, reference: Lba, tunables: &Tunables) -> u32 {
         let candidate = |index| Candidate::from(&self[index]);
         let (one, two) = (candidate(first), candidate(second));
         if is_better(&one, &two, reference, tunables) { first } else { second }

@@ -93,15 +93,21 @@ impl Requests {
     }
 
     /// Forgets the request.
+    #[inline]
     pub(crate) fn take(&mut self, at: u32) -> Rq {
-        let rq = core::mem::replace(&mut self[at], Rq::FREE);
+        let rq = &mut self[at];
         assert!(rq.queue != NIL, "request {at} is not known");
-        rq
+        let taken = *rq;
+        rq.queue = NIL;
+        taken
     }
 
     /// Makes `at` the youngest of `fifo`.
+    #[inline]
     pub(crate) fn append(&mut self, fifo: &mut Fifo, at: u32) {
-        self.link(fifo, fifo.youngest, at);
+        let older = core::mem::replace(&mut fifo.youngest, at);
+        (self[at].older, self[at].younger) = (older, NIL);
+        *self.younger_of(fifo, older) = at;
     }
 
     /// Puts `at` right after `older`, or first if that is `NIL`.

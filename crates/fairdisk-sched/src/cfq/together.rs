@@ -20,11 +20,17 @@ impl Cfq {
         }
     }
 
-    /// Counts the queue in its layer if it has requests.
+    /// Counts the queue in its layer if it has requests, where that matters.
     #[inline]
     pub(crate) fn count(&mut self, queue: u32) {
+        if self.tunables.serve_together {
+            self.count_present(queue);
+        }
+    }
+
+    fn count_present(&mut self, queue: u32) {
         let q = &mut self.queues[queue];
-        if !self.tunables.serve_together || !q.sync {
+        if !q.sync {
             return;
         }
         let present = !q.is_empty() || q.dispatched > 0;
@@ -42,15 +48,20 @@ impl Cfq {
     }
 
     /// Whether the disk may wait for this queue alone.
+    #[inline]
     pub(crate) fn is_waited_for(&self, queue: u32) -> bool {
+        !self.tunables.serve_together || self.keeps_others_away(queue)
+    }
+
+    /// Whether tasks that could be served together with this queue's are better not.
+    fn keeps_others_away(&self, queue: u32) -> bool {
         let q = &self.queues[queue];
         let layer = &self.layers[q.layer as usize];
         let (class, level) = (q.priority.class, q.priority.level);
-        let seekers = self.tunables.serve_together && q.seeks;
         if self.driver.together {
             layer.has_others(class, level)
         } else {
-            !seekers || layer.has_sequential(class, level) || layer.has_others(class, level)
+            !q.seeks || layer.has_sequential(class, level) || layer.has_others(class, level)
         }
     }
 

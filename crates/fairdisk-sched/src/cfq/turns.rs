@@ -12,22 +12,24 @@ impl Cfq {
 
     #[inline]
     pub(crate) fn becomes_busy(&mut self, now: Jiffies, queue: u32) {
-        let layer = self.queues[queue].layer;
-        self.queues[queue].on_tree = true;
-        self.layers[layer as usize].busy += 1;
+        let q = &mut self.queues[queue];
+        q.on_tree = true;
+        let layer = q.layer as usize;
+        self.layers[layer].busy += 1;
         self.busy += 1;
         let key = self.service_key(now, queue);
-        self.service.insert(&mut self.layers[layer as usize].tree, queue, key);
+        self.service.insert(&mut self.layers[layer].tree, queue, key);
         self.count(queue);
     }
 
     #[inline]
     pub(crate) fn becomes_empty(&mut self, queue: u32) {
-        let layer = self.queues[queue].layer as usize;
-        self.queues[queue].on_tree = false;
-        self.layers[layer].busy -= 1;
+        let q = &mut self.queues[queue];
+        q.on_tree = false;
+        let layer = &mut self.layers[q.layer as usize];
+        layer.busy -= 1;
         self.busy -= 1;
-        self.service.remove(&mut self.layers[layer].tree, queue);
+        self.service.remove(&mut layer.tree, queue);
         self.count(queue);
     }
 
@@ -47,13 +49,13 @@ impl Cfq {
 
     #[inline]
     fn service_key(&mut self, now: Jiffies, queue: u32) -> ServiceKey {
-        let busy = self.busy_beside(self.queues[queue].layer);
         let q = &mut self.queues[queue];
+        let layer = &self.layers[q.layer as usize];
+        let busy = if self.device_wide_busy_count { self.busy } else { layer.busy };
         let class = q.priority.class;
         let quirks = &self.tunables.quirks;
         let key = if q.is_idle_class() {
-            let tree = &self.layers[q.layer as usize].tree;
-            let last = self.service.last(tree).filter(|last| *last != queue);
+            let last = self.service.last(&layer.tree).filter(|last| *last != queue);
             last.map_or(now, |last| self.service.key(last).key()) + self.tunables.idle_delay
         } else {
             let offset = self.tunables.key_offset(busy, q.sync, q.priority.level);

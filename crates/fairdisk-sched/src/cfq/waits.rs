@@ -74,12 +74,14 @@ impl Cfq {
     pub(crate) fn arm_layer_idle(&mut self, now: Jiffies, queue: u32, context: u32) {
         let q = &self.queues[queue];
         let layer = &self.layers[q.layer as usize];
-        let empty = layer.active == NIL && layer.busy == 0 && layer.dispatched == 0;
+        if layer.active != NIL || layer.busy > 0 || layer.dispatched > 0 {
+            return;
+        }
         // Where a layer has a wait of its own, that is for any of its tasks.
         let asked_for = layer.idle.is_some() || self.tasks.only_of_layer(q.layer) == Some(context);
         let context = &self.tasks[context];
         let wait = self.patience_with(queue, context, self.tunables.slice_idle);
-        if empty && asked_for && wait > 0 && context.alive {
+        if asked_for && wait > 0 && context.alive {
             self.waiting_layer = q.layer;
             self.driver.idle_timer = Some(now + wait);
         }
