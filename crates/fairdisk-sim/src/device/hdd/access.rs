@@ -1,7 +1,7 @@
 //! Carrying out one access: from the buffer, from or onto the medium.
 
 use super::buffer::Found;
-use super::command::{Command, State};
+use super::command::Command;
 use super::geometry::Extent;
 use super::mechanism::Access;
 use super::{Arm, Hdd};
@@ -37,13 +37,12 @@ impl Hdd {
     }
 
     /// Begins what a command needs from the medium, and answers when it completes.
-    pub(super) fn serve(&mut self, command: &Command, access: Access, at: u64) -> State {
+    pub(super) fn serve(&mut self, command: &Command, access: Access, at: u64) -> u64 {
         let at = command.ready.max(at);
-        let done = match access {
+        match access {
             Access::Read => self.serve_read(command, at),
             Access::Write => self.serve_write(command, at),
-        };
-        State::Completes(done, true)
+        }
     }
 
     fn serve_read(&mut self, command: &Command, at: u64) -> u64 {

@@ -78,7 +78,12 @@ impl ReadBuffer {
         {
             return Found::Live;
         }
-        match self.left.iter().position(|segment| segment.leads_to(extent.from)) {
+        // Mostly there is none: all are asked first, so that nothing is to be guessed.
+        let leads_there = |segment: &Segment| segment.leads_to(extent.from);
+        if !self.left.iter().fold(false, |any, segment| any | leads_there(segment)) {
+            return Found::Nowhere;
+        }
+        match self.left.iter().position(leads_there) {
             Some(index) => Found::Left(index, self.left[index].to()),
             None => Found::Nowhere,
         }

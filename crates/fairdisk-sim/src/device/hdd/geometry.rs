@@ -112,10 +112,16 @@ impl Geometry {
         let (to, last) = if after <= zone.sectors_per_track.get() {
             (base + angle(zone, after), first)
         } else {
-            let end = self.extent(start + u64::from(sectors) - 1, 1);
-            (end.to, end.first)
+            self.end_of(start + u64::from(sectors) - 1)
         };
         Extent { from, to, first, last, sector_q20: zone.sector_q20 }
+    }
+
+    /// Groove of the end of `sector`, and its track.
+    #[inline(never)]
+    fn end_of(&self, sector: u64) -> (u64, Track) {
+        let end = self.extent(sector, 1);
+        (end.to, end.first)
     }
 
     /// The track at a groove; a switch belongs to the track before it.

@@ -99,17 +99,19 @@ impl Hdd {
 
     /// Writes down for whom the time up to `at` was: whom the arm works for, or else whoever has
     /// waited longest for a command that the controller or the bus has.
-    #[inline]
+    #[inline(always)]
     fn settle(&mut self, at: u64) {
-        if let Arm::Serves(until) | Arm::Destages(until) = self.arm {
+        if let Arm::Serves(until) | Arm::Destages(until) = self.arm
+            && until > self.settled
+        {
             let until = until.min(at);
-            self.work.add(self.arm_group, until.saturating_sub(self.settled));
-            self.settled = self.settled.max(until);
+            self.work.add(self.arm_group, until - self.settled);
+            self.settled = until;
         }
         if let Some(oldest) = self.commands.first() {
-            self.work.add(oldest.group, at.saturating_sub(self.settled));
+            self.work.add(oldest.group, at - self.settled);
         }
-        self.settled = self.settled.max(at);
+        self.settled = at;
     }
 
     fn busy(&self, at: u64) -> bool {
@@ -141,7 +143,8 @@ impl Hdd {
         match self.choose(at) {
             Some(Work::Command(index, access)) => {
                 let command = self.commands[index];
-                self.commands[index].state = self.serve(&command, access, at);
+                let done = self.serve(&command, access, at);
+                self.commands[index].state = State::Completes(done, true);
             }
             Some(Work::Destage(index)) => self.destage(index, at),
             None => return false,
@@ -216,12 +219,13 @@ impl Device for Hdd {
         let ready = now + self.timing.command_overhead_ns;
         let mut command = Command::new(io, ready);
         command.state = self.arrival(io, &mut command, now);
-        let state = match command.state {
+        if let State::WantsMedium(access, _) = command.state
+            && self.idle(now)
+        {
             // Nothing to choose from: the common case without a queue.
-            State::WantsMedium(access, _) if self.idle(now) => self.serve(&command, access, now),
-            state => state,
-        };
-        self.commands.push(Command { state, ..command });
+            command.state = State::Completes(self.serve(&command, access, now), true);
+        }
+        self.commands.push(command);
         self.dispatch(now);
         self.plan_event();
     }
