@@ -232,8 +232,7 @@ fn run_disk(
 
 /// What the disk has done for each group of the machine.
 fn work(world: &World<Scheduler>) -> Vec<Span> {
-    let groups = 0..world.machine().groups().len() as u32;
-    groups.map(|group| world.device().work(GroupId(group))).collect()
+    world.machine().group_ids().map(|group| world.device().work(group)).collect()
 }
 
 /// Reads the result off a machine. `root_at` is the place of the root group among those of the
@@ -247,17 +246,16 @@ pub fn collect<E: fairdisk_core::Elevator>(
 ) -> RunResult {
     let accounts = machine.engine().accounts_at(until);
     let mut groups: Vec<GroupRun> = machine
-        .groups()
-        .iter()
-        .enumerate()
+        .group_ids()
+        .zip(machine.groups())
         .map(|(group, tally)| {
-            let account = accounts.group(GroupId(group as u32));
+            let account = accounts.group(group);
             GroupRun {
                 ios: tally.ios(),
                 bytes: tally.bytes(),
-                latency: tally.latency.clone(),
+                latency: tally.latency,
                 device_time: account.map_or(Span::ZERO, |account| account.device_time),
-                charged: machine.charged(GroupId(group as u32)),
+                charged: machine.charged(group),
                 wait_max: account.map_or(Span::ZERO, |account| account.wait_max),
                 slot_waits: account.map_or(0, |account| account.slot_waits),
                 errors: tally.errors,

@@ -32,7 +32,7 @@ use fairdisk_core::{
 };
 pub use group::GroupSpec;
 pub use integrity::IntegrityWrites;
-use io::{Io, IoKind, Ios};
+use io::{IoKind, Ios};
 use outbox::Outbox;
 use paging::PageWaiter;
 use phases::Phases;
@@ -128,7 +128,8 @@ pub struct Machine<E> {
     /// What the elevator was the first time not willing to do.
     refused: Option<Refusal>,
     finished: Vec<(BioId, bool)>,
-    groups: Vec<GroupTally>,
+    /// How long the turns of each group were before it counted.
+    charged_before: Vec<Span>,
     /// Tasks that have not ended, or whose data is still to be read ahead or written back.
     left: usize,
     /// Tasks that have not ended and are waited for with others.
@@ -167,7 +168,7 @@ impl<E: Elevator> Machine<E> {
             effects: Effects::new(),
             refused: None,
             finished: Vec::new(),
-            groups: vec![GroupTally::default(); group_count],
+            charged_before: vec![Span::ZERO; group_count],
             left: config.tasks.len(),
             awaited: config.tasks.iter().filter(|task| task.awaited != Awaited::No).count(),
             phases: Phases::new(&config.tasks),
@@ -287,13 +288,6 @@ impl<E: Elevator> Machine<E> {
 
     // ---- what came of it -----------------------------------------------------------------
 
-    /// How long the turns of a group were, if the elevator charges groups by that.
-    #[must_use]
-    pub fn charged(&self, group: GroupId) -> Option<Span> {
-        let charged = self.engine.charged(group)?;
-        Some(charged - self.groups[group.0 as usize].charged_before)
-    }
-
     /// The engine, with its accounts and its journal.
     pub const fn engine(&self) -> &Engine<E> {
         &self.engine
@@ -324,12 +318,6 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// What the tasks of each group have done, by group number.
-    #[must_use]
-    pub fn groups(&self) -> &[GroupTally] {
-        &self.groups
-    }
-
     /// How much memory is dirty or being written back.
     #[must_use]
     pub fn dirty_bytes(&self) -> u64 {
@@ -344,17 +332,6 @@ impl<E: Elevator> Machine<E> {
     /// The group of each task, and when it ended, if it has.
     pub fn task_ends(&self) -> impl Iterator<Item = (GroupId, Option<Instant>)> {
         self.tasks.iter().map(|task| (task.group, task.report.finished))
-    }
-
-    /// Counts anew from now on (after a warm-up).
-    pub fn restart_tallies(&mut self) {
-        self.engine.restart_accounts();
-        let now = self.engine.accounts().since;
-        for at in 0..self.groups.len() {
-            let charged = self.engine.charged(GroupId(at as u32)).unwrap_or_default();
-            self.groups[at] = GroupTally { charged_before: charged, ..GroupTally::default() };
-        }
-        self.tasks.iter_mut().for_each(|task| task.report.restart(now));
     }
 
     // ---- the engine ----------------------------------------------------------------------
@@ -407,26 +384,34 @@ impl<E: Elevator> Machine<E> {
     }
 
     fn io_done(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
-        let io = *self.ios.get(index);
-        if io.failed {
-            self.failed(now, &io);
+        if self.ios.get(index).failed {
+            self.failed(now, index);
         }
+        let io = self.ios.get(index);
         match io.kind {
             IoKind::Data { task, file } => self.data_done(now, task, file, index),
             IoKind::Metadata { task } => self.wake(now, task),
-            IoKind::Pages { .. } => self.pages_read(now, &io, issue),
+            IoKind::Pages { .. } => {
+                let io = *io;
+                self.pages_read(now, &io, issue);
+            }
             IoKind::WriteBehind { task } => {
                 let bytes = io.bytes;
                 self.write_behind_done(now, task, bytes, issue);
             }
-            IoKind::WriteBack { .. } => self.written_back(now, &io, issue),
+            IoKind::WriteBack { .. } => {
+                let io = *io;
+                self.written_back(now, &io, issue);
+            }
             IoKind::Flush { task } => self.flush_done(now, task, index),
             IoKind::Journal { volume } => self.journal_written(now, volume, issue),
         }
     }
 
     /// Read-ahead and write-out are no calls that could fail, and are counted here.
-    fn failed(&mut self, now: Instant, io: &Io) {
+    #[cold]
+    fn failed(&mut self, now: Instant, index: u32) {
+        let io = self.ios.get(index);
         let (IoKind::Pages { task, .. }
         | IoKind::WriteBehind { task }
         | IoKind::WriteBack { owner: task, .. }) = io.kind
@@ -436,7 +421,6 @@ impl<E: Elevator> Machine<E> {
         let task = &mut self.tasks[task as usize];
         if now >= task.report.counted_from {
             task.report.per_op.of_mut(io.op).errors += 1;
-            self.groups[task.group.0 as usize].errors += 1;
         }
     }
 

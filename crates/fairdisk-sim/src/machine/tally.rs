@@ -1,8 +1,9 @@
 //! What tasks and groups have done, as the programs themselves would count it: metadata and
 //! journal writes do not count.
 
+use super::Machine;
 use crate::workload::PerOp;
-use fairdisk_core::{Histogram, Instant, Op, Span};
+use fairdisk_core::{Elevator, GroupId, Histogram, Instant, Op, Span};
 
 /// What the tasks of a group have done.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +24,6 @@ pub struct GroupTally {
     pub errors: u64,
     /// From the system call to its return.
     pub latency: Histogram,
-    /// How long its turns were before it counted.
-    pub(super) charged_before: Span,
 }
 
 impl GroupTally {
@@ -40,17 +39,17 @@ impl GroupTally {
         self.read_bytes + self.written_bytes + self.trimmed_bytes
     }
 
-    #[inline]
-    pub(super) fn count(&mut self, op: Op, bytes: u64, latency: Span, failed: bool) {
-        let (ios, sum) = match op {
-            Op::Read => (&mut self.reads, &mut self.read_bytes),
-            Op::Discard => (&mut self.trims, &mut self.trimmed_bytes),
-            Op::Write | Op::WriteZeroes | Op::Flush => (&mut self.writes, &mut self.written_bytes),
-        };
-        *ios += 1;
-        *sum += if failed { 0 } else { bytes };
-        self.errors += u64::from(failed);
-        self.latency.record(latency);
+    /// Adds what one of its tasks has done.
+    fn add(&mut self, task: &TaskReport) {
+        let PerOp { read, write, trim } = &task.per_op;
+        self.reads += read.ios;
+        self.writes += write.ios;
+        self.trims += trim.ios;
+        self.read_bytes += read.bytes;
+        self.written_bytes += write.bytes;
+        self.trimmed_bytes += trim.bytes;
+        self.errors += read.errors + write.errors + trim.errors;
+        task.add_latencies(&mut self.latency);
     }
 }
 
@@ -145,6 +144,39 @@ impl OpTally {
     }
 }
 
+impl<E: Elevator> Machine<E> {
+    /// The numbers of the groups.
+    pub fn group_ids(&self) -> impl Iterator<Item = GroupId> + use<E> {
+        (0..self.charged_before.len() as u32).map(GroupId)
+    }
+
+    /// What the tasks of each group have done, by group number.
+    #[must_use]
+    pub fn groups(&self) -> Vec<GroupTally> {
+        let mut groups = vec![GroupTally::default(); self.charged_before.len()];
+        for task in &self.tasks {
+            groups[task.group.0 as usize].add(&task.report);
+        }
+        groups
+    }
+
+    /// How long the turns of a group were, if the elevator charges groups by that.
+    #[must_use]
+    pub fn charged(&self, group: GroupId) -> Option<Span> {
+        let charged = self.engine.charged(group)?;
+        Some(charged - self.charged_before[group.0 as usize])
+    }
+
+    /// Counts anew from now on (after a warm-up).
+    pub fn restart_tallies(&mut self) {
+        self.engine.restart_accounts();
+        let now = self.engine.accounts().since;
+        let charged = |group| self.engine.charged(group).unwrap_or_default();
+        self.charged_before = self.group_ids().map(charged).collect();
+        self.tasks.iter_mut().for_each(|task| task.report.restart(now));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,9 +186,9 @@ mod tests {
         let (mut group, mut task) = (GroupTally::default(), TaskReport::default());
         let all = [Op::Read, Op::Write, Op::Discard];
         for (op, failed) in all.map(|op| (op, false)).into_iter().chain([(Op::Write, true)]) {
-            group.count(op, 4096, Span::ZERO, failed);
             task.count(op, 4096, Span::ZERO, failed);
         }
+        group.add(&task);
         assert_eq!((group.reads, group.writes, group.trims, group.errors), (1, 2, 1, 1));
         assert_eq!((group.written_bytes, group.trimmed_bytes, group.bytes()), (4096, 4096, 12288));
         assert_eq!((group.ios(), task.ios, task.bytes), (4, 4, 12288));

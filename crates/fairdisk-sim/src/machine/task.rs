@@ -382,11 +382,9 @@ impl<E: Elevator> Machine<E> {
         let latency = back - started;
         let task = &mut self.tasks[index as usize];
         task.untaken += 1;
-        if now < task.report.counted_from {
-            return;
+        if now >= task.report.counted_from {
+            task.report.count(op, bytes, latency, failed);
         }
-        task.report.count(op, bytes, latency, failed);
-        self.groups[task.group.0 as usize].count(op, bytes, latency, failed);
     }
 
     // ---- pauses --------------------------------------------------------------------------
