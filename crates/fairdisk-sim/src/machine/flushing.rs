@@ -170,7 +170,7 @@ impl<E: Elevator> Machine<E> {
             flags: Flags::NONE,
             ioprio,
         };
-        self.submit(now, &bio, issue);
+        self.submit(now, bio, issue);
         self.part_done(now, io, issue);
     }
 

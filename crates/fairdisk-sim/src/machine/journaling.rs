@@ -58,7 +58,7 @@ impl<E: Elevator> Machine<E> {
                 while at < end {
                     let sectors = (end - at).min(self.bio_bytes_max() / SECTOR_BYTES);
                     let bio = self.journal_bio(io, volume, Lba(at), Sectors(sectors as u32));
-                    self.submit(now, &bio, issue);
+                    self.submit(now, bio, issue);
                     at += sectors;
                 }
                 self.part_done(now, io, issue);

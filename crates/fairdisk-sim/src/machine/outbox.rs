@@ -13,12 +13,12 @@ pub(super) struct Outbox {
 }
 
 impl<E: Elevator> Machine<E> {
-    pub(super) fn submit(&mut self, now: Instant, bio: &Bio, issue: &mut Vec<Request>) {
+    pub(super) fn submit(&mut self, now: Instant, bio: Bio, issue: &mut Vec<Request>) {
         let outbox = &mut self.outboxes[bio.task.0 as usize];
         if outbox.asleep > 0 {
-            outbox.waiting.push_back(*bio);
+            outbox.waiting.push_back(bio);
         } else {
-            self.feed(now, Input::Submit(*bio), issue);
+            self.feed(now, Input::Submit(bio), issue);
         }
     }
 

@@ -58,11 +58,16 @@ impl<E: Elevator> Machine<E> {
 
     /// All of an I/O was sent off.
     #[inline]
-    pub(super) fn sent_off(&mut self, now: Instant, io: u32, issue: &mut Vec<Request>) {
-        let io = self.ios.get(io);
-        let starts = match io.kind {
+    pub(super) fn sent_off(
+        &mut self,
+        now: Instant,
+        kind: IoKind,
+        op: Op,
+        issue: &mut Vec<Request>,
+    ) {
+        let starts = match kind {
             IoKind::Pages { .. } => self.config.unplugs.read_ahead,
-            IoKind::Data { .. } => io.op == Op::Write && self.config.unplugs.direct_writes,
+            IoKind::Data { .. } => op == Op::Write && self.config.unplugs.direct_writes,
             _ => false,
         };
         if starts {

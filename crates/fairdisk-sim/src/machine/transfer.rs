@@ -90,15 +90,15 @@ impl<E: Elevator> Machine<E> {
                     let bytes = contiguous.min(pending.end - pending.at);
                     let bytes = bytes.min(self.bio_bytes_max() - within);
                     let sectors = Sectors((within + bytes).div_ceil(SECTOR_BYTES) as u32);
-                    let op = self.ios.get_mut(pending.io).op;
-                    let bio = self.bio(index, pending.io, op, lba, sectors);
-                    self.submit(now, &bio, issue);
+                    let bio = self.bio(index, pending.io, lba, sectors);
+                    self.submit(now, bio, issue);
                     pending.at += bytes;
                 }
             }
         }
-        self.sent_off(now, pending.io, issue);
-        let goes_on = match self.ios.get(pending.io).kind {
+        let Io { kind, op, .. } = *self.ios.get(pending.io);
+        self.sent_off(now, kind, op, issue);
+        let goes_on = match kind {
             IoKind::Pages { .. } => self.missing_sent(index),
             _ => self.submitted(now, index),
         };
@@ -114,10 +114,12 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    fn bio(&mut self, index: u32, io: u32, op: Op, start: Lba, sectors: Sectors) -> Bio {
+    fn bio(&mut self, index: u32, io: u32, start: Lba, sectors: Sectors) -> Bio {
+        let id = self.ios.add_part(io);
+        let Io { kind, op, .. } = *self.ios.get(io);
+        let is_behind = matches!(kind, IoKind::WriteBehind { .. });
         let task = &self.tasks[index as usize];
         let integrity = self.config.integrity_writes;
-        let is_behind = matches!(self.ios.get(io).kind, IoKind::WriteBehind { .. });
         let by_flush = is_behind && self.is_flushed_soon(task);
         let mark = match () {
             () if by_flush => integrity.data(),
@@ -131,7 +133,7 @@ impl<E: Elevator> Machine<E> {
         let flusher = is_behind && !by_flush && self.config.async_of_submitter;
         let own = TaskId(index);
         Bio {
-            id: self.ios.add_part(io),
+            id,
             task: if flusher { self.flusher() } else { own },
             group: if flusher { GroupId::ROOT } else { task.group },
             op,
@@ -161,11 +163,11 @@ impl<E: Elevator> Machine<E> {
     ) {
         self.task(index).paging.slept = true;
         let io = self.ios.insert(Io::new(IoKind::Metadata { task: index }, now, Op::Read));
-        let mut bio = self.bio(index, io, Op::Read, lba, PAGE_SECTORS);
+        let mut bio = self.bio(index, io, lba, PAGE_SECTORS);
         if self.config.meta_hint {
             bio.flags = Flags::META;
         }
-        self.submit(now, &bio, issue);
+        self.submit(now, bio, issue);
         self.part_done(now, io, issue);
     }
 

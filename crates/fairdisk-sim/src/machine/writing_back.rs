@@ -288,7 +288,7 @@ impl<E: Elevator> Machine<E> {
             let bytes = contiguous.min(end - at).min(self.bio_bytes_max());
             let sectors = Sectors(bytes.div_ceil(SECTOR_BYTES) as u32);
             let bio = Bio { id: self.ios.add_part(io), start: lba, sectors, ..bio };
-            self.submit(now, &bio, issue);
+            self.submit(now, bio, issue);
             at += bytes;
         }
         self.part_done(now, io, issue);
