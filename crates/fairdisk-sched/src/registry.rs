@@ -148,8 +148,8 @@ schedulers! { $
     Shares,
 }
 
-// What a scheduler does most often is called where it is. In place of the calls all schedulers would
-// lie in one function of the engine, which has too few registers for them.
+// What a scheduler does most often is called where it is. In place of the calls all schedulers
+// would lie in one function of the engine, which has too few registers for them.
 
 #[inline(never)]
 fn admit<S: Elevator>(scheduler: &mut S, now: Instant, request: &Request) -> Admission {
