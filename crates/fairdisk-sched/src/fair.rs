@@ -338,7 +338,7 @@ impl Elevator for Fair {
         if left_early {
             self.will_return(group);
         }
-        self.cache.reads = self.cache.reads.saturating_sub(u32::from(!rq.op.is_write()));
+        self.cache.reads -= u32::from(rq.is_counted);
         self.expect(now, group);
         self.release_queue(queue);
     }

@@ -32,7 +32,6 @@ impl Fair {
         let was_serial = self.device.is_serial();
         self.device.depth = depth.max(1);
         if self.device.is_serial() != was_serial {
-            self.cache.reads = 0;
             (0..self.groups.len() as u32).for_each(|group| self.expect(now, group));
         }
     }
@@ -54,5 +53,53 @@ impl Fair {
         {
             turn.kept_since = None;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fair::FairParams;
+    use fairdisk_core::{
+        Change, Completion, Elevator, Flags, IoPrio, Lba, Op, Request, RequestId, Sectors, Span,
+        TaskId,
+    };
+
+    #[test]
+    fn reads_that_were_there_before_the_depth_changed_are_counted_once_or_never() {
+        let (now, mut fair) = (Instant::ZERO, Fair::new(&FairParams::default()));
+        let set_depth = |fair: &mut Fair, depth| fair.configure(now, &Change::Depth { depth });
+        let dispatch = |fair: &mut Fair, slot| {
+            let (id, task, group) = (RequestId(slot), TaskId(slot), GroupId(1));
+            let (op, start, sectors) = (Op::Read, Lba(u64::from(slot) << 10), Sectors(8));
+            let (flags, ioprio) = (Flags::NONE, IoPrio::UNSET);
+            let request = Request {
+                id,
+                task,
+                group,
+                op,
+                start,
+                sectors,
+                sync: true,
+                flags,
+                ioprio,
+                arrived: now,
+            };
+            fair.admit(now, &request);
+            fair.decide(now);
+        };
+        let complete = |fair: &mut Fair, slot| {
+            let (request, device_time) = (RequestId(slot), Span::from_ms(1));
+            fair.complete(now + device_time, &Completion { request, device_time, ok: true });
+        };
+        dispatch(&mut fair, 0);
+        set_depth(&mut fair, 8);
+        (1..4).for_each(|slot| dispatch(&mut fair, slot));
+        complete(&mut fair, 0);
+        assert_eq!(fair.cache.reads, 3);
+        set_depth(&mut fair, 1);
+        set_depth(&mut fair, 8);
+        complete(&mut fair, 1);
+        assert_eq!(fair.cache.reads, 2);
     }
 }

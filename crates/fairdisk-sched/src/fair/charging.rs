@@ -26,8 +26,9 @@ impl Fair {
         }
         let (queue, cost) = (self.requests[at].queue, self.cost_of(at));
         self.device.reach(self.requests[at].end);
-        self.cache.reads += u32::from(!self.requests[at].op.is_write());
-        (self.requests[at].charged, self.requests[at].dispatched) = (cost, now);
+        let rq = &mut self.requests[at];
+        (rq.charged, rq.dispatched, rq.is_counted) = (cost, now, !rq.op.is_write());
+        self.cache.reads += u32::from(rq.is_counted);
         self.at_work += cost;
         let group = &mut self.groups[self.queues[queue].group as usize];
         group.burst += cost;

@@ -23,6 +23,8 @@ pub(super) struct Rq {
     pub(super) bios: u32,
     /// What it was charged when it was dispatched.
     pub(super) charged: Span,
+    /// It is one of the reads that are counted at the device.
+    pub(super) is_counted: bool,
     /// It followed a request of the same queue.
     pub(super) follows: bool,
     /// It went for its group's floor.
@@ -39,6 +41,7 @@ impl Rq {
         dispatched: Instant::ZERO,
         bios: 0,
         charged: Span::ZERO,
+        is_counted: false,
         follows: false,
         for_floor: false,
     };
