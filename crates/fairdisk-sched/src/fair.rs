@@ -39,7 +39,6 @@ mod usual;
 pub use params::FairParams;
 
 use crate::family::Family;
-use crate::groups::Order;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use cache::Cache;
@@ -56,6 +55,7 @@ use hierarchy::Hierarchy;
 use pace::Pace;
 use queues::Queues;
 use requests::Requests;
+use returning::Returning;
 use target::Targets;
 use turn::Turn;
 
@@ -85,9 +85,7 @@ pub struct Fair {
     device: Device,
     cache: Cache,
     expected: Expected,
-    /// Groups that left their turn early and think, by when they are back, on a device that serves
-    /// one at a time.
-    returning: Box<Order<Instant>>,
+    returning: Box<Returning>,
     /// What those at the device cost, where that is charged by the model.
     at_work: Span,
     /// When the last request completed there, or one came where none was.
@@ -115,7 +113,7 @@ impl Fair {
             device: Device::new(),
             cache: Cache::EMPTY,
             expected: Expected::new(),
-            returning: Box::new(Order::new()),
+            returning: Box::new(Returning::new()),
             at_work: Span::ZERO,
             busy_since: Instant::ZERO,
             pace: Box::new(Pace::new()),
@@ -212,11 +210,12 @@ impl Fair {
         q.streak.add(rq.start == q.position && !rq.op.is_write());
         q.position = rq.end;
         q.in_flight += 1;
+        let amount = rq.amount();
         let entry = &mut self.groups[group as usize];
         entry.in_flight += 1;
         entry.is_back = false;
+        entry.last = amount;
         self.in_flight += 1;
-        let amount = rq.amount();
         Barred::use_up(now, group, amount, &self.tree, &mut self.groups);
         self.pay_floors(now, group, amount);
         self.target_wants(now, group);
@@ -361,6 +360,9 @@ impl Elevator for Fair {
         }
         self.target_is_there(group.0);
         self.charge_flushed(now, group.0, device_time);
+        if self.groups[group.0 as usize].left_early {
+            self.will_return(group.0);
+        }
         self.expect(now, group.0);
     }
 

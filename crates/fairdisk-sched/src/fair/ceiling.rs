@@ -60,8 +60,7 @@ impl Barred {
         groups: &[Group],
     ) -> bool {
         let over = tree.path(group).find_map(|one| {
-            let Group { qos, ceiling, .. } = &groups[one as usize];
-            let at = ceiling.ready_at(&qos.ceiling, qos.burst, amount);
+            let at = groups[one as usize].ready_at(amount);
             (at > now).then_some((one, at))
         });
         let Some((one, at)) = over else { return false };

@@ -7,6 +7,7 @@ use super::floor::PaidUntil;
 use super::mean::Mean;
 use super::target::Room;
 use super::usual::Usual;
+use crate::groups::Amount;
 use fairdisk_core::list::List;
 use fairdisk_core::{Instant, Qos, Span};
 
@@ -15,6 +16,8 @@ use fairdisk_core::{Instant, Qos, Span};
 pub(super) struct Group {
     pub(super) qos: Qos,
     pub(super) ceiling: Ceiling,
+    /// What was dispatched of it last.
+    pub(super) last: Amount,
     pub(super) floor_paid: PaidUntil,
     /// The group at a ceiling, itself or around it, for which its floor waits, or `NIL`.
     pub(super) floor_barred_by: u32,
@@ -56,6 +59,7 @@ impl Group {
         Self {
             qos: Qos::NONE,
             ceiling: Ceiling::default(),
+            last: Amount::NONE,
             floor_paid: PaidUntil::default(),
             floor_barred_by: NIL,
             barred_floors: List::new(),
@@ -92,6 +96,11 @@ impl Group {
         if let Some(since) = self.quiet_since {
             self.pause.add(now.since(since));
         }
+    }
+
+    /// When it is not above its ceiling with so much more.
+    pub(super) fn ready_at(&self, amount: Amount) -> Instant {
+        self.ceiling.ready_at(&self.qos.ceiling, self.qos.burst, amount)
     }
 
     pub(super) const fn is_quiet(&self) -> bool {

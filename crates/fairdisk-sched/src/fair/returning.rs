@@ -3,7 +3,34 @@
 
 use super::turn::{Turn, part};
 use super::{Fair, Step};
+use crate::groups::{Nested, Order};
 use fairdisk_core::{Instant, Span, Why};
+
+/// Groups that left their turn early and think, by when they are back, on a device that serves one
+/// at a time.
+#[derive(Debug)]
+pub(super) struct Returning {
+    order: Order<Instant>,
+    /// Since when nobody is served, as somebody is about to be back; out of date once anything was
+    /// at the disk since then.
+    held_since: Instant,
+}
+
+impl Returning {
+    pub(super) const fn new() -> Self {
+        Self { order: Order::new(), held_since: Instant::ZERO }
+    }
+
+    /// Whether nobody is expected back.
+    pub(super) fn is_empty(&self) -> bool {
+        self.order.first().is_none()
+    }
+
+    /// The group is not expected back.
+    pub(super) fn forget(&mut self, group: u32) {
+        self.order.place(group, None);
+    }
+}
 
 impl Fair {
     /// Serves a request of a group that has had the least and left its turn early, to think for
@@ -25,15 +52,14 @@ impl Fair {
         let entry = &self.groups[group as usize];
         let since = entry.quiet_since.filter(|_| entry.is_quiet() && self.device.is_serial());
         let back = since.zip(entry.pause.get()).map(|(since, pause)| since + pause);
-        self.returning.place(group, back);
+        self.returning.order.place(group, back);
     }
 
     /// Until when nobody else is served, as somebody who has had less is about to be back: it would
     /// wait for longer for another's request than the disk for it.
     #[inline]
     pub(super) fn about_to_return(&mut self, now: Instant) -> Option<Instant> {
-        self.returning.first()?;
-        self.due_back(now)
+        if self.returning.is_empty() { None } else { self.due_back(now) }
     }
 
     /// The same where somebody left a turn early.
@@ -42,16 +68,31 @@ impl Fair {
     fn due_back(&mut self, now: Instant) -> Option<Instant> {
         let service = self.device.service.or_zero();
         let (group, back) = loop {
-            let (group, back) = self.returning.first()?;
+            let (group, back) = self.returning.order.first()?;
             let entry = &self.groups[group as usize];
-            if entry.left_early && entry.is_quiet() && back + part(service) > now {
+            let thinks = entry.left_early && entry.is_quiet();
+            if thinks && back + part(service) > now && self.may_go_on(back.max(now), group) {
                 break (group, back);
             }
-            self.returning.place(group, None);
+            self.returning.order.place(group, None);
         };
         let most =
             Span::from_ns(service.as_ns() / 2).min(self.idle_most(&self.groups[group as usize]));
-        let is_near = back.since(now) <= most && most > Span::ZERO;
-        (is_near && self.tree.behind_by(group).is_some()).then(|| back + part(service))
+        // Several that are late, one after the other, cost no more than one.
+        let held = Some(self.returning.held_since).filter(|since| *since >= self.busy_since);
+        let since = held.unwrap_or(now);
+        let is_near = back.since(since) <= most && most > Span::ZERO;
+        let is_held = is_near && self.tree.behind_by(group).is_some();
+        if is_held {
+            self.returning.held_since = since;
+        }
+        is_held.then(|| back + part(service))
+    }
+
+    /// Whether no ceiling keeps the group's next request back then, if it is like the last.
+    fn may_go_on(&self, then: Instant, group: u32) -> bool {
+        let last = self.groups[group as usize].last;
+        let around = self.tree.path(group).map(|one| &self.groups[one as usize]);
+        around.map(|one| one.ready_at(last)).max() <= Some(then)
     }
 }

@@ -384,7 +384,7 @@ impl Fair {
             && self.barred.first().is_none()
             && !self.tree.path(group).any(has_ceiling)
             && !self.device.pays_alone()
-            && !(self.device.is_serial() && self.returning.first().is_some())
+            && !(self.device.is_serial() && !self.returning.is_empty())
             && self.has_turn(group, queue)
     }
 

@@ -1,0 +1,186 @@
+//! Who thinks for longer than it is waited for, and for whom the disk stands idle shortly before it
+//! is back, on a disk that serves one request at a time.
+
+#[path = "support/reads.rs"]
+mod reads;
+
+use fairdisk_core::{
+    Change, Completion, Decision, Elevator, GroupId, Instant, Lba, Prng, Qos, Rates, RequestId,
+    Share, Span, Weight,
+};
+use fairdisk_sched::fair::{Fair, FairParams};
+use reads::read;
+use std::num::NonZeroU64;
+
+const SERVICE: Span = Span::from_ms(8);
+/// Tasks of group 1, which always have a request; each other group has one that thinks.
+const BUSY: u32 = 4;
+
+/// A task that thinks after each request, and what it does before.
+#[derive(Clone, Copy)]
+struct Thinker {
+    pause: Span,
+    flush: Span,
+    back_at: Option<Instant>,
+}
+
+struct Play {
+    fair: Fair,
+    now: Instant,
+    prng: Prng,
+    thinkers: Vec<Thinker>,
+    /// Pauses are from nothing to twice what they are otherwise.
+    is_random: bool,
+    /// When each has come back and is not served yet.
+    since: Vec<Instant>,
+    /// When something was last at the disk.
+    busy_until: Instant,
+    /// How long it stood idle in all, and at most before something was served.
+    idle: Span,
+    idle_most: Span,
+    /// What thinkers waited in all, and how often.
+    waited: Span,
+    served: u32,
+}
+
+impl Play {
+    fn new(rotational: bool, thinkers: &[(Span, Span)]) -> Self {
+        let (now, mut fair) = (Instant::ZERO, Fair::new(&FairParams::default()));
+        fair.configure(now, &Change::Rotational { rotational });
+        for group in 0..=thinkers.len() as u32 {
+            let weight = if group == 0 { 100 } else { 1000 };
+            let share = Share::Weight(Weight::new(weight).expect("in range"));
+            fair.configure(now, &Change::GroupAdded { group: GroupId(1 + group), share });
+        }
+        let thinker = |(pause, flush): &(Span, Span)| Thinker {
+            pause: *pause,
+            flush: *flush,
+            back_at: Some(now),
+        };
+        let thinkers: Vec<_> = thinkers.iter().map(thinker).collect();
+        let since = vec![now; thinkers.len()];
+        let (idle, idle_most, waited) = (Span::ZERO, Span::ZERO, Span::ZERO);
+        let (busy_until, served) = (now, 0);
+        let (prng, is_random) = (Prng::new(1), false);
+        let mut play = Self {
+            fair,
+            now,
+            prng,
+            thinkers,
+            is_random,
+            since,
+            busy_until,
+            idle,
+            idle_most,
+            waited,
+            served,
+        };
+        (0..BUSY).for_each(|task| play.submit(task));
+        play
+    }
+
+    /// The task's group, and which thinker it is.
+    fn group_of(task: u32) -> (GroupId, Option<usize>) {
+        match task.checked_sub(BUSY) {
+            Some(thinker) => (GroupId(2 + thinker), Some(thinker as usize)),
+            None => (GroupId(1), None),
+        }
+    }
+
+    fn submit(&mut self, task: u32) {
+        let start = Lba(u64::from(task) << 20);
+        self.fair.admit(self.now, &read(task, Self::group_of(task).0, start, self.now));
+    }
+
+    fn pass_until(&mut self, end: Instant) {
+        loop {
+            let back = self.thinkers.iter().enumerate().filter_map(|(at, one)| {
+                one.back_at.filter(|back| *back <= end).map(|back| (back, at))
+            });
+            let Some((back, at)) = back.min() else { break };
+            self.now = self.now.max(back);
+            self.thinkers[at].back_at = None;
+            self.since[at] = self.now;
+            self.submit(BUSY + at as u32);
+            if self.busy_until <= self.now {
+                // It is asked again at once.
+                return;
+            }
+        }
+        self.now = end;
+    }
+
+    fn serve(&mut self, request: RequestId) {
+        let idle = self.now.since(self.busy_until);
+        self.idle += idle;
+        self.idle_most = self.idle_most.max(idle);
+        let (group, thinker) = Self::group_of(request.0);
+        if let Some(at) = thinker {
+            self.waited += self.now - self.since[at];
+            self.served += 1;
+        }
+        self.busy_until = self.now + SERVICE;
+        self.pass_until(self.busy_until);
+        let completion = Completion { request, device_time: SERVICE, ok: true };
+        self.fair.complete(self.now, &completion);
+        let Some(at) = thinker else { return self.submit(request.0) };
+        let Thinker { pause, flush, .. } = self.thinkers[at];
+        if flush > Span::ZERO {
+            self.fair.flushes(self.now, group);
+            self.busy_until = self.now + flush;
+            self.pass_until(self.busy_until);
+            self.fair.flushed(self.now, group, flush);
+        }
+        let any = Span::from_us(self.prng.between(0, 2 * pause.as_us()));
+        self.thinkers[at].back_at = Some(self.now + if self.is_random { any } else { pause });
+    }
+
+    fn run(&mut self, time: Span) {
+        (self.idle, self.idle_most) = (Span::ZERO, Span::ZERO);
+        (self.waited, self.served) = (Span::ZERO, 0);
+        let end = self.now + time;
+        while self.now < end {
+            match self.fair.decide(self.now) {
+                Decision::Dispatch(request, _) => self.serve(request),
+                Decision::WaitUntil(at, _) => self.pass_until(at),
+                other => panic!("{other:?} with requests queued and none in flight"),
+            }
+        }
+    }
+}
+
+const SETTLES: Span = Span::from_s(2);
+
+#[test]
+fn nobody_is_held_back_for_who_may_have_nothing_yet() {
+    let mut play = Play::new(false, &[(Span::from_ms(12), Span::ZERO)]);
+    play.run(SETTLES);
+    play.run(SETTLES);
+    assert!(play.idle > Span::ZERO, "it is worth waiting for");
+    let ceiling = Rates { iops: NonZeroU64::new(10), bytes_per_s: None };
+    let qos = Qos { ceiling, burst: Span::from_ms(1), ..Qos::NONE };
+    play.fair.configure(play.now, &Change::GroupQos { group: GroupId(2), qos });
+    play.run(SETTLES);
+    play.run(SETTLES);
+    assert!(play.served >= 19, "{}", play.served);
+    assert_eq!(play.idle, Span::ZERO);
+}
+
+#[test]
+fn several_who_are_late_cost_no_more_than_one() {
+    let mut play = Play::new(false, &[(Span::from_ms(100), Span::ZERO); 8]);
+    play.is_random = true;
+    play.run(SETTLES);
+    play.run(Span::from_s(100));
+    assert!(play.idle > Span::from_s(1), "{}", play.idle);
+    assert!(play.idle_most <= Span::from_ms(6), "{}", play.idle_most);
+}
+
+#[test]
+fn who_flushes_before_it_thinks_is_expected_from_then_on() {
+    let mut play = Play::new(true, &[(Span::from_ms(12), Span::from_ms(5))]);
+    play.run(SETTLES);
+    play.run(SETTLES);
+    let mean = Span::from_ns(play.waited.as_ns() / u64::from(play.served));
+    assert!(mean < Span::from_ms(1), "{mean}");
+}
