@@ -77,7 +77,7 @@ pub struct Fair {
     tree: Hierarchy,
     /// By number.
     groups: Vec<Group>,
-    barred: Barred,
+    barred: Box<Barred>,
     floors: Floors,
     targets: Targets,
     queues: Queues,
@@ -105,7 +105,7 @@ impl Fair {
             params: *params,
             tree: Hierarchy::new(params.credit, params.round + params.round),
             groups: Vec::new(),
-            barred: Barred::new(),
+            barred: Box::new(Barred::new()),
             floors: Floors::new(),
             targets: Targets::new(),
             queues: Queues::new(params.expire),
@@ -164,7 +164,12 @@ impl Fair {
 
     /// Whether some group around the request is at its ceiling, or would be with it; that gets
     /// nothing for now.
+    #[inline]
     fn is_at_ceiling(&mut self, now: Instant, at: u32) -> bool {
+        !self.barred.is_unused() && self.would_pass_ceiling(now, at)
+    }
+
+    fn would_pass_ceiling(&mut self, now: Instant, at: u32) -> bool {
         let rq = &self.requests[at];
         let (group, amount) = (self.queues[rq.queue].group, rq.amount());
         self.tree.is_barred(group)
@@ -216,7 +221,7 @@ impl Fair {
         entry.is_back = false;
         entry.last = amount;
         self.in_flight += 1;
-        Barred::use_up(now, group, amount, &self.tree, &mut self.groups);
+        self.barred.use_up(now, group, amount, &self.tree, &mut self.groups);
         self.pay_floors(now, group, amount);
         self.target_wants(now, group);
         self.charge_dispatched(now, at);

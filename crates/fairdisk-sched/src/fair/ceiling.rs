@@ -3,7 +3,7 @@
 use super::group::Group;
 use super::hierarchy::Hierarchy;
 use crate::groups::{Amount, Nested, Order};
-use fairdisk_core::Instant;
+use fairdisk_core::{Instant, Rates};
 
 pub(super) use crate::groups::Ceiling;
 
@@ -11,11 +11,24 @@ pub(super) use crate::groups::Ceiling;
 #[derive(Debug)]
 pub(super) struct Barred {
     until: Order<Instant>,
+    /// How many groups have a ceiling; without one nobody is looked at.
+    capped: u32,
 }
 
 impl Barred {
     pub(super) const fn new() -> Self {
-        Self { until: Order::new() }
+        Self { until: Order::new(), capped: 0 }
+    }
+
+    /// A group has another ceiling from now on than it had before.
+    pub(super) fn changed(&mut self, before: &Rates, after: &Rates) {
+        self.capped += u32::from(!after.is_none());
+        self.capped -= u32::from(!before.is_none());
+    }
+
+    /// Whether no group has a ceiling.
+    pub(super) const fn is_unused(&self) -> bool {
+        self.capped == 0
     }
 
     /// When the first of them may go on.
@@ -71,12 +84,16 @@ impl Barred {
 
     /// The group has so much more, and so have those around it.
     pub(super) fn use_up(
+        &self,
         now: Instant,
         group: u32,
         amount: Amount,
         tree: &Hierarchy,
         groups: &mut [Group],
     ) {
+        if self.is_unused() {
+            return;
+        }
         for one in tree.path(group) {
             let Group { qos, ceiling, .. } = &mut groups[one as usize];
             ceiling.pass(now, &qos.ceiling, amount);

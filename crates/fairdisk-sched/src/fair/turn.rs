@@ -247,7 +247,7 @@ impl Fair {
         if !self.device.rotational {
             return true;
         }
-        turn.used >= self.length(turn.group)
+        turn.used >= self.shortest() && turn.used >= self.length(turn.group)
     }
 
     /// How long the turn is on a disk with a head.
@@ -259,8 +259,10 @@ impl Fair {
     /// How long a round is. Where a task has the device to itself, the heads come for it and go to
     /// others afterwards: that is to take a small part of a round.
     pub(super) fn round(&self) -> Span {
-        let round = self.params.round.as_ns();
-        let moves = if self.device.pays_alone() { 2 * self.device.alone().as_ns() } else { 0 };
+        if !self.device.pays_alone() {
+            return self.params.round;
+        }
+        let (round, moves) = (self.params.round.as_ns(), 2 * self.device.alone().as_ns());
         let most = round.saturating_mul(LONGER);
         Span::from_ns(moves.saturating_mul(MOVES).clamp(round, most))
     }
@@ -384,7 +386,7 @@ impl Fair {
             && self.barred.first().is_none()
             && !self.tree.path(group).any(has_ceiling)
             && !self.device.pays_alone()
-            && !(self.device.is_serial() && !self.returning.is_empty())
+            && (!self.device.is_serial() || self.returning.is_empty())
             && self.has_turn(group, queue)
     }
 
