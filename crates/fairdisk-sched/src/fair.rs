@@ -13,6 +13,7 @@
 //!
 //! docs/fair.md says what it promises.
 
+mod allowance;
 mod cache;
 mod ceiling;
 mod changes;
@@ -224,6 +225,7 @@ impl Fair {
         self.barred.use_up(now, group, amount, &self.tree, &mut self.groups);
         self.pay_floors(now, group, amount);
         self.target_wants(now, group);
+        self.use_allowance(&rq);
         self.charge_dispatched(now, at);
         self.expect(now, group);
         Step::Dispatch(RequestId(at), why)
@@ -272,6 +274,7 @@ impl Elevator for Fair {
                 entry.is_back = entry.left_early;
                 if entry.left_early {
                     entry.came_back(now);
+                    self.returning.is_back(group);
                 }
             }
         }

@@ -5,8 +5,8 @@
 mod reads;
 
 use fairdisk_core::{
-    Change, Completion, Decision, Elevator, GroupId, Instant, Lba, Prng, Qos, Rates, RequestId,
-    Share, Span, Weight,
+    Change, Completion, Cost, CostModel, Decision, Elevator, GroupId, Instant, Lba, Op, Prng, Qos,
+    Rates, Request, RequestId, Share, Span, Weight,
 };
 use fairdisk_sched::fair::{Fair, FairParams};
 use reads::read;
@@ -15,6 +15,8 @@ use std::num::NonZeroU64;
 const SERVICE: Span = Span::from_ms(8);
 /// Tasks of group 1, which always have a request; each other group has one that thinks.
 const BUSY: u32 = 4;
+/// A write that the disk acknowledges before it does it.
+const ACKNOWLEDGED: Span = Span::from_us(300);
 
 /// A task that thinks after each request, and what it does before.
 #[derive(Clone, Copy)]
@@ -29,6 +31,12 @@ struct Play {
     now: Instant,
     prng: Prng,
     thinkers: Vec<Thinker>,
+    /// Group 1 writes; and how long the disk works on each of its writes after it has acknowledged
+    /// it, if it does that before they are done.
+    writes: bool,
+    hides: Span,
+    /// What it has yet to do.
+    hidden: Span,
     /// Pauses are from nothing to twice what they are otherwise.
     is_random: bool,
     /// When each has come back and is not served yet.
@@ -41,6 +49,9 @@ struct Play {
     /// What thinkers waited in all, and how often.
     waited: Span,
     served: u32,
+    /// What their requests took, and how many of others were done.
+    took: Span,
+    of_others: u32,
 }
 
 impl Play {
@@ -60,13 +71,17 @@ impl Play {
         let thinkers: Vec<_> = thinkers.iter().map(thinker).collect();
         let since = vec![now; thinkers.len()];
         let (idle, idle_most, waited) = (Span::ZERO, Span::ZERO, Span::ZERO);
-        let (busy_until, served) = (now, 0);
+        let (busy_until, served, of_others) = (now, 0, 0);
+        let (writes, hides, hidden, took) = (false, Span::ZERO, Span::ZERO, Span::ZERO);
         let (prng, is_random) = (Prng::new(1), false);
         let mut play = Self {
             fair,
             now,
             prng,
             thinkers,
+            writes,
+            hides,
+            hidden,
             is_random,
             since,
             busy_until,
@@ -74,6 +89,8 @@ impl Play {
             idle_most,
             waited,
             served,
+            took,
+            of_others,
         };
         (0..BUSY).for_each(|task| play.submit(task));
         play
@@ -89,7 +106,9 @@ impl Play {
 
     fn submit(&mut self, task: u32) {
         let start = Lba(u64::from(task) << 20);
-        self.fair.admit(self.now, &read(task, Self::group_of(task).0, start, self.now));
+        let request = read(task, Self::group_of(task).0, start, self.now);
+        let op = if self.writes && task < BUSY { Op::Write } else { Op::Read };
+        self.fair.admit(self.now, &Request { op, ..request });
     }
 
     fn pass_until(&mut self, end: Instant) {
@@ -119,10 +138,14 @@ impl Play {
             self.waited += self.now - self.since[at];
             self.served += 1;
         }
-        self.busy_until = self.now + SERVICE;
+        let device_time = self.device_time(thinker.is_none(), idle);
+        self.busy_until = self.now + device_time;
         self.pass_until(self.busy_until);
-        let completion = Completion { request, device_time: SERVICE, ok: true };
-        self.fair.complete(self.now, &completion);
+        self.fair.complete(self.now, &Completion { request, device_time, ok: true });
+        match thinker {
+            Some(_) => self.took += device_time,
+            None => self.of_others += 1,
+        }
         let Some(at) = thinker else { return self.submit(request.0) };
         let Thinker { pause, flush, .. } = self.thinkers[at];
         if flush > Span::ZERO {
@@ -135,9 +158,29 @@ impl Play {
         self.thinkers[at].back_at = Some(self.now + if self.is_random { any } else { pause });
     }
 
+    /// What a request takes that comes after the disk was left alone for `idle`.
+    fn device_time(&mut self, is_of_others: bool, idle: Span) -> Span {
+        self.hidden = self.hidden - idle;
+        if is_of_others && self.hides > Span::ZERO {
+            self.hidden += self.hides;
+            return ACKNOWLEDGED;
+        }
+        SERVICE + core::mem::take(&mut self.hidden)
+    }
+
+    /// Group 1 writes from now on, on a disk that is known.
+    fn write(&mut self, hides: Span) {
+        let cost =
+            Cost { sequential: Span::from_ms(1), random: SERVICE, byte_ps: 0, random_byte_ps: 0 };
+        let model = CostModel { depth: 1, saturation: SERVICE, read: cost, write: cost };
+        self.fair.configure(self.now, &Change::Costs(model));
+        (self.writes, self.hides) = (true, hides);
+    }
+
     fn run(&mut self, time: Span) {
         (self.idle, self.idle_most) = (Span::ZERO, Span::ZERO);
         (self.waited, self.served) = (Span::ZERO, 0);
+        (self.took, self.of_others) = (Span::ZERO, 0);
         let end = self.now + time;
         while self.now < end {
             match self.fair.decide(self.now) {
@@ -183,4 +226,29 @@ fn who_flushes_before_it_thinks_is_expected_from_then_on() {
     play.run(SETTLES);
     let mean = Span::from_ns(play.waited.as_ns() / u64::from(play.served));
     assert!(mean < Span::from_ms(1), "{mean}");
+}
+
+#[test]
+fn no_more_is_written_while_somebody_thinks_than_is_done_when_it_is_back() {
+    let mut play = Play::new(true, &[(Span::from_ms(20), Span::ZERO)]);
+    play.write(Span::from_ms(2));
+    play.run(Span::from_s(20));
+    play.run(Span::from_s(20));
+    let mean = Span::from_ns((play.took + play.waited).as_ns() / u64::from(play.served));
+    assert!(mean < Span::from_ms(12), "{mean}");
+    // Ten would be done in each of its pauses.
+    assert!(play.of_others >= 6 * play.served, "{} of {}", play.of_others, play.served);
+}
+
+#[test]
+fn who_writes_to_a_disk_that_does_it_at_once_waits_no_longer_than_who_reads() {
+    let idle = [false, true].map(|writes| {
+        let mut play = Play::new(true, &[(Span::from_ms(20), Span::ZERO)]);
+        play.write(Span::ZERO);
+        play.writes = writes;
+        play.run(SETTLES);
+        play.run(Span::from_s(10));
+        play.idle
+    });
+    assert_eq!(idle[0], idle[1]);
 }

@@ -41,7 +41,7 @@ pub(super) struct Service {
 
 impl Service {
     /// Whether it took too short for a head to have moved for it.
-    fn is_fast(&self) -> bool {
+    pub(super) fn is_fast(&self) -> bool {
         self.took.as_ns() < self.done_in.as_ns() / FAST
     }
 }

@@ -57,7 +57,7 @@ impl Fair {
 
     /// Whether the device may be busy with writes after it acknowledged them, and what it takes for
     /// what comes then can be measured.
-    fn empties_cache(&self) -> bool {
+    pub(super) fn empties_cache(&self) -> bool {
         self.device.rotational && self.device.is_measured()
     }
 
@@ -99,8 +99,12 @@ impl Fair {
             }
             return;
         }
-        let queue = &self.queues[rq.queue];
+        if self.returning.allowance.looks_at(self.queues[rq.queue].group) {
+            self.judge_allowance(now, rq, service);
+        }
         let served = self.device.served(rq, service);
+        self.settle_allowance(rq, &served);
+        let queue = &self.queues[rq.queue];
         let (mut own, mut charged) = (service, rq.charged);
         if self.empties_cache()
             && let Some(late) = self.cache.whose(now, (rq, queue), served, &mut self.groups)
@@ -129,6 +133,7 @@ impl Fair {
     /// Charges a flush: it went before everybody, so its group has what follows the later.
     pub(super) fn charge_flushed(&mut self, now: Instant, group: u32, device_time: Span) {
         self.cache.flushed(&mut self.groups);
+        self.returning.allowance.flushed();
         // Where time is measured from one completion to the next, this much is not the next one's.
         self.busy_since = (self.busy_since + device_time).min(now);
         if self.queued == 0 && self.in_flight == 0 {

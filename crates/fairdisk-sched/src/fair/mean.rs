@@ -10,6 +10,9 @@ pub(super) struct Mean<const MEMORY: u8 = 8> {
 }
 
 impl<const MEMORY: u8> Mean<MEMORY> {
+    /// Nothing was measured.
+    pub(super) const NONE: Self = Self { ns: 0, samples: 0 };
+
     /// Takes a sample in.
     pub(super) const fn add(&mut self, sample: Span) {
         if self.samples < MEMORY {

@@ -9,6 +9,10 @@ impl Fair {
     /// What to do on a device that serves several requests at once.
     pub(super) fn step_queueing(&mut self, now: Instant) -> Step {
         self.expected.release_due(now, &mut self.tree);
+        if !self.returning.is_empty() {
+            // Whoever should have been back by now is not expected any more.
+            self.next_back(now);
+        }
         loop {
             if let Some(group) = self.below_floor(now) {
                 let at = self.next_of(now, self.queues.first_of(now, group));
@@ -40,6 +44,9 @@ impl Fair {
             }
             if self.is_at_ceiling(now, at) {
                 continue;
+            }
+            if let Some(step) = self.hold_write(now, at) {
+                return step;
             }
             if self.is_better_alone(queue) {
                 if self.yields(now, group) {
@@ -79,6 +86,9 @@ impl Fair {
                 self.end_turn(now);
                 return None;
             }
+            if let Some(step) = self.hold_write(now, at) {
+                return Some(step);
+            }
             return Some(self.dispatch(now, at, Why::LeastServed));
         }
         let is_quiet = self.groups[group as usize].is_quiet();
@@ -92,6 +102,14 @@ impl Fair {
             self.end_turn(now);
         }
         kept
+    }
+
+    /// Nobody else is served either while a write that is next waits for somebody who thinks, unless
+    /// it is found meanwhile that others go first.
+    fn hold_write(&mut self, now: Instant, at: u32) -> Option<Step> {
+        let until = self.write_waits(now, at)?;
+        let looks = [Some(until), self.expected.first_until(), self.targets.look()];
+        looks.into_iter().flatten().min().map(|at| Step::WaitUntil(at, Why::DepthLimited))
     }
 
     /// Whether the group, once it has nothing queued and nothing at the device, thinks for longer

@@ -285,6 +285,13 @@ impl Queues {
         best.and_then(|class| self.order.first(&class.tree)).expect("it has requests")
     }
 
+    /// When the next class of the group was passed over for so long that it is served once.
+    pub(super) fn passed_over_at(&self, now: Instant, group: u32) -> Option<Instant> {
+        let classes = self.leaves[group as usize].classes.iter();
+        let waiting = classes.filter(|one| !one.tree.is_empty() && one.passed >= PASSED_OVER);
+        waiting.map(|one| one.waits_since + self.patience).filter(|at| *at > now).min()
+    }
+
     /// Whether other queues of its group are in line beside the queue, which is.
     pub(super) fn others_in_line(&self, at: u32) -> bool {
         let classes = &self.leaves[self[at].group as usize].classes;

@@ -1,6 +1,7 @@
 //! Groups that left their turn early, to think for longer than was worth waiting for: they are
 //! served as soon as they are back, and shortly before that nobody else is begun with.
 
+use super::allowance::Allowance;
 use super::turn::{Turn, part};
 use super::{Fair, Step};
 use crate::groups::{Nested, Order};
@@ -14,16 +15,29 @@ pub(super) struct Returning {
     /// Since when nobody is served, as somebody is about to be back; out of date once anything was
     /// at the disk since then.
     held_since: Instant,
+    pub(super) allowance: Allowance,
+}
+
+pub(super) const fn half(span: Span) -> Span {
+    Span::from_ns(span.as_ns() / 2)
 }
 
 impl Returning {
     pub(super) const fn new() -> Self {
-        Self { order: Order::new(), held_since: Instant::ZERO }
+        Self { order: Order::new(), held_since: Instant::ZERO, allowance: Allowance::new() }
     }
 
     /// Whether nobody is expected back.
     pub(super) fn is_empty(&self) -> bool {
         self.order.first().is_none()
+    }
+
+    /// The group is back.
+    pub(super) fn is_back(&mut self, group: u32) {
+        if self.order.key(group).is_some() {
+            self.order.place(group, None);
+            self.allowance.is_back(group);
+        }
     }
 
     /// The group is not expected back.
@@ -50,7 +64,7 @@ impl Fair {
     #[cold]
     pub(super) fn will_return(&mut self, group: u32) {
         let entry = &self.groups[group as usize];
-        let since = entry.quiet_since.filter(|_| entry.is_quiet() && self.device.is_serial());
+        let since = entry.quiet_since.filter(|_| entry.is_quiet() && self.device.is_measured());
         let back = since.zip(entry.pause.get()).map(|(since, pause)| since + pause);
         self.returning.order.place(group, back);
     }
@@ -66,18 +80,10 @@ impl Fair {
     #[cold]
     #[inline(never)]
     fn due_back(&mut self, now: Instant) -> Option<Instant> {
+        let (group, until) = self.next_back(now)?;
         let service = self.device.service.or_zero();
-        let (group, back) = loop {
-            let (group, back) = self.returning.order.first()?;
-            let entry = &self.groups[group as usize];
-            let thinks = entry.left_early && entry.is_quiet();
-            if thinks && back + part(service) > now && self.may_go_on(back.max(now), group) {
-                break (group, back);
-            }
-            self.returning.order.place(group, None);
-        };
-        let most =
-            Span::from_ns(service.as_ns() / 2).min(self.idle_most(&self.groups[group as usize]));
+        let back = self.returning.order.key(group)?;
+        let most = half(service).min(self.idle_most(&self.groups[group as usize]));
         // Several that are late, one after the other, cost no more than one.
         let held = Some(self.returning.held_since).filter(|since| *since >= self.busy_since);
         let since = held.unwrap_or(now);
@@ -86,7 +92,21 @@ impl Fair {
         if is_held {
             self.returning.held_since = since;
         }
-        is_held.then(|| back + part(service))
+        is_held.then_some(until)
+    }
+
+    /// Who is back first of those that think and may go on then, and until when that is waited for.
+    pub(super) fn next_back(&mut self, now: Instant) -> Option<(u32, Instant)> {
+        let later = part(self.device.service.or_zero());
+        loop {
+            let (group, back) = self.returning.order.first()?;
+            let entry = &self.groups[group as usize];
+            let thinks = entry.left_early && entry.is_quiet();
+            if thinks && back + later > now && self.may_go_on(back.max(now), group) {
+                return Some((group, back + later));
+            }
+            self.returning.order.place(group, None);
+        }
     }
 
     /// Whether no ceiling keeps the group's next request back then, if it is like the last.

@@ -216,6 +216,9 @@ impl Fair {
         if self.is_at_ceiling(now, at) {
             return Err(Why::GroupEmptied);
         }
+        if let Some(until) = self.write_waits(now, at) {
+            return Ok(Step::WaitUntil(until, Why::GroupIdleWait));
+        }
         if let Some(turn) = &mut self.turn
             && turn.queue != queue
         {
@@ -234,6 +237,9 @@ impl Fair {
             let at = self.next_of(now, queue);
             if self.is_at_ceiling(now, at) {
                 continue;
+            }
+            if let Some(until) = self.write_waits(now, at) {
+                return Step::WaitUntil(until, Why::GroupIdleWait);
             }
             let same = before.is_some_and(|turn| turn.group == group);
             let why = if same || !self.device.rotational { Why::LeastServed } else { ended };
@@ -386,7 +392,7 @@ impl Fair {
             && self.barred.first().is_none()
             && !self.tree.path(group).any(has_ceiling)
             && !self.device.pays_alone()
-            && (!self.device.is_serial() || self.returning.is_empty())
+            && self.returning.is_empty()
             && self.has_turn(group, queue)
     }
 
