@@ -165,6 +165,9 @@ fn who_thinks_has_its_share_beside_others_that_do_not() {
         ("20 ms, a stream", 19.0),
         ("2 ms, buffered writers", 63.0),
         ("5 ms, buffered writers", 55.0),
+        // 12 to 14 and 7 to 8 % while others wrote as much as they could before it was back.
+        ("10 ms, buffered writers", 24.0),
+        ("20 ms, buffered writers", 19.0),
     ];
     demand_of_thinkers(&rows, &["hdd-7200-2007", "wd2500js"]);
 }
@@ -179,6 +182,8 @@ fn who_thinks_has_its_share_where_the_disk_takes_several_commands() {
         ("2 ms, a stream", 63.0),
         ("5 ms, a stream", 28.0),
         ("20 ms, a stream", 8.0),
+        // 6 and 1 %.
+        ("20 ms, buffered writers", 9.0),
     ];
     demand_of_thinkers(&rows, &["hdd-ncq", "cheetah-15k5"]);
 }
