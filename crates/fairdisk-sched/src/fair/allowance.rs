@@ -90,8 +90,8 @@ impl Allowance {
         self.used = Span::ZERO;
     }
 
-    /// Whether so much more would be too much, while somebody is away for so long. Where that is not
-    /// to be seen one goes in any case.
+    /// Whether so much more would be too much, while somebody is away for so long. One goes in any
+    /// case, but for where it is to be seen what reads take without.
     fn is_used_up_with(&mut self, cost: Span, pause: Span) -> bool {
         if !self.hides {
             return false;

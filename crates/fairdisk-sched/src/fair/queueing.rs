@@ -104,8 +104,8 @@ impl Fair {
         kept
     }
 
-    /// Nobody else is served either while a write that is next waits for somebody who thinks, unless
-    /// it is found meanwhile that others go first.
+    /// Nobody else is served either while a write that is next waits for somebody who thinks, until
+    /// it is found that others go first.
     fn hold_write(&mut self, now: Instant, at: u32) -> Option<Step> {
         let until = self.write_waits(now, at)?;
         let looks = [Some(until), self.expected.first_until(), self.targets.look()];
