@@ -144,9 +144,11 @@ impl Order {
     /// Whether no piece before the one at `offset` may come.
     fn is_first(&self, offset: u64, end: impl FnOnce() -> u64) -> bool {
         let ahead = self.behind.and_then(|behind| offset.checked_sub(behind));
-        // Where others append, too, the file may end at what is a later piece of a write that
-        // begins where the last one ended.
-        let is_later = |ahead: u64| self.shared.is_some() && ahead.is_multiple_of(SECTOR_BYTES);
+        // Where others append, too, or have appended what the kernel does not know of, the file may
+        // end at what is a later piece of a write that begins where the last one ended.
+        let unknown = self.ended.zip(self.behind).and_then(|(ended, to)| ended.checked_sub(to));
+        let may_be_later = |ahead| self.shared.is_some() || unknown == Some(ahead);
+        let is_later = |ahead: u64| may_be_later(ahead) && ahead.is_multiple_of(SECTOR_BYTES);
         self.gap.is_none()
             && (ahead == Some(0) || (!ahead.is_some_and(is_later) && offset == end()))
     }
@@ -201,19 +203,22 @@ impl Appends {
 
 impl OpenFile {
     /// An append that the kernel takes to begin at `offset`: goes on when it is its turn, and calls
-    /// `appended` when it is done. The calling thread may wait for the disk.
+    /// `appended` and `next_appends` when it is done. The calling thread may wait for the disk.
     pub(crate) fn append_in_order(self: &Arc<Self>, offset: u64, parked: Parked) {
         let mut order = self.state.appends.lock();
         order.park(offset, parked);
         self.go_on(order, true);
     }
 
-    /// The append under way is done. The calling thread finishes what others asked for: it is not
-    /// to wait.
-    pub(crate) fn appended(self: &Arc<Self>, done: Appended) {
-        let mut order = self.state.appends.lock();
-        order.done(clock::now(), done);
-        self.go_on(order, false);
+    /// The append under way is done. To be called before whoever asked for it has the answer, and
+    /// can append in another way.
+    pub(crate) fn appended(&self, done: Appended) {
+        self.state.appends.lock().done(clock::now(), done);
+    }
+
+    /// Has the next ones go. The calling thread finishes what others asked for: it is not to wait.
+    pub(crate) fn next_appends(self: &Arc<Self>) {
+        self.go_on(self.state.appends.lock(), false);
     }
 
     /// Something was appended in another way than past the page cache: to the kernel it begins at
@@ -412,6 +417,20 @@ mod tests {
     }
 
     #[test]
+    fn what_others_have_appended_long_ago_lets_no_later_piece_go_first() {
+        let mut scene = Scene::new();
+        scene.park(5);
+        assert_eq!(scene.next(5 * MIB), Some(5));
+        // The kernel goes on where it takes the end to be, one piece behind.
+        scene.order.done(Instant::ZERO, behind_others(5, MIB));
+        let later = Instant::ZERO + SHARED_FOR;
+        scene.park(7);
+        assert_eq!(scene.next_at(later, 7 * MIB), None, "the one at 6 may come");
+        scene.park(6);
+        assert_eq!(scene.next_at(later, 7 * MIB), Some((6, None)));
+    }
+
+    #[test]
     fn what_is_appended_in_the_cache_is_continued() {
         let mut scene = Scene::new();
         scene.park(5);
@@ -508,6 +527,7 @@ mod tests {
                 let _inside = inside.try_lock().expect("one inside another");
                 tell.send((mib, turn)).expect("the test listens");
                 again.appended(whole(mib));
+                again.next_appends();
             };
             file.state.appends.lock().park(mib << 20, Box::new(turn));
         }
@@ -515,6 +535,7 @@ mod tests {
         file.state.appends.lock().incomplete = true;
         // The one before them is done.
         file.appended(whole(0));
+        file.next_appends();
         let expected = [1, 2, 3].map(|mib| (mib, Turn::Goes { may_wait: false }));
         assert_eq!(Vec::from_iter(told), expected);
     }
@@ -528,6 +549,7 @@ mod tests {
             let turn = move |_| {
                 tell.send(mib).expect("the test listens");
                 again.appended(whole(mib));
+                again.next_appends();
             };
             file.append_in_order(mib << 20, Box::new(turn));
         }

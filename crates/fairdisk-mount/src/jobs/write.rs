@@ -92,6 +92,11 @@ impl Job for WriteJob {
             Ok(()) => Some(landed.errno.unwrap_or(libc::EIO)),
             Err(error) => Some(error.raw_os_error().unwrap_or(libc::EIO)),
         };
+        let in_order = written.is_append_past_cache();
+        if in_order {
+            let (offset, Landed { start, end, len: landed, .. }) = (written.offset, landed);
+            file.appended(Appended { offset, len, landed, start, end, failed });
+        }
         match result {
             Ok(()) => {
                 tree.correct(&file, &written, landed);
@@ -104,9 +109,8 @@ impl Job for WriteJob {
         }
         tree.buffers.put(buffer);
         // Whoever waits for this one need not wait for others.
-        if written.is_append_past_cache() {
-            let (offset, Landed { start, end, len: landed, .. }) = (written.offset, landed);
-            file.appended(Appended { offset, len, landed, start, end, failed });
+        if in_order {
+            file.next_appends();
         }
     }
 }
