@@ -53,14 +53,14 @@ pub(crate) fn detach() {
 
 /// Tells the one who waits; from now on nobody listens.
 pub(crate) fn say_ready(text: &str) {
+    // Locks and pipes of whoever started us are not ours to keep.
+    inherited().take().into_iter().for_each(Inherited::close);
+    // The source may be unmounted while we run.
+    let _ = env::set_current_dir("/");
     // Without a listener there is nobody to be told.
     let _ = output::print(&format!("{text}\n"));
     if let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdout(&null);
         let _ = rustix::stdio::dup2_stderr(&null);
     }
-    // Locks and pipes of whoever started us are not ours to keep.
-    inherited().take().into_iter().for_each(Inherited::close);
-    // The source may be unmounted while we run.
-    let _ = env::set_current_dir("/");
 }
