@@ -52,7 +52,7 @@ mod wanted;
 mod write_errors;
 
 pub use block_device::BlockDevice;
-pub use ends::wait_for_ends;
+pub use ends::Rounds;
 pub use errors::{MountError, MountProblem};
 pub use gate::{DirtyAccounts, Gate, Job, OpenGate, Piece};
 pub use guardian::{Guardian, run_if_called as run_guardian_if_called};

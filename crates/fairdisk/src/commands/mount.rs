@@ -15,12 +15,11 @@ use crate::interrupt;
 use crate::log::LogArgs;
 use crate::notify;
 use crate::output::diagnose;
+use fairdisk_core::Span;
 use fairdisk_mount::control::{self, Settings, Turn};
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::metrics::Address;
-use fairdisk_mount::{
-    BlockDevice, Guardian, MountError, MountOptions, Mounted, OpenGate, wait_for_ends,
-};
+use fairdisk_mount::{BlockDevice, Guardian, MountError, MountOptions, Mounted, OpenGate, Rounds};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +27,9 @@ use std::time::Duration;
 
 /// Between two looks at whether a mount is over.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// Between two rounds of who looks after the mounts of this process.
+const ROUND: Span = Span::from_ms(100);
 
 /// Share a directory's disk between cgroups
 ///
@@ -211,9 +213,9 @@ fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
     let pid = std::process::id();
     args.say_ready(mounted.mountpoint(), "none", pid);
     tell_mounted(args, mounted.mountpoint(), "none", pid);
-    let (mut goes, mut rounds) = (false, 0_u32);
+    let (mut rounds, mut round, mut goes) = (Rounds::every(ROUND), 0_u32, false);
     while !mounted.is_over() {
-        if rounds.is_multiple_of(REST_ROUNDS) {
+        if round.is_multiple_of(REST_ROUNDS) {
             mounted.rest();
         }
         if !goes && stop.load(Ordering::Relaxed) {
@@ -222,7 +224,7 @@ fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
             tracing::info!(mountpoint = %args.mountpoint.display(), "unmounting");
             mounted.let_go().map_err(|error| Failure::Run(error.to_string()))?;
         }
-        rounds = rounds.wrapping_add(u32::from(wait_for_ends(PAUSE)));
+        round = round.wrapping_add(u32::from(rounds.wait()));
     }
     mounted.wait();
     tell_unmounted(&args.mountpoint);

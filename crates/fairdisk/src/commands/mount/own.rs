@@ -1,13 +1,13 @@
 //! The mounts of a disk whose scheduler this process runs.
 
 use super::observer::Observer;
-use super::{Args, PAUSE, disk, scheduler};
+use super::{Args, ROUND, disk, scheduler};
 use crate::failure::Failure;
 use crate::notify;
 use fairdisk_mount::control::{self, About, Claim, Server, Settings};
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::metrics::{Address, Listener, MetricsServer, Page};
-use fairdisk_mount::{BlockDevice, Mounts, ScheduledGate, wait_for_ends};
+use fairdisk_mount::{BlockDevice, Mounts, Rounds, ScheduledGate};
 use fairdisk_plane::disk::Served;
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sim::device::DeviceSpec;
@@ -130,7 +130,7 @@ fn serve(
     let mut only_own = !detached;
     let mut nobody_stays = false;
     let mut observer = Observer::default();
-    let mut is_next_round = true;
+    let (mut rounds, mut is_next_round) = (Rounds::every(ROUND), true);
     loop {
         while mounts.reap().is_some() {}
         if is_next_round {
@@ -172,7 +172,7 @@ fn serve(
             }
             continue;
         }
-        is_next_round = wait_for_ends(PAUSE);
+        is_next_round = rounds.wait();
     }
 }
 
