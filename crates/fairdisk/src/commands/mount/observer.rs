@@ -54,12 +54,13 @@ impl Observer {
             tracing::info!(writes, "writes of nobody charged to the last user of their file");
         }
         self.unattributed = all;
-        let requests = mounts.gate().kept_back();
-        if requests > self.kept_back {
+        let all = mounts.gate().kept_back();
+        if all > self.kept_back {
+            let requests = all - self.kept_back;
             // A fault of ours: nothing is wrong with the disk, and shares may be off.
             tracing::warn!(requests, "let through unasked, and charged to nobody");
         }
-        self.kept_back = requests;
+        self.kept_back = all;
     }
 
     /// What mounts that are gone have left takes as long as the disk and its ceilings let it.
