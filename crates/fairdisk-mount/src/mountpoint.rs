@@ -69,6 +69,11 @@ fn real(path: &Path, missing: MountProblem, other: MountProblem) -> Result<PathB
 /// Takes away what a daemon left behind that ended without unmounting.
 fn recover(mountpoint: &Path) -> Result<(), MountError> {
     while is_dead(mountpoint)? {
+        // Somebody else may be about to mount there.
+        let _alone = Alone::wait(&directory());
+        if !is_dead(mountpoint)? {
+            break;
+        }
         let taken = detach(mountpoint).or_else(|error| match helper() {
             Some(helper) => detach_as_user(&helper, mountpoint),
             None => Err(error),
@@ -178,7 +183,10 @@ pub(crate) fn attach(
     );
     let data = CString::new(data).unwrap_or_default();
     // Somebody else may have mounted there since it was looked at; the kernel would mount on top.
-    let _alone = Alone::wait(&directory());
+    let directory = directory();
+    // Whoever mounts first makes it. Without it one mounts, only not alone.
+    let _ = fs::create_dir_all(&directory);
+    let _alone = Alone::wait(&directory);
     if is_ours(&places.mountpoint) {
         return Err(MountError::new(&places.mountpoint, MountProblem::AlreadyMounted));
     }

@@ -49,7 +49,7 @@ struct One {
     source: PathBuf,
     mounted: Mounted,
     /// Its name at the socket; a mount that nobody can ask after is still a mount.
-    _name: Option<Name>,
+    name: Option<Name>,
 }
 
 impl Table {
@@ -58,11 +58,13 @@ impl Table {
     }
 
     /// Those that somebody else has taken out of the tree are on their way out, however long those
-    /// who have something open there stay. Their places and names are for others at once.
-    fn part(&mut self) {
+    /// who have something open there stay. Their places and names are for others at once; to take
+    /// a name away may take a while, so that the caller does it when others can have the table.
+    fn part(&mut self) -> Vec<Option<Name>> {
         let gone = self.list.extract_if(.., |one| !one.mounted.is_attached());
-        let gone: Vec<Mounted> = gone.map(|One { mounted, .. }| mounted).collect();
+        let (gone, names): (Vec<_>, _) = gone.map(|one| (one.mounted, one.name)).unzip();
         self.leaving.extend(gone);
+        names
     }
 
     fn close(&mut self) -> bool {
@@ -117,7 +119,7 @@ impl Mounts {
             mounted.have_guarded(self.guardian.as_ref());
             let at = mounted.mountpoint().to_owned();
             let name = Name::give(&at, &self.socket).ok();
-            (One { source: source.to_owned(), mounted, _name: name }, at)
+            (One { source: source.to_owned(), mounted, name }, at)
         });
         let mut table = self.table();
         table.under_way -= 1;
@@ -233,8 +235,10 @@ impl Mounts {
     /// Forgets a mount that somebody else has unmounted, once everything written through it has
     /// passed the gate; says which. Waits for none.
     pub fn reap(&self) -> Option<PathBuf> {
+        // Dropped when others can have the table.
+        let _names;
         let mut table = self.table();
-        table.part();
+        _names = table.part();
         let has_left = |mounted: &Mounted| mounted.is_over() && mounted.counts().dirty_bytes == 0;
         let clean = table.leaving.iter().position(has_left)?;
         let mounted = table.leaving.remove(clean);
@@ -303,8 +307,10 @@ impl Mounts {
     /// Takes the one that is to be seen at a place out of the list; it is under way until the
     /// caller has done with it.
     fn take(&self, mountpoint: &Path) -> Option<One> {
+        // Dropped when others can have the table.
+        let _names;
         let mut table = self.table();
-        table.part();
+        _names = table.part();
         let is_at = |one: &One| one.mounted.mountpoint() == mountpoint;
         let seen = table.list.iter().position(|one| is_at(one) && one.mounted.is_there());
         // It may lie below something else.

@@ -3,6 +3,7 @@
 //! mounts alone.
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
@@ -25,32 +26,36 @@ pub(crate) struct Alone {
 impl Alone {
     /// Waits until the others are done in `directory`; not for ever, as one may have been stopped.
     pub(crate) fn wait(directory: &Path) -> Option<Self> {
-        let lock = open(directory)?;
-        let mut looks = (0..LOOKS).map(|_| {
-            let had = has(&lock);
-            if !had {
-                std::thread::park_timeout(PAUSE);
-            }
-            had
-        });
-        looks.any(|had| had).then_some(Self { _lock: lock })
+        Self::within(directory, LOOKS)
     }
 
     /// If nobody else is at it.
     pub(super) fn now(directory: &Path) -> Option<Self> {
+        Self::within(directory, 1)
+    }
+
+    fn within(directory: &Path, looks: u32) -> Option<Self> {
         let lock = open(directory)?;
-        has(&lock).then_some(Self { _lock: lock })
+        for look in 0..looks {
+            if look > 0 {
+                std::thread::park_timeout(PAUSE);
+            }
+            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Some(Self { _lock: lock }),
+                Err(Errno::WOULDBLOCK | Errno::INTR) => {}
+                // There are no locks here.
+                Err(_) => break,
+            }
+        }
+        None
     }
 }
 
+/// What somebody else may have put there is not waited for.
 fn open(directory: &Path) -> Option<File> {
     let mut how = File::options();
     let how = how.create(true).truncate(false).write(true).mode(0o600);
-    how.custom_flags(libc::O_NOFOLLOW).open(directory.join(NAME)).ok()
-}
-
-fn has(lock: &File) -> bool {
-    flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok()
+    how.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(directory.join(NAME)).ok()
 }
 
 #[cfg(test)]
@@ -62,6 +67,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let alone = Alone::wait(place.path());
         assert!(alone.is_some() && Alone::now(place.path()).is_none());
+        assert!(Alone::within(place.path(), 2).is_none(), "who has it may have been stopped");
         drop(alone);
         assert!(Alone::now(place.path()).is_some());
         assert!(Alone::wait(&place.path().join("none")).is_none());

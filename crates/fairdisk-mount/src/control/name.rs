@@ -47,8 +47,8 @@ impl Drop for Name {
     fn drop(&mut self) {
         let Some(Link { path, own }) = &self.0 else { return };
         let identity = |found: Stat| (found.st_dev, found.st_ino);
-        let there = lstat(path).map(identity).ok();
         let _alone = path.parent().and_then(Alone::wait);
+        let there = lstat(path).map(identity).ok();
         // Somebody else may have mounted there meanwhile, and given the name anew.
         if there.is_some() && there == fstat(own).map(identity).ok() {
             let _ = fs::remove_file(path);

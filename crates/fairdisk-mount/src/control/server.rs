@@ -318,11 +318,12 @@ impl Disk {
 /// Listens at `path` where nobody does. Whoever answered there before may still be on its way out.
 fn listen(path: &Path) -> io::Result<UnixListener> {
     for _ in 0..100 {
-        let alone = path.parent().and_then(Alone::wait);
         if visit(path).is_err() {
-            return listen_alone(path);
+            let _alone = path.parent().and_then(Alone::wait);
+            if visit(path).is_err() {
+                return listen_alone(path);
+            }
         }
-        drop(alone);
         std::thread::park_timeout(Duration::from_millis(20));
     }
     Err(io::Error::from(io::ErrorKind::AddrInUse))
