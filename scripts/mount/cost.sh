@@ -5,8 +5,8 @@
 #
 #   scripts/mount/cost.sh [--short]
 #
-# All are mounted at once and take turns of a fifth of a second, each round in another order, and are
-# compared within each round: what disturbs the machine for longer than that disturbs all of them.
+# All are mounted at once and take turns of a fifth of a second, in an order drawn anew for each, and
+# are compared within each round: what disturbs the machine for longer than that disturbs all of them.
 #
 # FAIRDISK_ROUNDS, FAIRDISK_TURN_MS, FAIRDISK_ARMS and FAIRDISK_FILES change what is run. It fails if
 # the memory is more than promised; the speed is only told.
@@ -89,6 +89,7 @@ measure_all() {
   # The first round is for the disk to warm up; nobody counts it.
   for ((round = -1; round < rounds; round++)); do
     for column in "${columns[@]}"; do
+      mapfile -t order < <(shuf -e "${order[@]}")
       for arm in "${order[@]}"; do
         before=$([ "$arm" = bare ] || ticks "${pid[$arm]}")
         result=$(turn "$arm" "$column")
@@ -97,7 +98,6 @@ measure_all() {
           $([ "$arm" = bare ] || echo $(($(ticks "${pid[$arm]}") - before)))
       done
     done
-    order=("${order[@]:1}" "${order[0]}")
     progress "$((round + 1)) of $rounds rounds"
   done >"$scratch/turns"
   unmount_all
