@@ -28,6 +28,11 @@ check_arms() {
   done
 }
 
+# NAME VALUE: it is a number that something can be done so often.
+check_count() {
+  [[ $2 =~ ^[1-9][0-9]{0,8}$ ]] || die "$1: \"$2\" is no whole number from 1 on"
+}
+
 # Programs without which there is nothing to measure.
 need() {
   local program

@@ -24,6 +24,9 @@ fi
 turn_ms=${FAIRDISK_TURN_MS:-$turn_ms} rounds=${FAIRDISK_ROUNDS:-$rounds}
 check_arms "${FAIRDISK_ARMS:-}" "$known"
 arms=${FAIRDISK_ARMS:-$arms} files=${FAIRDISK_FILES:-$files}
+check_count FAIRDISK_TURN_MS "$turn_ms"
+check_count FAIRDISK_ROUNDS "$rounds"
+check_count FAIRDISK_FILES "$files"
 rivals=${CARGO_TARGET_DIR:-target}/rivals
 
 columns=("4k-qd1" "4k-4jobs" "4k-qd32" "1m-reads" "1m-writes")
