@@ -215,16 +215,18 @@ fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
     tell_mounted(args, mounted.mountpoint(), "none", pid);
     let (mut rounds, mut round, mut goes) = (Rounds::every(ROUND), 0_u32, false);
     while !mounted.is_over() {
-        if round.is_multiple_of(REST_ROUNDS) {
-            mounted.rest();
-        }
         if !goes && stop.load(Ordering::Relaxed) {
             goes = true;
             notify::tell("STOPPING=1");
             tracing::info!(mountpoint = %args.mountpoint.display(), "unmounting");
             mounted.let_go().map_err(|error| Failure::Run(error.to_string()))?;
         }
-        round = round.wrapping_add(u32::from(rounds.wait()));
+        if rounds.wait() {
+            round = round.wrapping_add(1);
+            if round.is_multiple_of(REST_ROUNDS) {
+                mounted.rest();
+            }
+        }
     }
     mounted.wait();
     tell_unmounted(&args.mountpoint);
