@@ -105,9 +105,7 @@ impl Requests {
     /// Makes `at` the youngest of `fifo`.
     #[inline]
     pub(crate) fn append(&mut self, fifo: &mut Fifo, at: u32) {
-        let older = core::mem::replace(&mut fifo.youngest, at);
-        (self[at].older, self[at].younger) = (older, NIL);
-        *self.younger_of(fifo, older) = at;
+        self.link(fifo, fifo.youngest, at);
     }
 
     /// Puts `at` right after `older`, or first if that is `NIL`.

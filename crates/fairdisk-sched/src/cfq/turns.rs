@@ -49,9 +49,9 @@ impl Cfq {
 
     #[inline]
     fn service_key(&mut self, now: Jiffies, queue: u32) -> ServiceKey {
+        let busy = self.busy_beside(self.queues[queue].layer);
         let q = &mut self.queues[queue];
         let layer = &self.layers[q.layer as usize];
-        let busy = if self.device_wide_busy_count { self.busy } else { layer.busy };
         let class = q.priority.class;
         let quirks = &self.tunables.quirks;
         let key = if q.is_idle_class() {
