@@ -11,12 +11,14 @@
 mod depth;
 mod few;
 mod inbox;
+mod job;
 mod pool;
 mod ring;
 mod start;
 mod state;
 mod unheard;
 
+pub use job::{Job, Transfer, Way};
 pub use start::{Served, StartError};
 
 use crate::clock::{Clock, MonotonicClock, Stance};
@@ -28,10 +30,8 @@ use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::DeviceModel;
 use inbox::Inbox;
 use pool::Work;
-use rustix::fd::BorrowedFd;
 use state::{Issued, Jobs, Outcome, State, Todo};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -40,58 +40,6 @@ use unheard::{AllNews, News, Unheard, Which};
 /// While fewer jobs than this are waiting or at work, whoever submits one performs it: to have
 /// another thread woken for it would take longer.
 const FEW: usize = 4;
-
-/// A piece of device I/O on somebody's behalf.
-pub trait Job: Send {
-    /// Does the I/O, on whatever thread, once the scheduler has issued it.
-    ///
-    /// # Errors
-    /// The I/O failed; [`finish`](Self::finish) is told.
-    fn perform(&mut self) -> io::Result<()>;
-
-    /// Whether the time it took is that of the device, and not of memory.
-    fn reached_device(&self) -> bool {
-        true
-    }
-
-    /// Whether all it does is a [`transfer`](Self::transfer), so that the kernel can do it while no
-    /// thread waits.
-    fn is_transfer(&self) -> bool {
-        false
-    }
-
-    /// What the kernel is to do. What is lent is not touched until
-    /// [`transferred`](Self::transferred) is called; if nothing is lent, or the kernel refuses,
-    /// [`perform`](Self::perform) is.
-    fn transfer(&mut self) -> Option<Transfer<'_>> {
-        None
-    }
-
-    /// The kernel has moved so many bytes. What came of the job; nothing if it has to be
-    /// [performed](Self::perform) after all.
-    fn transferred(&mut self, _moved: io::Result<usize>) -> Option<io::Result<()>> {
-        None
-    }
-
-    /// Answers whoever waits. A modelled disk may let this be much later.
-    fn finish(self: Box<Self>, result: io::Result<()>);
-}
-
-/// A stretch of a file on its way.
-pub struct Transfer<'a> {
-    /// The file.
-    pub file: BorrowedFd<'a>,
-    /// Offset in the file, in bytes.
-    pub at: u64,
-    /// Where to.
-    pub way: Way<'a>,
-}
-
-/// Where a stretch of a file goes.
-pub enum Way<'a> {
-    /// Into memory.
-    In(&'a mut [u8]),
-}
 
 /// Who wants what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -469,6 +417,7 @@ mod tests {
     use crate::backend::Preference;
     use fairdisk_core::EngineConfig;
     use fairdisk_sched::SchedulerSpec;
+    use std::io;
     use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
     use std::time::Duration;
 
@@ -516,7 +465,8 @@ mod tests {
         disk.expect("threads")
     }
 
-    fn order(task: u32) -> Order {
+    /// A read of whoever that is.
+    pub(super) fn order(task: u32) -> Order {
         Order {
             task: TaskId(task),
             group: GroupId::ROOT,

@@ -440,21 +440,12 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairdisk_core::{Flags, IoPrio, Op, Sectors};
+    use crate::disk::tests::order;
     use fairdisk_sched::SchedulerSpec;
 
     #[test]
     fn what_is_let_through_and_would_have_to_wait_is_counted_and_in_nobodys_way() {
-        let order = Order {
-            task: TaskId(1),
-            group: GroupId::ROOT,
-            ioprio: IoPrio::UNSET,
-            op: Op::Read,
-            start: Lba(1000),
-            sectors: Sectors(8),
-            sync: true,
-            flags: Flags::NONE,
-        };
+        let order = order(1);
         for name in ["noop", "fair"] {
             let scheduler = SchedulerSpec::named(name).expect("it is known").build();
             let mut state = State::new(scheduler, EngineConfig::default(), Device::Fixed);
