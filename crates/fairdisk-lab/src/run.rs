@@ -297,7 +297,7 @@ fn is_done_early<E: fairdisk_core::Elevator>(
     began: Instant,
     until: Instant,
 ) -> bool {
-    let last_part = Span::from_ns((until - began).as_ns() / 20);
+    let last_part = (until - began) / 20;
     let mut done: BTreeMap<GroupId, Option<Instant>> = BTreeMap::new();
     for (group, finished) in machine.task_ends() {
         let last = done.entry(group).or_insert(Some(Instant::ZERO));

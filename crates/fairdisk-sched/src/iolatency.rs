@@ -211,7 +211,7 @@ impl Iolatency {
             let of = &mut self.groups[group as usize];
             if of.depth < params.depth_max {
                 of.depth = (of.depth + params.recovery_requests).min(params.depth_max);
-                of.delay = Span::from_ns(of.delay.as_ns() / 2);
+                of.delay = of.delay / 2;
                 all_have &= of.depth == params.depth_max;
                 self.release(now, group);
             }

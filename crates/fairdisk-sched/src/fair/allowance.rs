@@ -125,8 +125,8 @@ impl Allowance {
         if self.judged < JUDGED {
             return;
         }
-        let mean = Span::from_ns(self.took.as_ns() / u64::from(JUDGED));
-        let step = Span::from_ns(self.most.as_ns() / STEP);
+        let mean = self.took / u64::from(JUDGED);
+        let step = self.most / STEP;
         if mean > quiet + part(quiet) {
             self.most = (self.most - step).max(least);
         } else if self.is_short {

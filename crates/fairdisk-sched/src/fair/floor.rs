@@ -70,7 +70,7 @@ impl Floors {
     pub(super) fn took(&mut self, for_floor: bool, time: Span) {
         if for_floor {
             let part = PROMISED_MOST.as_ns() / REST.as_ns();
-            self.owed += Span::from_ns(time.as_ns() / part);
+            self.owed += time / part;
         } else {
             self.owed = self.owed - time;
         }
@@ -194,7 +194,7 @@ impl Fair {
             }
             let least = Instant::from_ns(now.as_ns().saturating_sub(CATCH_UP.as_ns()));
             let time = entry.qos.floor.time_of(amount.ios, amount.bytes);
-            let time = time - Span::from_ns(time.as_ns() / EARLY);
+            let time = time - time / EARLY;
             // What it had beyond its floor a moment ago does not make up for a second without it.
             entry.floor_paid = PaidUntil(entry.floor_paid.0.clamp(least, now) + time);
             self.floors.due.place(one, None);

@@ -46,10 +46,10 @@ impl Knee {
             return;
         }
         let done = u128::from(self.cost.as_ns()) * u128::from(WHOLE) / u128::from(elapsed.as_ns());
-        let mean = Span::from_ns(self.took.as_ns() / u64::from(self.requests));
+        let mean = self.took / u64::from(self.requests);
         let forgotten = if self.held_back { 0 } else { self.most / MEMORY };
         self.most = (self.most - forgotten).max(done as u64);
-        let before = self.least.map(|least| least + Span::from_ns(least.as_ns() / MEMORY));
+        let before = self.least.map(|least| least + least / MEMORY);
         self.least = Some(before.map_or(mean, |before| before.min(mean)));
         self.looks = self.looks.wrapping_add(1);
         (self.began, self.requests, self.cost, self.took) = (now, 0, Span::ZERO, Span::ZERO);

@@ -41,8 +41,7 @@ impl Pace {
         self.elapsed += elapsed;
         self.cost += cost;
         if self.elapsed >= MEMORY {
-            let half = |span: Span| Span::from_ns(span.as_ns() / 2);
-            (self.elapsed, self.cost) = (half(self.elapsed), half(self.cost));
+            (self.elapsed, self.cost) = (self.elapsed / 2, self.cost / 2);
         }
     }
 

@@ -18,10 +18,6 @@ pub(super) struct Returning {
     pub(super) allowance: Allowance,
 }
 
-pub(super) const fn half(span: Span) -> Span {
-    Span::from_ns(span.as_ns() / 2)
-}
-
 impl Returning {
     pub(super) const fn new() -> Self {
         Self { order: Order::new(), held_since: Instant::ZERO, allowance: Allowance::new() }
@@ -83,7 +79,7 @@ impl Fair {
         let (group, until) = self.next_back(now)?;
         let service = self.device.service.or_zero();
         let back = self.returning.order.key(group)?;
-        let most = half(service).min(self.idle_most(&self.groups[group as usize]));
+        let most = (service / 2).min(self.idle_most(&self.groups[group as usize]));
         // Several that are late, one after the other, cost no more than one.
         let held = Some(self.returning.held_since).filter(|since| *since >= self.busy_since);
         let since = held.unwrap_or(now);

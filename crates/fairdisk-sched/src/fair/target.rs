@@ -53,7 +53,7 @@ const LEAST: u64 = 64;
 
 impl Room {
     fn new(target: Span) -> Self {
-        Self { most: Span::from_ns(target.as_ns() / 4), ..Self::default() }
+        Self { most: target / 4, ..Self::default() }
     }
 
     /// A request of the group is done.
@@ -65,7 +65,7 @@ impl Room {
         self.requests += 1;
         self.late += u32::from(latency > target);
         let most = self.most.as_ns();
-        let least = Span::from_ns(target.as_ns() / LEAST);
+        let least = target / LEAST;
         let changed =
             |most| Self { most: Span::from_ns(most).clamp(least, target), ..Self::default() };
         if self.late == 2 {
@@ -193,7 +193,7 @@ impl Fair {
         let queue = self.queues.first_of(now, group);
         let (_, arrived) = self.requests.oldest(&self.queues[queue]);
         let service = self.device.service.or_zero();
-        let half = Span::from_ns(target.as_ns() / 2);
+        let half = target / 2;
         let first_of_burst = entry.in_flight == 0 && !self.tree.is_ahead(group, Span::ZERO);
         let due = match first_of_burst {
             true => arrived,

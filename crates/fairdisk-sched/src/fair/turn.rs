@@ -274,13 +274,13 @@ impl Fair {
     }
 
     fn shortest(&self) -> Span {
-        Span::from_ns(self.params.round.as_ns() / SHORTEST)
+        self.params.round / SHORTEST
     }
 
     /// Whether the head stays with the task that is served while others of its group want the disk:
     /// for half of a round.
     fn stays_with_task(&self, turn: Turn) -> bool {
-        let most = Span::from_ns(self.round().as_ns() / 2);
+        let most = self.round() / 2;
         self.device.rotational && turn.used_by_queue < most
     }
 
@@ -425,8 +425,8 @@ struct Gain {
 }
 
 /// How much of what is to be gained thinking may take.
-pub(super) const fn part(gain: Span) -> Span {
-    Span::from_ns(gain.as_ns() / WORTH)
+pub(super) fn part(gain: Span) -> Span {
+    gain / WORTH
 }
 
 /// Whether to wait for somebody who was last heard of at `since` and thinks for so long.
