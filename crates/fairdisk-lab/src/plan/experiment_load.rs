@@ -65,8 +65,10 @@ fn is_extent(set: &str) -> bool {
     key.is_some_and(|key| ["size_gib", "files", "file_mib"].contains(&key))
 }
 
-/// Inode numbers below are the file system's own.
-const FIRST_INODE: u32 = 12;
+/// Files have the places in the inode table after the file system's own: inodes are numbered from 1,
+/// the first ten are reserved, and the eleventh is `lost+found` (documentation of ext4, "special
+/// inodes").
+const FIRST_FILE: u32 = 11;
 
 impl Load for ExperimentLoad {
     fn build(&self, host: &Host, ionice: bool, prng: &mut Prng) -> Loaded {
@@ -365,7 +367,7 @@ fn lay_out(volume: &Volume, host: &Host, loaded: &mut Loaded, prng: &mut Prng) -
             volume: index,
             start: Lba(data + u64::from(file) * stride),
             bytes,
-            inode: FIRST_INODE + file,
+            inode: FIRST_FILE + file,
         });
     }
     // A partition is shared by all its tasks.

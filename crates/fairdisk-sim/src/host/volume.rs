@@ -48,7 +48,7 @@ pub struct FileSpec {
     pub start: Lba,
     /// Its size.
     pub bytes: u64,
-    /// Its inode number.
+    /// The place of its inode in the table, from 0.
     pub inode: u32,
 }
 
