@@ -65,8 +65,8 @@ fn is_extent(set: &str) -> bool {
     key.is_some_and(|key| ["size_gib", "files", "file_mib"].contains(&key))
 }
 
-/// Files have the places in the inode table after the file system's own: inodes are numbered from 1,
-/// the first ten are reserved, and the eleventh is `lost+found` (documentation of ext4, "special
+/// Files have the places in the inode table after the file system's own. Inodes are numbered from
+/// 1, the first ten are reserved, and the eleventh is `lost+found` (documentation of ext4, "special
 /// inodes").
 const FIRST_FILE: u32 = 11;
 
