@@ -19,8 +19,8 @@ pub(crate) use alone::{Single, pauses};
 pub use figures::{ChangeFigure, Figure, Figures, Whom};
 pub use numbers::{GroupNumbers, ROOT_GROUP};
 pub use rig::Rig;
-pub(crate) use setup::START_SPREAD;
 pub use setup::{GroupLabel, Load, Loaded, Obstacle, Setup, Written};
+pub(crate) use setup::{Parts, START_SPREAD};
 
 use crate::catalog::device;
 use crate::catalog::error::{CatalogError, unknown};

@@ -26,4 +26,4 @@ pub mod two_layer;
 
 pub use family::Family;
 pub use honours::{Honours, Nesting};
-pub use registry::{Scheduler, SchedulerSpec};
+pub use registry::{Scheduler, SchedulerSpec, With};

@@ -5,7 +5,9 @@ use crate::catalog::device::Array;
 use crate::catalog::host::Host;
 use crate::catalog::library::Document;
 use crate::catalog::revision::Revision;
-use fairdisk_core::{EngineConfig, Instant, PlugConfig, PoolConfig, Prng, Refusal, Share, Span};
+use fairdisk_core::{
+    Elevator, EngineConfig, Instant, PlugConfig, PoolConfig, Prng, Refusal, Share, Span,
+};
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceModel, DeviceSpec};
 use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeSpec, WriteBackSpec};
@@ -98,11 +100,22 @@ pub struct GroupLabel {
     pub spec: GroupSpec,
 }
 
+/// What a machine is made of, but for its scheduler, and the disk to put under it.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    config: MachineConfig,
+    disk: DeviceModel,
+    groups: Vec<GroupLabel>,
+    named: Vec<Range<usize>>,
+    root: Option<usize>,
+    sectors_needed: u64,
+}
+
 /// A machine ready to run, and the disk to put under it.
 #[derive(Debug)]
-pub struct Setup {
+pub struct Setup<E = Scheduler> {
     /// The machine.
-    pub machine: Machine<Scheduler>,
+    pub machine: Machine<E>,
     /// The disk, its platters at a random angle.
     pub disk: DeviceModel,
     /// The groups, without the root group.
@@ -141,6 +154,21 @@ impl Plan {
         seed: u32,
         disk: u32,
     ) -> Result<Setup, Obstacle> {
+        let (scheduler, parts) = self.parts(arm, row, seed, disk)?;
+        self.assemble(arm, row, parts, scheduler)
+    }
+
+    /// The scheduler of one disk, and what its machine is made of beside.
+    ///
+    /// # Errors
+    /// The load does not fit the disk.
+    pub(crate) fn parts(
+        &self,
+        arm: &PlannedArm,
+        row: &PlannedRow,
+        seed: u32,
+        disk: u32,
+    ) -> Result<(Scheduler, Parts), Obstacle> {
         let rig = &arm.rig;
         let root = root(seed, disk);
         let mut prng = root.fork(1);
@@ -158,13 +186,14 @@ impl Plan {
         let tick_phase = Span::from_ns(prng.below(1_000_000_000 / u64::from(rig.host.hz)));
         let scheduler = arm.revision.on_host(rig.host.hz, tick_phase).build();
         let depth = device.depth();
-        let root_spec = loaded.root.map_or_else(GroupSpec::default, |at| loaded.groups[at].spec);
+        let Loaded { groups: labels, volumes, files, tasks, named, root: root_at } = loaded;
+        let root_spec = root_at.map_or_else(GroupSpec::default, |at| labels[at].spec);
         let mut groups = vec![root_spec];
         // The place of the root group among those of the load stays empty: it is the machine's own.
         let own = |(at, group): (usize, &GroupLabel)| {
-            if loaded.root == Some(at) { GroupSpec::default() } else { group.spec }
+            if root_at == Some(at) { GroupSpec::default() } else { group.spec }
         };
-        groups.extend(loaded.groups.iter().enumerate().map(own));
+        groups.extend(labels.iter().enumerate().map(own));
         let config = MachineConfig {
             seed: root.fork(2).next_u64(),
             engine: engine_config(&rig.host, &arm.revision, depth, tick_phase),
@@ -181,28 +210,35 @@ impl Plan {
             unplugs: arm.revision.unplugs,
             costs: arm.revision.spec.honours().costs.then(|| rig.costs()),
             groups,
-            volumes: loaded.volumes,
-            files: loaded.files,
-            tasks: loaded.tasks,
+            volumes,
+            files,
+            tasks,
             keep_journal: self.keep_journal,
         };
+        let (groups, root) = (labels, root_at);
+        let parts = Parts { config, disk: device, groups, named, root, sectors_needed };
+        Ok((scheduler, parts))
+    }
+
+    /// The machine with its scheduler.
+    ///
+    /// # Errors
+    /// The scheduler refuses a group's floor.
+    pub(crate) fn assemble<E: Elevator>(
+        &self,
+        arm: &PlannedArm,
+        row: &PlannedRow,
+        parts: Parts,
+        scheduler: E,
+    ) -> Result<Setup<E>, Obstacle> {
+        let Parts { config, disk, groups, named, root, sectors_needed } = parts;
         let machine = Machine::new(scheduler, config);
-        if let Some(refusal) = machine.refused() {
-            return Err(Obstacle::Refusal(self.refused(
-                arm,
-                row,
-                refusal,
-                (&loaded.groups, loaded.root),
-            )));
+        match machine.refused() {
+            None => Ok(Setup { machine, disk, groups, named, root, sectors_needed }),
+            Some(refusal) => {
+                Err(Obstacle::Refusal(self.refused(arm, row, refusal, (&groups, root))))
+            }
         }
-        Ok(Setup {
-            machine,
-            disk: device,
-            groups: loaded.groups,
-            named: loaded.named,
-            root: loaded.root,
-            sectors_needed,
-        })
     }
 
     /// What a scheduler will not do for a group.

@@ -1,17 +1,17 @@
 //! What is not measured must leave something that is.
 
 use crate::plan::{Obstacle, Plan, PlannedRow};
-use fairdisk_sched::Scheduler;
+use fairdisk_core::Elevator;
 use fairdisk_sim::Machine;
 use std::ops::Range;
 
 /// Demands that something is left to measure at the end of the ramp: of all tasks together, and of
 /// each line of the report.
-pub(super) fn demand_left(
+pub(super) fn demand_left<E: Elevator>(
     plan: &Plan,
     row: &PlannedRow,
     named: &[Range<usize>],
-    machine: &Machine<Scheduler>,
+    machine: &Machine<E>,
 ) -> Result<(), Obstacle> {
     let is_done: Vec<bool> = machine.task_ends().map(|(_, end)| end.is_some()).collect();
     let are_done = |tasks: &Range<usize>| {
