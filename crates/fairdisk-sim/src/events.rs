@@ -75,7 +75,7 @@ impl<T> Events<T> {
     }
 
     /// The first event due at `now`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop_due(&mut self, now: Instant) -> Option<T> {
         let first = self.line.pop_if(|entry| entry.at <= now)?;
         if self.line.is_empty() {

@@ -53,7 +53,7 @@ impl OrderGuard {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, index: BioIndex, bio: &Bio) {
         let node = index.0 * NODES;
         if node as usize >= self.nodes.len() {

@@ -89,7 +89,7 @@ pub struct OpTally {
 }
 
 impl TaskReport {
-    #[inline]
+    #[inline(always)]
     pub(super) fn count(&mut self, op: Op, bytes: u64, latency: Span, failed: bool) {
         self.ios += 1;
         self.reads += u64::from(op == Op::Read);
