@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Sizes buffers come in, and how many of each are kept for the next one.
 const CLASSES: [(usize, usize); 4] =
-    [(4 << 10, 256), (32 << 10, 64), (128 << 10, 24), (1 << 20, 6)];
+    [(4 << 10, 256), (32 << 10, 64), (128 << 10, 24), (Buffer::LARGE_BYTES, 6)];
 
 /// Buffers for requests.
 #[derive(Debug, Default)]
@@ -20,7 +20,16 @@ impl Buffers {
             return Buffer::zeroed(len);
         };
         let kept = self.free[class].lock().unwrap_or_else(PoisonError::into_inner).pop();
-        kept.unwrap_or_else(|| Buffer::zeroed(CLASSES[class].0))
+        kept.unwrap_or_else(|| self.make(CLASSES[class].0))
+    }
+
+    fn make(&self, len: usize) -> Buffer {
+        if len < Buffer::LARGE_BYTES {
+            return Buffer::zeroed(len);
+        }
+        let [one, other] = Buffer::large_pair();
+        self.put(other);
+        one
     }
 
     /// Takes a buffer back.

@@ -1,6 +1,9 @@
 //! Memory that travels with a request: aligned for direct I/O and used again.
 
 use fairdisk_core::{Op, Prng, Request};
+use huge::{HALF_BYTES, Half};
+
+mod huge;
 
 /// Alignment and granularity of every buffer: what direct I/O needs on any common disk.
 pub const ALIGN: usize = 4096;
@@ -9,10 +12,36 @@ pub const ALIGN: usize = 4096;
 #[repr(C, align(4096))]
 struct Page([u8; ALIGN]);
 
+/// Where the bytes of a buffer are.
+enum Memory {
+    Pages(Box<[Page]>),
+    Half(Half),
+}
+
+impl Memory {
+    /// So many zero bytes, or more.
+    fn zeroed(len: usize) -> Self {
+        Self::Pages(vec![Page([0; ALIGN]); len.div_ceil(ALIGN)].into_boxed_slice())
+    }
+
+    fn room(&self) -> usize {
+        match self {
+            Self::Pages(pages) => pages.len() * ALIGN,
+            Self::Half(_) => HALF_BYTES,
+        }
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::Pages(Box::default())
+    }
+}
+
 /// Bytes read or to be written, owned by whoever holds the request.
 #[derive(Default)]
 pub struct Buffer {
-    pages: Box<[Page]>,
+    memory: Memory,
     len: usize,
 }
 
@@ -26,7 +55,21 @@ impl Buffer {
     /// `len` zero bytes.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
-        Self { pages: vec![Page([0; ALIGN]); len.div_ceil(ALIGN)].into_boxed_slice(), len }
+        Self { memory: Memory::zeroed(len), len }
+    }
+
+    /// The length of a large one.
+    pub const LARGE_BYTES: usize = HALF_BYTES;
+
+    /// Two large ones, zeroed, each of them in one piece of physical memory if the system has such:
+    /// a disk takes one in one request, where it takes a number of pieces.
+    #[must_use]
+    pub fn large_pair() -> [Self; 2] {
+        let len = HALF_BYTES;
+        match Half::both() {
+            Some(both) => both.map(|half| Self { memory: Memory::Half(half), len }),
+            None => [Self::zeroed(len), Self::zeroed(len)],
+        }
     }
 
     /// `len` bytes that neither compress nor repeat, so that a disk which looks for zeroes or
@@ -45,22 +88,30 @@ impl Buffer {
 
     /// How many bytes it could hold.
     fn room(&self) -> usize {
-        self.pages.len() * ALIGN
+        self.memory.room()
     }
 
     /// The bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: `pages` is `room()` initialised bytes in one piece (`Page` has no padding), `len`
+        let start = match &self.memory {
+            Memory::Pages(pages) => pages.as_ptr().cast(),
+            Memory::Half(half) => half.start().cast_const(),
+        };
+        // SAFETY: there are `room()` initialised bytes in one piece (`Page` has no padding), `len`
         // is at most `room()`, and bytes need no alignment.
-        unsafe { std::slice::from_raw_parts(self.pages.as_ptr().cast(), self.len) }
+        unsafe { std::slice::from_raw_parts(start, self.len) }
     }
 
     /// The bytes, to be changed.
     #[must_use]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
+        let start = match &mut self.memory {
+            Memory::Pages(pages) => pages.as_mut_ptr().cast(),
+            Memory::Half(half) => half.start(),
+        };
         // SAFETY: as in `bytes`; any byte is valid in a `Page`, and `self` is borrowed uniquely.
-        unsafe { std::slice::from_raw_parts_mut(self.pages.as_mut_ptr().cast(), self.len) }
+        unsafe { std::slice::from_raw_parts_mut(start, self.len) }
     }
 }
 
@@ -128,6 +179,23 @@ mod tests {
         let again = pool.take(512);
         assert_eq!((again.bytes().as_ptr(), again.bytes().len()), (place, 512));
         assert!(pool.take(0).bytes().is_empty());
+    }
+
+    #[test]
+    fn large_buffers_come_in_pairs_and_share_no_byte() {
+        let [mut one, mut other] = Buffer::large_pair();
+        for buffer in [&one, &other] {
+            assert_eq!(buffer.bytes().as_ptr() as usize % Buffer::LARGE_BYTES, 0);
+            assert_eq!(buffer.bytes().len(), Buffer::LARGE_BYTES);
+            assert!(buffer.bytes().iter().all(|byte| *byte == 0));
+        }
+        one.bytes_mut().fill(1);
+        other.bytes_mut().fill(2);
+        assert!(one.bytes().iter().all(|byte| *byte == 1));
+        drop(one);
+        assert!(other.bytes().iter().all(|byte| *byte == 2), "it does not go with the other half");
+        let far = std::thread::spawn(move || other.bytes()[0]);
+        assert_eq!(far.join().expect("no panic"), 2);
     }
 
     #[test]
