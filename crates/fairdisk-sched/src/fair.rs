@@ -222,7 +222,9 @@ impl Fair {
         entry.is_back = false;
         entry.last = amount;
         self.in_flight += 1;
-        self.barred.use_up(now, group, amount, &self.tree, &mut self.groups);
+        if !self.barred.is_unused() {
+            self.use_ceilings_up(now, at, group);
+        }
         self.pay_floors(now, group, amount);
         self.target_wants(now, group);
         self.use_allowance(&rq);
@@ -341,6 +343,9 @@ impl Elevator for Fair {
             self.targets.note_room(group, &entry.room);
         }
         let left_early = entry.left_early;
+        if rq.is_held {
+            self.done_below_ceilings(now, group, rq.amount());
+        }
         self.charge_completed(now, &rq, completion.device_time);
         if left_early {
             self.will_return(group);

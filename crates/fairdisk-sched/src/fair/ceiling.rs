@@ -1,5 +1,10 @@
 //! Ceilings: groups that may have no more for now.
+//!
+//! What was let go in time may be done together where a device serves several requests at once. So
+//! what is at such a device counts as well, as if all of it were done now: until it is, none of it
+//! makes room for more.
 
+use super::Fair;
 use super::group::Group;
 use super::hierarchy::Hierarchy;
 use crate::groups::{Amount, Nested, Order};
@@ -73,7 +78,7 @@ impl Barred {
         groups: &[Group],
     ) -> bool {
         let over = tree.path(group).find_map(|one| {
-            let at = groups[one as usize].ready_at(amount);
+            let at = groups[one as usize].ready_at(now, amount);
             (at > now).then_some((one, at))
         });
         let Some((one, at)) = over else { return false };
@@ -81,22 +86,30 @@ impl Barred {
         tree.set_barred(one, true);
         true
     }
+}
 
-    /// The group has so much more, and so have those around it.
-    pub(super) fn use_up(
-        &self,
-        now: Instant,
-        group: u32,
-        amount: Amount,
-        tree: &Hierarchy,
-        groups: &mut [Group],
-    ) {
-        if self.is_unused() {
-            return;
-        }
-        for one in tree.path(group) {
-            let Group { qos, ceiling, .. } = &mut groups[one as usize];
+impl Fair {
+    /// The group has what the request asks for, and so have those around it. Where several are
+    /// served at once it counts until it is done, and as what was done then.
+    pub(super) fn use_ceilings_up(&mut self, now: Instant, at: u32, group: u32) {
+        let is_held = !self.device.is_serial();
+        let amount = self.requests[at].amount();
+        self.requests[at].is_held = is_held;
+        for one in self.tree.path(group) {
+            let Group { qos, ceiling, there, .. } = &mut self.groups[one as usize];
             ceiling.pass(now, &qos.ceiling, amount);
+            if is_held {
+                there.add(amount);
+            }
+        }
+    }
+
+    /// So much of the group that was at the device is done.
+    pub(super) fn done_below_ceilings(&mut self, now: Instant, group: u32, amount: Amount) {
+        for one in self.tree.path(group) {
+            let Group { qos, done, there, .. } = &mut self.groups[one as usize];
+            there.take(amount);
+            done.pass(now, &qos.ceiling, amount);
         }
     }
 }

@@ -12,7 +12,10 @@ impl Fair {
 
     pub(super) fn set_parent(&mut self, group: u32, parent: Option<u32>) {
         let outer: Vec<u32> = self.tree.path(group).skip(1).collect();
+        let there = self.groups[group as usize].there;
+        outer.iter().for_each(|outer| self.groups[*outer as usize].there.take(there));
         self.tree.set_parent(group, parent);
+        self.tree.path(group).skip(1).for_each(|one| self.groups[one as usize].there.add(there));
         self.floors_want(group);
         // What lies in the group may be barred no longer.
         outer.into_iter().for_each(|outer| self.barred_floors_want(outer));
@@ -21,6 +24,7 @@ impl Fair {
     pub(super) fn set_qos(&mut self, now: Instant, group: GroupId, qos: Qos) {
         let entry = &mut self.groups[group.0 as usize];
         entry.ceiling.change(now, &entry.qos.ceiling, &qos.ceiling);
+        entry.done.change(now, &entry.qos.ceiling, &qos.ceiling);
         let before = core::mem::replace(&mut entry.qos, qos);
         self.barred.changed(&before.ceiling, &qos.ceiling);
         self.set_floor(now, group.0, &before);
@@ -61,46 +65,65 @@ impl Fair {
 mod tests {
     use super::*;
     use crate::fair::FairParams;
+    use core::num::NonZeroU64;
     use fairdisk_core::{
-        Change, Completion, Elevator, Flags, IoPrio, Lba, Op, Request, RequestId, Sectors, Span,
-        TaskId,
+        Change, Completion, Elevator, Flags, IoPrio, Lba, Op, Rates, Request, RequestId, Sectors,
+        Span, TaskId,
     };
+
+    fn dispatch(fair: &mut Fair, now: Instant, slot: u32) {
+        let (id, task, group) = (RequestId(slot), TaskId(slot), GroupId(1));
+        let (op, start, sectors) = (Op::Read, Lba(u64::from(slot) << 10), Sectors(8));
+        let (flags, ioprio, arrived) = (Flags::NONE, IoPrio::UNSET, now);
+        #[rustfmt::skip]
+        let request = Request {
+            id, task, group, op, start, sectors, sync: true, flags, ioprio, arrived,
+        };
+        fair.admit(now, &request);
+        fair.decide(now);
+    }
+
+    fn complete(fair: &mut Fair, now: Instant, slot: u32) {
+        let (request, device_time) = (RequestId(slot), Span::from_ms(1));
+        fair.complete(now + device_time, &Completion { request, device_time, ok: true });
+    }
+
+    #[test]
+    fn what_is_at_the_device_counts_for_the_groups_around_while_it_is() {
+        let (now, mut fair) = (Instant::ZERO, Fair::new(&FairParams::default()));
+        let mut tell = |change| fair.configure(now, &change);
+        tell(Change::Depth { depth: 8 });
+        let ceiling = Rates { iops: NonZeroU64::new(100), ..Rates::NONE };
+        tell(Change::GroupQos { group: GroupId(3), qos: Qos { ceiling, ..Qos::NONE } });
+        let move_to = |fair: &mut Fair, parent| {
+            fair.configure(now, &Change::GroupParent { group: GroupId(1), parent });
+        };
+        let there = |fair: &Fair| [1, 2, 3].map(|group: usize| fair.groups[group].there.ios);
+        move_to(&mut fair, Some(GroupId(2)));
+        (0..3).for_each(|slot| dispatch(&mut fair, now, slot));
+        assert_eq!(there(&fair), [3, 3, 0]);
+        move_to(&mut fair, Some(GroupId(3)));
+        complete(&mut fair, now, 0);
+        assert_eq!(there(&fair), [2, 0, 2]);
+        // Nobody has a ceiling any more, and the depth is another.
+        fair.configure(now, &Change::GroupQos { group: GroupId(3), qos: Qos::NONE });
+        fair.configure(now, &Change::Depth { depth: 1 });
+        (1..3).for_each(|slot| complete(&mut fair, now, slot));
+        assert_eq!(there(&fair), [0, 0, 0]);
+    }
 
     #[test]
     fn reads_that_were_there_before_the_depth_changed_are_counted_once_or_never() {
         let (now, mut fair) = (Instant::ZERO, Fair::new(&FairParams::default()));
         let set_depth = |fair: &mut Fair, depth| fair.configure(now, &Change::Depth { depth });
-        let dispatch = |fair: &mut Fair, slot| {
-            let (id, task, group) = (RequestId(slot), TaskId(slot), GroupId(1));
-            let (op, start, sectors) = (Op::Read, Lba(u64::from(slot) << 10), Sectors(8));
-            let (flags, ioprio) = (Flags::NONE, IoPrio::UNSET);
-            let request = Request {
-                id,
-                task,
-                group,
-                op,
-                start,
-                sectors,
-                sync: true,
-                flags,
-                ioprio,
-                arrived: now,
-            };
-            fair.admit(now, &request);
-            fair.decide(now);
-        };
-        let complete = |fair: &mut Fair, slot| {
-            let (request, device_time) = (RequestId(slot), Span::from_ms(1));
-            fair.complete(now + device_time, &Completion { request, device_time, ok: true });
-        };
-        dispatch(&mut fair, 0);
+        dispatch(&mut fair, now, 0);
         set_depth(&mut fair, 8);
-        (1..4).for_each(|slot| dispatch(&mut fair, slot));
-        complete(&mut fair, 0);
+        (1..4).for_each(|slot| dispatch(&mut fair, now, slot));
+        complete(&mut fair, now, 0);
         assert_eq!(fair.cache.reads, 3);
         set_depth(&mut fair, 1);
         set_depth(&mut fair, 8);
-        complete(&mut fair, 1);
+        complete(&mut fair, now, 1);
         assert_eq!(fair.cache.reads, 2);
     }
 }

@@ -16,6 +16,10 @@ use fairdisk_core::{Instant, Qos, Span};
 pub(super) struct Group {
     pub(super) qos: Qos,
     pub(super) ceiling: Ceiling,
+    /// The same by what was done, where several requests are served at once, and what of the group
+    /// and those in it was let go there and is not done.
+    pub(super) done: Ceiling,
+    pub(super) there: Amount,
     /// What was dispatched of it last.
     pub(super) last: Amount,
     pub(super) floor_paid: PaidUntil,
@@ -59,6 +63,8 @@ impl Group {
         Self {
             qos: Qos::NONE,
             ceiling: Ceiling::default(),
+            done: Ceiling::default(),
+            there: Amount::NONE,
             last: Amount::NONE,
             floor_paid: PaidUntil::default(),
             floor_barred_by: NIL,
@@ -98,9 +104,12 @@ impl Group {
         }
     }
 
-    /// When it is not above its ceiling with so much more.
-    pub(super) fn ready_at(&self, amount: Amount) -> Instant {
-        self.ceiling.ready_at(&self.qos.ceiling, self.qos.burst, amount)
+    /// When it is not above its ceiling with so much more: neither by what was let go nor, if all
+    /// that is at the device were done at once, by what was done.
+    pub(super) fn ready_at(&self, now: Instant, amount: Amount) -> Instant {
+        let (rates, burst) = (&self.qos.ceiling, self.qos.burst);
+        let let_go = self.ceiling.ready_at(rates, burst, amount);
+        let_go.max(self.done.ready_beside(now, (rates, burst), self.there, amount))
     }
 
     pub(super) const fn is_quiet(&self) -> bool {

@@ -29,6 +29,8 @@ pub(super) struct Rq {
     pub(super) follows: bool,
     /// It went for its group's floor.
     pub(super) for_floor: bool,
+    /// It counts for ceilings until it is done.
+    pub(super) is_held: bool,
 }
 
 impl Rq {
@@ -44,6 +46,7 @@ impl Rq {
         is_counted: false,
         follows: false,
         for_floor: false,
+        is_held: false,
     };
 
     pub(super) const fn bytes(&self) -> u64 {

@@ -109,6 +109,6 @@ impl Fair {
     fn may_go_on(&self, then: Instant, group: u32) -> bool {
         let last = self.groups[group as usize].last;
         let around = self.tree.path(group).map(|one| &self.groups[one as usize]);
-        around.map(|one| one.ready_at(last)).max() <= Some(then)
+        around.map(|one| one.ready_at(then, last)).max() <= Some(then)
     }
 }

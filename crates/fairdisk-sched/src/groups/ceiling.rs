@@ -31,6 +31,16 @@ pub(crate) struct Amount {
 impl Amount {
     /// Nothing: there is room for it as long as a bucket does not overflow already.
     pub(crate) const NONE: Self = Self { ios: 0, bytes: 0 };
+
+    /// As much more.
+    pub(crate) const fn add(&mut self, other: Self) {
+        (self.ios, self.bytes) = (self.ios + other.ios, self.bytes + other.bytes);
+    }
+
+    /// As much less.
+    pub(crate) const fn take(&mut self, other: Self) {
+        (self.ios, self.bytes) = (self.ios - other.ios, self.bytes - other.bytes);
+    }
 }
 
 impl Ceiling {
@@ -45,6 +55,27 @@ impl Ceiling {
     pub(crate) fn ready_at(&self, rates: &Rates, burst: Span, amount: Amount) -> Instant {
         let ios = rates.iops.map(|rate| self.ios.ready_at(rate, burst, amount.ios));
         let bytes = rates.bytes_per_s.map(|rate| self.bytes.ready_at(rate, burst, amount.bytes));
+        ios.max(bytes).unwrap_or(Instant::ZERO)
+    }
+
+    /// When there is room for `next` beside what was let go and is still `there`, in buckets that
+    /// fill when requests are done. Nothing of that leaks out before; it is not known when some of
+    /// it is done, but if that is later, so is this. They hold `burst`, or `next` where that is
+    /// longer, and `next`.
+    pub(crate) fn ready_beside(
+        &self,
+        now: Instant,
+        (rates, burst): (&Rates, Span),
+        there: Amount,
+        next: Amount,
+    ) -> Instant {
+        let of = |bucket: &Bucket, rate: NonZeroU64, there, next| {
+            let most = burst.max(time_of(next, rate));
+            let full = bucket.empty_at.max(now) + time_of(there, rate);
+            Instant::from_ns(full.as_ns().saturating_sub(most.as_ns()))
+        };
+        let ios = rates.iops.map(|rate| of(&self.ios, rate, there.ios, next.ios));
+        let bytes = rates.bytes_per_s.map(|rate| of(&self.bytes, rate, there.bytes, next.bytes));
         ios.max(bytes).unwrap_or(Instant::ZERO)
     }
 
@@ -99,6 +130,7 @@ fn span(ns: u128) -> Span {
 mod tests {
     use super::*;
     use alloc::vec::Vec;
+    use fairdisk_core::Prng;
 
     const fn at(ms: u64) -> Instant {
         Instant::from_ns(ms * 1_000_000)
@@ -167,6 +199,35 @@ mod tests {
                 assert!(now <= at(20 * round), "{round}: {now}");
                 ceiling.pass(now, &rates, amount);
             }
+        }
+    }
+
+    #[test]
+    fn what_is_done_together_is_no_further_ahead_than_a_burst_and_a_request() {
+        let (rates, mut prng) = (iops(100), Prng::new(1));
+        for burst_ms in [0, 5, 10, 25, 100] {
+            let burst = Span::from_ms(burst_ms);
+            let [mut let_go, mut done, mut measure] = [Ceiling::EMPTY; 3];
+            let mut there: Vec<u64> = Vec::new();
+            let (mut count, mut most) = (0, Span::ZERO);
+            for ms in 0..20_000 {
+                let now = at(ms);
+                for _ in there.extract_if(.., |done_at| *done_at <= ms) {
+                    [&mut done, &mut measure].map(|one| one.pass(now, &rates, IO));
+                    most = most.max(measure.ios.empty_at.since(now));
+                    count += 1;
+                }
+                let held = Amount { ios: there.len() as u64, bytes: 0 };
+                let beside = done.ready_beside(now, (&rates, burst), held, IO);
+                if let_go.ready_at(&rates, burst, IO).max(beside) <= now {
+                    let_go.pass(now, &rates, IO);
+                    there.push(ms + 1 + prng.below(60));
+                }
+            }
+            let allowed = burst.max(Span::from_ms(10)) + Span::from_ms(10);
+            assert!(most <= allowed, "{burst_ms}: {most}");
+            // A burst of what a request takes at the device is enough for all of the rate.
+            assert!(count >= if burst_ms >= 100 { 1950 } else { 400 }, "{burst_ms}: {count}");
         }
     }
 
