@@ -185,10 +185,12 @@ impl Fair {
         }
     }
 
-    /// All that is queued is above some ceiling.
+    /// All that is queued is above some ceiling, or has to wait as for one.
     fn wait_for_ceilings(&self) -> Step {
         let at = self.barred.first().expect("whoever wants the disk and is not barred is in line");
-        Step::WaitUntil(at, Why::AtCeiling)
+        // Nobody has one, but others wrote as much as targets let them.
+        let why = if self.barred.is_unused() { Why::DepthLimited } else { Why::AtCeiling };
+        Step::WaitUntil(at, why)
     }
 
     /// When somebody is no longer at a ceiling, or due by a floor or a target.
@@ -229,6 +231,9 @@ impl Fair {
         self.target_wants(now, group);
         self.use_allowance(&rq);
         self.charge_dispatched(now, at);
+        if !self.targets.is_empty() && rq.op.is_write() {
+            self.use_write_pace(now, group, self.requests[at].charged);
+        }
         self.expect(now, group);
         Step::Dispatch(RequestId(at), why)
     }

@@ -82,9 +82,14 @@ impl Barred {
             (at > now).then_some((one, at))
         });
         let Some((one, at)) = over else { return false };
-        self.until.place(one, Some(at));
-        tree.set_barred(one, true);
+        self.bar_until(one, at, tree);
         true
+    }
+
+    /// Bars the group until then.
+    pub(super) fn bar_until(&mut self, group: u32, at: Instant, tree: &mut Hierarchy) {
+        self.until.place(group, Some(at));
+        tree.set_barred(group, true);
     }
 }
 

@@ -42,7 +42,7 @@ impl Fair {
             if self.makes_room(group, at) {
                 return Step::WaitCompletion(Why::DepthLimited);
             }
-            if self.is_at_ceiling(now, at) {
+            if self.is_at_ceiling(now, at) || self.is_write_too_soon(now, group, at) {
                 continue;
             }
             if let Some(step) = self.hold_write(now, at) {
