@@ -8,12 +8,13 @@
 # All are mounted at once and take turns of a fifth of a second, in an order drawn anew for each, and
 # are compared within each round: what disturbs the machine for longer than that disturbs all of them.
 #
-# FAIRDISK_ROUNDS, FAIRDISK_TURN_MS, FAIRDISK_ARMS and FAIRDISK_FILES change what is run. It fails if
+# FAIRDISK_ROUNDS, FAIRDISK_TURN_MS, FAIRDISK_ARMS, FAIRDISK_DEPTH (requests at the disk at once) and
+# FAIRDISK_FILES change what is run. It fails if
 # the memory is more than promised; the speed is only told.
 cd "$(dirname "$0")/../.." || exit 1
 . scripts/mount/common.sh
 
-turn_ms=200 rounds=40 mib=1024 files=100000 memory_kib=30720
+turn_ms=200 rounds=40 depth=32 mib=1024 files=100000 memory_kib=30720
 arms="bare passthrough_ll passthrough_hp unscheduled noop threads two-layer fair"
 known=$arms
 # What schedules nothing: the others are compared with the fastest of these.
@@ -22,10 +23,12 @@ if [ "${1:-}" = --short ]; then
   rounds=3 mib=128 files=2000 arms="bare unscheduled fair"
 fi
 turn_ms=${FAIRDISK_TURN_MS:-$turn_ms} rounds=${FAIRDISK_ROUNDS:-$rounds}
+depth=${FAIRDISK_DEPTH:-$depth}
 check_arms "${FAIRDISK_ARMS:-}" "$known"
 arms=${FAIRDISK_ARMS:-$arms} files=${FAIRDISK_FILES:-$files}
 check_count FAIRDISK_TURN_MS "$turn_ms"
 check_count FAIRDISK_ROUNDS "$rounds"
+check_count FAIRDISK_DEPTH "$depth"
 check_count FAIRDISK_FILES "$files"
 rivals=${CARGO_TARGET_DIR:-target}/rivals
 
@@ -48,10 +51,10 @@ mount_arm() {
     passthrough_ll) "$rivals/$1" -o "source=$scratch/disk.source" "$at" ;;
     passthrough_hp) "$rivals/$1" "$scratch/disk.source" "$at" >/dev/null & ;;
     unscheduled) mount_fairdisk "$1" --unscheduled; return ;;
-    noop) mount_fairdisk "$1" --scheduler noop --depth 32; return ;;
-    threads) mount_fairdisk "$1" --scheduler fair --depth 32 --io threads; return ;;
-    two-layer) mount_fairdisk "$1" --scheduler two-layer-cfq --depth 32; return ;;
-    fair) mount_fairdisk "$1" --scheduler fair --depth 32; return ;;
+    noop) mount_fairdisk "$1" --scheduler noop --depth "$depth"; return ;;
+    threads) mount_fairdisk "$1" --scheduler fair --depth "$depth" --io threads; return ;;
+    two-layer) mount_fairdisk "$1" --scheduler two-layer-cfq --depth "$depth"; return ;;
+    fair) mount_fairdisk "$1" --scheduler fair --depth "$depth"; return ;;
   esac
   mounts+=("$at")
   for _ in {1..50}; do mountpoint -q "$at" && return; sleep 0.1; done
@@ -118,7 +121,7 @@ memory() {
   (cd "$scratch/disk.source/tree" &&
     seq 1 "$files" | awk '{ print int($1 / 1000) "/" $1 }' >../names &&
     mkdir $(seq 0 $((files / 1000))) && xargs touch <../names)
-  mount_fairdisk disk --depth 32
+  mount_fairdisk disk --depth "$depth"
   rest=$(resident)
   # Every name and every attribute, so that the kernel knows all of them.
   find "$scratch/disk/tree" -type f -size -1 | wc -l >"$scratch/found"
