@@ -344,10 +344,15 @@ impl Hierarchy {
         members.map(|at| (at, &self.lines[self.line_of(at)]))
     }
 
+    /// Whether groups lie in this one.
+    pub(super) fn has_inner(&self, group: u32) -> bool {
+        self.nodes[group as usize].inner > 0
+    }
+
     /// The member that stands for the group's own tasks.
     #[inline]
     fn innermost(&self, group: u32) -> u32 {
-        if self.nodes[group as usize].inner > 0 { of_tasks(group) } else { of_group(group) }
+        if self.has_inner(group) { of_tasks(group) } else { of_group(group) }
     }
 
     #[inline]

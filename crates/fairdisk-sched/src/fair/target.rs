@@ -71,9 +71,9 @@ impl Room {
             self.rest -= 1;
             return;
         }
-        self.requests += 1;
+        self.requests = self.requests.saturating_add(1);
         if latency <= target {
-            self.most = (self.most + self.most / RISE).min(target);
+            self.most = (self.most + (self.most / RISE).max(Span::from_ns(1))).min(target);
             return;
         }
         self.most = self.most - self.most / 4;
@@ -168,22 +168,24 @@ impl Fair {
     }
 
     /// Bars the group if its request, which is next, would be a write sooner than targets let
-    /// others write. Nobody who reads waits for that.
+    /// others write. What else the group has queued waits with it; other groups do not.
     pub(super) fn is_write_too_soon(&mut self, now: Instant, group: u32, at: u32) -> bool {
         let until = self.targets.written_until;
         let is_too_soon =
             until > now && self.requests[at].op.is_write() && self.is_write_paced(group);
         if is_too_soon {
+            self.device.knee.hold_back();
             self.barred.bar_until(group, until, &mut self.tree);
         }
         is_too_soon
     }
 
     /// Whether targets of others are there that the group's writes may make late. What it is
-    /// promised itself goes before.
+    /// promised itself goes before, and what groups inside it are promised, who would wait with it.
     fn is_write_paced(&self, group: u32) -> bool {
         self.targets.room.is_some()
             && !self.device.rotational
+            && !self.tree.has_inner(group)
             && !self.tree.path(group).any(|one| {
                 let qos = &self.groups[one as usize].qos;
                 qos.latency_p99.is_some() || !qos.floor.is_none()
@@ -351,6 +353,17 @@ mod tests {
         }
         let one_in = requests / late;
         assert!((160..=240).contains(&one_in), "one in {one_in}");
+    }
+
+    #[test]
+    fn a_room_that_is_next_to_nothing_grows_again() {
+        let target = Span::from_us(100);
+        let mut room = Room::new(target);
+        (0..15).for_each(|_| room.completed(target + target, target));
+        let least = room.most;
+        assert!(least < target / 200, "{least}");
+        (0..1000).for_each(|_| room.completed(target, target));
+        assert!(room.most > least + least, "{}", room.most);
     }
 
     #[test]

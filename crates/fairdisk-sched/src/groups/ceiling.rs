@@ -8,6 +8,9 @@ use fairdisk_core::{Instant, Rates, Span};
 
 const SECOND: u128 = 1_000_000_000;
 
+/// What is at a device may be too much until some of it is done, however long one waits.
+const LOOK: Span = Span::from_us(100);
+
 /// How full the buckets of a group are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ceiling {
@@ -60,8 +63,8 @@ impl Ceiling {
 
     /// When there is room for `next` beside what was let go and is still `there`, in buckets that
     /// fill when requests are done. Nothing of that leaks out before; it is not known when some of
-    /// it is done, but if that is later, so is this. They hold `burst`, or `next` where that is
-    /// longer, and `next`.
+    /// it is done, but if that is later, so is this; where there is no room it is not looked for
+    /// again before [`LOOK`]. They hold `burst`, or `next` where that is longer, and `next`.
     pub(crate) fn ready_beside(
         &self,
         now: Instant,
@@ -72,7 +75,8 @@ impl Ceiling {
         let of = |bucket: &Bucket, rate: NonZeroU64, there, next| {
             let most = burst.max(time_of(next, rate));
             let full = bucket.empty_at.max(now) + time_of(there, rate);
-            Instant::from_ns(full.as_ns().saturating_sub(most.as_ns()))
+            let at = Instant::from_ns(full.as_ns().saturating_sub(most.as_ns()));
+            if at > now { at.max(now + LOOK) } else { at }
         };
         let ios = rates.iops.map(|rate| of(&self.ios, rate, there.ios, next.ios));
         let bytes = rates.bytes_per_s.map(|rate| of(&self.bytes, rate, there.bytes, next.bytes));
