@@ -39,6 +39,40 @@ impl Buffers {
         let mut free = self.free[class].lock().unwrap_or_else(PoisonError::into_inner);
         if free.len() < CLASSES[class].1 {
             free.push(buffer);
+        } else if let Some(other) = free.iter().position(|other| other.is_pair_of(&buffer)) {
+            free.swap_remove(other);
+        } else if buffer.is_paired() {
+            // To give it back frees nothing while the other is in use.
+            free.push(buffer);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(buffer: &Buffer) -> usize {
+        buffer.bytes().as_ptr() as usize
+    }
+
+    #[test]
+    fn a_half_whose_other_half_is_in_use_is_used_again() {
+        let buffers = Buffers::default();
+        let mut used: Vec<Buffer> = (0..32).map(|_| buffers.take(1 << 20)).collect();
+        let mut places: Vec<usize> = used.iter().map(place).collect();
+        // One of each page comes back, and as many are wanted again.
+        for at in (0..16).rev() {
+            buffers.put(used.swap_remove(2 * at));
+        }
+        used.extend((0..16).map(|_| buffers.take(1 << 20)));
+        let mut again: Vec<usize> = used.iter().map(place).collect();
+        places.sort_unstable();
+        again.sort_unstable();
+        assert_eq!(places, again);
+        // When all are back a few are kept.
+        used.into_iter().for_each(|buffer| buffers.put(buffer));
+        let kept = buffers.free[CLASSES.len() - 1].lock().unwrap().len();
+        assert!((1..=6).contains(&kept), "{kept}");
     }
 }

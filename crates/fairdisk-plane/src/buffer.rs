@@ -86,6 +86,21 @@ impl Buffer {
         buffer
     }
 
+    /// Whether it is of a pair, so that its memory is used again only once the other is done with.
+    #[must_use]
+    pub const fn is_paired(&self) -> bool {
+        matches!(self.memory, Memory::Half(_))
+    }
+
+    /// Whether the two are a pair.
+    #[must_use]
+    pub fn is_pair_of(&self, other: &Self) -> bool {
+        match (&self.memory, &other.memory) {
+            (Memory::Half(one), Memory::Half(other)) => one.is_beside(other),
+            _ => false,
+        }
+    }
+
     /// How many bytes it could hold.
     fn room(&self) -> usize {
         self.memory.room()

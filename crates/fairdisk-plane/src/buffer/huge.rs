@@ -64,4 +64,9 @@ impl Half {
         // SAFETY: a half lies within its page.
         unsafe { self.page.0.as_ptr().add(self.at) }
     }
+
+    /// Whether both are of one page.
+    pub(super) fn is_beside(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.page, &other.page)
+    }
 }
