@@ -420,7 +420,8 @@ impl Elevator for Iocost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairdisk_core::{Cost, CostModel, IoPrio, Lba, Op, Sectors, TaskId};
+    use crate::samples;
+    use fairdisk_core::{Cost, CostModel, Op, TaskId};
 
     /// A device that takes all it gets, groups 1 and 2 of equal weight, requests of 5 ms.
     struct Scene {
@@ -453,18 +454,8 @@ mod tests {
 
         fn submit(&mut self, group: u32) {
             self.next += 1;
-            let request = Request {
-                id: RequestId(self.next),
-                task: TaskId(group),
-                group: GroupId(group),
-                op: Op::Read,
-                start: Lba(u64::from(self.next) * 1000),
-                sectors: Sectors(8),
-                sync: true,
-                flags: Flags::NONE,
-                ioprio: IoPrio::UNSET,
-                arrived: self.now,
-            };
+            let request = samples::request(self.next, group, Op::Read, self.now);
+            let request = Request { task: TaskId(group), ..request };
             self.elevator.admit(self.now, &request);
         }
 

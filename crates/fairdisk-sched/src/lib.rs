@@ -19,6 +19,8 @@ pub mod mclock;
 pub mod noop;
 pub mod registry;
 pub mod revised;
+#[cfg(test)]
+mod samples;
 pub mod shares;
 mod slab;
 pub mod token_bucket;

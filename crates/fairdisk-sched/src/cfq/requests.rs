@@ -159,24 +159,14 @@ impl IndexMut<u32> for Requests {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::request;
     use alloc::vec::Vec;
-    use fairdisk_core::{GroupId, IoPrio, Op, RequestId, Sectors, TaskId};
+    use fairdisk_core::Op;
 
     fn fifo_of(arrivals: &[u64]) -> (Requests, Fifo) {
         let (mut requests, mut fifo) = (Requests::new(), Fifo::EMPTY);
         for (at, arrived) in arrivals.iter().enumerate() {
-            let request = Request {
-                id: RequestId(at as u32),
-                task: TaskId(0),
-                group: GroupId::ROOT,
-                op: Op::Read,
-                start: Lba(0),
-                sectors: Sectors(8),
-                sync: true,
-                flags: Flags::NONE,
-                ioprio: IoPrio::UNSET,
-                arrived: Instant::from_ns(*arrived),
-            };
+            let request = request(at as u32, 0, Op::Read, Instant::from_ns(*arrived));
             requests.insert(&request, 0, 0);
             requests.append(&mut fifo, at as u32);
         }

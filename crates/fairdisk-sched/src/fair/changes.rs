@@ -65,21 +65,12 @@ impl Fair {
 mod tests {
     use super::*;
     use crate::fair::FairParams;
+    use crate::samples::request;
     use core::num::NonZeroU64;
-    use fairdisk_core::{
-        Change, Completion, Elevator, Flags, IoPrio, Lba, Op, Rates, Request, RequestId, Sectors,
-        Span, TaskId,
-    };
+    use fairdisk_core::{Change, Completion, Elevator, Op, Rates, RequestId, Span};
 
     fn dispatch(fair: &mut Fair, now: Instant, slot: u32) {
-        let (id, task, group) = (RequestId(slot), TaskId(slot), GroupId(1));
-        let (op, start, sectors) = (Op::Read, Lba(u64::from(slot) << 10), Sectors(8));
-        let (flags, ioprio, arrived) = (Flags::NONE, IoPrio::UNSET, now);
-        #[rustfmt::skip]
-        let request = Request {
-            id, task, group, op, start, sectors, sync: true, flags, ioprio, arrived,
-        };
-        fair.admit(now, &request);
+        fair.admit(now, &request(slot, 1, Op::Read, now));
         fair.decide(now);
     }
 
