@@ -66,6 +66,16 @@ impl Span {
         Self(s * 1_000_000_000)
     }
 
+    /// As much of it as `parts` are of a `whole`, rounded down.
+    ///
+    /// # Panics
+    /// The whole is nothing.
+    #[must_use]
+    pub const fn scaled(self, parts: u64, whole: u64) -> Self {
+        let ns = self.0 as u128 * parts as u128 / whole as u128;
+        Self(if ns > u64::MAX as u128 { u64::MAX } else { ns as u64 })
+    }
+
     /// The span in nanoseconds.
     #[must_use]
     pub const fn as_ns(self) -> u64 {
@@ -142,5 +152,17 @@ impl fmt::Display for Span {
     /// Milliseconds with three decimals: `12.345ms`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:03}ms", self.0 / 1_000_000, self.0 / 1_000 % 1_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_span_is_rounded_down_and_never_more_than_the_longest() {
+        assert_eq!(Span::from_ns(10).scaled(2, 3), Span::from_ns(6));
+        assert_eq!(Span::MAX.scaled(3, 3), Span::MAX);
+        assert_eq!(Span::MAX.scaled(3, 2), Span::MAX);
     }
 }

@@ -45,10 +45,10 @@ impl Knee {
         if self.requests < REQUESTS || elapsed < TIME {
             return;
         }
-        let done = u128::from(self.cost.as_ns()) * u128::from(WHOLE) / u128::from(elapsed.as_ns());
+        let done = self.cost.scaled(WHOLE, elapsed.as_ns()).as_ns();
         let mean = self.took / u64::from(self.requests);
         let forgotten = if self.held_back { 0 } else { self.most / MEMORY };
-        self.most = (self.most - forgotten).max(done as u64);
+        self.most = (self.most - forgotten).max(done);
         let before = self.least.map(|least| least + least / MEMORY);
         self.least = Some(before.map_or(mean, |before| before.min(mean)));
         self.looks = self.looks.wrapping_add(1);
@@ -63,8 +63,7 @@ impl Knee {
 
     /// How long all of the device takes for such a cost, if that was seen.
     pub(super) fn time_of(&self, cost: Span) -> Option<Span> {
-        let time = u128::from(cost.as_ns()) * u128::from(WHOLE);
-        (self.most > 0).then(|| Span::from_ns((time / u128::from(self.most)) as u64))
+        (self.most > 0).then(|| cost.scaled(WHOLE, self.most))
     }
 
     /// Whether it has come to that with requests of such a cost at the device.

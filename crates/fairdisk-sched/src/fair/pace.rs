@@ -50,8 +50,7 @@ impl Pace {
         if now >= self.matters_until {
             return cost;
         }
-        let time = u128::from(cost.as_ns()) * u128::from(self.elapsed.as_ns());
-        Span::from_ns((time / u128::from(self.cost.as_ns().max(1))) as u64)
+        cost.scaled(self.elapsed.as_ns(), self.cost.as_ns().max(1))
     }
 }
 

@@ -18,12 +18,10 @@ pub(super) struct Targets {
     groups: u32,
     /// Those that may be there, by how much they let others have.
     there: Order<Span>,
-    /// How much those with targets, as far as they are there, let others have at the device; and
-    /// until when that is true.
-    room: Option<Span>,
+    /// Of those with targets, as far as they are there, who lets others have least at the device,
+    /// and how much; and until when that is true.
+    room: Option<(u32, Span)>,
     room_until: Instant,
-    /// Whose that is.
-    whose: u32,
     /// Until when others write no more.
     written_until: Instant,
 }
@@ -40,7 +38,6 @@ const LOOK: Span = Span::from_ms(50);
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Room {
     most: Span,
-    at_first: Span,
     /// Requests since one was late that others had next to nothing beside, and how many were.
     requests: u32,
     late: u32,
@@ -62,7 +59,11 @@ const LEAST: u64 = 256;
 
 impl Room {
     fn new(target: Span) -> Self {
-        Self { most: target / 4, at_first: target / 4, ..Self::default() }
+        Self { most: Self::at_first(target), ..Self::default() }
+    }
+
+    fn at_first(target: Span) -> Span {
+        target / 4
     }
 
     /// A request of the group is done.
@@ -99,7 +100,6 @@ impl Targets {
             there: Order::new(),
             room: None,
             room_until: Instant::ZERO,
-            whose: 0,
             written_until: Instant::ZERO,
         }
     }
@@ -119,14 +119,13 @@ impl Targets {
             self.room = loop {
                 let Some((group, most)) = self.there.first() else { break None };
                 if is_there(&groups[group as usize]) {
-                    self.whose = group;
-                    break Some(most);
+                    break Some((group, most));
                 }
                 self.there.place(group, None);
             };
             self.room_until = now + LOOK;
         }
-        self.room
+        self.room.map(|(_, most)| most)
     }
 
     /// The group is there, and lets others have so much.
@@ -157,12 +156,15 @@ impl Fair {
     /// after: what others have there says nothing of that. So where they may have a part of what
     /// they had at first, they write at that part of the rate the device is said to do.
     pub(super) fn use_write_pace(&mut self, now: Instant, group: u32, cost: Span) {
-        let Room { most, at_first, .. } = self.groups[self.targets.whose as usize].room;
-        if !self.is_write_paced(group) || most >= at_first {
+        let Some((whose, _)) = self.targets.room.filter(|_| self.is_write_paced(group)) else {
+            return;
+        };
+        let Group { room: Room { most, .. }, qos, .. } = &self.groups[whose as usize];
+        let at_first = qos.latency_p99.map_or(Span::ZERO, Room::at_first);
+        if *most >= at_first {
             return;
         }
-        let time = u128::from(self.device.time_of(cost).as_ns()) * u128::from(at_first.as_ns());
-        let time = Span::from_ns((time / u128::from(most.as_ns().max(1))) as u64);
+        let time = self.device.time_of(cost).scaled(at_first.as_ns(), most.as_ns().max(1));
         let until = &mut self.targets.written_until;
         *until = (*until).max(now) + time;
     }
@@ -294,9 +296,9 @@ impl Fair {
 mod tests {
     use super::*;
     use crate::fair::FairParams;
+    use crate::samples::request;
     use fairdisk_core::{
-        Change, Cost, CostModel, Decision, Elevator, Flags, GroupId, IoPrio, Lba, Op, Prng,
-        Request, RequestId, Sectors, TaskId,
+        Change, Cost, CostModel, Decision, Elevator, GroupId, Op, Prng, RequestId,
     };
 
     #[test]
@@ -413,6 +415,29 @@ mod tests {
         assert_eq!(let_go(Span::from_us(500), true), [true, true, true]);
     }
 
+    #[test]
+    fn the_rate_a_pace_is_part_of_is_not_forgotten_while_writes_wait_for_it() {
+        let at = |ms| Instant::ZERO + Span::from_ms(ms);
+        let mut fair = Fair::new(&FairParams::default());
+        fair.configure(at(0), &Change::Rotational { rotational: false });
+        fair.configure(at(0), &Change::Depth { depth: 8 });
+        let qos = Qos { latency_p99: Some(Span::from_ms(8)), ..Qos::NONE };
+        fair.configure(at(0), &Change::GroupQos { group: GroupId(1), qos });
+        fair.groups[1].quiet_since = Some(at(1));
+        fair.targets.leave_room(at(1), &fair.groups);
+        fair.admit(at(1), &request(0, 2, Op::Write, at(1)));
+        fair.targets.written_until = at(1000);
+        // A look at the device, which does that much in 10 ms.
+        let look = |fair: &mut Fair, ms, cost| {
+            (0..64).for_each(|_| fair.device.knee.completed(at(ms), cost, Span::from_ms(1)));
+            fair.device.knee.time_of(Span::from_ms(1)).expect("it was seen")
+        };
+        let seen = look(&mut fair, 10, Span::from_ms(1));
+        assert!(fair.is_write_too_soon(at(10), 2, 0));
+        assert_eq!(look(&mut fair, 20, Span::from_us(1)), seen);
+        assert!(look(&mut fair, 30, Span::from_us(1)) > seen, "nobody waited");
+    }
+
     /// A write takes a tenth of a millisecond, a read a hundredth.
     fn costs() -> CostModel {
         let of = |us| {
@@ -420,12 +445,5 @@ mod tests {
             Cost { sequential: time / 10, random: time, byte_ps: 0, random_byte_ps: 0 }
         };
         CostModel { depth: 8, saturation: Span::from_ms(1), read: of(10), write: of(100) }
-    }
-
-    fn request(slot: u32, group: u32, op: Op, arrived: Instant) -> Request {
-        let (id, task, group) = (RequestId(slot), TaskId(slot), GroupId(group));
-        let (start, sectors) = (Lba((u64::from(slot) + 1) << 10), Sectors(8));
-        let (flags, ioprio) = (Flags::NONE, IoPrio::UNSET);
-        Request { id, task, group, op, start, sectors, sync: true, flags, ioprio, arrived }
     }
 }
