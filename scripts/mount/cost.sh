@@ -9,8 +9,8 @@
 # are compared within each round: what disturbs the machine for longer than that disturbs all of them.
 #
 # FAIRDISK_ROUNDS, FAIRDISK_TURN_MS, FAIRDISK_ARMS, FAIRDISK_DEPTH (requests at the disk at once) and
-# FAIRDISK_FILES change what is run. It fails if
-# the memory is more than promised; the speed is only told.
+# FAIRDISK_FILES change what is run. It fails if the memory is more than promised; the speed is only
+# told.
 cd "$(dirname "$0")/../.." || exit 1
 . scripts/mount/common.sh
 

@@ -215,8 +215,8 @@ impl Plan {
             tasks,
             keep_journal: self.keep_journal,
         };
-        let (groups, root) = (labels, root_at);
-        let parts = Parts { config, disk: device, groups, named, root, sectors_needed };
+        let disk = device;
+        let parts = Parts { config, disk, groups: labels, named, root: root_at, sectors_needed };
         Ok((scheduler, parts))
     }
 
