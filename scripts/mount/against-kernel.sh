@@ -20,7 +20,7 @@ if [ "${1:-}" = --short ]; then
   models=fixed-8ms seconds=4 depths=8:8 arms="fairdisk bfq" points=5
 fi
 models=${FAIRDISK_MODELS:-$models} seconds=${FAIRDISK_SECONDS:-$seconds}
-check_arms "${FAIRDISK_ARMS:-}" "fairdisk bfq bfq-strict mq-deadline none"
+check_names FAIRDISK_ARMS "fairdisk bfq bfq-strict mq-deadline none"
 depths=${FAIRDISK_DEPTHS:-$depths} arms=${FAIRDISK_ARMS:-$arms}
 # Seconds of both jobs that do not count, at the beginning.
 lead=1

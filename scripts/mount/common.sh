@@ -20,11 +20,11 @@ die() {
   exit 1
 }
 
-# NAMES KNOWN: every word of NAMES is one of KNOWN.
-check_arms() {
-  local arm
-  for arm in $1; do
-    case " $2 " in *" $arm "*) ;; *) die "FAIRDISK_ARMS: no arm \"$arm\"; known: $2" ;; esac
+# VARIABLE KNOWN: every word in the variable, if it is set, is one of KNOWN.
+check_names() {
+  local name
+  for name in ${!1:-}; do
+    case " $2 " in *" $name "*) ;; *) die "$1: no \"$name\"; known: $2" ;; esac
   done
 }
 

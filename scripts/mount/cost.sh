@@ -8,31 +8,35 @@
 # All are mounted at once and take turns of a fifth of a second, in an order drawn anew for each, and
 # are compared within each round: what disturbs the machine for longer than that disturbs all of them.
 #
-# FAIRDISK_ROUNDS, FAIRDISK_TURN_MS, FAIRDISK_ARMS, FAIRDISK_DEPTH (requests at the disk at once) and
-# FAIRDISK_FILES change what is run. It fails if the memory is more than promised; the speed is only
-# told.
+# FAIRDISK_ROUNDS, FAIRDISK_TURN_MS, FAIRDISK_ARMS, FAIRDISK_COLUMNS, FAIRDISK_DEPTH (requests at the
+# disk at once, instead of what suits it) and FAIRDISK_FILES change what is run. It fails if the
+# memory is more than promised; the speed is only told.
 cd "$(dirname "$0")/../.." || exit 1
 . scripts/mount/common.sh
 
-turn_ms=200 rounds=40 depth=32 mib=1024 files=100000 memory_kib=30720
+turn_ms=200 rounds=40 mib=1024 files=100000 memory_kib=30720
 arms="bare passthrough_ll passthrough_hp unscheduled noop threads two-layer fair"
-known=$arms
+columns="4k-qd1 4k-4jobs 4k-qd32 1m-reads 1m-writes"
+known_arms=$arms known_columns=$columns
 # What schedules nothing: the others are compared with the fastest of these.
 unscheduled="passthrough_ll passthrough_hp unscheduled"
 if [ "${1:-}" = --short ]; then
   rounds=3 mib=128 files=2000 arms="bare unscheduled fair"
 fi
 turn_ms=${FAIRDISK_TURN_MS:-$turn_ms} rounds=${FAIRDISK_ROUNDS:-$rounds}
-depth=${FAIRDISK_DEPTH:-$depth}
-check_arms "${FAIRDISK_ARMS:-}" "$known"
-arms=${FAIRDISK_ARMS:-$arms} files=${FAIRDISK_FILES:-$files}
+check_names FAIRDISK_ARMS "$known_arms"
+check_names FAIRDISK_COLUMNS "$known_columns"
+arms=${FAIRDISK_ARMS:-$arms} columns=${FAIRDISK_COLUMNS:-$columns} files=${FAIRDISK_FILES:-$files}
 check_count FAIRDISK_TURN_MS "$turn_ms"
 check_count FAIRDISK_ROUNDS "$rounds"
-check_count FAIRDISK_DEPTH "$depth"
+depth=()
+if [ -n "${FAIRDISK_DEPTH:-}" ]; then
+  check_count FAIRDISK_DEPTH "$FAIRDISK_DEPTH"
+  depth=(--depth "$FAIRDISK_DEPTH")
+fi
 check_count FAIRDISK_FILES "$files"
 rivals=${CARGO_TARGET_DIR:-target}/rivals
 
-columns=("4k-qd1" "4k-4jobs" "4k-qd32" "1m-reads" "1m-writes")
 declare -A job=(
   ["4k-qd1"]="--rw=randread --bs=4k --ioengine=psync"
   ["4k-4jobs"]="--rw=randread --bs=4k --ioengine=psync --numjobs=4 --thread --group_reporting"
@@ -51,10 +55,10 @@ mount_arm() {
     passthrough_ll) "$rivals/$1" -o "source=$scratch/disk.source" "$at" ;;
     passthrough_hp) "$rivals/$1" "$scratch/disk.source" "$at" >/dev/null & ;;
     unscheduled) mount_fairdisk "$1" --unscheduled; return ;;
-    noop) mount_fairdisk "$1" --scheduler noop --depth "$depth"; return ;;
-    threads) mount_fairdisk "$1" --scheduler fair --depth "$depth" --io threads; return ;;
-    two-layer) mount_fairdisk "$1" --scheduler two-layer-cfq --depth "$depth"; return ;;
-    fair) mount_fairdisk "$1" --scheduler fair --depth "$depth"; return ;;
+    noop) mount_fairdisk "$1" --scheduler noop "${depth[@]}"; return ;;
+    threads) mount_fairdisk "$1" --scheduler fair "${depth[@]}" --io threads; return ;;
+    two-layer) mount_fairdisk "$1" --scheduler two-layer-cfq "${depth[@]}"; return ;;
+    fair) mount_fairdisk "$1" --scheduler fair "${depth[@]}"; return ;;
   esac
   mounts+=("$at")
   for _ in {1..50}; do mountpoint -q "$at" && return; sleep 0.1; done
@@ -94,7 +98,7 @@ measure_all() {
   done
   # The first round is for the disk to warm up; nobody counts it.
   for ((round = -1; round < rounds; round++)); do
-    for column in "${columns[@]}"; do
+    for column in $columns; do
       mapfile -t order < <(shuf -e "${order[@]}")
       for arm in "${order[@]}"; do
         before=$([ "$arm" = bare ] || ticks "${pid[$arm]}")
@@ -121,7 +125,7 @@ memory() {
   (cd "$scratch/disk.source/tree" &&
     seq 1 "$files" | awk '{ print int($1 / 1000) "/" $1 }' >../names &&
     mkdir $(seq 0 $((files / 1000))) && xargs touch <../names)
-  mount_fairdisk disk --depth "$depth"
+  mount_fairdisk disk "${depth[@]}"
   rest=$(resident)
   # Every name and every attribute, so that the kernel knows all of them.
   find "$scratch/disk/tree" -type f -size -1 | wc -l >"$scratch/found"
@@ -146,6 +150,6 @@ sync -f "$scratch"
 echo "direct I/O on $(df --output=fstype "$scratch" | tail -n 1), $rounds turns of $turn_ms ms each," \
   "$(nproc) CPUs"
 measure_all
-awk -v arms="$arms" -v columns="${columns[*]}" -v unscheduled="$unscheduled" \
+awk -v arms="$arms" -v columns="$columns" -v unscheduled="$unscheduled" \
   -v hz="$(getconf CLK_TCK)" -f scripts/mount/cost.awk "$scratch/turns"
 memory

@@ -17,7 +17,7 @@ if [ "${1:-}" = --short ]; then
   seconds=4 scale=10 backup_mib=512 arms=fairdisk keeps=50
 fi
 model=${FAIRDISK_MODEL:-$model} seconds=${FAIRDISK_SECONDS:-$seconds}
-check_arms "${FAIRDISK_ARMS:-}" "fairdisk two-layer noop bfq mq-deadline none"
+check_names FAIRDISK_ARMS "fairdisk two-layer noop bfq mq-deadline none"
 arms=${FAIRDISK_ARMS:-$arms} scale=${FAIRDISK_SCALE:-$scale}
 backup_mib=${FAIRDISK_BACKUP_MIB:-$backup_mib}
 weights=(800 100)

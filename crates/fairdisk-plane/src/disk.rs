@@ -12,7 +12,9 @@ mod depth;
 mod few;
 mod inbox;
 mod job;
+mod meter;
 mod pool;
+mod portion;
 mod ring;
 mod start;
 mod state;
@@ -86,9 +88,13 @@ pub struct Presence {
 pub enum Device {
     /// Whatever the jobs reach, the configured number at once.
     Fixed,
-    /// Whatever the jobs reach: the configured number at once at first, then as many as the disk
-    /// serves faster together, but no more than this.
-    Measured(u32),
+    /// Whatever the jobs reach: as many at once as the disk is seen to serve best.
+    Measured {
+        /// No more than these.
+        most: u32,
+        /// It is given one at a time until it is seen that it does not turn.
+        may_turn: bool,
+    },
     /// As the jobs, held to the pace of this disk, and as many at once as it takes.
     Modelled(Box<DeviceModel>),
 }

@@ -1,4 +1,4 @@
-//! How many requests a disk is given at once: what the disk does decides, not what it is called.
+//! Whether a disk serves several requests together: what it does decides, not what it is called.
 //!
 //! A disk that turns is given one at a time, in the scheduler's order. A disk that answers reads
 //! all over it sooner than any that turns could, or moves data faster, has nothing that turns,
@@ -31,11 +31,9 @@ pub(super) enum Witness {
     Large(Span),
 }
 
-/// Decides how many requests the disk is given at once.
-#[derive(Debug)]
+/// Decides whether the disk is given several requests at once.
+#[derive(Debug, Default)]
 pub(super) struct DepthMeter {
-    /// How many where they are served together.
-    deep: u32,
     is_deep: bool,
     last_end: Lba,
     seen: u32,
@@ -43,9 +41,9 @@ pub(super) struct DepthMeter {
 }
 
 impl DepthMeter {
-    /// One at a time at first, up to `deep` if that is found to be better.
-    pub(super) const fn new(deep: u32) -> Self {
-        Self { deep, is_deep: false, last_end: Lba(0), seen: 0, fast: 0 }
+    /// It is; one at a time before it was found to be better.
+    pub(super) const fn is_deep(&self) -> bool {
+        self.is_deep
     }
 
     /// A request goes to the disk.
@@ -66,28 +64,26 @@ impl DepthMeter {
         }
     }
 
-    /// It is back after the disk was busy with it for `took`; says the depth from now on if that
-    /// changes.
-    pub(super) fn completed(&mut self, witness: Witness, took: Span) -> Option<u32> {
+    /// It is back after the disk was busy with it for `took`.
+    pub(super) fn completed(&mut self, witness: Witness, took: Span) {
         let fast = match witness {
-            Witness::Mute => return None,
+            Witness::Mute => return,
             // In between the disk stays what it was taken for.
             Witness::Far if self.is_deep => took <= FAR_SPAN + FAR_SPAN,
             Witness::Far => took <= FAR_SPAN,
             // That others wait for the bus says nothing about seeks.
-            Witness::Large(turning) if self.is_deep || took > turning => return None,
+            Witness::Large(turning) if self.is_deep || took > turning => return,
             Witness::Large(_) => true,
         };
         self.seen += 1;
         self.fast += u32::from(fast);
         if self.seen < WINDOW {
-            return None;
+            return;
         }
         let (fast, slow) = (self.fast, self.seen - self.fast);
         (self.seen, self.fast) = (0, 0);
         let changes = if self.is_deep { slow >= MAJORITY } else { fast >= MAJORITY };
         self.is_deep ^= changes;
-        changes.then_some(if self.is_deep { self.deep } else { 1 })
     }
 }
 
@@ -111,34 +107,35 @@ mod tests {
         }
     }
 
-    /// What a disk that serves such requests in such times is given at once, one after the other.
-    fn depths(meter: &mut DepthMeter, op: Op, sectors: u32, times_us: &[u64]) -> Vec<u32> {
-        let serve = |at: usize| {
+    /// Whether a disk that serves such requests in such times is given several at once.
+    fn is_deep(meter: &mut DepthMeter, op: Op, sectors: u32, times_us: &[u64]) -> bool {
+        for at in 0..200 {
             let start = at as u64 % 2 * 1_000_000;
             let witness = meter.issued(&request(op, start, sectors));
-            meter.completed(witness, Span::from_us(times_us[at % times_us.len()]))
-        };
-        (0..200).filter_map(serve).collect()
+            meter.completed(witness, Span::from_us(times_us[at % times_us.len()]));
+        }
+        meter.is_deep()
     }
 
     #[test]
     fn a_disk_that_cannot_turn_is_given_many_at_once() {
-        let mut meter = DepthMeter::new(32);
-        assert_eq!(depths(&mut meter, Op::Read, 8, &[70, 90, 3000, 60]), [32]);
-        assert_eq!(depths(&mut meter, Op::Read, 8, &[70, 1500]), [], "it stays that");
-        assert_eq!(depths(&mut meter, Op::Read, 8, &[9000, 5000, 8000, 200]), [1]);
-        assert_eq!(depths(&mut DepthMeter::new(32), Op::Write, 2048, &[900]), [32]);
+        let mut meter = DepthMeter::default();
+        assert!(is_deep(&mut meter, Op::Read, 8, &[70, 90, 3000, 60]));
+        assert!(is_deep(&mut meter, Op::Read, 8, &[70, 1500]), "it stays that");
+        assert!(!is_deep(&mut meter, Op::Read, 8, &[9000, 5000, 8000, 200]));
+        assert!(is_deep(&mut DepthMeter::default(), Op::Write, 2048, &[900]));
     }
 
     #[test]
     fn a_disk_that_turns_is_not_whatever_its_cache_does() {
-        let mut meter = DepthMeter::new(32);
-        assert_eq!(depths(&mut meter, Op::Read, 8, &[9000, 5000, 100, 12_000]), [], "seeks");
-        assert_eq!(depths(&mut meter, Op::Write, 8, &[50]), [], "writes into its cache");
-        assert_eq!(depths(&mut meter, Op::Read, 2048, &[8000]), [], "streams");
+        let mut meter = DepthMeter::default();
+        assert!(!is_deep(&mut meter, Op::Read, 8, &[9000, 5000, 100, 12_000]), "seeks");
+        assert!(!is_deep(&mut meter, Op::Write, 8, &[50]), "writes into its cache");
+        assert!(!is_deep(&mut meter, Op::Read, 2048, &[8000]), "streams");
         for at in 0..200 {
             let witness = meter.issued(&request(Op::Read, at * 8, 8));
-            assert_eq!(meter.completed(witness, Span::from_us(40)), None, "reads ahead");
+            meter.completed(witness, Span::from_us(40));
+            assert!(!meter.is_deep(), "reads ahead");
         }
     }
 }

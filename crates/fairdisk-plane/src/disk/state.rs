@@ -1,8 +1,8 @@
 //! What a shared disk knows, without threads and clock: it is told what happened and when, and says
 //! what to perform and whom to answer.
 
-use super::depth::{DepthMeter, Witness};
 use super::few::Few;
+use super::meter::Meter;
 use super::unheard::Which;
 use super::{Device, Job, Order, Presence, Unfinished};
 use fairdisk_core::{
@@ -42,6 +42,11 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
+    /// Whether how long it took says something about the device.
+    pub(super) const fn is_telling(self) -> bool {
+        self.ok && self.reached_device
+    }
+
     pub(super) fn of(jobs: &Jobs) -> Self {
         let (mut ok, mut reached_device) = (true, true);
         for (job, result) in jobs.iter() {
@@ -97,14 +102,6 @@ struct Model {
     done: Vec<Done>,
 }
 
-/// What requests at the disk will say about it when they are back.
-struct Meter {
-    depth: DepthMeter,
-    /// By the number of the request, with when it was issued.
-    witnesses: Vec<(Witness, Instant)>,
-    last_completion: Instant,
-}
-
 /// A request is done when the model says so and its jobs are performed.
 #[derive(Default)]
 enum Half {
@@ -121,7 +118,10 @@ impl State {
         let (mut model, mut meter) = (None, None);
         match device {
             Device::Fixed => {}
-            Device::Measured(deep) => meter = Some(Meter::new(deep)),
+            Device::Measured { most, may_turn } => {
+                let meter = meter.insert(Meter::new(most, may_turn));
+                config.depth = meter.depth();
+            }
             Device::Modelled(device) => {
                 config.depth = device.depth();
                 model = Some(Model { device: *device, halves: Vec::new(), done: Vec::new() });
@@ -275,7 +275,8 @@ impl State {
             },
         };
         self.advance(now);
-        let depth = self.meter.as_mut().and_then(|meter| meter.completed(now, id, outcome));
+        let waits = self.waits;
+        let depth = self.meter.as_mut().and_then(|meter| meter.completed(now, id, outcome, waits));
         self.feed(now, Input::Completed { request: id, ok: outcome.ok });
         self.found_depth = depth.or(self.found_depth);
     }
@@ -397,27 +398,6 @@ impl State {
     }
 }
 
-impl Meter {
-    const fn new(deep: u32) -> Self {
-        let depth = DepthMeter::new(deep);
-        Self { depth, witnesses: Vec::new(), last_completion: Instant::ZERO }
-    }
-
-    fn issued(&mut self, now: Instant, request: &Request) {
-        let witness = self.depth.issued(request);
-        *dense::entry(&mut self.witnesses, request.id.0, || (Witness::Mute, now)) = (witness, now);
-    }
-
-    /// The depth from now on, if it changes.
-    fn completed(&mut self, now: Instant, id: RequestId, outcome: Outcome) -> Option<u32> {
-        let (witness, issued) = self.witnesses[id.0 as usize];
-        let took = now - issued.max(self.last_completion);
-        self.last_completion = now;
-        let says = outcome.ok && outcome.reached_device;
-        if says { self.depth.completed(witness, took) } else { None }
-    }
-}
-
 impl Model {
     fn submit(&mut self, now: Instant, request: &Request) {
         *dense::entry(&mut self.halves, request.id.0, Half::default) = Half::Neither;
@@ -441,6 +421,7 @@ impl Model {
 mod tests {
     use super::*;
     use crate::disk::tests::order;
+    use fairdisk_core::Span;
     use fairdisk_sched::SchedulerSpec;
 
     #[test]
@@ -458,6 +439,40 @@ mod tests {
             assert_eq!(state.kept_back(), 1, "{name}: the disk takes one");
             state.answered(now, Which::Unasked, done);
             assert_eq!(state.unfinished().groups.len(), 1, "{name}: the first alone is there");
+        }
+    }
+
+    /// What is performed, and answered, later.
+    struct Nothing;
+
+    impl Job for Nothing {
+        fn perform(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn finish(self: Box<Self>, _: io::Result<()>) {}
+    }
+
+    #[test]
+    fn a_disk_that_does_more_with_half_of_it_at_once_is_given_half() {
+        for name in ["noop", "fair"] {
+            let scheduler = SchedulerSpec::named(name).expect("it is known").build();
+            let device = Device::Measured { most: 32, may_turn: false };
+            let mut state = State::new(scheduler, EngineConfig::default(), device);
+            let mut now = Instant::ZERO;
+            let mut given = Vec::new();
+            (1..=64).for_each(|task| state.submit(now, &order(task), Box::new(Nothing)));
+            for _ in 0..400 {
+                let mut there = Vec::new();
+                std::mem::take(&mut state.todo).issued.each(|issued| there.push(issued));
+                given.push(there.len());
+                now += Span::from_us(if there.len() > 16 { 320 } else { 150 });
+                for (task, Issued { request, jobs }) in (1..).zip(there) {
+                    state.performed(now, Which::Issued(request), jobs);
+                    state.submit(now, &order(task), Box::new(Nothing));
+                }
+            }
+            assert_eq!((given[0], given[399]), (32, 16), "{name}");
         }
     }
 }

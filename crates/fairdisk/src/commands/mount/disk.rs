@@ -12,7 +12,7 @@ use fairdisk_plane::disk::{Device, Disk, StartError};
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sim::device::{Device as _, DeviceSpec};
 
-/// Requests at once at a disk that does not turn.
+/// Requests at once, at most, at a disk that does not turn.
 const DEEP: u32 = 32;
 
 /// A model is served from the page cache: a few threads are enough.
@@ -64,10 +64,10 @@ pub(super) fn start(
         // What is issued waits for nothing else, whether threads perform it or a ring.
         (None, Some(depth)) => (Device::Fixed, depth, depth as usize),
         // Many virtual disks are called rotating.
-        (None, None) if block_device.rotational == Some(true) => {
-            (Device::Measured(DEEP), 1, DEEP as usize)
+        (None, None) => {
+            let may_turn = block_device.rotational == Some(true);
+            (Device::Measured { most: DEEP, may_turn }, 1, DEEP as usize)
         }
-        (None, None) => (Device::Fixed, DEEP, DEEP as usize),
     };
     let config = EngineConfig {
         depth,
