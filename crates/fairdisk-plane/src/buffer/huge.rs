@@ -4,20 +4,17 @@
 //! 1 MiB in ordinary pages may lie in 256 pieces, and then makes two requests; and each piece is
 //! looked up and handed over by itself.
 
-use rustix::mm::{Advice, madvise};
-use std::alloc::{Layout, alloc, dealloc};
-use std::ptr::NonNull;
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 
-/// As the processors that matter have them.
-const HUGE: Layout = match Layout::from_size_align(2 << 20, 2 << 20) {
-    Ok(layout) => layout,
-    Err(_) => panic!("a power of two"),
-};
+/// As the processors that matter have them, and aligned to as much.
+const HUGE_BYTES: usize = 2 << 20;
 
 /// Bytes in a half.
-pub(super) const HALF_BYTES: usize = HUGE.size() / 2;
+pub(super) const HALF_BYTES: usize = HUGE_BYTES / 2;
 
+/// A mapping of its own: what is asked of the system for it ends with it.
 struct HugePage(NonNull<u8>);
 
 // SAFETY: it owns its memory, as a box does, and hands out only addresses.
@@ -28,21 +25,31 @@ unsafe impl Sync for HugePage {}
 impl HugePage {
     /// Zeroed. Ordinary pages where the system has no other.
     fn zeroed() -> Option<Self> {
-        // SAFETY: the layout has a size.
-        let start = NonNull::new(unsafe { alloc(HUGE) })?;
-        // Before the first byte is written: with that the system chooses the pages.
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // Any place will do for the mapping, so an aligned part of one of twice the size is kept.
+        // SAFETY: a new mapping, which takes nobody's place.
+        let mapped =
+            unsafe { mmap_anonymous(null_mut(), 2 * HUGE_BYTES, access, MapFlags::PRIVATE) };
+        let mapped = mapped.ok()?.cast::<u8>();
+        let before = mapped.align_offset(HUGE_BYTES);
+        let start = mapped.wrapping_add(before);
+        let rest = start.wrapping_add(HUGE_BYTES);
+        for (unused, len) in [(mapped, before), (rest, HUGE_BYTES - before)] {
+            // SAFETY: within the mapping, and nobody has its address. Should it fail, which it does
+            // only where mappings run out, the part is lost and never touched.
+            let _ = (len > 0).then(|| unsafe { munmap(unused.cast(), len) });
+        }
+        // Before the first byte is touched: with that the system chooses the pages.
         // SAFETY: the range is ours, and what is asked changes none of its bytes.
-        let _ = unsafe { madvise(start.as_ptr().cast(), HUGE.size(), Advice::LinuxHugepage) };
-        // SAFETY: that many bytes were just allocated.
-        unsafe { start.as_ptr().write_bytes(0, HUGE.size()) };
-        Some(Self(start))
+        let _ = unsafe { madvise(start.cast(), HUGE_BYTES, Advice::LinuxHugepage) };
+        NonNull::new(start).map(Self)
     }
 }
 
 impl Drop for HugePage {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout, and nobody has a half of it any more.
-        unsafe { dealloc(self.0.as_ptr(), HUGE) };
+        // SAFETY: a mapping of this length, and nobody has a half of it any more.
+        let _ = unsafe { munmap(self.0.as_ptr().cast(), HUGE_BYTES) };
     }
 }
 
