@@ -126,9 +126,15 @@ impl Line {
 
     /// Nobody else wants the disk: the active group has another turn at once.
     pub(super) fn renew_turn(&mut self) {
-        let entry = &mut self.groups[self.turn.active as usize];
+        self.enter_turn(self.turn.active);
+    }
+
+    /// A turn of the group begins. Whoever comes later is not owed what it has had before.
+    fn enter_turn(&mut self, group: u32) {
+        let entry = &mut self.groups[group as usize];
         entry.slice_new = true;
         entry.lengthened = false;
+        self.reached = self.reached.max(entry.charged);
     }
 
     /// The active group has used its slice up, but the first in line has had more than its part:
@@ -154,10 +160,7 @@ impl Line {
     pub(super) fn begin_next_turn(&mut self) -> bool {
         let Some(group) = self.first() else { return false };
         self.leave(group);
-        let entry = &mut self.groups[group as usize];
-        entry.slice_new = true;
-        entry.lengthened = false;
-        self.reached = self.reached.max(entry.charged);
+        self.enter_turn(group);
         self.turn.begin(group);
         true
     }

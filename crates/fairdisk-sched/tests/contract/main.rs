@@ -180,3 +180,40 @@ fn who_is_let_through_is_served_at_once() {
         }
     }
 }
+
+/// A group that had the disk to itself for long is not made to wait for that when another comes.
+#[test]
+fn what_a_group_had_alone_is_not_held_against_it() {
+    const ON_THEIR_WAY: u64 = 4;
+    for spec in specs() {
+        let mut world = World::new(Auditor::new(spec.build()), EngineConfig::default(), 1);
+        world.service = Span::from_ms(8);
+        let groups = [GroupId(1), GroupId(2)];
+        for group in groups {
+            let change = Change::GroupAdded { group, share: Share::DEFAULT };
+            world.handle(Input::Configure(change));
+        }
+        let (mut prng, mut asked, mut done) = (Prng::new(1), [0, 0], [0, 0]);
+        let mut done_alone = 0;
+        let (alone, together) = (Span::from_s(20), Span::from_s(4));
+        while world.now < Instant::ZERO + alone + together {
+            let is_alone = world.now < Instant::ZERO + alone;
+            for (at, group) in groups.into_iter().enumerate().take(2 - usize::from(is_alone)) {
+                let account = world.engine.accounts().group(group);
+                done[at] = account.map_or(0, |account| account.ios());
+                while asked[at] - done[at] < ON_THEIR_WAY {
+                    let task = 10 * group.0 + (asked[at] % ON_THEIR_WAY) as u32;
+                    let number = 2 * asked[at] + at as u64;
+                    world.submit(read(number, task, group.0, &mut prng));
+                    asked[at] += 1;
+                }
+            }
+            done_alone = if is_alone { done[0] } else { done_alone };
+            world.run_until(world.now + Span::from_ms(1));
+        }
+        // Half of what the disk does would be 250.
+        let got = done[0] - done_alone;
+        assert!(got > 100, "{}: {got} I/Os in {together}", spec.name());
+        world.run_dry();
+    }
+}
