@@ -10,10 +10,14 @@ use std::path::{Path, PathBuf};
 pub enum MountProblem {
     /// There is no `/dev/fuse`.
     NoFuse,
+    /// What is called `/dev/fuse` is something else.
+    NotFuse,
     /// `/dev/fuse` is there, and this user may not open it.
     DeviceClosed,
     /// This user may not mount, and there is no helper that may.
     NotPermitted,
+    /// Root may not mount, as in most containers.
+    RootMayNot,
     /// There is no `/proc`.
     NoProc,
     /// The source is not there.
@@ -86,6 +90,17 @@ impl fmt::Display for MountError {
                 f,
                 "{path}: cannot mount: there is no /dev/fuse; load the module (modprobe fuse), \
                  or give the container that device; {INSTEAD}"
+            ),
+            MountProblem::NotFuse => write!(
+                f,
+                "{path}: cannot mount: /dev/fuse is not the device of that name; as root: rm \
+                 /dev/fuse && mknod -m 600 /dev/fuse c 10 229, or give the container the real \
+                 one; {INSTEAD}"
+            ),
+            MountProblem::RootMayNot => write!(
+                f,
+                "{path}: cannot mount: root may not mount here; give the container the capability \
+                 CAP_SYS_ADMIN (--cap-add SYS_ADMIN) and the device /dev/fuse; {INSTEAD}"
             ),
             MountProblem::NotPermitted => write!(
                 f,

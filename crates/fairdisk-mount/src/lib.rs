@@ -31,6 +31,7 @@ mod handles;
 pub mod identity;
 mod jobs;
 mod landed;
+mod made_up;
 pub mod metrics;
 mod mounted;
 mod mountpoint;

@@ -273,7 +273,8 @@ fn start(places: &Places, tree: &Arc<Tree>, own: bool) -> Result<BackgroundSessi
         config.mount_options = helper_options(places, flags);
         Session::new(filesystem, &places.mountpoint, &config).map_err(|error| {
             // What the helper said, which ends a line.
-            give_up(io::Error::new(error.kind(), error.to_string().trim().to_owned()))
+            let said = error.to_string();
+            give_up(io::Error::new(error.kind(), format!("fusermount3: {}", said.trim())))
         })?
     };
     let notices = Notices::start(session.as_fd()).map_err(give_up)?;

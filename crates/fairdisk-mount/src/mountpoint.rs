@@ -6,8 +6,8 @@ use crate::identity::unescape;
 use crate::options::MountOptions;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, StatxFlags, fstatvfs, major, makedev, minor,
-    open, statvfs, statx,
+    AtFlags, CWD, FileType, Mode, OFlags, Stat, StatVfsMountFlags, StatxFlags, fstat, fstatvfs,
+    major, makedev, minor, open, statvfs, statx,
 };
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
@@ -24,6 +24,9 @@ use std::time::Duration;
 
 /// The type mounts are shown with.
 const TYPE: &str = "fuse.fairdisk";
+
+/// The numbers of `/dev/fuse`, major and minor.
+const FUSE: (u32, u32) = (10, 229);
 
 /// Two directories that can be mounted one on the other.
 #[derive(Debug)]
@@ -142,13 +145,23 @@ fn escaped(path: &Path) -> Vec<u8> {
 
 /// Opens `/dev/fuse`.
 pub(crate) fn open_fuse(mountpoint: &Path) -> Result<OwnedFd, MountError> {
-    open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(|error| match error {
+    let opened = open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
+    let fuse = opened.map_err(|error| match error {
         Errno::NOENT | Errno::NODEV | Errno::NXIO => {
             MountError::new(mountpoint, MountProblem::NoFuse)
         }
         Errno::ACCESS | Errno::PERM => MountError::new(mountpoint, MountProblem::DeviceClosed),
         error => MountError::os(mountpoint, "open /dev/fuse", error),
-    })
+    })?;
+    let is_fuse = |stat: Stat| {
+        let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice;
+        is_device && (major(stat.st_rdev), minor(stat.st_rdev)) == FUSE
+    };
+    if fstat(&fuse).is_ok_and(is_fuse) {
+        Ok(fuse)
+    } else {
+        Err(MountError::new(mountpoint, MountProblem::NotFuse))
+    }
 }
 
 /// What the source's own mount forbids is forbidden here, too.
@@ -192,7 +205,7 @@ pub(crate) fn attach(
     }
     mount(&places.source, &places.mountpoint, TYPE, flags, data.as_c_str()).map_err(|error| {
         match error {
-            Errno::PERM => MountError::new(&places.mountpoint, MountProblem::NotPermitted),
+            Errno::PERM => MountError::new(&places.mountpoint, MountProblem::RootMayNot),
             Errno::NODEV => MountError::new(&places.mountpoint, MountProblem::NoFuse),
             error => MountError::os(&places.mountpoint, "mount", error),
         }

@@ -3,6 +3,7 @@
 use crate::caller::{Caller, User};
 use crate::directory::OpenDirectory;
 use crate::freshness;
+use crate::made_up::is_made_up;
 use crate::nodes::{Found, Referred, demand_name};
 use crate::open_file::OpenFile;
 use crate::tree::Tree;
@@ -30,6 +31,9 @@ impl Tree {
         let stat = fstat(&referred)?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        if is_made_up(&referred)? {
+            return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP));
         }
         let (fd, access) = self.open_below(&referred, flags)?;
         Ok(self.opened((node, stat.st_ino), (fd, access), flags, by))

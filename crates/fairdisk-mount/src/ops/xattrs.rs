@@ -17,6 +17,10 @@ const TRUSTED: &[u8] = b"trusted.";
 /// Those by which a kernel decides. It takes some away unasked, from whatever is written to.
 const SECURITY: &[u8] = b"security.";
 
+/// Where a file system has none of these there is nothing in them: as long as others have them the
+/// kernel asks for them to find out who may do what, and takes any other answer for its own.
+const ACLS: [&str; 2] = ["system.posix_acl_access", "system.posix_acl_default"];
+
 /// Nearly all of them fit into so many, and nearly all files have none: room for the longest takes
 /// longer to make than to ask.
 const FEW_BYTES: usize = 512;
@@ -40,7 +44,11 @@ impl Tree {
     pub(crate) fn xattr(&self, node: u64, name: &OsStr) -> io::Result<Vec<u8>> {
         let fd = self.nodes.refer(node)?;
         let path = ProcFd::path(&fd);
-        whole(|room| getxattr(&path, name, room))
+        whole(|room| getxattr(&path, name, room)).map_err(|error| {
+            let has_none = error.raw_os_error() == Some(libc::EOPNOTSUPP);
+            let is_acl = ACLS.iter().any(|acl| name == *acl);
+            if has_none && is_acl { Errno::NODATA.into() } else { error }
+        })
     }
 
     /// The names of all attributes the caller may know of, each with a zero byte after it.

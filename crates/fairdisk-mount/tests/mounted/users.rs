@@ -263,3 +263,58 @@ fn users_do_not_get_what_is_kept_for_root_by_attributes() {
     assert_eq!(refused, Some(rustix::io::Errno::NOSPC));
     assert_eq!(set(200), Ok(()), "root may have it");
 }
+
+/// A file system below SOURCE, mounted at `name`; `None` where it cannot be.
+fn other(tree: &Tree, name: &str, kind: &str) -> Option<Other> {
+    let at = tree.below(name);
+    fs::create_dir(&at).unwrap();
+    let flags = rustix::mount::MountFlags::empty();
+    match rustix::mount::mount(kind, &at, kind, flags, None) {
+        Ok(()) => Some(Other(at)),
+        Err(error) => {
+            println!("skipped: cannot mount {kind}: {error}");
+            None
+        }
+    }
+}
+
+/// Unmounted when dropped.
+struct Other(std::path::PathBuf);
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        let _ = rustix::mount::unmount(&self.0, rustix::mount::UnmountFlags::DETACH);
+    }
+}
+
+#[test]
+fn where_there_are_no_acls_the_mode_alone_decides() {
+    let Some(tree) = Tree::new() else { return };
+    let Some(_other) = other(&tree, "plain", "ramfs") else { return };
+    let plain = tree.below("plain");
+    fs::set_permissions(&plain, Permissions::from_mode(0o755)).unwrap();
+    for (name, mode) in [("readable", 0o644), ("secret", 0o640)] {
+        fs::write(plain.join(name), "text").unwrap();
+        fs::set_permissions(plain.join(name), Permissions::from_mode(mode)).unwrap();
+    }
+    fs::write(plain.join("theirs"), "text").unwrap();
+    chown(plain.join("theirs"), Some(65534), Some(65534)).unwrap();
+    let said = printed("as nobody", &tree.shell_as(&NOBODY, "cd plain; ls; cat readable theirs"));
+    assert_eq!(said, "readable\nsecret\ntheirs\ntexttext");
+    assert!(!tree.shell_as(&NOBODY, "cat plain/secret").status.success());
+    assert_eq!(tree.shell("cat plain/theirs"), "text", "root is not its owner");
+}
+
+/// The kernel decides by whoever opens a file in it, and that would be us.
+#[test]
+fn nothing_is_opened_in_a_file_system_that_the_kernel_makes_up() {
+    let Some(tree) = Tree::new() else { return };
+    let Some(_other) = other(&tree, "proc", "proc") else { return };
+    for opened in ["cat proc/1/maps", "cat proc/version", "dd if=proc/1/maps iflag=direct"] {
+        for output in [tree.shell_as(&NOBODY, opened), tree.shell_as(&["--reuid=0"], opened)] {
+            assert!(!output.status.success(), "{opened}");
+            assert!(output.stdout.is_empty(), "{opened}");
+        }
+    }
+    assert_eq!(tree.shell("stat -c %F proc/version"), "regular empty file");
+}

@@ -134,3 +134,21 @@ fn a_user_who_cannot_mount_is_told_what_is_missing_and_what_works() {
         assert!(options == "--allow-other" || said.contains(instead), "{said}");
     }
 }
+
+#[test]
+fn root_is_told_what_is_missing_where_it_cannot_mount_either() {
+    if lacks() {
+        return;
+    }
+    let host = place();
+    for (begin, says) in [
+        ("mount --bind /dev/null /dev/fuse;", "/dev/fuse is not the device of that name"),
+        ("set -- setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin;", "CAP_SYS_ADMIN"),
+    ] {
+        let output = shell(&host, "600", &format!("{begin} \"$@\" $PROGRAM mount $SOURCE $MNT"));
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+        let said = text(&output);
+        assert!(said.contains(says) && said.lines().count() == 1, "{said}");
+        assert!(said.contains("fairdisk run works without"), "{said}");
+    }
+}

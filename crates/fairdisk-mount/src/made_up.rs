@@ -1,0 +1,55 @@
+//! File systems whose files the kernel makes up.
+//!
+//! It looks at whoever opens, reads or writes such a file, not only at its mode: a process that
+//! opens it for somebody else gives away what it may do itself.
+
+use rustix::fd::AsFd;
+use rustix::fs::fstatfs;
+use std::io;
+
+/// What statfs(2) calls them: PROC_SUPER_MAGIC, SYSFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+/// DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC, SELINUX_MAGIC, SMACK_MAGIC, BPF_FS_MAGIC,
+/// BINFMTFS_MAGIC, EFIVARFS_MAGIC, NSFS_MAGIC, MQUEUE_MAGIC; and, by what they say themselves,
+/// configfs, pstore, resctrl and fusectl.
+const MADE_UP: [i64; 18] = [
+    0x0000_9fa0,
+    0x6265_6572,
+    0x0027_e0eb,
+    0x6367_7270,
+    0x6462_6720,
+    0x7472_6163,
+    0x7363_6673,
+    0xf97c_ff8c,
+    0x4341_5d53,
+    0xcafe_4a11,
+    0x4249_4e4d,
+    0xde5e_81e4,
+    0x6e73_6673,
+    0x1980_0202,
+    0x6265_6570,
+    0x6165_676c,
+    0x0765_5821,
+    0x6573_5543,
+];
+
+/// Whether the file is in one of them.
+pub(crate) fn is_made_up(fd: impl AsFd) -> io::Result<bool> {
+    let kind = fstatfs(fd)?.f_type;
+    // Where the type has 32 bits the larger numbers are negative.
+    Ok(MADE_UP.contains(&(kind as i64 & 0xffff_ffff)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+
+    #[test]
+    fn what_is_stored_is_told_from_what_is_made_up() {
+        let is = |path: &str| File::open(path).ok().map(|file| is_made_up(file).unwrap());
+        assert_eq!(is("/proc/self/maps"), Some(true));
+        assert!(is("/sys/kernel") != Some(false));
+        assert_eq!(is("/"), Some(false));
+        assert_eq!(is("/dev"), Some(false));
+    }
+}
