@@ -7,7 +7,7 @@ use rustix::fd::AsFd;
 use rustix::fs::fstatfs;
 use std::io;
 
-/// What statfs(2) calls them: PROC_SUPER_MAGIC, SYSFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+/// What statfs(2) calls PROC_SUPER_MAGIC, SYSFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
 /// DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC, SELINUX_MAGIC, SMACK_MAGIC, BPF_FS_MAGIC,
 /// BINFMTFS_MAGIC, EFIVARFS_MAGIC, NSFS_MAGIC, MQUEUE_MAGIC; and, by what they say themselves,
 /// configfs, pstore, resctrl and fusectl.

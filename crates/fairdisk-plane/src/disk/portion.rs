@@ -106,9 +106,10 @@ fn best(stretches: &mut [Span]) -> Span {
 mod tests {
     use super::*;
 
-    /// Programs that keep `there` requests on their way, and a disk that takes `serve(n)` for `n` of
-    /// them, which come back together. Whoever asked is answered after that, one after the other;
-    /// meanwhile the disk does what was kept back. Says how many it was given at once in each crowd.
+    /// Programs that keep `there` requests on their way, and a disk that takes `serve(n)` for `n`
+    /// of them, which come back together. Whoever asked is answered after that, one after the
+    /// other; meanwhile the disk does what was kept back. Says how many it was given at once in
+    /// each crowd.
     fn crowds(there: u32, answer_us: u64, serve: impl Fn(u32) -> Span, crowds: usize) -> Vec<u32> {
         let mut portion = Portion::of(32);
         let (mut now, mut answered) = (Instant::ZERO, Instant::ZERO);

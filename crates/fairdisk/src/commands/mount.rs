@@ -57,8 +57,8 @@ pub(crate) struct Args {
     /// Keep to the timing of this disk of the catalogue (or a .toml file)
     #[arg(long, value_name = "NAME")]
     device_model: Option<String>,
-    /// Requests at the disk at once [default: 32 or 16, whichever does more, and 1 while the disk is
-    /// as slow as one that turns; a model's own]
+    /// Requests at the disk at once [default: 32 or 16, whichever does more, and 1 while the disk
+    /// is as slow as one that turns; a model's own]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     depth: Option<u32>,
     /// What performs the direct reads of a busy disk
