@@ -17,6 +17,8 @@ const WRONG_USAGE: u8 = 1;
 /// What mount(8) takes for a mount that failed.
 const FAILED: u8 = 32;
 
+const USAGE: &str = "usage: mount.fairdisk SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS]";
+
 /// Options for mount(8) itself and for file systems on disks, which change nothing here.
 const IGNORED: [&str; 31] = [
     "_netdev",
@@ -82,7 +84,12 @@ pub(crate) fn is_called(name: Option<&OsStr>) -> bool {
 
 /// Does what mount(8) asks for.
 pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let translated = Asked::read(arguments).and_then(|asked| {
+    let arguments: Vec<OsString> = arguments.collect();
+    if arguments.iter().any(|argument| argument == "--help" || argument == "-h") {
+        let _ = print(&format!("{USAGE}\nOPTIONS are those of `fairdisk mount`, without `--`\n"));
+        return ExitCode::SUCCESS;
+    }
+    let translated = Asked::read(arguments.into_iter()).and_then(|asked| {
         let options = translate(&asked)?;
         Ok((asked, options))
     });
@@ -137,7 +144,7 @@ impl Asked {
         }
         match asked.places.len() {
             2 => Ok(asked),
-            _ => Err("usage: mount.fairdisk SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS]".to_owned()),
+            _ => Err(USAGE.to_owned()),
         }
     }
 

@@ -133,6 +133,20 @@ fn a_source_may_be_called_like_the_guardian() {
     assert_eq!(said, "there");
 }
 
+#[test]
+fn the_mount_helper_says_how_it_is_used() {
+    if lacks_something() || is_missing("unshare") {
+        return;
+    }
+    let (installed, host) = (Installed::new(), Host::new());
+    let usage = "usage: mount.fairdisk SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS]";
+    let said = installed.prints(
+        &host,
+        "$SBIN/mount.fairdisk --help | head -n 1; $SBIN/mount.fairdisk 2>&1 || echo $?",
+    );
+    assert_eq!(said, format!("{usage}\nerror: {usage}\n1"));
+}
+
 /// The guardian is to have a unit of its own, and does without.
 #[test]
 fn a_mount_is_guarded_where_systemd_gives_no_unit() {
