@@ -31,6 +31,8 @@ struct Node<K> {
     keys: [K; WIDTH],
     /// Elements, or the numbers of child nodes.
     entries: [u32; WIDTH],
+    /// Of a leaf: what is put into the tree and is less does not go behind it.
+    end: K,
     len: usize,
     is_leaf: bool,
     parent: u32,
@@ -48,10 +50,9 @@ impl<K: Ord + Copy> Node<K> {
         &self.entries[..self.len]
     }
 
-    /// Where `entry` is.
+    /// Where `entry` is, which must be here: then what was left behind the last one does not matter.
     fn find(&self, entry: u32) -> usize {
-        let found = self.entries().iter().position(|one| *one == entry);
-        found.unwrap_or(self.len)
+        self.entries.iter().position(|one| *one == entry).unwrap_or(WIDTH)
     }
 
     fn insert(&mut self, at: usize, key: K, entry: u32) {
@@ -69,6 +70,29 @@ impl<K: Ord + Copy> Node<K> {
             self.entries.copy_within(at + 1..self.len, at);
         }
         self.len -= 1;
+    }
+
+    /// Gives entry `at` of a leaf another key and moves it to where that belongs, behind equal ones.
+    /// Whether it did: not where that may be in another leaf.
+    fn set_key(&mut self, at: usize, key: K) -> bool {
+        let up = key >= self.keys[at];
+        let to = if up {
+            at + self.keys()[at + 1..].iter().take_while(|one| **one <= key).count()
+        } else {
+            count(&self.keys[..at], |one| *one <= key)
+        };
+        let not_before = up || to > 0 || self.previous == NIL;
+        let not_behind = key < self.end || self.next == NIL;
+        if !(not_before && not_behind) {
+            return false;
+        }
+        if to != at {
+            let entry = self.entries[at];
+            self.remove(at);
+            self.insert(to, key, entry);
+        }
+        self.keys[to] = key;
+        true
     }
 
     /// Takes the entries of `other` from `from` on, to its own end.
@@ -92,10 +116,11 @@ pub struct Forest<K> {
 /// One ordered set in a [`Forest`]. Equal keys keep their order of insertion.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// A node, or the only element if there are no nodes.
+    /// A node; `NIL` where there is no more than one element.
     root: u32,
+    /// The element with the smallest key.
+    first: u32,
     len: u32,
-    has_nodes: bool,
 }
 
 impl Default for Tree {
@@ -108,7 +133,7 @@ impl Tree {
     /// An empty set.
     #[must_use]
     pub const fn new() -> Self {
-        Self { root: NIL, len: 0, has_nodes: false }
+        Self { root: NIL, first: NIL, len: 0 }
     }
 
     /// Number of elements.
@@ -160,7 +185,7 @@ impl<K: Ord + Copy> Forest<K> {
         self.places[index as usize] = Place { key, leaf: ALONE };
         tree.len += 1;
         if tree.len == 1 {
-            tree.root = index;
+            tree.first = index;
         } else {
             self.insert_among(tree, index, key);
         }
@@ -173,9 +198,9 @@ impl<K: Ord + Copy> Forest<K> {
         let leaf = core::mem::replace(&mut self.places[index as usize].leaf, NIL);
         tree.len -= 1;
         if leaf == ALONE {
-            tree.root = NIL;
+            tree.first = NIL;
         } else {
-            self.take(tree, leaf, index);
+            self.remove_from(tree, leaf, index);
         }
     }
 
@@ -187,29 +212,22 @@ impl<K: Ord + Copy> Forest<K> {
         if place.leaf == ALONE {
             place.key = key;
         } else {
-            self.remove(tree, index);
-            self.insert(tree, index, key);
+            self.set_key_among(tree, index, key);
         }
     }
 
     /// The element with the smallest key.
     #[must_use]
+    #[inline]
     pub fn first(&self, tree: &Tree) -> Option<u32> {
-        if !tree.has_nodes {
-            return Self::only(tree);
-        }
-        let mut node = self.node(tree.root);
-        while !node.is_leaf {
-            node = self.node(node.entries[0]);
-        }
-        Some(node.entries[0])
+        (tree.first != NIL).then_some(tree.first)
     }
 
     /// The element with the largest key.
     #[must_use]
     pub fn last(&self, tree: &Tree) -> Option<u32> {
-        if !tree.has_nodes {
-            return Self::only(tree);
+        if tree.root == NIL {
+            return self.first(tree);
         }
         let mut node = self.node(tree.root);
         while !node.is_leaf {
@@ -239,8 +257,8 @@ impl<K: Ord + Copy> Forest<K> {
     #[must_use]
     #[inline]
     pub fn lower_bound(&self, tree: &Tree, key: K) -> Option<u32> {
-        if !tree.has_nodes {
-            return Self::only(tree).filter(|only| self.key(*only) >= key);
+        if tree.root == NIL {
+            return self.first(tree).filter(|only| self.key(*only) >= key);
         }
         let leaf = self.node(self.leaf_where(tree, |one| *one < key));
         self.entry_or_next(leaf, count(leaf.keys(), |one| *one < key))
@@ -254,11 +272,6 @@ impl<K: Ord + Copy> Forest<K> {
 
     fn node_mut(&mut self, node: u32) -> &mut Node<K> {
         &mut self.nodes[node as usize]
-    }
-
-    /// The element of a tree without nodes.
-    fn only(tree: &Tree) -> Option<u32> {
-        (tree.len == 1).then_some(tree.root)
     }
 
     /// The entry `at` of a leaf, or the first of the next leaf if there are not so many.
@@ -292,14 +305,17 @@ impl<K: Ord + Copy> Forest<K> {
     /// Puts an element into a tree that has some.
     #[inline(never)]
     fn insert_among(&mut self, tree: &mut Tree, index: u32, key: K) {
-        if !tree.has_nodes {
-            let first = tree.root;
-            (tree.root, tree.has_nodes) = (self.new_node(true, key), true);
-            self.put(tree, tree.root, 0, self.key(first), first);
+        if tree.root == NIL {
+            let only = tree.first;
+            tree.root = self.new_node(true, key);
+            self.put(tree, tree.root, 0, self.key(only), only);
         }
         let leaf = self.leaf_where(tree, |one| *one <= key);
         let node = self.node_mut(leaf);
         let at = count(node.keys(), |one| *one <= key);
+        if at == 0 && node.previous == NIL {
+            tree.first = index;
+        }
         if node.len == WIDTH {
             return self.put(tree, leaf, at, key, index);
         }
@@ -330,6 +346,7 @@ impl<K: Ord + Copy> Forest<K> {
         let (is_leaf, key) = (self.node(left).is_leaf, self.node(left).keys[WIDTH / 2]);
         let right = self.new_node(is_leaf, key);
         self.move_entries(left, WIDTH / 2, right);
+        self.node_mut(right).end = core::mem::replace(&mut self.node_mut(left).end, key);
         self.link(left, right);
         if self.node(left).parent == NIL {
             tree.root = self.new_node(false, key);
@@ -359,9 +376,10 @@ impl<K: Ord + Copy> Forest<K> {
         let node = match self.nodes.get(self.free as usize) {
             Some(free) => core::mem::replace(&mut self.free, free.next),
             None => {
-                let (keys, entries) = ([key; WIDTH], [NIL; WIDTH]);
+                let (keys, entries, end) = ([key; WIDTH], [NIL; WIDTH], key);
                 let (parent, previous, next) = (NIL, NIL, NIL);
-                self.nodes.push(Node { keys, entries, len: 0, is_leaf, parent, previous, next });
+                let node = Node { keys, entries, end, len: 0, is_leaf, parent, previous, next };
+                self.nodes.push(node);
                 self.nodes.len() as u32 - 1
             }
         };
@@ -380,18 +398,46 @@ impl<K: Ord + Copy> Forest<K> {
         }
     }
 
+    /// Gives an element that is not the only one another key.
+    #[inline(never)]
+    fn set_key_among(&mut self, tree: &mut Tree, index: u32, key: K) {
+        let place = &mut self.places[index as usize];
+        let leaf = &mut self.nodes[place.leaf as usize];
+        if !leaf.set_key(leaf.find(index), key) {
+            self.remove(tree, index);
+            return self.insert(tree, index, key);
+        }
+        place.key = key;
+        if leaf.previous == NIL {
+            tree.first = leaf.entries[0];
+        }
+    }
+
     // ---- shrinking -----------------------------------------------------------------------
 
-    /// Takes an entry out of a node, which may become too small to stay.
-    fn take(&mut self, tree: &mut Tree, node: u32, entry: u32) {
+    /// Takes an element out of the leaf it is in.
+    #[inline(never)]
+    fn remove_from(&mut self, tree: &mut Tree, leaf: u32, index: u32) {
+        let from = self.node(leaf);
+        let at = from.find(index);
+        if index == tree.first {
+            tree.first = self.entry_or_next(from, 1).unwrap_or(NIL);
+        }
+        self.take(tree, leaf, at);
+    }
+
+    /// Takes entry `at` out of a node, which may become too small to stay.
+    #[inline]
+    fn take(&mut self, tree: &mut Tree, node: u32, at: usize) {
         let from = self.node_mut(node);
-        from.remove(from.find(entry));
+        from.remove(at);
         if from.len < FEW {
             self.keep_few_small(tree, node);
         }
     }
 
     /// Sees to it that a node is not small for long.
+    #[inline(never)]
     fn keep_few_small(&mut self, tree: &mut Tree, node: u32) {
         let Node { len, parent, previous, next, .. } = *self.node(node);
         if parent == NIL {
@@ -429,15 +475,19 @@ impl<K: Ord + Copy> Forest<K> {
 
     /// Gives an empty node back.
     fn dissolve(&mut self, tree: &mut Tree, node: u32) {
-        let Node { parent, previous, next, .. } = *self.node(node);
+        let Node { end, parent, previous, next, .. } = *self.node(node);
         if previous != NIL {
-            self.node_mut(previous).next = next;
+            let before = self.node_mut(previous);
+            before.next = next;
+            if before.parent == parent {
+                before.end = end;
+            }
         }
         if next != NIL {
             self.node_mut(next).previous = previous;
         }
         self.release(node);
-        self.take(tree, parent, node);
+        self.take(tree, parent, self.node(parent).find(node));
     }
 
     /// Does without a root that has nothing to choose between.
@@ -445,7 +495,7 @@ impl<K: Ord + Copy> Forest<K> {
         let Node { len, is_leaf, entries: [only, ..], .. } = *self.node(tree.root);
         if is_leaf && len == 0 {
             self.release(tree.root);
-            (tree.root, tree.has_nodes) = (NIL, false);
+            tree.root = NIL;
         } else if !is_leaf && len == 1 {
             self.release(tree.root);
             tree.root = only;
@@ -542,5 +592,12 @@ mod tests {
         let used = forest.nodes.len() - free.count();
         let elements: u32 = trees.iter().map(Tree::len).sum();
         assert!(used <= elements as usize, "{used} nodes for {elements} elements");
+        for (index, place) in (0..).zip(&forest.places) {
+            // What goes into a leaf because it is less than its end goes before all in the next.
+            let Some(leaf) = forest.nodes.get(place.leaf as usize) else { continue };
+            assert_eq!(leaf.keys[leaf.find(index)], place.key);
+            let next = forest.nodes.get(leaf.next as usize);
+            assert!(next.is_none_or(|next| leaf.end <= next.keys[0]));
+        }
     }
 }
