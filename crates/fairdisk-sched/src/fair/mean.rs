@@ -15,10 +15,16 @@ impl<const MEMORY: u8> Mean<MEMORY> {
 
     /// Takes a sample in.
     pub(super) const fn add(&mut self, sample: Span) {
-        if self.samples < MEMORY {
-            self.samples += 1;
+        if self.samples == MEMORY {
+            // Nearly all of them, and a division by a constant.
+            return self.approach(sample, MEMORY as u64);
         }
-        let weight = self.samples as u64;
+        self.samples += 1;
+        self.approach(sample, self.samples as u64);
+    }
+
+    /// Goes one in `weight` of the way to the sample.
+    const fn approach(&mut self, sample: Span, weight: u64) {
         let sample = sample.as_ns();
         if sample >= self.ns {
             self.ns += (sample - self.ns) / weight;
