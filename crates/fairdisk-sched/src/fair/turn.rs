@@ -125,7 +125,7 @@ impl Fair {
         if self.groups[group as usize].waiting == 0 {
             return self.keep_for_group(now, turn);
         }
-        if self.tree.others_want(group) && self.is_used_up(turn) {
+        if self.is_used_up(turn) && self.tree.others_want(group) {
             return Err(Why::GroupSliceExpired);
         }
         if let Some(step) = self.serve_returned(now, turn) {
