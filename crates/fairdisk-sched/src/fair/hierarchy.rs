@@ -67,6 +67,14 @@ const fn of_tasks(group: u32) -> u32 {
     2 * group + 1
 }
 
+/// The line of the groups that lie in no other.
+const OUTERMOST: u32 = 0;
+
+/// The line of what lies in group `group`, its own tasks among it.
+const fn line_in(group: u32) -> u32 {
+    group + 1
+}
+
 impl Hierarchy {
     /// No group. Whoever was away for no longer than `credit` may catch up on its part of `lag`, of
     /// what all had; whoever was away for longer, on `credit` of its own.
@@ -84,6 +92,7 @@ impl Hierarchy {
     /// Makes sure that the group exists.
     pub(super) fn make(&mut self, group: u32) {
         while self.nodes.len() <= group as usize {
+            let own = line_in(self.nodes.len() as u32);
             self.nodes.push(Node {
                 parent: NIL,
                 inner: 0,
@@ -91,7 +100,7 @@ impl Hierarchy {
                 expected: false,
                 barred: false,
             });
-            self.members.extend([Member::NEW; 2]);
+            self.members.extend([OUTERMOST, own].map(Member::new));
             self.lines.push(Line::default());
         }
     }
@@ -99,21 +108,22 @@ impl Hierarchy {
     /// What the group has had more than others, or less, stays what it is, as service.
     pub(super) fn set_weight(&mut self, group: u32, weight: Weight) {
         let at = of_group(group);
-        let Member { start, weight: old, state, .. } = *self.member(at);
-        let (line, new) = (self.line_of(at), u64::from(weight.get()));
+        let Member { start, weight: old, line, state, .. } = *self.member(at);
+        let new = u64::from(weight.get());
         if new == old {
             return;
         }
-        let reached = self.lines[line].reached;
+        let reached = self.line(line).reached;
         let rescaled = |gap: VirtualTime| gap.saturating_mul(old.into()) / VirtualTime::from(new);
         let start = match start.checked_sub(reached) {
             Some(ahead) => reached.saturating_add(rescaled(ahead)),
             None => reached.saturating_sub(rescaled(reached - start)),
         };
-        self.member_mut(at).weight = new;
-        self.set_start(at, line, start);
+        self.members[at as usize].weight = new;
+        self.set_start(at, start);
         if state == State::InLine {
-            self.lines[line].weight = self.lines[line].weight - old + new;
+            let all = &mut self.lines[line as usize].weight;
+            *all = *all - old + new;
         }
     }
 
@@ -129,8 +139,10 @@ impl Hierarchy {
         self.refresh(of_group(group));
         self.nodes[group as usize].parent = parent;
         self.nodes[group as usize].barred = barred;
-        let reached = self.lines[self.line_of(of_group(group))].reached;
-        self.member_mut(of_group(group)).start = reached;
+        let line = if parent == NIL { OUTERMOST } else { line_in(parent) };
+        let start = self.line(line).reached;
+        let member = &mut self.members[of_group(group) as usize];
+        *member = Member { line, start, ..*member };
         for (outer, more) in [(old, false), (parent, true)] {
             let Some(node) = self.nodes.get_mut(outer as usize) else { continue };
             node.inner = if more { node.inner + 1 } else { node.inner - 1 };
@@ -143,8 +155,7 @@ impl Hierarchy {
     /// Another group that gets this number has had nothing yet.
     pub(super) fn forget(&mut self, group: u32) {
         for at in [of_group(group), of_tasks(group)] {
-            let line = self.line_of(at);
-            self.set_start(at, line, self.lines[line].reached);
+            self.set_start(at, self.line(self.member(at).line).reached);
         }
     }
 
@@ -189,7 +200,7 @@ impl Hierarchy {
     /// The group whose own tasks are next.
     #[inline]
     pub(super) fn first(&self) -> Option<u32> {
-        self.first_in(0)
+        self.first_in(OUTERMOST)
     }
 
     /// The group whose own tasks are next of those in `group`, itself included, if nothing around
@@ -199,11 +210,7 @@ impl Hierarchy {
         if self.is_barred(group) {
             return None;
         }
-        if node.inner == 0 {
-            node.wants.then_some(group)
-        } else {
-            self.first_in(group as usize + 1)
-        }
+        if node.inner == 0 { node.wants.then_some(group) } else { self.first_in(line_in(group)) }
     }
 
     /// The group and those around it owe no more than `most` to others.
@@ -221,10 +228,10 @@ impl Hierarchy {
     fn bound(&mut self, group: u32, most: impl Fn(&Line, &Member) -> VirtualTime) {
         let mut at = self.innermost(group);
         loop {
-            let line = self.line_of(at);
-            let bound = self.lines[line].reached + most(&self.lines[line], self.member(at));
-            if self.member(at).start > bound {
-                self.set_start(at, line, bound);
+            let Member { start, line, .. } = *self.member(at);
+            let bound = self.line(line).reached + most(self.line(line), self.member(at));
+            if start > bound {
+                self.set_start(at, bound);
             }
             let Some(outer) = outer_of(line) else { return };
             at = outer;
@@ -239,14 +246,14 @@ impl Hierarchy {
         })
     }
 
-    fn first_in(&self, mut line: usize) -> Option<u32> {
+    fn first_in(&self, mut line: u32) -> Option<u32> {
         loop {
-            let first = self.order.first(&self.lines[line].tree)?;
+            let first = self.order.first(&self.line(line).tree)?;
             let group = first / 2;
             if first == of_tasks(group) || self.nodes[group as usize].inner == 0 {
                 return Some(group);
             }
-            line = group as usize + 1;
+            line = line_in(group);
         }
     }
 
@@ -256,13 +263,12 @@ impl Hierarchy {
     pub(super) fn reach(&mut self, group: u32) {
         let mut at = self.innermost(group);
         loop {
-            let line = self.line_of(at);
-            let least = self
-                .order
-                .first(&self.lines[line].tree)
-                .map_or(0, |first| self.member(first).start);
-            let reached = &mut self.lines[line].reached;
-            *reached = (*reached).max(least);
+            let line = self.member(at).line;
+            if let Some(first) = self.order.first(&self.line(line).tree) {
+                let least = self.member(first).start;
+                let reached = &mut self.lines[line as usize].reached;
+                *reached = (*reached).max(least);
+            }
             let Some(outer) = outer_of(line) else { return };
             at = outer;
         }
@@ -273,10 +279,9 @@ impl Hierarchy {
     pub(super) fn charge(&mut self, group: u32, charged: Span, cost: Span) {
         let mut at = self.innermost(group);
         loop {
-            let line = self.line_of(at);
-            let Member { start, weight, .. } = *self.member(at);
+            let Member { start, weight, line, .. } = *self.member(at);
             let start = start + virtual_time(cost, weight);
-            self.set_start(at, line, start.saturating_sub(virtual_time(charged, weight)));
+            self.set_start(at, start.saturating_sub(virtual_time(charged, weight)));
             let Some(outer) = outer_of(line) else { return };
             at = outer;
         }
@@ -332,16 +337,16 @@ impl Hierarchy {
         &self.members[at as usize]
     }
 
-    fn member_mut(&mut self, at: u32) -> &mut Member {
-        &mut self.members[at as usize]
+    fn line(&self, line: u32) -> &Line {
+        &self.lines[line as usize]
     }
 
     /// The members that stand for the group's own tasks, from the inside, and their lines.
     #[inline]
     fn levels(&self, group: u32) -> impl Iterator<Item = (u32, &Line)> {
-        let outer = |at: &u32| outer_of(self.line_of(*at));
+        let outer = |at: &u32| outer_of(self.member(*at).line);
         let members = core::iter::successors(Some(self.innermost(group)), outer);
-        members.map(|at| (at, &self.lines[self.line_of(at)]))
+        members.map(|at| (at, self.line(self.member(at).line)))
     }
 
     /// Whether groups lie in this one.
@@ -353,18 +358,6 @@ impl Hierarchy {
     #[inline]
     fn innermost(&self, group: u32) -> u32 {
         if self.has_inner(group) { of_tasks(group) } else { of_group(group) }
-    }
-
-    #[inline]
-    fn line_of(&self, member: u32) -> usize {
-        let group = member / 2;
-        if member == of_tasks(group) {
-            return group as usize + 1;
-        }
-        match self.nodes[group as usize].parent {
-            NIL => 0,
-            parent => parent as usize + 1,
-        }
     }
 
     /// What the member should be to its line.
@@ -393,16 +386,16 @@ impl Hierarchy {
             if state == self.member(at).state {
                 return;
             }
-            let line = self.line_of(at);
-            self.enter(at, line, state);
-            let Some(outer) = outer_of(line) else { return };
+            self.enter(at, state);
+            let Some(outer) = outer_of(self.member(at).line) else { return };
             at = outer;
         }
     }
 
     /// The member is this to its line from now on.
-    fn enter(&mut self, at: u32, line: usize, state: State) {
-        let (member, line) = (&mut self.members[at as usize], &mut self.lines[line]);
+    fn enter(&mut self, at: u32, state: State) {
+        let member = &mut self.members[at as usize];
+        let line = &mut self.lines[member.line as usize];
         if let Some(tree) = line.tree_of(member.state) {
             self.order.remove(tree, at);
             member.left = self.now;
@@ -424,18 +417,19 @@ impl Hierarchy {
         member.state = state;
     }
 
-    fn set_start(&mut self, at: u32, line: usize, start: VirtualTime) {
+    #[inline]
+    fn set_start(&mut self, at: u32, start: VirtualTime) {
         let member = &mut self.members[at as usize];
         member.start = start;
-        if let Some(tree) = self.lines[line].tree_of(member.state) {
+        if let Some(tree) = self.lines[member.line as usize].tree_of(member.state) {
             self.order.set_key(tree, at, start);
         }
     }
 }
 
 /// The member whose line this is: the group whose insides stand in it.
-const fn outer_of(line: usize) -> Option<u32> {
-    if line == 0 { None } else { Some(of_group(line as u32 - 1)) }
+const fn outer_of(line: u32) -> Option<u32> {
+    if line == OUTERMOST { None } else { Some(of_group(line - 1)) }
 }
 
 #[cfg(test)]

@@ -20,18 +20,18 @@ pub(super) enum State {
 pub(super) struct Member {
     pub(super) start: VirtualTime,
     pub(super) weight: u64,
+    /// Its line, of those there are.
+    pub(super) line: u32,
     pub(super) state: State,
     /// When it was last known to its line.
     pub(super) left: Instant,
 }
 
 impl Member {
-    pub(super) const NEW: Self = Self {
-        start: 0,
-        weight: Weight::DEFAULT.get() as u64,
-        state: State::Away,
-        left: Instant::ZERO,
-    };
+    pub(super) const fn new(line: u32) -> Self {
+        let weight = Weight::DEFAULT.get() as u64;
+        Self { start: 0, weight, line, state: State::Away, left: Instant::ZERO }
+    }
 }
 
 /// Members that want the disk, by start.
