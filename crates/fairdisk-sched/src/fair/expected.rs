@@ -51,10 +51,15 @@ impl Fair {
     /// its requests was completed.
     #[inline]
     pub(super) fn expect(&mut self, now: Instant, group: u32) {
-        let entry = &self.groups[group as usize];
-        if entry.waiting > 0 {
-            return;
+        if self.groups[group as usize].waiting == 0 {
+            self.expect_back(now, group);
         }
+    }
+
+    /// The same where it has nothing queued.
+    #[inline(never)]
+    fn expect_back(&mut self, now: Instant, group: u32) {
+        let entry = &self.groups[group as usize];
         let makes_room = !self.device.is_serial();
         let until = if makes_room && entry.is_quiet() { self.back_by(now, group) } else { None };
         let expected = makes_room && !entry.is_quiet() || until.is_some();

@@ -238,9 +238,13 @@ impl Fair {
     /// own.
     #[inline]
     pub(super) fn target_wants(&mut self, now: Instant, group: u32) {
-        if self.targets.groups == 0 {
-            return;
+        if !self.targets.is_empty() {
+            self.target_is_due(now, group);
         }
+    }
+
+    #[inline(never)]
+    fn target_is_due(&mut self, now: Instant, group: u32) {
         self.targets.due.place(group, None);
         let entry = &self.groups[group as usize];
         let Some(target) = entry.qos.latency_p99.filter(|_| entry.waiting > 0) else { return };
@@ -276,7 +280,14 @@ impl Fair {
     }
 
     /// Serves a group that would miss its target otherwise.
+    #[inline]
     pub(super) fn serve_target(&mut self, now: Instant) -> Option<Step> {
+        if self.targets.is_empty() { None } else { self.serve_near_target(now) }
+    }
+
+    /// The same where somebody has one.
+    #[inline(never)]
+    fn serve_near_target(&mut self, now: Instant) -> Option<Step> {
         loop {
             let group = self.near_target(now)?;
             let queue = self.queues.first_of(now, group);
