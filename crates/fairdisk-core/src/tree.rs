@@ -72,22 +72,25 @@ impl<K: Ord + Copy> Node<K> {
         self.len -= 1;
     }
 
-    /// Gives entry `at` of a leaf another key and moves it to where that belongs, behind equal ones.
+    /// Gives an entry of a leaf another key and moves it to where that belongs, behind equal ones.
     /// Whether it did: not where that may be in another leaf.
-    fn set_key(&mut self, at: usize, key: K) -> bool {
-        let up = key >= self.keys[at];
-        let to = if up {
-            at + self.keys()[at + 1..].iter().take_while(|one| **one <= key).count()
-        } else {
-            count(&self.keys[..at], |one| *one <= key)
-        };
-        let not_before = up || to > 0 || self.previous == NIL;
-        let not_behind = key < self.end || self.next == NIL;
-        if !(not_before && not_behind) {
+    fn set_key(&mut self, entry: u32, key: K) -> bool {
+        let may_be_behind = key >= self.end && self.next != NIL;
+        if may_be_behind {
             return false;
         }
+        let at = self.find(entry);
+        let to = if key >= self.keys[at] {
+            at + self.keys()[at + 1..].iter().take_while(|one| **one <= key).count()
+        } else {
+            let to = count(&self.keys[..at], |one| *one <= key);
+            let may_be_before = to == 0 && self.previous != NIL;
+            if may_be_before {
+                return false;
+            }
+            to
+        };
         if to != at {
-            let entry = self.entries[at];
             self.remove(at);
             self.insert(to, key, entry);
         }
@@ -403,7 +406,7 @@ impl<K: Ord + Copy> Forest<K> {
     fn set_key_among(&mut self, tree: &mut Tree, index: u32, key: K) {
         let place = &mut self.places[index as usize];
         let leaf = &mut self.nodes[place.leaf as usize];
-        if !leaf.set_key(leaf.find(index), key) {
+        if !leaf.set_key(index, key) {
             self.remove(tree, index);
             return self.insert(tree, index, key);
         }
@@ -418,19 +421,17 @@ impl<K: Ord + Copy> Forest<K> {
     /// Takes an element out of the leaf it is in.
     #[inline(never)]
     fn remove_from(&mut self, tree: &mut Tree, leaf: u32, index: u32) {
-        let from = self.node(leaf);
-        let at = from.find(index);
         if index == tree.first {
-            tree.first = self.entry_or_next(from, 1).unwrap_or(NIL);
+            tree.first = self.entry_or_next(self.node(leaf), 1).unwrap_or(NIL);
         }
-        self.take(tree, leaf, at);
+        self.take(tree, leaf, index);
     }
 
-    /// Takes entry `at` out of a node, which may become too small to stay.
+    /// Takes an entry out of a node, which may become too small to stay.
     #[inline]
-    fn take(&mut self, tree: &mut Tree, node: u32, at: usize) {
+    fn take(&mut self, tree: &mut Tree, node: u32, entry: u32) {
         let from = self.node_mut(node);
-        from.remove(at);
+        from.remove(from.find(entry));
         if from.len < FEW {
             self.keep_few_small(tree, node);
         }
@@ -487,7 +488,7 @@ impl<K: Ord + Copy> Forest<K> {
             self.node_mut(next).previous = previous;
         }
         self.release(node);
-        self.take(tree, parent, self.node(parent).find(node));
+        self.take(tree, parent, node);
     }
 
     /// Does without a root that has nothing to choose between.
