@@ -5,7 +5,10 @@
 //! lines of the cache, however large the tree is. A first element gets along without a node. All
 //! operations take O(log n) time.
 
+mod node;
+
 use alloc::vec::Vec;
+use node::{Node, count};
 
 const NIL: u32 = u32::MAX;
 /// Instead of a leaf: the element is in a tree without nodes.
@@ -22,89 +25,6 @@ const JOINED: usize = WIDTH * 3 / 4;
 struct Place<K> {
     key: K,
     leaf: u32,
-}
-
-#[derive(Clone, Debug)]
-struct Node<K> {
-    /// In a leaf the keys of the elements. In an inner node: nothing in a child is below its key,
-    /// nothing in the child before is above it; the first is not looked at.
-    keys: [K; WIDTH],
-    /// Elements, or the numbers of child nodes.
-    entries: [u32; WIDTH],
-    /// Of a leaf: what is put into the tree and is less does not go behind it.
-    end: K,
-    len: usize,
-    is_leaf: bool,
-    parent: u32,
-    /// Neighbours at the same height. Free nodes are chained by `next`.
-    previous: u32,
-    next: u32,
-}
-
-impl<K: Ord + Copy> Node<K> {
-    fn keys(&self) -> &[K] {
-        &self.keys[..self.len]
-    }
-
-    fn entries(&self) -> &[u32] {
-        &self.entries[..self.len]
-    }
-
-    /// Where `entry` is, which must be here: then what was left behind the last one does not matter.
-    fn find(&self, entry: u32) -> usize {
-        self.entries.iter().position(|one| *one == entry).unwrap_or(WIDTH)
-    }
-
-    fn insert(&mut self, at: usize, key: K, entry: u32) {
-        if at < self.len {
-            self.keys.copy_within(at..self.len, at + 1);
-            self.entries.copy_within(at..self.len, at + 1);
-        }
-        (self.keys[at], self.entries[at]) = (key, entry);
-        self.len += 1;
-    }
-
-    fn remove(&mut self, at: usize) {
-        if at + 1 < self.len {
-            self.keys.copy_within(at + 1..self.len, at);
-            self.entries.copy_within(at + 1..self.len, at);
-        }
-        self.len -= 1;
-    }
-
-    /// Gives an entry of a leaf another key and moves it to where that belongs, behind equal ones.
-    /// Whether it did: not where that may be in another leaf.
-    fn set_key(&mut self, entry: u32, key: K) -> bool {
-        let may_be_behind = key >= self.end && self.next != NIL;
-        if may_be_behind {
-            return false;
-        }
-        let at = self.find(entry);
-        let to = if key >= self.keys[at] {
-            at + self.keys()[at + 1..].iter().take_while(|one| **one <= key).count()
-        } else {
-            let to = count(&self.keys[..at], |one| *one <= key);
-            let may_be_before = to == 0 && self.previous != NIL;
-            if may_be_before {
-                return false;
-            }
-            to
-        };
-        if to != at {
-            self.remove(at);
-            self.insert(to, key, entry);
-        }
-        self.keys[to] = key;
-        true
-    }
-
-    /// Takes the entries of `other` from `from` on, to its own end.
-    fn append(&mut self, other: &Self, from: usize) {
-        let len = self.len + other.len - from;
-        self.keys[self.len..len].copy_from_slice(&other.keys()[from..]);
-        self.entries[self.len..len].copy_from_slice(&other.entries()[from..]);
-        self.len = len;
-    }
 }
 
 /// The nodes of any number of trees. An element is in at most one tree at a time.
@@ -507,12 +427,6 @@ impl<K: Ord + Copy> Forest<K> {
     fn release(&mut self, node: u32) {
         self.node_mut(node).next = core::mem::replace(&mut self.free, node);
     }
-}
-
-/// How many keys at the start are `below`. There are few: one after the other is fastest, and from
-/// the end, since what is put into a tree mostly goes behind what is there.
-fn count<K>(keys: &[K], below: impl Fn(&K) -> bool) -> usize {
-    keys.iter().rposition(below).map_or(0, |last| last + 1)
 }
 
 #[cfg(test)]
