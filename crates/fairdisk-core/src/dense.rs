@@ -8,12 +8,13 @@ use alloc::vec::Vec;
 pub fn entry<T>(items: &mut Vec<T>, number: u32, new: impl FnMut() -> T) -> &mut T {
     let at = number as usize;
     if at >= items.len() {
-        grow(items, at + 1, new);
+        return grow(items, at, new);
     }
     &mut items[at]
 }
 
 #[cold]
-fn grow<T>(items: &mut Vec<T>, len: usize, new: impl FnMut() -> T) {
-    items.resize_with(len, new);
+fn grow<T>(items: &mut Vec<T>, at: usize, new: impl FnMut() -> T) -> &mut T {
+    items.resize_with(at + 1, new);
+    &mut items[at]
 }
