@@ -91,28 +91,32 @@ impl Pools {
     /// so a full pool does not stop it; the hard cap does.
     #[inline]
     pub(super) fn take(&mut self, now: Instant, bio: &Bio, must: bool) -> bool {
-        let config = self.config;
-        if config.layout == PoolLayout::Unlimited {
+        if self.config.layout == PoolLayout::Unlimited {
             return true;
         }
-        let index = self.index(bio.into());
-        if self.pools[index].taken + 1 >= config.requests {
-            if !self.pools[index].full {
-                self.pools[index].full = true;
-                self.start_batch(now, bio.task);
-            } else if !must && !self.is_batching(now, bio.task) {
-                return false;
-            }
-        }
-        let pool = &mut self.pools[index];
-        if pool.taken >= config.requests + config.requests / 2 {
+        let pool = self.index(bio.into());
+        let last = self.pools[pool].taken + 1 >= self.config.requests;
+        if last && !self.may_fill(pool, now, bio.task, must) {
             return false;
         }
-        pool.taken += 1;
+        self.pools[pool].taken += 1;
         if self.is_batching(now, bio.task) {
             self.batches[bio.task.0 as usize].left -= 1;
         }
         true
+    }
+
+    /// Whether the task may have the last slot of a pool, or one past that.
+    #[inline(never)]
+    fn may_fill(&mut self, pool: usize, now: Instant, task: TaskId, must: bool) -> bool {
+        let requests = self.config.requests;
+        if !self.pools[pool].full {
+            self.pools[pool].full = true;
+            self.start_batch(now, task);
+        } else if !must && !self.is_batching(now, task) {
+            return false;
+        }
+        self.pools[pool].taken < requests + requests / 2
     }
 
     /// Frees the slot of a request and says whom to wake.
