@@ -40,7 +40,7 @@ use merge::MergeIndex;
 use order::OrderGuard;
 use plug::Plug;
 use pool::{Pools, Slot};
-use requests::{Requests, State};
+use requests::{Completed, Requests, State};
 
 /// How an engine is set up; fixed for its life, but for the depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,43 +156,25 @@ impl<E: Elevator> Engine<E> {
         out.list.clear();
         out.wake_at = None;
         (out.switch_refused, out.change_refused) = (None, None);
-        let runs_driver = self.take_in(input, out);
-        if self.is_plugged() {
-            match runs_driver {
-                true => self.unplug(),
-                false => self.unplug_when_due(),
-            }
-        }
-        self.pump(out);
-    }
-
-    /// Takes in what happened. Whether the driver is run whatever the plug: it is when something
-    /// happens that is no arrival.
-    #[inline(always)]
-    fn take_in(&mut self, input: Input<E>, out: &mut Effects) -> bool {
+        let arrives =
+            matches!(input, Input::Submit(_) | Input::Retry(_) | Input::Cancel(_) | Input::Tick);
         match input {
             Input::Submit(ref bio) => self.submit(bio, out),
             Input::Retry(sleeper) => self.retry(sleeper, out),
             Input::Cancel(bio) => self.cancel(bio, out),
-            Input::Tick => {}
-            Input::Completed { request, ok } => {
-                self.completed(request, ok, out);
-                return true;
-            }
-            Input::Unplug => return true,
-            Input::Configure(change) => {
-                match self.elevator.accepts(&change) {
-                    Ok(()) => self.change(self.now, &change),
-                    Err(refusal) => out.change_refused = Some(refusal),
-                }
-                return true;
-            }
-            Input::Switch(elevator) => {
-                self.switch(*elevator, out);
-                return true;
+            Input::Tick | Input::Unplug => {}
+            Input::Completed { request, ok } => self.completed(request, ok, out),
+            Input::Configure(ref change) => self.configure(change, out),
+            Input::Switch(elevator) => self.switch(*elevator, out),
+        }
+        if self.is_plugged() {
+            // What is no arrival has the driver run, whatever the plug.
+            match arrives {
+                true => self.unplug_when_due(),
+                false => self.unplug(),
             }
         }
-        false
+        self.pump(out);
     }
 
     /// The elevator in charge.
@@ -267,7 +249,7 @@ impl<E: Elevator> Engine<E> {
     /// Keeps the bio behind an earlier one that must finish first, if there is one.
     #[inline(always)]
     fn place_or_hold(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) {
-        match self.order.blocker_of(&self.bios, index) {
+        match self.order.blocker_of(&self.bios, index, bio) {
             Some(blocker) => {
                 self.log(Record::Held(bio.id));
                 self.bios.hold(index, blocker);
@@ -420,38 +402,38 @@ impl<E: Elevator> Engine<E> {
 
     fn issue(&mut self, id: RequestId, out: &mut Effects) {
         self.log(Record::Issued(id));
-        let request = self.requests.issued(id, self.at_device.issued(self.now));
+        let (request, first) = self.requests.issued(id, self.at_device.issued(self.now));
+        let group = request.group;
+        out.list.push(Effect::Issue(*request));
         if let Some(plug) = &mut self.plug {
             plug.issued(self.at_device.count());
         }
-        let wait = self.now - self.oldest_submission(id);
-        self.accounts.group_mut(request.group).waited(wait);
-        out.list.push(Effect::Issue(request));
+        let wait = self.now - self.oldest_submission(first);
+        self.accounts.group_mut(group).waited(wait);
     }
 
-    /// When the bio of `id` that has been waiting longest was submitted.
-    fn oldest_submission(&self, id: RequestId) -> Instant {
-        let bios = self.chain(self.requests.first_bio(id));
+    /// When the bio that has been waiting longest was submitted, of those from `first` on.
+    fn oldest_submission(&self, first: BioIndex) -> Instant {
+        let bios = self.chain(first);
         bios.map(|index| self.bios.submitted(index).1).fold(self.now, Instant::min)
     }
 
     // ---- back from the device ------------------------------------------------------------
 
     fn completed(&mut self, id: RequestId, ok: bool, out: &mut Effects) {
-        assert!(self.requests.is_in_flight(id), "{id:?} finished but is not in flight");
         self.log(Record::Completed(id, ok));
-        let request = self.requests[id];
-        let device_time = self.at_device.completed(self.now, self.requests.stamp(id));
+        let Completed { request, stamp, first, is_known } = self.requests.completed(id);
+        let device_time = self.at_device.completed(self.now, stamp);
         let account = self.accounts.group_mut(request.group);
         account.device_requests += 1;
         account.device_time += device_time;
-        if self.requests.is_known_to_elevator(id) {
+        if is_known {
             let completion = Completion { request: id, device_time, ok };
             self.elevator.complete(self.now, &completion);
         } else if request.op == Op::Flush {
             self.elevator.flushed(self.now, request.group, device_time);
         }
-        let mut next = self.requests.remove(id);
+        let mut next = Some(first);
         while let Some(index) = next {
             next = self.bios.next_in_request(index);
             self.finish(index, ok, out);

@@ -46,6 +46,15 @@ impl<E: Elevator> Engine<E> {
         true
     }
 
+    /// Groups or tasks change, unless the elevator refuses.
+    #[inline(never)]
+    pub(super) fn configure(&mut self, change: &Change, out: &mut Effects) {
+        match self.elevator.accepts(change) {
+            Ok(()) => self.change(self.now, change),
+            Err(refusal) => out.change_refused = Some(refusal),
+        }
+    }
+
     #[inline(never)]
     pub(super) fn change(&mut self, now: Instant, change: &Change) {
         match *change {

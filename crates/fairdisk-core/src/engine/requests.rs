@@ -35,6 +35,16 @@ struct Slot {
     stamp: Stamp,
 }
 
+/// A request that is back from the device.
+pub(super) struct Completed {
+    pub(super) request: Request,
+    pub(super) first: BioIndex,
+    /// What the clock of those at the device said when it was issued.
+    pub(super) stamp: Stamp,
+    /// The elevator in charge has admitted it.
+    pub(super) is_known: bool,
+}
+
 #[derive(Debug)]
 pub(super) struct Requests {
     slots: Vec<Slot>,
@@ -114,14 +124,24 @@ impl Requests {
         id
     }
 
-    /// Frees the slot and gives back the first bio.
-    #[inline]
-    pub(super) fn remove(&mut self, id: RequestId) -> Option<BioIndex> {
+    /// Frees the slot.
+    pub(super) fn remove(&mut self, id: RequestId) {
         let slot = &mut self.slots[id.0 as usize];
         debug_assert!(slot.state != State::Free, "request slot freed twice");
         slot.state = State::Free;
         self.free.push(id.0);
-        Some(slot.first)
+    }
+
+    /// Frees the slot of a request that is back from the device.
+    #[inline(always)]
+    pub(super) fn completed(&mut self, id: RequestId) -> Completed {
+        let slot = self.slots.get_mut(id.0 as usize);
+        let slot = slot.filter(|slot| slot.state == State::InFlight);
+        let Some(slot) = slot else { panic!("{id:?} finished but is not in flight") };
+        slot.state = State::Free;
+        self.free.push(id.0);
+        let Slot { request, first, stamp, elevator, .. } = *slot;
+        Completed { request, first, stamp, is_known: elevator == self.elevator }
     }
 
     pub(super) fn request_mut(&mut self, id: RequestId) -> &mut Request {
@@ -156,18 +176,11 @@ impl Requests {
         }
     }
 
-    pub(super) fn issued(&mut self, id: RequestId, stamp: Stamp) -> Request {
+    /// The request goes to the device. Gives it and its first bio back.
+    pub(super) fn issued(&mut self, id: RequestId, stamp: Stamp) -> (&Request, BioIndex) {
         let slot = &mut self.slots[id.0 as usize];
         (slot.state, slot.stamp) = (State::InFlight, stamp);
-        slot.request
-    }
-
-    pub(super) fn stamp(&self, id: RequestId) -> Stamp {
-        self.slots[id.0 as usize].stamp
-    }
-
-    pub(super) fn is_in_flight(&self, id: RequestId) -> bool {
-        self.slots.get(id.0 as usize).is_some_and(|slot| slot.state == State::InFlight)
+        (&slot.request, slot.first)
     }
 
     /// Whether the elevator in charge is the one that admitted the request.
