@@ -66,7 +66,7 @@ impl Elevator for Cfq {
 
     fn decide(&mut self, now: Instant) -> Decision {
         let now = self.inner.tick(now, LAYER);
-        if let Some(standing) = self.inner.standing(now) {
+        if let Some(standing) = self.inner.kicks.standing() {
             return standing;
         }
         self.inner.dispatch(now, LAYER).or_wait(|why| self.inner.wait(why))
@@ -74,7 +74,7 @@ impl Elevator for Cfq {
 
     fn complete(&mut self, now: Instant, completion: &Completion) {
         let now = self.inner.tick(now, LAYER);
-        self.inner.complete(now, completion);
+        self.inner.complete(now, completion, false);
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {

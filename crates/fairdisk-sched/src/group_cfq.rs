@@ -106,10 +106,6 @@ impl GroupCfq {
     /// A group is looked for only when a round is over: if the slice is used up, if there is no
     /// active group, or if it is empty.
     fn step(&mut self, now: Jiffies) -> Step {
-        if let Some((id, group)) = self.inner.dispatch_overdue(now) {
-            self.leave_if_idle(group);
-            return Step::Dispatch(id, Why::DeadlineExpired);
-        }
         loop {
             if let Some(step) = self.inner.continue_round(now) {
                 return self.told(step);
@@ -175,7 +171,11 @@ impl Elevator for GroupCfq {
 
     fn decide(&mut self, now: Instant) -> Decision {
         let now = self.tick(now);
-        if let Some(standing) = self.inner.standing(now) {
+        if let Some((id, group)) = self.inner.dispatch_overdue(now) {
+            self.leave_if_idle(group);
+            return Decision::Dispatch(id, Why::DeadlineExpired);
+        }
+        if let Some(standing) = self.inner.kicks.standing() {
             return standing;
         }
         self.step(now).or_wait(|why| self.inner.wait(why))
@@ -183,7 +183,7 @@ impl Elevator for GroupCfq {
 
     fn complete(&mut self, now: Instant, completion: &Completion) {
         let now = self.tick(now);
-        let Completed { layer: group, wait } = self.inner.complete(now, completion);
+        let Completed { layer: group, wait } = self.inner.complete(now, completion, true);
         if group == self.rota.turn.active {
             self.kept_until = now + wait;
         }

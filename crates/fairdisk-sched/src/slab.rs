@@ -33,6 +33,7 @@ impl<T> Slab<T> {
     }
 
     /// Nothing refers to what is in the place any more.
+    #[inline(never)]
     pub(crate) fn free(&mut self, at: u32) {
         self.free.push(at);
     }

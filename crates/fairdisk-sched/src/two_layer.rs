@@ -113,8 +113,12 @@ impl TwoLayerCfq {
         self.inner.tick(now, self.line.turn.active)
     }
 
-    /// The slice of the active group is used up.
+    /// The slice of the active group is used up, and there is something to do.
+    #[inline(never)]
     fn end_slice(&mut self, now: Jiffies) {
+        if self.line.lengthen(now) {
+            return;
+        }
         if self.inner_turn_resumes && self.line.first().is_none() {
             self.line.renew_turn();
         } else {
@@ -122,6 +126,7 @@ impl TwoLayerCfq {
         }
     }
 
+    #[inline(never)]
     fn begin_next_turn(&mut self, now: Jiffies) -> bool {
         let begun = self.line.begin_next_turn();
         if begun {
@@ -131,13 +136,8 @@ impl TwoLayerCfq {
     }
 
     fn step(&mut self, now: Jiffies) -> Step {
-        if let Some((id, group)) = self.inner.dispatch_overdue(now) {
-            self.leave_if_idle(group);
-            return Step::Dispatch(id, Why::DeadlineExpired);
-        }
         loop {
-            let over = self.line.slice_used(now) && self.inner.queued > 0;
-            if over && !self.line.lengthen(now) {
+            if self.line.slice_used(now) && self.inner.queued > 0 {
                 self.end_slice(now);
             }
             if self.line.turn.active == NIL && !self.begin_next_turn(now) {
@@ -181,7 +181,11 @@ impl Elevator for TwoLayerCfq {
 
     fn decide(&mut self, now: Instant) -> Decision {
         let now = self.tick(now);
-        if let Some(standing) = self.inner.standing(now) {
+        if let Some((id, group)) = self.inner.dispatch_overdue(now) {
+            self.leave_if_idle(group);
+            return Decision::Dispatch(id, Why::DeadlineExpired);
+        }
+        if let Some(standing) = self.inner.kicks.standing() {
             return standing;
         }
         self.step(now).or_wait(|why| self.inner.wait(why))
@@ -189,7 +193,8 @@ impl Elevator for TwoLayerCfq {
 
     fn complete(&mut self, now: Instant, completion: &Completion) {
         let now = self.tick(now);
-        let Completed { layer: group, wait } = self.inner.complete(now, completion);
+        let keeps = self.inner.tunables.serve_together;
+        let Completed { layer: group, wait } = self.inner.complete(now, completion, keeps);
         self.line.completed(now, group, completion.device_time);
         if group == self.line.turn.active {
             self.inner.wait_for_layer(now, group, wait);

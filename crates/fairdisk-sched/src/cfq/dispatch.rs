@@ -167,13 +167,19 @@ impl Cfq {
 
     /// The request that has waited too long, if there is a bound on waiting: no turn, no quantum
     /// and no gate holds it back. Says which layer it is of, too.
+    #[inline]
     pub(crate) fn dispatch_overdue(&mut self, now: Jiffies) -> Option<(RequestId, u32)> {
         let index = self.patience.as_ref()?.overdue(now)?;
+        Some(self.dispatch_at_once(now, index))
+    }
+
+    #[cold]
+    fn dispatch_at_once(&mut self, now: Jiffies, index: u32) -> (RequestId, u32) {
         let queue = self.requests[index].queue;
         self.hand_over(now, index);
         // The wait that this request ended is over for the others, too.
         self.kicks.kick();
-        Some((RequestId(index), self.queues[queue].layer))
+        (RequestId(index), self.queues[queue].layer)
     }
 
     /// Gives up the requests of one layer, queue by queue in the order of the tree.

@@ -166,8 +166,13 @@ impl Cfq {
         self.driver.activated(end, self.tunables.quirks.q6_queueing_latched);
     }
 
-    /// A request finished (spec: cfq, section 2.9).
-    pub(crate) fn complete(&mut self, now: Jiffies, completion: &Completion) -> Completed {
+    /// A request finished (spec: cfq, section 2.9). `keeps`: the disk may be kept for its layer.
+    pub(crate) fn complete(
+        &mut self,
+        now: Jiffies,
+        completion: &Completion,
+        keeps: bool,
+    ) -> Completed {
         let rq = self.requests.take(completion.request.0);
         if let Some(patience) = &mut self.patience {
             patience.completed(completion.device_time);
@@ -192,7 +197,7 @@ impl Cfq {
         }
         // The driver has room again and asks.
         self.kicks.kick();
-        let wait = if rq.sync { self.layer_patience(rq.queue, rq.context) } else { 0 };
+        let wait = if keeps && rq.sync { self.layer_patience(rq.queue, rq.context) } else { 0 };
         self.let_go(now, rq.queue, rq.context);
         Completed { layer, wait }
     }

@@ -39,10 +39,15 @@ impl Ticker {
     #[inline]
     pub(crate) fn now(&mut self, now: Instant) -> Jiffies {
         if now >= self.current_ends {
-            self.current = self.jiffies(now);
-            self.current_ends = self.instant(self.current + 1);
+            self.go_on(now);
         }
         self.current
+    }
+
+    #[inline(never)]
+    fn go_on(&mut self, now: Instant) {
+        self.current = self.jiffies(now);
+        self.current_ends = self.instant(self.current + 1);
     }
 
     /// The tick count at `now`.

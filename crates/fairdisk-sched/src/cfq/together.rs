@@ -28,6 +28,7 @@ impl Cfq {
         }
     }
 
+    #[inline(never)]
     fn count_present(&mut self, queue: u32) {
         let q = &mut self.queues[queue];
         if !q.sync {

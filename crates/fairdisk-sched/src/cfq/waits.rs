@@ -14,14 +14,6 @@ impl Cfq {
         self.kicks.runs_driver_at(timer)
     }
 
-    /// The wait that still stands.
-    pub(crate) fn standing(&self, now: Jiffies) -> Option<Decision> {
-        match &self.patience {
-            Some(patience) if patience.overdue(now).is_some() => None,
-            _ => self.kicks.standing(),
-        }
-    }
-
     /// Turns a refusal into the wait it means, and lets it stand.
     pub(crate) fn wait(&mut self, why: Why) -> Decision {
         let wait = self.meaning_of(why);
@@ -139,6 +131,7 @@ impl Cfq {
     }
 
     /// With nothing queued the queue keeps the disk: nobody else wants it.
+    #[inline(never)]
     fn timer_fired(&mut self, timer: Jiffies, layer: u32) {
         self.driver.idle_timer = None;
         self.waiting_layer = NIL;
