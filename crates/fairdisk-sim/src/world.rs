@@ -42,40 +42,34 @@ impl<E: Elevator> World<E> {
 
     /// Lets time pass until `end`, or until nothing will ever happen again.
     pub fn run_until(&mut self, end: Instant) {
-        loop {
-            match self.next_event() {
-                Some(next) if next <= end => self.step(next),
-                _ => break,
-            }
-        }
-        self.now = self.now.max(end);
+        self.run(end, false);
     }
 
     /// Like [`run_until`](Self::run_until), but ends as soon as the workload has ended.
     pub fn run_until_done(&mut self, end: Instant) {
-        while !self.machine.is_done() {
-            match self.next_event() {
-                Some(next) if next <= end => self.step(next),
-                _ => {
-                    self.now = self.now.max(end);
-                    return;
-                }
+        self.run(end, true);
+    }
+
+    fn run(&mut self, end: Instant, ends_with_workload: bool) {
+        while !(ends_with_workload && self.machine.is_done()) {
+            if !self.step(end) {
+                self.now = self.now.max(end);
+                return;
             }
         }
     }
 
-    #[inline]
-    fn next_event(&self) -> Option<Instant> {
-        match (self.machine.next_event(), self.device.next_event()) {
+    /// Lets the next thing happen, unless it comes after `end`; whether there was one. What the
+    /// device finished comes before what tasks do at the same instant.
+    fn step(&mut self, end: Instant) -> bool {
+        let device = self.device.next_event();
+        let next = match (self.machine.next_event(), device) {
             (Some(one), Some(two)) => Some(one.min(two)),
             (one, two) => one.or(two),
-        }
-    }
-
-    /// What the device finished comes before what tasks do at the same instant.
-    fn step(&mut self, now: Instant) {
+        };
+        let Some(now) = next.filter(|next| *next <= end) else { return false };
         self.now = now;
-        if self.device.next_event().is_some_and(|due| due <= now) {
+        if device == Some(now) {
             self.device.advance(now, &mut self.done);
             for done in &self.done {
                 self.machine.completed(now, done.id, done.ok, &mut self.issued);
@@ -88,5 +82,6 @@ impl<E: Elevator> World<E> {
             self.device.submit(now, &DeviceIo { group, ..DeviceIo::of(request) });
         }
         self.issued.clear();
+        true
     }
 }
