@@ -49,22 +49,26 @@ impl<T> Events<T> {
         Self { line: Vec::with_capacity(IN_LINE + 1), heap: BinaryHeap::new(), serial: 0 }
     }
 
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn push(&mut self, at: Instant, event: T) {
         self.serial += 1;
         let entry = Entry { at, serial: self.serial, event };
         if self.heap.peek().is_some_and(|first| first.0.at <= at) {
             return self.push_behind(entry);
         }
-        let sooner = self.line.iter().rev().take_while(|one| one.at <= at).count();
-        self.line.insert(self.line.len() - sooner, entry);
+        let mut place = self.line.len();
+        self.line.push(entry);
+        while place > 0 && self.line[place - 1].at <= at {
+            self.line.swap(place - 1, place);
+            place -= 1;
+        }
         if self.line.len() > IN_LINE {
             let last = self.line.remove(0);
             self.push_behind(last);
         }
     }
 
-    #[inline(never)]
+    #[cold]
     fn push_behind(&mut self, entry: Entry<T>) {
         self.heap.push(Reverse(entry));
     }
@@ -79,9 +83,15 @@ impl<T> Events<T> {
     pub(crate) fn pop_due(&mut self, now: Instant) -> Option<T> {
         let first = self.line.pop_if(|entry| entry.at <= now)?;
         if self.line.is_empty() {
-            self.line.extend(self.heap.pop().map(|entry| entry.0));
+            self.fetch();
         }
         Some(first.event)
+    }
+
+    /// The line is empty: the first of the others stands there now.
+    #[inline(never)]
+    fn fetch(&mut self) {
+        self.line.extend(self.heap.pop().map(|entry| entry.0));
     }
 }
 
