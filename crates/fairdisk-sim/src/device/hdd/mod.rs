@@ -218,13 +218,13 @@ impl Device for Hdd {
         debug_assert!(self.next_event >= now, "what was due has not been collected");
         let ready = now + self.timing.command_overhead_ns;
         let mut command = Command::new(io, ready);
-        command.state = self.arrival(io, &mut command, now);
-        if let State::WantsMedium(access, _) = command.state
-            && self.idle(now)
-        {
+        command.state = match self.arrival(io, &mut command, now) {
             // Nothing to choose from: the common case without a queue.
-            command.state = State::Completes(self.serve(&command, access, now), true);
-        }
+            State::WantsMedium(access, _) if self.idle(now) => {
+                State::Completes(self.serve(&command, access, now), true)
+            }
+            state => state,
+        };
         self.commands.push(command);
         self.dispatch(now);
         self.plan_event();

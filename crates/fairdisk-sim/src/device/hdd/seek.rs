@@ -70,6 +70,7 @@ fn as_ns(point: &SeekPoint) -> (u64, u64) {
     (point.cylinders.into(), u64::from(point.us) * 1_000)
 }
 
+#[inline(never)]
 fn interpolate(points: &[(u64, u64)], distance: u64) -> u64 {
     let after = points.partition_point(|&(cylinders, _)| cylinders < distance);
     match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
