@@ -343,13 +343,13 @@ impl<E: Elevator> Machine<E> {
             self.refused.get_or_insert(refusal);
         }
         for effect in self.effects.as_slice() {
-            match *effect {
-                Effect::Issue(request) => issue.push(request),
-                Effect::Finish { bio, ok, .. } => self.finished.push((bio, ok)),
+            match effect {
+                Effect::Issue(request) => issue.push(*request),
+                Effect::Finish { bio, ok, .. } => self.finished.push((*bio, *ok)),
                 Effect::Sleep { task } => self.outboxes[task.0 as usize].asleep += 1,
                 Effect::Wake { sleeper, task } => {
                     let at = wake_up(now, &mut self.cpus, self.tasks.get_mut(task.0 as usize));
-                    self.events.push(at, Event::Retry(sleeper, task));
+                    self.events.push(at, Event::Retry(*sleeper, *task));
                 }
                 Effect::Cancelled(_) => {}
             }
@@ -368,17 +368,18 @@ impl<E: Elevator> Machine<E> {
         let mut at = 0;
         while let Some(&(bio, ok)) = self.finished.get(at) {
             let index = Ios::index_of(bio);
-            self.ios.get_mut(index).failed |= !ok;
-            self.part_done(now, index, issue);
+            if self.ios.part_done(index, ok) {
+                self.io_done(now, index, issue);
+            }
             at += 1;
         }
         self.finished.clear();
     }
 
-    /// One part of an I/O is done; with the last one the I/O is.
+    /// All parts of an I/O have been made. They may be done already, and then it is.
     #[inline]
-    fn part_done(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
-        if self.ios.part_done(index) {
+    fn all_made(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+        if self.ios.part_done(index, true) {
             self.io_done(now, index, issue);
         }
     }

@@ -54,7 +54,11 @@ impl Cpus {
     }
 
     fn take(&mut self, now: Instant, cpu: &mut u32, burst: Span) -> (Instant, Instant) {
-        let own = *cpu as usize % self.busy_until.len();
+        // It is one of them but for the first time.
+        let own = match *cpu as usize {
+            known if known < self.busy_until.len() => known,
+            number => number % self.busy_until.len(),
+        };
         let free = |at: usize| self.busy_until[at] <= now;
         let at = if free(own) {
             own

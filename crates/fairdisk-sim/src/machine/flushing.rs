@@ -171,7 +171,7 @@ impl<E: Elevator> Machine<E> {
             ioprio,
         };
         self.submit(now, bio, issue);
-        self.part_done(now, io, issue);
+        self.all_made(now, io, issue);
     }
 
     pub(super) fn flush_done(&mut self, now: Instant, index: u32, io: u32) {

@@ -61,21 +61,20 @@ impl Ios {
                 self.ios[at as usize] = io;
                 at
             }
-            None => {
-                self.ios.push(io);
-                // Room for all of them to be free.
-                self.free.reserve(self.ios.len());
-                self.ios.len() as u32 - 1
-            }
+            None => self.add(io),
         }
+    }
+
+    #[cold]
+    fn add(&mut self, io: Io) -> u32 {
+        self.ios.push(io);
+        // Room for all of them to be free.
+        self.free.reserve(self.ios.len());
+        self.ios.len() as u32 - 1
     }
 
     pub(super) fn get(&self, index: u32) -> &Io {
         &self.ios[index as usize]
-    }
-
-    pub(super) fn get_mut(&mut self, index: u32) -> &mut Io {
-        &mut self.ios[index as usize]
     }
 
     /// One more bio of the I/O.
@@ -93,8 +92,9 @@ impl Ios {
     /// One part is done, or no more will be added; whether that was the last. Then the I/O can be
     /// read until another is inserted.
     #[inline]
-    pub(super) fn part_done(&mut self, index: u32) -> bool {
+    pub(super) fn part_done(&mut self, index: u32, ok: bool) -> bool {
         let io = &mut self.ios[index as usize];
+        io.failed |= !ok;
         io.parts -= 1;
         let last = io.parts == 0;
         if last {

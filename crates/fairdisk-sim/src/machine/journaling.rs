@@ -61,7 +61,7 @@ impl<E: Elevator> Machine<E> {
                     self.submit(now, bio, issue);
                     at += sectors;
                 }
-                self.part_done(now, io, issue);
+                self.all_made(now, io, issue);
                 // It waits for the log.
                 self.unplug(now, issue);
             }

@@ -12,11 +12,19 @@ pub(super) struct Outbox {
     waiting: VecDeque<Bio>,
 }
 
+impl Outbox {
+    #[cold]
+    fn keep(&mut self, bio: Bio) {
+        self.waiting.push_back(bio);
+    }
+}
+
 impl<E: Elevator> Machine<E> {
+    #[inline]
     pub(super) fn submit(&mut self, now: Instant, bio: Bio, issue: &mut Vec<Request>) {
         let outbox = &mut self.outboxes[bio.task.0 as usize];
         if outbox.asleep > 0 {
-            outbox.waiting.push_back(bio);
+            outbox.keep(bio);
         } else {
             self.feed(now, Input::Submit(bio), issue);
         }

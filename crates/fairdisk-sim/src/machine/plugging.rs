@@ -42,6 +42,7 @@ impl Task {
 }
 
 impl<E: Elevator> Machine<E> {
+    #[inline(never)]
     pub(super) fn unplug(&mut self, now: Instant, issue: &mut Vec<Request>) {
         if self.engine.is_plugged() {
             self.feed(now, Input::Unplug, issue);

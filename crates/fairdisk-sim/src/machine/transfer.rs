@@ -39,18 +39,14 @@ impl<E: Elevator> Machine<E> {
         let FileIo { op, offset, bytes, file, .. } = task.current;
         let cached = task.is_cached();
         let is_buffered = task.is_buffered();
-        let whole = offset.div_ceil(PAGE_BYTES)..(offset + bytes) / PAGE_BYTES;
-        match op {
-            Op::Write if is_buffered => {
-                self.supersede(file, whole.clone());
-                self.pages.written(file, whole);
+        if !matches!(op, Op::Read | Op::Flush) {
+            let whole = offset.div_ceil(PAGE_BYTES)..(offset + bytes) / PAGE_BYTES;
+            let touched = offset / PAGE_BYTES..(offset + bytes).div_ceil(PAGE_BYTES);
+            self.supersede(file, whole.clone());
+            match op == Op::Write && is_buffered {
+                true => self.pages.written(file, whole),
+                false => self.pages.overtaken(file, touched),
             }
-            Op::Write | Op::Discard | Op::WriteZeroes => {
-                self.supersede(file, whole);
-                self.pages
-                    .overtaken(file, offset / PAGE_BYTES..(offset + bytes).div_ceil(PAGE_BYTES));
-            }
-            Op::Read | Op::Flush => {}
         }
         let task = &mut self.tasks[index as usize];
         let kind = if cached {
@@ -90,8 +86,7 @@ impl<E: Elevator> Machine<E> {
                     let bytes = contiguous.min(pending.end - pending.at);
                     let bytes = bytes.min(self.bio_bytes_max() - within);
                     let sectors = Sectors((within + bytes).div_ceil(SECTOR_BYTES) as u32);
-                    let bio = self.bio(index, pending.io, lba, sectors);
-                    self.submit(now, bio, issue);
+                    self.submit_part(now, index, pending.io, (lba, sectors), issue);
                     pending.at += bytes;
                 }
             }
@@ -102,7 +97,7 @@ impl<E: Elevator> Machine<E> {
             IoKind::Pages { .. } => self.missing_sent(index),
             _ => self.submitted(now, index),
         };
-        self.part_done(now, pending.io, issue);
+        self.all_made(now, pending.io, issue);
         goes_on
     }
 
@@ -114,6 +109,21 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
+    /// Submits the next part of an I/O.
+    #[inline(never)]
+    fn submit_part(
+        &mut self,
+        now: Instant,
+        index: u32,
+        io: u32,
+        (start, sectors): (Lba, Sectors),
+        issue: &mut Vec<Request>,
+    ) {
+        let bio = self.bio(index, io, start, sectors);
+        self.submit(now, bio, issue);
+    }
+
+    #[inline(always)]
     fn bio(&mut self, index: u32, io: u32, start: Lba, sectors: Sectors) -> Bio {
         let id = self.ios.add_part(io);
         let Io { kind, op, .. } = *self.ios.get(io);
@@ -122,6 +132,9 @@ impl<E: Elevator> Machine<E> {
         let integrity = self.config.integrity_writes;
         let by_flush = is_behind && self.is_flushed_soon(task);
         let mark = match () {
+            () if self.config.meta_hint && matches!(kind, IoKind::Metadata { .. }) => {
+                Mark { flags: Flags::META, ..Mark::SYNC }
+            }
             () if by_flush => integrity.data(),
             () if is_behind => Mark::ASYNC,
             () if op == Op::Write && task.write_through => {
@@ -146,6 +159,7 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// Whether what the task writes would still be dirty when its flush comes, which would send it.
+    #[inline(never)]
     fn is_flushed_soon(&self, task: &Task) -> bool {
         let stream = &self.tasks[task.stream_of as usize].stream;
         let writes = stream.writes_before_flush();
@@ -163,12 +177,8 @@ impl<E: Elevator> Machine<E> {
     ) {
         self.task(index).paging.slept = true;
         let io = self.ios.insert(Io::new(IoKind::Metadata { task: index }, now, Op::Read));
-        let mut bio = self.bio(index, io, lba, PAGE_SECTORS);
-        if self.config.meta_hint {
-            bio.flags = Flags::META;
-        }
-        self.submit(now, bio, issue);
-        self.part_done(now, io, issue);
+        self.submit_part(now, index, io, (lba, PAGE_SECTORS), issue);
+        self.all_made(now, io, issue);
     }
 
     /// All of the current I/O is on its way; what the task does meanwhile. Whether at once.

@@ -291,7 +291,7 @@ impl<E: Elevator> Machine<E> {
             self.submit(now, bio, issue);
             at += bytes;
         }
-        self.part_done(now, io, issue);
+        self.all_made(now, io, issue);
     }
 
     /// Who submits what `owner` made dirty, and to whom it is charged. With D5 it is charged to

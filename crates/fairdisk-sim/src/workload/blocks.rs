@@ -63,6 +63,14 @@ impl BlockSize {
     /// The size of the next I/O where it must fit into `room` bytes, drawn until it does; `None`
     /// if none fits. Where hardly any does, it is drawn from those.
     pub(super) fn draw_within(&self, room: u64, prng: &mut Prng) -> Option<u64> {
+        match self {
+            Self::Fixed(bytes) => Some(*bytes).filter(|_| self.smallest() <= room),
+            _ => self.draw_until_it_fits(room, prng),
+        }
+    }
+
+    #[inline(never)]
+    fn draw_until_it_fits(&self, room: u64, prng: &mut Prng) -> Option<u64> {
         if self.smallest() > room {
             return None;
         }

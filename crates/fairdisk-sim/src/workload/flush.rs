@@ -48,10 +48,12 @@ impl Flushes {
     /// What is to be flushed now, if it is time. As fio has it, a read right after the flush, with
     /// no write in between, is followed by another.
     pub(super) fn take_due(&mut self) -> Option<Durable> {
+        if !self.behind || self.writes == 0 {
+            return None;
+        }
         let FlushEvery { fsync, fdatasync } = self.every;
         let round = |every: NonZeroU32| self.writes.is_multiple_of(u64::from(every.get()));
         let durable = match (fsync.is_some_and(round), fdatasync.is_some_and(round)) {
-            _ if !self.behind || self.writes == 0 => None,
             (true, _) => Some(Durable::All),
             (false, true) => Some(Durable::Data),
             (false, false) => None,
