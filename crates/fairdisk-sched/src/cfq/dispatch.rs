@@ -30,16 +30,19 @@ impl Step {
 
 impl Cfq {
     /// Asks a layer for a request. A round moves up to a quantum; rounds follow each other until
-    /// the layer refuses.
+    /// the layer refuses. Only the first is not begun with nothing queued: a queue that a round has
+    /// emptied loses the disk at once, unless that waits for it, or tasks are served together.
     #[inline]
     pub(crate) fn dispatch(&mut self, now: Jiffies, layer: u32) -> Step {
+        let mut is_first = true;
         loop {
-            if self.round.is_some()
-                && let Some(step) = self.continue_round(now)
-            {
-                return step;
+            if self.round.is_some() {
+                if let Some(step) = self.continue_round(now) {
+                    return step;
+                }
+                is_first = self.tunables.serve_together;
             }
-            if self.queued == 0 {
+            if is_first && self.queued == 0 {
                 return Step::Nothing;
             }
             let queue = match self.select(now, layer) {

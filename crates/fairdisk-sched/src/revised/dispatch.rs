@@ -11,14 +11,15 @@ use crate::cfq::queue::NIL;
 use fairdisk_core::{RequestId, Why};
 
 impl State {
-    /// Asks for a request. A round moves up to a quantum, or one.
+    /// Asks for a request. A round moves up to a quantum, or one. Only the first is not begun with
+    /// nothing queued: a queue that a round has emptied may lose the disk at once.
     pub(super) fn dispatch(&mut self, now: Jiffies) -> Step {
+        if self.round.is_none() && self.queued == 0 {
+            return Step::Nothing;
+        }
         loop {
             if let Some(step) = self.continue_round(now) {
                 return step;
-            }
-            if self.queued == 0 {
-                return Step::Nothing;
             }
             let queue = match self.select(now) {
                 Ok(queue) => queue,
