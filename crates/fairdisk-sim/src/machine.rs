@@ -91,7 +91,9 @@ pub struct MachineConfig {
 enum Event {
     /// A task gets to run.
     Run(u32),
-    /// A task that slept for a request slot tries again.
+    /// A task that slept for a request slot has been woken.
+    Woken(Sleeper, TaskId),
+    /// It tries again.
     Retry(Sleeper, TaskId),
     /// The journal task of a volume looks at its transaction.
     Commit(u32),
@@ -128,6 +130,8 @@ pub struct Machine<E> {
     /// What the elevator was the first time not willing to do.
     refused: Option<Refusal>,
     finished: Vec<(BioId, bool)>,
+    /// Who slept for a request slot and was woken.
+    woken: Vec<(Sleeper, TaskId)>,
     /// How long the turns of each group were before it counted.
     charged_before: Vec<Span>,
     /// Tasks that have not ended, or whose data is still to be read ahead or written back.
@@ -168,6 +172,7 @@ impl<E: Elevator> Machine<E> {
             effects: Effects::new(),
             refused: None,
             finished: Vec::new(),
+            woken: Vec::new(),
             charged_before: vec![Span::ZERO; group_count],
             left: config.tasks.len(),
             awaited: config.tasks.iter().filter(|task| task.awaited != Awaited::No).count(),
@@ -246,6 +251,7 @@ impl<E: Elevator> Machine<E> {
         while let Some(event) = self.events.pop_due(now) {
             match event {
                 Event::Run(task) => self.run(now, task, issue),
+                Event::Woken(sleeper, task) => self.wake_sleeper(now, sleeper, task),
                 Event::Retry(sleeper, task) => self.retry(now, sleeper, task, issue),
                 Event::Commit(volume) => self.commit(now, volume, issue),
                 Event::LookForOld => self.look_for_old(now, issue),
@@ -347,10 +353,7 @@ impl<E: Elevator> Machine<E> {
                 Effect::Issue(request) => issue.push(*request),
                 Effect::Finish { bio, ok, .. } => self.finished.push((*bio, *ok)),
                 Effect::Sleep { task } => self.outboxes[task.0 as usize].asleep += 1,
-                Effect::Wake { sleeper, task } => {
-                    let at = wake_up(now, &mut self.cpus, self.tasks.get_mut(task.0 as usize));
-                    self.events.push(at, Event::Retry(*sleeper, *task));
-                }
+                Effect::Wake { sleeper, task } => self.woken.push((*sleeper, *task)),
                 Effect::Cancelled(_) => {}
             }
         }
@@ -360,6 +363,9 @@ impl<E: Elevator> Machine<E> {
     fn settle(&mut self, now: Instant, issue: &mut Vec<Request>) {
         if !self.finished.is_empty() {
             self.tell_owners(now, issue);
+        }
+        if !self.woken.is_empty() {
+            self.wake_sleepers(now);
         }
     }
 
@@ -481,13 +487,4 @@ fn page_cache(config: &MachineConfig) -> PageCache {
         false => 0,
     });
     PageCache::new(config.memory_pages, pages)
-}
-
-/// When a task that slept for a request slot tries again. Tasks of the host have no CPU of their
-/// own.
-#[inline(never)]
-fn wake_up(now: Instant, cpus: &mut Cpus, task: Option<&mut Task>) -> Instant {
-    let burst = cpus.spec().slot_wake;
-    let mut spare = 0;
-    cpus.run(now, task.map_or(&mut spare, |task| &mut task.cpu), burst)
 }

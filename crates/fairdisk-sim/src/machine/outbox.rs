@@ -1,6 +1,6 @@
 //! Submitting: a task that sleeps for a request slot submits nothing more until it has one.
 
-use super::Machine;
+use super::{Event, Machine};
 use fairdisk_core::{Bio, Elevator, Input, Instant, Request, Sleeper, TaskId};
 use std::collections::VecDeque;
 
@@ -28,6 +28,25 @@ impl<E: Elevator> Machine<E> {
         } else {
             self.feed(now, Input::Submit(bio), issue);
         }
+    }
+
+    /// Those who slept for a slot and were woken want a CPU. So does whose I/O has finished, and it
+    /// was woken before: a request is done before its slot is free ("Linux Device Drivers", 3rd
+    /// edition, chapter 16, "Request Completion").
+    #[inline(never)]
+    pub(super) fn wake_sleepers(&mut self, now: Instant) {
+        for (sleeper, task) in self.woken.drain(..) {
+            self.events.push(now, Event::Woken(sleeper, task));
+        }
+    }
+
+    /// A woken sleeper tries again when it has a CPU. Tasks of the host have none of their own.
+    pub(super) fn wake_sleeper(&mut self, now: Instant, sleeper: Sleeper, task: TaskId) {
+        let burst = self.cpus.spec().slot_wake;
+        let mut spare = 0;
+        let own = self.tasks.get_mut(task.0 as usize);
+        let at = self.cpus.run(now, own.map_or(&mut spare, |task| &mut task.cpu), burst);
+        self.events.push(at, Event::Retry(sleeper, task));
     }
 
     /// A task that slept for a slot tries again and, awake, goes on with the rest.
