@@ -31,7 +31,7 @@ use crate::journal::{Entry, Journal, Record};
 use crate::qos::Qos;
 use crate::request::{Bio, GroupId, Op, RequestId, TaskId};
 use crate::share::Share;
-use crate::time::{Instant, Span};
+use crate::time::{Instant, Span, Ticks};
 use alloc::vec::Vec;
 use at_device::AtDevice;
 use bios::{BioIndex, Bios};
@@ -52,6 +52,8 @@ pub struct EngineConfig {
     pub peek: bool,
     /// The request slots.
     pub pool: PoolConfig,
+    /// The host's timer, by which the time of a batch of slots is counted.
+    pub ticks: Ticks,
     /// Longest request that merging may build, in sectors; 0 turns merging off.
     pub merge_sectors_max: u32,
     /// What overlaps a write keeps its place before or after it, and a flush waits for all writes
@@ -64,7 +66,15 @@ pub struct EngineConfig {
 impl Default for EngineConfig {
     fn default() -> Self {
         let pool = PoolConfig::default();
-        Self { depth: 1, peek: false, pool, merge_sectors_max: 1024, keeps_order: true, plug: None }
+        Self {
+            depth: 1,
+            peek: false,
+            pool,
+            ticks: Ticks::EXACT,
+            merge_sectors_max: 1024,
+            keeps_order: true,
+            plug: None,
+        }
     }
 }
 
@@ -126,7 +136,7 @@ impl<E: Elevator> Engine<E> {
             now: Instant::ZERO,
             bios: Bios::new(),
             requests: Requests::new(),
-            pools: Pools::new(config.pool),
+            pools: Pools::new(config.pool, config.ticks),
             merge: MergeIndex::new(),
             order: OrderGuard::new(),
             list: DispatchList::new(),

@@ -58,4 +58,4 @@ pub use request::{
     Sectors, TaskId,
 };
 pub use share::{Share, Weight, WeightMap};
-pub use time::{Instant, Span};
+pub use time::{Instant, Span, Ticks};

@@ -155,9 +155,54 @@ impl fmt::Display for Span {
     }
 }
 
+/// The ticks of a host's timer, which runs on since before the run began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticks {
+    length: Span,
+    phase: Span,
+}
+
+impl Ticks {
+    /// So short that no time falls between two.
+    pub const EXACT: Self = Self { length: Span(1), phase: Span::ZERO };
+
+    /// `hz` ticks a second; `phase` of one is over when the run begins.
+    #[must_use]
+    pub const fn new(hz: u32, phase: Span) -> Self {
+        let length = 1_000_000_000 / hz as u64;
+        Self { length: Span(length), phase: Span(phase.0 % length) }
+    }
+
+    /// The tick that comes `span`, in whole ticks, after the last one by `now`.
+    #[must_use]
+    pub const fn after(self, now: Instant, span: Span) -> Instant {
+        let Self { length: Span(length), phase: Span(phase) } = self;
+        let ticks = (now.0.saturating_add(phase)) / length + span.0 / length;
+        Instant(ticks.saturating_mul(length).saturating_sub(phase))
+    }
+
+    /// The last tick by `now`, or the beginning of the run.
+    #[must_use]
+    pub const fn last(self, now: Instant) -> Instant {
+        self.after(now, Span::ZERO)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spans_are_counted_in_ticks() {
+        let ticks = Ticks::new(250, Span::from_ms(1));
+        let at = |us: u64| Instant::from_ns(1000 * us);
+        let after = |us, ms| ticks.after(at(us), Span::from_ms(ms)).as_ns() / 1000;
+        assert_eq!([after(0, 4), after(2_999, 4), after(3_000, 4)], [3_000, 3_000, 7_000]);
+        assert_eq!([after(3_100, 20), after(6_900, 23)], [23_000, 23_000]);
+        assert_eq!([ticks.last(at(0)), ticks.last(at(9_000))], [Instant::ZERO, at(7_000)]);
+        let exact = Ticks::EXACT.after(at(7), Span::from_ms(20));
+        assert_eq!(exact, at(20_007));
+    }
 
     #[test]
     fn a_part_of_a_span_is_rounded_down_and_never_more_than_the_longest() {

@@ -2,7 +2,7 @@
 
 use fairdisk_core::{
     Change, EngineConfig, Flags, GroupAccount, GroupId, IoPrio, Lba, Op, PoolConfig, PoolLayout,
-    Sectors, Share, Span, TaskId, Weight,
+    Sectors, Share, Span, TaskId, Ticks, Weight,
 };
 use fairdisk_plane::backend::Preference;
 use fairdisk_plane::disk::{Device, Disk, Job, Order, Thread};
@@ -19,6 +19,7 @@ const CONFIG: EngineConfig = EngineConfig {
     depth: 4,
     peek: false,
     pool: PoolConfig { layout: PoolLayout::PerGroup, requests: 8, batch_requests: 2 },
+    ticks: Ticks::EXACT,
     merge_sectors_max: 64,
     keeps_order: true,
     plug: None,

@@ -4,11 +4,11 @@
 use super::bios::BioIndex;
 use crate::dense;
 use crate::request::{Bio, GroupId, Op, Request, TaskId};
-use crate::time::{Instant, Span};
+use crate::time::{Instant, Span, Ticks};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// How long a batch lasts (HZ/50).
+/// How long a batch lasts (HZ/50), counted in ticks: up to one less.
 const BATCH_SPAN: Span = Span::from_ms(20);
 
 /// Who shares request slots.
@@ -78,13 +78,14 @@ struct Batch {
 #[derive(Debug)]
 pub(super) struct Pools {
     config: PoolConfig,
+    ticks: Ticks,
     pools: Vec<Pool>,
     batches: Vec<Batch>,
 }
 
 impl Pools {
-    pub(super) const fn new(config: PoolConfig) -> Self {
-        Self { config, pools: Vec::new(), batches: Vec::new() }
+    pub(super) const fn new(config: PoolConfig, ticks: Ticks) -> Self {
+        Self { config, ticks, pools: Vec::new(), batches: Vec::new() }
     }
 
     /// Takes a slot, or says that the task must sleep. `must`: the elevator waits for this task,
@@ -155,8 +156,9 @@ impl Pools {
 
     /// The task may take slots past a full pool for a while.
     pub(super) fn start_batch(&mut self, now: Instant, task: TaskId) {
+        let until = self.ticks.after(now, BATCH_SPAN);
         *dense::entry(&mut self.batches, task.0, Batch::default) =
-            Batch { left: self.config.batch_requests, until: now + BATCH_SPAN };
+            Batch { left: self.config.batch_requests, until };
     }
 
     /// A fresh batch is good for one slot even after its time.
@@ -195,7 +197,7 @@ mod tests {
     }
 
     fn pools(layout: PoolLayout) -> Pools {
-        Pools::new(PoolConfig { layout, ..PoolConfig::default() })
+        Pools::new(PoolConfig { layout, ..PoolConfig::default() }, Ticks::EXACT)
     }
 
     /// How many slots the task gets before it must sleep.
@@ -223,6 +225,15 @@ mod tests {
         pools.start_batch(after, TaskId(1));
         assert!(pools.take(after + Span::from_s(1), &read(1), false), "a fresh batch: one slot");
         assert!(!pools.take(after + Span::from_s(1), &read(1), false), "and no more");
+    }
+
+    #[test]
+    fn a_batch_ends_at_the_fifth_tick_of_4_ms() {
+        let config = PoolConfig::default();
+        let mut pools = Pools::new(config, Ticks::new(250, Span::from_ms(1)));
+        (0..128).for_each(|_| assert!(pools.take(T0, &read(1), false)));
+        assert!(pools.take(T0 + Span::from_us(18_999), &read(1), false));
+        assert!(!pools.take(T0 + Span::from_ms(19), &read(1), false));
     }
 
     #[test]

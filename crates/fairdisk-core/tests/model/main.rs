@@ -66,6 +66,7 @@ fn config() -> impl Strategy<Value = EngineConfig> {
             merge_sectors_max: 0,
             keeps_order,
             plug,
+            ..EngineConfig::default()
         },
     )
 }

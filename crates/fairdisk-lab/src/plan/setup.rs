@@ -6,7 +6,7 @@ use crate::catalog::host::Host;
 use crate::catalog::library::Document;
 use crate::catalog::revision::Revision;
 use fairdisk_core::{
-    Elevator, EngineConfig, Instant, PlugConfig, PoolConfig, Prng, Refusal, Share, Span,
+    Elevator, EngineConfig, Instant, PlugConfig, PoolConfig, Prng, Refusal, Share, Span, Ticks,
 };
 use fairdisk_sched::Scheduler;
 use fairdisk_sim::device::{Device as _, DeviceModel, DeviceSpec};
@@ -385,6 +385,7 @@ fn engine_config(host: &Host, revision: &Revision, depth: u32, tick_phase: Span)
             requests: host.queue.requests,
             batch_requests: host.queue.batch_requests,
         },
+        ticks: Ticks::new(host.hz, tick_phase),
         merge_sectors_max: host.queue.merge_kib_max * 2,
         keeps_order: true,
         plug,

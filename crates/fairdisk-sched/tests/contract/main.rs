@@ -29,8 +29,14 @@ fn configs() -> Vec<EngineConfig> {
                 let pool = PoolConfig { layout, requests: 12, batch_requests: 4 };
                 let keeps_order = layout != PoolLayout::PerGroup;
                 let merge_sectors_max = 256;
-                let config =
-                    EngineConfig { depth, peek, pool, merge_sectors_max, keeps_order, plug: None };
+                let config = EngineConfig {
+                    depth,
+                    peek,
+                    pool,
+                    merge_sectors_max,
+                    keeps_order,
+                    ..EngineConfig::default()
+                };
                 configs.push(config);
             }
         }
