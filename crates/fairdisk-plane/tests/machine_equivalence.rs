@@ -2,7 +2,9 @@
 //! one journal.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use fairdisk_core::{EngineConfig, GroupId, Instant, IoPrio, Lba, PlugConfig, PlugFlash, Span};
+use fairdisk_core::{
+    EngineConfig, GroupId, Instant, IoPrio, Lba, PlugConfig, PlugFlash, Span, Ticks,
+};
 use fairdisk_plane::backend::{Memory, Modelled};
 use fairdisk_plane::{FakeClock, Load, Pattern, Shell};
 use fairdisk_sched::{Scheduler, SchedulerSpec};
@@ -172,6 +174,7 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
         commit_interval: Span::from_s(1),
         inodes_per_block: 16,
         second_phase: Span::from_ms(300),
+        ticks: Ticks::EXACT,
     };
     let volume =
         VolumeSpec { kind: VolumeKind::Ext3, start: Lba(0), warm: false, journal: Some(journal) };

@@ -176,14 +176,15 @@ impl Plan {
         for (group, priority) in loaded.groups.iter_mut().zip(arm.priorities.iter().flatten()) {
             group.spec.share = Share::Priority(*priority);
         }
-        for volume in &mut loaded.volumes {
-            if let Some(journal) = &mut volume.journal {
-                journal.second_phase = Span::from_ns(prng.below(1_000_000_000));
-            }
+        let journals = loaded.volumes.iter_mut().filter_map(|volume| volume.journal.as_mut());
+        for journal in journals {
+            journal.second_phase = Span::from_ns(prng.below(1_000_000_000));
         }
         let phase_ns = prng.next_u64();
         let device = rig.device.build_at_phase(phase_ns);
         let tick_phase = Span::from_ns(prng.below(1_000_000_000 / u64::from(rig.host.hz)));
+        let journals = loaded.volumes.iter_mut().filter_map(|volume| volume.journal.as_mut());
+        journals.for_each(|journal| journal.ticks = Ticks::new(rig.host.hz, tick_phase));
         let scheduler = arm.revision.on_host(rig.host.hz, tick_phase).build();
         let depth = device.depth();
         let Loaded { groups: labels, volumes, files, tasks, named, root: root_at } = loaded;

@@ -9,7 +9,7 @@
 
 use super::volume::BLOCK_SECTORS;
 use crate::workload::Durable;
-use fairdisk_core::{Instant, Lba, Sectors, Span};
+use fairdisk_core::{Instant, Lba, Sectors, Span, Ticks};
 
 /// How an ext3 journal behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct JournalSpec {
     pub inodes_per_block: u32,
     /// How far the wall clock is into a second when the run begins.
     pub second_phase: Span,
+    /// The host's timer: the wall clock that files see goes on with it, and commits are due at ticks.
+    pub ticks: Ticks,
 }
 
 /// The answer to a task that wants to set an inode's times.
@@ -113,7 +115,8 @@ impl Journal {
         touched_second: &mut u64,
         grows: bool,
     ) -> Touch {
-        let second = (now + self.spec.second_phase).as_ns() / 1_000_000_000;
+        let clock = self.spec.ticks.last(now) + self.spec.second_phase;
+        let second = clock.as_ns() / 1_000_000_000;
         if *touched_second == second && !grows {
             return Touch::Done;
         }
@@ -169,7 +172,7 @@ impl Journal {
         if self.phase != Phase::Resting {
             return JournalStep::Rest;
         }
-        let due = since + self.spec.commit_interval;
+        let due = self.spec.ticks.after(since, self.spec.commit_interval);
         if due > now && !self.asked {
             if self.looks_at.is_some() {
                 return JournalStep::Rest;
@@ -224,6 +227,7 @@ mod tests {
         commit_interval: Span::from_s(5),
         inodes_per_block: 32,
         second_phase: Span::ZERO,
+        ticks: Ticks::EXACT,
     };
 
     fn at(ms: u64) -> Instant {
@@ -250,6 +254,19 @@ mod tests {
         assert_eq!(journal.touch(at(6000), 3, &mut one, false), Touch::Done);
         // The next transaction was opened by the task that had to sleep.
         assert_eq!(journal.written(at(6100)), (JournalStep::At(at(10_200)), false));
+    }
+
+    #[test]
+    fn a_commit_is_due_at_a_tick_and_a_second_begins_at_one() {
+        let ticks = Ticks::new(250, Span::from_ms(1));
+        let mut journal = Journal::new(JournalSpec { ticks, ..SPEC });
+        let mut one = u64::MAX;
+        assert_eq!(journal.touch(at(102), 3, &mut one, false), Touch::Done);
+        assert_eq!(journal.wake(at(102)), JournalStep::At(at(5099)));
+        let _ = journal.touch(at(1002), 3, &mut one, false);
+        assert_eq!(one, 0, "the clock says 999 ms");
+        let _ = journal.touch(at(1003), 3, &mut one, false);
+        assert_eq!(one, 1);
     }
 
     #[test]
