@@ -24,7 +24,7 @@ pub struct JournalSpec {
     pub inodes_per_block: u32,
     /// How far the wall clock is into a second when the run begins.
     pub second_phase: Span,
-    /// The host's timer: the wall clock that files see goes on with it, and commits are due at ticks.
+    /// The host's timer: the clock that files see goes on with it, and commits are due at ticks.
     pub ticks: Ticks,
 }
 
