@@ -186,6 +186,12 @@ impl Ticks {
     pub const fn last(self, now: Instant) -> Instant {
         self.after(now, Span::ZERO)
     }
+
+    /// The first tick at `now` or later.
+    #[must_use]
+    pub const fn from(self, now: Instant) -> Instant {
+        self.last(Instant(now.0.saturating_add(self.length.0 - 1)))
+    }
 }
 
 #[cfg(test)]
@@ -200,6 +206,8 @@ mod tests {
         assert_eq!([after(0, 4), after(2_999, 4), after(3_000, 4)], [3_000, 3_000, 7_000]);
         assert_eq!([after(3_100, 20), after(6_900, 23)], [23_000, 23_000]);
         assert_eq!([ticks.last(at(0)), ticks.last(at(9_000))], [Instant::ZERO, at(7_000)]);
+        let from = |us| ticks.from(at(us)).as_ns() / 1000;
+        assert_eq!([from(0), from(3_000), from(3_001)], [3_000, 3_000, 7_000]);
         let exact = Ticks::EXACT.after(at(7), Span::from_ms(20));
         assert_eq!(exact, at(20_007));
     }

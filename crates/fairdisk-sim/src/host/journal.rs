@@ -37,6 +37,8 @@ pub(crate) enum Touch {
     Sleep,
 }
 
+const SECOND_NS: u64 = 1_000_000_000;
+
 /// What the journal task does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JournalStep {
@@ -81,6 +83,9 @@ pub(crate) struct Journal {
     looks_at: Option<Instant>,
     phase: Phase,
     head: u32,
+    /// What the clock of files says until its next second begins.
+    second: u64,
+    next_second: Instant,
 }
 
 impl Journal {
@@ -94,7 +99,21 @@ impl Journal {
             looks_at: None,
             phase: Phase::Resting,
             head: 0,
+            second: 0,
+            next_second: Instant::ZERO,
         }
+    }
+
+    /// The second by the clock that files see.
+    fn second(&mut self, now: Instant) -> u64 {
+        if now >= self.next_second {
+            let JournalSpec { ticks, second_phase, .. } = self.spec;
+            let clock_ns = (ticks.last(now) + second_phase).as_ns();
+            self.second = clock_ns / SECOND_NS;
+            let ends = Instant::from_ns((self.second + 1) * SECOND_NS - second_phase.as_ns());
+            self.next_second = ticks.from(ends);
+        }
+        self.second
     }
 
     /// Whether a transaction collects changes.
@@ -115,8 +134,7 @@ impl Journal {
         touched_second: &mut u64,
         grows: bool,
     ) -> Touch {
-        let clock = self.spec.ticks.last(now) + self.spec.second_phase;
-        let second = clock.as_ns() / 1_000_000_000;
+        let second = self.second(now);
         if *touched_second == second && !grows {
             return Touch::Done;
         }
