@@ -32,8 +32,16 @@ const MADE_UP: [i64; 18] = [
     0x6573_5543,
 ];
 
+/// Nothing of such a file is to be read, written or followed in our name.
+pub(crate) fn refuse_made_up(fd: impl AsFd) -> io::Result<()> {
+    if is_made_up(fd)? {
+        return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP));
+    }
+    Ok(())
+}
+
 /// Whether the file is in one of them.
-pub(crate) fn is_made_up(fd: impl AsFd) -> io::Result<bool> {
+fn is_made_up(fd: impl AsFd) -> io::Result<bool> {
     let kind = fstatfs(fd)?.f_type;
     // Where the type has 32 bits the larger numbers are negative.
     Ok(MADE_UP.contains(&(kind as i64 & 0xffff_ffff)))

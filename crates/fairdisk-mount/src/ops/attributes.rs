@@ -3,6 +3,7 @@
 use crate::attributes::timespec;
 use crate::caller::{Caller, User};
 use crate::freshness::{self, Changing, Stamp};
+use crate::made_up::refuse_made_up;
 use crate::nodes::Referred;
 use crate::sys::proc_fd::ProcFd;
 use crate::tree::Tree;
@@ -111,7 +112,10 @@ impl Tree {
         let _acting = self.privileges.write_as(user, !user.is_root())?;
         match file.and_then(|file| self.files.get(file)) {
             Some(file) => ftruncate(&file.fd, size)?,
-            None => ftruncate(self.proc_fd.reopen(fd, OFlags::WRONLY | OFlags::NONBLOCK)?, size)?,
+            None => {
+                refuse_made_up(fd)?;
+                ftruncate(self.proc_fd.reopen(fd, OFlags::WRONLY | OFlags::NONBLOCK)?, size)?;
+            }
         }
         Ok(())
     }

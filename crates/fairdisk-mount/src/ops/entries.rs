@@ -2,6 +2,7 @@
 
 use crate::attributes::device_from_wire;
 use crate::caller::Caller;
+use crate::made_up::refuse_made_up;
 use crate::nodes::{Found, demand_name};
 use crate::sys::proc_fd::ProcFd;
 use crate::tree::Tree;
@@ -85,7 +86,9 @@ impl Tree {
 
     /// Reads a symbolic link.
     pub(crate) fn read_symlink(&self, node: u64) -> io::Result<Vec<u8>> {
-        let target = readlinkat(self.nodes.refer(node)?, "", Vec::new())?;
+        let link = self.nodes.refer(node)?;
+        refuse_made_up(&link)?;
+        let target = readlinkat(link, "", Vec::new())?;
         Ok(target.into_bytes())
     }
 

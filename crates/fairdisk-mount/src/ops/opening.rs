@@ -3,7 +3,7 @@
 use crate::caller::{Caller, User};
 use crate::directory::OpenDirectory;
 use crate::freshness;
-use crate::made_up::is_made_up;
+use crate::made_up::refuse_made_up;
 use crate::nodes::{Found, Referred, demand_name};
 use crate::open_file::OpenFile;
 use crate::tree::Tree;
@@ -32,9 +32,7 @@ impl Tree {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
-        if is_made_up(&referred)? {
-            return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP));
-        }
+        refuse_made_up(&referred)?;
         let (fd, access) = self.open_below(&referred, flags)?;
         Ok(self.opened((node, stat.st_ino), (fd, access), flags, by))
     }
@@ -89,6 +87,7 @@ impl Tree {
     ) -> io::Result<(Found, u64, FopenFlags)> {
         demand_name(name)?;
         let parent = self.nodes.refer(within)?;
+        refuse_made_up(&parent)?;
         let how = access(flags) | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let made = {
             let _acting = self.privileges.act_as(caller)?;

@@ -310,7 +310,13 @@ fn where_there_are_no_acls_the_mode_alone_decides() {
 fn nothing_is_opened_in_a_file_system_that_the_kernel_makes_up() {
     let Some(tree) = Tree::new() else { return };
     let Some(_other) = other(&tree, "proc", "proc") else { return };
-    for opened in ["cat proc/1/maps", "cat proc/version", "dd if=proc/1/maps iflag=direct"] {
+    for opened in [
+        "cat proc/1/maps",
+        "cat proc/version",
+        "dd if=proc/1/maps iflag=direct",
+        "readlink proc/1/exe",
+        "truncate -s 0 proc/self/comm",
+    ] {
         for output in [tree.shell_as(&NOBODY, opened), tree.shell_as(&["--reuid=0"], opened)] {
             assert!(!output.status.success(), "{opened}");
             assert!(output.stdout.is_empty(), "{opened}");

@@ -66,10 +66,10 @@ impl Portion {
         if self.done < STRETCH {
             return;
         }
-        // With less there than the disk takes it makes no difference, or little.
+        // With less there than the disk takes there is nothing to gain, and half may be too little.
         if self.peak >= self.all - self.all / 4 {
             self.judge(now - self.settled);
-        } else if matches!(self.phase, Phase::Trying { .. }) {
+        } else if self.halved || matches!(self.phase, Phase::Trying { .. }) {
             (self.phase, self.halved) = (Phase::Keeping(1), false);
         }
         (self.peak, self.done) = (0, 0);
@@ -174,6 +174,22 @@ mod tests {
         assert_eq!(stretches(9, us(11), us(10)), 16);
         assert_eq!(stretches(KEPT - 1, us(11), us(20)), 16, "nobody looks");
         assert_eq!(stretches(10, us(11), us(20)), 32);
+    }
+
+    #[test]
+    fn half_is_for_as_long_as_so_much_is_wanted() {
+        let mut portion = Portion::of(32);
+        let mut now = Instant::ZERO;
+        let mut stretches = |count: u32, there: u32| {
+            (0..count * STRETCH).for_each(|_| {
+                now += us(if portion.halved { 10 } else { 20 });
+                portion.completed(now, there);
+            });
+            portion.requests()
+        };
+        assert_eq!(stretches(20, 32), 16);
+        assert_eq!(stretches(1, 20), 32);
+        assert_eq!(stretches(20, 32), 16, "and it is tried again");
     }
 
     #[test]
