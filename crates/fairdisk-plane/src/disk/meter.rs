@@ -14,18 +14,23 @@ pub(super) struct Meter {
     witnesses: Vec<(Witness, Instant)>,
     last_completion: Instant,
     at_disk: u32,
+    /// The depth that has been told.
+    told: u32,
 }
 
 impl Meter {
     /// Of a disk that is given `most` at once at most, and only one at a time while it may turn.
     pub(super) fn new(most: u32, may_turn: bool) -> Self {
-        Self {
+        let mut meter = Self {
             turning: may_turn.then(DepthMeter::default),
             portion: Portion::of(most),
             witnesses: Vec::new(),
             last_completion: Instant::ZERO,
             at_disk: 0,
-        }
+            told: 0,
+        };
+        meter.told = meter.depth();
+        meter
     }
 
     /// How many requests the disk is given at once.
@@ -44,15 +49,21 @@ impl Meter {
         *dense::entry(&mut self.witnesses, request.id.0, || (Witness::Mute, now)) = (witness, now);
     }
 
-    /// A request is back, and `waits` are not at the disk. The depth from now on, if it changes.
+    /// The depth, if it is another than was told before.
+    pub(super) fn tell(&mut self) -> Option<u32> {
+        let depth = self.depth();
+        let told = std::mem::replace(&mut self.told, depth);
+        (depth != told).then_some(depth)
+    }
+
+    /// A request is back, and `waits` jobs are not at the disk.
     pub(super) fn completed(
         &mut self,
         now: Instant,
         id: RequestId,
         outcome: Outcome,
         waits: usize,
-    ) -> Option<u32> {
-        let before = self.depth();
+    ) {
         let (witness, issued) = self.witnesses[id.0 as usize];
         let took = now - issued.max(self.last_completion);
         self.last_completion = now;
@@ -63,7 +74,5 @@ impl Meter {
             self.turning.iter_mut().for_each(|turning| turning.completed(witness, took));
         }
         self.at_disk -= 1;
-        let depth = self.depth();
-        (depth != before).then_some(depth)
     }
 }

@@ -81,8 +81,6 @@ pub(super) struct State {
     free: Vec<u32>,
     model: Option<Model>,
     meter: Option<Meter>,
-    /// What it has found, and the scheduler has not been told yet.
-    found_depth: Option<u32>,
     wake_at: Option<Instant>,
     pub(super) todo: Todo,
 }
@@ -140,7 +138,6 @@ impl State {
             free: Vec::new(),
             model,
             meter,
-            found_depth: None,
             wake_at: None,
             todo: Todo::default(),
         };
@@ -275,16 +272,16 @@ impl State {
             },
         };
         self.advance(now);
-        let waits = self.waits;
-        let depth = self.meter.as_mut().and_then(|meter| meter.completed(now, id, outcome, waits));
+        if let Some(meter) = &mut self.meter {
+            meter.completed(now, id, outcome, self.waits);
+        }
         self.feed(now, Input::Completed { request: id, ok: outcome.ok });
-        self.found_depth = depth.or(self.found_depth);
     }
 
     /// Takes up the depth that was found, once all is told: what came after the request that showed
     /// it was let through as if nothing had happened.
     pub(super) fn take_up_depth(&mut self, now: Instant) {
-        if let Some(depth) = self.found_depth.take() {
+        if let Some(depth) = self.meter.as_mut().and_then(Meter::tell) {
             self.set_depth(now, depth);
         }
     }
