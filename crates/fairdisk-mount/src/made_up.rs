@@ -7,29 +7,26 @@ use rustix::fd::AsFd;
 use rustix::fs::fstatfs;
 use std::io;
 
-/// What statfs(2) calls PROC_SUPER_MAGIC, SYSFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
-/// DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC, SELINUX_MAGIC, SMACK_MAGIC, BPF_FS_MAGIC,
-/// BINFMTFS_MAGIC, EFIVARFS_MAGIC, NSFS_MAGIC, MQUEUE_MAGIC; and, by what they say themselves,
-/// configfs, pstore, resctrl and fusectl.
+/// By the numbers of statfs(2), and, of the last four, by what they say themselves.
 const MADE_UP: [i64; 18] = [
-    0x0000_9fa0,
-    0x6265_6572,
-    0x0027_e0eb,
-    0x6367_7270,
-    0x6462_6720,
-    0x7472_6163,
-    0x7363_6673,
-    0xf97c_ff8c,
-    0x4341_5d53,
-    0xcafe_4a11,
-    0x4249_4e4d,
-    0xde5e_81e4,
-    0x6e73_6673,
-    0x1980_0202,
-    0x6265_6570,
-    0x6165_676c,
-    0x0765_5821,
-    0x6573_5543,
+    0x0000_9fa0, // procfs
+    0x6265_6572, // sysfs
+    0x0027_e0eb, // cgroup, version 1
+    0x6367_7270, // cgroup, version 2
+    0x6462_6720, // debugfs
+    0x7472_6163, // tracefs
+    0x7363_6673, // securityfs
+    0xf97c_ff8c, // SELinux
+    0x4341_5d53, // Smack
+    0xcafe_4a11, // bpf
+    0x4249_4e4d, // binfmt_misc
+    0xde5e_81e4, // efivarfs
+    0x6e73_6673, // nsfs
+    0x1980_0202, // mqueue
+    0x6265_6570, // configfs
+    0x6165_676c, // pstore
+    0x0765_5821, // resctrl
+    0x6573_5543, // fusectl
 ];
 
 /// Nothing of such a file is to be read, written or followed in our name.
