@@ -52,7 +52,7 @@ pub struct EngineConfig {
     pub peek: bool,
     /// The request slots.
     pub pool: PoolConfig,
-    /// The host's timer, by which the time of a batch of slots is counted.
+    /// The host's timer, by which the times of a batch of slots and of a plug are counted.
     pub ticks: Ticks,
     /// Longest request that merging may build, in sectors; 0 turns merging off.
     pub merge_sectors_max: u32,
@@ -142,7 +142,7 @@ impl<E: Elevator> Engine<E> {
             list: DispatchList::new(),
             staged: None,
             at_device: AtDevice::default(),
-            plug: config.plug.map(Plug::new),
+            plug: config.plug.map(|plug| Plug::new(plug, config.ticks)),
             last_wait: None,
             groups: Vec::new(),
             leftovers: Leftovers::new(),

@@ -173,24 +173,34 @@ impl Ticks {
         Self { length: Span(length), phase: Span(phase.0 % length) }
     }
 
-    /// The tick that comes `span`, in whole ticks, after the last one by `now`.
+    /// How many have come in the run by `now`.
     #[must_use]
-    pub const fn after(self, now: Instant, span: Span) -> Instant {
-        let Self { length: Span(length), phase: Span(phase) } = self;
-        let ticks = (now.0.saturating_add(phase)) / length + span.0 / length;
-        Instant(ticks.saturating_mul(length).saturating_sub(phase))
+    pub const fn count(self, now: Instant) -> u64 {
+        now.0.saturating_add(self.phase.0) / self.length.0
+    }
+
+    /// When so many have come, or the beginning of the run.
+    #[must_use]
+    pub const fn at(self, count: u64) -> Instant {
+        Instant(count.saturating_mul(self.length.0).saturating_sub(self.phase.0))
+    }
+
+    /// How many are in a span.
+    #[must_use]
+    pub const fn whole(self, span: Span) -> u64 {
+        span.0 / self.length.0
+    }
+
+    /// The tick that comes so many after the last one by `now`.
+    #[must_use]
+    pub const fn after(self, now: Instant, ticks: u64) -> Instant {
+        self.at(self.count(now) + ticks)
     }
 
     /// The last tick by `now`, or the beginning of the run.
     #[must_use]
     pub const fn last(self, now: Instant) -> Instant {
-        self.after(now, Span::ZERO)
-    }
-
-    /// The first tick at `now` or later.
-    #[must_use]
-    pub const fn from(self, now: Instant) -> Instant {
-        self.last(Instant(now.0.saturating_add(self.length.0 - 1)))
+        self.after(now, 0)
     }
 }
 
@@ -202,13 +212,11 @@ mod tests {
     fn spans_are_counted_in_ticks() {
         let ticks = Ticks::new(250, Span::from_ms(1));
         let at = |us: u64| Instant::from_ns(1000 * us);
-        let after = |us, ms| ticks.after(at(us), Span::from_ms(ms)).as_ns() / 1000;
+        let after = |us, ms| ticks.after(at(us), ticks.whole(Span::from_ms(ms))).as_ns() / 1000;
         assert_eq!([after(0, 4), after(2_999, 4), after(3_000, 4)], [3_000, 3_000, 7_000]);
         assert_eq!([after(3_100, 20), after(6_900, 23)], [23_000, 23_000]);
         assert_eq!([ticks.last(at(0)), ticks.last(at(9_000))], [Instant::ZERO, at(7_000)]);
-        let from = |us| ticks.from(at(us)).as_ns() / 1000;
-        assert_eq!([from(0), from(3_000), from(3_001)], [3_000, 3_000, 7_000]);
-        let exact = Ticks::EXACT.after(at(7), Span::from_ms(20));
+        let exact = Ticks::EXACT.after(at(7), Ticks::EXACT.whole(Span::from_ms(20)));
         assert_eq!(exact, at(20_007));
     }
 

@@ -31,16 +31,8 @@ const WRITE_BACK: WriteBackSpec = WriteBackSpec {
     limit_percent: 10,
     interval: Span::from_ms(100),
     age: Span::from_ms(300),
-    hz: 1000,
-    tick_phase: Span::ZERO,
 };
-const PLUG: PlugConfig = PlugConfig {
-    requests: 4,
-    delay: Span::from_ms(3),
-    hz: 1000,
-    tick_phase: Span::ZERO,
-    flash: PlugFlash::All,
-};
+const PLUG: PlugConfig = PlugConfig { requests: 4, delay: Span::from_ms(3), flash: PlugFlash::All };
 /// With the fixed disk these make timers and completions meet at the same instants.
 const TURNAROUND: [(Span, Span); 2] =
     [(Span::from_us(50), Span::from_us(400)), (Span::from_ms(1), Span::from_ms(1))];
@@ -174,7 +166,6 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
         commit_interval: Span::from_s(1),
         inodes_per_block: 16,
         second_phase: Span::from_ms(300),
-        ticks: Ticks::EXACT,
     };
     let volume =
         VolumeSpec { kind: VolumeKind::Ext3, start: Lba(0), warm: false, journal: Some(journal) };
@@ -190,6 +181,7 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
             depth,
             peek: depth == 1,
             plug: (seed % 4 < 2).then_some(PLUG),
+            ticks: Ticks::new(1000, Span::ZERO),
             ..EngineConfig::default()
         },
         rotational: !seed.is_multiple_of(3),

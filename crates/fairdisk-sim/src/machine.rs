@@ -153,12 +153,15 @@ impl<E: Elevator> Machine<E> {
         let write_back = config.write_back.map(|spec| WriteBack::new(spec, &config, &pages));
         let group_count = config.groups.len().max(1);
         let of_host = config.volumes.len() + group_count;
+        let ticks = config.engine.ticks;
+        let journals = config.volumes.iter();
+        let journals = journals.map(|volume| volume.journal.map(|spec| Journal::new(spec, ticks)));
         let mut machine = Self {
             engine: Engine::new(elevator, config.engine, log),
             cpus: Cpus::new(config.cpu, prng.fork(0)),
             tasks: Vec::new(),
             files: files.collect(),
-            journals: config.volumes.iter().map(|v| v.journal.map(Journal::new)).collect(),
+            journals: journals.collect(),
             log_waiters: vec![Vec::new(); config.volumes.len()],
             commit_waiters: vec![Vec::new(); config.volumes.len()],
             spare_waiters: Vec::new(),

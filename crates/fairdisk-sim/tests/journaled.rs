@@ -4,7 +4,7 @@
 mod fifo;
 mod small;
 
-use fairdisk_core::{EngineConfig, Instant, Lba, Record, Span, TaskId, Ticks};
+use fairdisk_core::{EngineConfig, Instant, Lba, Record, Span, TaskId};
 use fairdisk_sim::host::{FileSpec, JournalSpec, VolumeKind, VolumeSpec};
 use fairdisk_sim::workload::{Blocks, Limits, StreamSpec, TaskSpec};
 use fairdisk_sim::{Machine, MachineConfig, World};
@@ -28,7 +28,6 @@ fn log_writes(blocks: u32) -> Vec<(u64, u32)> {
         commit_interval: Span::from_s(1),
         inodes_per_block: 1,
         second_phase: Span::ZERO,
-        ticks: Ticks::EXACT,
     };
     let volume =
         VolumeSpec { kind: VolumeKind::Ext3, start: Lba(0), warm: true, journal: Some(journal) };

@@ -4,19 +4,16 @@
 mod fifo;
 mod small;
 
-use fairdisk_core::{BioId, EngineConfig, Instant, PlugConfig, PlugFlash, Record, RequestId, Span};
+use fairdisk_core::{
+    BioId, EngineConfig, Instant, PlugConfig, PlugFlash, Record, RequestId, Span, Ticks,
+};
 use fairdisk_sim::workload::{Blocks, Direction, Limits, StreamSpec, TaskSpec};
 use fairdisk_sim::{Machine, MachineConfig, Unplugs, World};
 use fifo::Fifo;
 use std::collections::BTreeMap;
 
-const PLUG: PlugConfig = PlugConfig {
-    requests: 4,
-    delay: Span::from_ms(3),
-    hz: 1000,
-    tick_phase: Span::ZERO,
-    flash: PlugFlash::All,
-};
+const PLUG: PlugConfig = PlugConfig { requests: 4, delay: Span::from_ms(3), flash: PlugFlash::All };
+const TICKS: Ticks = Ticks::new(1000, Span::ZERO);
 /// More than any of the tasks has in flight: nothing waits but for the plug.
 const DEPTH: u32 = 8;
 const START: Instant = Instant::from_ns(10_500_000);
@@ -35,7 +32,8 @@ fn buffered(direction: Direction, ios: u64) -> TaskSpec {
 
 /// A machine with one task.
 fn machine(task: TaskSpec, unplugs: Unplugs) -> Machine<Fifo> {
-    let engine = EngineConfig { depth: DEPTH, plug: Some(PLUG), ..EngineConfig::default() };
+    let plug = Some(PLUG);
+    let engine = EngineConfig { depth: DEPTH, ticks: TICKS, plug, ..EngineConfig::default() };
     let config = small::config(task, Span::from_us(10));
     let config =
         MachineConfig { engine, read_ahead_pages: 8, unplugs, keep_journal: true, ..config };

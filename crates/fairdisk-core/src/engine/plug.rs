@@ -4,7 +4,7 @@
 use super::Engine;
 use crate::elevator::{Decision, Elevator, Why};
 use crate::journal::Record;
-use crate::time::{Instant, Span};
+use crate::time::{Instant, Span, Ticks};
 
 /// How a device is plugged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,10 +13,6 @@ pub struct PlugConfig {
     pub requests: u32,
     /// When it starts in any case: rounded down to whole timer ticks, but at least one.
     pub delay: Span,
-    /// Timer ticks a second.
-    pub hz: u32,
-    /// How much of a tick is over when the run begins.
-    pub tick_phase: Span,
     /// Whether it is plugged if it has no head to move.
     pub flash: PlugFlash,
 }
@@ -40,6 +36,7 @@ const SHALLOW_MAX: u32 = 4;
 #[derive(Debug)]
 pub(super) struct Plug {
     config: PlugConfig,
+    ticks: Ticks,
     /// When it comes out; `None` if it is out.
     due: Option<Instant>,
     /// The device has had more than a few requests in flight at once.
@@ -47,8 +44,8 @@ pub(super) struct Plug {
 }
 
 impl Plug {
-    pub(super) const fn new(config: PlugConfig) -> Self {
-        Self { config, due: None, deep: false }
+    pub(super) const fn new(config: PlugConfig, ticks: Ticks) -> Self {
+        Self { config, ticks, due: None, deep: false }
     }
 
     pub(super) const fn due(&self) -> Option<Instant> {
@@ -61,11 +58,7 @@ impl Plug {
 
     /// The timer tick at which a plug that goes in at `now` comes out.
     fn tick_after(&self, now: Instant) -> Instant {
-        let PlugConfig { hz, delay, tick_phase, .. } = self.config;
-        let tick = 1_000_000_000 / u64::from(hz);
-        let ticks = (delay.as_ns() / tick).max(1);
-        let phase = tick_phase.as_ns() % tick;
-        Instant::from_ns(((now.as_ns() + phase) / tick + ticks) * tick - phase)
+        self.ticks.after(now, self.ticks.whole(self.config.delay).max(1))
     }
 
     const fn is_for(&self, rotational: bool, depth: u32) -> bool {
@@ -135,8 +128,8 @@ mod tests {
     use super::*;
 
     fn plug(hz: u32, phase_us: u64, flash: PlugFlash) -> Plug {
-        let (delay, tick_phase) = (Span::from_ms(3), Span::from_us(phase_us));
-        Plug::new(PlugConfig { requests: 4, delay, hz, tick_phase, flash })
+        let ticks = Ticks::new(hz, Span::from_us(phase_us));
+        Plug::new(PlugConfig { requests: 4, delay: Span::from_ms(3), flash }, ticks)
     }
 
     #[test]

@@ -156,7 +156,7 @@ impl Pools {
 
     /// The task may take slots past a full pool for a while.
     pub(super) fn start_batch(&mut self, now: Instant, task: TaskId) {
-        let until = self.ticks.after(now, BATCH_SPAN);
+        let until = self.ticks.after(now, self.ticks.whole(BATCH_SPAN));
         *dense::entry(&mut self.batches, task.0, Batch::default) =
             Batch { left: self.config.batch_requests, until };
     }

@@ -6,7 +6,7 @@ mod fifo;
 mod naive;
 mod pair;
 
-use fairdisk_core::{EngineConfig, Op, PlugConfig, PlugFlash, PoolConfig, PoolLayout, Span};
+use fairdisk_core::{EngineConfig, Op, PlugConfig, PlugFlash, PoolConfig, PoolLayout, Span, Ticks};
 use pair::Pair;
 use proptest::prelude::*;
 
@@ -54,9 +54,10 @@ fn config() -> impl Strategy<Value = EngineConfig> {
     let pool = (prop::sample::select(layouts.to_vec()), 1..8u32, 0..5u32).prop_map(
         |(layout, requests, batch_requests)| PoolConfig { layout, requests, batch_requests },
     );
-    let plug = (1..6u32).prop_map(|requests| {
-        let (delay, tick_phase) = (Span::from_ms(3), Span::ZERO);
-        PlugConfig { requests, delay, hz: 1000, tick_phase, flash: PlugFlash::All }
+    let plug = (1..6u32).prop_map(|requests| PlugConfig {
+        requests,
+        delay: Span::from_ms(3),
+        flash: PlugFlash::All,
     });
     (1..4u32, any::<bool>(), pool, any::<bool>(), prop::option::of(plug)).prop_map(
         |(depth, peek, pool, keeps_order, plug)| EngineConfig {
@@ -65,8 +66,8 @@ fn config() -> impl Strategy<Value = EngineConfig> {
             pool,
             merge_sectors_max: 0,
             keeps_order,
+            ticks: Ticks::new(1000, Span::ZERO),
             plug,
-            ..EngineConfig::default()
         },
     )
 }

@@ -1,7 +1,7 @@
 //! The model: lists that are searched from end to end, and the rules of the block layer written down
 //! as they are read (spec: cfq, section 1).
 
-use fairdisk_core::{Bio, BioId, EngineConfig, Instant, Op, PoolLayout, Span, TaskId};
+use fairdisk_core::{Bio, BioId, EngineConfig, Instant, Op, PoolLayout, TaskId};
 use std::collections::BTreeMap;
 
 /// What the model does, by the name of the bio.
@@ -76,7 +76,7 @@ impl Naive {
         self.now = now;
         let (bio, place) = self.find(id);
         assert_eq!(place, Place::Woken);
-        self.batches.insert(bio.task, (self.config.pool.batch_requests, now + BATCH));
+        self.batches.insert(bio.task, (self.config.pool.batch_requests, in_ms(now, BATCH_MS)));
         self.take_or_sleep(bio);
         self.pump()
     }
@@ -185,11 +185,11 @@ impl Naive {
 
     fn plug_or_unplug(&mut self) {
         let Some(config) = self.config.plug else { return };
-        let (waiting, ms) = (self.waiting(), self.now.as_ns() / 1_000_000);
+        let waiting = self.waiting();
         if waiting >= config.requests as usize {
             self.plug = None;
         } else if waiting == 1 {
-            self.plug.get_or_insert(Instant::from_ns((ms + 3) * 1_000_000));
+            self.plug.get_or_insert(in_ms(self.now, 3));
         }
     }
 
@@ -252,7 +252,7 @@ impl Naive {
         let Pool { taken, full, .. } = *self.pool(bio);
         if taken + 1 >= config.requests && !full {
             self.pool(bio).full = true;
-            self.batches.insert(bio.task, (config.batch_requests, self.now + BATCH));
+            self.batches.insert(bio.task, (config.batch_requests, in_ms(self.now, BATCH_MS)));
         } else if taken + 1 >= config.requests && !self.is_batching(bio.task) {
             return false;
         }
@@ -300,7 +300,12 @@ struct PoolLimits {
     requests: u32,
 }
 
-const BATCH: Span = Span::from_ms(20);
+const BATCH_MS: u64 = 20;
+
+/// So many ticks later, of which there is one each millisecond.
+fn in_ms(now: Instant, ticks: u64) -> Instant {
+    Instant::from_ns((now.as_ns() / 1_000_000 + ticks) * 1_000_000)
+}
 
 fn must_wait_for(later: &Bio, earlier: &Bio) -> bool {
     let writes = |bio: &Bio| !matches!(bio.op, Op::Read | Op::Flush);

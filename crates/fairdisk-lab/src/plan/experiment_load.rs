@@ -9,7 +9,7 @@ use crate::catalog::experiment::{
 use crate::catalog::host::Host;
 use crate::catalog::library::Document;
 use crate::catalog::source::Source;
-use fairdisk_core::{IoClass, IoPrio, Lba, Prng, Share, Span, Ticks, Weight};
+use fairdisk_core::{IoClass, IoPrio, Lba, Prng, Share, Span, Weight};
 use fairdisk_sim::GroupSpec;
 use fairdisk_sim::host::{
     Advice, FileSpec, JournalSpec, VolumeKind, VolumeSpec, ext_bytes_on_disk,
@@ -358,7 +358,6 @@ fn lay_out(volume: &Volume, host: &Host, loaded: &mut Loaded, prng: &mut Prng) -
             commit_interval: Span::from_ms(host.journal.commit_interval_ms),
             inodes_per_block: host.journal.inodes_per_block,
             second_phase: Span::ZERO,
-            ticks: Ticks::EXACT,
         });
     loaded.volumes.push(VolumeSpec { kind, start, warm: volume.cached.unwrap_or(false), journal });
     let first = loaded.files.len() as u32;

@@ -176,15 +176,14 @@ impl Plan {
         for (group, priority) in loaded.groups.iter_mut().zip(arm.priorities.iter().flatten()) {
             group.spec.share = Share::Priority(*priority);
         }
-        let journals = loaded.volumes.iter_mut().filter_map(|volume| volume.journal.as_mut());
-        for journal in journals {
-            journal.second_phase = Span::from_ns(prng.below(1_000_000_000));
+        for volume in &mut loaded.volumes {
+            if let Some(journal) = &mut volume.journal {
+                journal.second_phase = Span::from_ns(prng.below(1_000_000_000));
+            }
         }
         let phase_ns = prng.next_u64();
         let device = rig.device.build_at_phase(phase_ns);
         let tick_phase = Span::from_ns(prng.below(1_000_000_000 / u64::from(rig.host.hz)));
-        let journals = loaded.volumes.iter_mut().filter_map(|volume| volume.journal.as_mut());
-        journals.for_each(|journal| journal.ticks = Ticks::new(rig.host.hz, tick_phase));
         let scheduler = arm.revision.on_host(rig.host.hz, tick_phase).build();
         let depth = device.depth();
         let Loaded { groups: labels, volumes, files, tasks, named, root: root_at } = loaded;
@@ -204,7 +203,7 @@ impl Plan {
             read_ahead_pages: rig.host.read_ahead_kib / 4,
             memory_pages: rig.host.memory.mib * 256 / u64::from(rig.array.disks),
             write_behind_bytes: rig.host.write_behind_kib * 1024,
-            write_back: write_back_spec(&rig.host, tick_phase),
+            write_back: write_back_spec(&rig.host),
             meta_hint: rig.host.meta_hint,
             async_of_submitter: arm.revision.async_of_submitter,
             integrity_writes: arm.revision.integrity_writes,
@@ -374,8 +373,6 @@ fn engine_config(host: &Host, revision: &Revision, depth: u32, tick_phase: Span)
     let plug = host.plug.map(|plug| PlugConfig {
         requests: plug.requests,
         delay: Span::from_ms(plug.delay_ms),
-        hz: host.hz,
-        tick_phase,
         flash: revision.plug_flash,
     });
     EngineConfig {
@@ -404,14 +401,12 @@ const fn cpu_spec(host: &Host) -> CpuSpec {
     }
 }
 
-fn write_back_spec(host: &Host, tick_phase: Span) -> Option<WriteBackSpec> {
+fn write_back_spec(host: &Host) -> Option<WriteBackSpec> {
     host.write_back.map(|back| WriteBackSpec {
         background_percent: back.background_percent,
         limit_percent: back.limit_percent,
         interval: Span::from_ms(back.interval_ms),
         age: Span::from_ms(back.age_ms),
-        hz: host.hz,
-        tick_phase,
     })
 }
 

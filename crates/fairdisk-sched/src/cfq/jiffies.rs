@@ -1,6 +1,6 @@
 //! CFQ reckons in jiffies: whole ticks of the host's timer, with a phase of their own.
 
-use fairdisk_core::{Instant, Span};
+use fairdisk_core::{Instant, Span, Ticks};
 
 /// A count of timer ticks. Signed, so that differences need no care.
 pub(crate) type Jiffies = i64;
@@ -8,8 +8,7 @@ pub(crate) type Jiffies = i64;
 /// The host's timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticker {
-    tick_ns: u64,
-    phase_ns: u64,
+    ticks: Ticks,
     start: Jiffies,
     /// The tick that is now, and when it ends. Time goes on in steps much smaller than a tick, so
     /// most often there is nothing to divide.
@@ -25,10 +24,8 @@ impl Ticker {
     /// A timer that ticks `hz` times a second; the first tick of the run comes `phase` early.
     #[must_use]
     pub(crate) const fn new(hz: u32, phase: Span) -> Self {
-        let tick_ns = 1_000_000_000 / hz as u64;
         Self {
-            tick_ns,
-            phase_ns: phase.as_ns() % tick_ns,
+            ticks: Ticks::new(hz, phase),
             start: UPTIME_S * hz as Jiffies,
             current: 0,
             current_ends: Instant::ZERO,
@@ -53,14 +50,13 @@ impl Ticker {
     /// The tick count at `now`.
     #[must_use]
     pub(crate) const fn jiffies(&self, now: Instant) -> i64 {
-        self.start + ((now.as_ns() + self.phase_ns) / self.tick_ns) as Jiffies
+        self.start + self.ticks.count(now) as Jiffies
     }
 
     /// When the tick count becomes `jiffies`.
     #[must_use]
     pub(crate) const fn instant(&self, jiffies: i64) -> Instant {
-        let ticks = jiffies.saturating_sub(self.start) as u64;
-        Instant::from_ns((ticks * self.tick_ns).saturating_sub(self.phase_ns))
+        self.ticks.at(jiffies.saturating_sub(self.start) as u64)
     }
 }
 

@@ -10,7 +10,8 @@ mod world;
 
 use fairdisk_core::{
     Auditor, Bio, BioId, Change, EngineConfig, Flags, GroupId, Input, Instant, IoPrio, Lba, Op,
-    PlugConfig, PlugFlash, PoolConfig, PoolLayout, Prng, Sectors, Share, Span, TaskId, Weight,
+    PlugConfig, PlugFlash, PoolConfig, PoolLayout, Prng, Sectors, Share, Span, TaskId, Ticks,
+    Weight,
 };
 use fairdisk_sched::SchedulerSpec;
 use std::env;
@@ -43,9 +44,9 @@ fn configs() -> Vec<EngineConfig> {
     }
     let flash = [PlugFlash::All, PlugFlash::NeverDeep, PlugFlash::OneAtATime];
     let plugged = [0, 1, 7].into_iter().zip(flash).map(|(at, flash)| {
-        let (delay, tick_phase) = (Span::from_ms(3), Span::from_us(300));
-        let plug = Some(PlugConfig { requests: 4, delay, hz: 1000, tick_phase, flash });
-        EngineConfig { plug, ..configs[at] }
+        let plug = Some(PlugConfig { requests: 4, delay: Span::from_ms(3), flash });
+        let ticks = Ticks::new(1000, Span::from_us(300));
+        EngineConfig { plug, ticks, ..configs[at] }
     });
     let plugged: Vec<EngineConfig> = plugged.collect();
     configs.extend(plugged);

@@ -3,7 +3,7 @@
 
 use fairdisk_core::{
     Cost, CostModel, EngineConfig, GroupId, IoClass, IoPrio, PlugConfig, PlugFlash, PoolConfig,
-    PoolLayout, Qos, Share, Span, TaskId, Weight, WeightMap,
+    PoolLayout, Qos, Share, Span, TaskId, Ticks, Weight, WeightMap,
 };
 use fairdisk_sched::SchedulerSpec;
 use fairdisk_sched::cfq::{CfqParams, Switches};
@@ -91,8 +91,8 @@ impl Settings {
             _ => return Err(format!("no rule for flash: {flash}")),
         };
         let (requests, delay) = (number(requests)?, Span::from_ms(number(delay)?));
-        let (hz, tick_phase) = (1000, Span::ZERO);
-        self.config.plug = Some(PlugConfig { requests, delay, hz, tick_phase, flash });
+        self.config.plug = Some(PlugConfig { requests, delay, flash });
+        self.config.ticks = Ticks::new(1000, Span::ZERO);
         Ok(())
     }
 

@@ -24,8 +24,6 @@ pub struct JournalSpec {
     pub inodes_per_block: u32,
     /// How far the wall clock is into a second when the run begins.
     pub second_phase: Span,
-    /// The host's timer: the clock that files see goes on with it, and commits are due at ticks.
-    pub ticks: Ticks,
 }
 
 /// The answer to a task that wants to set an inode's times.
@@ -36,8 +34,6 @@ pub(crate) enum Touch {
     /// Sleep until the log write has ended.
     Sleep,
 }
-
-const SECOND_NS: u64 = 1_000_000_000;
 
 /// What the journal task does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +67,8 @@ struct Changed {
 #[derive(Debug)]
 pub(crate) struct Journal {
     spec: JournalSpec,
+    /// The host's timer: the clock that files see goes on with it, and commits are due at ticks.
+    ticks: Ticks,
     /// When the running transaction was opened.
     running_since: Option<Instant>,
     /// What the running transaction changes.
@@ -83,15 +81,13 @@ pub(crate) struct Journal {
     looks_at: Option<Instant>,
     phase: Phase,
     head: u32,
-    /// What the clock of files says until its next second begins.
-    second: u64,
-    next_second: Instant,
 }
 
 impl Journal {
-    pub(crate) const fn new(spec: JournalSpec) -> Self {
+    pub(crate) const fn new(spec: JournalSpec, ticks: Ticks) -> Self {
         Self {
             spec,
+            ticks,
             running_since: None,
             running: Vec::new(),
             committing: Vec::new(),
@@ -99,21 +95,7 @@ impl Journal {
             looks_at: None,
             phase: Phase::Resting,
             head: 0,
-            second: 0,
-            next_second: Instant::ZERO,
         }
-    }
-
-    /// The second by the clock that files see.
-    fn second(&mut self, now: Instant) -> u64 {
-        if now >= self.next_second {
-            let JournalSpec { ticks, second_phase, .. } = self.spec;
-            let clock_ns = (ticks.last(now) + second_phase).as_ns();
-            self.second = clock_ns / SECOND_NS;
-            let ends = Instant::from_ns((self.second + 1) * SECOND_NS - second_phase.as_ns());
-            self.next_second = ticks.from(ends);
-        }
-        self.second
     }
 
     /// Whether a transaction collects changes.
@@ -134,7 +116,8 @@ impl Journal {
         touched_second: &mut u64,
         grows: bool,
     ) -> Touch {
-        let second = self.second(now);
+        let clock = self.ticks.last(now) + self.spec.second_phase;
+        let second = clock.as_ns() / 1_000_000_000;
         if *touched_second == second && !grows {
             return Touch::Done;
         }
@@ -190,7 +173,7 @@ impl Journal {
         if self.phase != Phase::Resting {
             return JournalStep::Rest;
         }
-        let due = self.spec.ticks.after(since, self.spec.commit_interval);
+        let due = self.ticks.after(since, self.ticks.whole(self.spec.commit_interval));
         if due > now && !self.asked {
             if self.looks_at.is_some() {
                 return JournalStep::Rest;
@@ -245,7 +228,6 @@ mod tests {
         commit_interval: Span::from_s(5),
         inodes_per_block: 32,
         second_phase: Span::ZERO,
-        ticks: Ticks::EXACT,
     };
 
     fn at(ms: u64) -> Instant {
@@ -254,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_commit_blocks_changes_until_the_log_is_written() {
-        let mut journal = Journal::new(SPEC);
+        let mut journal = Journal::new(SPEC, Ticks::EXACT);
         let (mut one, mut two) = (u64::MAX, u64::MAX);
         assert_eq!(journal.touch(at(100), 3, &mut one, false), Touch::Done);
         assert_eq!(journal.wake(at(100)), JournalStep::At(at(5100)));
@@ -277,7 +259,7 @@ mod tests {
     #[test]
     fn a_commit_is_due_at_a_tick_and_a_second_begins_at_one() {
         let ticks = Ticks::new(250, Span::from_ms(1));
-        let mut journal = Journal::new(JournalSpec { ticks, ..SPEC });
+        let mut journal = Journal::new(SPEC, ticks);
         let mut one = u64::MAX;
         assert_eq!(journal.touch(at(102), 3, &mut one, false), Touch::Done);
         assert_eq!(journal.wake(at(102)), JournalStep::At(at(5099)));
@@ -289,7 +271,7 @@ mod tests {
 
     #[test]
     fn who_waits_is_committed_for_at_once_and_the_journal_looks_but_once() {
-        let mut journal = Journal::new(SPEC);
+        let mut journal = Journal::new(SPEC, Ticks::EXACT);
         let (mut one, mut two) = (u64::MAX, u64::MAX);
         assert_eq!(journal.touch(at(100), 3, &mut one, false), Touch::Done);
         assert_eq!(journal.wake(at(100)), JournalStep::At(at(5100)));
@@ -322,7 +304,7 @@ mod tests {
     /// Others set the times of inodes in the same block again and again.
     #[test]
     fn who_waits_does_not_wait_for_what_changes_after_it_asked() {
-        let mut journal = Journal::new(SPEC);
+        let mut journal = Journal::new(SPEC, Ticks::EXACT);
         let mut never = [u64::MAX; 4];
         assert_eq!(journal.touch(at(100), 3, &mut never[0], true), Touch::Done);
         assert!(matches!(journal.ask(at(200), 3, Durable::All, at(200)), JournalStep::Write(..)));
@@ -336,7 +318,7 @@ mod tests {
             assert_eq!(journal.ask(at(400), 3, durable, at(200)), JournalStep::Rest);
         }
         // A block that had changed before counts, and as grown from when a file in it grew.
-        let mut journal = Journal::new(SPEC);
+        let mut journal = Journal::new(SPEC, Ticks::EXACT);
         assert_eq!(journal.touch(at(100), 3, &mut never[2], false), Touch::Done);
         assert_eq!(journal.touch(at(300), 4, &mut never[3], true), Touch::Done);
         assert!(
@@ -346,7 +328,8 @@ mod tests {
 
     #[test]
     fn a_commit_larger_than_the_log_is_written_in_parts_that_fit() {
-        let mut journal = Journal::new(JournalSpec { blocks: 10, inodes_per_block: 1, ..SPEC });
+        let mut journal =
+            Journal::new(JournalSpec { blocks: 10, inodes_per_block: 1, ..SPEC }, Ticks::EXACT);
         for inode in 0..20 {
             let mut never = u64::MAX;
             assert_eq!(journal.touch(at(0), inode, &mut never, false), Touch::Done);

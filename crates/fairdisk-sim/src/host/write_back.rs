@@ -1,7 +1,7 @@
 //! When dirty pages are written back, and by whom: what the flusher does at which time, and what a
 //! writer must do who makes more pages dirty than it carries (spec: memory, section 7.1).
 
-use fairdisk_core::{Instant, Span};
+use fairdisk_core::{Instant, Span, Ticks};
 
 /// Pages after which a writer looks again once there were too many.
 const CLOSE_LOOK_PAGES: u64 = 8;
@@ -19,10 +19,6 @@ pub struct WriteBackSpec {
     pub interval: Span,
     /// What was dirty for so long is old.
     pub age: Span,
-    /// Timer ticks a second: throttled writers sleep for whole ones.
-    pub hz: u32,
-    /// How much of a tick is over when the run begins.
-    pub tick_phase: Span,
 }
 
 impl WriteBackSpec {
@@ -35,13 +31,6 @@ impl WriteBackSpec {
     /// What became dirty by then is old; nothing is at the beginning of a run.
     pub(crate) fn old(&self, now: Instant) -> Option<Instant> {
         now.as_ns().checked_sub(self.age.as_ns()).map(Instant::from_ns)
-    }
-
-    /// When a sleep of so many ticks ends, at a tick.
-    fn after_ticks(&self, now: Instant, ticks: u64) -> Instant {
-        let tick = 1_000_000_000 / u64::from(self.hz);
-        let phase = self.tick_phase.as_ns() % tick;
-        Instant::from_ns(((now.as_ns() + phase) / tick + ticks) * tick - phase)
     }
 }
 
@@ -114,9 +103,9 @@ impl Throttle {
 
     /// It finds nothing more to write back and sleeps until then, the next time twice as long, up
     /// to a tenth of a second.
-    pub(crate) fn sleep(&mut self, now: Instant, spec: &WriteBackSpec) -> Instant {
-        let until = spec.after_ticks(now, self.ticks);
-        self.ticks = (2 * self.ticks).min(u64::from(spec.hz / 10));
+    pub(crate) fn sleep(&mut self, now: Instant, ticks: Ticks) -> Instant {
+        let until = ticks.after(now, self.ticks);
+        self.ticks = (2 * self.ticks).min(ticks.whole(Span::from_ms(100)));
         until
     }
 }
@@ -130,8 +119,6 @@ mod tests {
         limit_percent: 20,
         interval: Span::from_s(5),
         age: Span::from_s(30),
-        hz: 100,
-        tick_phase: Span::ZERO,
     };
 
     #[test]
@@ -173,7 +160,7 @@ mod tests {
         let mut now = Instant::ZERO + Span::from_ms(3);
         let mut ends = Vec::new();
         for _ in 0..6 {
-            now = throttle.sleep(now, &LINUX);
+            now = throttle.sleep(now, Ticks::new(100, Span::ZERO));
             ends.push(now.as_ns() / 1_000_000);
         }
         assert_eq!(ends, [10, 30, 70, 150, 250, 350]);

@@ -139,7 +139,7 @@ impl<E: Elevator> Machine<E> {
                 let written = self.visit(now, Writer::Task(index), throttle.left, issue);
                 throttle.left = throttle.left.saturating_sub(written);
             } else {
-                let until = throttle.sleep(now, &back.spec);
+                let until = throttle.sleep(now, self.config.engine.ticks);
                 self.events.push(until, Event::Run(index));
                 self.hold_up(index, throttle);
                 return false;

@@ -1,7 +1,7 @@
 //! A small machine whose dirty pages wait in memory, and tasks that write through it.
 
 use super::small;
-use fairdisk_core::{Lba, Span};
+use fairdisk_core::{EngineConfig, Lba, Span, Ticks};
 use fairdisk_sim::MachineConfig;
 use fairdisk_sim::host::{FileSpec, WriteBackSpec};
 use fairdisk_sim::workload::{Direction, Limits, StreamSpec, TaskSpec};
@@ -16,8 +16,6 @@ pub(crate) const LINUX: WriteBackSpec = WriteBackSpec {
     limit_percent: 20,
     interval: Span::from_s(5),
     age: Span::from_s(30),
-    hz: 1000,
-    tick_phase: Span::ZERO,
 };
 
 /// A machine with so many files, one behind the other, and memory for as many pages as one has.
@@ -28,7 +26,9 @@ pub(crate) fn config(files: u32, tasks: Vec<TaskSpec>) -> MachineConfig {
         bytes: FILE_PAGES * PAGE,
         inode: number,
     };
+    let ticks = Ticks::new(1000, Span::ZERO);
     MachineConfig {
+        engine: EngineConfig { ticks, ..EngineConfig::default() },
         files: (0..files).map(file).collect(),
         memory_pages: FILE_PAGES,
         write_back: Some(LINUX),
