@@ -24,6 +24,8 @@ pub enum MountProblem {
     SourceMissing,
     /// The source is not a directory.
     SourceNotDirectory,
+    /// The source's files are made up by the kernel.
+    SourceMadeUp,
     /// The mount point is not there.
     MountPointMissing,
     /// The mount point is not a directory.
@@ -121,6 +123,11 @@ impl fmt::Display for MountError {
             MountProblem::SourceNotDirectory => {
                 write!(f, "{path}: not a directory; SOURCE must be one")
             }
+            MountProblem::SourceMadeUp => write!(
+                f,
+                "{path}: the kernel makes up the files there, and none could be opened through a \
+                 mount; SOURCE must be on a file system that stores them"
+            ),
             MountProblem::MountPointMissing => {
                 write!(f, "{path}: no such directory to mount on; mkdir -p {path}")
             }

@@ -5,6 +5,7 @@ use crate::errors::{MountError, MountProblem};
 use crate::filesystem::PassThrough;
 use crate::gate::Gate;
 use crate::guardian::{Guarded, Guardian};
+use crate::made_up::refuse_made_up;
 use crate::mountpoint::{self, Places};
 use crate::notices::Notices;
 use crate::options::MountOptions;
@@ -81,6 +82,9 @@ impl Mounted {
                 MountError::new(&places.mountpoint, MountProblem::NoProc)
             }
         })?;
+        if refuse_made_up(tree.nodes.root()).is_err() {
+            return Err(MountError::new(&places.source, MountProblem::SourceMadeUp));
+        }
         let tree = Arc::new(tree);
         let own = Privileges::find().is_root();
         let session = start(&places, &tree, own)?;

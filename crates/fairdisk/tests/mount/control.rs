@@ -125,10 +125,14 @@ fn what_is_wrong_is_said_before_anything_is_mounted() {
         assert_eq!(output.status.code(), Some(2), "{}", text(&output));
         assert!(text(&output).contains(says), "{}", text(&output));
     }
-    let nowhere = fairdisk(&["mount", "/nonexistent", host.at().to_str().unwrap()]);
-    assert_eq!(nowhere.status.code(), Some(2), "{}", text(&nowhere));
-    let says = "/nonexistent: no such directory to show; check SOURCE";
-    assert!(text(&nowhere).contains(says), "{}", text(&nowhere));
+    for (source, says) in [
+        ("/nonexistent", "/nonexistent: no such directory to show; check SOURCE"),
+        ("/proc", "/proc: the kernel makes up the files there"),
+    ] {
+        let output = fairdisk(&["mount", source, host.at().to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+        assert!(text(&output).contains(says), "{}", text(&output));
+    }
 }
 
 #[test]
