@@ -5,9 +5,9 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is wrong.
-#[derive(Debug)]
-pub enum MountProblem {
+/// What a machine lacks for any mount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lack {
     /// There is no `/dev/fuse`.
     NoFuse,
     /// What is called `/dev/fuse` is something else.
@@ -20,6 +20,13 @@ pub enum MountProblem {
     RootMayNot,
     /// There is no `/proc`.
     NoProc,
+}
+
+/// What is wrong.
+#[derive(Debug)]
+pub enum MountProblem {
+    /// Nothing can be mounted here.
+    Lacking(Lack),
     /// The source is not there.
     SourceMissing,
     /// The source is not a directory.
@@ -61,6 +68,10 @@ impl MountError {
         Self { path: path.to_owned(), problem }
     }
 
+    pub(crate) fn lacking(path: &Path, lack: Lack) -> Self {
+        Self::new(path, MountProblem::Lacking(lack))
+    }
+
     pub(crate) fn os(path: &Path, doing: &'static str, error: impl Into<io::Error>) -> Self {
         Self::new(path, MountProblem::Os { doing, error: error.into() })
     }
@@ -84,38 +95,40 @@ impl MountError {
 /// What works in any case.
 const INSTEAD: &str = "fairdisk run works without, in the lab and --on file:PATH";
 
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoFuse => {
+                "there is no /dev/fuse; load the module (modprobe fuse), or give the container \
+                 that device"
+            }
+            Self::NotFuse => {
+                "/dev/fuse is not the device of that name; as root: rm /dev/fuse && mknod -m 600 \
+                 /dev/fuse c 10 229, or give the container the real one"
+            }
+            Self::DeviceClosed => {
+                "/dev/fuse may not be opened; as root: chmod 666 /dev/fuse, or give the container \
+                 that device"
+            }
+            Self::RootMayNot => {
+                "root may not mount here; give the container the capability CAP_SYS_ADMIN \
+                 (--cap-add SYS_ADMIN) and the device /dev/fuse"
+            }
+            Self::NotPermitted => {
+                "not permitted; run as root, or install fusermount3 (package fuse3) to mount as \
+                 yourself"
+            }
+            Self::NoProc => "/proc is not mounted; mount -t proc proc /proc",
+        })
+    }
+}
+
 impl fmt::Display for MountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match &self.problem {
-            MountProblem::NoFuse => write!(
-                f,
-                "{path}: cannot mount: there is no /dev/fuse; load the module (modprobe fuse), \
-                 or give the container that device; {INSTEAD}"
-            ),
-            MountProblem::NotFuse => write!(
-                f,
-                "{path}: cannot mount: /dev/fuse is not the device of that name; as root: rm \
-                 /dev/fuse && mknod -m 600 /dev/fuse c 10 229, or give the container the real \
-                 one; {INSTEAD}"
-            ),
-            MountProblem::RootMayNot => write!(
-                f,
-                "{path}: cannot mount: root may not mount here; give the container the capability \
-                 CAP_SYS_ADMIN (--cap-add SYS_ADMIN) and the device /dev/fuse; {INSTEAD}"
-            ),
-            MountProblem::NotPermitted => write!(
-                f,
-                "{path}: cannot mount: not permitted; run as root, or install fusermount3 \
-                 (package fuse3) to mount as yourself; {INSTEAD}"
-            ),
-            MountProblem::DeviceClosed => write!(
-                f,
-                "{path}: cannot mount: /dev/fuse may not be opened; as root: chmod 666 /dev/fuse, \
-                 or give the container that device; {INSTEAD}"
-            ),
-            MountProblem::NoProc => {
-                write!(f, "{path}: cannot mount: /proc is not mounted; mount -t proc proc /proc")
+            MountProblem::Lacking(lack) => {
+                write!(f, "{path}: cannot mount: {lack}; {INSTEAD}")
             }
             MountProblem::SourceMissing => {
                 write!(f, "{path}: no such directory to show; check SOURCE")

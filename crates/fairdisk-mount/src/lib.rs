@@ -54,7 +54,7 @@ mod write_errors;
 
 pub use block_device::BlockDevice;
 pub use ends::Rounds;
-pub use errors::{MountError, MountProblem};
+pub use errors::{Lack, MountError, MountProblem};
 pub use gate::{DirtyAccounts, Gate, Job, OpenGate, Piece};
 pub use guardian::{Guardian, run_if_called as run_guardian_if_called};
 pub use mounted::{Mounted, Watch};

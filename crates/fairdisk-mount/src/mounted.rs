@@ -1,7 +1,7 @@
 //! A mounted tree.
 
 use crate::caller::Privileges;
-use crate::errors::{MountError, MountProblem};
+use crate::errors::{Lack, MountError, MountProblem};
 use crate::filesystem::PassThrough;
 use crate::gate::Gate;
 use crate::guardian::{Guarded, Guardian};
@@ -79,7 +79,7 @@ impl Mounted {
             if Path::new("/proc/self/fd").exists() {
                 MountError::os(&places.source, "open it", error)
             } else {
-                MountError::new(&places.mountpoint, MountProblem::NoProc)
+                MountError::lacking(&places.mountpoint, Lack::NoProc)
             }
         })?;
         if refuse_made_up(tree.nodes.root()).is_err() {
@@ -272,7 +272,7 @@ fn start(places: &Places, tree: &Arc<Tree>, own: bool) -> Result<BackgroundSessi
     } else {
         drop(fuse);
         if mountpoint::helper().is_none() {
-            return Err(MountError::new(&places.mountpoint, MountProblem::NotPermitted));
+            return Err(MountError::lacking(&places.mountpoint, Lack::NotPermitted));
         }
         config.mount_options = helper_options(places, flags);
         Session::new(filesystem, &places.mountpoint, &config).map_err(|error| {

@@ -1,7 +1,7 @@
 //! The place a tree is mounted on: checked, recovered from a dead daemon, mounted and unmounted.
 
 use crate::control::{Alone, directory};
-use crate::errors::{MountError, MountProblem};
+use crate::errors::{Lack, MountError, MountProblem};
 use crate::identity::unescape;
 use crate::options::MountOptions;
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -147,10 +147,8 @@ fn escaped(path: &Path) -> Vec<u8> {
 pub(crate) fn open_fuse(mountpoint: &Path) -> Result<OwnedFd, MountError> {
     let opened = open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
     let fuse = opened.map_err(|error| match error {
-        Errno::NOENT | Errno::NODEV | Errno::NXIO => {
-            MountError::new(mountpoint, MountProblem::NoFuse)
-        }
-        Errno::ACCESS | Errno::PERM => MountError::new(mountpoint, MountProblem::DeviceClosed),
+        Errno::NOENT | Errno::NODEV | Errno::NXIO => MountError::lacking(mountpoint, Lack::NoFuse),
+        Errno::ACCESS | Errno::PERM => MountError::lacking(mountpoint, Lack::DeviceClosed),
         error => MountError::os(mountpoint, "open /dev/fuse", error),
     })?;
     let is_fuse = |stat: Stat| {
@@ -160,7 +158,7 @@ pub(crate) fn open_fuse(mountpoint: &Path) -> Result<OwnedFd, MountError> {
     if fstat(&fuse).is_ok_and(is_fuse) {
         Ok(fuse)
     } else {
-        Err(MountError::new(mountpoint, MountProblem::NotFuse))
+        Err(MountError::lacking(mountpoint, Lack::NotFuse))
     }
 }
 
@@ -205,8 +203,8 @@ pub(crate) fn attach(
     }
     mount(&places.source, &places.mountpoint, TYPE, flags, data.as_c_str()).map_err(|error| {
         match error {
-            Errno::PERM => MountError::new(&places.mountpoint, MountProblem::RootMayNot),
-            Errno::NODEV => MountError::new(&places.mountpoint, MountProblem::NoFuse),
+            Errno::PERM => MountError::lacking(&places.mountpoint, Lack::RootMayNot),
+            Errno::NODEV => MountError::lacking(&places.mountpoint, Lack::NoFuse),
             error => MountError::os(&places.mountpoint, "mount", error),
         }
     })
