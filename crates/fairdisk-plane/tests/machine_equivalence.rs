@@ -166,6 +166,7 @@ fn machine(scheduler: &str, depth: u32, seed: u64) -> Machine<Scheduler> {
         commit_interval: Span::from_s(1),
         inodes_per_block: 16,
         second_phase: Span::from_ms(300),
+        nice: 0,
     };
     let volume =
         VolumeSpec { kind: VolumeKind::Ext3, start: Lba(0), warm: false, journal: Some(journal) };

@@ -28,6 +28,7 @@ fn log_writes(blocks: u32) -> Vec<(u64, u32)> {
         commit_interval: Span::from_s(1),
         inodes_per_block: 1,
         second_phase: Span::ZERO,
+        nice: 0,
     };
     let volume =
         VolumeSpec { kind: VolumeKind::Ext3, start: Lba(0), warm: true, journal: Some(journal) };

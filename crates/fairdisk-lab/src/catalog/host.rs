@@ -119,6 +119,9 @@ pub struct JournalFile {
     pub inodes_per_block: u32,
     /// Blocks of the log.
     pub blocks: u32,
+    /// `nice` of the journal tasks: their I/O priority follows from it.
+    #[serde(default)]
+    pub nice: i8,
 }
 
 impl Host {
@@ -166,6 +169,7 @@ impl Host {
             ("journal.inodes_per_block", journal.inodes_per_block.into(), 1..=65_536),
             ("journal.blocks", journal.blocks.into(), 1024..=GIB_KIB),
         ];
+        demand_within(-20..=19, "journal.nice", journal.nice)?;
         let plug = self.plug.map(|plug| {
             let (requests, delay) = (u64::from(plug.requests), plug.delay_ms);
             [("plug.requests", requests, 1..=1_000_000), ("plug.delay_ms", delay, 0..=1000)]

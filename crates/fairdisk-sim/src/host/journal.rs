@@ -9,7 +9,7 @@
 
 use super::volume::BLOCK_SECTORS;
 use crate::workload::Durable;
-use fairdisk_core::{Instant, Lba, Sectors, Span, Ticks};
+use fairdisk_core::{Instant, IoPrio, Lba, Sectors, Span, Ticks};
 
 /// How an ext3 journal behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct JournalSpec {
     pub inodes_per_block: u32,
     /// How far the wall clock is into a second when the run begins.
     pub second_phase: Span,
+    /// `nice` of the journal task, which has no I/O priority of its own.
+    pub nice: i8,
 }
 
 /// The answer to a task that wants to set an inode's times.
@@ -96,6 +98,11 @@ impl Journal {
             phase: Phase::Resting,
             head: 0,
         }
+    }
+
+    /// The I/O priority of the journal task.
+    pub(crate) const fn ioprio(&self) -> IoPrio {
+        IoPrio::from_nice(self.spec.nice)
     }
 
     /// Whether a transaction collects changes.
@@ -228,6 +235,7 @@ mod tests {
         commit_interval: Span::from_s(5),
         inodes_per_block: 32,
         second_phase: Span::ZERO,
+        nice: 0,
     };
 
     fn at(ms: u64) -> Instant {

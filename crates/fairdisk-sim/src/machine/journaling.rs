@@ -76,6 +76,7 @@ impl<E: Elevator> Machine<E> {
             true => integrity.record(),
             false => integrity.data(),
         };
+        let ioprio = journal.map_or(IoPrio::UNSET, Journal::ioprio);
         Bio {
             id: self.ios.add_part(io),
             task: TaskId(self.tasks.len() as u32 + volume),
@@ -85,7 +86,7 @@ impl<E: Elevator> Machine<E> {
             sectors,
             sync: mark.sync,
             flags: mark.flags,
-            ioprio: IoPrio::UNSET,
+            ioprio,
         }
     }
 
