@@ -130,6 +130,29 @@ fn writers_pay_for_what_the_disk_does_while_others_read_from_its_buffer() {
     demand_half("streams of small reads", &["wd2500js", "hdd-7200-2007"]);
 }
 
+/// A read may wait for writes of its own task and of others. Who wrote more paid for all of it, and for
+/// what was done long ago: a group of weight 8 of 13 had 55 % instead of 61.5, a mix beside a writer up
+/// to 9 points too much.
+#[test]
+fn who_reads_and_writes_has_its_share() {
+    for device in ["wd2500js", "hdd-7200-2007"] {
+        for (row, asked) in [
+            ("three mixes", &[61.5, 30.8, 7.7][..]),
+            ("a mix beside writes", &[66.7, 33.3]),
+            ("writes beside a mix", &[66.7, 33.3]),
+            ("a mix beside reads that think", &[66.7, 33.3]),
+            ("many mixes beside many writers", &[66.7, 33.3]),
+        ] {
+            let result = run_in("mixes.toml", device, "fair", row, Options::default());
+            let shares = shares(&result.expect("it runs"));
+            println!("{device}, {row}: {shares:.1?}");
+            for (got, asked) in shares.iter().zip(asked) {
+                assert!((got - asked).abs() <= 3.0, "{device}, {row}: {shares:.1?}");
+            }
+        }
+    }
+}
+
 /// A stream of writes is done in a part of what as many writes at random places would take; what it
 /// might have left in the cache is no reason to shut it out.
 #[test]

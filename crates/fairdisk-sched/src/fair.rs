@@ -19,6 +19,7 @@ mod ceiling;
 mod changes;
 mod charging;
 mod device;
+mod drained;
 mod expected;
 mod floor;
 mod group;
@@ -84,7 +85,7 @@ pub struct Fair {
     queues: Queues,
     requests: Requests,
     device: Device,
-    cache: Cache,
+    cache: Box<Cache>,
     expected: Expected,
     returning: Box<Returning>,
     /// What those at the device cost, where that is charged by the model.
@@ -112,7 +113,7 @@ impl Fair {
             queues: Queues::new(params.expire),
             requests: Requests::new(),
             device: Device::new(),
-            cache: Cache::EMPTY,
+            cache: Box::new(Cache::EMPTY),
             expected: Expected::new(),
             returning: Box::new(Returning::new()),
             at_work: Span::ZERO,
@@ -209,13 +210,14 @@ impl Fair {
             rq.follows &= !was_away;
         }
         rq.for_floor = why == Why::BelowFloor;
+        rq.reads_on = rq.start == self.queues[rq.queue].position && !rq.op.is_write();
         let rq = *rq;
         let group = self.queues[rq.queue].group;
         self.tree.reach(group);
         self.queues.reach(now, rq.queue);
         self.take_out(at);
         let q = &mut self.queues[rq.queue];
-        q.streak.add(rq.start == q.position && !rq.op.is_write());
+        q.streak.add(rq.reads_on);
         q.position = rq.end;
         q.in_flight += 1;
         let amount = rq.amount();

@@ -9,19 +9,23 @@
 //! Of a group that never read but after such writes it is presumed that none of its reads would
 //! have taken longer than any is said to take, where one is served at a time.
 //!
+//! A read of a group that wrote itself waits for that, too: it pays for its part. Some devices do all
+//! that was written before they read; there nothing is left after a read (`drained`).
+//!
 //! A read that takes much longer than any is said to take shows that the device is not done yet,
 //! however long ago that was, and so do several that together took longer than they are said to.
 //! What was read just before the one so fast that no head moved for it came from a buffer, while
 //! the device worked for the writer: the writer is charged that time, too.
 
 use super::NIL;
+use super::drained::Drained;
 use super::group::Group;
 use super::queue::Queue;
 use super::requests::Rq;
 use fairdisk_core::{Instant, Span};
 
 /// In reads that begin so long after a write its traces are looked for.
-const TRACES: Span = Span::from_ms(50);
+pub(super) const TRACES: Span = Span::from_ms(50);
 /// A write that took less than one in so many parts of that is not done yet.
 const FAST: u64 = 2;
 
@@ -66,9 +70,17 @@ pub(super) struct Traces {
     hidden: Span,
     /// Reads that begin later do not wait for it.
     until: Instant,
+    /// How often the device had done all that was written when the last of it was.
+    drained: u32,
 }
 
 impl Traces {
+    /// How long the device takes at most for what is left for something that took `service`.
+    fn left(&self, now: Instant, service: Span, drained: Drained) -> Span {
+        let is_left = self.drained == drained.times() && self.were_there(now, service);
+        if is_left { self.hidden } else { Span::ZERO }
+    }
+
     /// Whether something that took `service` began before they were gone.
     fn were_there(&self, now: Instant, service: Span) -> bool {
         now < self.until + service
@@ -91,6 +103,7 @@ pub(super) struct Cache {
     recent: (Span, Span),
     /// What its last reads took, each so fast that it was read from a buffer.
     buffered: Span,
+    drained: Drained,
     /// Flushes on their way to the device or there, of all groups.
     pub(super) flushes: u32,
     /// Reads at the device, where that takes several requests.
@@ -106,6 +119,7 @@ impl Cache {
         reader: NIL,
         recent: (Span::ZERO, Span::ZERO),
         buffered: Span::ZERO,
+        drained: Drained::NEVER,
         flushes: 0,
         reads: 0,
     };
@@ -118,25 +132,53 @@ impl Cache {
         served: Service,
         groups: &mut [Group],
     ) -> Option<Late> {
-        let group = queue.group;
         let has_traces = self.has_traces(now, served, groups);
-        let Service { took: service, done_in, .. } = served;
-        let mut buffered = core::mem::replace(&mut self.buffered, Span::ZERO);
+        let buffered = core::mem::replace(&mut self.buffered, Span::ZERO);
         if rq.op.is_write() {
-            if !has_traces || self.group == group {
-                self.end(groups);
-            }
-            let more = if served.is_fast() { done_in - service } else { Span::ZERO };
-            let own = &mut groups[group as usize].traces;
-            let hidden = if own.were_there(now, service) { own.hidden } else { Span::ZERO };
-            *own = Traces { hidden: hidden + more, until: now + TRACES };
-            let own = own.hidden;
-            if !has_traces || self.group == group || own > self.hidden(groups) {
-                self.end(groups);
-                (self.writer, self.group) = (rq.queue, group);
-            }
+            self.written(now, (rq.queue, queue.group), (served, has_traces), groups);
             return None;
         }
+        let late = self.read(now, queue.group, (served, has_traces, buffered), groups);
+        let usual = groups[queue.group as usize].usual.get(self.reads);
+        // What is read on may come from a buffer, and waits for nothing then.
+        if !rq.reads_on && self.drained.read(now, served, usual) {
+            self.end(groups);
+            (self.writer, self.group) = (NIL, NIL);
+        }
+        late
+    }
+
+    /// A write was served.
+    fn written(
+        &mut self,
+        now: Instant,
+        (queue, group): (u32, u32),
+        (served, has_traces): (Service, bool),
+        groups: &mut [Group],
+    ) {
+        if !has_traces || self.group == group {
+            self.end(groups);
+        }
+        let more = if served.is_fast() { served.done_in - served.took } else { Span::ZERO };
+        let own = &mut groups[group as usize].traces;
+        let hidden = own.left(now, served.took, self.drained) + more;
+        *own = Traces { hidden, until: now + TRACES, drained: self.drained.times() };
+        self.drained.wrote(now);
+        if !has_traces || self.group == group || hidden > self.hidden(groups) {
+            self.end(groups);
+            (self.writer, self.group) = (queue, group);
+        }
+    }
+
+    /// A read was served.
+    fn read(
+        &mut self,
+        now: Instant,
+        group: u32,
+        (served, has_traces, mut buffered): (Service, bool, Span),
+        groups: &mut [Group],
+    ) -> Option<Late> {
+        let Service { took: service, done_in, .. } = served;
         if self.group != group {
             if self.reader != group {
                 self.end(groups);
@@ -148,12 +190,16 @@ impl Cache {
         }
         if !has_traces {
             self.end(groups);
-            groups[group as usize].usual.add(self.reads, service);
+            if self.drained.is_long_ago(now, service) {
+                groups[group as usize].usual.add(self.reads, service);
+            }
             return None;
         }
         if self.group == group {
             return None;
         }
+        let before = self.late(groups);
+        let hidden = self.hidden(groups) - before;
         let reader = &mut groups[group as usize];
         let is_bounded = served.is_told && served.was_alone;
         let usual = reader.usual.get(self.reads);
@@ -167,7 +213,10 @@ impl Cache {
                 self.recent = (self.recent.0 + service, self.recent.1 + done_in);
             }
         }
-        let before = self.late(groups);
+        let left = reader.traces.left(now, service, self.drained);
+        let own = part(service - usual, left, hidden);
+        reader.traces.hidden = reader.traces.hidden - own;
+        usual += own;
         self.took += if served.is_overlong_read { service + buffered } else { service };
         self.usual += usual;
         let after = self.late(groups);
@@ -214,7 +263,8 @@ impl Cache {
     /// Nobody pays any more for what the group wrote, which is gone.
     pub(super) const fn forget_group(&mut self, group: u32) {
         if self.group == group {
-            *self = Self { flushes: self.flushes, reads: self.reads, ..Self::EMPTY };
+            let Self { drained, flushes, reads, .. } = *self;
+            *self = Self { drained, flushes, reads, ..Self::EMPTY };
         }
     }
 
@@ -255,4 +305,9 @@ impl Cache {
         (self.took, self.usual) = (Span::ZERO, Span::ZERO);
         self.recent = (Span::ZERO, Span::ZERO);
     }
+}
+
+/// The part of `excess` that is due to what is left of `own`, where `others` is left besides.
+fn part(excess: Span, own: Span, others: Span) -> Span {
+    excess.scaled(own.as_ns(), (own + others).as_ns().max(1)).min(own)
 }
