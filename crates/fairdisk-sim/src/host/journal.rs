@@ -243,6 +243,12 @@ mod tests {
     }
 
     #[test]
+    fn its_priority_follows_from_nice() {
+        let level = |nice| Journal::new(JournalSpec { nice, ..SPEC }, Ticks::EXACT).ioprio().level;
+        assert_eq!([-5, 0, 19].map(level), [3, 4, 7]);
+    }
+
+    #[test]
     fn a_commit_blocks_changes_until_the_log_is_written() {
         let mut journal = Journal::new(SPEC, Ticks::EXACT);
         let (mut one, mut two) = (u64::MAX, u64::MAX);

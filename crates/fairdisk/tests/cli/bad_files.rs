@@ -427,6 +427,7 @@ fn hosts_that_no_machine_is() {
         ("journal.commit_interval_ms=9223372036854775807", &["allowed: 1 to 3600000"]),
         ("journal.inodes_per_block=4294967295", &["allowed: 1 to 65536"]),
         ("journal.blocks=4294967295", &["allowed: 1024 to 1048576"]),
+        ("journal.nice=20", &["is 20; allowed: -20 to 19"]),
     ] {
         let set = format!("host.{set}");
         let key = set.split('=').next().and_then(|key| key.rsplit('.').next()).unwrap();
