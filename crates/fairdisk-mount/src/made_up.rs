@@ -7,8 +7,8 @@ use rustix::fd::AsFd;
 use rustix::fs::fstatfs;
 use std::io;
 
-/// By the numbers of statfs(2), and, of the last four, by what they say themselves.
-const MADE_UP: [i64; 18] = [
+/// By the numbers of statfs(2), and, of the last seven, by what they say themselves.
+const MADE_UP: [i64; 23] = [
     0x0000_9fa0, // procfs
     0x6265_6572, // sysfs
     0x0027_e0eb, // cgroup, version 1
@@ -23,10 +23,15 @@ const MADE_UP: [i64; 18] = [
     0xde5e_81e4, // efivarfs
     0x6e73_6673, // nsfs
     0x1980_0202, // mqueue
-    0x6265_6570, // configfs
     0x6165_676c, // pstore
+    0xabba_1974, // xenfs
+    0x6265_6570, // configfs
     0x0765_5821, // resctrl
     0x6573_5543, // fusectl
+    0x6e66_7364, // nfsd
+    0x6759_6969, // rpc_pipefs
+    0x76a9_f425, // dlmfs
+    0x5a3c_69f0, // apparmorfs
 ];
 
 /// Nothing of such a file is to be read, written or followed in our name.
@@ -39,9 +44,13 @@ pub(crate) fn refuse_made_up(fd: impl AsFd) -> io::Result<()> {
 
 /// Whether the file is in one of them.
 fn is_made_up(fd: impl AsFd) -> io::Result<bool> {
-    let kind = fstatfs(fd)?.f_type;
+    Ok(is_kind_made_up(fstatfs(fd)?.f_type as i64))
+}
+
+/// Whether files of a type, as statfs(2) tells it, are made up.
+fn is_kind_made_up(kind: i64) -> bool {
     // Where the type has 32 bits the larger numbers are negative.
-    Ok(MADE_UP.contains(&(kind as i64 & 0xffff_ffff)))
+    MADE_UP.contains(&(kind & 0xffff_ffff))
 }
 
 #[cfg(test)]
@@ -56,5 +65,17 @@ mod tests {
         assert!(is("/sys/kernel") != Some(false));
         assert_eq!(is("/"), Some(false));
         assert_eq!(is("/dev"), Some(false));
+    }
+
+    /// Few kernels have these: nfsd, rpc_pipefs, xenfs, dlmfs and apparmorfs.
+    #[test]
+    fn rare_ones_are_known_in_32_bits_as_well() {
+        let rare = [0x6e66_7364, 0x6759_6969, 0xabba_1974, 0x76a9_f425, 0x5a3c_69f0_u32];
+        for kind in rare {
+            assert!(is_kind_made_up(kind.into()), "{kind:x}");
+            assert!(is_kind_made_up(kind.cast_signed().into()), "{kind:x}");
+        }
+        let [ext4, fuse] = [0xef53, 0x6573_5546];
+        assert!(!is_kind_made_up(ext4) && !is_kind_made_up(fuse));
     }
 }
