@@ -75,7 +75,9 @@ impl OwnFile {
             .ok_or(Errno::INVAL)?;
         let set = hierarchy.set(group, &[setting]).map(drop);
         set.map_err(|error| match error {
-            SettingError::NoHierarchy | SettingError::NoGroup { .. } => Errno::NODEV.into(),
+            SettingError::NoHierarchy
+            | SettingError::LeadsUp { .. }
+            | SettingError::NoGroup { .. } => Errno::NODEV.into(),
             SettingError::Key(_) | SettingError::Value { .. } | SettingError::Contradicts(_) => {
                 Errno::INVAL.into()
             }

@@ -188,11 +188,14 @@ impl Hierarchy {
     /// The path of the group that somebody calls `name`.
     ///
     /// # Errors
-    /// There is none.
+    /// There is none, or it leads up.
     pub fn group(&self, name: &str) -> Result<String, SettingError> {
         let path = group_path(name);
+        if leads_up(&path) {
+            return Err(SettingError::LeadsUp { group: name.to_owned() });
+        }
         let directory = self.directory(&path);
-        if leads_up(&path) || !directory.is_dir() {
+        if !directory.is_dir() {
             return Err(SettingError::NoGroup { group: name.to_owned(), directory });
         }
         Ok(path)
@@ -324,6 +327,19 @@ mod tests {
             let text = format!("0::{path}\n");
             assert_eq!(rooted(root).path_in(&text), expected, "{path} from {root}");
         }
+    }
+
+    #[test]
+    fn a_group_is_below_the_root_whatever_slashes_it_is_called_with() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(place.path().join("a/..b")).unwrap();
+        let hierarchy = Hierarchy::in_directory(place.path());
+        assert_eq!(hierarchy.group("a//./..b/"), Ok("/a/..b".to_owned()));
+        let why = |name: &str| hierarchy.group(name).unwrap_err().to_string();
+        for name in ["..", "/../..", "a/../a"] {
+            assert!(why(name).ends_with("leads down from the root, without `..`"), "{}", why(name));
+        }
+        assert!(why("/b").ends_with("/b; mkdir makes one"), "{}", why("/b"));
     }
 
     #[test]

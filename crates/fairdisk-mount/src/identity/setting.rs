@@ -262,6 +262,11 @@ pub enum SettingError {
     },
     /// There are no groups.
     NoHierarchy,
+    /// The path of a group does not lead up.
+    LeadsUp {
+        /// What was given.
+        group: String,
+    },
     /// There is no such group.
     NoGroup {
         /// Its name.
@@ -301,6 +306,12 @@ impl fmt::Display for SettingError {
             Self::NoHierarchy => f.write_str(
                 "there are no groups: no cgroup hierarchy was mounted when this started",
             ),
+            Self::LeadsUp { group } => {
+                write!(
+                    f,
+                    "no group `{group}`: a group's path leads down from the root, without `..`"
+                )
+            }
             Self::NoGroup { group, directory } => {
                 let directory = directory.display();
                 write!(f, "no group `{group}`: there is no directory {directory}; mkdir makes one")

@@ -189,7 +189,7 @@ fn settings_take_effect_and_schedulers_change_under_load() {
         (&["set", &group, "colour=red"][..], "unknown setting"),
         (&["set", &group, "idle=1", "wieght=3"][..], "); did you mean `weight`?"),
         (&["set", "/no/such", "weight=1"][..], "no/such; mkdir makes one"),
-        (&["set", "/../..", "weight=1"][..], "there is no directory"),
+        (&["set", "/../..", "weight=1"][..], "down from the root, without `..`"),
         (&["scheduler", "cfs"][..], "unknown scheduler `cfs`; did you mean `cfq`?"),
     ] {
         let refused = host.ctl(args);
