@@ -98,8 +98,8 @@ mount_fairdisk() {
   # A scheduler of its own: others may have mounts on this disk, with other settings.
   case " $* " in *" --unscheduled "*) separate= ;; esac
   mkdir -p "$scratch/$name.source" "$scratch/$name"
-  "$fairdisk" mount "$scratch/$name.source" "$scratch/$name" --allow-other $separate "${@:2}" \
-    >/dev/null ||
+  "$fairdisk" mount "$scratch/$name.source" "$scratch/$name" --allow-other $separate \
+    --log-file "$scratch/$name.log" "${@:2}" >/dev/null ||
     die "fairdisk mount ${*:2} failed"
   mounts+=("$scratch/$name")
 }

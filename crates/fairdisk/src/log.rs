@@ -9,7 +9,7 @@ mod sink;
 use crate::failure::Failure;
 use clap::ValueEnum;
 use line::{Fields, Line};
-use sink::Sink;
+use sink::{SYSTEM, Sink};
 use std::path::PathBuf;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
@@ -27,7 +27,7 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log_level: Level,
     /// Append events to this file [default: standard error in the foreground, else the system's
-    /// log]
+    /// log, /dev/log, if there is one]
     #[arg(long, value_name = "FILE")]
     log_file: Option<PathBuf>,
 }
@@ -72,6 +72,15 @@ impl LogArgs {
         // Somebody was first: then that one writes them.
         let _ = tracing::subscriber::set_global_default(log);
         Ok(())
+    }
+
+    /// Why events in the background go nowhere for now, if so: in the words of a note.
+    pub(crate) fn goes_nowhere(&self) -> Option<String> {
+        let why = self.log_file.is_none().then(Sink::lacks_system)??;
+        Some(format!(
+            "there is no system log ({SYSTEM}: {why}), and what the mount has to say goes nowhere \
+             until there is one; --log-file FILE keeps it"
+        ))
     }
 }
 

@@ -186,6 +186,16 @@ impl Args {
         tracing::warn!("{text}");
     }
 
+    /// As [`say_ready`](Self::say_ready), of a mount that this process serves: what becomes of it
+    /// is told by us, if anybody listens.
+    fn say_served(&self, mountpoint: &Path, scheduler: &str) {
+        if self.detached {
+            let unheard = self.log.goes_nowhere();
+            unheard.iter().for_each(|why| diagnose(&format!("note: {why}")));
+        }
+        self.say_ready(mountpoint, scheduler, std::process::id());
+    }
+
     /// Tells whoever waits that it is mounted, and by which process.
     fn say_ready(&self, mountpoint: &Path, scheduler: &str, process: u32) {
         let text = format!(
@@ -210,9 +220,8 @@ fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
     let mut mounted = Mounted::mount(&args.source, &args.mountpoint, args.options(), gate)
         .map_err(|error| Failure::BadInput(error.to_string()))?;
     mounted.have_guarded(args.guardian().as_ref());
-    let pid = std::process::id();
-    args.say_ready(mounted.mountpoint(), "none", pid);
-    tell_mounted(args, mounted.mountpoint(), "none", pid);
+    args.say_served(mounted.mountpoint(), "none");
+    tell_mounted(args, mounted.mountpoint(), "none", std::process::id());
     let (mut rounds, mut round, mut goes) = (Rounds::every(ROUND), 0_u32, false);
     while !mounted.is_over() {
         if !goes && stop.load(Ordering::Relaxed) {

@@ -10,7 +10,7 @@ use std::path::Path;
 use tracing::Level;
 
 /// Where the system takes lines for its log, be it a journal or a syslog daemon.
-const SYSTEM: &str = "/dev/log";
+pub(super) const SYSTEM: &str = "/dev/log";
 /// syslog(3): the facility for daemons.
 const DAEMON: u8 = 3 << 3;
 
@@ -32,6 +32,11 @@ impl Sink {
             // Whoever reads the log may be slow; we do not wait.
             socket.set_nonblocking(true).is_ok()
         }))
+    }
+
+    /// Why nobody takes lines for the system's log now, if so.
+    pub(super) fn lacks_system() -> Option<io::Error> {
+        UnixDatagram::unbound().and_then(|socket| socket.connect(SYSTEM)).err()
     }
 
     /// Writes a line. Nobody to tell it to is no failure.

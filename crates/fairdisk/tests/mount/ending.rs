@@ -53,11 +53,12 @@ fn a_mount_in_the_background_keeps_nothing_of_whoever_started_it() {
         return;
     }
     let host = Host::new();
-    let script = "exec 9> \"$LOCK\"; flock 9; \"$FAIRDISK\" mount --separate \"$SOURCE\" \"$MNT\"
+    let script = "exec 9> \"$LOCK\"; flock 9; \"$FAIRDISK\" mount --separate --log-file \"$LOG\" \"$SOURCE\" \"$MNT\"
         exec 9>&-; flock -n \"$LOCK\" echo free; umount \"$MNT\"";
     let output = Command::new("timeout")
         .args(["30", "sh", "-ec", script])
         .env("LOCK", host.scratch().join("lock"))
+        .env("LOG", host.scratch().join("log"))
         .env("FAIRDISK", env!("CARGO_BIN_EXE_fairdisk"))
         .env("SOURCE", host.source(""))
         .env("MNT", host.at())

@@ -122,6 +122,10 @@ impl Host {
         let separate = (!["--unscheduled", "--separate"].iter().any(|own| args.contains(own)))
             .then_some("--separate");
         let command = command.arg("mount").args(separate).args([&source, &at]);
+        // Where there is no system log a mount without a file says so, which few tests are about.
+        if !args.iter().any(|arg| arg.starts_with("--log-")) {
+            command.arg("--log-file").arg(self.scratch.path().join("log"));
+        }
         let output = command.args(args).output().unwrap();
         self.mounted = output.status.success();
         output

@@ -192,7 +192,9 @@ fn mounts_come_and_go_one_by_one() {
     let Some(mut two) = two() else { return };
     let first = two.mount((1, 1), &[]);
     assert_eq!(two.mount((2, 2), &["--read-only"]), first);
-    assert_eq!(two.mount((1, 3), &[]), first, "the same source once more");
+    let joined = two.try_mount((1, 3), &[]);
+    assert_eq!(process(&text(&joined)), first, "the same source once more");
+    assert_eq!(joined.stderr, b"", "what becomes of it is told where the first one tells it");
     for number in [1, 2, 3] {
         let at = [1, 2, 3].map(|number| two.place(number));
         assert_eq!(two.places(number), at, "asked at {number}");

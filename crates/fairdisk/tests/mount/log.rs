@@ -1,6 +1,6 @@
 //! What a mount tells those who look after it.
 
-use crate::host::{Host, finish, lacks_something, text};
+use crate::host::{Host, finish, lacks_something, text, wait_until};
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
-use std::process::{ChildStderr, Command, Stdio};
+use std::process::{ChildStderr, Command, Output, Stdio};
 use std::time::Duration;
 
 /// The value of a key in a line of logfmt.
@@ -110,34 +110,96 @@ fn a_mount_in_the_background_writes_to_a_file_and_names_what_failed() {
     assert!(lines[0]["path"].as_str().unwrap().ends_with("/big"), "{said}");
 }
 
+/// Where a system's log listens.
+const SYSTEM: &str = "/dev/log";
+
+/// For a mount whose events are to go there.
+const TO_SYSTEM: &[&str] = &["--log-level", "info"];
+
+/// Whether something listens there already, as nowhere in a container; says so.
+fn has_system_log() -> bool {
+    let has = Path::new(SYSTEM).exists();
+    if has {
+        println!("skipped: something has {SYSTEM} already");
+    }
+    has
+}
+
+/// A log of the system, for as long as the value lives.
+struct System(UnixDatagram);
+
+impl System {
+    fn new() -> Self {
+        let socket = UnixDatagram::bind(SYSTEM).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        Self(socket)
+    }
+
+    /// The next line of a process. Mounts of other tests tell it, too.
+    fn hears(&self, pid: &str) -> std::io::Result<String> {
+        let (mut buffer, of) = ([0; 2000], format!("fairdisk[{pid}]: "));
+        loop {
+            let length = self.0.recv(&mut buffer)?;
+            let said = String::from_utf8_lossy(&buffer[..length]);
+            if said.contains(&of) {
+                return Ok(said.into_owned());
+            }
+        }
+    }
+}
+
+impl Drop for System {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(SYSTEM);
+    }
+}
+
+/// The process that serves a mount, as the one that mounted said.
+fn pid(mounted: &Output) -> String {
+    String::from_utf8_lossy(&mounted.stdout).trim_end().rsplit('=').next().unwrap().to_owned()
+}
+
 #[test]
 fn a_mount_in_the_background_tells_the_log_of_the_system() {
     if lacks_something() {
         return;
     }
-    let system = Path::new("/dev/log");
-    if system.exists() {
-        println!("skipped: something has {} already", system.display());
+    let mut host = Host::new();
+    if has_system_log() {
         return;
     }
-    let mut host = Host::new();
-    let socket = UnixDatagram::bind(system).unwrap();
-    socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    let mounted = host.mount(&[]);
-    let pid = text(&mounted).trim_end().rsplit('=').next().unwrap().to_owned();
-    let own = format!("<30>fairdisk[{pid}]: ");
-    let mut buffer = [0; 2000];
-    // Mounts of other tests tell it, too.
-    let said = loop {
-        match socket.recv(&mut buffer).map(|length| String::from_utf8_lossy(&buffer[..length])) {
-            Ok(said) if !said.starts_with(&own) => {}
-            said => break said.map(|said| said.into_owned()),
-        }
-    };
+    let system = System::new();
+    let mounted = host.mount(TO_SYSTEM);
+    let pid = pid(&mounted);
+    let said = system.hears(&pid);
     if mounted.status.success() {
         host.unmount();
     }
-    fs::remove_file(system).unwrap();
+    drop(system);
     let said = said.unwrap();
-    assert!(said.starts_with(&(own + "event=mounted source=")), "{said}");
+    assert!(said.starts_with(&format!("<30>fairdisk[{pid}]: event=mounted source=")), "{said}");
+    assert_eq!(mounted.stderr, b"", "there is nothing to remark");
+}
+
+/// Whoever started it is told, once; a log that comes later is told the rest.
+#[test]
+fn a_mount_in_the_background_without_a_log_says_so() {
+    if lacks_something() {
+        return;
+    }
+    for how in ["--separate", "--unscheduled"] {
+        let mut host = Host::new();
+        if has_system_log() {
+            return;
+        }
+        let mounted = host.mount(&[&[how], TO_SYSTEM].concat());
+        let note = String::from_utf8_lossy(&mounted.stderr).into_owned();
+        assert!(mounted.status.success(), "{note}");
+        assert!(note.starts_with("note: there is no system log (/dev/log: No such file"), "{note}");
+        assert!(note.ends_with("; --log-file FILE keeps it\n"), "{note}");
+        assert_eq!(note.lines().count(), 1, "{note}");
+        let system = System::new();
+        host.unmount();
+        wait_until(|| system.hears(&pid(&mounted)).unwrap().contains("event=unmounted"));
+    }
 }

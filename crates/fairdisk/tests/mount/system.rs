@@ -40,7 +40,8 @@ impl Installed {
         self.place.path().join(name)
     }
 
-    /// Runs a script where mount(8) finds the helper; nobody else sees what it mounts.
+    /// Runs a script where mount(8) finds the helper; nobody else sees what it mounts. With the
+    /// options in `$OWN` a mount has a scheduler and a log of its own.
     fn shell(&self, host: &Host, script: &str) -> Output {
         let script = format!("mount --bind \"$SBIN\" /sbin; cd /; {script}");
         Command::new("unshare")
@@ -49,6 +50,7 @@ impl Installed {
             .env("FSTAB", self.path("fstab"))
             .env("SOURCE", host.source(""))
             .env("MNT", host.at())
+            .env("OWN", format!("separate,log_file={}", self.path("log").display()))
             .env("LC_ALL", "C")
             .stdin(Stdio::null())
             .output()
@@ -100,9 +102,10 @@ fn a_line_of_fstab_works() {
     let (installed, host) = (Installed::new(), Host::new());
     let (source, at) = (host.source(""), host.at());
     let line = format!(
-        "{} {} fairdisk defaults,separate,scheduler=two-layer-cfq,depth=1,allow_other,ro,nofail,_netdev 0 0\n",
+        "{} {} fairdisk defaults,separate,scheduler=two-layer-cfq,depth=1,allow_other,ro,nofail,_netdev,log_file={} 0 0\n",
         source.display().to_string().trim_end_matches('/'),
-        at.display()
+        at.display(),
+        installed.path("log").display()
     );
     fs::write(installed.path("fstab"), line).unwrap();
     fs::write(host.source("a"), "as it was\n").unwrap();
@@ -128,7 +131,7 @@ fn a_source_may_be_called_like_the_guardian() {
     let said = installed.prints(
         &host,
         "cd $SOURCE; mkdir fairdisk-guardian; echo there > fairdisk-guardian/a
-         $SBIN/mount.fairdisk fairdisk-guardian $MNT -o separate; cat $MNT/a; umount $MNT",
+         $SBIN/mount.fairdisk fairdisk-guardian $MNT -o $OWN; cat $MNT/a; umount $MNT",
     );
     assert_eq!(said, "there");
 }
@@ -181,11 +184,11 @@ fn options_of_mount_mean_what_they_say() {
     let (installed, host) = (Installed::new(), Host::new());
     for kind in ["fairdisk", "fuse.fairdisk"] {
         let script = format!(
-            "mount -t {kind} -o separate,noexec,scheduler=noop $SOURCE $MNT
+            "mount -t {kind} -o $OWN,noexec,scheduler=noop $SOURCE $MNT
              printf 'true' > $MNT/run; chmod 755 $MNT/run; ($MNT/run 2>&1 || :) | grep -o denied
              umount $MNT; cat $SOURCE/run
-             mount -t {kind} $SOURCE $MNT -o separate,exec; $MNT/run; umount $MNT
-             mount -v -t {kind} $SOURCE $MNT -s -o separate,colour=red | grep -o 'scheduler=[a-z0-9-]*'
+             mount -t {kind} $SOURCE $MNT -o $OWN,exec; $MNT/run; umount $MNT
+             mount -v -t {kind} $SOURCE $MNT -s -o $OWN,colour=red | grep -o 'scheduler=[a-z0-9-]*'
              umount $MNT"
         );
         let expected = "denied\ntruescheduler=fair";

@@ -16,7 +16,7 @@ fn place() -> Host {
 }
 
 /// Runs a script as root, parts of it as another user: `as UID SCRIPT`. `mode` is that of
-/// `/dev/fuse`, for nobody else to see.
+/// `/dev/fuse`, for nobody else to see. With `$LOG` a mount has a log of its own.
 fn shell(host: &Host, mode: &str, script: &str) -> Output {
     let scratch = host.at().parent().unwrap().to_owned();
     let device = format!(
@@ -33,6 +33,7 @@ fn shell(host: &Host, mode: &str, script: &str) -> Output {
         .env("PROGRAM", host.program_for_all())
         .env("SOURCE", host.source(""))
         .env("MNT", host.at())
+        .env("LOG", format!("--log-file={}", host.scratch().join("run/log").display()))
         .env("LC_ALL", "C")
         .current_dir("/")
         .stdin(Stdio::null())
@@ -51,7 +52,7 @@ fn a_user_mounts_a_directory_of_its_own() {
     }
     let host = place();
     let script = "
-        as 65534 '$PROGRAM mount $SOURCE $MNT > $SCRATCH/run/said; grep -c \"^mounted\" $SCRATCH/run/said
+        as 65534 '$PROGRAM mount $LOG $SOURCE $MNT > $SCRATCH/run/said; grep -c \"^mounted\" $SCRATCH/run/said
             echo mine > $MNT/file; cat $MNT/file; stat -c %u $SOURCE/file
             dd if=/dev/zero of=$MNT/big bs=1M count=4 oflag=direct 2> /dev/null; stat -c %s $SOURCE/big
             mkdir $MNT/list; echo > $MNT/list/only; chmod 400 $MNT/list; ls $MNT/list
@@ -74,10 +75,10 @@ fn what_a_users_dead_daemon_left_is_taken_away_and_a_signal_unmounts() {
     }
     let host = place();
     let script = "
-        as 65534 '$PROGRAM mount $SOURCE $MNT --separate > $SCRATCH/run/said
+        as 65534 '$PROGRAM mount $LOG $SOURCE $MNT --separate > $SCRATCH/run/said
             kill -9 $(sed \"s/.*pid=//\" $SCRATCH/run/said)
             while ls $MNT 2> /dev/null; do :; done
-            $PROGRAM mount $SOURCE $MNT --separate > $SCRATCH/run/said; echo again > $MNT/file
+            $PROGRAM mount $LOG $SOURCE $MNT --separate > $SCRATCH/run/said; echo again > $MNT/file
             pid=$(sed \"s/.*pid=//\" $SCRATCH/run/said); kill $pid
             while kill -0 $pid 2> /dev/null; do :; done
             ls -A $MNT; cat $SOURCE/file'";
@@ -97,7 +98,7 @@ fn a_users_mount_has_a_guardian_that_stays() {
     let host = place();
     let script = "
         mountpoint -q /sys/fs/fuse/connections || mount -t fusectl none /sys/fs/fuse/connections
-        as 65534 '$PROGRAM mount $SOURCE $MNT --separate > $SCRATCH/run/said'
+        as 65534 '$PROGRAM mount $LOG $SOURCE $MNT --separate > $SCRATCH/run/said'
         pid=$(sed 's/.*pid=//' $SCRATCH/run/said)
         its() { cat /proc/$pid/task/*/children | tr -d \" \"; }
         first=$(its); end=/sys/fs/fuse/connections/$(as 65534 'stat -c %d $MNT')/abort

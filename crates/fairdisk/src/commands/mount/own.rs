@@ -71,7 +71,7 @@ pub(super) fn run(
         .unwrap_or_else(|| args.mountpoint.clone());
     let metrics = listener.map(|listener| tell_metrics(args, &mounts, listener)).transpose()?;
     let server = answer(args, &socket, &mounts, about);
-    args.say_ready(&mountpoint, &engine.name, std::process::id());
+    args.say_served(&mountpoint, &engine.name);
     let public = Public { _server: server, _metrics: metrics, _claim: claim };
     serve(&mounts, &mountpoint, args.detached, public, stop)
 }
