@@ -14,6 +14,7 @@
 //! Where systemd runs the system the guardian has a unit of its own: who has systemd kill all
 //! processes of a unit does not mean it.
 
+use crate::made_up::{FUSECTL, kind};
 use crate::sys::descriptors::Inherited;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{BorrowedFd, OwnedFd};
@@ -41,6 +42,11 @@ const NAME: &str = "fairdisk-guardian";
 /// Where connections are found if that file system is mounted; the one of a mount has the minor
 /// number of its device.
 const CONNECTIONS: &str = "/sys/fs/fuse/connections";
+
+/// What to do where it is not mounted and the guardian may not mount it, and what is so without.
+const REMEDY: &str = "as root: mount -t fusectl fusectl /sys/fs/fuse/connections; without it, if \
+                      this process is killed and cannot end, as when the disk hangs, who uses the \
+                      mount waits until root ends that with umount -f";
 
 /// There if systemd runs the system,
 const SYSTEMD: &str = "/run/systemd/system";
@@ -159,8 +165,17 @@ impl Link {
     fn tell(&self, number: u32, minor: u32) -> io::Result<()> {
         let mut to = self.to.as_ref().ok_or(io::ErrorKind::NotConnected)?;
         to.write_all(&word(number, minor))?;
-        answer(to, number)
+        answer(to, number).map_err(with_remedy)
     }
+}
+
+/// Says of an `error` of the guardian what to do, if it has no way to what ends mounts.
+fn with_remedy(error: io::Error) -> io::Error {
+    let refused = error.raw_os_error() == Some(libc::EPERM);
+    if refused && fs::File::open(CONNECTIONS).and_then(kind).is_ok_and(|kind| kind != FUSECTL) {
+        return io::Error::other(format!("{error}; {REMEDY}"));
+    }
+    error
 }
 
 fn word(first: u32, second: u32) -> [u8; WORD_BYTES] {

@@ -27,12 +27,15 @@ const MADE_UP: [i64; 23] = [
     0xabba_1974, // xenfs
     0x6265_6570, // configfs
     0x0765_5821, // resctrl
-    0x6573_5543, // fusectl
+    FUSECTL,
     0x6e66_7364, // nfsd
     0x6759_6969, // rpc_pipefs
     0x76a9_f425, // dlmfs
     0x5a3c_69f0, // apparmorfs
 ];
+
+/// The file system of FUSE's connections.
+pub(crate) const FUSECTL: i64 = 0x6573_5543;
 
 /// Nothing of such a file is to be read, written or followed in our name.
 pub(crate) fn refuse_made_up(fd: impl AsFd) -> io::Result<()> {
@@ -44,13 +47,18 @@ pub(crate) fn refuse_made_up(fd: impl AsFd) -> io::Result<()> {
 
 /// Whether the file is in one of them.
 fn is_made_up(fd: impl AsFd) -> io::Result<bool> {
-    Ok(is_kind_made_up(fstatfs(fd)?.f_type as i64))
+    Ok(MADE_UP.contains(&kind(fd)?))
 }
 
-/// Whether files of a type, as statfs(2) tells it, are made up.
-fn is_kind_made_up(kind: i64) -> bool {
-    // Where the type has 32 bits the larger numbers are negative.
-    MADE_UP.contains(&(kind & 0xffff_ffff))
+/// The type of the file system that a file is in.
+pub(crate) fn kind(fd: impl AsFd) -> io::Result<i64> {
+    let kind = fstatfs(fd)?.f_type;
+    Ok(unsigned(kind as i64))
+}
+
+/// Where the type has 32 bits the larger numbers are negative.
+const fn unsigned(kind: i64) -> i64 {
+    kind & 0xffff_ffff
 }
 
 #[cfg(test)]
@@ -72,10 +80,11 @@ mod tests {
     fn rare_ones_are_known_in_32_bits_as_well() {
         let rare = [0x6e66_7364, 0x6759_6969, 0xabba_1974, 0x76a9_f425, 0x5a3c_69f0_u32];
         for kind in rare {
-            assert!(is_kind_made_up(kind.into()), "{kind:x}");
-            assert!(is_kind_made_up(kind.cast_signed().into()), "{kind:x}");
+            for told in [i64::from(kind), kind.cast_signed().into()] {
+                assert!(MADE_UP.contains(&unsigned(told)), "{kind:x}");
+            }
         }
         let [ext4, fuse] = [0xef53, 0x6573_5546];
-        assert!(!is_kind_made_up(ext4) && !is_kind_made_up(fuse));
+        assert!(!MADE_UP.contains(&ext4) && !MADE_UP.contains(&fuse));
     }
 }

@@ -115,6 +115,27 @@ fn a_users_mount_has_a_guardian_that_stays() {
     assert_eq!(text(&output), "");
 }
 
+/// What would end it is not mounted, which a user cannot do.
+#[test]
+fn a_users_mount_without_a_guardian_tells_the_log_what_root_can_do() {
+    if lacks() {
+        return;
+    }
+    let host = place();
+    let script = "
+        ! mountpoint -q /sys/fs/fuse/connections || umount /sys/fs/fuse/connections
+        told() { grep -c \"$1\" $SCRATCH/run/log || :; }
+        as 65534 '$PROGRAM mount $LOG $SOURCE $MNT --separate > $SCRATCH/run/said; fusermount3 -u $MNT'
+        told 'event=.no guardian for this mount. .* error=.*not permitted.*; as root: mount -t fusectl'
+        $(grep -o 'mount -t fusectl fusectl [a-z/]*' $SCRATCH/run/log)
+        rm $SCRATCH/run/log
+        as 65534 '$PROGRAM mount $LOG $SOURCE $MNT --separate > $SCRATCH/run/said; fusermount3 -u $MNT'
+        told guardian";
+    let output = shell(&host, "666", script);
+    assert!(output.status.success(), "{}", text(&output));
+    assert_eq!(text(&output), "1\n0\n");
+}
+
 #[test]
 fn a_user_who_cannot_mount_is_told_what_is_missing_and_what_works() {
     if lacks() {
