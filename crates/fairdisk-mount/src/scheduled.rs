@@ -92,6 +92,9 @@ pub struct GroupStatus {
 }
 
 impl ScheduledGate {
+    /// What group priorities are worth, whoever schedules.
+    pub(crate) const WEIGHTS: WeightMap = WeightMap::LinearHigh0;
+
     /// A gate to `disk`, whose groups are the directories of `hierarchy`.
     #[must_use]
     pub fn new(disk: Disk, hierarchy: Option<Hierarchy>) -> Self {
@@ -126,7 +129,7 @@ impl ScheduledGate {
     /// What a group priority is worth.
     #[must_use]
     pub const fn weight_map(&self) -> WeightMap {
-        WeightMap::LinearHigh0
+        Self::WEIGHTS
     }
 
     /// The time since the disk was started.

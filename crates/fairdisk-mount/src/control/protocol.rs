@@ -1,9 +1,10 @@
 //! What can be asked, and the answers.
 
 use super::settings::Settings;
-use crate::identity::Asks;
+use crate::identity::{Asks, Hierarchy, Said, SettingError};
 use crate::mounts::MountEntry;
 use crate::options::MountOptions;
+use crate::scheduled::ScheduledGate;
 use fairdisk_core::{GroupAccount, GroupLoad, Histogram, Qos, Share, Span, WeightMap};
 use fairdisk_sched::Honours;
 use serde::{Deserialize, Serialize};
@@ -234,6 +235,29 @@ impl GroupEntry {
     #[must_use]
     pub const fn is_present(&self) -> bool {
         self.queued + self.in_flight > 0
+    }
+
+    /// What is kept with the group that tasks in the cgroup `name` belong to, where no scheduler is
+    /// in charge.
+    ///
+    /// # Errors
+    /// There is no such cgroup.
+    pub fn kept(hierarchy: &Hierarchy, name: &str) -> Result<Self, SettingError> {
+        let cgroup = hierarchy.group(name)?;
+        let found = hierarchy.effective(&cgroup);
+        let entry = Self::unknown(hierarchy, found, (ScheduledGate::WEIGHTS, Honours::NONE));
+        Ok(Self { ignored: Vec::new(), ..entry })
+    }
+
+    /// A group of which nothing is known but what its directory says: nobody of it has come yet.
+    pub(super) fn unknown(
+        hierarchy: &Hierarchy,
+        (path, said): (&str, Said),
+        scheduler: (WeightMap, Honours),
+    ) -> Self {
+        let parent = hierarchy.outer(path).map(|(parent, _)| parent);
+        let (nothing, present) = (GroupAccount::default(), Default::default());
+        Self::of((path, parent), said.asks, &nothing, present, scheduler)
     }
 
     /// The group at `path`, which lies in that at `parent` and got what `account` says.

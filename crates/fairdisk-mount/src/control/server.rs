@@ -9,7 +9,7 @@ use crate::mounts::Mounts;
 use crate::scheduled::GroupStatus;
 use crate::trouble::Seldom;
 use crate::visitors::{Place, Visitors, go_with_others};
-use fairdisk_core::{GroupAccount, Instant, Refusal, Span, WeightMap};
+use fairdisk_core::{Instant, Refusal, Span, WeightMap};
 use fairdisk_sched::{Honours, SchedulerSpec};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Uid, geteuid};
@@ -301,12 +301,9 @@ impl Disk {
             return known(&group_path(name)).ok_or(SettingError::NoHierarchy);
         };
         let cgroup = hierarchy.group(name)?;
-        let (path, said) = hierarchy.effective(&cgroup);
-        Ok(known(path).unwrap_or_else(|| {
-            let parent = hierarchy.outer(path).map(|(parent, _)| parent);
-            let (nothing, present) = (GroupAccount::default(), Default::default());
-            GroupEntry::of((path, parent), said.asks, &nothing, present, self.scheduler())
-        }))
+        let found = hierarchy.effective(&cgroup);
+        let unknown = || GroupEntry::unknown(hierarchy, found, self.scheduler());
+        Ok(known(found.0).unwrap_or_else(unknown))
     }
 
     /// What a priority is worth, and what the scheduler in charge honours.

@@ -1,4 +1,7 @@
-//! `fairdisk ctl`: looks at running mounts and changes them.
+//! `fairdisk ctl`: looks at running mounts and changes them. What groups ask for is kept without
+//! one as well.
+
+mod kept;
 
 use super::limits::{ignored_by_new, ignored_note, limits};
 use crate::failure::Failure;
@@ -17,6 +20,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Look at running mounts, set the shares of groups, change the scheduler
+///
+/// `get` and `set` do without a mount: what is set is kept with the cgroup, and mounts to come find
+/// it there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -73,8 +79,14 @@ enum Action {
 }
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
-    let mut client = connect(&args.at)?;
-    match &args.action {
+    match find(&args.at)? {
+        Some(client) => ask(client, &args.action),
+        None => kept::execute(&args.action),
+    }
+}
+
+fn ask(mut client: Client, action: &Action) -> Result<(), Failure> {
+    match action {
         Action::List { json } => {
             let status = client.status()?;
             if *json {
@@ -87,14 +99,10 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
             let Some(entry) = status.groups.first() else {
                 return Err(ControlError::Gibberish(format!("{status:?}")).into());
             };
-            if *json {
-                return print_json(serde_json::to_value(entry));
-            }
-            Ok(output::print(&(asks(entry, group, &status.scheduler) + "\n"))?)
+            show(entry, group, &status.scheduler, *json)
         }
         Action::Set { group, settings } => {
-            let keys = settings.iter().filter_map(|setting| setting.split_once('='));
-            let keys: Vec<&str> = keys.map(|(key, _)| key.trim()).collect();
+            let keys = keys(settings);
             let ask = Ask::Set { group: group.clone(), settings: settings.clone() };
             client.ask(&ask).map_err(|error| with_hint(error, &keys))?;
             // It is done; what there is to know about it is no reason to fail.
@@ -119,6 +127,12 @@ fn get(client: &mut Client, group: &str) -> Result<Status, ControlError> {
     }
 }
 
+/// What is set.
+fn keys(settings: &[String]) -> Vec<&str> {
+    let keys = settings.iter().filter_map(|setting| setting.split_once('='));
+    keys.map(|(key, _)| key.trim()).collect()
+}
+
 /// With the setting that the first one there is not was probably meant to be. The mount may know
 /// others than we do, so it is asked first.
 fn with_hint(error: ControlError, keys: &[&str]) -> ControlError {
@@ -131,6 +145,14 @@ fn with_hint(error: ControlError, keys: &[&str]) -> ControlError {
         }
         (error, _) => error,
     }
+}
+
+/// Prints what the group asks for that `group` belongs to.
+fn show(entry: &GroupEntry, group: &str, scheduler: &str, json: bool) -> Result<(), Failure> {
+    if json {
+        return print_json(serde_json::to_value(entry));
+    }
+    Ok(output::print(&(asks(entry, group, scheduler) + "\n"))?)
 }
 
 fn print_json(value: serde_json::Result<serde_json::Value>) -> Result<(), Failure> {
@@ -148,8 +170,13 @@ impl From<ControlError> for Failure {
 }
 
 pub(super) fn connect(at: &At) -> Result<Client, Failure> {
+    find(at)?.ok_or_else(|| Failure::Run(NOBODY.to_owned()))
+}
+
+/// Whoever serves the mounts that are meant; nobody if none is running and none was named.
+fn find(at: &At) -> Result<Option<Client>, Failure> {
     if let Some(mountpoint) = &at.at {
-        return reach(mountpoint).map_err(|error| {
+        return reach(mountpoint).map(Some).map_err(|error| {
             let (at, others) = (mountpoint.display(), ways_to(running()));
             Failure::Run(match others.is_empty() {
                 true => format!("--at {at}: {error}; {NOBODY}"),
@@ -159,13 +186,13 @@ pub(super) fn connect(at: &At) -> Result<Client, Failure> {
     }
     let mut clients = running();
     match (clients.pop(), clients.is_empty()) {
-        (Some(client), true) => Ok(client),
+        (Some(client), true) => Ok(Some(client)),
         (Some(last), false) => {
             clients.push(last);
             let text = "several disks have mounts; choose one with --at:";
             Err(Failure::BadInput(text.to_owned() + &ways_to(clients)))
         }
-        (None, _) => Err(Failure::Run(NOBODY.to_owned())),
+        (None, _) => Ok(None),
     }
 }
 

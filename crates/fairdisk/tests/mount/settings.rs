@@ -1,13 +1,14 @@
 //! Settings: when they are in effect, which are refused, and whose count.
 
-use crate::host::{Host, fairdisk, finish, lacks_something, text};
+use crate::host::{Host, fairdisk, finish, is_missing, lacks_something, text};
+use fairdisk_mount::identity::Hierarchy;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use rustix::io::Errno;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Command, Output};
 
 /// A setting as others keep it with a group: users, or root without asking the mount.
 fn keep(directory: &Path, name: &str, value: &str) {
@@ -150,6 +151,93 @@ fn what_cannot_be_meant_together_is_refused_and_nothing_changes() {
     };
     assert_eq!((told("setting refused"), told("setting changed")), (5, 3), "{logged}");
     host.unmount();
+}
+
+/// What the program is run in where nobody finds a mount: `ctl ARGUMENTS` is `fairdisk ctl`.
+fn without_a_mount(host: &Host, script: &str) -> Output {
+    let begin = "mount -t tmpfs none /run; ctl() { \"$PROGRAM\" ctl \"$@\"; }";
+    Command::new("unshare")
+        .args(["--mount", "--propagation", "private", "sh", "-c", &format!("{begin}\n{script}")])
+        .env("PROGRAM", env!("CARGO_BIN_EXE_fairdisk"))
+        .env("GROUP", host.path_of("tenant"))
+        .env("SOURCE", host.source(""))
+        .env("MNT", host.at())
+        .output()
+        .unwrap()
+}
+
+/// What a script prints on standard output, if it and its complaints are as expected.
+#[track_caller]
+fn prints(output: &Output, complaints: &str) -> String {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said == complaints, "{}", text(output));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The order of a boot: groups first, then mounts.
+#[test]
+fn settings_are_made_before_anything_is_mounted() {
+    if lacks_something() || is_missing("unshare") {
+        return;
+    }
+    let host = Host::new();
+    fs::create_dir_all(host.group_directory("tenant/inner")).unwrap();
+    let at = Hierarchy::find(None).unwrap().unwrap().mount().display().to_string();
+    let note = format!(
+        "note: no mount is running; what is set is kept with the cgroup, below {at}, where mounts \
+         to come find it"
+    );
+    let floor = "; whether its floor can be kept is checked by their scheduler only then";
+    let set = without_a_mount(&host, "ctl set $GROUP weight=300 max_iops=70");
+    assert_eq!(prints(&set, &format!("{note}\n")), "");
+    let set = without_a_mount(&host, "ctl set $GROUP/inner ioprio=0 min_iops=50");
+    assert_eq!(prints(&set, &format!("{note}{floor}\n")), "");
+    let get = "ctl get $GROUP; ctl get $GROUP/inner; ctl get --json $GROUP";
+    let before = prints(&without_a_mount(&host, get), "");
+    let group = host.path_of("tenant");
+    let inner = format!("ioprio=0 (weight 200) min_iops=50 in {group}");
+    let words = format!("weight=300 max_iops=70\n{inner}\n{{\n");
+    assert!(before.starts_with(&words), "{before}");
+    // A mount says the same, word for word.
+    let mounted = format!(
+        "$PROGRAM mount --separate --log-file $MNT.log $SOURCE $MNT > $MNT.said
+         {get}; umount $MNT; tail -s 0.02 --pid=$(sed 's/.*pid=//' $MNT.said) -f /dev/null"
+    );
+    assert_eq!(prints(&without_a_mount(&host, &mounted), ""), before);
+}
+
+#[test]
+fn what_cannot_be_set_is_refused_without_a_mount_as_well() {
+    if lacks_something() || is_missing("unshare") {
+        return;
+    }
+    let host = Host::new();
+    fs::create_dir(host.group_directory("tenant")).unwrap();
+    for (arguments, code, says) in [
+        ("set $GROUP weight=5 wieght=3", 2, "; did you mean `weight`?"),
+        ("set $GROUP weight=5 idle=1001", 2, "idle=1001: how long to wait is"),
+        ("set $GROUP weight=5 burst_ms=5", 2, "`burst_ms` is about a ceiling"),
+        ("set $GROUP/none weight=5", 2, "/none; mkdir makes one"),
+        ("get $GROUP/none", 2, "/none; mkdir makes one"),
+        ("set $GROUP/.. weight=5", 2, "without `..`"),
+        ("list", 1, "error: no mount is running (start one with"),
+        ("scheduler fair", 1, "error: no mount is running"),
+        ("--at $MNT set $GROUP weight=5", 1, "no mount answers at"),
+        ("--at $MNT get $GROUP", 1, "no mount answers at"),
+    ] {
+        let refused = without_a_mount(&host, &format!("ctl {arguments}"));
+        assert_eq!(refused.status.code(), Some(code), "{arguments}: {}", text(&refused));
+        let said = text(&refused);
+        assert!(said.starts_with("error: ") && said.contains(says), "{arguments}: {said}");
+    }
+    let kept = prints(&without_a_mount(&host, "ctl get $GROUP"), "");
+    assert_eq!(kept, "ioprio=4 (weight 100)\n", "nothing has been set");
+    // Where there are no groups either.
+    let nowhere = "for at in $(awk '/ - cgroup2? / { print $5 }' /proc/self/mountinfo | tac)
+        do umount -l $at; done; ctl set $GROUP weight=5";
+    let refused = without_a_mount(&host, nowhere);
+    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused));
+    assert!(text(&refused).starts_with("error: no mount is running"), "{}", text(&refused));
 }
 
 /// Who owns the directory of a group can change its attributes for users.

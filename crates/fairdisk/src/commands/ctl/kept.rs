@@ -1,0 +1,47 @@
+//! What groups ask for where no mount runs: it is kept with their cgroups, for mounts to come.
+
+use super::{Action, NOBODY, keys, show, with_hint};
+use crate::failure::Failure;
+use crate::output::{diagnose, plain};
+use fairdisk_mount::control::{ControlError, GroupEntry};
+use fairdisk_mount::identity::{Hierarchy, Setting, SettingError};
+
+/// Does what needs no mount.
+pub(super) fn execute(action: &Action) -> Result<(), Failure> {
+    // The one that a mount takes which is not told another.
+    let hierarchy = Hierarchy::find(None).ok().flatten();
+    match (action, &hierarchy) {
+        (Action::Get { group, json }, Some(hierarchy)) => {
+            let entry = GroupEntry::kept(hierarchy, group).map_err(|error| refused(&error))?;
+            show(&entry, group, "no scheduler", *json)
+        }
+        (Action::Set { group, settings }, Some(hierarchy)) => set(hierarchy, group, settings),
+        _ => Err(Failure::Run(NOBODY.to_owned())),
+    }
+}
+
+fn set(hierarchy: &Hierarchy, group: &str, settings: &[String]) -> Result<(), Failure> {
+    let made = Setting::parse_all(settings).and_then(|all| {
+        hierarchy.set(group, &all)?;
+        Ok(all)
+    });
+    let made = made.map_err(|error| with_hint(refused(&error), &keys(settings)))?;
+    let is_floor =
+        |it: &Setting| matches!(it, Setting::MinIops(Some(_)) | Setting::MinBps(Some(_)));
+    let at = hierarchy.mount().display().to_string();
+    let checked = match made.iter().any(is_floor) {
+        true => "; whether its floor can be kept is checked by their scheduler only then",
+        false => "",
+    };
+    diagnose(&format!(
+        "note: no mount is running; what is set is kept with the cgroup, below {}, where mounts to \
+         come find it{checked}",
+        plain(&at)
+    ));
+    Ok(())
+}
+
+/// As a mount refuses it.
+fn refused(error: &SettingError) -> ControlError {
+    ControlError::Refused(error.to_string())
+}
