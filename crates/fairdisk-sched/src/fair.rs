@@ -19,7 +19,6 @@ mod ceiling;
 mod changes;
 mod charging;
 mod device;
-mod drained;
 mod expected;
 mod floor;
 mod group;
@@ -37,6 +36,7 @@ mod stream;
 mod target;
 mod turn;
 mod usual;
+mod writes_first;
 
 pub use params::FairParams;
 
@@ -113,7 +113,7 @@ impl Fair {
             queues: Queues::new(params.expire),
             requests: Requests::new(),
             device: Device::new(),
-            cache: Box::new(Cache::EMPTY),
+            cache: Box::new(Cache::new()),
             expected: Expected::new(),
             returning: Box::new(Returning::new()),
             at_work: Span::ZERO,
@@ -210,14 +210,14 @@ impl Fair {
             rq.follows &= !was_away;
         }
         rq.for_floor = why == Why::BelowFloor;
-        rq.reads_on = rq.start == self.queues[rq.queue].position && !rq.op.is_write();
+        rq.continues_queue = rq.start == self.queues[rq.queue].position && !rq.op.is_write();
         let rq = *rq;
         let group = self.queues[rq.queue].group;
         self.tree.reach(group);
         self.queues.reach(now, rq.queue);
         self.take_out(at);
         let q = &mut self.queues[rq.queue];
-        q.streak.add(rq.reads_on);
+        q.streak.add(rq.continues_queue);
         q.position = rq.end;
         q.in_flight += 1;
         let amount = rq.amount();

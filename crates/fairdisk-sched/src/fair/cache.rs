@@ -9,8 +9,9 @@
 //! Of a group that never read but after such writes it is presumed that none of its reads would
 //! have taken longer than any is said to take, where one is served at a time.
 //!
-//! A read of a group that wrote itself waits for that, too: it pays for its part. Some devices do all
-//! that was written before they read; there nothing is left after a read (`drained`).
+//! A read of another group that wrote itself waits for that, too: it pays for its part. Where the group
+//! that has most to be done reads, it pays for all. Some devices do all that was written before they
+//! read; there nothing is left after a read (`writes_first`).
 //!
 //! A read that takes much longer than any is said to take shows that the device is not done yet,
 //! however long ago that was, and so do several that together took longer than they are said to.
@@ -18,14 +19,14 @@
 //! the device worked for the writer: the writer is charged that time, too.
 
 use super::NIL;
-use super::drained::Drained;
 use super::group::Group;
 use super::queue::Queue;
 use super::requests::Rq;
+use super::writes_first::WritesFirst;
 use fairdisk_core::{Instant, Span};
 
 /// In reads that begin so long after a write its traces are looked for.
-pub(super) const TRACES: Span = Span::from_ms(50);
+const TRACES: Span = Span::from_ms(50);
 /// A write that took less than one in so many parts of that is not done yet.
 const FAST: u64 = 2;
 
@@ -70,20 +71,19 @@ pub(super) struct Traces {
     hidden: Span,
     /// Reads that begin later do not wait for it.
     until: Instant,
-    /// How often the device had done all that was written when the last of it was.
-    drained: u32,
+    /// How often nothing was left of any write before the last of it.
+    epoch: u32,
 }
 
 impl Traces {
-    /// How long the device takes at most for what is left for something that took `service`.
-    fn left(&self, now: Instant, service: Span, drained: Drained) -> Span {
-        let is_left = self.drained == drained.times() && self.were_there(now, service);
-        if is_left { self.hidden } else { Span::ZERO }
+    /// Whether something that took `service` began before they were gone.
+    fn were_there(&self, now: Instant, service: Span, epoch: u32) -> bool {
+        self.epoch == epoch && now < self.until + service
     }
 
-    /// Whether something that took `service` began before they were gone.
-    fn were_there(&self, now: Instant, service: Span) -> bool {
-        now < self.until + service
+    /// How long the device takes at most for what was left for something that took `service`.
+    fn left(&self, now: Instant, service: Span, epoch: u32) -> Span {
+        if self.were_there(now, service, epoch) { self.hidden } else { Span::ZERO }
     }
 }
 
@@ -103,7 +103,11 @@ pub(super) struct Cache {
     recent: (Span, Span),
     /// What its last reads took, each so fast that it was read from a buffer.
     buffered: Span,
-    drained: Drained,
+    writes_first: WritesFirst,
+    /// How often nothing was left of any write.
+    epoch: u32,
+    /// Reads that begin later do not wait for any write.
+    until: Instant,
     /// Flushes on their way to the device or there, of all groups.
     pub(super) flushes: u32,
     /// Reads at the device, where that takes several requests.
@@ -111,18 +115,22 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    pub(super) const EMPTY: Self = Self {
-        writer: NIL,
-        group: NIL,
-        took: Span::ZERO,
-        usual: Span::ZERO,
-        reader: NIL,
-        recent: (Span::ZERO, Span::ZERO),
-        buffered: Span::ZERO,
-        drained: Drained::NEVER,
-        flushes: 0,
-        reads: 0,
-    };
+    pub(super) fn new() -> Self {
+        Self {
+            writer: NIL,
+            group: NIL,
+            took: Span::ZERO,
+            usual: Span::ZERO,
+            reader: NIL,
+            recent: (Span::ZERO, Span::ZERO),
+            buffered: Span::ZERO,
+            writes_first: WritesFirst::default(),
+            epoch: 0,
+            until: Instant::ZERO,
+            flushes: 0,
+            reads: 0,
+        }
+    }
 
     /// A request of `queue` was served: what of that time is a writer's, if there was one.
     pub(super) fn whose(
@@ -133,17 +141,18 @@ impl Cache {
         groups: &mut [Group],
     ) -> Option<Late> {
         let has_traces = self.has_traces(now, served, groups);
-        let buffered = core::mem::replace(&mut self.buffered, Span::ZERO);
         if rq.op.is_write() {
             self.written(now, (rq.queue, queue.group), (served, has_traces), groups);
             return None;
         }
-        let late = self.read(now, queue.group, (served, has_traces, buffered), groups);
-        let usual = groups[queue.group as usize].usual.get(self.reads);
-        // What is read on may come from a buffer, and waits for nothing then.
-        if !rq.reads_on && self.drained.read(now, served, usual) {
-            self.end(groups);
-            (self.writer, self.group) = (NIL, NIL);
+        let late = self.read(now, queue.group, (served, has_traces), groups);
+        // What goes on where a read ended may come from a buffer, however long it takes to be there.
+        if served.was_alone && !rq.continues_queue {
+            let usual = groups[queue.group as usize].usual.get(self.reads);
+            let usual = usual.filter(|_| now < self.until + served.took);
+            if self.writes_first.read(now, served, usual) {
+                self.nothing_is_left(groups);
+            }
         }
         late
     }
@@ -161,9 +170,11 @@ impl Cache {
         }
         let more = if served.is_fast() { served.done_in - served.took } else { Span::ZERO };
         let own = &mut groups[group as usize].traces;
-        let hidden = own.left(now, served.took, self.drained) + more;
-        *own = Traces { hidden, until: now + TRACES, drained: self.drained.times() };
-        self.drained.wrote(now);
+        let hidden = own.left(now, served.took, self.epoch) + more;
+        self.until = now + TRACES;
+        *own = Traces { hidden, until: self.until, epoch: self.epoch };
+        self.writes_first.wrote(now);
+        self.buffered = Span::ZERO;
         if !has_traces || self.group == group || hidden > self.hidden(groups) {
             self.end(groups);
             (self.writer, self.group) = (queue, group);
@@ -175,10 +186,11 @@ impl Cache {
         &mut self,
         now: Instant,
         group: u32,
-        (served, has_traces, mut buffered): (Service, bool, Span),
+        (served, has_traces): (Service, bool),
         groups: &mut [Group],
     ) -> Option<Late> {
         let Service { took: service, done_in, .. } = served;
+        let mut buffered = core::mem::replace(&mut self.buffered, Span::ZERO);
         if self.group != group {
             if self.reader != group {
                 self.end(groups);
@@ -190,7 +202,7 @@ impl Cache {
         }
         if !has_traces {
             self.end(groups);
-            if self.drained.is_long_ago(now, service) {
+            if now >= self.until + service {
                 groups[group as usize].usual.add(self.reads, service);
             }
             return None;
@@ -199,7 +211,7 @@ impl Cache {
             return None;
         }
         let before = self.late(groups);
-        let hidden = self.hidden(groups) - before;
+        let others = self.hidden(groups) - before;
         let reader = &mut groups[group as usize];
         let is_bounded = served.is_told && served.was_alone;
         let usual = reader.usual.get(self.reads);
@@ -209,18 +221,19 @@ impl Cache {
         let mut usual = usual.or(reader.presumed.get())?;
         if is_bounded {
             usual = usual.min(done_in);
-            if !reader.traces.were_there(now, service) {
+            if !reader.traces.were_there(now, service, self.epoch) {
                 self.recent = (self.recent.0 + service, self.recent.1 + done_in);
             }
         }
-        let left = reader.traces.left(now, service, self.drained);
-        let own = part(service - usual, left, hidden);
-        reader.traces.hidden = reader.traces.hidden - own;
-        usual += own;
+        let excess = self.took - self.usual;
         self.took += if served.is_overlong_read { service + buffered } else { service };
         self.usual += usual;
+        let more = (self.took - self.usual) - excess;
+        let own = part(more, reader.traces.left(now, service, self.epoch), others);
+        reader.traces.hidden = reader.traces.hidden - own;
+        self.usual += own;
         let after = self.late(groups);
-        let earlier = (after - before) - (service - usual);
+        let earlier = (after - before) - (service - usual - own);
         let late = Late { writer: self.writer, group: self.group, before, after, earlier };
         (before != after).then_some(late)
     }
@@ -242,12 +255,17 @@ impl Cache {
         (after > before).then_some(late)
     }
 
-    /// What the writer had to be done is done.
+    /// All that was written is done.
     pub(super) fn flushed(&mut self, groups: &mut [Group]) {
+        self.nothing_is_left(groups);
+        self.until = Instant::ZERO;
+        self.writes_first.flushed();
+    }
+
+    fn nothing_is_left(&mut self, groups: &mut [Group]) {
         self.end(groups);
-        if let Some(writer) = groups.get_mut(self.group as usize) {
-            writer.traces.hidden = Span::ZERO;
-        }
+        self.epoch = self.epoch.wrapping_add(1);
+        (self.writer, self.group) = (NIL, NIL);
     }
 
     /// The queue that pays, or `NIL`.
@@ -261,10 +279,10 @@ impl Cache {
     }
 
     /// Nobody pays any more for what the group wrote, which is gone.
-    pub(super) const fn forget_group(&mut self, group: u32) {
+    pub(super) fn forget_group(&mut self, group: u32) {
         if self.group == group {
-            let Self { drained, flushes, reads, .. } = *self;
-            *self = Self { drained, flushes, reads, ..Self::EMPTY };
+            let Self { writes_first, epoch, until, flushes, reads, .. } = *self;
+            *self = Self { writes_first, epoch, until, flushes, reads, ..Self::new() };
         }
     }
 
@@ -274,7 +292,7 @@ impl Cache {
         let late = self.late(groups);
         let Some(writer) = groups.get_mut(self.group as usize) else { return false };
         let traces = &mut writer.traces;
-        if traces.were_there(now, served.took) {
+        if traces.were_there(now, served.took, self.epoch) {
             return true;
         }
         let is_shown = served.is_overlong_read || self.recent.0 > self.recent.1;

@@ -102,7 +102,7 @@ impl Fair {
         if self.returning.allowance.looks_at(self.queues[rq.queue].group) {
             self.judge_allowance(now, rq, service);
         }
-        let served = self.device.served(rq, service);
+        let served = self.device.served(rq, service, self.in_flight == 0);
         self.settle_allowance(rq, &served);
         let queue = &self.queues[rq.queue];
         let (mut own, mut charged) = (service, rq.charged);

@@ -189,12 +189,13 @@ impl Device {
     }
 
     /// What a request took beside what any does.
-    pub(super) fn served(&self, rq: &Rq, took: Span) -> Service {
+    pub(super) fn served(&self, rq: &Rq, took: Span, is_last: bool) -> Service {
         let done_in = self.cost_of_any(rq.bytes());
         let overlong = Span::from_ns(done_in.as_ns().saturating_mul(OVERLONG));
         let is_told = self.is_told();
         let is_overlong_read = is_told && !rq.op.is_write() && took >= overlong;
-        Service { took, done_in, is_overlong_read, was_alone: self.is_serial(), is_told }
+        let was_alone = is_last && self.is_serial();
+        Service { took, done_in, is_overlong_read, was_alone, is_told }
     }
 
     /// A request, alone at the device, took so long.

@@ -33,6 +33,11 @@ impl<const MEMORY: u8> Mean<MEMORY> {
         }
     }
 
+    /// How many were taken in, as far as they count.
+    pub(super) const fn samples(&self) -> u8 {
+        self.samples
+    }
+
     /// The mean, if anything was measured.
     pub(super) const fn get(&self) -> Option<Span> {
         if self.samples == 0 { None } else { Some(Span::from_ns(self.ns)) }

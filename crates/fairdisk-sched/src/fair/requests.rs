@@ -27,8 +27,8 @@ pub(super) struct Rq {
     pub(super) is_counted: bool,
     /// It followed a request of the same queue.
     pub(super) follows: bool,
-    /// It reads on where its queue's last request ended.
-    pub(super) reads_on: bool,
+    /// It goes on where its queue's last request ended.
+    pub(super) continues_queue: bool,
     /// It went for its group's floor.
     pub(super) for_floor: bool,
     /// It counts for ceilings until it is done.
@@ -47,7 +47,7 @@ impl Rq {
         charged: Span::ZERO,
         is_counted: false,
         follows: false,
-        reads_on: false,
+        continues_queue: false,
         for_floor: false,
         is_held: false,
     };

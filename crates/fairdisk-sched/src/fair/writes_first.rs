@@ -1,0 +1,200 @@
+//! Whether the device does all that was written before it reads.
+//!
+//! Of such a device nothing is left of any write once a read is done. It is known by what reads take
+//! that begin while something may be left: those that come after a write take much longer than
+//! usual, and those that come after a read do not. A read that is done so fast that it may come from
+//! a buffer waits for nothing, and one that comes after a pause has nothing to wait for: neither says
+//! anything.
+
+use super::cache::Service;
+use super::mean::Mean;
+use fairdisk_core::{Instant, Span};
+
+/// Reads of each kind before anything is known: the mean of so many is a fifth of their spread off.
+const READS_LEAST: u8 = 32;
+/// Reads after a write take longer by more than one in so many parts of what is usual,
+const LONGER: u64 = 2;
+/// and those after a read by less than one in so many parts of that.
+const NO_LONGER: u64 = 4;
+/// A pause of more than one in so many parts of what is usual leaves the device time for a write.
+const PAUSE: u64 = 4;
+/// What takes less than one in so many parts of what it takes at most may come from a buffer.
+const BUFFERED: u64 = 8;
+
+/// What reads took, and what they usually take.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reads {
+    took: Mean<64>,
+    usual: Mean<64>,
+}
+
+impl Reads {
+    const fn add(&mut self, took: Span, usual: Span) {
+        self.took.add(took);
+        self.usual.add(usual);
+    }
+
+    fn excess(&self) -> Span {
+        self.took.or_zero() - self.usual.or_zero()
+    }
+
+    const fn are_enough(&self) -> bool {
+        self.took.samples() >= READS_LEAST
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Last {
+    Write,
+    Read,
+    #[default]
+    Unknown,
+}
+
+/// What is known of the device, and of the last that it did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WritesFirst {
+    after_write: Reads,
+    after_read: Reads,
+    last: Last,
+    /// When that was done.
+    done: Instant,
+}
+
+impl WritesFirst {
+    pub(super) const fn wrote(&mut self, now: Instant) {
+        (self.last, self.done) = (Last::Write, now);
+    }
+
+    /// Something else was done, after which nothing is left.
+    pub(super) const fn flushed(&mut self) {
+        self.last = Last::Unknown;
+    }
+
+    /// A read was done, alone at the device: whether it shows that nothing is left of any write.
+    /// `usual` is what such a read takes, if something may have been left when it began.
+    pub(super) fn read(&mut self, now: Instant, served: Service, usual: Option<Span>) -> bool {
+        if served.took < served.done_in / BUFFERED {
+            return false;
+        }
+        let last = core::mem::replace(&mut self.last, Last::Read);
+        let done = core::mem::replace(&mut self.done, now);
+        if let Some(usual) = usual
+            && now.since(done) - served.took <= usual / PAUSE
+        {
+            match last {
+                Last::Write => self.after_write.add(served.took, usual),
+                Last::Read => self.after_read.add(served.took, usual),
+                Last::Unknown => {}
+            }
+        }
+        self.is_known()
+    }
+
+    fn is_known(&self) -> bool {
+        let Self { after_write, after_read, .. } = self;
+        let (longer, usual) = (after_write.excess(), after_write.usual.or_zero());
+        let shows = longer > usual / LONGER && after_read.excess() < longer / NO_LONGER;
+        shows && after_write.are_enough() && after_read.are_enough()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A device whose random reads take 2 to 10 ms.
+    struct Device {
+        first: WritesFirst,
+        now: Instant,
+        reads: u64,
+    }
+
+    impl Device {
+        fn new() -> Self {
+            Self { first: WritesFirst::default(), now: Instant::ZERO, reads: 0 }
+        }
+
+        fn write(&mut self) {
+            self.now += Span::from_us(300);
+            self.first.wrote(self.now);
+        }
+
+        /// A read of which `longer` is for what was written, after a `pause`.
+        fn read(&mut self, longer: Span, pause: Span) -> bool {
+            self.reads += 1;
+            let took = Span::from_ms(2 + self.reads * 7 % 9) + longer;
+            self.served(took, pause)
+        }
+
+        fn served(&mut self, took: Span, pause: Span) -> bool {
+            self.now += pause + took;
+            let (done_in, is_overlong_read) = (Span::from_ms(13), false);
+            let (was_alone, is_told) = (true, true);
+            let served = Service { took, done_in, is_overlong_read, was_alone, is_told };
+            self.first.read(self.now, served, Some(Span::from_ms(6)))
+        }
+
+        /// In how many of 200 rounds a read showed that nothing is left: a write, a read and
+        /// another, which take so many ms longer.
+        fn rounds(&mut self, [one, other]: [u64; 2]) -> usize {
+            let round = |_| {
+                self.write();
+                self.read(Span::from_ms(one), Span::ZERO);
+                self.read(Span::from_ms(other), Span::ZERO)
+            };
+            (0..200).map(round).filter(|shown| *shown).count()
+        }
+    }
+
+    #[test]
+    fn it_is_known_by_reads_after_reads() {
+        let known = |longer| Device::new().rounds(longer);
+        assert_eq!(known([8, 0]), 200 - usize::from(READS_LEAST) + 1);
+        assert_eq!(known([8, 8]), 0, "it goes on with what was written");
+        assert_eq!(known([8, 4]), 0);
+        assert_eq!(known([0, 0]), 0, "where nothing shows, nothing is known");
+        assert_eq!(known([1, 0]), 0);
+    }
+
+    #[test]
+    fn a_device_that_does_so_no_more_is_found_out() {
+        let mut device = Device::new();
+        assert!(device.rounds([8, 0]) > 100);
+        let still = device.rounds([8, 8]);
+        assert!((1..60).contains(&still), "{still}");
+        assert_eq!(device.rounds([8, 8]), 0);
+    }
+
+    /// The disk did it in the pause.
+    #[test]
+    fn what_comes_after_a_pause_says_nothing() {
+        let mut device = Device::new();
+        for _ in 0..200 {
+            device.write();
+            assert!(!device.read(Span::from_ms(8), Span::ZERO));
+            assert!(!device.read(Span::ZERO, Span::from_ms(20)));
+        }
+        assert!(device.rounds([8, 0]) > 100, "it would have been known");
+    }
+
+    #[test]
+    fn what_may_come_from_a_buffer_says_nothing() {
+        let mut device = Device::new();
+        assert!(device.rounds([8, 0]) > 100);
+        device.write();
+        assert!(!device.served(Span::from_us(400), Span::ZERO), "the write is still there");
+        assert!(device.read(Span::from_ms(8), Span::ZERO));
+    }
+
+    #[test]
+    fn a_flush_does_what_was_written() {
+        let mut device = Device::new();
+        for _ in 0..200 {
+            device.write();
+            device.first.flushed();
+            assert!(!device.read(Span::ZERO, Span::ZERO));
+        }
+        assert!(device.rounds([8, 0]) > 100, "reads after flushes are not among them");
+    }
+}
