@@ -17,6 +17,7 @@ pub(crate) mod pending;
 pub(crate) mod priority;
 pub(crate) mod queue;
 pub(crate) mod requests;
+pub(crate) mod service;
 mod store;
 pub mod switches;
 pub(crate) mod tasks;

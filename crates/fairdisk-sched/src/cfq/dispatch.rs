@@ -189,7 +189,8 @@ impl Cfq {
     pub(crate) fn drain(&mut self, now: Jiffies, layer: u32) -> Option<RequestId> {
         self.round = None;
         self.driver.idle_timer = None;
-        let Some(queue) = self.service.first(&self.layers[layer as usize].tree) else {
+        let tree = self.layers[layer as usize].tree.whole(&mut self.service);
+        let Some(queue) = self.service.first(tree) else {
             let active = self.layers[layer as usize].active;
             if active != NIL {
                 self.expire(now, active, false);

@@ -5,11 +5,12 @@
 use super::driver::Driver;
 use super::jiffies::{Jiffies, Ticker};
 use super::kicks::Kicks;
-use super::layer::{Layer, ServiceKey};
+use super::layer::Layer;
 use super::params::{CfqParams, Tunables};
 use super::patience::Patience;
 use super::queue::{NIL, Queue};
 use super::requests::Requests;
+use super::service::ServiceKey;
 use super::tasks::Tasks;
 use crate::slab::Slab;
 use alloc::vec::Vec;
@@ -183,13 +184,15 @@ impl Cfq {
         let q = &mut self.queues[rq.queue];
         q.dispatched -= 1;
         let layer = q.layer;
-        self.layers[layer as usize].completed(now);
         self.driver.completed(q.sync);
+        let l = &mut self.layers[layer as usize];
+        l.completed(now);
+        let is_active = l.active == rq.queue;
         self.count(rq.queue);
         if rq.sync {
             self.tasks[rq.context].completed_sync(now);
         }
-        if self.layers[layer as usize].active == rq.queue {
+        if is_active {
             self.active_completed(now, rq.queue, rq.sync);
             if self.layer_idle && rq.sync {
                 self.arm_layer_idle(now, rq.queue, rq.context);

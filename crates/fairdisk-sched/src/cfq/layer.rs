@@ -5,31 +5,12 @@ use super::context::DecayingMean;
 use super::jiffies::Jiffies;
 use super::priority::{self, AsyncQueues, PRIORITIES};
 use super::queue::NIL;
-use fairdisk_core::tree::Tree;
+use super::service::ServiceTree;
 use fairdisk_core::{IoClass, Why};
-
-/// Where a queue stands in the service tree: class first, then key, as one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct ServiceKey(i64);
-
-/// What lies between two classes. Keys are tick counts, smaller than half of it either way.
-const CLASS_STEP: Jiffies = 1 << 60;
-
-impl ServiceKey {
-    pub(crate) const fn new(class: IoClass, key: Jiffies) -> Self {
-        let rank = class.rank() as i64 - IoClass::BestEffort.rank() as i64;
-        Self(rank * CLASS_STEP + key)
-    }
-
-    /// The key within the class.
-    pub(crate) const fn key(self) -> Jiffies {
-        (self.0 + CLASS_STEP / 2).rem_euclid(CLASS_STEP) - CLASS_STEP / 2
-    }
-}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
-    pub(crate) tree: Tree,
+    pub(crate) tree: ServiceTree,
     /// Queues with a pending request.
     pub(crate) busy: u32,
     pub(crate) active: u32,
@@ -53,7 +34,7 @@ pub(crate) struct Layer {
 impl Layer {
     pub(crate) const fn new() -> Self {
         Self {
-            tree: Tree::new(),
+            tree: ServiceTree::new(),
             busy: 0,
             active: NIL,
             turn_ended: Why::QueueEmptied,

@@ -3,8 +3,8 @@
 
 use super::engine::Cfq;
 use super::jiffies::Jiffies;
-use super::layer::ServiceKey;
 use super::queue::NIL;
+use super::service::ServiceKey;
 use fairdisk_core::{Flags, Request, Why};
 
 impl Cfq {
@@ -18,7 +18,7 @@ impl Cfq {
         self.layers[layer].busy += 1;
         self.busy += 1;
         let key = self.service_key(now, queue);
-        self.service.insert(&mut self.layers[layer].tree, queue, key);
+        self.layers[layer].tree.insert(&mut self.service, queue, key);
         self.count(queue);
     }
 
@@ -29,7 +29,7 @@ impl Cfq {
         let layer = &mut self.layers[q.layer as usize];
         layer.busy -= 1;
         self.busy -= 1;
-        self.service.remove(&mut layer.tree, queue);
+        layer.tree.remove(&mut self.service, queue);
         self.count(queue);
     }
 
@@ -40,22 +40,23 @@ impl Cfq {
     }
 
     fn reinsert(&mut self, queue: u32, key: ServiceKey) {
-        if self.service.key(queue).key() == key.key() {
-            return;
-        }
         let layer = self.queues[queue].layer as usize;
-        self.service.set_key(&mut self.layers[layer].tree, queue, key);
+        let tree = self.layers[layer].tree.whole(&mut self.service);
+        if self.service.key(queue).key() != key.key() {
+            self.service.set_key(tree, queue, key);
+        }
     }
 
     #[inline]
     fn service_key(&mut self, now: Jiffies, queue: u32) -> ServiceKey {
         let busy = self.busy_beside(self.queues[queue].layer);
         let q = &mut self.queues[queue];
-        let layer = &self.layers[q.layer as usize];
+        let layer = &mut self.layers[q.layer as usize];
         let class = q.priority.class;
         let quirks = &self.tunables.quirks;
         let key = if q.is_idle_class() {
-            let last = self.service.last(&layer.tree).filter(|last| *last != queue);
+            let tree = layer.tree.whole(&mut self.service);
+            let last = self.service.last(tree).filter(|last| *last != queue);
             last.map_or(now, |last| self.service.key(last).key()) + self.tunables.idle_delay
         } else {
             let offset = self.tunables.key_offset(busy, q.sync, q.priority.level);
@@ -67,7 +68,7 @@ impl Cfq {
     /// Puts a preempting queue before all others of its class.
     fn put_first(&mut self, now: Jiffies, queue: u32) {
         let q = &self.queues[queue];
-        let tree = &self.layers[q.layer as usize].tree;
+        let tree = self.layers[q.layer as usize].tree.whole(&mut self.service);
         let key = if self.tunables.quirks.q2_unsigned_keys {
             0
         } else {
@@ -82,7 +83,8 @@ impl Cfq {
     /// Gives the disk to the first queue of the layer's tree, if there is one.
     pub(crate) fn begin_next_turn(&mut self, layer: u32) -> Option<u32> {
         let layer = &mut self.layers[layer as usize];
-        let queue = self.service.first(&layer.tree)?;
+        let tree = layer.tree.whole(&mut self.service);
+        let queue = self.service.first(tree)?;
         layer.active = queue;
         self.queues[queue].begin_turn(layer.turn_ended);
         Some(queue)

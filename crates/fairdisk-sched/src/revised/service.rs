@@ -5,7 +5,7 @@ use super::groups::ROOT;
 use super::queue::Place;
 use super::state::State;
 use crate::cfq::jiffies::Jiffies;
-use crate::cfq::layer::ServiceKey;
+use crate::cfq::service::ServiceKey;
 
 /// Where in its tree a queue goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
