@@ -28,7 +28,8 @@ struct Filed {
 const NOTHING: Filed = Filed { start: Lba(0), end: Lba(0), write: false, next: [NIL; 2] };
 
 /// The queued requests that merging may touch: a hash table from a stretch of the device to the
-/// requests that start or end there, the newest first.
+/// requests that start or end there, the newest first. The newest of all is not in its chains
+/// before another comes: it is often gone by then.
 #[derive(Debug)]
 pub(super) struct MergeIndex {
     /// The first entry of each chain.
@@ -40,6 +41,8 @@ pub(super) struct MergeIndex {
     requests: usize,
     /// The request filed last, whether it still is or not.
     latest: RequestId,
+    /// The latest is filed, and in no chain.
+    is_apart: bool,
 }
 
 impl MergeIndex {
@@ -50,26 +53,35 @@ impl MergeIndex {
             filed: Vec::new(),
             requests: 0,
             latest: RequestId(NIL),
+            is_apart: false,
         }
     }
 
     #[inline]
     pub(super) fn insert(&mut self, request: &Request) {
+        if self.is_apart {
+            self.chain_up(self.latest);
+        }
         let at = request.id.0 as usize;
-        self.latest = request.id;
+        (self.latest, self.is_apart) = (request.id, true);
         self.requests += 1;
         if at >= self.filed.len() || self.requests * CHAINS_PER_REQUEST > self.heads.len() {
             self.make_room(at);
         }
-        let (start, end) = (request.start, request.end());
-        let (first, last) = (self.chain(start), self.chain(end));
-        let entry = request.id.0 * ENTRIES;
-        let mut next = [mem::replace(&mut self.heads[first], entry), NIL];
-        if last != first {
-            next[1] = mem::replace(&mut self.heads[last], entry + 1);
-        }
         debug_assert!(self.filed[at].end <= self.filed[at].start, "{:?} is filed", request.id);
-        self.filed[at] = Filed { start, end, write: request.op.is_write(), next };
+        let (start, end, write) = (request.start, request.end(), request.op.is_write());
+        self.filed[at] = Filed { start, end, write, next: [NIL; 2] };
+    }
+
+    /// Puts a request that is filed into its chains.
+    #[inline(never)]
+    fn chain_up(&mut self, id: RequestId) {
+        let Filed { start, end, .. } = self.filed[id.0 as usize];
+        let (first, last) = (self.chain(start), self.chain(end));
+        self.link(first, id.0 * ENTRIES);
+        if last != first {
+            self.link(last, id.0 * ENTRIES + 1);
+        }
     }
 
     /// Forgets the request if it is known.
@@ -82,6 +94,10 @@ impl MergeIndex {
         }
         filed.end = start;
         self.requests -= 1;
+        if self.is_apart && id == self.latest {
+            self.is_apart = false;
+            return;
+        }
         let (first, last) = (self.chain(start), self.chain(end));
         self.unlink(first, id.0 * ENTRIES);
         if last != first {
@@ -121,6 +137,9 @@ impl MergeIndex {
 
     #[inline]
     fn find(&self, position: Lba, is_it: impl Fn(RequestId, &Filed) -> bool) -> Option<RequestId> {
+        if self.is_apart && is_it(self.latest, &self.filed[self.latest.0 as usize]) {
+            return Some(self.latest);
+        }
         let mut at = self.heads[self.chain(position)];
         while at != NIL {
             let id = RequestId(at / ENTRIES);
