@@ -33,6 +33,15 @@ struct Node {
 
 const UNLINKED: Node = Node { previous: NIL, next: NIL, list: NIL, hash: 0 };
 
+/// A bio and the pieces of the device it touches.
+#[derive(Clone, Copy, Debug)]
+struct Touches {
+    index: BioIndex,
+    first: u64,
+    last: u64,
+    write: bool,
+}
+
 #[derive(Debug)]
 pub(super) struct OrderGuard {
     heads: Vec<u32>,
@@ -41,6 +50,9 @@ pub(super) struct OrderGuard {
     /// All bios that change the medium, the newest at the end.
     writes: List,
     links: Lists<()>,
+    /// The bio that came last is in no list of pieces before another comes or one is looked for: it
+    /// is often gone by then.
+    newest: Option<Touches>,
 }
 
 impl OrderGuard {
@@ -50,24 +62,39 @@ impl OrderGuard {
             nodes: Vec::new(),
             writes: List::new(),
             links: Lists::new(),
+            newest: None,
         }
     }
 
     #[inline(always)]
     pub(super) fn add(&mut self, index: BioIndex, bio: &Bio) {
-        let node = index.0 * NODES;
-        if node as usize >= self.nodes.len() {
+        if (index.0 * NODES) as usize >= self.nodes.len() {
             self.make_room(index);
         }
         let Some((first, last)) = pieces(bio) else { return };
-        if bio.op.is_write() {
+        let write = bio.op.is_write();
+        if write {
             self.links.insert(&mut self.writes, index.0, ());
         }
+        self.file_newest();
+        self.newest = Some(Touches { index, first, last, write });
+    }
+
+    #[inline]
+    fn file_newest(&mut self) {
+        if let Some(newest) = self.newest.take() {
+            self.file_bio(newest);
+        }
+    }
+
+    #[inline(never)]
+    fn file_bio(&mut self, bio: Touches) {
+        let Touches { index, first, last, write } = bio;
+        let node = index.0 * NODES;
         if last - first > 1 {
             self.link(node, WIDE, 0);
             return;
         }
-        let write = bio.op.is_write();
         self.file(node, hash(first, write));
         if last > first {
             self.file(node + 1, hash(last, write));
@@ -84,6 +111,10 @@ impl OrderGuard {
         if bio.op.is_write() && bio.op != Op::Flush {
             self.links.remove(&mut self.writes, index.0);
         }
+        if self.newest.is_some_and(|newest| newest.index == index) {
+            self.newest = None;
+            return;
+        }
         let first = index.0 * NODES;
         let lists = match self.nodes[first as usize..] {
             [one, two, ..] => [one.list, two.list],
@@ -98,11 +129,17 @@ impl OrderGuard {
 
     /// The latest earlier bio that must finish before the one at `index` may start.
     #[inline(always)]
-    pub(super) fn blocker_of(&self, bios: &Bios, index: BioIndex, bio: &Bio) -> Option<BioIndex> {
+    pub(super) fn blocker_of(
+        &mut self,
+        bios: &Bios,
+        index: BioIndex,
+        bio: &Bio,
+    ) -> Option<BioIndex> {
         // Mostly there is nothing that a read could meet.
         if bio.op == Op::Read && self.writes.first().is_none() {
             return None;
         }
+        self.file_newest();
         self.look_for_blocker(bios, index, bio)
     }
 
@@ -298,7 +335,7 @@ mod tests {
         const MANY: u64 = 3000;
         let (mut guard, mut bios) = (OrderGuard::new(), Bios::new());
         let mut compared = 0;
-        let mut blocker_of = |guard: &OrderGuard, bios: &Bios, index| {
+        let mut blocker_of = |guard: &mut OrderGuard, bios: &Bios, index| {
             COMPARED.with(|compared| compared.set(0));
             let blocker = guard.blocker_of(bios, index, bios.bio(index));
             compared += COMPARED.with(std::cell::Cell::get);
@@ -309,7 +346,7 @@ mod tests {
         for id in 0..MANY {
             let index = bios.insert(&write(id), Instant::ZERO);
             guard.add(index, &write(id));
-            assert_eq!(blocker_of(&guard, &bios, index), flying.last().copied());
+            assert_eq!(blocker_of(&mut guard, &bios, index), flying.last().copied());
             flying.push(index);
         }
         // Each is done, and the next asks again.
@@ -317,7 +354,7 @@ mod tests {
             let (done, next) = (flying[id as usize], flying[id as usize + 1]);
             guard.remove(done, &write(id));
             bios.remove(done);
-            assert_eq!(blocker_of(&guard, &bios, next), None);
+            assert_eq!(blocker_of(&mut guard, &bios, next), None);
         }
         assert!(compared <= 2 * MANY as usize, "{compared}");
     }
