@@ -93,7 +93,7 @@ impl TwoLayerCfq {
 
     /// The active group loses the disk, and so does the queue being served inside it.
     fn expire(&mut self, now: Jiffies, why: Why) {
-        let group = self.line.turn.end(why);
+        let group = self.line.end_turn(why);
         self.inner.end_layer_idle(group);
         let inner = self.inner.layers[group as usize].active;
         if self.inner_turn_resumes {
@@ -110,7 +110,7 @@ impl TwoLayerCfq {
     /// The idle timer belongs to the active group.
     #[inline]
     fn tick(&mut self, now: Instant) -> Jiffies {
-        self.inner.tick(now, self.line.turn.active)
+        self.inner.tick(now, self.line.active())
     }
 
     /// The slice of the active group is used up, and there is something to do.
@@ -130,7 +130,7 @@ impl TwoLayerCfq {
     fn begin_next_turn(&mut self, now: Jiffies) -> bool {
         let begun = self.line.begin_next_turn();
         if begun {
-            self.inner.resume_turn(now, self.line.turn.active);
+            self.inner.resume_turn(now, self.line.active());
         }
         begun
     }
@@ -140,13 +140,13 @@ impl TwoLayerCfq {
             if self.line.slice_used(now) && self.inner.queued > 0 {
                 self.end_slice(now);
             }
-            if self.line.turn.active == NIL && !self.begin_next_turn(now) {
+            if self.line.active() == NIL && !self.begin_next_turn(now) {
                 return Step::Nothing;
             }
-            let group = self.line.turn.active;
+            let group = self.line.active();
             match self.inner.dispatch(now, group) {
                 Step::Dispatch(id, why) => {
-                    return Step::Dispatch(id, self.line.turn.tell().unwrap_or(why));
+                    return Step::Dispatch(id, self.line.tell_turn().unwrap_or(why));
                 }
                 Step::Refuse(why) => return Step::Refuse(why),
                 Step::Nothing if self.inner.queued == 0 => return Step::Nothing,
@@ -165,7 +165,7 @@ impl Elevator for TwoLayerCfq {
         let group = request.group;
         self.make_group(group);
         let displaced = self.inner.admit(now, request, group.0);
-        if group.0 != self.line.turn.active {
+        if group.0 != self.line.active() {
             self.line.join(group.0);
             // Both layers run the same algorithm: a used-up slice does not keep others waiting.
             if self.line.slice_used(now) {
@@ -196,7 +196,7 @@ impl Elevator for TwoLayerCfq {
         let keeps = self.inner.tunables.serve_together;
         let Completed { layer: group, wait } = self.inner.complete(now, completion, keeps);
         self.line.completed(now, group, completion.device_time);
-        if group == self.line.turn.active {
+        if group == self.line.active() {
             self.inner.wait_for_layer(now, group, wait);
         }
     }
@@ -204,7 +204,7 @@ impl Elevator for TwoLayerCfq {
     fn flushed(&mut self, now: Instant, group: GroupId, _device_time: Span) {
         let now = self.tick(now);
         self.make_group(group);
-        self.inner.flushed(now, group.0, group.0 == self.line.turn.active);
+        self.inner.flushed(now, group.0, group.0 == self.line.active());
     }
 
     fn withdraw(&mut self, now: Instant, id: RequestId) {
@@ -262,7 +262,7 @@ impl Elevator for TwoLayerCfq {
     fn drain(&mut self, now: Instant) -> Option<RequestId> {
         let now = self.inner.ticker.now(now);
         loop {
-            let group = match self.line.turn.active {
+            let group = match self.line.active() {
                 NIL => self.line.first()?,
                 active => active,
             };
@@ -271,7 +271,7 @@ impl Elevator for TwoLayerCfq {
             if drained.is_some() {
                 return drained;
             }
-            self.line.turn.end(Why::GroupEmptied);
+            self.line.end_turn(Why::GroupEmptied);
         }
     }
 

@@ -6,17 +6,12 @@ use crate::cfq::jiffies::Jiffies;
 use crate::cfq::layer_turn::LayerTurn;
 use crate::groups::{Order, VirtualTime};
 use alloc::vec::Vec;
-use fairdisk_core::{Share, Span};
+use fairdisk_core::{Share, Span, Why};
 
 #[derive(Clone, Debug)]
 struct Group {
     slice: Jiffies,
     weight: u64,
-    slice_end: Jiffies,
-    /// No request of this turn has completed yet.
-    slice_new: bool,
-    /// This turn has been made longer once.
-    lengthened: bool,
     /// Weighted device time charged, in ns x 100 / weight.
     charged: VirtualTime,
 }
@@ -33,8 +28,15 @@ pub(super) struct Line {
     /// have been charged at least.
     reached: VirtualTime,
     /// Whose turn it is; that group is not in line.
-    pub(super) turn: LayerTurn,
+    turn: LayerTurn,
+    /// When the slice of this turn ends. Its clock starts with the first completion.
+    slice_end: Jiffies,
+    /// This turn has been made longer once.
+    lengthened: bool,
 }
+
+/// The end of a slice whose clock has not started, and of nobody's.
+const OPEN: Jiffies = Jiffies::MAX;
 
 impl Line {
     pub(super) const fn new(params: TwoLayerParams) -> Self {
@@ -45,6 +47,8 @@ impl Line {
             end: 0,
             reached: 0,
             turn: LayerTurn::NOBODYS,
+            slice_end: OPEN,
+            lengthened: false,
         }
     }
 
@@ -52,14 +56,7 @@ impl Line {
     pub(super) fn make(&mut self, group: u32) {
         while self.groups.len() <= group as usize {
             let (slice, weight) = self.worth(Share::DEFAULT);
-            self.groups.push(Group {
-                slice,
-                weight,
-                slice_end: 0,
-                slice_new: false,
-                lengthened: false,
-                charged: 0,
-            });
+            self.groups.push(Group { slice, weight, charged: 0 });
         }
     }
 
@@ -118,10 +115,25 @@ impl Line {
         self.order.first().map(|(group, _)| group)
     }
 
-    /// The active group has used its slice up. Its clock starts at its first completion.
-    pub(super) fn slice_used(&self, now: Jiffies) -> bool {
-        let Some(group) = self.groups.get(self.turn.active as usize) else { return false };
-        !group.slice_new && now >= group.slice_end
+    /// The group that has the disk, or `NIL`.
+    pub(super) const fn active(&self) -> u32 {
+        self.turn.active
+    }
+
+    /// Why the turn began, told once.
+    pub(super) const fn tell_turn(&mut self) -> Option<Why> {
+        self.turn.tell()
+    }
+
+    /// The active group has used its slice up.
+    pub(super) const fn slice_used(&self, now: Jiffies) -> bool {
+        now >= self.slice_end
+    }
+
+    /// The active group, which is returned, loses the disk.
+    pub(super) const fn end_turn(&mut self, why: Why) -> u32 {
+        self.slice_end = OPEN;
+        self.turn.end(why)
     }
 
     /// Nobody else wants the disk: the active group has another turn at once.
@@ -131,10 +143,9 @@ impl Line {
 
     /// A turn of the group begins. Whoever comes later is not owed what it has had before.
     fn enter_turn(&mut self, group: u32) {
-        let entry = &mut self.groups[group as usize];
-        entry.slice_new = true;
-        entry.lengthened = false;
-        self.reached = self.reached.max(entry.charged);
+        self.slice_end = OPEN;
+        self.lengthened = false;
+        self.reached = self.reached.max(self.groups[group as usize].charged);
     }
 
     /// The active group has used its slice up, but the first in line has had more than its part:
@@ -145,14 +156,14 @@ impl Line {
             return false;
         };
         let ahead = self.groups[first as usize].charged;
-        let entry = &mut self.groups[self.turn.active as usize];
+        let entry = &self.groups[self.turn.active as usize];
         let owed_ns = ahead.saturating_sub(entry.charged) * u128::from(entry.weight) / 100;
         let owed = (owed_ns / 1000 * u128::from(self.params.cfq.hz) / 1_000_000) as Jiffies;
-        if entry.lengthened || owed == 0 {
+        if self.lengthened || owed == 0 {
             return false;
         }
-        entry.lengthened = true;
-        entry.slice_end = now + owed;
+        self.lengthened = true;
+        self.slice_end = now + owed;
         true
     }
 
@@ -170,9 +181,8 @@ impl Line {
         let entry = &mut self.groups[group as usize];
         // One request takes no years, so that this is no division of 128 bits.
         entry.charged += u128::from(device_time.as_ns().saturating_mul(100) / entry.weight);
-        if group == self.turn.active && entry.slice_new {
-            entry.slice_new = false;
-            entry.slice_end = now + entry.slice;
+        if group == self.turn.active && self.slice_end == OPEN {
+            self.slice_end = now + entry.slice;
         }
     }
 }
