@@ -40,16 +40,24 @@ impl Tasks {
     /// The context of `task` in `layer`.
     #[inline]
     pub(crate) fn find(&self, task: TaskId, layer: u32) -> Option<u32> {
+        self.find_recent(task, layer).or_else(|| self.look_for(task, layer))
+    }
+
+    /// The context that the task used last, if it is of `layer`.
+    #[inline]
+    fn find_recent(&self, task: TaskId, layer: u32) -> Option<u32> {
         let recent = self.recent.get(task.0 as usize).copied()?;
-        if self.get(recent).is_some_and(|context| context.layer == layer) {
-            return Some(recent);
-        }
+        self.get(recent).filter(|context| context.layer == layer).map(|_| recent)
+    }
+
+    #[inline(never)]
+    fn look_for(&self, task: TaskId, layer: u32) -> Option<u32> {
         let owner = owner(task, layer);
         let found = self.owners.lower_bound(&self.by_owner, owner)?;
         (self.owners.key(found) == owner).then_some(found)
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn find_or_make(
         &mut self,
         now: Jiffies,
@@ -57,7 +65,16 @@ impl Tasks {
         layer: u32,
         ioprio: IoPrio,
     ) -> u32 {
-        let at = match self.find(task, layer) {
+        match self.find_recent(task, layer) {
+            Some(recent) => recent,
+            None => self.turn_to(now, task, layer, ioprio),
+        }
+    }
+
+    /// The task uses another context than before.
+    #[inline(never)]
+    fn turn_to(&mut self, now: Jiffies, task: TaskId, layer: u32, ioprio: IoPrio) -> u32 {
+        let at = match self.look_for(task, layer) {
             Some(at) => at,
             None => self.make(task, Context::new(task, layer, ioprio, now)),
         };
