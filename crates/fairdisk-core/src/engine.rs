@@ -166,23 +166,28 @@ impl<E: Elevator> Engine<E> {
         out.list.clear();
         out.wake_at = None;
         (out.switch_refused, out.change_refused) = (None, None);
-        let arrives =
-            matches!(input, Input::Submit(_) | Input::Retry(_) | Input::Cancel(_) | Input::Tick);
         match input {
             Input::Submit(ref bio) => self.submit(bio, out),
             Input::Retry(sleeper) => self.retry(sleeper, out),
             Input::Cancel(bio) => self.cancel(bio, out),
-            Input::Tick | Input::Unplug => {}
-            Input::Completed { request, ok } => self.completed(request, ok, out),
-            Input::Configure(ref change) => self.configure(change, out),
-            Input::Switch(elevator) => self.switch(*elevator, out),
+            Input::Tick => {}
+            // What is no arrival has the driver run, whatever the plug.
+            Input::Unplug => self.unplug(),
+            Input::Completed { request, ok } => {
+                self.completed(request, ok, out);
+                self.unplug();
+            }
+            Input::Configure(ref change) => {
+                self.configure(change, out);
+                self.unplug();
+            }
+            Input::Switch(elevator) => {
+                self.switch(*elevator, out);
+                self.unplug();
+            }
         }
         if self.is_plugged() {
-            // What is no arrival has the driver run, whatever the plug.
-            match arrives {
-                true => self.unplug_when_due(),
-                false => self.unplug(),
-            }
+            self.unplug_when_due();
         }
         self.pump(out);
     }
