@@ -183,11 +183,16 @@ impl<K: Ord + Copy> Forest<K> {
         if tree.root == NIL {
             return self.first(tree).filter(|only| self.key(*only) >= key);
         }
-        let leaf = self.node(self.leaf_where(tree, |one| *one < key));
-        self.entry_or_next(leaf, count(leaf.keys(), |one| *one < key))
+        self.lower_bound_among(tree, key)
     }
 
     // ---- finding -------------------------------------------------------------------------
+
+    #[inline(never)]
+    fn lower_bound_among(&self, tree: &Tree, key: K) -> Option<u32> {
+        let leaf = self.node(self.leaf_where(tree, |one| *one < key));
+        self.entry_or_next(leaf, count(leaf.keys(), |one| *one < key))
+    }
 
     fn node(&self, node: u32) -> &Node<K> {
         &self.nodes[node as usize]

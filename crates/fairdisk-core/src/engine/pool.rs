@@ -90,7 +90,7 @@ impl Pools {
 
     /// Takes a slot, or says that the task must sleep. `must`: the elevator waits for this task,
     /// so a full pool does not stop it; the hard cap does.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(&mut self, now: Instant, bio: &Bio, must: bool) -> bool {
         if self.config.layout == PoolLayout::Unlimited {
             return true;
