@@ -11,6 +11,8 @@ use super::volume::BLOCK_SECTORS;
 use crate::workload::Durable;
 use fairdisk_core::{Instant, IoPrio, Lba, Sectors, Span, Ticks};
 
+const NS_PER_S: u64 = 1_000_000_000;
+
 /// How an ext3 journal behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JournalSpec {
@@ -71,6 +73,9 @@ pub(crate) struct Journal {
     spec: JournalSpec,
     /// The host's timer: the clock that files see goes on with it, and commits are due at ticks.
     ticks: Ticks,
+    /// The second that files see, and until when it is the same in any case.
+    second: u64,
+    second_until: Instant,
     /// When the running transaction was opened.
     running_since: Option<Instant>,
     /// What the running transaction changes.
@@ -90,6 +95,8 @@ impl Journal {
         Self {
             spec,
             ticks,
+            second: 0,
+            second_until: Instant::ZERO,
             running_since: None,
             running: Vec::new(),
             committing: Vec::new(),
@@ -116,6 +123,7 @@ impl Journal {
     }
 
     /// A task sets the times of `inode`, last set in `touched_second`, and if it `grows` its size.
+    #[inline]
     pub(crate) fn touch(
         &mut self,
         now: Instant,
@@ -123,18 +131,33 @@ impl Journal {
         touched_second: &mut u64,
         grows: bool,
     ) -> Touch {
-        let clock = self.ticks.last(now) + self.spec.second_phase;
-        let second = clock.as_ns() / 1_000_000_000;
-        if *touched_second == second && !grows {
+        if now >= self.second_until {
+            self.look_at_clock(now);
+        }
+        if *touched_second == self.second && !grows {
             return Touch::Done;
         }
+        self.change(now, inode, touched_second, grows)
+    }
+
+    /// The clock that files see is never ahead of time.
+    #[inline(never)]
+    fn look_at_clock(&mut self, now: Instant) {
+        let phase = self.spec.second_phase;
+        self.second = (self.ticks.last(now) + phase).as_ns() / NS_PER_S;
+        let next = (self.second + 1) * NS_PER_S;
+        self.second_until = Instant::from_ns(next.saturating_sub(phase.as_ns()));
+    }
+
+    #[inline(never)]
+    fn change(&mut self, now: Instant, inode: u32, touched_second: &mut u64, grows: bool) -> Touch {
         // The handle is open, and with it the transaction, even if the block is not to be had.
         self.running_since.get_or_insert(now);
         let block = self.block(inode);
         if self.phase == Phase::WritingLog && self.committing.iter().any(|it| it.block == block) {
             return Touch::Sleep;
         }
-        *touched_second = second;
+        *touched_second = self.second;
         let grew = grows.then_some(now);
         match self.running.iter_mut().find(|changed| changed.block == block) {
             Some(changed) => changed.grew = changed.grew.or(grew),
