@@ -46,6 +46,7 @@ impl Pace {
     }
 
     /// In a mix, the operation whose time has not come makes way for the other.
+    #[inline(never)]
     pub(super) fn turn(&self, now: Instant, direction: Direction, op: Op) -> Turn {
         let due = self.due(op);
         if due <= now {

@@ -281,6 +281,7 @@ impl Stream {
     }
 
     /// A task that finds nothing to do in a whole pass is done.
+    #[cold]
     fn end_pass(&mut self) {
         let Limits { passes, bytes_min, .. } = self.spec.limits;
         self.passes = self.passes.saturating_add(1);

@@ -171,31 +171,41 @@ impl Walk {
     }
 
     /// A drawn multiple of `align`; `None` if all was visited, or there is none.
+    #[inline]
     fn draw(&mut self, align: u64, prng: &mut Prng) -> Option<u64> {
         let blocks = self.extent.bytes / align;
         if blocks == 0 {
             return None;
         }
-        let block = match &mut self.places {
-            Places::None => return None,
+        let block = match self.places {
             Places::Anywhere => prng.below(blocks),
+            _ => self.draw_block(blocks, prng)?,
+        };
+        block.checked_mul(align)
+    }
+
+    /// One of so many blocks.
+    #[inline(never)]
+    fn draw_block(&mut self, blocks: u64, prng: &mut Prng) -> Option<u64> {
+        match &mut self.places {
+            Places::None => None,
+            Places::Anywhere => Some(prng.below(blocks)),
             Places::Ranked { ranks, shift, prng } => {
                 let spread = ranks.draw(prng).wrapping_mul(SPREAD).wrapping_add(*shift);
-                spread % ranks.blocks()
+                Some(spread % ranks.blocks())
             }
             Places::Once(map) => {
                 let from = prng.below(blocks);
                 match map.next_free(from) {
-                    Some(block) => block,
+                    Some(block) => Some(block),
                     None if self.endless => {
                         self.restart();
-                        prng.below(blocks)
+                        Some(prng.below(blocks))
                     }
-                    None => return None,
+                    None => None,
                 }
             }
-        };
-        block.checked_mul(align)
+        }
     }
 }
 
