@@ -41,10 +41,14 @@ impl Cfq {
 
     /// The task's own queue is used: it takes on a priority that changed before.
     pub(crate) fn catch_up_priority(&mut self, context: u32) {
-        let context = &mut self.tasks[context];
-        if let Some(queue) = context.take_priority_due() {
-            self.queues[queue].set_priority(context.ioprio);
+        if let Some(queue) = self.tasks[context].take_priority_due() {
+            self.take_on_priority(queue, context);
         }
+    }
+
+    #[cold]
+    fn take_on_priority(&mut self, queue: u32, context: u32) {
+        self.queues[queue].set_priority(self.tasks[context].ioprio);
     }
 
     /// The queue the task's requests go to.
@@ -112,7 +116,9 @@ impl Cfq {
     /// A request of `context` in `queue` is gone: both may be done with.
     #[inline]
     pub(crate) fn let_go(&mut self, now: Jiffies, queue: u32, context: u32) {
-        self.release_if_done(now, queue);
+        if self.queues[queue].orphan {
+            self.release_if_done(now, queue);
+        }
         let owner = &mut self.tasks[context];
         owner.requests -= 1;
         if owner.requests == 0 && !owner.alive {
@@ -121,10 +127,10 @@ impl Cfq {
     }
 
     /// Frees an orphaned queue once nothing of it is left.
-    #[inline]
+    #[cold]
     fn release_if_done(&mut self, now: Jiffies, queue: u32) {
         let q = &self.queues[queue];
-        if !q.orphan || !q.is_empty() || q.dispatched > 0 {
+        if !q.is_empty() || q.dispatched > 0 {
             return;
         }
         if self.layers[q.layer as usize].active == queue {
@@ -134,6 +140,7 @@ impl Cfq {
         self.queues.free(queue);
     }
 
+    #[cold]
     fn release_context(&mut self, context: u32) {
         if self.driver.active_context == context {
             self.driver.active_context = NIL;

@@ -51,18 +51,25 @@ impl Cfq {
     fn service_key(&mut self, now: Jiffies, queue: u32) -> ServiceKey {
         let busy = self.busy_beside(self.queues[queue].layer);
         let q = &mut self.queues[queue];
-        let layer = &mut self.layers[q.layer as usize];
         let class = q.priority.class;
         let quirks = &self.tunables.quirks;
         let key = if q.is_idle_class() {
-            let tree = layer.tree.whole(&mut self.service);
-            let last = self.service.last(tree).filter(|last| *last != queue);
-            last.map_or(now, |last| self.service.key(last).key()) + self.tunables.idle_delay
+            self.idle_key(now, queue)
         } else {
             let offset = self.tunables.key_offset(busy, q.sync, q.priority.level);
             now + offset + q.take_residual(quirks)
         };
+        let quirks = &self.tunables.quirks;
         ServiceKey::new(class, if quirks.q2_unsigned_keys { wrap(key) } else { key })
+    }
+
+    /// The key of a queue of the idle class: it goes behind all others.
+    #[cold]
+    fn idle_key(&mut self, now: Jiffies, queue: u32) -> Jiffies {
+        let layer = self.queues[queue].layer as usize;
+        let tree = self.layers[layer].tree.whole(&mut self.service);
+        let last = self.service.last(tree).filter(|last| *last != queue);
+        last.map_or(now, |last| self.service.key(last).key()) + self.tunables.idle_delay
     }
 
     /// Puts a preempting queue before all others of its class.
