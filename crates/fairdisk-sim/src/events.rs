@@ -49,10 +49,21 @@ impl<T> Events<T> {
         Self { line: Vec::with_capacity(IN_LINE + 1), heap: BinaryHeap::new(), serial: 0 }
     }
 
-    #[inline(never)]
+    #[inline]
     pub(crate) fn push(&mut self, at: Instant, event: T) {
         self.serial += 1;
         let entry = Entry { at, serial: self.serial, event };
+        let is_first = self.next_at().is_none_or(|next| at < next);
+        if is_first && self.line.len() < IN_LINE {
+            self.line.push(entry);
+        } else {
+            self.push_among(entry);
+        }
+    }
+
+    #[inline(never)]
+    fn push_among(&mut self, entry: Entry<T>) {
+        let at = entry.at;
         if self.heap.peek().is_some_and(|first| first.0.at <= at) {
             return self.push_behind(entry);
         }
