@@ -101,7 +101,7 @@ impl Geometry {
     }
 
     /// Where the sectors `start..start + sectors` are; at least one, all on the disk.
-    #[inline]
+    #[inline(always)]
     pub(super) fn extent(&self, start: u64, sectors: u32) -> Extent {
         let zone = self.zone_of(start);
         let (track_in_zone, sector) = zone.sectors_per_track.div_rem(start - zone.start);

@@ -61,7 +61,7 @@ impl Mechanism {
     }
 
     /// Where sectors are.
-    #[inline]
+    #[inline(always)]
     pub(super) fn extent(&self, start: u64, sectors: u32) -> Extent {
         self.geometry.extent(start, sectors)
     }
