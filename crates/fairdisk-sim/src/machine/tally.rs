@@ -140,6 +140,14 @@ impl OpTally {
         self.ios += 1;
         self.bytes += if failed { 0 } else { bytes };
         self.errors += u64::from(failed);
+        match &mut self.latency {
+            Some(all) => all.record(latency),
+            None => self.begin_with(latency),
+        }
+    }
+
+    #[cold]
+    fn begin_with(&mut self, latency: Span) {
         self.latency.get_or_insert_default().record(latency);
     }
 }
