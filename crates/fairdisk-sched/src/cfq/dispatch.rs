@@ -116,6 +116,14 @@ impl Cfq {
     fn end_round(&mut self, now: Jiffies, queue: u32, moved: u32) {
         let q = &mut self.queues[queue];
         q.slice_dispatched += moved;
+        if !q.sync || q.is_idle_class() {
+            self.end_turn_after(now, queue, moved);
+        }
+    }
+
+    #[inline(never)]
+    fn end_turn_after(&mut self, now: Jiffies, queue: u32, moved: u32) {
+        let q = &self.queues[queue];
         let counted =
             if self.tunables.quirks.q3_async_budget_per_round { moved } else { q.slice_dispatched };
         let over = !q.sync && counted >= self.tunables.async_budget(q.priority.level);
@@ -132,20 +140,25 @@ impl Cfq {
     fn next_request(&mut self, now: Jiffies, queue: u32) -> (u32, Why) {
         let q = &mut self.queues[queue];
         let turn = q.turn.take().unwrap_or(Why::SliceContinues);
-        if !q.fifo_checked {
-            q.fifo_checked = true;
-            let (head, expire) = (q.pending.oldest(), self.tunables.fifo_expire(q.sync));
-            let arrived = self.ticker.jiffies(self.requests[head].arrived);
-            if now >= arrived + expire {
-                let overdue = head != self.queues[queue].pending.next;
-                return (head, if overdue { Why::DeadlineExpired } else { turn });
-            }
+        let next = q.pending.next;
+        let is_checked = core::mem::replace(&mut q.fifo_checked, true);
+        if !is_checked && let Some(overdue) = self.overdue(now, queue) {
+            return (overdue, if overdue == next { turn } else { Why::DeadlineExpired });
         }
-        (self.queues[queue].pending.next, turn)
+        (next, turn)
+    }
+
+    /// The head of the queue's FIFO, if it is overdue.
+    #[inline(never)]
+    fn overdue(&self, now: Jiffies, queue: u32) -> Option<u32> {
+        let q = &self.queues[queue];
+        let (head, expire) = (q.pending.oldest(), self.tunables.fifo_expire(q.sync));
+        let arrived = self.ticker.jiffies(self.requests[head].arrived);
+        (now >= arrived + expire).then_some(head)
     }
 
     /// Moves a request out of its queue, towards the device.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn hand_over(&mut self, now: Jiffies, index: u32) {
         let queue = self.remove(index);
         let context = self.requests[index].context;

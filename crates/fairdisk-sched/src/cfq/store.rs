@@ -22,7 +22,7 @@ impl Cfq {
         // Of two at one position the older goes straight to the device.
         let alias = self.requests.at_position(&self.queues[queue].pending, request.start);
         if let Some(alias) = alias {
-            self.hand_over(now, alias);
+            self.displace(now, alias);
         }
         self.queued += 1;
         let by = Choice { head: self.driver.last_position, tunables: &self.tunables };
@@ -91,7 +91,13 @@ impl Cfq {
     pub(crate) fn displaced(&mut self, now: Jiffies, moved: RequestId) -> Option<RequestId> {
         let queue = self.requests[moved.0].queue;
         let older = self.requests.displaced(&self.queues[queue].pending, moved.0)?;
-        self.hand_over(now, older);
+        self.displace(now, older);
         Some(RequestId(older))
+    }
+
+    /// Another request has the position of `older` now.
+    #[cold]
+    fn displace(&mut self, now: Jiffies, older: u32) {
+        self.hand_over(now, older);
     }
 }
