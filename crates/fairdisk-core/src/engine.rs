@@ -182,7 +182,7 @@ impl<E: Elevator> Engine<E> {
                 self.unplug();
             }
             Input::Switch(elevator) => {
-                self.switch(*elevator, out);
+                self.switch(elevator, out);
                 self.unplug();
             }
         }

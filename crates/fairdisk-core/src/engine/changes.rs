@@ -10,6 +10,7 @@ use crate::qos::Qos;
 use crate::request::{BioId, GroupId};
 use crate::share::Share;
 use crate::time::Instant;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 impl<E: Elevator> Engine<E> {
@@ -101,7 +102,8 @@ impl<E: Elevator> Engine<E> {
     }
 
     #[inline(never)]
-    pub(super) fn switch(&mut self, mut new: E, out: &mut Effects) {
+    pub(super) fn switch(&mut self, new: Box<E>, out: &mut Effects) {
+        let mut new = *new;
         if let Err(error) = new.attach(&self.leftovers) {
             out.switch_refused = Some(error);
             return;
