@@ -122,22 +122,13 @@ impl Journal {
         self.phase == Phase::WritingRecord
     }
 
-    /// A task sets the times of `inode`, last set in `touched_second`, and if it `grows` its size.
+    /// The second that files see: whoever touched a file in it need not do so again.
     #[inline]
-    pub(crate) fn touch(
-        &mut self,
-        now: Instant,
-        inode: u32,
-        touched_second: &mut u64,
-        grows: bool,
-    ) -> Touch {
+    pub(crate) fn second(&mut self, now: Instant) -> u64 {
         if now >= self.second_until {
             self.look_at_clock(now);
         }
-        if *touched_second == self.second && !grows {
-            return Touch::Done;
-        }
-        self.change(now, inode, touched_second, grows)
+        self.second
     }
 
     /// The clock that files see is never ahead of time.
@@ -149,15 +140,25 @@ impl Journal {
         self.second_until = Instant::from_ns(next.saturating_sub(phase.as_ns()));
     }
 
-    #[inline(never)]
-    fn change(&mut self, now: Instant, inode: u32, touched_second: &mut u64, grows: bool) -> Touch {
+    /// A task sets the times of `inode`, last set in `touched_second`, and if it `grows` its size.
+    pub(crate) fn touch(
+        &mut self,
+        now: Instant,
+        inode: u32,
+        touched_second: &mut u64,
+        grows: bool,
+    ) -> Touch {
+        let second = self.second(now);
+        if *touched_second == second && !grows {
+            return Touch::Done;
+        }
         // The handle is open, and with it the transaction, even if the block is not to be had.
         self.running_since.get_or_insert(now);
         let block = self.block(inode);
         if self.phase == Phase::WritingLog && self.committing.iter().any(|it| it.block == block) {
             return Touch::Sleep;
         }
-        *touched_second = self.second;
+        *touched_second = second;
         let grew = grows.then_some(now);
         match self.running.iter_mut().find(|changed| changed.block == block) {
             Some(changed) => changed.grew = changed.grew.or(grew),

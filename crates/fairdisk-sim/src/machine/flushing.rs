@@ -174,6 +174,7 @@ impl<E: Elevator> Machine<E> {
         self.all_made(now, io, issue);
     }
 
+    #[inline(never)]
     pub(super) fn flush_done(&mut self, now: Instant, index: u32, io: u32) {
         let Io { started, failed, .. } = *self.ios.get(io);
         let task = self.task(index);

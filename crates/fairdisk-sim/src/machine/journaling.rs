@@ -90,6 +90,7 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
+    #[inline(never)]
     pub(super) fn journal_written(&mut self, now: Instant, volume: u32, issue: &mut Vec<Request>) {
         let Some(journal) = &mut self.journals[volume as usize] else { return };
         let (step, released) = journal.written(now);

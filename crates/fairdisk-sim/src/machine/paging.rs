@@ -132,6 +132,7 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// Pages have come: those who wait for one of them go on.
+    #[inline(never)]
     pub(super) fn pages_read(&mut self, now: Instant, io: &Io, issue: &mut Vec<Request>) {
         let IoKind::Pages { task: index, file, start } = io.kind else { return };
         let start = u64::from(start);

@@ -409,7 +409,19 @@ impl<E: Elevator> Machine<E> {
     // ---- times of files ------------------------------------------------------------------
 
     #[inline]
-    fn touch(&mut self, now: Instant, index: u32, file: u32, size: u64) -> Touch {
+    fn touch(&mut self, now: Instant, index: u32, file_at: u32, size: u64) -> Touch {
+        let file = &self.files[file_at as usize];
+        let Some(journal) = &mut self.journals[file.spec.volume as usize] else {
+            return Touch::Done;
+        };
+        if size <= file.size && journal.second(now) == file.touched_second {
+            return Touch::Done;
+        }
+        self.change_inode(now, index, file_at, size)
+    }
+
+    #[inline(never)]
+    fn change_inode(&mut self, now: Instant, index: u32, file: u32, size: u64) -> Touch {
         let file = &mut self.files[file as usize];
         let volume = file.spec.volume;
         let Some(journal) = &mut self.journals[volume as usize] else { return Touch::Done };

@@ -258,6 +258,7 @@ impl<E: Elevator> Machine<E> {
         self.returned(now, index, call, now);
     }
 
+    #[inline(never)]
     pub(super) fn write_behind_done(
         &mut self,
         now: Instant,

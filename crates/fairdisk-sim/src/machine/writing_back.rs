@@ -325,6 +325,7 @@ impl<E: Elevator> Machine<E> {
     }
 
     /// Pages have reached the disk.
+    #[inline(never)]
     pub(super) fn written_back(&mut self, now: Instant, io: &Io, issue: &mut Vec<Request>) {
         let IoKind::WriteBack { submitter, file, start, .. } = io.kind else { return };
         let pages = u64::from(start)..u64::from(start) + io.bytes / PAGE_BYTES;
