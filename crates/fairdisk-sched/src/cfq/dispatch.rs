@@ -102,14 +102,19 @@ impl Cfq {
         let (queue, moved) = self.round?;
         let q = &self.queues[queue];
         if moved < self.round_limit(q) && !q.is_empty() {
-            let (index, why) = self.next_request(now, queue);
             self.round = Some((queue, moved + 1));
-            self.hand_over(now, index);
-            return Some(Step::Dispatch(RequestId(index), why));
+            return Some(self.hand_over_next(now, queue));
         }
         self.round = None;
         self.end_round(now, queue, moved);
         None
+    }
+
+    #[inline(never)]
+    fn hand_over_next(&mut self, now: Jiffies, queue: u32) -> Step {
+        let (index, why) = self.next_request(now, queue);
+        self.hand_over(now, index);
+        Step::Dispatch(RequestId(index), why)
     }
 
     /// After a round: the idle class and an asynchronous queue that used its budget up must go.
