@@ -11,6 +11,7 @@ mod bios;
 mod changes;
 mod dispatch;
 mod effects;
+mod finished;
 mod merge;
 mod merging;
 mod order;
@@ -26,7 +27,7 @@ pub use pool::{PoolConfig, PoolLayout};
 use crate::account::Accounts;
 use crate::attach::Leftovers;
 use crate::cost::CostModel;
-use crate::elevator::{Admission, Change, Completion, Decision, Elevator, Handover, MayQueue, Why};
+use crate::elevator::{Admission, Change, Decision, Elevator, Handover, MayQueue, Why};
 use crate::journal::{Entry, Journal, Record};
 use crate::qos::Qos;
 use crate::request::{Bio, GroupId, Op, RequestId, TaskId};
@@ -39,8 +40,8 @@ use dispatch::DispatchList;
 use merge::MergeIndex;
 use order::OrderGuard;
 use plug::Plug;
-use pool::{Pools, Slot};
-use requests::{Completed, Requests, State};
+use pool::Pools;
+use requests::{Requests, State};
 
 /// How an engine is set up; fixed for its life, but for the depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,12 +167,21 @@ impl<E: Elevator> Engine<E> {
         out.list.clear();
         out.wake_at = None;
         (out.switch_refused, out.change_refused) = (None, None);
+        self.take_in(input, out);
+        if self.is_plugged() {
+            self.unplug_when_due();
+        }
+        self.pump(out);
+    }
+
+    /// What is no arrival has the driver run, whatever the plug.
+    #[inline(always)]
+    fn take_in(&mut self, input: Input<E>, out: &mut Effects) {
         match input {
             Input::Submit(ref bio) => self.submit(bio, out),
             Input::Retry(sleeper) => self.retry(sleeper, out),
             Input::Cancel(bio) => self.cancel(bio, out),
             Input::Tick => {}
-            // What is no arrival has the driver run, whatever the plug.
             Input::Unplug => self.unplug(),
             Input::Completed { request, ok } => {
                 self.completed(request, ok, out);
@@ -186,10 +196,6 @@ impl<E: Elevator> Engine<E> {
                 self.unplug();
             }
         }
-        if self.is_plugged() {
-            self.unplug_when_due();
-        }
-        self.pump(out);
     }
 
     /// The elevator in charge.
@@ -431,70 +437,6 @@ impl<E: Elevator> Engine<E> {
     fn oldest_submission(&self, first: BioIndex) -> Instant {
         let bios = self.chain(first);
         bios.map(|index| self.bios.submitted(index).1).fold(self.now, Instant::min)
-    }
-
-    // ---- back from the device ------------------------------------------------------------
-
-    fn completed(&mut self, id: RequestId, ok: bool, out: &mut Effects) {
-        self.log(Record::Completed(id, ok));
-        let Completed { request, stamp, first, is_known } = self.requests.completed(id);
-        let device_time = self.at_device.completed(self.now, stamp);
-        let account = self.accounts.group_mut(request.group);
-        account.device_requests += 1;
-        account.device_time += device_time;
-        if is_known {
-            let completion = Completion { request: id, device_time, ok };
-            self.elevator.complete(self.now, &completion);
-        } else if request.op == Op::Flush {
-            self.elevator.flushed(self.now, request.group, device_time);
-        }
-        let mut next = Some(first);
-        while let Some(index) = next {
-            next = self.bios.next_in_request(index);
-            self.finish(index, ok, out);
-        }
-        self.give_slot_back((&request).into(), out);
-    }
-
-    #[inline]
-    fn finish(&mut self, index: BioIndex, ok: bool, out: &mut Effects) {
-        let (bio, submitted) = self.bios.submitted(index);
-        self.journal.push(self.now, Record::Finished(bio.id, ok));
-        self.accounts.completed += 1;
-        self.accounts.group_mut(bio.group).finished(bio, self.now - submitted, ok);
-        out.list.push(Effect::Finish { bio: bio.id, task: bio.task, ok });
-        self.leave(index, out);
-    }
-
-    /// The bio is gone: those held behind it may go on.
-    #[inline(always)]
-    fn leave(&mut self, index: BioIndex, out: &mut Effects) {
-        if self.config.keeps_order {
-            self.order.remove(index, self.bios.bio(index));
-        }
-        if let Some(held) = self.bios.remove(index) {
-            self.let_go(held, out);
-        }
-    }
-
-    /// The bios of a chain of held ones may go on.
-    #[cold]
-    fn let_go(&mut self, first: BioIndex, out: &mut Effects) {
-        let mut held = Some(first);
-        while let Some(next) = held {
-            held = self.bios.unhold(next);
-            let bio = *self.bios.bio(next);
-            self.place_or_hold(next, &bio, out);
-        }
-    }
-
-    #[inline(always)]
-    fn give_slot_back(&mut self, slot: Slot, out: &mut Effects) {
-        if let Some(index) = self.pools.give_back(slot) {
-            let bio = *self.bios.bio(index);
-            self.log(Record::Woken(bio.id));
-            out.list.push(Effect::Wake { sleeper: Sleeper(index.0), task: bio.task });
-        }
     }
 
     /// Requests at the device.

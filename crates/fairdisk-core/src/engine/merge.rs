@@ -57,7 +57,7 @@ impl MergeIndex {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn insert(&mut self, request: &Request) {
         if self.is_apart {
             self.chain_up(self.latest);
@@ -109,6 +109,14 @@ impl MergeIndex {
     #[inline]
     pub(super) const fn latest(&self) -> RequestId {
         self.latest
+    }
+
+    /// Whether it is plain that none starts or ends at one of two positions, which mostly lie in
+    /// one stretch.
+    #[inline]
+    pub(super) fn has_nothing_near(&self, start: Lba, end: Lba) -> bool {
+        let is_one_stretch = start.0 >> STRETCH_SHIFT == end.0 >> STRETCH_SHIFT;
+        is_one_stretch && !self.is_apart && self.heads[self.chain(start)] == NIL
     }
 
     /// The newest one that ends there and is `wanted`.

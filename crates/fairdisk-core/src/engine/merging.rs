@@ -18,9 +18,13 @@ impl<E: Elevator> Engine<E> {
     /// Lets the bio join a queued request it touches, if there is one.
     #[inline(always)]
     pub(super) fn merge_bio(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) -> bool {
-        if !self.merge_allowed(bio) {
-            return false;
-        }
+        self.merge_allowed(bio)
+            && !self.merge.has_nothing_near(bio.start, bio.end())
+            && self.merge_nearby(index, bio, out)
+    }
+
+    #[inline(never)]
+    fn merge_nearby(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) -> bool {
         let any = |_| true;
         let back = self.merge.ending_at(bio.op, bio.start, any);
         let touches = back.is_some() || self.merge.starting_at(bio.op, bio.end(), any).is_some();
