@@ -101,6 +101,7 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
+    #[expect(clippy::boxed_local, reason = "every call of the engine would have room for one")]
     #[inline(never)]
     pub(super) fn switch(&mut self, new: Box<E>, out: &mut Effects) {
         let mut new = *new;
