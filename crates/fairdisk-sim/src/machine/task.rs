@@ -411,9 +411,8 @@ impl<E: Elevator> Machine<E> {
     #[inline]
     fn touch(&mut self, now: Instant, index: u32, file_at: u32, size: u64) -> Touch {
         let file = &self.files[file_at as usize];
-        let Some(journal) = &mut self.journals[file.spec.volume as usize] else {
-            return Touch::Done;
-        };
+        let volume = file.spec.volume as usize;
+        let Some(journal) = &mut self.journals[volume] else { return Touch::Done };
         if size <= file.size && journal.second(now) == file.touched_second {
             return Touch::Done;
         }
