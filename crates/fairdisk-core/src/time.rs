@@ -194,7 +194,7 @@ impl Ticks {
     /// The tick that comes so many after the last one by `now`.
     #[must_use]
     pub const fn after(self, now: Instant, ticks: u64) -> Instant {
-        self.at(self.count(now) + ticks)
+        self.at(self.count(now).saturating_add(ticks))
     }
 
     /// The last tick by `now`, or the beginning of the run.
@@ -218,6 +218,7 @@ mod tests {
         assert_eq!([ticks.last(at(0)), ticks.last(at(9_000))], [Instant::ZERO, at(7_000)]);
         let exact = Ticks::EXACT.after(at(7), Ticks::EXACT.whole(Span::from_ms(20)));
         assert_eq!(exact, at(20_007));
+        assert_eq!(ticks.after(at(5_000), u64::MAX), ticks.at(u64::MAX));
     }
 
     #[test]
