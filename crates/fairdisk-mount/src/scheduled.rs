@@ -2,9 +2,7 @@
 
 use crate::gate::{DirtyAccounts, Gate, Job, Piece};
 use crate::identity::{Asks, FileId, GroupName, Hierarchy, Identity, Setting, SettingError, Who};
-use fairdisk_core::{
-    AttachError, GroupAccount, GroupId, GroupLoad, Instant, Refusal, Span, WeightMap,
-};
+use fairdisk_core::{AttachError, GroupAccount, GroupId, GroupLoad, Instant, Refusal, Span};
 use fairdisk_plane::disk::{Disk, Order, Served, Thread, Unfinished};
 use fairdisk_sched::cfq::{CfqParams, Quirks};
 use fairdisk_sched::noop::NoopParams;
@@ -92,9 +90,6 @@ pub struct GroupStatus {
 }
 
 impl ScheduledGate {
-    /// What group priorities are worth, whoever schedules.
-    pub(crate) const WEIGHTS: WeightMap = WeightMap::LinearHigh0;
-
     /// A gate to `disk`, whose groups are the directories of `hierarchy`.
     #[must_use]
     pub fn new(disk: Disk, hierarchy: Option<Hierarchy>) -> Self {
@@ -124,12 +119,6 @@ impl ScheduledGate {
     #[must_use]
     pub const fn served(&self) -> &Served {
         self.disk.served()
-    }
-
-    /// What a group priority is worth.
-    #[must_use]
-    pub const fn weight_map(&self) -> WeightMap {
-        Self::WEIGHTS
     }
 
     /// The time since the disk was started.

@@ -54,6 +54,20 @@ impl Honours {
         costs: false,
     };
 
+    /// Everything: nothing that a group asks for is ignored.
+    pub const ALL: Self = Self {
+        shares: true,
+        weights: [Weight::MIN, Weight::MAX],
+        nesting: Nesting::Deep,
+        priorities: true,
+        idle: true,
+        floors: true,
+        ceilings: true,
+        bursts: true,
+        latency_targets: true,
+        costs: true,
+    };
+
     /// Whether a setting of a group has an effect, by its key; `false` for one that is none.
     #[must_use]
     pub fn keeps(&self, key: &str) -> bool {

@@ -1,8 +1,8 @@
 //! The files that every group's directory has besides the kernel's.
 
 use super::stat;
-use crate::identity::{Hierarchy, Said, Setting, SettingError};
-use fairdisk_core::{Share, WeightMap};
+use crate::identity::{Asks, Hierarchy, Said, Setting, SettingError};
+use fairdisk_core::Share;
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::io;
@@ -56,7 +56,7 @@ impl OwnFile {
                 Some(idle) => format!("{}\n", idle.as_ms()),
                 None => "default\n".to_owned(),
             },
-            Self::Weight => format!("{}\n", asks.share.weight(WeightMap::LinearHigh0).get()),
+            Self::Weight => format!("{}\n", asks.share.weight(Asks::WEIGHTS).get()),
             Self::Stat => stat::text(hierarchy, owner),
         }
     }
@@ -88,8 +88,8 @@ impl OwnFile {
 
 /// The priority, also of a weight that is one's; other weights have none.
 fn priority_text(share: Share) -> String {
-    let weight = share.weight(WeightMap::LinearHigh0);
-    match (0..8).find(|priority| WeightMap::LinearHigh0.weight(*priority) == weight) {
+    let weight = share.weight(Asks::WEIGHTS);
+    match (0..8).find(|priority| Asks::WEIGHTS.weight(*priority) == weight) {
         Some(priority) => format!("{priority}\n"),
         None => "none\n".to_owned(),
     }

@@ -4,8 +4,7 @@ use super::settings::Settings;
 use crate::identity::{Asks, Hierarchy, Said, SettingError};
 use crate::mounts::MountEntry;
 use crate::options::MountOptions;
-use crate::scheduled::ScheduledGate;
-use fairdisk_core::{GroupAccount, GroupLoad, Histogram, Qos, Share, Span, WeightMap};
+use fairdisk_core::{GroupAccount, GroupLoad, Histogram, Qos, Share, Span};
 use fairdisk_sched::Honours;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -245,19 +244,18 @@ impl GroupEntry {
     pub fn kept(hierarchy: &Hierarchy, name: &str) -> Result<Self, SettingError> {
         let cgroup = hierarchy.group(name)?;
         let found = hierarchy.effective(&cgroup);
-        let entry = Self::unknown(hierarchy, found, (ScheduledGate::WEIGHTS, Honours::NONE));
-        Ok(Self { ignored: Vec::new(), ..entry })
+        Ok(Self::unknown(hierarchy, found, Honours::ALL))
     }
 
     /// A group of which nothing is known but what its directory says: nobody of it has come yet.
     pub(super) fn unknown(
         hierarchy: &Hierarchy,
         (path, said): (&str, Said),
-        scheduler: (WeightMap, Honours),
+        honours: Honours,
     ) -> Self {
         let parent = hierarchy.outer(path).map(|(parent, _)| parent);
         let (nothing, present) = (GroupAccount::default(), Default::default());
-        Self::of((path, parent), said.asks, &nothing, present, scheduler)
+        Self::of((path, parent), said.asks, &nothing, present, honours)
     }
 
     /// The group at `path`, which lies in that at `parent` and got what `account` says.
@@ -266,11 +264,11 @@ impl GroupEntry {
         asks: Asks,
         account: &GroupAccount,
         (load, oldest): (GroupLoad, Span),
-        (weights, honours): (WeightMap, Honours),
+        honours: Honours,
     ) -> Self {
         Self {
             path: path.to_owned(),
-            weight: asks.share.weight(weights).get(),
+            weight: asks.share.weight(Asks::WEIGHTS).get(),
             ioprio: match asks.share {
                 Share::Priority(priority) => Some(priority),
                 Share::Weight(_) => None,

@@ -9,7 +9,7 @@ use crate::mounts::Mounts;
 use crate::scheduled::GroupStatus;
 use crate::trouble::Seldom;
 use crate::visitors::{Place, Visitors, go_with_others};
-use fairdisk_core::{Instant, Refusal, Span, WeightMap};
+use fairdisk_core::{Instant, Refusal, Span};
 use fairdisk_sched::{Honours, SchedulerSpec};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Uid, geteuid};
@@ -273,13 +273,13 @@ impl Disk {
 
     /// How each group is doing.
     fn entries(&self) -> Vec<GroupEntry> {
-        let (groups, scheduler) = (self.mounts.gate().groups(), self.scheduler());
+        let (groups, honours) = (self.mounts.gate().groups(), self.honours());
         let paths: BTreeMap<_, _> = groups.iter().map(|group| (group.id, &*group.path)).collect();
         let path = |id| paths.get(&id).copied();
         let entry = |group: &GroupStatus| {
             let place = (&*group.path, group.parent.and_then(path));
             let present = (group.load, group.oldest);
-            GroupEntry::of(place, group.asks, &group.account, present, scheduler)
+            GroupEntry::of(place, group.asks, &group.account, present, honours)
         };
         groups.iter().map(entry).collect()
     }
@@ -302,13 +302,13 @@ impl Disk {
         };
         let cgroup = hierarchy.group(name)?;
         let found = hierarchy.effective(&cgroup);
-        let unknown = || GroupEntry::unknown(hierarchy, found, self.scheduler());
+        let unknown = || GroupEntry::unknown(hierarchy, found, self.honours());
         Ok(known(found.0).unwrap_or_else(unknown))
     }
 
-    /// What a priority is worth, and what the scheduler in charge honours.
-    fn scheduler(&self) -> (WeightMap, Honours) {
-        (self.mounts.gate().weight_map(), self.about().honours)
+    /// What the scheduler in charge honours.
+    fn honours(&self) -> Honours {
+        self.about().honours
     }
 }
 

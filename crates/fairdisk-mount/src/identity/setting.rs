@@ -1,6 +1,6 @@
 //! What a group can be told, one setting at a time, and what it then asks for.
 
-use fairdisk_core::{Contradiction, Qos, Refusal, Share, Span, Weight};
+use fairdisk_core::{Contradiction, Qos, Refusal, Share, Span, Weight, WeightMap};
 use fairdisk_sched::Honours;
 use std::fmt;
 use std::num::NonZeroU64;
@@ -58,6 +58,9 @@ pub struct Asks {
 impl Asks {
     /// Nothing in particular.
     pub const DEFAULT: Self = Self { share: Share::DEFAULT, idle: None, qos: Qos::NONE };
+
+    /// What group priorities are worth, whoever schedules.
+    pub const WEIGHTS: WeightMap = WeightMap::LinearHigh0;
 
     /// With a setting made.
     #[must_use]
@@ -401,6 +404,7 @@ mod tests {
             let setting = Setting::of(key, "2").unwrap();
             assert_eq!(setting.parts(), (key, Some("2".to_owned())));
             assert!(SchedulerSpec::named("fair").unwrap().honours().keeps(key), "{key}");
+            assert!(Honours::ALL.keeps(key), "{key}");
             let gone = Setting::of(key, "none").unwrap();
             assert_eq!(gone.parts(), (key, None));
             assert_eq!(Asks::DEFAULT.with(setting).with(gone), Asks::DEFAULT);

@@ -1,6 +1,7 @@
 //! What is told: the mounts on a disk, its groups, and the process that serves it.
 
 use super::text::{Kind, Label, Text};
+use crate::identity::Asks;
 use crate::mounted::Watch;
 use crate::mounts::{MountEntry, Mounts};
 use crate::scheduled::GroupStatus;
@@ -146,7 +147,6 @@ impl Page {
         for (group, bytes) in mounts.iter().flat_map(|(_, watch)| watch.dirty()) {
             *dirty.entry(group).or_default() += bytes;
         }
-        let map = self.mounts.gate().weight_map();
         let mut family = |name, help, value: &dyn Fn(&GroupStatus) -> Option<f64>| {
             text.family(name, Kind::Gauge, help);
             for group in groups {
@@ -155,7 +155,7 @@ impl Page {
                 }
             }
         };
-        let weight = |group: &GroupStatus| group.asks.share.weight(map).get();
+        let weight = |group: &GroupStatus| group.asks.share.weight(Asks::WEIGHTS).get();
         family("fairdisk_group_weight", "What the group asks for, 1 to 10000.", &|group| {
             Some(f64::from(weight(group)))
         });
