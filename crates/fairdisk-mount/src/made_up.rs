@@ -46,7 +46,7 @@ pub(crate) fn refuse_made_up(fd: impl AsFd) -> io::Result<()> {
 }
 
 /// Whether the file is in one of them.
-fn is_made_up(fd: impl AsFd) -> io::Result<bool> {
+pub(crate) fn is_made_up(fd: impl AsFd) -> io::Result<bool> {
     Ok(MADE_UP.contains(&kind(fd)?))
 }
 

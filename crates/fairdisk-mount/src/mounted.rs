@@ -5,7 +5,7 @@ use crate::errors::{Lack, MountError, MountProblem};
 use crate::filesystem::PassThrough;
 use crate::gate::Gate;
 use crate::guardian::{Guarded, Guardian};
-use crate::made_up::refuse_made_up;
+use crate::made_up::is_made_up;
 use crate::mountpoint::{self, Places};
 use crate::notices::Notices;
 use crate::options::MountOptions;
@@ -82,9 +82,7 @@ impl Mounted {
                 MountError::lacking(&places.mountpoint, Lack::NoProc)
             }
         })?;
-        if refuse_made_up(tree.nodes.root()).is_err() {
-            return Err(MountError::new(&places.source, MountProblem::SourceMadeUp));
-        }
+        demand_stored(&places.source, is_made_up(tree.nodes.root()))?;
         let tree = Arc::new(tree);
         let own = Privileges::find().is_root();
         let session = start(&places, &tree, own)?;
@@ -249,6 +247,15 @@ impl Drop for Mounted {
     }
 }
 
+/// Refuses a source whose files the kernel makes up, or that does not say whether it does.
+fn demand_stored(source: &Path, is_made_up: io::Result<bool>) -> Result<(), MountError> {
+    match is_made_up {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(MountError::new(source, MountProblem::SourceMadeUp)),
+        Err(error) => Err(MountError::os(source, "look at its file system", error)),
+    }
+}
+
 fn start(places: &Places, tree: &Arc<Tree>, own: bool) -> Result<BackgroundSession, MountError> {
     let options = &tree.options;
     let flags = mountpoint::flags(tree.nodes.root(), options);
@@ -312,5 +319,24 @@ fn raise_limits() {
     }
     if let Some(bytes) = getrlimit(Resource::Fsize).maximum {
         tracing::warn!(bytes, "a hard limit on the size of files holds for all users");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_that_does_not_answer_is_not_taken_for_made_up() {
+        let refused = |is| demand_stored(Path::new("/src"), is).unwrap_err().to_string();
+        assert!(
+            refused(Ok(true)).contains("the kernel makes up the files"),
+            "{}",
+            refused(Ok(true))
+        );
+        let stale = || Err(io::Error::from_raw_os_error(libc::ESTALE));
+        let says = "/src: cannot look at its file system: Stale file handle";
+        assert!(refused(stale()).starts_with(says), "{}", refused(stale()));
+        assert!(demand_stored(Path::new("/src"), Ok(false)).is_ok());
     }
 }
