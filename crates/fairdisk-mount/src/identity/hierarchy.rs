@@ -188,7 +188,7 @@ impl Hierarchy {
     /// The path of the group that somebody calls `name`.
     ///
     /// # Errors
-    /// There is none, or it leads up.
+    /// There is no such group, or the path given leads up.
     pub fn group(&self, name: &str) -> Result<String, SettingError> {
         let path = group_path(name);
         if leads_up(&path) {

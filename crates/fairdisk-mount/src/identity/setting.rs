@@ -265,7 +265,7 @@ pub enum SettingError {
     },
     /// There are no groups.
     NoHierarchy,
-    /// The path of a group does not lead up.
+    /// The path given leads up.
     LeadsUp {
         /// What was given.
         group: String,
