@@ -7,8 +7,9 @@ use rustix::fd::AsFd;
 use rustix::fs::fstatfs;
 use std::io;
 
-/// By the numbers of statfs(2), and, of the last seven, by what they say themselves.
-const MADE_UP: [i64; 23] = [
+/// By the numbers of statfs(2), and, the last six, by those that the `stat` of coreutils has names
+/// for (`stat -f`).
+const MADE_UP: [i64; 22] = [
     0x0000_9fa0, // procfs
     0x6265_6572, // sysfs
     0x0027_e0eb, // cgroup, version 1
@@ -30,7 +31,6 @@ const MADE_UP: [i64; 23] = [
     FUSECTL,
     0x6e66_7364, // nfsd
     0x6759_6969, // rpc_pipefs
-    0x76a9_f425, // dlmfs
     0x5a3c_69f0, // apparmorfs
 ];
 
@@ -68,23 +68,44 @@ mod tests {
 
     #[test]
     fn what_is_stored_is_told_from_what_is_made_up() {
-        let is = |path: &str| File::open(path).ok().map(|file| is_made_up(file).unwrap());
-        assert_eq!(is("/proc/self/maps"), Some(true));
-        assert!(is("/sys/kernel") != Some(false));
-        assert_eq!(is("/"), Some(false));
-        assert_eq!(is("/dev"), Some(false));
+        let is = |path: &str| is_made_up(File::open(path).unwrap()).unwrap();
+        assert!(is("/proc/self/maps"));
+        assert!(!is("/") && !is("/dev"));
     }
 
-    /// Few kernels have these: nfsd, rpc_pipefs, xenfs, dlmfs and apparmorfs.
+    /// Wherever a file system of such a name is mounted, its number is known.
     #[test]
-    fn rare_ones_are_known_in_32_bits_as_well() {
-        let rare = [0x6e66_7364, 0x6759_6969, 0xabba_1974, 0x76a9_f425, 0x5a3c_69f0_u32];
-        for kind in rare {
-            for told in [i64::from(kind), kind.cast_signed().into()] {
-                assert!(MADE_UP.contains(&unsigned(told)), "{kind:x}");
+    fn those_that_are_mounted_here_are_known() {
+        let names = "proc sysfs cgroup cgroup2 debugfs tracefs securityfs selinuxfs smackfs bpf \
+                     binfmt_misc efivarfs mqueue pstore xenfs configfs resctrl fusectl nfsd \
+                     rpc_pipefs";
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+        let mut seen = 0;
+        let mounted = |line: &'_ str| {
+            let mut fields = line.split(' ').skip(1).map(str::to_owned);
+            fields.next().zip(fields.next())
+        };
+        for (at, kind) in mounts.lines().filter_map(mounted) {
+            let made_up = names.split_whitespace().any(|name| name == kind);
+            let is_stored = ["ext4", "xfs", "btrfs", "tmpfs"].contains(&&*kind);
+            // Something else may be mounted over it, and some may not be looked at.
+            let last = mounts.lines().rev().filter_map(mounted).find(|(over, _)| *over == at);
+            if (made_up || is_stored)
+                && last.is_some_and(|(_, top)| top == kind)
+                && let Ok(opened) = File::open(&at)
+            {
+                assert_eq!(is_made_up(opened).unwrap(), made_up, "{kind} at {at}");
+                seen += u32::from(made_up);
             }
         }
-        let [ext4, fuse] = [0xef53, 0x6573_5546];
-        assert!(!MADE_UP.contains(&ext4) && !MADE_UP.contains(&fuse));
+        assert!(seen > 0, "not even procfs: {mounts}");
+    }
+
+    #[test]
+    fn each_is_known_once_and_in_32_bits_as_well() {
+        for (at, kind) in MADE_UP.into_iter().enumerate() {
+            let told = i64::from(u32::try_from(kind).unwrap().cast_signed());
+            assert_eq!(MADE_UP.iter().position(|it| *it == unsigned(told)), Some(at), "{kind:x}");
+        }
     }
 }
