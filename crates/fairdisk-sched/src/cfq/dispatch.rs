@@ -34,15 +34,15 @@ impl Cfq {
     /// emptied loses the disk at once, unless that waits for it, or tasks are served together.
     #[inline]
     pub(crate) fn dispatch(&mut self, now: Jiffies, layer: u32) -> Step {
-        let mut ends_with_nothing = true;
+        let mut ends_if_none_queued = true;
         loop {
             if self.round.is_some() {
                 if let Some(step) = self.continue_round(now) {
                     return step;
                 }
-                ends_with_nothing = self.tunables.serve_together;
+                ends_if_none_queued = self.tunables.serve_together;
             }
-            if ends_with_nothing && self.queued == 0 {
+            if ends_if_none_queued && self.queued == 0 {
                 return Step::Nothing;
             }
             let queue = match self.select(now, layer) {
