@@ -121,7 +121,7 @@ pub struct JournalFile {
     pub blocks: u32,
     /// `nice` of the journal tasks: their I/O priority follows from it.
     #[serde(default)]
-    pub nice: i8,
+    pub nice: i64,
 }
 
 impl Host {

@@ -358,7 +358,7 @@ fn lay_out(volume: &Volume, host: &Host, loaded: &mut Loaded, prng: &mut Prng) -
             commit_interval: Span::from_ms(host.journal.commit_interval_ms),
             inodes_per_block: host.journal.inodes_per_block,
             second_phase: Span::ZERO,
-            nice: host.journal.nice,
+            nice: host.journal.nice as i8,
         });
     loaded.volumes.push(VolumeSpec { kind, start, warm: volume.cached.unwrap_or(false), journal });
     let first = loaded.files.len() as u32;

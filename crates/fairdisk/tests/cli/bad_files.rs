@@ -428,6 +428,7 @@ fn hosts_that_no_machine_is() {
         ("journal.inodes_per_block=4294967295", &["allowed: 1 to 65536"]),
         ("journal.blocks=4294967295", &["allowed: 1024 to 1048576"]),
         ("journal.nice=20", &["is 20; allowed: -20 to 19"]),
+        ("journal.nice=200", &["is 200; allowed: -20 to 19"]),
     ] {
         let set = format!("host.{set}");
         let key = set.split('=').next().and_then(|key| key.rsplit('.').next()).unwrap();
