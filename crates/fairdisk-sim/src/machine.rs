@@ -29,6 +29,7 @@ use crate::workload::{Awaited, TaskSpec};
 use fairdisk_core::{
     BioId, Change, CostModel, Effect, Effects, Elevator, Engine, EngineConfig, Entry, GroupId,
     Input, Instant, Journal as Log, Op, Prng, Refusal, Request, RequestId, Sleeper, Span, TaskId,
+    Ticks,
 };
 pub use group::GroupSpec;
 pub use integrity::IntegrityWrites;
@@ -62,6 +63,8 @@ pub struct MachineConfig {
     /// Buffered bytes a task may have on the way to the disk before it must wait.
     pub write_behind_bytes: u64,
     /// How buffered data waits in memory and is written back; none: it is sent to the disk at once.
+    /// Who waits with it sleeps for ticks: those of `engine` are then a timer's, not
+    /// [`EXACT`](Ticks::EXACT).
     pub write_back: Option<WriteBackSpec>,
     /// Whether reads of indirect blocks carry the metadata hint.
     pub meta_hint: bool,
@@ -145,6 +148,10 @@ pub struct Machine<E> {
 impl<E: Elevator> Machine<E> {
     /// A machine whose engine uses `elevator`; its tasks start at their times.
     pub fn new(elevator: E, config: MachineConfig) -> Self {
+        assert!(
+            config.write_back.is_none() || config.engine.ticks != Ticks::EXACT,
+            "whoever writes more than is written back would sleep for nanoseconds"
+        );
         let prng = Prng::new(config.seed);
         let log = if config.keep_journal { Log::keeping() } else { Log::hashing() };
         let files = config.files.iter();

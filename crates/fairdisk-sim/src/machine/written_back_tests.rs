@@ -12,7 +12,7 @@ use crate::World;
 use crate::host::Advice;
 use crate::workload::{Blocks, Direction, FlushEvery, IoOrder, RandomOrder, TaskSpec};
 use dirty::{FILE_PAGES, PAGE};
-use fairdisk_core::{Instant, Op, Record, Span};
+use fairdisk_core::{Instant, Op, Record, Span, Ticks};
 use fifo::Fifo;
 use std::num::NonZeroU32;
 
@@ -83,4 +83,12 @@ fn nothing_written_is_lost() {
         }
         assert!(pages.iter().all(|pages| *pages >= 500), "seed {seed}: {pages:?}");
     }
+}
+
+#[test]
+#[should_panic(expected = "would sleep for nanoseconds")]
+fn a_machine_that_writes_back_has_a_timer() {
+    let mut config = config(0);
+    config.engine.ticks = Ticks::EXACT;
+    let _ = Machine::new(Fifo::default(), config);
 }
