@@ -44,9 +44,10 @@ const NAME: &str = "fairdisk-guardian";
 const CONNECTIONS: &str = "/sys/fs/fuse/connections";
 
 /// What to do where it is not mounted and the guardian may not mount it, and what is so without.
-const REMEDY: &str = "as root: mount -t fusectl fusectl /sys/fs/fuse/connections; without it, if \
-                      this process is killed and cannot end, as when the disk hangs, who uses the \
-                      mount waits until root ends that with umount -f";
+const REMEDY: &str = "as root: mount -t fusectl fusectl /sys/fs/fuse/connections, which is found \
+                      a few seconds later; without it, if this process is killed and cannot end, \
+                      as when the disk hangs, who uses the mount waits until root ends that with \
+                      umount -f";
 
 /// There if systemd runs the system,
 const SYSTEMD: &str = "/run/systemd/system";
@@ -103,6 +104,8 @@ struct Link {
 struct Watched {
     minor: u32,
     mountpoint: PathBuf,
+    /// The last that was started has what ends it.
+    guarded: bool,
 }
 
 impl Guardian {
@@ -132,9 +135,22 @@ impl Guardian {
     ) -> (Guarded, io::Result<()>) {
         let (number, minor) = (self.next.fetch_add(1, Ordering::Relaxed), minor(device));
         let mut link = lock(&self.link);
-        link.mounts.insert(number, Watched { minor, mountpoint: mountpoint.to_owned() });
-        let watched = link.tell(number, minor);
-        (Guarded { guardian: Arc::clone(self), number }, watched)
+        let told = tell(link.to.as_ref(), number, minor);
+        let (mountpoint, guarded) = (mountpoint.to_owned(), told.is_ok());
+        link.mounts.insert(number, Watched { minor, mountpoint, guarded });
+        (Guarded { guardian: Arc::clone(self), number }, told)
+    }
+}
+
+impl Guarded {
+    /// Tries once more if the guardian could not end the mount: root may have given it the way.
+    pub(crate) fn try_again(&self) {
+        let link = &mut *lock(&self.guardian.link);
+        let Some(watched) = link.mounts.get_mut(&self.number) else { return };
+        if !watched.guarded && tell(link.to.as_ref(), self.number, watched.minor).is_ok() {
+            watched.guarded = true;
+            tracing::info!(mountpoint = %watched.mountpoint.display(), "guarded");
+        }
     }
 }
 
@@ -143,7 +159,7 @@ impl Drop for Guarded {
         let mut link = lock(&self.guardian.link);
         link.mounts.remove(&self.number);
         // If there is none nobody has to know.
-        let _ = link.tell(self.number, OVER);
+        let _ = tell(link.to.as_ref(), self.number, OVER);
     }
 }
 
@@ -160,13 +176,11 @@ fn lock(link: &Mutex<Link>) -> MutexGuard<'_, Link> {
     link.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Link {
-    /// Tells it of a mount, and hears what it says to that.
-    fn tell(&self, number: u32, minor: u32) -> io::Result<()> {
-        let mut to = self.to.as_ref().ok_or(io::ErrorKind::NotConnected)?;
-        to.write_all(&word(number, minor))?;
-        answer(to, number).map_err(with_remedy)
-    }
+/// Tells the guardian that listens there of a mount, and hears what it says to that.
+fn tell(to: Option<&UnixStream>, number: u32, minor: u32) -> io::Result<()> {
+    let mut to = to.ok_or(io::ErrorKind::NotConnected)?;
+    to.write_all(&word(number, minor))?;
+    answer(to, number).map_err(with_remedy)
 }
 
 /// Says of an `error` of the guardian what to do, if it has no way to what ends mounts.
@@ -242,13 +256,15 @@ fn keep(link: &Mutex<Link>, first: impl FnOnce(io::Result<()>)) {
 
 /// Tells a guardian that is there of all that it is to watch.
 fn connect(link: &Mutex<Link>, (process, to): (Child, UnixStream)) -> Option<Child> {
-    let mut link = lock(link);
+    let link = &mut *lock(link);
     link.to = (!link.over).then_some(to);
-    for (number, Watched { minor, mountpoint }) in &link.mounts {
-        if let Err(error) = link.tell(*number, *minor) {
+    for (number, Watched { minor, mountpoint, guarded }) in &mut link.mounts {
+        let told = tell(link.to.as_ref(), *number, *minor);
+        if let (true, Err(error)) = (*guarded, &told) {
             let mountpoint = mountpoint.display();
             tracing::warn!(%mountpoint, %error, "a mount is not guarded any more");
         }
+        *guarded = told.is_ok();
     }
     Some(process)
 }

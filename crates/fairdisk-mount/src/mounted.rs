@@ -127,9 +127,10 @@ impl Mounted {
     }
 
     /// To be called every few seconds: lets go of file systems below the source that nobody has
-    /// used since.
+    /// used since, and tries again to have the mount guarded if that failed.
     pub fn rest(&self) {
         self.tree.nodes.close_unused();
+        self.guarded.iter().for_each(Guarded::try_again);
     }
 
     /// Whether it is not mounted any longer: somebody else unmounted it.

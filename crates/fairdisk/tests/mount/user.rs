@@ -127,13 +127,19 @@ fn a_users_mount_without_a_guardian_tells_the_log_what_root_can_do() {
         told() { grep -c \"$1\" $SCRATCH/run/log || :; }
         as 65534 '$PROGRAM mount $LOG $SOURCE $MNT --separate > $SCRATCH/run/said; fusermount3 -u $MNT'
         told 'event=.no guardian for this mount. .* error=.*not permitted.*; as root: mount -t fusectl'
-        $(grep -o 'mount -t fusectl fusectl [a-z/]*' $SCRATCH/run/log)
         rm $SCRATCH/run/log
+        as 65534 '$PROGRAM mount $LOG --log-level info $SOURCE $MNT --separate > $SCRATCH/run/said'
+        $(grep -o 'mount -t fusectl fusectl [a-z/]*' $SCRATCH/run/log)
+        until grep -q 'event=guarded ' $SCRATCH/run/log; do sleep 0.1; done
+        guardian=$(cat /proc/$(sed 's/.*pid=//' $SCRATCH/run/said)/task/*/children | tr -d \" \")
+        ls -l /proc/$guardian/fd | grep -q /connections/$(as 65534 'stat -c %d $MNT')/abort
+        as 65534 'fusermount3 -u $MNT'
+        told 'no guardian'; told event=guarded; rm $SCRATCH/run/log
         as 65534 '$PROGRAM mount $LOG $SOURCE $MNT --separate > $SCRATCH/run/said; fusermount3 -u $MNT'
         told guardian";
     let output = shell(&host, "666", script);
     assert!(output.status.success(), "{}", text(&output));
-    assert_eq!(text(&output), "1\n0\n");
+    assert_eq!(text(&output), "1\n1\n1\n0\n");
 }
 
 #[test]
