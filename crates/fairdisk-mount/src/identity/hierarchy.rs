@@ -12,6 +12,9 @@ pub(crate) const OWN: &str = "fairdisk";
 /// What the tree of version 2 is called.
 pub(crate) const VERSION2: &str = "v2";
 
+/// What mounts one where there is none.
+pub(super) const MOUNTS: &str = "fairdisk cgroup mount DIRECTORY mounts";
+
 /// A mounted hierarchy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hierarchy {
@@ -28,6 +31,8 @@ pub struct Hierarchy {
 pub enum HierarchyError {
     /// The one asked for is not mounted.
     NotMounted(String),
+    /// None is mounted.
+    NoneMounted,
     /// The list of mounts cannot be read.
     Unreadable(String),
 }
@@ -35,12 +40,17 @@ pub enum HierarchyError {
 impl fmt::Display for HierarchyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotMounted(name) => write!(
-                f,
-                "cgroup hierarchy `{name}` is not mounted (known: v2, or the name or a controller \
-                 of a version 1 hierarchy){}",
-                if name == OWN { "; fairdisk cgroup mount DIRECTORY mounts it" } else { "" }
-            ),
+            Self::NotMounted(name) => {
+                write!(
+                    f,
+                    "cgroup hierarchy `{name}` is not mounted (known: v2, or the name or a \
+                     controller of a version 1 hierarchy)"
+                )?;
+                if name == OWN { write!(f, "; {MOUNTS} it") } else { Ok(()) }
+            }
+            Self::NoneMounted => {
+                write!(f, "there are no groups: no cgroup hierarchy is mounted; {MOUNTS} one")
+            }
             Self::Unreadable(why) => write!(f, "/proc/self/mountinfo cannot be read: {why}"),
         }
     }
@@ -58,6 +68,14 @@ impl Hierarchy {
         let text = std::fs::read_to_string("/proc/self/mountinfo")
             .map_err(|error| HierarchyError::Unreadable(error.to_string()))?;
         Self::choose(&text, wanted)
+    }
+
+    /// The one that a mount takes which is not told another.
+    ///
+    /// # Errors
+    /// None is mounted, or that cannot be told.
+    pub fn best() -> Result<Self, HierarchyError> {
+        Self::find(None)?.ok_or(HierarchyError::NoneMounted)
     }
 
     fn choose(mountinfo: &str, wanted: Option<&str>) -> Result<Option<Self>, HierarchyError> {

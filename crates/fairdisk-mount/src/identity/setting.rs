@@ -1,5 +1,6 @@
 //! What a group can be told, one setting at a time, and what it then asks for.
 
+use super::hierarchy::MOUNTS;
 use fairdisk_core::{Contradiction, Qos, Refusal, Share, Span, Weight, WeightMap};
 use fairdisk_sched::Honours;
 use std::fmt;
@@ -306,8 +307,10 @@ impl fmt::Display for SettingError {
                 let takes = KEYS.iter().find(|(known, _)| known == key).map_or("", |(_, it)| it);
                 write!(f, "{key}={value}: {takes}")
             }
-            Self::NoHierarchy => f.write_str(
-                "there are no groups: no cgroup hierarchy was mounted when this started",
+            Self::NoHierarchy => write!(
+                f,
+                "there are no groups: no cgroup hierarchy was mounted when this started; {MOUNTS} \
+                 one, for mounts after that"
             ),
             Self::LeadsUp { group } => {
                 write!(

@@ -232,12 +232,20 @@ fn what_cannot_be_set_is_refused_without_a_mount_as_well() {
     }
     let kept = prints(&without_a_mount(&host, "ctl get $GROUP"), "");
     assert_eq!(kept, "ioprio=4 (weight 100)\n", "nothing has been set");
-    // Where there are no groups either.
+    // Where there are no groups either, or nobody can tell.
     let nowhere = "for at in $(awk '/ - cgroup2? / { print $5 }' /proc/self/mountinfo | tac)
-        do umount -l $at; done; ctl set $GROUP weight=5";
-    let refused = without_a_mount(&host, nowhere);
-    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused));
-    assert!(text(&refused).starts_with("error: no mount is running"), "{}", text(&refused));
+        do umount -l $at; done";
+    let none = "error: there are no groups: no cgroup hierarchy is mounted; fairdisk cgroup mount";
+    for (script, says) in [
+        (nowhere, none),
+        ("umount -l /proc", "error: /proc/self/mountinfo cannot be read: No such file"),
+    ] {
+        for arguments in ["set $GROUP weight=5", "get $GROUP"] {
+            let refused = without_a_mount(&host, &format!("{script}; ctl {arguments}"));
+            assert_eq!(refused.status.code(), Some(1), "{}", text(&refused));
+            assert!(text(&refused).starts_with(says), "{arguments}: {}", text(&refused));
+        }
+    }
 }
 
 /// Who owns the directory of a group can change its attributes for users.

@@ -8,16 +8,17 @@ use fairdisk_mount::identity::{Hierarchy, Setting, SettingError};
 
 /// Does what needs no mount.
 pub(super) fn execute(action: &Action) -> Result<(), Failure> {
-    // The one that a mount takes which is not told another.
-    let hierarchy = Hierarchy::find(None).ok().flatten();
-    match (action, &hierarchy) {
-        (Action::Get { group, json }, Some(hierarchy)) => {
-            let entry = GroupEntry::kept(hierarchy, group).map_err(|error| refused(&error))?;
-            show(&entry, group, "no scheduler", *json)
-        }
-        (Action::Set { group, settings }, Some(hierarchy)) => set(hierarchy, group, settings),
-        _ => Err(Failure::Run(NOBODY.to_owned())),
+    let hierarchy = || Hierarchy::best().map_err(|error| Failure::Run(error.to_string()));
+    match action {
+        Action::Get { group, json } => get(&hierarchy()?, group, *json),
+        Action::Set { group, settings } => set(&hierarchy()?, group, settings),
+        Action::List { .. } | Action::Scheduler { .. } => Err(Failure::Run(NOBODY.to_owned())),
     }
+}
+
+fn get(hierarchy: &Hierarchy, group: &str, json: bool) -> Result<(), Failure> {
+    let entry = GroupEntry::kept(hierarchy, group).map_err(|error| refused(&error))?;
+    show(&entry, group, "no scheduler", json)
 }
 
 fn set(hierarchy: &Hierarchy, group: &str, settings: &[String]) -> Result<(), Failure> {
