@@ -203,6 +203,14 @@ impl Hierarchy {
         }
     }
 
+    /// What makes no sense of the settings of a cgroup and those above it, and counts as unset.
+    pub fn refused<'a>(&self, cgroup: &'a str) -> impl Iterator<Item = (&'a str, SettingError)> {
+        above(cgroup).flat_map(|path| {
+            let refused = kept::refused(&self.directory(path));
+            refused.into_iter().map(move |why| (path, why))
+        })
+    }
+
     /// The path of the group that somebody calls `name`.
     ///
     /// # Errors

@@ -72,6 +72,14 @@ pub(super) fn read(directory: &Path, group: &str) -> Option<Said> {
     kept.said(user_too)
 }
 
+/// Why something that is kept with a directory counts as unset.
+pub(super) fn refused(directory: &Path) -> Vec<SettingError> {
+    let Ok(opened) = open_directory(directory) else { return Vec::new() };
+    let (kept, user_too) = (all(&opened).unwrap_or_default(), counts_users(&opened));
+    let contradicts = kept.said(user_too).and_then(|said| said.refused);
+    kept.senseless(user_too).chain(contradicts.map(SettingError::Contradicts)).collect()
+}
+
 /// Whether the log has not been told.
 fn is_new(directory: &Path, why: &SettingError) -> bool {
     let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);

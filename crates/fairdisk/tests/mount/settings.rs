@@ -248,6 +248,29 @@ fn what_cannot_be_set_is_refused_without_a_mount_as_well() {
     }
 }
 
+/// A mount tells its log.
+#[test]
+fn values_that_make_no_sense_are_named_without_a_mount_as_well() {
+    if lacks_something() || is_missing("unshare") {
+        return;
+    }
+    let host = Host::new();
+    let (outer, inner) = (host.group_directory("tenant"), host.group_directory("tenant/inner"));
+    fs::create_dir_all(&inner).unwrap();
+    keep(&outer, "trusted.fairdisk.weight", "300");
+    keep(&outer, "trusted.fairdisk.burst_ms", "20");
+    keep(&inner, "trusted.fairdisk.idle", "5000");
+    let got = without_a_mount(&host, "ctl get $GROUP/inner");
+    let group = host.path_of("tenant");
+    let says = format!(
+        "note: a setting of {group}/inner does not count: idle=5000: how long to wait is a number \
+         of ms from 0 to 1000, or default\n\
+         note: a setting of {group} does not count: `burst_ms` is about a ceiling; add `max_iops` \
+         or `max_bps`, or drop it\n"
+    );
+    assert_eq!(prints(&got, &says), format!("weight=300 as part of {group}\n"));
+}
+
 /// Who owns the directory of a group can change its attributes for users.
 #[test]
 fn a_tenant_does_not_give_itself_a_share() {

@@ -17,7 +17,16 @@ pub(super) fn execute(action: &Action) -> Result<(), Failure> {
 }
 
 fn get(hierarchy: &Hierarchy, group: &str, json: bool) -> Result<(), Failure> {
+    let path = hierarchy.group(group).map_err(|error| refused(&error))?;
     let entry = GroupEntry::kept(hierarchy, group).map_err(|error| refused(&error))?;
+    // A mount tells its log.
+    for (of, why) in hierarchy.refused(&path) {
+        diagnose(&format!(
+            "note: a setting of {} does not count: {}",
+            plain(of),
+            plain(&why.to_string())
+        ));
+    }
     show(&entry, group, "no scheduler", json)
 }
 
