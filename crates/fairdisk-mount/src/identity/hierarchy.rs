@@ -211,6 +211,14 @@ impl Hierarchy {
         })
     }
 
+    /// Where somebody else could change what whoever runs us has set for the group: that does not
+    /// count.
+    #[must_use]
+    pub fn unsafe_directory(&self, group: &str) -> Option<PathBuf> {
+        let directory = self.directory(&group_path(group));
+        (!kept::heeds(&directory)).then_some(directory)
+    }
+
     /// The path of the group that somebody calls `name`.
     ///
     /// # Errors

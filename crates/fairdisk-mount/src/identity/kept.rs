@@ -80,6 +80,11 @@ pub(super) fn refused(directory: &Path) -> Vec<SettingError> {
     kept.senseless(user_too).chain(contradicts.map(SettingError::Contradicts)).collect()
 }
 
+/// Whether what is kept in our name counts.
+pub(super) fn heeds(directory: &Path) -> bool {
+    geteuid().is_root() || open_directory(directory).is_ok_and(|opened| counts_users(&opened))
+}
+
 /// Whether the log has not been told.
 fn is_new(directory: &Path, why: &SettingError) -> bool {
     let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);

@@ -213,7 +213,8 @@ fn reach(mountpoint: &Path) -> Result<Client, ControlError> {
     }
 }
 
-const NOBODY: &str = "no mount is running (start one with fairdisk mount SOURCE MOUNTPOINT)";
+const NOBODY: &str =
+    "no mount that schedules was found (start one with fairdisk mount SOURCE MOUNTPOINT)";
 
 /// The mounts at the other end, and how to name each, in lines.
 fn ways_to(clients: Vec<Client>) -> String {

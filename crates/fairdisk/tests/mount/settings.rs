@@ -184,8 +184,8 @@ fn settings_are_made_before_anything_is_mounted() {
     fs::create_dir_all(host.group_directory("tenant/inner")).unwrap();
     let at = Hierarchy::find(None).unwrap().unwrap().mount().display().to_string();
     let note = format!(
-        "note: no mount is running; what is set is kept with the cgroup, below {at}, where mounts \
-         to come find it"
+        "note: no mount that schedules was found; what is set is kept with the cgroup, below {at}, \
+         where mounts of root to come find it"
     );
     let floor = "; whether its floor can be kept is checked by their scheduler only then";
     let set = without_a_mount(&host, "ctl set $GROUP weight=300 max_iops=70");
@@ -220,8 +220,8 @@ fn what_cannot_be_set_is_refused_without_a_mount_as_well() {
         ("set $GROUP/none weight=5", 2, "/none; mkdir makes one"),
         ("get $GROUP/none", 2, "/none; mkdir makes one"),
         ("set $GROUP/.. weight=5", 2, "without `..`"),
-        ("list", 1, "error: no mount is running (start one with"),
-        ("scheduler fair", 1, "error: no mount is running"),
+        ("list", 1, "error: no mount that schedules was found (start one with"),
+        ("scheduler fair", 1, "error: no mount that schedules was found"),
         ("--at $MNT set $GROUP weight=5", 1, "no mount answers at"),
         ("--at $MNT get $GROUP", 1, "no mount answers at"),
     ] {
@@ -269,6 +269,35 @@ fn values_that_make_no_sense_are_named_without_a_mount_as_well() {
          or `max_bps`, or drop it\n"
     );
     assert_eq!(prints(&got, &says), format!("weight=300 as part of {group}\n"));
+}
+
+/// Settings of users count where nobody else can make them, for their own mounts.
+#[test]
+fn a_user_without_a_mount_is_told_whose_mounts_find_what_is_set() {
+    if lacks_something() || is_missing("unshare") {
+        return;
+    }
+    let host = Host::new();
+    let directory = host.group_directory("tenant");
+    fs::create_dir(&directory).unwrap();
+    chown(&directory, Some(65534), None).unwrap();
+    let script = format!(
+        "as() {{ setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"; }}
+         as {} ctl set $GROUP weight=5",
+        host.program_for_all()
+    );
+    let told = |mode| {
+        fs::set_permissions(&directory, fs::Permissions::from_mode(mode)).unwrap();
+        let set = without_a_mount(&host, &script);
+        assert!(set.status.success(), "{}", text(&set));
+        text(&set)
+    };
+    let own = told(0o755);
+    assert!(own.ends_with(", where mounts of yours to come find it\n"), "{own}");
+    let at = directory.display();
+    let note = format!("note: it does not count while others than you may write to {at}\n");
+    assert_eq!(told(0o777), own + &note);
+    assert_eq!(prints(&without_a_mount(&host, "ctl get $GROUP"), ""), "ioprio=4 (weight 100)\n");
 }
 
 /// Who owns the directory of a group can change its attributes for users.

@@ -1,10 +1,11 @@
-//! What groups ask for where no mount runs: it is kept with their cgroups, for mounts to come.
+//! What groups ask for where no mount was found: it is kept with their cgroups, for mounts to come.
 
 use super::{Action, NOBODY, keys, show, with_hint};
 use crate::failure::Failure;
 use crate::output::{diagnose, plain};
 use fairdisk_mount::control::{ControlError, GroupEntry};
 use fairdisk_mount::identity::{Hierarchy, Setting, SettingError};
+use rustix::process::geteuid;
 
 /// Does what needs no mount.
 pub(super) fn execute(action: &Action) -> Result<(), Failure> {
@@ -39,15 +40,24 @@ fn set(hierarchy: &Hierarchy, group: &str, settings: &[String]) -> Result<(), Fa
     let is_floor =
         |it: &Setting| matches!(it, Setting::MinIops(Some(_)) | Setting::MinBps(Some(_)));
     let at = hierarchy.mount().display().to_string();
+    // Others do not see what root sets, and root does not heed what others set.
+    let whose = if geteuid().is_root() { "of root" } else { "of yours" };
     let checked = match made.iter().any(is_floor) {
         true => "; whether its floor can be kept is checked by their scheduler only then",
         false => "",
     };
     diagnose(&format!(
-        "note: no mount is running; what is set is kept with the cgroup, below {}, where mounts to \
-         come find it{checked}",
+        "note: no mount that schedules was found; what is set is kept with the cgroup, below {}, \
+         where mounts {whose} to come find it{checked}",
         plain(&at)
     ));
+    if let Some(directory) = hierarchy.unsafe_directory(group) {
+        let directory = directory.display().to_string();
+        diagnose(&format!(
+            "note: it does not count while others than you may write to {}",
+            plain(&directory)
+        ));
+    }
     Ok(())
 }
 
