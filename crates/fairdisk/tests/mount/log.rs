@@ -1,11 +1,13 @@
 //! What a mount tells those who look after it.
 
 use crate::host::{Host, finish, lacks_something, text, wait_until};
+use fairdisk_core::Span;
+use fairdisk_plane::{Clock as _, MonotonicClock};
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::{ChildStderr, Command, Output, Stdio};
@@ -116,8 +118,9 @@ const SYSTEM: &str = "/dev/log";
 /// For a mount whose events are to go there.
 const TO_SYSTEM: &[&str] = &["--log-level", "info"];
 
-/// Whether something listens there already, as nowhere in a container; says so.
-fn has_system_log() -> bool {
+/// Whether something listens there already, as nowhere in a container; says so. Whoever has the
+/// host has the turn: no other test makes one meanwhile.
+fn has_system_log(_: &Host) -> bool {
     let has = Path::new(SYSTEM).exists();
     if has {
         println!("skipped: something has {SYSTEM} already");
@@ -125,20 +128,29 @@ fn has_system_log() -> bool {
     has
 }
 
+/// How long a line is waited for, whatever others say meanwhile.
+const PATIENCE: Span = Span::from_s(30);
+
 /// A log of the system, for as long as the value lives.
 struct System(UnixDatagram);
 
 impl System {
-    fn new() -> Self {
-        let socket = UnixDatagram::bind(SYSTEM).unwrap();
-        socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        Self(socket)
+    /// In the turn of a host, as [`has_system_log`].
+    fn new(_: &Host) -> Self {
+        Self(UnixDatagram::bind(SYSTEM).unwrap())
     }
 
     /// The next line of a process. Mounts of other tests tell it, too.
     fn hears(&self, pid: &str) -> std::io::Result<String> {
         let (mut buffer, of) = ([0; 2000], format!("fairdisk[{pid}]: "));
+        let clock = MonotonicClock::start();
+        let begun = clock.now();
         loop {
+            let left = PATIENCE.as_ms().saturating_sub(clock.now().since(begun).as_ms());
+            if left == 0 {
+                return Err(ErrorKind::TimedOut.into());
+            }
+            self.0.set_read_timeout(Some(Duration::from_millis(left)))?;
             let length = self.0.recv(&mut buffer)?;
             let said = String::from_utf8_lossy(&buffer[..length]);
             if said.contains(&of) {
@@ -165,10 +177,10 @@ fn a_mount_in_the_background_tells_the_log_of_the_system() {
         return;
     }
     let mut host = Host::new();
-    if has_system_log() {
+    if has_system_log(&host) {
         return;
     }
-    let system = System::new();
+    let system = System::new(&host);
     let mounted = host.mount(TO_SYSTEM);
     let pid = pid(&mounted);
     let said = system.hears(&pid);
@@ -189,7 +201,7 @@ fn a_mount_in_the_background_without_a_log_says_so() {
     }
     for how in ["--separate", "--unscheduled"] {
         let mut host = Host::new();
-        if has_system_log() {
+        if has_system_log(&host) {
             return;
         }
         let mounted = host.mount(&[&[how], TO_SYSTEM].concat());
@@ -198,7 +210,7 @@ fn a_mount_in_the_background_without_a_log_says_so() {
         assert!(note.starts_with("note: there is no system log (/dev/log: No such file"), "{note}");
         assert!(note.ends_with("; --log-file FILE keeps it\n"), "{note}");
         assert_eq!(note.lines().count(), 1, "{note}");
-        let system = System::new();
+        let system = System::new(&host);
         host.unmount();
         wait_until(|| system.hears(&pid(&mounted)).unwrap().contains("event=unmounted"));
     }
