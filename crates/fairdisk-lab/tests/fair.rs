@@ -130,10 +130,10 @@ fn writers_pay_for_what_the_disk_does_while_others_read_from_its_buffer() {
     demand_half("streams of small reads", &["wd2500js", "hdd-7200-2007"]);
 }
 
-/// A read may wait for writes of its own task and of others. Who wrote more paid for all of it, and for
-/// what was done long ago: a group of weight 8 of 13 had 55 % instead of 61.5, a mix beside a writer up
-/// to 9 points too much. The third disk reads before it does what was written, and goes on with
-/// that between reads.
+/// A read may wait for writes of its own task and of others. Who wrote more paid for all of it, and
+/// for what was done long ago: a group of weight 8 of 13 had 55 % instead of 61.5, a mix beside a
+/// writer up to 9 points too much. The third disk reads before it does what was written, and goes
+/// on with that between reads.
 #[test]
 fn who_reads_and_writes_has_its_share() {
     for (device, off) in [("wd2500js", 3.0), ("hdd-7200-2007", 3.0), ("hdd-ncq", 7.0)] {

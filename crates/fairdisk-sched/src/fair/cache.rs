@@ -9,9 +9,9 @@
 //! Of a group that never read but after such writes it is presumed that none of its reads would
 //! have taken longer than any is said to take, where one is served at a time.
 //!
-//! A read of another group that wrote itself waits for that, too: it pays for its part. Where the group
-//! that has most to be done reads, it pays for all. Some devices do all that was written before they
-//! read; there nothing is left after a read (`writes_first`).
+//! A read of another group that wrote itself waits for that, too: it pays for its part. Where the
+//! group that has most to be done reads, it pays for all. Some devices do all that was written
+//! before they read; there nothing is left after a read (`writes_first`).
 //!
 //! A read that takes much longer than any is said to take shows that the device is not done yet,
 //! however long ago that was, and so do several that together took longer than they are said to.
@@ -146,7 +146,8 @@ impl Cache {
             return None;
         }
         let late = self.read(now, queue.group, (served, has_traces), groups);
-        // What goes on where a read ended may come from a buffer, however long it takes to be there.
+        // What goes on where a read ended may come from a buffer, however long it takes to be
+        // there.
         if served.was_alone && !rq.continues_queue {
             let usual = groups[queue.group as usize].usual.get(self.reads);
             let usual = usual.filter(|_| now < self.until + served.took);

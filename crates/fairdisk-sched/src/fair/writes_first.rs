@@ -1,10 +1,10 @@
 //! Whether the device does all that was written before it reads.
 //!
-//! Of such a device nothing is left of any write once a read is done. It is known by what reads take
-//! that begin while something may be left: those that come after a write take much longer than
-//! usual, and those that come after a read do not. A read that is done so fast that it may come from
-//! a buffer waits for nothing, and one that comes after a pause has nothing to wait for: neither says
-//! anything.
+//! Of such a device nothing is left of any write once a read is done. It is known by what reads
+//! take that begin while something may be left: those that come after a write take much longer than
+//! usual, and those that come after a read do not. A read that is done so fast that it may come
+//! from a buffer waits for nothing, and one that comes after a pause has nothing to wait for:
+//! neither says anything.
 
 use super::cache::Service;
 use super::mean::Mean;
