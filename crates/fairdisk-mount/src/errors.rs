@@ -150,7 +150,7 @@ impl fmt::Display for MountError {
             MountProblem::MountPointNotEmpty => write!(
                 f,
                 "{path}: not empty, and what is in it would be hidden; mount on an empty \
-                 directory, or on SOURCE itself"
+                 directory, or over what is to be shown"
             ),
             MountProblem::AlreadyMounted => {
                 write!(f, "{path}: Fairdisk is mounted there already; umount {path} first")

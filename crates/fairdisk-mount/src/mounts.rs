@@ -143,6 +143,12 @@ impl Mounts {
         self.watches().into_iter().map(|(entry, _)| entry).collect()
     }
 
+    /// Writes that came from no task, through all that are mounted.
+    #[must_use]
+    pub fn unattributed_writes(&self) -> u64 {
+        self.watches().iter().map(|(_, watch)| watch.counts().orphan_writes).sum()
+    }
+
     /// What is mounted, for those who look now and then.
     #[must_use]
     pub fn watches(&self) -> Vec<(MountEntry, Watch)> {

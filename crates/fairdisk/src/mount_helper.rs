@@ -19,6 +19,9 @@ const FAILED: u8 = 32;
 
 const USAGE: &str = "usage: mount.fairdisk SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS]";
 
+/// Flags of mount(8) that `fairdisk mount` has under other names.
+const OWN_FLAGS: [&str; 2] = ["ro", "noexec"];
+
 /// Options for mount(8) itself and for file systems on disks, which change nothing here.
 const IGNORED: [&str; 31] = [
     "_netdev",
@@ -221,10 +224,10 @@ fn unknown(key: &str, value: Option<&str>, known: &[OwnOption]) -> String {
     if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| *refused == key) {
         return format!("option `{key}` is not supported: {why}");
     }
-    if value.is_some() && IGNORED.contains(&key) {
+    if value.is_some() && (IGNORED.contains(&key) || OWN_FLAGS.contains(&key)) {
         return format!("option `{key}` takes no value");
     }
-    let words = known.iter().map(|own| &*own.name).chain(["ro", "noexec"]).chain(IGNORED);
+    let words = known.iter().map(|own| &*own.name).chain(OWN_FLAGS).chain(IGNORED);
     match nearest(&key.replace('_', "-"), words) {
         Some(near) => format!("unknown option `{key}`; did you mean `{near}`?"),
         None => format!("unknown option `{key}` (fairdisk mount --help lists them, without --)"),
@@ -312,6 +315,7 @@ mod tests {
             ("suid", "`suid` is not supported"),
             ("remount", "unmount it and mount it again"),
             ("noauto=1", "`noauto` takes no value"),
+            ("ro=3", "`ro` takes no value"),
         ] {
             let why = translated(&["-o", option]).expect_err(option);
             assert!(why.contains(says), "{option}: {why}");

@@ -92,6 +92,7 @@ mod tests {
             io: None,
             cgroups: Some("fairdisk".to_owned()),
             uptime_s: 1.0,
+            unattributed_writes: 0,
             groups: Vec::new(),
         };
         let mut text = String::new();

@@ -18,13 +18,35 @@ pub(super) const NEW: &str = "new";
 
 /// The name of a mount beside the socket where it is asked after; gone when dropped.
 #[derive(Debug)]
-pub(crate) struct Name(Option<Link>);
+pub(crate) struct Name {
+    _own: Option<Own>,
+}
 
+/// A link or socket that we made; gone when dropped, unless another has taken its place.
 #[derive(Debug)]
-struct Link {
+pub(super) struct Own {
     path: PathBuf,
-    /// The link itself: no other has its number meanwhile.
+    /// The file itself: no other has its number meanwhile.
     own: OwnedFd,
+}
+
+impl Own {
+    /// What has just been made there.
+    pub(super) fn at(path: PathBuf) -> io::Result<Self> {
+        let own = open(&path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(Self { path, own })
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        let identity = |found: Stat| (found.st_dev, found.st_ino);
+        let _alone = self.path.parent().and_then(Alone::wait);
+        let there = lstat(&self.path).map(identity).ok();
+        if there.is_some() && there == fstat(&self.own).map(identity).ok() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
 }
 
 impl Name {
@@ -32,27 +54,13 @@ impl Name {
     pub(crate) fn give(mountpoint: &Path, socket: &Path) -> io::Result<Self> {
         let name = socket.with_file_name(socket_name(mountpoint));
         if name == socket {
-            return Ok(Self(None));
+            return Ok(Self { _own: None });
         }
         let _alone = name.parent().and_then(Alone::wait);
         // Left behind by a mount at the same place that is gone: ours has just taken the place.
         remove(&name)?;
         symlink(socket.file_name().unwrap_or_default(), &name)?;
-        let own = open(&name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
-        Ok(Self(Some(Link { path: name, own })))
-    }
-}
-
-impl Drop for Name {
-    fn drop(&mut self) {
-        let Some(Link { path, own }) = &self.0 else { return };
-        let identity = |found: Stat| (found.st_dev, found.st_ino);
-        let _alone = path.parent().and_then(Alone::wait);
-        let there = lstat(path).map(identity).ok();
-        // Somebody else may have mounted there meanwhile, and given the name anew.
-        if there.is_some() && there == fstat(own).map(identity).ok() {
-            let _ = fs::remove_file(path);
-        }
+        Ok(Self { _own: Some(Own::at(name)?) })
     }
 }
 

@@ -105,6 +105,10 @@ pub struct Status {
     pub cgroups: Option<String>,
     /// For how long it has been running.
     pub uptime_s: f64,
+    /// Writes that came from no task, as those of memory maps, and were charged to the last user of
+    /// their file.
+    #[serde(default)]
+    pub unattributed_writes: u64,
     /// Its groups.
     pub groups: Vec<GroupEntry>,
 }

@@ -1,9 +1,11 @@
 //! The mount's end.
 
 use super::alone::Alone;
-use super::name::{NEW, prepare, remove, visit};
+use super::client::Client;
+use super::name::{NEW, Own, prepare, remove, visit};
 use super::protocol::{Answer, Ask, GroupEntry, Status, Wanted};
 use super::settings::{Settings, namespace};
+use super::socket_name;
 use crate::identity::{Setting, SettingError, group_path};
 use crate::mounts::Mounts;
 use crate::scheduled::GroupStatus;
@@ -18,7 +20,7 @@ use std::fs::{self, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -55,7 +57,7 @@ pub struct About {
 /// Answers whoever asks after the mounts on a disk. Dropping it ends that.
 #[derive(Debug)]
 pub struct Server {
-    path: PathBuf,
+    _own: Own,
     /// Those who are being answered when it is dropped are answered.
     _visitors: Visitors<UnixListener>,
 }
@@ -83,19 +85,14 @@ impl Server {
     pub fn start(path: &Path, mounts: Arc<Mounts>, about: About) -> io::Result<Self> {
         path.parent().map_or(Ok(()), prepare)?;
         let listener = listen(path)?;
+        let own = Own::at(path.to_owned())?;
         let disk = Disk { mounts, about: Mutex::new(about), shown: Mutex::new(None) };
         let talk = move |stream: &UnixStream, place: &Place<UnixListener>| {
             // Somebody who hangs up in the middle is no concern of ours.
             let _ = disk.converse(stream, place);
         };
         let visitors = Visitors::receive("control", listener, CONNECTIONS_MAX, talk)?;
-        Ok(Self { path: path.to_owned(), _visitors: visitors })
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        Ok(Self { _own: own, _visitors: visitors })
     }
 }
 
@@ -267,6 +264,7 @@ impl Disk {
             io: settings.io,
             cgroups: settings.cgroups,
             uptime_s: gate.now().as_ns() as f64 / 1e9,
+            unattributed_writes: self.mounts.unattributed_writes(),
             groups,
         }
     }
@@ -314,16 +312,34 @@ impl Disk {
 
 /// Listens at `path` where nobody does. Whoever answered there before may still be on its way out.
 fn listen(path: &Path) -> io::Result<UnixListener> {
+    let is_free = || visit(path).is_err() || is_given_up(path);
     for _ in 0..100 {
-        if visit(path).is_err() {
+        if is_free() {
             let _alone = path.parent().and_then(Alone::wait);
-            if visit(path).is_err() {
+            if is_free() {
                 return listen_alone(path);
             }
         }
         std::thread::park_timeout(Duration::from_millis(20));
     }
     Err(io::Error::from(io::ErrorKind::AddrInUse))
+}
+
+/// Whether the socket has the name of a mount that who answers there serves no more, or only for
+/// those who were there when it was taken out of the tree.
+fn is_given_up(path: &Path) -> bool {
+    let ask = || -> Option<Answer> {
+        let mut client = Client::connect(path).ok()?;
+        client.wait_no_longer_than(Duration::from_secs(1)).ok()?;
+        client.ask(&Ask::Mounts).ok()
+    };
+    let is_its = |at: &str| path.ends_with(socket_name(Path::new(at)));
+    let is_of_one = path.extension().is_some_and(|ending| ending == "sock");
+    is_of_one
+        && match ask() {
+            Some(Answer::Mounts(all)) => !all.iter().any(|mount| is_its(&mount.mountpoint)),
+            _ => false,
+        }
 }
 
 fn listen_alone(path: &Path) -> io::Result<UnixListener> {

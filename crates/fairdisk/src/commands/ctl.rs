@@ -262,6 +262,13 @@ fn table(status: &Status) -> String {
         status.cgroups.as_deref().unwrap_or("nowhere"),
         status.uptime_s
     );
+    if status.unattributed_writes > 0 {
+        let writes = status.unattributed_writes;
+        let _ = writeln!(
+            text,
+            "{writes} writes came from no task (memory maps), charged to the last user of their file"
+        );
+    }
     let whole: f64 = status.groups.iter().map(|group| group.device_time_ms).sum();
     let names: Vec<_> = status.groups.iter().map(|group| plain(&group.path)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(5);

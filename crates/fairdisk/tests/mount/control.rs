@@ -464,3 +464,28 @@ fn silent_connections_are_in_nobodys_way() {
     assert!(!host.socket().exists() && !metrics.exists(), "it has ended well");
     drop(silent);
 }
+
+/// One that was taken out of the tree while a file is open goes on for that file, under no name.
+#[test]
+fn whoever_mounts_where_another_was_taken_away_is_asked_there() {
+    if lacks_something() {
+        return;
+    }
+    let mut host = Host::new();
+    host.make_file("data", 1);
+    let pid = |said: &str| said.split("pid=").nth(1).expect("it says who it is").trim().to_owned();
+    let old = pid(&text(&host.mount(&[])));
+    let open = fs::File::open(host.file("data")).unwrap();
+    let taken = Command::new("umount").arg("-l").arg(host.at()).status().unwrap();
+    assert!(taken.success());
+    host.mount_well(&["--scheduler", "noop"]);
+    let at = host.at();
+    let at = at.to_str().unwrap();
+    let scheduler = || text(&fairdisk(&["ctl", "--at", at, "list"])).contains("noop");
+    assert!(scheduler(), "{}", text(&fairdisk(&["ctl", "--at", at, "list"])));
+    drop(open);
+    // The end of the old one takes nothing of the new one's away.
+    wait_until(|| !Path::new("/proc").join(&old).exists());
+    assert!(scheduler());
+    host.unmount();
+}

@@ -48,7 +48,7 @@ impl Observer {
         for (group, wait) in self.long_waits(&mounts.gate().groups()) {
             tracing::warn!(group, longest_wait_s = wait.as_ms() as f64 / 1e3, "long wait");
         }
-        let all = mounts.watches().iter().map(|(_, watch)| watch.counts().orphan_writes).sum();
+        let all = mounts.unattributed_writes();
         if all > self.unattributed {
             let writes = all - self.unattributed;
             tracing::info!(writes, "writes of nobody charged to the last user of their file");

@@ -151,6 +151,7 @@ pub(super) fn json(before: &Status, after: &Status, rows: &[Row]) -> Value {
         "mounts": after.mounts,
         "scheduler": after.scheduler,
         "uptime_s": after.uptime_s,
+        "unattributed_writes": after.unattributed_writes,
         "duration_s": after.uptime_s - before.uptime_s,
         "groups": rows.iter().map(group).collect::<Vec<_>>(),
     })
@@ -214,6 +215,7 @@ mod tests {
             io: None,
             cgroups: None,
             uptime_s,
+            unattributed_writes: 0,
             groups,
         }
     }

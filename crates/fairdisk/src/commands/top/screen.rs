@@ -263,6 +263,7 @@ mod tests {
             io: None,
             cgroups: None,
             uptime_s: 5.0,
+            unattributed_writes: 0,
             groups: Vec::new(),
         }
     }
