@@ -33,6 +33,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Connections at once; those that come then take the place of silent ones.
 const CONNECTIONS_MAX: usize = 128;
 
+/// How often we look whether a name is free,
+const LOOKS: u32 = 100;
+/// and how long we wait between two looks, or for who has it to say what it serves.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// How long what is shown to those who may only look is good for.
 const FRESH: Span = Span::from_ms(100);
 
@@ -313,14 +318,14 @@ impl Disk {
 /// Listens at `path` where nobody does. Whoever answered there before may still be on its way out.
 fn listen(path: &Path) -> io::Result<UnixListener> {
     let is_free = || visit(path).is_err() || is_given_up(path);
-    for _ in 0..100 {
+    for _ in 0..LOOKS {
         if is_free() {
             let _alone = path.parent().and_then(Alone::wait);
             if is_free() {
                 return listen_alone(path);
             }
         }
-        std::thread::park_timeout(Duration::from_millis(20));
+        std::thread::park_timeout(PAUSE);
     }
     Err(io::Error::from(io::ErrorKind::AddrInUse))
 }
@@ -330,7 +335,8 @@ fn listen(path: &Path) -> io::Result<UnixListener> {
 fn is_given_up(path: &Path) -> bool {
     let ask = || -> Option<Answer> {
         let mut client = Client::connect(path).ok()?;
-        client.wait_no_longer_than(Duration::from_secs(1)).ok()?;
+        // It is asked again; one that was stopped is not to hold us up each time.
+        client.wait_no_longer_than(PAUSE).ok()?;
         client.ask(&Ask::Mounts).ok()
     };
     let is_its = |at: &str| path.ends_with(socket_name(Path::new(at)));
