@@ -149,8 +149,9 @@ impl Cache {
         // What goes on where a read ended may come from a buffer, however long it takes to be
         // there.
         if served.was_alone && !rq.continues_queue {
-            let usual = groups[queue.group as usize].usual.get(self.reads);
-            let usual = usual.filter(|_| now < self.until + served.took);
+            let may_wait = now < self.until + served.took;
+            let usual = || groups[queue.group as usize].usual.get(self.reads);
+            let usual = may_wait.then(usual).flatten();
             if self.writes_first.read(now, served, usual) {
                 self.nothing_is_left(groups);
             }

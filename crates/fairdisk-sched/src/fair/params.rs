@@ -2,7 +2,7 @@
 
 use super::Fair;
 use crate::family::Family;
-use crate::honours::{Honours, Nesting};
+use crate::honours::Honours;
 use crate::registry::Scheduler;
 use fairdisk_core::Span;
 
@@ -38,18 +38,7 @@ impl Family for FairParams {
     const NAME: &'static str = "fair";
 
     fn honours(&self) -> Honours {
-        Honours {
-            shares: true,
-            nesting: Nesting::Deep,
-            priorities: true,
-            idle: true,
-            floors: true,
-            ceilings: true,
-            bursts: true,
-            latency_targets: true,
-            costs: true,
-            ..Honours::NONE
-        }
+        Honours::ALL
     }
 
     fn build(&self) -> Scheduler {
