@@ -1,4 +1,5 @@
-//! What every group got: requests, bytes, device time, latency, waits.
+//! Per-group accounting: what each group got from the disk in requests, bytes, device time, latency
+//! and waits.
 
 use crate::dense;
 use crate::histogram::Histogram;
@@ -6,67 +7,68 @@ use crate::request::{Bio, GroupId, Op};
 use crate::time::{Instant, Span};
 use alloc::vec::Vec;
 
-/// One group's account.
+/// What one group got since counting began.
 #[derive(Clone, Debug, Default)]
 pub struct GroupAccount {
-    /// Finished reads, as the tasks count them (bios, not merged requests).
+    /// Completed read bios. Merging does not reduce this count; see `device_requests`.
     pub reads: u64,
-    /// Finished writes and zeroings.
+    /// Completed write and write-zeroes bios.
     pub writes: u64,
-    /// Finished discards.
+    /// Completed discard bios.
     pub discards: u64,
-    /// Finished flushes.
+    /// Completed flush bios.
     pub flushes: u64,
-    /// Bytes read. What failed moved nothing.
+    /// Bytes read by successful bios; a failed bio counts no bytes.
     pub read_bytes: u64,
-    /// Bytes written.
+    /// Bytes written or zeroed by successful bios.
     pub written_bytes: u64,
-    /// Bytes discarded.
+    /// Bytes discarded by successful bios.
     pub discarded_bytes: u64,
-    /// Requests the device finished; fewer than bios when bios were merged.
+    /// Requests the device completed; fewer than the bios when bios were merged.
     pub device_requests: u64,
-    /// How long the device was busy for this group, as [`Completion::device_time`] says.
+    /// Device busy time charged to this group; the sum of [`Completion::device_time`].
     ///
     /// [`Completion::device_time`]: crate::elevator::Completion::device_time
     pub device_time: Span,
-    /// From submission to completion.
+    /// Latency of each completed bio, from submission to completion.
     pub latency: Histogram,
-    /// The longest time from submission to the device, or to when the submitter had it back. Of
-    /// those that still wait only [`Engine::accounts_at`] knows.
+    /// Longest time a bio waited from submission until it was issued to the device, or until it was
+    /// withdrawn. Covers only bios whose wait is over; [`Engine::accounts_at`] includes those still
+    /// waiting.
     ///
     /// [`Engine::accounts_at`]: crate::engine::Engine::accounts_at
     pub wait_max: Span,
-    /// How often a task had to wait for a request slot.
+    /// Times a task had to sleep for a request slot.
     pub slot_waits: u64,
-    /// How long tasks waited for request slots, all together.
+    /// Total time tasks slept for request slots.
     pub slot_wait_time: Span,
-    /// Bios that failed.
+    /// Bios that completed with an error.
     pub errors: u64,
 }
 
-/// What a group has at the disk at this moment.
+/// A group's outstanding requests at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupLoad {
-    /// Requests queued.
+    /// Requests not yet issued to the device.
     pub queued: u32,
-    /// Requests at the device.
+    /// Requests issued to the device and not yet completed.
     pub in_flight: u32,
 }
 
 impl GroupAccount {
-    /// Finished bios of all kinds.
+    /// Completed bios of every operation.
     #[must_use]
     pub const fn ios(&self) -> u64 {
         self.reads + self.writes + self.discards + self.flushes
     }
 
-    /// Bytes read, written and discarded.
+    /// Bytes read, written, zeroed and discarded.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.read_bytes + self.written_bytes + self.discarded_bytes
     }
 
-    /// A bio has waited this long for the device.
+    /// Records how long a bio waited before it was issued.
     #[inline]
     pub(crate) fn waited(&mut self, wait: Span) {
         self.wait_max = self.wait_max.max(wait);
@@ -95,52 +97,52 @@ impl GroupAccount {
     }
 }
 
-/// The accounts of all groups since a common start.
+/// The accounts of every group, counted from a common start.
 #[derive(Clone, Debug, Default)]
 pub struct Accounts {
     groups: Vec<GroupAccount>,
-    /// When counting began.
+    /// When per-group counting last started.
     pub since: Instant,
-    /// Bios submitted, over the whole run.
+    /// Bios submitted during the whole run; [`restart`](Self::restart) does not reset it.
     pub submitted: u64,
-    /// Bios finished, over the whole run.
+    /// Bios completed during the whole run.
     pub completed: u64,
-    /// Bios withdrawn before they finished, over the whole run.
+    /// Bios withdrawn before they completed, during the whole run.
     pub cancelled: u64,
 }
 
 impl Accounts {
-    /// The account of `group`, made on first use.
+    /// The account of `group`, created empty on first use.
     #[inline]
     pub fn group_mut(&mut self, group: GroupId) -> &mut GroupAccount {
         dense::entry(&mut self.groups, group.0, GroupAccount::default)
     }
 
-    /// The account of `group`, if it ever had one.
+    /// The account of `group`, or `None` if no account was ever created for it.
     #[must_use]
     pub fn group(&self, group: GroupId) -> Option<&GroupAccount> {
         self.groups.get(group.0 as usize)
     }
 
-    /// A group of this number begins: what another of that number got is forgotten.
+    /// Clears the account of `group`, whose number is being reused by a new group.
     pub(crate) fn begin(&mut self, group: GroupId) {
         if let Some(account) = self.groups.get_mut(group.0 as usize) {
             *account = GroupAccount::default();
         }
     }
 
-    /// All accounts in the order of their groups.
+    /// All accounts in order of group number.
     pub fn iter(&self) -> impl Iterator<Item = (GroupId, &GroupAccount)> {
         self.groups.iter().enumerate().map(|(index, account)| (GroupId(index as u32), account))
     }
 
-    /// Bios that are submitted and not yet finished.
+    /// Bios submitted and neither completed nor withdrawn.
     #[must_use]
     pub const fn in_flight(&self) -> u64 {
         self.submitted - self.completed - self.cancelled
     }
 
-    /// Starts counting anew; the whole-run counters go on.
+    /// Clears the per-group accounts and starts counting at `now`. The whole-run counters continue.
     pub fn restart(&mut self, now: Instant) {
         self.groups.iter_mut().for_each(|account| *account = GroupAccount::default());
         self.since = now;

@@ -1,55 +1,55 @@
-//! An elevator takes a device over and gives it up: what may stay behind in the groups, and why a
-//! device may be refused.
+//! Attaching an elevator to a device: the records that earlier elevators may leave in the groups,
+//! and the reason an elevator may refuse to attach.
 
 use crate::request::GroupId;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// What elevators that are gone left behind in the groups of a device. Belongs to the engine: it
-/// outlives every elevator, as groups do.
+/// The groups that still hold records of detached elevators. The engine owns this list because,
+/// like the groups, it outlives every elevator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leftovers {
     groups: Vec<GroupId>,
 }
 
 impl Leftovers {
-    /// Nothing.
+    /// An empty list.
     #[must_use]
     pub const fn new() -> Self {
         Self { groups: Vec::new() }
     }
 
-    /// Whether every group is clean.
+    /// Whether no group holds a stale record.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// The group with the lowest number that still holds something.
+    /// The lowest-numbered group that still holds a stale record.
     #[must_use]
     pub fn first(&self) -> Option<GroupId> {
         self.groups.iter().min().copied()
     }
 
-    /// Something stays behind in `group`.
+    /// Notes that a detached elevator left a record in `group`.
     pub fn leave(&mut self, group: GroupId) {
         if !self.groups.contains(&group) {
             self.groups.push(group);
         }
     }
 
-    /// The group is gone, and what it held with it.
+    /// Drops the note for `group`, which has been removed together with its records.
     pub fn forget(&mut self, group: GroupId) {
         self.groups.retain(|held| *held != group);
     }
 }
 
-/// Why an elevator cannot take a device over.
+/// Why an elevator cannot attach to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttachError {
-    /// A group still holds a record of an elevator that is gone.
+    /// A group still holds a record of a detached elevator.
     StaleRecord {
-        /// The group.
+        /// The group that holds the record.
         group: GroupId,
     },
 }

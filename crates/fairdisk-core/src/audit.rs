@@ -1,5 +1,6 @@
-//! [`Auditor`] wraps an elevator and checks the laws of the contract on every call. It allocates
-//! and searches, so it is for simulations under test, not for speed.
+//! [`Auditor`] wraps an elevator and checks the laws of the [`Elevator`] contract on every call. It
+//! allocates and scans all requests, so it belongs in tests and simulations, not where speed
+//! matters.
 
 use crate::attach::{AttachError, Leftovers};
 use crate::elevator::{
@@ -16,18 +17,18 @@ enum Stage {
     Dispatched,
 }
 
-/// An elevator under audit. Panics, naming the law, when one is broken.
+/// An elevator under audit. Panics, naming the law, as soon as a call breaks one.
 #[derive(Debug)]
 pub struct Auditor<E> {
     inner: E,
     now: Instant,
     requests: BTreeMap<RequestId, Stage>,
     queued: usize,
-    /// Flushes on their way.
+    /// Flushes at the device.
     flushes: usize,
-    /// Requests admitted so far.
+    /// Requests admitted so far; numbers each request in order of arrival.
     admitted: u64,
-    /// The last decision, if nothing has changed since.
+    /// The last decision, for as long as no call has changed the elevator's state.
     standing: Option<Decision>,
     decisions: u64,
 }
@@ -52,7 +53,7 @@ impl<E: Elevator> Auditor<E> {
         &self.inner
     }
 
-    /// How many decisions were checked.
+    /// The number of decisions checked so far.
     pub const fn decisions(&self) -> u64 {
         self.decisions
     }
@@ -95,7 +96,8 @@ impl<E: Elevator> Auditor<E> {
         }
     }
 
-    /// Looks at all that is queued, or a request that is never chosen would never be missed.
+    /// Law 9, waiting time. Scans every queued request: a request that is never chosen would
+    /// otherwise never be checked.
     fn check_patience(&self, now: Instant) {
         let Some(bound) = self.inner.describe().wait_max else { return };
         for (id, stage) in &self.requests {
@@ -105,7 +107,8 @@ impl<E: Elevator> Auditor<E> {
         }
     }
 
-    /// Those that came before `id` and are still queued are overtaken by it.
+    /// Law 9, overtaking. Dispatching `id` overtakes every queued request that was admitted before
+    /// it.
     fn check_overtaking(&mut self, id: RequestId) {
         let Some(bound) = self.inner.describe().overtaken_max else { return };
         let Some(Stage::Queued { number: own, .. }) = self.requests.get(&id).copied() else {
@@ -189,7 +192,7 @@ impl<E: Elevator> Elevator for Auditor<E> {
 
     fn flushed(&mut self, now: Instant, group: GroupId, device_time: Span) {
         self.changed(now);
-        // One from before the elevator was chosen is not known.
+        // A flush that was issued before this elevator attached was never counted.
         self.flushes = self.flushes.saturating_sub(1);
         self.inner.flushed(now, group, device_time);
     }

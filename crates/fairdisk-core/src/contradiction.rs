@@ -1,32 +1,32 @@
-//! What a group cannot ask for at once: one rule for experiments, advice and running mounts.
+//! Contradictory group settings: the one check that experiments, advice and running mounts share.
 
 use crate::qos::{Qos, Rates};
 use core::fmt;
 use core::num::NonZeroU64;
 
-/// Why what a group asks for cannot be meant.
+/// Two settings of a group that cannot both hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contradiction {
-    /// Two shares: a weight, and a priority.
+    /// The group has both a weight and a priority; each alone defines its share.
     Shares {
-        /// What priorities are called there.
+        /// The name of the priority setting at the place where it was given.
         priority: &'static str,
     },
-    /// A ceiling below the floor.
+    /// A ceiling is below the floor of the same rate.
     Ceiling {
-        /// The setting of the ceiling.
+        /// The name of the ceiling setting, `max_iops` or `max_bps`.
         key: &'static str,
-        /// The ceiling.
+        /// The ceiling, in I/Os or bytes per second.
         ceiling: NonZeroU64,
-        /// The floor.
+        /// The floor, in the unit of the ceiling.
         floor: NonZeroU64,
     },
-    /// A burst, and nothing that it could be a burst of.
+    /// A burst is given without a ceiling that it could apply to.
     Burst,
 }
 
 impl Contradiction {
-    /// The setting that is in the way of others.
+    /// The name of the setting to report as the faulty one.
     #[must_use]
     pub const fn key(&self) -> &'static str {
         match self {
@@ -56,11 +56,11 @@ impl fmt::Display for Contradiction {
 }
 
 impl Qos {
-    /// Whether all of it can be meant at once. Every ceiling has a burst: `has_burst` says whether
-    /// this one was asked for.
+    /// Checks that the settings do not contradict each other. Every [`Qos`] contains a burst, so
+    /// `has_burst` says whether the user set one.
     ///
     /// # Errors
-    /// The first that cannot.
+    /// Returns the first contradiction found.
     pub fn check(&self, has_burst: bool) -> Result<(), Contradiction> {
         let Rates { iops, bytes_per_s } = self.floor;
         let pairs = [

@@ -1,5 +1,6 @@
-//! What requests cost a device that serves several at once, where the time from one completion to
-//! the next says nothing about the request that completed.
+//! The cost model of a device that serves several requests at once. On such a device the time
+//! between two completions says nothing about the request that completed, so requests are charged
+//! by an estimated cost instead.
 
 use crate::request::Op;
 use crate::time::Span;
@@ -7,18 +8,19 @@ use crate::time::Span;
 /// What requests of one direction cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// A request that begins where the one before it ended, beside its bytes.
+    /// Fixed cost of a sequential request, one that starts where the previous request ended.
     pub sequential: Span,
-    /// Any other request, beside its bytes.
+    /// Fixed cost of a random request, one that starts anywhere else.
     pub random: Span,
-    /// A byte of a request that begins where the one before it ended, in picoseconds.
+    /// Cost per byte of a sequential request, in picoseconds.
     pub byte_ps: u64,
-    /// A byte of any other request, in picoseconds: an array moves a head for every few of them.
+    /// Cost per byte of a random request, in picoseconds. Higher than `byte_ps` on an array, where
+    /// a large random request moves several heads.
     pub random_byte_ps: u64,
 }
 
 impl Cost {
-    /// What a request of `bytes` costs.
+    /// The cost of one request of `bytes` bytes.
     #[must_use]
     pub const fn of(&self, is_sequential: bool, bytes: u64) -> Span {
         let (fixed, byte_ps) = match is_sequential {
@@ -28,7 +30,7 @@ impl Cost {
         Span::from_ns(fixed.as_ns().saturating_add(bytes.saturating_mul(byte_ps) / 1000))
     }
 
-    /// The same with one cost of a byte, wherever it lies.
+    /// This cost with random bytes as cheap as sequential ones.
     #[must_use]
     pub const fn linear(self) -> Self {
         Self { random_byte_ps: self.byte_ps, ..self }
@@ -43,25 +45,26 @@ impl Cost {
 /// request costs, and how much the device has to have so that all of it is at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CostModel {
-    /// Requests the device takes at once; at least 1.
+    /// The number of requests the device accepts at once; at least 1.
     pub depth: u32,
-    /// With requests of such a cost at the device all of it is at work; more of them wait inside.
+    /// The total cost of outstanding requests that saturates the device. Beyond it, further
+    /// requests queue inside the device.
     pub saturation: Span,
-    /// Reads.
+    /// Costs of reads.
     pub read: Cost,
-    /// Everything else.
+    /// Costs of all other operations.
     pub write: Cost,
 }
 
 impl CostModel {
-    /// What a request costs.
+    /// The cost of one request of `bytes` bytes.
     #[must_use]
     pub const fn cost(&self, op: Op, is_sequential: bool, bytes: u64) -> Span {
         let cost = if op.is_write() { &self.write } else { &self.read };
         cost.of(is_sequential, bytes)
     }
 
-    /// The same with one cost of a byte for either direction: the model of `io.cost`.
+    /// This model with one cost per byte in each direction, which is the model of `io.cost`.
     #[must_use]
     pub const fn linear(self) -> Self {
         Self { read: self.read.linear(), write: self.write.linear(), ..self }

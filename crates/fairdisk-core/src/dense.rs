@@ -1,9 +1,10 @@
-//! Vectors by number. Tasks, groups and request slots have small, dense numbers: a vector by them
-//! grows to a number when it is first met.
+//! Vectors indexed by small, dense numbers. Tasks, groups and request slots have such numbers; a
+//! vector grows when a number is first seen.
 
 use alloc::vec::Vec;
 
-/// The entry of `number`. Where there is none yet, it and those missing before it are `new`.
+/// The entry of `number`. If the vector is too short, fills it up to that number with entries from
+/// `new`.
 #[inline]
 pub fn entry<T>(items: &mut Vec<T>, number: u32, new: impl FnMut() -> T) -> &mut T {
     let at = number as usize;

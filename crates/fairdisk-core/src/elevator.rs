@@ -1,5 +1,5 @@
-//! The policy seam: an [`Elevator`] orders requests and says why. It holds no clock and does no
-//! I/O; time is always an argument.
+//! The policy interface: an [`Elevator`] decides the order of requests and gives a reason for each
+//! decision. It has no clock and does no I/O; the current time is always an argument.
 
 use crate::attach::{AttachError, Leftovers};
 use crate::cost::CostModel;
@@ -11,213 +11,222 @@ use crate::time::{Instant, Span};
 
 /// A scheduling policy.
 ///
-/// The nine laws (checked by [`Auditor`](crate::Auditor) and the contract suite):
+/// Every elevator obeys nine laws, checked by [`Auditor`](crate::Auditor) and the contract suite:
 ///
 /// 1. `now` never decreases from call to call.
-/// 2. Nothing is invented, lost or finished twice.
-/// 3. A wait or [`Decision::Idle`] repeats until something changes; that the driver looks at a
-///    request changes nothing.
-/// 4. [`Decision::WaitUntil`] names a later instant at which the answer changes;
-///    [`Decision::WaitCompletion`] is said only with requests in flight, or flushes.
-/// 5. [`Decision::Idle`] exactly when nothing is queued or in flight.
-/// 6. Work per call is bounded: it grows no faster than the logarithm of groups, tasks and
-///    requests, and not with the time that has passed. A call may do what earlier ones have put
-///    off, as long as each puts off no more than a bounded part; and what changes the device, or
-///    asks whether a change is accepted, may look at all groups. (History and its rivals are held
-///    to it as well, but for the calls that the test of this law names.)
+/// 2. No request is invented, lost or completed twice.
+/// 3. A wait or [`Decision::Idle`] is repeated until something changes.
+///    [`activate`](Self::activate) does not count as a change.
+/// 4. [`Decision::WaitUntil`] names a later instant, at which the answer changes.
+///    [`Decision::WaitCompletion`] is returned only while requests or flushes are in flight.
+/// 5. [`Decision::Idle`] is returned exactly when nothing is queued or in flight.
+/// 6. The work per call is bounded: it grows at most with the logarithm of the number of groups,
+///    tasks and requests, and does not grow with elapsed time. A call may do work that earlier
+///    calls postponed, as long as each of them postponed no more than a bounded amount. Calls that
+///    change the device or ask whether a change is accepted may visit all groups. The historical
+///    schedulers and the rivals obey this law too, except in the calls listed in its test.
 /// 7. The same inputs give the same decisions on every machine.
-/// 8. Flushes and overlapping writes keep their order (the engine's part).
-/// 9. Every admitted request is dispatched within the bound the elevator states. (History states
-///    none: the CFQs have defect D3, and `deadline` postpones until all that is overdue has gone.)
+/// 8. Flushes and overlapping writes keep their order. The engine sees to this.
+/// 9. Every admitted request is dispatched within the bound stated in [`Description`]. The
+///    historical schedulers state none: the CFQs have defect D3, and `deadline` delays a request
+///    until all overdue ones have been dispatched.
 pub trait Elevator {
-    /// Takes a request over.
+    /// Takes over a request and queues it.
     fn admit(&mut self, now: Instant, request: &Request) -> Admission;
 
-    /// When the driver is to be run in any case, where otherwise a few requests would be gathered
-    /// first: at once, which is any time that is over, if the request admitted last ends a wait or
-    /// takes the disk from another; at the end of the wait for a task, if the disk is kept for one.
+    /// When the engine must run the driver even though the device is plugged to gather requests. An
+    /// instant in the past means at once: the request admitted last ends an idle wait or preempts
+    /// another queue. During an idle wait it is the end of that wait. `None` leaves the decision to
+    /// the plug.
     fn runs_driver_at(&self) -> Option<Instant> {
         None
     }
 
-    /// Chooses what to hand to the dispatch list next.
+    /// Chooses the next request for the dispatch list, or says what to wait for.
     fn decide(&mut self, now: Instant) -> Decision;
 
-    /// A dispatched request has finished.
+    /// Reports that a dispatched request has completed.
     fn complete(&mut self, now: Instant, completion: &Completion);
 
-    /// A flush of `group` is on its way to the device: whoever asked for it waits from now on.
+    /// Reports that a flush of `group` has been issued to the device; its submitter waits from now
+    /// on.
     fn flushes(&mut self, _now: Instant, _group: GroupId) {}
 
-    /// A flush of `group` has finished, with which the device was busy for `device_time`. No
-    /// elevator orders flushes, but the disk was not kept idle meanwhile, and whoever waited for it
-    /// is back from now on.
+    /// Reports that a flush of `group` has completed, after keeping the device busy for
+    /// `device_time`. Elevators do not order flushes, but they need to know that the device was not
+    /// idle meanwhile and that the submitter can now continue.
     fn flushed(&mut self, _now: Instant, _group: GroupId, _device_time: Span) {}
 
-    /// Gives a queued request back (cancelled, or absorbed by a merge).
+    /// Removes a queued request that was cancelled or absorbed by a merge.
     fn withdraw(&mut self, now: Instant, id: RequestId);
 
-    /// Groups and tasks changed.
+    /// Applies a change to groups, tasks or the device.
     fn configure(&mut self, now: Instant, change: &Change);
 
-    /// Whether it will do what `change` asks for. It is asked before it is told; one that was not
-    /// asked (groups that a new elevator finds) is done as well as it can be.
+    /// Whether the elevator can do what `change` asks for. The engine asks before it calls
+    /// [`configure`](Self::configure). A change that was not asked about, such as the groups a new
+    /// elevator finds, is applied as well as possible.
     ///
     /// # Errors
-    /// Why it will not; nothing changes then.
+    /// Returns the reason for the refusal; nothing changes then.
     fn accepts(&self, _change: &Change) -> Result<(), Refusal> {
         Ok(())
     }
 
-    /// Name, habits and promises.
+    /// The elevator's name, how it fills the dispatch list, and the bounds it promises.
     fn describe(&self) -> Description;
 
-    /// How long the turns of a group have been so far, waits for its tasks included, if it charges
-    /// groups by that: `blkio.time`.
+    /// The total length of the turns of `group`, idle waits for its tasks included: the value of
+    /// `blkio.time`. `None` if the elevator does not charge groups by time.
     fn charged(&self, _group: GroupId) -> Option<Span> {
         None
     }
 
-    /// The driver has looked at a dispatched request for the first time. With a device that takes
-    /// one request at a time this may be before the request can start.
+    /// Reports that the driver has looked at a dispatched request for the first time. On a device
+    /// that takes one request at a time this may happen before the request can start.
     fn activate(&mut self, _now: Instant, _id: RequestId) {}
 
-    /// Asked before each request slot is taken: may this task pass a full pool?
+    /// Asked before each request slot is taken: whether this bio's task may exceed a full pool.
     fn may_queue(&mut self, _now: Instant, _bio: &Bio) -> MayQueue {
         MayQueue::May
     }
 
-    /// Whether the next bio of `task` in `group` that somebody waits for is dispatched as soon as
-    /// it is admitted, whenever it comes and wherever it lies, and so is each that comes when the
-    /// one before is done, as long as nothing else happens. It is asked while nothing is queued or
-    /// in flight. No is always right.
+    /// Whether the next synchronous bio of `task` in `group` will be dispatched as soon as it is
+    /// admitted, whenever it arrives and wherever it lies, and likewise each later one that arrives
+    /// after the previous one completed, as long as nothing else happens. Asked while nothing is
+    /// queued or in flight. `false` is always a correct answer.
     fn lets_through(&self, _task: TaskId, _group: GroupId) -> bool {
         false
     }
 
-    /// Whether `bio` may become part of the queued `request`, which it touches.
+    /// Whether `bio` may be merged into the queued `request` it adjoins.
     fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         request.sync == bio.sync && request.group == bio.group
     }
 
-    /// A queued request grew; `request` is what it is now.
+    /// Reports that a queued request has grown by a merge; `request` is its new state.
     fn merged(&mut self, _now: Instant, _request: &Request, _how: Merge) {}
 
-    /// Asked after a front merge has moved the queued request `moved`: one queued at the same
-    /// position before it that goes straight to the dispatch list, as in [`Admission::Displaces`].
+    /// Asked after a front merge has moved the queued request `moved`: the request queued earlier
+    /// at the same position, if it must go straight to the dispatch list as in
+    /// [`Admission::Displaces`].
     fn displaced(&mut self, _now: Instant, _moved: RequestId) -> Option<RequestId> {
         None
     }
 
-    /// Gives up the queued requests one by one, in the order it would serve them if it never
-    /// waited: for a barrier or a change of elevator.
+    /// Removes and returns one queued request, in the order in which the elevator would serve them
+    /// without ever waiting; `None` when empty. Used before a barrier or a change of elevator.
     fn drain(&mut self, now: Instant) -> Option<RequestId>;
 
-    /// Takes a device over, before it hears of anything there. `leftovers` is what elevators before
-    /// it left behind in the groups.
+    /// Attaches to a device before any other call about it. `leftovers` lists the groups in which
+    /// earlier elevators left records.
     ///
     /// # Errors
-    /// It cannot work with what it finds; whoever asked keeps the elevator it has.
+    /// Returns why the elevator cannot work with those records; the caller then keeps its present
+    /// elevator.
     fn attach(&mut self, _leftovers: &Leftovers) -> Result<(), AttachError> {
         Ok(())
     }
 
-    /// Gives the device up after a drain. What it fails to take out of the groups stays in
-    /// `leftovers`.
+    /// Detaches from the device after a drain. Groups from which the elevator fails to remove its
+    /// records are added to `leftovers`.
     fn detach(&mut self, _leftovers: &mut Leftovers) {}
 }
 
-/// The answer to [`Elevator::admit`].
+/// The answer of [`Elevator::admit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// Queued.
+    /// The request is queued.
     Queued,
-    /// Queued, and `displaced` (queued earlier at the same position) goes straight to the
-    /// dispatch list.
+    /// The request is queued, and the given request, queued earlier at the same position, goes
+    /// straight to the dispatch list.
     Displaces(RequestId),
 }
 
-/// The answer to [`Elevator::decide`].
+/// The answer of [`Elevator::decide`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// This request goes to the dispatch list.
+    /// Put this request on the dispatch list.
     Dispatch(RequestId, Why),
-    /// Nothing before this instant, unless something changes.
+    /// Dispatch nothing before this instant unless something changes.
     WaitUntil(Instant, Why),
-    /// Nothing before a completion, unless something changes.
+    /// Dispatch nothing before the next completion unless something changes.
     WaitCompletion(Why),
     /// Nothing is queued and nothing is in flight.
     Idle,
 }
 
-/// The reason of a decision; a closed list, so that every one can be explained and counted.
+/// The reason for a decision. The list is closed, so every reason can be counted and explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Why {
-    /// It arrived first.
+    /// The request arrived first.
     ArrivedFirst,
-    /// It lies next in the direction the head moves.
+    /// The request is the next one in the direction of head movement.
     SectorOrder,
-    /// It waited longer than its deadline allows.
+    /// The request has waited past its deadline.
     DeadlineExpired,
-    /// Reads go before writes.
+    /// Reads are dispatched before writes.
     ReadsFirst,
-    /// Writes have been passed over often enough.
+    /// Writes have been passed over as often as the limit allows.
     WritesStarved,
-    /// Its queue still has the disk.
+    /// The request's queue still has the disk.
     SliceContinues,
-    /// Its queue just got the disk, the one before having used its slice up.
+    /// The request's queue has just got the disk because the previous queue used up its slice.
     SliceExpired,
-    /// Its queue just got the disk, the one before having nothing more to do.
+    /// The request's queue has just got the disk because the previous queue ran empty.
     QueueEmptied,
-    /// Its queue just got the disk, the one before not having come back in time.
+    /// The request's queue has just got the disk because the previous queue's task did not submit
+    /// again in time.
     IdleWaitFailed,
-    /// Its queue took the disk from another.
+    /// The request's queue has preempted the active queue.
     Preempted,
-    /// Its group just got the disk, the one before having used its slice up.
+    /// The request's group has just got the disk because the previous group used up its slice.
     GroupSliceExpired,
-    /// Its group just got the disk, the one before having nothing more to do.
+    /// The request's group has just got the disk because the previous group ran empty.
     GroupEmptied,
-    /// Another request at the same position took its place.
+    /// Another request at the same position has taken this request's place in the queue.
     Displaced,
-    /// The elevator is giving everything up.
+    /// The elevator is being drained.
     Drained,
-    /// Waiting for the task being served to come back with its next request.
+    /// The disk is kept idle for the next request of the task being served.
     IdleWait,
-    /// The queue being served has enough requests at the device.
+    /// The active queue has its quantum of requests at the device.
     QuantumUsed,
     /// Asynchronous requests wait while synchronous ones are in flight.
     SyncInFlight,
-    /// The queue being served waits for its own request in flight.
+    /// The active queue waits for its own request in flight.
     OwnRequestInFlight,
-    /// Only requests in flight are left.
+    /// Nothing is queued; only requests in flight are left.
     NothingQueued,
-    /// A queue that is waited for starts nothing while asynchronous requests are in flight.
+    /// A queue that the disk is kept idle for starts nothing while asynchronous requests are in
+    /// flight.
     AsyncInFlight,
-    /// Its group has had the least for its share.
+    /// The request's group has had the least service relative to its share.
     LeastServed,
-    /// Waiting for the group being served to come back with its next request.
+    /// The disk is kept idle for the next request of the group being served.
     GroupIdleWait,
-    /// Its group is below its floor.
+    /// The request's group is below its floor.
     BelowFloor,
-    /// Every group that wants the disk is at its ceiling.
+    /// Every group with queued requests is at its ceiling.
     AtCeiling,
-    /// Every group that wants the disk has used its budget up.
+    /// Every group with queued requests has used up its budget.
     BudgetUsed,
-    /// Groups that want the disk are held back because another misses its latency target.
+    /// Groups with queued requests are throttled because another group misses its latency target.
     LatencyMissed,
-    /// The device has as much to do as it gets done in time.
+    /// The device already has as much outstanding work as it can complete in time.
     DeviceBusy,
-    /// More requests at the device would slow a group down that is behind its share.
+    /// More requests at the device would slow down a group that is behind its share.
     DepthLimited,
-    /// Its group would miss its latency target otherwise.
+    /// The request's group would otherwise miss its latency target.
     NearTarget,
-    /// An idle device starts once a few requests have gathered: the engine's reason.
+    /// The engine keeps an idle device plugged until a few requests have gathered. Only the engine
+    /// gives this reason.
     Gathering,
 }
 
 impl Why {
-    /// Every reason.
+    /// Every reason, in order of declaration.
     pub const ALL: [Self; 30] = [
         Self::ArrivedFirst,
         Self::SectorOrder,
@@ -251,7 +260,7 @@ impl Why {
         Self::Gathering,
     ];
 
-    /// The reason in words, as `fairdisk explain` prints it.
+    /// The reason in words, as printed by `fairdisk explain`.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -297,14 +306,15 @@ impl Why {
     }
 }
 
-/// A request that left the device.
+/// A request that the device has completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Which.
+    /// The completed request.
     pub request: RequestId,
-    /// How long the device was busy with it: since the completion before, or, where several are
-    /// known to be served at once ([`Change::Depth`]), its part of the time they were there
-    /// together. These add up to the device's busy time.
+    /// How long the device was busy with the request. On a device that serves one request at a
+    /// time: the time since the previous completion. On a device known to serve several at once
+    /// ([`Change::Depth`]): the request's part of the time during which it was outstanding together
+    /// with others. The device times of all requests add up to the device's busy time.
     pub device_time: Span,
     /// Whether it succeeded.
     pub ok: bool,
@@ -313,103 +323,105 @@ pub struct Completion {
 /// Something about groups and tasks changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A group exists from now on.
+    /// A group has been created.
     GroupAdded {
         /// The group.
         group: GroupId,
-        /// What it asks for.
+        /// The group's share.
         share: Share,
     },
-    /// A group asks for something else.
+    /// A group's share has changed.
     GroupShare {
         /// The group.
         group: GroupId,
-        /// What it asks for from now on.
+        /// The group's new share.
         share: Share,
     },
-    /// A group lies inside another from now on: what it asks for is a part of what the outer one
-    /// gets. Unless told otherwise it lies beside the root group.
+    /// A group has been nested in another group, or moved out to the top level. A nested group's
+    /// share is a part of what its parent gets. Without this change a group is at the top level,
+    /// beside the root group.
     GroupParent {
         /// The inner group.
         group: GroupId,
-        /// The outer group.
+        /// The parent group; `None` for the top level.
         parent: Option<GroupId>,
     },
-    /// A group has another floor, ceiling or latency target from now on.
+    /// A group's floor, ceiling or latency target has changed.
     GroupQos {
         /// The group.
         group: GroupId,
-        /// What it asks for beside its share.
+        /// The group's new quality of service.
         qos: Qos,
     },
-    /// The disk is to wait differently long for a group that has it and nothing queued.
+    /// A group's idle wait has changed: how long the disk is kept for the group while it has
+    /// nothing queued.
     GroupIdle {
         /// The group.
         group: GroupId,
-        /// How long, at most; zero is not at all, `None` as for every group.
+        /// The longest wait; zero disables it, `None` restores the elevator's own setting.
         idle: Option<Span>,
     },
-    /// A group is gone. What it still has queued is served; nothing new arrives. No group lies in
-    /// it any more.
+    /// A group has been removed. Its queued requests are still served; nothing new arrives from it.
+    /// No other group is nested in it any more.
     GroupRemoved {
         /// The group.
         group: GroupId,
     },
-    /// A task submits for another group from now on. What it has queued stays where it is.
+    /// A task now submits for another group. Its queued requests stay where they are.
     TaskMoved {
         /// The task.
         task: TaskId,
-        /// Its group from now on.
+        /// The task's new group.
         group: GroupId,
     },
-    /// A task has another I/O priority from now on.
+    /// A task's I/O priority has changed.
     TaskPriority {
         /// The task.
         task: TaskId,
-        /// Its priority from now on.
+        /// The task's new priority.
         ioprio: IoPrio,
     },
-    /// A task is gone; nothing new arrives from it.
+    /// A task has exited; nothing new arrives from it.
     TaskExited {
         /// The task.
         task: TaskId,
     },
-    /// The device takes so many requests at once from now on. More than one: it serves several
-    /// together faster than one after the other.
+    /// The number of requests the device accepts at once has changed. Above one, the device serves
+    /// several requests together faster than one after another.
     Depth {
-        /// How many; at least 1.
+        /// The number of requests; at least 1.
         depth: u32,
     },
-    /// The device has a head to move, or has none. Unless told otherwise it has one.
+    /// Whether the device has a moving head. Without this change it is taken to have one.
     Rotational {
-        /// Whether it has.
+        /// Whether the device has a moving head.
         rotational: bool,
     },
-    /// What requests cost the device, for those who charge by it.
+    /// The device's cost model, for elevators that charge requests by cost.
     Costs(CostModel),
 }
 
-/// The answer to [`Elevator::may_queue`].
+/// The answer of [`Elevator::may_queue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MayQueue {
-    /// By the ordinary rules.
+    /// The ordinary pool rules apply.
     May,
-    /// Even if the pool is full: the disk is waiting for this task.
+    /// The task may exceed a full pool because the disk is waiting for it.
     Must,
 }
 
-/// How a queued request grew.
+/// How a queued request has grown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merge {
-    /// At its end.
+    /// A bio was appended.
     Back,
-    /// At its start: its position changed.
+    /// A bio was prepended, so the request's start position changed.
     Front,
-    /// It took over the bios of `absorbed`, which has been withdrawn.
+    /// The bios of `absorbed` were appended; that request has been withdrawn.
     Absorbed {
-        /// The request that is no more.
+        /// The withdrawn request.
         absorbed: RequestId,
-        /// When that one arrived.
+        /// When the withdrawn request arrived.
         arrived: Instant,
     },
 }
@@ -417,29 +429,29 @@ pub enum Merge {
 /// How an elevator fills the dispatch list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handover {
-    /// One request each time the list is empty.
+    /// One request whenever the list is empty.
     Single,
-    /// As many as it decides for; the list puts them into one-way sector order.
+    /// As many requests as the elevator decides on; the list sorts them into one-way sector order.
     Batch,
 }
 
-/// What an elevator says about itself.
+/// What an elevator states about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// The name of its revision in the catalogue.
+    /// The name of the elevator's revision in the catalogue.
     pub name: &'static str,
-    /// How it fills the dispatch list.
+    /// How the elevator fills the dispatch list.
     pub handover: Handover,
-    /// Law 9: the longest a request may wait in the elevator with the disk busy, if there is
-    /// such a bound.
+    /// Law 9: the longest time a request may stay in the elevator while the disk is busy, if the
+    /// elevator promises a bound.
     pub wait_max: Option<Span>,
-    /// Law 9: how many requests that came later may be dispatched before one, if there is such a
-    /// bound.
+    /// Law 9: how many later requests may be dispatched before an earlier one, if the elevator
+    /// promises a bound.
     pub overtaken_max: Option<u32>,
 }
 
 impl Description {
-    /// An elevator that promises no bounds.
+    /// A description that promises no bounds.
     #[must_use]
     pub const fn new(name: &'static str, handover: Handover) -> Self {
         Self { name, handover, wait_max: None, overtaken_max: None }

@@ -1,4 +1,5 @@
-//! Latency histograms in integers: log-linear buckets, 16 to a power of two (at most 6 % wide).
+//! Latency histograms in integer arithmetic. Buckets are log-linear, 16 per power of two, so each
+//! is at most 6 % wide.
 
 use crate::time::Span;
 use alloc::vec::Vec;
@@ -7,7 +8,7 @@ const SUB_BITS: u32 = 4;
 const SUB: u64 = 1 << SUB_BITS;
 const BUCKETS: usize = ((64 - SUB_BITS + 1) << SUB_BITS) as usize;
 
-/// Counts of spans by length.
+/// A histogram of spans.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -25,7 +26,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram. Its memory is allocated here, once.
+    /// An empty histogram. Allocates all the memory it will ever need.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -50,13 +51,13 @@ impl Histogram {
         self.max = self.max.max(span);
     }
 
-    /// How many spans were counted.
+    /// The number of spans counted.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.total
     }
 
-    /// The longest span counted.
+    /// The longest span counted; zero when empty.
     #[must_use]
     pub const fn max(&self) -> Span {
         self.max
@@ -68,20 +69,21 @@ impl Histogram {
         if self.total == 0 { Span::ZERO } else { self.min }
     }
 
-    /// The squares of all spans together, in square nanoseconds.
+    /// The sum of the squares of all spans, in square nanoseconds.
     #[must_use]
     pub const fn squares_ns2(&self) -> u128 {
         self.squares_ns2
     }
 
-    /// All spans together.
+    /// The sum of all spans; saturates.
     #[must_use]
     pub const fn sum(&self) -> Span {
         Span::from_ns(self.sum_ns)
     }
 
-    /// The span that `per_mille` of 1000 keep to; zero when empty. Those of one bucket are taken to
-    /// be spread evenly over it, as far as the shortest and the longest span allow.
+    /// The span that `per_mille` of 1000 spans do not exceed; zero when empty. Interpolates within
+    /// a bucket as if its spans were spread evenly, within the limits of the shortest and the
+    /// longest span.
     #[must_use]
     pub fn quantile(&self, per_mille: u32) -> Span {
         let rank = (self.total * u64::from(per_mille)).div_ceil(1000).max(1);
@@ -95,8 +97,8 @@ impl Histogram {
         self.max
     }
 
-    /// Where the span number `nth` of the `count` in a bucket is taken to lie: in the middle of its
-    /// part of the bucket.
+    /// The assumed length of the `nth` of the `count` spans in a bucket: the middle of its part of
+    /// the bucket.
     fn within(&self, index: usize, nth: u64, count: u64) -> Span {
         let lower = lower_edge(index).max(self.min.as_ns());
         let width = upper_edge(index).min(self.max.as_ns()) - lower;
@@ -104,13 +106,14 @@ impl Histogram {
         Span::from_ns(lower + parts as u64)
     }
 
-    /// The buckets from short to long: the longest span each counts, and how many it has counted.
+    /// The buckets in ascending order: the longest span that falls into each, and how many have
+    /// been counted.
     pub fn buckets(&self) -> impl Iterator<Item = (Span, u64)> {
         let counts = self.counts.iter().enumerate();
         counts.map(|(index, count)| (Span::from_ns(upper_edge(index)), *count))
     }
 
-    /// Adds another histogram's counts.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine += theirs;
@@ -179,7 +182,7 @@ mod tests {
         }
         assert_eq!(histogram.quantile(1000), Span::from_ms(1000));
         assert_eq!((histogram.min(), Histogram::new().min()), (Span::from_ms(1), Span::ZERO));
-        // 1 + 4 + … + 1000000 square milliseconds.
+        // The sum of 1, 4, … 1000000 square milliseconds.
         assert_eq!(histogram.squares_ns2(), 333_833_500 * 1_000_000_000_000);
     }
 

@@ -1,11 +1,12 @@
-//! The vocabulary and the contract every other part of Fairdisk stands on.
+//! The core of Fairdisk: the types, the scheduler interface and the engine that every other crate
+//! builds on.
 //!
 //! A *shell* (the simulated `World` or the real `Shell`) owns time. It feeds [`Input`]s to an
-//! [`Engine`] and carries out the [`Effects`] it gets back. The engine owns what every scheduler
-//! shares (request slots, merging, the dispatch list, depth, accounting); an [`Elevator`] only
-//! decides which request comes next and says why.
+//! [`Engine`] and carries out the [`Effects`] it gets back. The engine does what all schedulers
+//! have in common: request slots, merging, the dispatch list, queue depth, accounting. An
+//! [`Elevator`] only decides which request comes next, and gives the reason.
 //!
-//! Nothing here reads a clock, does I/O, uses floating point or iterates over a hash table: the
+//! Nothing here reads a clock, does I/O, uses floating point or iterates over a hash table, so the
 //! same inputs give the same journal on every machine.
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,7 +1,9 @@
-//! Ordered lists without allocation per element, for keys that come nearly in order: one [`Lists`]
-//! holds the nodes, indexed by small numbers (request slots), and many [`List`]s share it.
+//! Sorted lists without an allocation per element, for keys that arrive nearly in order. One
+//! [`Lists`] holds the nodes, indexed by small numbers such as request slots, and many [`List`]s
+//! share it.
 //!
-//! An element goes in from the end, past all larger keys. For keys that never decrease that is one
+//! An element is inserted from the end, past all larger keys. Keys that never decrease take one
+//! step; a smaller key takes one step for each element it passes.
 //! step; an element with a smaller key takes a step for each it passes.
 
 use alloc::vec::Vec;
@@ -21,7 +23,7 @@ pub struct Lists<K> {
     nodes: Vec<Node<K>>,
 }
 
-/// One ordered list in a [`Lists`]. Equal keys keep their order of insertion.
+/// One sorted list in a [`Lists`]. Elements with equal keys keep their order of insertion.
 #[derive(Clone, Debug)]
 pub struct List {
     first: u32,
@@ -41,13 +43,13 @@ impl List {
         Self { first: NIL, last: NIL }
     }
 
-    /// The element with the smallest key.
+    /// The element with the smallest key; of equal keys the oldest.
     #[must_use]
     pub const fn first(&self) -> Option<u32> {
         if self.first == NIL { None } else { Some(self.first) }
     }
 
-    /// The element with the largest key, of equal ones the newest.
+    /// The element with the largest key; of equal keys the newest.
     #[must_use]
     pub const fn last(&self) -> Option<u32> {
         if self.last == NIL { None } else { Some(self.last) }
@@ -61,7 +63,7 @@ impl<K: Ord + Copy> Default for Lists<K> {
 }
 
 impl<K: Ord + Copy> Lists<K> {
-    /// No nodes.
+    /// A set of nodes for lists, initially without any.
     #[must_use]
     pub const fn new() -> Self {
         Self { nodes: Vec::new() }
@@ -80,7 +82,7 @@ impl<K: Ord + Copy> Lists<K> {
         (previous != NIL).then_some(previous)
     }
 
-    /// Puts element `index` into `list`, after any equal keys. It must not be in a list.
+    /// Inserts element `index` into `list`, after any equal keys. It must not be in a list.
     pub fn insert(&mut self, list: &mut List, index: u32, key: K) {
         let (mut previous, mut next) = (list.last, NIL);
         while let Some(node) = self.nodes.get(previous as usize)
@@ -97,7 +99,7 @@ impl<K: Ord + Copy> Lists<K> {
         *self.previous_of(list, next) = index;
     }
 
-    /// Takes element `index` out of `list`, in which it must be.
+    /// Removes element `index` from `list`, which must contain it.
     pub fn remove(&mut self, list: &mut List, index: u32) {
         let Node { previous, next, .. } = self.nodes[index as usize];
         *self.next_of(list, previous) = next;
@@ -119,7 +121,7 @@ mod tests {
     use crate::prng::Prng;
     use std::vec::Vec;
 
-    /// Random insertions and removals against a sorted vector.
+    /// Compares random insertions and removals with a sorted vector.
     #[test]
     fn agrees_with_a_sorted_vector() {
         let mut prng = Prng::new(7);

@@ -1,17 +1,18 @@
-//! The one seeded generator (splitmix64): integers only, the same numbers on every machine.
+//! The only random generator (splitmix64). It is seeded and uses integers only, so it yields the
+//! same numbers on every machine.
 
 /// A splitmix64 generator.
 #[derive(Clone, Debug)]
 pub struct Prng(u64);
 
 impl Prng {
-    /// A generator started from `seed`.
+    /// A generator with the given seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// An independent generator for part number `part` of what this seed stands for.
+    /// An independent generator for part number `part` of whatever this generator's seed describes.
     #[must_use]
     pub fn fork(&self, part: u64) -> Self {
         let mut child = Self(self.0 ^ part.wrapping_mul(0xA24B_AED4_963E_E407));
@@ -25,23 +26,23 @@ impl Prng {
         mix(self.0)
     }
 
-    /// A number in `0..n`; 0 when `n` is 0. The bias is below n / 2^64.
+    /// A uniform number in `0..n`; 0 when `n` is 0. The bias is below n / 2^64.
     pub const fn below(&mut self, n: u64) -> u64 {
         ((self.next_u64() as u128 * n as u128) >> 64) as u64
     }
 
-    /// A number in `low..=high`.
+    /// A uniform number in `low..=high`.
     pub const fn between(&mut self, low: u64, high: u64) -> u64 {
         debug_assert!(low <= high);
         low + self.below(high - low + 1)
     }
 
-    /// True `numerator` times out of `denominator`.
+    /// `true` with probability `numerator / denominator`.
     pub const fn chance(&mut self, numerator: u64, denominator: u64) -> bool {
         self.below(denominator) < numerator
     }
 
-    /// Puts `items` into a random order.
+    /// Shuffles `items`.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i as u64 + 1) as usize);
@@ -49,7 +50,7 @@ impl Prng {
     }
 }
 
-/// Scrambles 64 bits: the finaliser of splitmix64.
+/// Scrambles 64 bits with the finaliser of splitmix64.
 #[must_use]
 pub const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

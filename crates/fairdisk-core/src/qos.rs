@@ -1,4 +1,5 @@
-//! What a group may ask for beside its share: a floor, a ceiling, a latency target.
+//! Quality of service: the floor, ceiling and latency target that a group may have in addition to
+//! its share.
 
 use crate::time::Span;
 use core::num::NonZeroU64;
@@ -6,28 +7,30 @@ use core::num::NonZeroU64;
 /// I/Os and bytes a second. Where both are there, both count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
-    /// I/Os a second.
+    /// I/Os per second.
     pub iops: Option<NonZeroU64>,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes_per_s: Option<NonZeroU64>,
 }
 
 impl Rates {
-    /// No rate.
+    /// Neither rate is set.
     pub const NONE: Self = Self { iops: None, bytes_per_s: None };
 
-    /// Whether there is neither.
+    /// Whether neither rate is set.
     #[must_use]
     pub const fn is_none(&self) -> bool {
         self.iops.is_none() && self.bytes_per_s.is_none()
     }
 
-    /// How long so many I/Os of so many bytes in all take at these rates: the longer of both.
+    /// How long `ios` I/Os of `bytes` bytes in total take at these rates; the stricter rate
+    /// decides.
     #[must_use]
     pub const fn time_of(&self, ios: u64, bytes: u64) -> Span {
         const SECOND: u128 = 1_000_000_000;
         let of_ios = match self.iops {
-            // Each takes whole nanoseconds, so that together they take as long as one by one.
+            // Rounded down to whole nanoseconds per I/O, so that a batch takes as long as its I/Os
+            // one by one.
             Some(iops) => ios as u128 * (SECOND / iops.get() as u128),
             None => 0,
         };
@@ -44,18 +47,19 @@ impl Rates {
 /// documentation says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Qos {
-    /// What it gets at least, whenever it wants that much.
+    /// The rates the group gets at least, whenever it has enough I/O to use them.
     pub floor: Rates,
-    /// What it gets at most, even if nobody else wants the disk.
+    /// The rates the group gets at most, even if the disk is otherwise idle.
     pub ceiling: Rates,
-    /// How far it may be ahead of its ceiling, as time: so much of the ceiling may go at once.
+    /// How far the group may run ahead of its ceiling: it may use the allowance of this much time
+    /// at once.
     pub burst: Span,
-    /// Within this time 99 of 100 of its requests are to be done, from submission to completion.
+    /// Latency target: 99 of 100 requests are to complete within this time of their submission.
     pub latency_p99: Option<Span>,
 }
 
 impl Qos {
-    /// Nothing.
+    /// No floor, ceiling or latency target, and the default burst of 100 ms.
     pub const NONE: Self = Self {
         floor: Rates::NONE,
         ceiling: Rates::NONE,

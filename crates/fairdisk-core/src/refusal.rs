@@ -1,19 +1,19 @@
-//! Why a change is refused.
+//! Why an elevator refuses a change.
 
 use crate::request::GroupId;
 use crate::time::Span;
 use core::fmt;
 
-/// Why an elevator does not do what it was asked.
+/// Why an elevator refuses a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// A floor that could not be kept.
+    /// The floor asked for could not be kept.
     Floor {
-        /// The group that asks for it.
+        /// The group that asks for the floor.
         group: GroupId,
-        /// How much of a second of the device it takes.
+        /// Device time that the floor takes out of each second.
         takes: Span,
-        /// How much of a second is left beside the floors of others.
+        /// Device time left in each second beside the floors of other groups.
         left: Span,
     },
 }

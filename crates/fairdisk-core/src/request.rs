@@ -1,28 +1,28 @@
-//! What travels: a [`Bio`] is what a task submits, a [`Request`] is what the elevator orders and
-//! the device serves. A request carries one bio or several merged ones.
+//! The units of I/O: a [`Bio`] is what a task submits, a [`Request`] is what the elevator orders
+//! and the device serves. A request carries one bio or several merged ones.
 
 use crate::time::Instant;
 use core::ops::{BitOr, BitOrAssign};
 
-/// Bytes in a sector, the unit of all positions and lengths.
+/// Bytes per sector, the unit of every position and length.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// A position on the device in 512-byte sectors.
+/// A position on the device, in 512-byte sectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lba(pub u64);
 
-/// A length in 512-byte sectors.
+/// A length, in 512-byte sectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sectors(pub u32);
 
 impl Lba {
-    /// The position `sectors` further on.
+    /// The position `sectors` after this one.
     #[must_use]
     pub const fn after(self, sectors: Sectors) -> Self {
         Self(self.0 + sectors.0 as u64)
     }
 
-    /// How far apart two positions are, in sectors.
+    /// The distance between two positions, in sectors.
     #[must_use]
     pub const fn distance(self, other: Self) -> u64 {
         self.0.abs_diff(other.0)
@@ -37,51 +37,52 @@ impl Sectors {
     }
 }
 
-/// A request slot of one engine: small, dense, and reused after the request finished.
+/// The number of a request slot of one engine: small, dense, and reused once the request has
+/// completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u32);
 
-/// A bio as its submitter names it; unique among the bios in flight.
+/// The submitter's identifier of a bio; unique among the bios in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BioId(pub u64);
 
-/// A task (thread) that submits I/O: small and dense, assigned by the shell. Threads that share an
-/// I/O context (`CLONE_IO`) are one task; it exits with the last of them.
+/// A task (thread) that submits I/O. Numbers are small and dense, assigned by the shell. Threads
+/// that share an I/O context (`CLONE_IO`) are one task, which exits with the last of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(pub u32);
 
-/// A group of tasks: small and dense, assigned by the shell. Group 0 is the root group.
+/// A group of tasks. Numbers are small and dense, assigned by the shell. Group 0 is the root group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupId(pub u32);
 
 impl GroupId {
-    /// The group of everything that was not moved elsewhere.
+    /// The root group, to which every task belongs that was not moved elsewhere.
     pub const ROOT: Self = Self(0);
 }
 
-/// What is asked of the device.
+/// The operation that a bio or request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
-    /// Device to memory.
+    /// Transfer from the device to memory.
     Read,
-    /// Memory to device.
+    /// Transfer from memory to the device.
     Write,
     /// Make everything written so far durable.
     Flush,
-    /// The range is no longer needed.
+    /// Declare that the contents of the range are no longer needed.
     Discard,
-    /// The range reads as zeroes from now on.
+    /// Set the range to zeroes.
     WriteZeroes,
 }
 
 impl Op {
-    /// Whether the operation changes the medium.
+    /// Whether the operation counts as a write; everything but a read does.
     #[must_use]
     pub const fn is_write(self) -> bool {
         !matches!(self, Self::Read)
     }
 
-    /// Its name in messages and results.
+    /// The operation's name in messages and results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -94,29 +95,29 @@ impl Op {
     }
 }
 
-/// Hints that travel with a bio.
+/// Hints that accompany a bio.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Flags(u8);
 
 impl Flags {
-    /// No hint.
+    /// No hints.
     pub const NONE: Self = Self(0);
-    /// File-system metadata.
+    /// The bio is file-system metadata.
     pub const META: Self = Self(1);
-    /// Durable before it completes.
+    /// Forced unit access: the data is durable before the bio completes.
     pub const FUA: Self = Self(2);
-    /// The submitter will not come back soon: do not wait for it.
+    /// The submitter will not submit again soon; do not keep the disk idle for it.
     pub const NOIDLE: Self = Self(4);
-    /// The submitter holds a lock of its file system that others may be waiting for.
+    /// The submitter holds a file-system lock that others may be waiting for.
     pub const EXCLUSIVE: Self = Self(8);
 
-    /// Whether every hint of `other` is set.
+    /// Whether every hint in `other` is set.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// The hints as bits, for journals.
+    /// The hints as a bit mask, for journals.
     #[must_use]
     pub const fn bits(self) -> u8 {
         self.0
@@ -136,25 +137,25 @@ impl BitOrAssign for Flags {
     }
 }
 
-/// The scheduling class of a task's I/O, as `ionice` sets it.
+/// The scheduling class of a task's I/O, as set by `ionice`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IoClass {
-    /// Never set: best effort at a level taken from `nice`.
+    /// No class set: best effort at a level derived from `nice`.
     #[default]
     None,
-    /// Before everything else.
+    /// Served before every other class.
     RealTime,
     /// The ordinary class.
     BestEffort,
-    /// Only when nobody else wants the disk.
+    /// Served only when no other class wants the disk.
     Idle,
 }
 
 impl IoClass {
-    /// How many ranks there are.
+    /// The number of ranks.
     pub const RANKS: usize = 3;
 
-    /// The order in which classes are served, from 0. Where none is set, that is best effort.
+    /// The rank of the class in order of service, from 0. An unset class ranks as best effort.
     #[must_use]
     pub const fn rank(self) -> usize {
         match self {
@@ -165,29 +166,30 @@ impl IoClass {
     }
 }
 
-/// An I/O priority: a class and a level from 0 (best) to 7.
+/// An I/O priority: a class and a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IoPrio {
-    /// The class.
+    /// The scheduling class.
     pub class: IoClass,
-    /// The level, 0 (best) to 7. For [`IoClass::None`] it follows from `nice`.
+    /// The level within the class, 0 (best) to 7. For [`IoClass::None`] it is derived from `nice`.
     pub level: u8,
 }
 
 impl IoPrio {
-    /// Levels in a class.
+    /// The number of levels in a class.
     pub const LEVELS: u8 = 8;
-    /// No priority set, `nice` 0.
+    /// No priority set, with a `nice` value of 0.
     pub const UNSET: Self = Self { class: IoClass::None, level: 4 };
 
-    /// Best effort at `level` (values above 7 count as 7).
+    /// Best effort at `level`; values above 7 count as 7.
     #[must_use]
     pub const fn best_effort(level: u8) -> Self {
         let level = if level < Self::LEVELS { level } else { Self::LEVELS - 1 };
         Self { class: IoClass::BestEffort, level }
     }
 
-    /// What a task without an I/O priority has at `nice` (-20 to 19): level (nice + 20) / 5.
+    /// The priority of a task without an I/O priority, from its `nice` value (-20 to 19): level
+    /// (nice + 20) / 5.
     #[must_use]
     pub const fn from_nice(nice: i8) -> Self {
         let nice = if nice < -20 {
@@ -207,38 +209,38 @@ impl Default for IoPrio {
     }
 }
 
-/// What a task submits: one contiguous piece of I/O.
+/// A unit of I/O as submitted by a task: one contiguous range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bio {
-    /// The submitter's name for it; unique among bios in flight.
+    /// The submitter's identifier; unique among the bios in flight.
     pub id: BioId,
-    /// Who submits it.
+    /// The submitting task.
     pub task: TaskId,
-    /// The group it is charged to.
+    /// The group that the bio is charged to.
     pub group: GroupId,
-    /// What is asked.
+    /// The operation.
     pub op: Op,
-    /// First sector.
+    /// The first sector.
     pub start: Lba,
-    /// Length; zero only for [`Op::Flush`].
+    /// The length; zero only for [`Op::Flush`].
     pub sectors: Sectors,
-    /// Whether somebody waits for it.
+    /// Whether the submitter waits for the bio to complete.
     pub sync: bool,
-    /// Hints.
+    /// Hints for the scheduler.
     pub flags: Flags,
-    /// The submitter's priority at this moment.
+    /// The submitter's priority at the time of submission.
     pub ioprio: IoPrio,
 }
 
 impl Bio {
-    /// The sector after the last.
+    /// The position after the last sector.
     #[must_use]
     pub const fn end(&self) -> Lba {
         self.start.after(self.sectors)
     }
 
-    /// Whether the two must keep their order: they overlap and one of them changes the medium. A
-    /// flush has no position and overlaps nothing.
+    /// Whether the order of the two bios matters: they overlap and at least one of them changes the
+    /// medium. A flush has no position and conflicts with nothing.
     #[must_use]
     pub const fn conflicts_with(&self, other: &Self) -> bool {
         !matches!(self.op, Op::Flush)
@@ -249,33 +251,33 @@ impl Bio {
     }
 }
 
-/// What the elevator orders and the device serves.
+/// A unit of I/O as the elevator orders it and the device serves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Its slot.
+    /// The slot that the request occupies.
     pub id: RequestId,
-    /// Who submitted its first bio.
+    /// The task that submitted the first bio.
     pub task: TaskId,
-    /// The group it is charged to.
+    /// The group that the request is charged to.
     pub group: GroupId,
-    /// What is asked.
+    /// The operation.
     pub op: Op,
-    /// First sector.
+    /// The first sector.
     pub start: Lba,
-    /// Length, all merged bios together.
+    /// The length of all merged bios together.
     pub sectors: Sectors,
-    /// Whether somebody waits for it.
+    /// Whether a submitter waits for the request to complete.
     pub sync: bool,
-    /// The hints of its first bio; merging does not change them.
+    /// The hints of the first bio; merging does not change them.
     pub flags: Flags,
-    /// The submitter's priority when it was submitted.
+    /// The submitter's priority when the first bio was submitted.
     pub ioprio: IoPrio,
-    /// When its oldest bio got its slot.
+    /// When the oldest bio got its request slot.
     pub arrived: Instant,
 }
 
 impl Request {
-    /// The sector after the last.
+    /// The position after the last sector.
     #[must_use]
     pub const fn end(&self) -> Lba {
         self.start.after(self.sectors)

@@ -1,11 +1,11 @@
-//! What unit tests begin with: a bio and a request of nobody in particular.
+//! Sample bios and requests for unit tests.
 
 use crate::request::{
     Bio, BioId, Flags, GroupId, IoPrio, Lba, Op, Request, RequestId, Sectors, TaskId,
 };
 use crate::time::Instant;
 
-/// A synchronous bio of 4 KiB at the beginning of the disk.
+/// A synchronous 4 KiB bio at the beginning of the disk.
 pub(crate) const fn bio(op: Op) -> Bio {
     Bio {
         id: BioId(0),
@@ -20,7 +20,7 @@ pub(crate) const fn bio(op: Op) -> Bio {
     }
 }
 
-/// The request it is made into.
+/// The request made from [`bio`].
 pub(crate) const fn request(op: Op) -> Request {
     let Bio { task, group, start, sectors, sync, flags, ioprio, .. } = bio(op);
     let (id, arrived) = (RequestId(0), Instant::ZERO);

@@ -1,7 +1,7 @@
-//! How much of the disk a group asks for: one weight scale, and the maps that turn the priorities
-//! of historical systems into it.
+//! A group's share of the disk: one scale of weights, and the maps that convert the priorities of
+//! historical systems to it.
 
-/// A weight from 1 to 10000, default 100: the scale of cgroup v2's `io.weight`.
+/// A weight from 1 to 10000, default 100, on the scale of cgroup v2's `io.weight`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Weight(u16);
 
@@ -10,19 +10,18 @@ impl Weight {
     pub const MIN: u32 = 1;
     /// The largest weight.
     pub const MAX: u32 = 10_000;
-    /// What a group has that asks for nothing.
+    /// The weight of a group that sets none.
     pub const DEFAULT: Self = Self(100);
-    /// A weight is so many on the scale of `blkio.weight`, of cgroup v1: the defaults are 100 and
-    /// 500.
+    /// Factor from this scale to that of cgroup v1's `blkio.weight`; the defaults are 100 and 500.
     pub const BLKIO_SCALE: u32 = 5;
 
-    /// The weight `value`, or `None` outside 1 to 10000.
+    /// A weight of `value`, or `None` if that is not within 1 to 10000.
     #[must_use]
     pub const fn new(value: u32) -> Option<Self> {
         if value >= Self::MIN && value <= Self::MAX { Some(Self(value as u16)) } else { None }
     }
 
-    /// The number.
+    /// The weight as a number.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0 as u32
@@ -32,17 +31,19 @@ impl Weight {
 /// What a group asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// A group priority from 0 (high) to 7 (low); the scheduler's [`WeightMap`] gives its weight.
+    /// A group priority from 0 (high) to 7 (low). The scheduler's [`WeightMap`] converts it to a
+    /// weight.
     Priority(u8),
-    /// A weight.
+    /// A weight, used as it is.
     Weight(Weight),
 }
 
 impl Share {
-    /// The share of a group that asks for nothing: priority 4, which is weight 100.
+    /// The share of a group that sets none: priority 4, which the default map converts to weight
+    /// 100.
     pub const DEFAULT: Self = Self::Priority(4);
 
-    /// The weight under `map`.
+    /// The weight of this share under `map`.
     #[must_use]
     pub const fn weight(self, map: WeightMap) -> Weight {
         match self {
@@ -58,19 +59,19 @@ impl Default for Share {
     }
 }
 
-/// How a group priority of 0 to 7 becomes a weight (spec: groups, section 6 item 2).
+/// How a group priority from 0 to 7 is converted to a weight (spec: groups, section 6 item 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WeightMap {
-    /// 25 x (8 - p), 0 is high: shares 8:4:1 for 0/4/7.
+    /// 25 × (8 - p), where 0 is high: priorities 0, 4 and 7 get shares of 8:4:1.
     #[default]
     LinearHigh0,
-    /// 25 x (p + 1), 7 is high.
+    /// 25 × (p + 1), where 7 is high.
     LinearHigh7,
-    /// 105 x (1 + p / 7), 7 is high, a span of only 1:2.
+    /// 105 × (1 + p / 7), where 7 is high; the whole range spans only 1:2.
     OpenVz,
-    /// In proportion to CFQ's synchronous slices 180, 160 ... 40 ms, 0 is high.
+    /// Proportional to CFQ's synchronous slices of 180, 160 … 40 ms, where 0 is high.
     CfqSlice,
-    /// 10 x (8 - p), the weights BFQ gives to I/O priorities.
+    /// 10 × (8 - p), where 0 is high: the weights that BFQ gives to I/O priorities.
     Bfq,
 }
 
@@ -84,13 +85,13 @@ impl WeightMap {
         ("bfq", Self::Bfq),
     ];
 
-    /// The map called `name`.
+    /// The map with the given name in the catalogue.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, map)| *map)
     }
 
-    /// The weight of priority `priority`; above 7 counts as 7.
+    /// The weight of `priority`; values above 7 count as 7.
     #[must_use]
     pub const fn weight(self, priority: u8) -> Weight {
         let p = if priority > 7 { 7 } else { priority as u16 };

@@ -1,35 +1,35 @@
-//! Time as the core knows it: integer nanoseconds since the run began, always an argument.
+//! Time in the core: integer nanoseconds since the start of the run, always passed as an argument.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Sub};
 
-/// A point in time: nanoseconds since the run began.
+/// A point in time, in nanoseconds since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
 
-/// A length of time in nanoseconds.
+/// A duration in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span(u64);
 
 impl Instant {
-    /// The beginning of the run.
+    /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than anything that happens.
+    /// Later than any event; used for "never".
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The instant `ns` nanoseconds after the run began.
+    /// The instant `ns` nanoseconds after the start of the run.
     #[must_use]
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns)
     }
 
-    /// Nanoseconds since the run began.
+    /// Nanoseconds since the start of the run.
     #[must_use]
     pub const fn as_ns(self) -> u64 {
         self.0
     }
 
-    /// The span from `earlier` to `self`, or zero if `earlier` is not earlier.
+    /// The span from `earlier` to `self`; zero if `earlier` is not earlier.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
@@ -37,7 +37,7 @@ impl Instant {
 }
 
 impl Span {
-    /// No time at all.
+    /// No time.
     pub const ZERO: Self = Self(0);
     /// Longer than any run.
     pub const MAX: Self = Self(u64::MAX);
@@ -66,10 +66,10 @@ impl Span {
         Self(s * 1_000_000_000)
     }
 
-    /// As much of it as `parts` are of a `whole`, rounded down.
+    /// This span times `parts / whole`, rounded down. Saturates at [`MAX`](Self::MAX).
     ///
     /// # Panics
-    /// The whole is nothing.
+    /// Panics if `whole` is zero.
     #[must_use]
     pub const fn scaled(self, parts: u64, whole: u64) -> Self {
         let ns = self.0 as u128 * parts as u128 / whole as u128;
@@ -149,13 +149,13 @@ impl Div<u64> for Span {
 }
 
 impl fmt::Display for Span {
-    /// Milliseconds with three decimals: `12.345ms`.
+    /// Formats as milliseconds with three decimals: `12.345ms`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:03}ms", self.0 / 1_000_000, self.0 / 1_000 % 1_000)
     }
 }
 
-/// The ticks of a host's timer, which runs on since before the run began.
+/// The ticks of a host's timer, which has been running since before the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticks {
     length: Span,
@@ -163,41 +163,42 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// So short that no time falls between two.
+    /// A timer so fine (1 ns) that no event falls between two ticks.
     pub const EXACT: Self = Self { length: Span(1), phase: Span::ZERO };
 
-    /// `hz` ticks a second; `phase` of one is over when the run begins.
+    /// A timer with `hz` ticks per second. When the run starts, `phase` has passed since the last
+    /// tick.
     #[must_use]
     pub const fn new(hz: u32, phase: Span) -> Self {
         let length = 1_000_000_000 / hz as u64;
         Self { length: Span(length), phase: Span(phase.0 % length) }
     }
 
-    /// How many have come in the run by `now`.
+    /// The number of ticks during the run up to `now`.
     #[must_use]
     pub const fn count(self, now: Instant) -> u64 {
         now.0.saturating_add(self.phase.0) / self.length.0
     }
 
-    /// When so many have come, or the beginning of the run.
+    /// The instant of tick number `count`; the start of the run for a tick before it.
     #[must_use]
     pub const fn at(self, count: u64) -> Instant {
         Instant(count.saturating_mul(self.length.0).saturating_sub(self.phase.0))
     }
 
-    /// How many are in a span.
+    /// The number of whole ticks in `span`.
     #[must_use]
     pub const fn whole(self, span: Span) -> u64 {
         span.0 / self.length.0
     }
 
-    /// The tick that comes so many after the last one by `now`.
+    /// The instant `ticks` ticks after the last tick at or before `now`.
     #[must_use]
     pub const fn after(self, now: Instant, ticks: u64) -> Instant {
         self.at(self.count(now).saturating_add(ticks))
     }
 
-    /// The last tick by `now`, or the beginning of the run.
+    /// The last tick at or before `now`; the start of the run if there was none.
     #[must_use]
     pub const fn last(self, now: Instant) -> Instant {
         self.after(now, 0)

@@ -1,9 +1,9 @@
-//! Ordered sets without allocation per element: one [`Forest`] holds the nodes, and many [`Tree`]s
-//! share it. Elements are small numbers (request slots, queue numbers).
+//! Sorted sets without an allocation per element. One [`Forest`] holds the nodes, and many
+//! [`Tree`]s share it. Elements are small numbers such as request slots or queue numbers.
 //!
-//! The trees are B+ trees: elements lie side by side in leaves, so that an operation touches few
-//! lines of the cache, however large the tree is. A first element gets along without a node. All
-//! operations take O(log n) time.
+//! The trees are B+ trees: elements are stored contiguously in leaves, so an operation touches few
+//! cache lines, however large the tree. A tree with one element needs no node. All operations take
+//! O(log n) time.
 
 mod node;
 
@@ -11,16 +11,17 @@ use alloc::vec::Vec;
 use node::{Node, count};
 
 const NIL: u32 = u32::MAX;
-/// Instead of a leaf: the element is in a tree without nodes.
+/// Takes the place of a leaf number for the only element of a tree without nodes.
 const ALONE: u32 = NIL - 1;
-/// Elements in a leaf, children of an inner node.
+/// The most elements in a leaf, and the most children of an inner node.
 const WIDTH: usize = 16;
-/// A node with fewer entries joins a neighbour.
+/// A node with fewer entries than this is joined with a neighbour, if [`JOINED`] allows it.
 const FEW: usize = WIDTH / 4;
-/// But only if both together have no more than this, so that they do not soon split again.
+/// The most entries a joined node may have; the rest is kept free so that it does not soon split
+/// again.
 const JOINED: usize = WIDTH * 3 / 4;
 
-/// Where an element is.
+/// The key of an element and the leaf that contains it.
 #[derive(Clone, Copy, Debug)]
 struct Place<K> {
     key: K,
@@ -32,14 +33,14 @@ struct Place<K> {
 pub struct Forest<K> {
     places: Vec<Place<K>>,
     nodes: Vec<Node<K>>,
-    /// The first free node.
+    /// The first free node; the others follow by `next`.
     free: u32,
 }
 
-/// One ordered set in a [`Forest`]. Equal keys keep their order of insertion.
+/// One sorted set in a [`Forest`]. Elements with equal keys keep their order of insertion.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// A node; `NIL` where there is no more than one element.
+    /// The root node; `NIL` while the tree has at most one element.
     root: u32,
     /// The element with the smallest key.
     first: u32,
@@ -59,13 +60,13 @@ impl Tree {
         Self { root: NIL, first: NIL, len: 0 }
     }
 
-    /// Number of elements.
+    /// The number of elements.
     #[must_use]
     pub const fn len(&self) -> u32 {
         self.len
     }
 
-    /// Whether there is no element.
+    /// Whether the set is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -79,13 +80,13 @@ impl<K: Ord + Copy> Default for Forest<K> {
 }
 
 impl<K: Ord + Copy> Forest<K> {
-    /// A forest without nodes.
+    /// A forest without trees.
     #[must_use]
     pub const fn new() -> Self {
         Self { places: Vec::new(), nodes: Vec::new(), free: NIL }
     }
 
-    /// Whether element `index` is in some tree.
+    /// Whether element `index` is in any tree.
     #[must_use]
     pub fn contains(&self, index: u32) -> bool {
         self.places.get(index as usize).is_some_and(|place| place.leaf != NIL)
@@ -98,7 +99,7 @@ impl<K: Ord + Copy> Forest<K> {
         self.places[index as usize].key
     }
 
-    /// Puts element `index` into `tree`, after any equal keys. It must not be in a tree.
+    /// Inserts element `index` into `tree`, after any equal keys. It must not be in a tree.
     #[inline]
     pub fn insert(&mut self, tree: &mut Tree, index: u32, key: K) {
         debug_assert!(!self.contains(index), "element {index} is in a tree already");
@@ -114,7 +115,7 @@ impl<K: Ord + Copy> Forest<K> {
         }
     }
 
-    /// Takes element `index` out of `tree`, in which it must be.
+    /// Removes element `index` from `tree`, which must contain it.
     #[inline]
     pub fn remove(&mut self, tree: &mut Tree, index: u32) {
         debug_assert!(self.contains(index), "element {index} is in no tree");
@@ -127,7 +128,7 @@ impl<K: Ord + Copy> Forest<K> {
         }
     }
 
-    /// Gives element `index` of `tree` another key; it goes after any equal ones.
+    /// Changes the key of element `index` of `tree`; the element goes after any equal keys.
     #[inline]
     pub fn set_key(&mut self, tree: &mut Tree, index: u32, key: K) {
         debug_assert!(self.contains(index), "element {index} is in no tree");
@@ -202,13 +203,14 @@ impl<K: Ord + Copy> Forest<K> {
         &mut self.nodes[node as usize]
     }
 
-    /// The entry `at` of a leaf, or the first of the next leaf if there are not so many.
+    /// Entry number `at` of a leaf, or the first entry of the next leaf if this one is shorter.
     fn entry_or_next(&self, leaf: &Node<K>, at: usize) -> Option<u32> {
         let here = leaf.entries().get(at).copied();
         here.or_else(|| self.nodes.get(leaf.next as usize).map(|next| next.entries[0]))
     }
 
-    /// The last leaf in which, but for the first, nothing is before all keys that are `below`.
+    /// The leaf in which the keys that are `below` end: the last leaf whose separator key is
+    /// `below`, or the first leaf of the tree.
     fn leaf_where(&self, tree: &Tree, below: impl Fn(&K) -> bool) -> u32 {
         let mut at = tree.root;
         loop {
@@ -222,7 +224,8 @@ impl<K: Ord + Copy> Forest<K> {
 
     // ---- growing -------------------------------------------------------------------------
 
-    /// Room for elements up to `index`, and for as many nodes as they can come to need.
+    /// Makes room for elements up to `index` and for every node they can ever need, so that later
+    /// operations do not allocate.
     #[cold]
     fn make_room(&mut self, index: u32, key: K) {
         self.places.resize(index as usize + 1, Place { key, leaf: NIL });
@@ -230,7 +233,7 @@ impl<K: Ord + Copy> Forest<K> {
         self.nodes.reserve(nodes.saturating_sub(self.nodes.len()));
     }
 
-    /// Puts an element into a tree that has some.
+    /// Inserts an element into a non-empty tree.
     #[inline(never)]
     fn insert_among(&mut self, tree: &mut Tree, index: u32, key: K) {
         if tree.root == NIL {
@@ -251,7 +254,7 @@ impl<K: Ord + Copy> Forest<K> {
         self.places[index as usize].leaf = leaf;
     }
 
-    /// Puts an entry into a node, which splits if it is full.
+    /// Inserts an entry into a node, splitting the node if it is full.
     fn put(&mut self, tree: &mut Tree, mut node: u32, mut at: usize, key: K, entry: u32) {
         if self.node(node).len == WIDTH {
             let right = self.split(tree, node);
@@ -268,7 +271,7 @@ impl<K: Ord + Copy> Forest<K> {
         }
     }
 
-    /// Moves half of a node's entries into a new node behind it.
+    /// Moves the upper half of a node's entries into a new node to its right.
     #[cold]
     fn split(&mut self, tree: &mut Tree, left: u32) -> u32 {
         let (is_leaf, key) = (self.node(left).is_leaf, self.node(left).keys[WIDTH / 2]);
@@ -286,7 +289,7 @@ impl<K: Ord + Copy> Forest<K> {
         right
     }
 
-    /// Moves the entries of `from`, from number `at` on, to the end of `to`.
+    /// Moves the entries of `from`, starting with number `at`, to the end of `to`.
     fn move_entries(&mut self, from: u32, at: usize, to: u32) {
         let source = self.node(from).clone();
         for entry in &source.entries()[at..] {
@@ -317,7 +320,7 @@ impl<K: Ord + Copy> Forest<K> {
         node
     }
 
-    /// Makes `right` the neighbour behind `left`.
+    /// Makes `right` the right neighbour of `left`.
     fn link(&mut self, left: u32, right: u32) {
         let next = core::mem::replace(&mut self.node_mut(left).next, right);
         (self.node_mut(right).previous, self.node_mut(right).next) = (left, next);
@@ -326,7 +329,7 @@ impl<K: Ord + Copy> Forest<K> {
         }
     }
 
-    /// Gives an element that is not the only one another key.
+    /// Changes the key of an element in a tree with more than one.
     #[inline(never)]
     fn set_key_among(&mut self, tree: &mut Tree, index: u32, key: K) {
         let place = &mut self.places[index as usize];
@@ -343,7 +346,7 @@ impl<K: Ord + Copy> Forest<K> {
 
     // ---- shrinking -----------------------------------------------------------------------
 
-    /// Takes an element out of the leaf it is in.
+    /// Removes an element from the leaf that contains it.
     #[inline(never)]
     fn remove_from(&mut self, tree: &mut Tree, leaf: u32, index: u32) {
         if index == tree.first {
@@ -352,7 +355,7 @@ impl<K: Ord + Copy> Forest<K> {
         self.take(tree, leaf, index);
     }
 
-    /// Takes an entry out of a node, which may become too small to stay.
+    /// Removes an entry from a node, which may become too small to keep.
     #[inline]
     fn take(&mut self, tree: &mut Tree, node: u32, entry: u32) {
         let from = self.node_mut(node);
@@ -362,7 +365,7 @@ impl<K: Ord + Copy> Forest<K> {
         }
     }
 
-    /// Sees to it that a node is not small for long.
+    /// Joins a node that has become small with a neighbour, or frees it if it is empty.
     #[inline(never)]
     fn keep_few_small(&mut self, tree: &mut Tree, node: u32) {
         let Node { len, parent, previous, next, .. } = *self.node(node);
@@ -386,11 +389,11 @@ impl<K: Ord + Copy> Forest<K> {
         left.parent == right.parent && left.len + right.len <= JOINED
     }
 
-    /// Moves everything in `right` to its neighbour `left`.
+    /// Moves all entries of `right` to its left neighbour `left` and frees `right`.
     fn join(&mut self, tree: &mut Tree, left: u32, right: u32) {
         let Node { is_leaf, parent, .. } = *self.node(right);
         if !is_leaf {
-            // What is first in a node is told apart by the parent's key.
+            // `keys[0]` of an inner node is not kept up to date; the parent has the true separator.
             let parent = self.node(parent);
             let key = parent.keys[parent.find(right)];
             self.node_mut(right).keys[0] = key;
@@ -399,7 +402,7 @@ impl<K: Ord + Copy> Forest<K> {
         self.dissolve(tree, right);
     }
 
-    /// Gives an empty node back.
+    /// Removes an empty node from its neighbours and its parent, and frees it.
     fn dissolve(&mut self, tree: &mut Tree, node: u32) {
         let Node { end, parent, previous, next, .. } = *self.node(node);
         if previous != NIL {
@@ -416,7 +419,7 @@ impl<K: Ord + Copy> Forest<K> {
         self.take(tree, parent, node);
     }
 
-    /// Does without a root that has nothing to choose between.
+    /// Removes a root that has no entries left, or only one child.
     fn lower(&mut self, tree: &mut Tree) {
         let Node { len, is_leaf, entries: [only, ..], .. } = *self.node(tree.root);
         if is_leaf && len == 0 {
@@ -440,8 +443,8 @@ mod tests {
     use crate::prng::Prng;
     use std::vec::Vec;
 
-    /// Random insertions, removals and changes of keys against sorted lists, in trees that grow and
-    /// shrink.
+    /// Compares random insertions, removals and key changes with sorted lists, while the trees grow
+    /// and shrink.
     fn agrees_with_sorted_lists(elements: u64, keys: u64, steps: u64) {
         let mut prng = Prng::new(7);
         let mut forest = Forest::new();
@@ -449,7 +452,7 @@ mod tests {
         let mut model: [Vec<(u64, u64, u32)>; 2] = [Vec::new(), Vec::new()];
         for step in 0..steps {
             let which = prng.below(2) as usize;
-            // Sometimes many go in, sometimes many come out.
+            // Alternate between phases of mostly insertions and mostly removals.
             let growing = (step / (4 * elements)).is_multiple_of(2);
             let index = prng.below(elements) as u32;
             let at = prng.below(model[which].len().max(1) as u64) as usize;
@@ -495,7 +498,7 @@ mod tests {
         assert_eq!(forest.last(tree), want(model.len().wrapping_sub(1)));
         let bound = model.partition_point(|entry| entry.0 < probe);
         assert_eq!(forest.lower_bound(tree, probe), want(bound));
-        // Neighbours of some; all of them now and then.
+        // Check a few neighbours each time, and all elements now and then.
         let few = if probe.is_multiple_of(64) { model.len() } else { 8 };
         for (at, (key, _, index)) in model.iter().enumerate().skip(bound).take(few) {
             assert_eq!(forest.key(*index), *key);
@@ -504,7 +507,8 @@ mod tests {
         }
     }
 
-    /// There is room for as many nodes as there can be, so that nothing is allocated later.
+    /// Checks that nodes for every possible element are reserved, so that nothing is allocated
+    /// later.
     fn check_nodes(forest: &Forest<u64>, trees: &[Tree]) {
         let free = core::iter::successors(forest.nodes.get(forest.free as usize), |node| {
             forest.nodes.get(node.next as usize)
@@ -513,7 +517,7 @@ mod tests {
         let elements: u32 = trees.iter().map(Tree::len).sum();
         assert!(used <= elements as usize, "{used} nodes for {elements} elements");
         for (index, place) in (0..).zip(&forest.places) {
-            // What goes into a leaf because it is less than its end goes before all in the next.
+            // Every key inserted below `end` stays before all keys of the next leaf.
             let Some(leaf) = forest.nodes.get(place.leaf as usize) else { continue };
             assert_eq!(leaf.keys[leaf.find(index)], place.key);
             let next = forest.nodes.get(leaf.next as usize);

@@ -1,16 +1,17 @@
-//! Requests at the device, and how long it was busy with each, which adds up to the time it was.
+//! The requests at the device and the device time each is charged. The charges add up to the
+//! device's busy time.
 //!
-//! A device that does one thing at a time, however many it is given, was busy with the one that is
-//! done since the one before was. Of a device that is known to serve several at once, requests that
-//! are there together have equal parts. A clock says what one has got that was there all along;
-//! each remembers what it said when that one was issued.
+//! A device that serves one request at a time was busy with the completed request since the
+//! previous completion. On a device known to serve several at once, the outstanding requests share
+//! the time equally. To do this in constant time per event, a clock advances by the share of one
+//! request, and each request remembers the clock's value from when it was issued.
 
 use crate::time::{Instant, Span};
 
-/// Parts of a nanosecond of the clock.
+/// Clock units per nanosecond; the fraction keeps rounding small when many requests share the time.
 const SCALE: u64 = 1 << 10;
 
-/// What the clock said when a request was issued.
+/// The value of the clock when a request was issued.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stamp(u64);
 
@@ -18,12 +19,12 @@ pub(super) struct Stamp(u64);
 #[derive(Debug, Default)]
 pub(super) struct AtDevice {
     count: u32,
-    /// They are served at once.
+    /// Whether the device serves its outstanding requests at once.
     pub(super) together: bool,
-    /// In [`SCALE`]ths of a nanosecond. It may begin again at nought.
+    /// In units of 1/[`SCALE`] ns. Wraps around; only differences are used.
     clock: u64,
     last_event: Instant,
-    /// Busy time that nobody has been told to have used.
+    /// Busy time not yet charged to any request.
     rest: Span,
 }
 
@@ -43,15 +44,15 @@ impl AtDevice {
         self.last_event = now;
     }
 
-    /// A request goes there.
+    /// Counts a request that is issued to the device.
     pub(super) fn issued(&mut self, now: Instant) -> Stamp {
         self.pass(now);
         self.count += 1;
         Stamp(self.clock)
     }
 
-    /// A request is back: how long the device was busy with it. The last that is there takes what
-    /// rounding has left.
+    /// Counts a completed request and returns the device time it is charged. The last outstanding
+    /// request also gets what rounding has left over.
     pub(super) fn completed(&mut self, now: Instant, issued: Stamp) -> Span {
         self.pass(now);
         self.count -= 1;

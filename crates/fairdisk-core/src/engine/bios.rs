@@ -1,4 +1,4 @@
-//! The bios in flight, by slot; chains of those held behind one another.
+//! The bios in flight, indexed by slot, and the chains of bios held back behind one another.
 
 use crate::request::{Bio, BioId};
 use crate::time::{Instant, Span};
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 const NIL: u32 = u32::MAX;
 
-/// A bio's slot.
+/// The number of a bio's slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BioIndex(pub(super) u32);
 
@@ -16,7 +16,7 @@ impl BioIndex {
     }
 }
 
-/// What every bio needs, in one line of the cache.
+/// The part of a bio's state that every bio needs; fits in one cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Slot {
@@ -26,27 +26,27 @@ struct Slot {
     submitted: Instant,
     /// The next bio of the same request, or of the same chain of held bios.
     next: u32,
-    /// Others are held behind this one.
+    /// Whether other bios are held behind this one.
     holds: bool,
-    /// This one is held behind another.
+    /// Whether this bio is held behind another.
     is_held: bool,
 }
 
-/// What only a bio needs that has to wait.
+/// The part of a bio's state that only bios that wait need.
 #[derive(Clone, Debug)]
 struct Waiting {
     slept_since: Instant,
-    /// The first bio held behind this one, and the last.
+    /// The first bio held behind this one, followed by the last.
     holds: u32,
     last_held: u32,
-    /// The bio this one is held behind.
+    /// The bio that this one is held behind.
     blocker: u32,
 }
 
 #[derive(Debug)]
 pub(super) struct Bios {
     slots: Vec<Slot>,
-    /// By slot, as far as any had to wait.
+    /// Indexed by slot; extends up to the highest slot whose bio ever had to wait.
     waiting: Vec<Waiting>,
     free: Vec<u32>,
     serial: u64,
@@ -81,7 +81,7 @@ impl Bios {
         BioIndex(index)
     }
 
-    /// Frees the slot and gives back the first of the bios held behind it.
+    /// Frees the slot and returns the first of the bios held behind this one.
     pub(super) fn remove(&mut self, index: BioIndex) -> Option<BioIndex> {
         let slot = &mut self.slots[index.0 as usize];
         debug_assert!(slot.serial != 0, "bio slot freed twice");
@@ -109,13 +109,14 @@ impl Bios {
         &self.slots[index.0 as usize].bio
     }
 
-    /// The bio and when it was submitted.
+    /// The bio in slot `index` and when it was submitted.
     pub(super) fn submitted(&self, index: BioIndex) -> (&Bio, Instant) {
         let slot = &self.slots[index.0 as usize];
         (&slot.bio, slot.submitted)
     }
 
-    /// The slot of the bio called `id`. Linear: for the rare cancellation.
+    /// The slot of the bio with the given id. A linear search, used only for cancellation, which is
+    /// rare.
     pub(super) fn find(&self, id: BioId) -> Option<BioIndex> {
         let at = self.slots.iter().position(|slot| slot.serial != 0 && slot.bio.id == id)?;
         Some(BioIndex(at as u32))
@@ -141,7 +142,7 @@ impl Bios {
         self.slots.len() == self.free.len()
     }
 
-    /// All bios in flight.
+    /// The slots of all bios in flight.
     pub(super) fn all(&self) -> impl Iterator<Item = BioIndex> {
         let slots = self.slots.iter().enumerate();
         slots.filter(|(_, slot)| slot.serial != 0).map(|(at, _)| BioIndex(at as u32))
@@ -170,12 +171,12 @@ impl Bios {
         self.is_earlier(other, index) && self.bio(index).conflicts_with(self.bio(other))
     }
 
-    /// Which of two was submitted later.
+    /// The later-submitted of two bios.
     pub(super) fn later(&self, one: Option<BioIndex>, other: Option<BioIndex>) -> Option<BioIndex> {
         one.into_iter().chain(other).max_by_key(|bio| self.slots[bio.0 as usize].serial)
     }
 
-    /// Puts `index` at the end of the chain held behind `blocker`.
+    /// Appends `index` to the chain of bios held behind `blocker`.
     pub(super) fn hold(&mut self, index: BioIndex, blocker: BioIndex) {
         let slot = &mut self.slots[index.0 as usize];
         (slot.next, slot.is_held) = (NIL, true);
@@ -191,7 +192,7 @@ impl Bios {
         self.slots[index.0 as usize].is_held
     }
 
-    /// The bio is no longer held; gives back the next of its chain.
+    /// Marks the bio as no longer held and returns the next one of its chain.
     pub(super) fn unhold(&mut self, index: BioIndex) -> Option<BioIndex> {
         let slot = &mut self.slots[index.0 as usize];
         slot.is_held = false;
@@ -200,7 +201,7 @@ impl Bios {
         BioIndex::some(next)
     }
 
-    /// Takes a held bio out of its chain.
+    /// Removes a held bio from its chain.
     pub(super) fn forget_held(&mut self, index: BioIndex) {
         let next = self.slots[index.0 as usize].next;
         let blocker = BioIndex(self.waiting(index).blocker);

@@ -1,4 +1,4 @@
-//! The dispatch list: requests the elevator has let go and the driver has not taken yet.
+//! The dispatch list: requests that have left the elevator and wait for the driver.
 
 use crate::request::{Lba, Request, RequestId};
 use alloc::collections::VecDeque;
@@ -12,9 +12,9 @@ struct Entry {
     flush: bool,
 }
 
-/// Ordered as a one-way elevator: ascending positions, rotated at the end of the request the
-/// driver took last; directions are not mixed, and nothing passes a flush
-/// (spec: cfq, section 1.2).
+/// A list in one-way elevator order: ascending positions, starting from the end of the request the
+/// driver took last. Reads and writes are not reordered against each other, and no request passes a
+/// flush (spec: cfq, section 1.2).
 #[derive(Debug)]
 pub(super) struct DispatchList {
     entries: VecDeque<Entry>,
@@ -55,7 +55,7 @@ impl DispatchList {
         self.entries.push_back(Entry { id, start: Lba(0), end: Lba(0), write: true, flush: true });
     }
 
-    /// The driver takes the first request.
+    /// Removes the first request for the driver.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<RequestId> {
         let entry = self.entries.pop_front()?;

@@ -1,4 +1,5 @@
-//! What a shell and an engine tell each other: what happened, and what to do.
+//! The interface between a shell and an engine: inputs report what happened, effects say what to
+//! do.
 
 use crate::attach::AttachError;
 use crate::elevator::Change;
@@ -8,48 +9,48 @@ use crate::time::Instant;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// What happened.
+/// An event that the shell reports to the engine.
 #[derive(Debug)]
 pub enum Input<E> {
     /// A task submits a bio.
     Submit(Bio),
-    /// A sleeping bio that was woken runs and tries again for a slot.
+    /// A woken bio runs and tries again to get a request slot.
     Retry(Sleeper),
-    /// The device finished a request.
+    /// The device completed a request.
     Completed {
-        /// Which.
+        /// The completed request.
         request: RequestId,
         /// Whether it succeeded.
         ok: bool,
     },
-    /// A submitter wants a bio back. It may be too late; then it finishes as usual.
+    /// A submitter wants a bio back. If the bio is already at the device it completes as usual.
     Cancel(BioId),
-    /// The time asked for with [`Effects::wake_at`] has come.
+    /// The time requested with [`Effects::wake_at`] has come.
     Tick,
-    /// A task waits for what it has submitted, or wants it to start: a plug comes out.
+    /// A task waits for the bios it has submitted, or wants them to start: unplug the device.
     Unplug,
-    /// Groups or tasks changed. If the elevator refuses, nothing changes and
-    /// [`Effects::change_refused`] says why.
+    /// A group, a task or the device changes. If the elevator refuses, nothing changes and
+    /// [`Effects::change_refused`] gives the reason.
     Configure(Change),
-    /// Another elevator takes over; what is queued is carried over. If it refuses, the elevator in
-    /// charge stays and [`Effects::switch_refused`] says why.
+    /// Another elevator takes over, along with the queued requests. If it refuses, the present
+    /// elevator stays and [`Effects::switch_refused`] gives the reason.
     Switch(Box<E>),
 }
 
-/// A bio that waits for a request slot.
+/// A handle for a bio that waits for a request slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sleeper(pub(super) u32);
 
-/// What the shell must do.
+/// An action that the shell must carry out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Give this request to the device.
+    /// Issue this request to the device.
     Issue(Request),
-    /// Tell the submitter that its bio finished.
+    /// Tell the submitter that its bio completed.
     Finish {
-        /// The bio.
+        /// The completed bio.
         bio: BioId,
-        /// Its task.
+        /// The task that submitted the bio.
         task: TaskId,
         /// Whether it succeeded.
         ok: bool,
@@ -63,33 +64,33 @@ pub enum Effect {
     Wake {
         /// The sleeper.
         sleeper: Sleeper,
-        /// The task that sleeps.
+        /// The sleeping task.
         task: TaskId,
     },
-    /// The bio was withdrawn as asked.
+    /// The bio was withdrawn as requested with [`Input::Cancel`].
     Cancelled(BioId),
 }
 
-/// What to do, in order. Reused from call to call.
+/// The effects of one call, in order. The shell reuses the buffer from call to call.
 #[derive(Debug, Default)]
 pub struct Effects {
     pub(super) list: Vec<Effect>,
-    /// When the engine wants a [`Input::Tick`]; replaces any earlier wish.
+    /// When the engine wants an [`Input::Tick`]; replaces any earlier request.
     pub wake_at: Option<Instant>,
-    /// Why the elevator of an [`Input::Switch`] did not take over.
+    /// Why the elevator in an [`Input::Switch`] did not take over.
     pub switch_refused: Option<AttachError>,
-    /// Why the elevator did not do what was asked for.
+    /// Why the elevator refused an [`Input::Configure`].
     pub change_refused: Option<Refusal>,
 }
 
 impl Effects {
-    /// No effects yet.
+    /// A buffer without effects.
     #[must_use]
     pub const fn new() -> Self {
         Self { list: Vec::new(), wake_at: None, switch_refused: None, change_refused: None }
     }
 
-    /// The effects in order.
+    /// The effects in the order in which to carry them out.
     #[must_use]
     pub fn as_slice(&self) -> &[Effect] {
         &self.list

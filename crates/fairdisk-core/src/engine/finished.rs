@@ -1,4 +1,4 @@
-//! What is back from the device: the bios of a request finish, and its slot is free.
+//! Completion: the bios of a completed request finish and its slot becomes free.
 
 use super::Engine;
 use super::bios::BioIndex;
@@ -41,7 +41,7 @@ impl<E: Elevator> Engine<E> {
         self.leave(index, out);
     }
 
-    /// The bio is gone: those held behind it may go on.
+    /// Forgets a bio that completed or was withdrawn, and releases the bios held behind it.
     #[inline(always)]
     pub(super) fn leave(&mut self, index: BioIndex, out: &mut Effects) {
         if self.config.keeps_order {
@@ -52,7 +52,7 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    /// The bios of a chain of held ones may go on.
+    /// Releases a chain of held bios, starting with `first`.
     #[cold]
     fn let_go(&mut self, first: BioIndex, out: &mut Effects) {
         let mut held = Some(first);

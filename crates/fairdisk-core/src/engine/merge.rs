@@ -1,4 +1,4 @@
-//! Finds queued requests by where they end and where they start.
+//! Index of the queued requests by start and end position, used to find merge candidates.
 
 use crate::request::{Lba, Op, Request, RequestId};
 use alloc::vec::Vec;
@@ -6,42 +6,42 @@ use core::mem;
 
 const NIL: u32 = u32::MAX;
 const CHAINS_MIN: usize = 512;
-/// Chains for each request: so many that most are empty, and looking for something that is not
-/// there ends at once.
+/// Chains per request. With four, most chains are empty, and a lookup that finds nothing ends at
+/// once.
 const CHAINS_PER_REQUEST: usize = 4;
-/// 64 KiB: a request mostly starts and ends in one stretch of the device, and what it may be
-/// merged with lies in the same. So there is one chain to look at.
+/// A stretch is 64 KiB (128 sectors). Most requests start and end in one stretch, as do the
+/// requests they may merge with, so a lookup usually needs only one chain.
 const STRETCH_SHIFT: u32 = 7;
-/// A request has an entry for its start, and one for its end if that is in another chain.
+/// Entries per request: one for its start, and one for its end if that belongs to another chain.
 const ENTRIES: u32 = 2;
 
 #[derive(Clone, Copy, Debug)]
 struct Filed {
     start: Lba,
-    /// Not behind the start where nothing is filed.
+    /// Not greater than `start` while the slot holds no request.
     end: Lba,
     write: bool,
-    /// What comes next in the chains of the start and of the end.
+    /// The following entries in the chain of the start and in the chain of the end.
     next: [u32; ENTRIES as usize],
 }
 
 const NOTHING: Filed = Filed { start: Lba(0), end: Lba(0), write: false, next: [NIL; 2] };
 
-/// The queued requests that merging may touch: a hash table from a stretch of the device to the
-/// requests that start or end there, the newest first. The newest of all is not in its chains
-/// before another comes: it is often gone by then.
+/// The queued requests that may still be merged with: a hash table from a stretch of the device to
+/// the requests that start or end there, newest first. The newest request is entered into its
+/// chains only when another arrives, because often it has left by then.
 #[derive(Debug)]
 pub(super) struct MergeIndex {
-    /// The first entry of each chain.
+    /// The first entry of each chain; [`NIL`] for an empty one.
     heads: Vec<u32>,
-    /// How far to shift a hash for the number of its chain.
+    /// How far to shift a hash right to get a chain number.
     shift: u32,
-    /// By request slot.
+    /// Indexed by request slot.
     filed: Vec<Filed>,
     requests: usize,
-    /// The request filed last, whether it still is or not.
+    /// The request filed last, even if it has been removed since.
     latest: RequestId,
-    /// The latest is filed, and in no chain.
+    /// Whether `latest` is filed but not yet in any chain.
     is_apart: bool,
 }
 
@@ -73,7 +73,7 @@ impl MergeIndex {
         self.filed[at] = Filed { start, end, write, next: [NIL; 2] };
     }
 
-    /// Puts a request that is filed into its chains.
+    /// Enters a filed request into its chains.
     #[inline(never)]
     fn chain_up(&mut self, id: RequestId) {
         let Filed { start, end, .. } = self.filed[id.0 as usize];
@@ -84,7 +84,7 @@ impl MergeIndex {
         }
     }
 
-    /// Forgets the request if it is known.
+    /// Removes the request if it is filed.
     #[inline]
     pub(super) fn remove(&mut self, id: RequestId) {
         let Some(filed) = self.filed.get_mut(id.0 as usize) else { return };
@@ -105,21 +105,22 @@ impl MergeIndex {
         }
     }
 
-    /// The request that was touched last: it came, or it grew.
+    /// The request that arrived or grew most recently.
     #[inline]
     pub(super) const fn latest(&self) -> RequestId {
         self.latest
     }
 
-    /// Whether it is plain that none starts or ends at one of two positions, which mostly lie in
-    /// one stretch.
+    /// Whether one chain suffices to show that no request starts or ends at either of the two
+    /// positions. `false` means that a full lookup is needed.
     #[inline]
     pub(super) fn has_nothing_near(&self, start: Lba, end: Lba) -> bool {
         let is_one_stretch = start.0 >> STRETCH_SHIFT == end.0 >> STRETCH_SHIFT;
         is_one_stretch && !self.is_apart && self.heads[self.chain(start)] == NIL
     }
 
-    /// The newest one that ends there and is `wanted`.
+    /// The newest request that ends at `position`, has the direction of `op` and satisfies
+    /// `wanted`.
     #[inline]
     pub(super) fn ending_at(
         &self,
@@ -131,7 +132,8 @@ impl MergeIndex {
         self.find(position, |id, filed| ends(filed) && wanted(id))
     }
 
-    /// The newest one that starts there and is `wanted`.
+    /// The newest request that starts at `position`, has the direction of `op` and satisfies
+    /// `wanted`.
     #[inline]
     pub(super) fn starting_at(
         &self,
@@ -160,7 +162,8 @@ impl MergeIndex {
         None
     }
 
-    /// Positions are regular, and a product spreads regular numbers evenly in its high bits.
+    /// The chain of a position, by multiplicative hashing. Positions are regularly spaced, and the
+    /// multiplication spreads such numbers evenly over its high bits.
     #[inline]
     const fn chain(&self, position: Lba) -> usize {
         let stretch = position.0 >> STRETCH_SHIFT;
@@ -195,7 +198,7 @@ impl MergeIndex {
         }
     }
 
-    /// Twice the chains; each becomes two, in which the newest still come first.
+    /// Doubles the number of chains. Each chain splits in two and stays sorted newest first.
     fn spread(&mut self) {
         let twice = alloc::vec![NIL; 2 * self.heads.len()];
         self.shift -= 1;
@@ -243,7 +246,7 @@ mod tests {
         }
     }
 
-    /// The rule, spelt out over all requests in order of insertion.
+    /// The specification: a linear search over all requests in order of insertion.
     fn newest(known: &[Request], is_it: impl Fn(&Request) -> bool) -> Option<RequestId> {
         known.iter().rev().find(|request| is_it(request)).map(|request| request.id)
     }

@@ -1,4 +1,4 @@
-//! Merging: a bio joins a queued request it touches, and two requests that have come to touch
+//! Merging: a bio joins a queued request that it adjoins, and two requests that have come to adjoin
 //! become one.
 
 use super::Engine;
@@ -15,7 +15,7 @@ impl<E: Elevator> Engine<E> {
             && !bio.flags.contains(Flags::FUA)
     }
 
-    /// Lets the bio join a queued request it touches, if there is one.
+    /// Merges the bio into an adjoining queued request, if there is one. Returns whether it did.
     #[inline(always)]
     pub(super) fn merge_bio(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) -> bool {
         self.merge_allowed(bio)
@@ -31,8 +31,8 @@ impl<E: Elevator> Engine<E> {
         touches && self.join(index, bio, back, out)
     }
 
-    /// The request touched last goes first, be it at the bio's start or at its end; then the one
-    /// at its start (spec: cfq, section 1.3).
+    /// Prefers the request touched last, whether the bio adjoins its start or its end, then a
+    /// request that ends at the bio's start (spec: cfq, section 1.3).
     fn join(
         &mut self,
         index: BioIndex,
@@ -93,9 +93,10 @@ impl<E: Elevator> Engine<E> {
         self.elevator.merged(self.now, &request, how);
     }
 
-    /// Whether `id` may take over the request `next` right behind it.
+    /// Whether `id` may absorb `next`, the request right behind it.
     fn can_absorb(&self, id: RequestId, next: RequestId) -> bool {
-        // The first bio is the oldest, not the lowest, after a front merge.
+        // After a front merge the first bio is the oldest one, not the one with the lowest
+        // position.
         let first = self.requests.first_bio(next);
         let (start, sectors) = (self.requests[next].start, self.requests[next].sectors);
         let whole = Bio { start, sectors, ..*self.bios.bio(first) };

@@ -1,9 +1,9 @@
-//! Which earlier bio a bio must wait for: overlapping writes keep their order, and a flush waits for
-//! every write before it.
+//! Ordering of conflicting bios: overlapping writes keep their order, and a flush waits for every
+//! write before it.
 //!
-//! Bios in flight are filed under the pieces of the device they touch, so that only neighbours are
-//! compared, however many bios there are. Each list begins with the newest, so that of many that
-//! overlap only the latest is looked at.
+//! Bios in flight are filed under the pieces of the device they touch, so that a new bio is
+//! compared only with its neighbours. Each list is sorted newest first: of many overlapping bios
+//! only the latest needs to be examined.
 
 use super::bios::{BioIndex, Bios};
 use crate::list::{List, Lists};
@@ -11,29 +11,29 @@ use crate::request::{Bio, Op};
 use alloc::vec::Vec;
 
 const NIL: u32 = u32::MAX;
-/// 1 MiB: bios up to this size touch at most two pieces.
+/// A piece is 1 MiB (2048 sectors), so a bio of up to 1 MiB touches at most two pieces.
 const PIECE_SHIFT: u32 = 11;
-/// The list of bios that touch more than two pieces.
+/// The list of the bios that touch more than two pieces.
 const WIDE: u32 = 0;
-/// The first of the lists of pieces.
+/// The number of the first list that belongs to pieces.
 const PIECES: u32 = 1;
 const PIECE_LISTS_MIN: u32 = 1024;
-/// A bio is in up to two lists of pieces.
+/// Nodes per bio slot: a bio is in at most two lists of pieces.
 const NODES: u32 = 2;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
     previous: u32,
     next: u32,
-    /// The list it is in, `NIL` for none.
+    /// The list that contains the node; `NIL` for none.
     list: u32,
-    /// Of the piece of the device.
+    /// Hash of the piece and the direction; see [`hash`].
     hash: u32,
 }
 
 const UNLINKED: Node = Node { previous: NIL, next: NIL, list: NIL, hash: 0 };
 
-/// A bio and the pieces of the device it touches.
+/// A bio and the first and last piece of the device that it touches.
 #[derive(Clone, Copy, Debug)]
 struct Touches {
     index: BioIndex,
@@ -45,13 +45,13 @@ struct Touches {
 #[derive(Debug)]
 pub(super) struct OrderGuard {
     heads: Vec<u32>,
-    /// `NODES` for every bio slot.
+    /// `NODES` for each bio slot.
     nodes: Vec<Node>,
-    /// All bios that change the medium, the newest at the end.
+    /// All bios in flight that change the medium, newest last.
     writes: List,
     links: Lists<()>,
-    /// The bio that came last is in no list of pieces before another comes or one is looked for: it
-    /// is often gone by then.
+    /// The latest bio. It is filed under its pieces only when another bio arrives or a blocker is
+    /// searched for, because often it has left by then.
     newest: Option<Touches>,
 }
 
@@ -127,7 +127,7 @@ impl OrderGuard {
         }
     }
 
-    /// The latest earlier bio that must finish before the one at `index` may start.
+    /// The latest earlier bio that must finish before the bio at `index` may start.
     #[inline(always)]
     pub(super) fn blocker_of(
         &mut self,
@@ -135,7 +135,7 @@ impl OrderGuard {
         index: BioIndex,
         bio: &Bio,
     ) -> Option<BioIndex> {
-        // Mostly there is nothing that a read could meet.
+        // The common case: no write is in flight that a read could conflict with.
         if bio.op == Op::Read && self.writes.first().is_none() {
             return None;
         }
@@ -172,12 +172,13 @@ impl OrderGuard {
         bios.latest_blocker(index, self.list(WIDE).chain(blocker))
     }
 
-    /// The latest blocker that touches the piece with this hash; `own` is the bio's node for the
-    /// piece. Bios are looked at only if they touch it: they are spread over memory.
+    /// The latest blocker that touches the piece with this hash; `own` is the bio's node for that
+    /// piece. Compares hashes first and loads a bio only on a match, because bios are scattered
+    /// over memory.
     #[inline]
     fn blocker_near(&self, bios: &Bios, index: BioIndex, own: u32, hash: u32) -> Option<BioIndex> {
         let own = &self.nodes[own as usize];
-        // In its own list those before it are newer.
+        // In the bio's own list, the nodes before it are newer and cannot block it.
         let mut at = match own.hash == hash {
             true => own.next,
             false => self.heads[self.list_of(hash) as usize],
@@ -239,7 +240,7 @@ impl OrderGuard {
         }
     }
 
-    /// Twice the lists of pieces, so that they stay short.
+    /// Doubles the number of piece lists to keep them short.
     fn spread(&mut self) {
         let lists = 2 * (self.heads.len() - PIECES as usize);
         let old = self.heads.split_off(PIECES as usize);
@@ -250,7 +251,7 @@ impl OrderGuard {
                 nodes.push(at);
                 at = self.nodes[at as usize].next;
             }
-            // The newest comes last, to be the first again.
+            // Refile from oldest to newest, so that the newest becomes first again.
             while let Some(node) = nodes.pop() {
                 self.file(node, self.nodes[node as usize].hash);
             }
@@ -258,7 +259,7 @@ impl OrderGuard {
     }
 }
 
-/// The first and last piece of the device a bio touches; none for a flush.
+/// The first and last piece of the device that a bio touches; `None` for a flush.
 fn pieces(bio: &Bio) -> Option<(u64, u64)> {
     let last = bio.end().0.checked_sub(1)?;
     (bio.op != Op::Flush).then_some((bio.start.0 >> PIECE_SHIFT, last >> PIECE_SHIFT))
@@ -268,7 +269,8 @@ const fn bio_of(node: u32) -> BioIndex {
     BioIndex(node / NODES)
 }
 
-/// Of a piece of the device and whether it is written: reads do not look at reads.
+/// Hash of a piece of the device and a direction. Reads and writes get different lists because
+/// reads need not be compared with reads.
 const fn hash(piece: u64, write: bool) -> u32 {
     ((piece << 1 | write as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
@@ -296,7 +298,7 @@ mod tests {
         }
     }
 
-    /// The rule, spelt out over everything in flight.
+    /// The specification: a comparison with every bio in flight.
     fn brute_force(bio: &Bio, earlier: &[(BioIndex, Bio)]) -> Option<BioIndex> {
         let blocks = |other: &Bio| match bio.op {
             Op::Flush => matches!(other.op, Op::Write | Op::Discard | Op::WriteZeroes),
@@ -349,7 +351,7 @@ mod tests {
             assert_eq!(blocker_of(&mut guard, &bios, index), flying.last().copied());
             flying.push(index);
         }
-        // Each is done, and the next asks again.
+        // Complete the bios one by one; each completion asks for the next one's blocker.
         for id in 0..MANY - 1 {
             let (done, next) = (flying[id as usize], flying[id as usize + 1]);
             guard.remove(done, &write(id));

@@ -1,45 +1,46 @@
-//! Plugging: a device that has nothing to do is kept from starting until a few requests have
-//! gathered, for a short time at most (spec: cfq, section 1.5; memory, section 5.3).
+//! Plugging: an idle device is kept from starting until a few requests have gathered or a short
+//! delay is over (spec: cfq, section 1.5; memory, section 5.3).
 
 use super::Engine;
 use crate::elevator::{Decision, Elevator, Why};
 use crate::journal::Record;
 use crate::time::{Instant, Span, Ticks};
 
-/// How a device is plugged.
+/// When an idle device is plugged and when it starts again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlugConfig {
-    /// Queued requests with which it starts.
+    /// The number of queued requests at which the device starts.
     pub requests: u32,
-    /// When it starts in any case: rounded down to whole timer ticks, but at least one.
+    /// The longest time the device stays plugged; rounded down to whole timer ticks, but at least
+    /// one.
     pub delay: Span,
-    /// Whether it is plugged if it has no head to move.
+    /// Which devices without a moving head are plugged.
     pub flash: PlugFlash,
 }
 
-/// Which devices without a head are plugged.
+/// Which devices without a moving head are plugged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PlugFlash {
-    /// All: the rule before Linux 2.6.30.
+    /// All of them: the rule before Linux 2.6.30.
     #[default]
     All,
-    /// Those that take one request at a time: the rule of Linux 2.6.30, 2.6.31 and 2.6.33.
+    /// Devices that take one request at a time: the rule of Linux 2.6.30, 2.6.31 and 2.6.33.
     OneAtATime,
-    /// Those that have never had more than four requests at once: the rule of Linux 2.6.32.
+    /// Devices that have never had more than four requests in flight: the rule of Linux 2.6.32.
     NeverDeep,
 }
 
-/// Requests in flight above which a device counts as queueing commands.
+/// The most requests in flight with which a device does not yet count as queueing commands.
 const SHALLOW_MAX: u32 = 4;
 
-/// The plug of a device.
+/// The state of one device's plug.
 #[derive(Debug)]
 pub(super) struct Plug {
     config: PlugConfig,
     ticks: Ticks,
-    /// When it comes out; `None` if it is out.
+    /// When the device is unplugged; `None` while it is not plugged.
     due: Option<Instant>,
-    /// The device has had more than a few requests in flight at once.
+    /// Whether the device has ever had more than [`SHALLOW_MAX`] requests in flight.
     deep: bool,
 }
 
@@ -56,7 +57,7 @@ impl Plug {
         self.deep |= in_flight > SHALLOW_MAX;
     }
 
-    /// The timer tick at which a plug that goes in at `now` comes out.
+    /// The timer tick at which a device plugged at `now` is unplugged.
     fn tick_after(&self, now: Instant) -> Instant {
         self.ticks.after(now, self.ticks.whole(self.config.delay).max(1))
     }
@@ -72,19 +73,20 @@ impl Plug {
 }
 
 impl<E: Elevator> Engine<E> {
-    /// Whether the device is kept from starting: a task that waits must [`Input::Unplug`] it.
+    /// Whether the device is plugged. A task that waits for its bios must then
+    /// [unplug](super::Input::Unplug) it.
     #[inline]
     pub const fn is_plugged(&self) -> bool {
         matches!(self.plug, Some(Plug { due: Some(_), .. }))
     }
 
-    /// Requests that are not at the device.
+    /// Requests that have not been issued to the device.
     fn waiting(&self) -> u32 {
         self.requests.count() - self.at_device.count()
     }
 
-    /// A request was queued. The first plugs the device; the plug comes out with the last of a few,
-    /// or with one for which the elevator has the driver run.
+    /// Handles a newly queued request: plugs the device for the first one, and unplugs it once
+    /// enough have gathered or when the elevator wants the driver to run.
     #[inline]
     pub(super) fn plug_or_unplug(&mut self) {
         let waiting = self.waiting();
@@ -98,8 +100,8 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    /// The present is over, and the plug is still in. Where it comes out in the instant in which it
-    /// went in nothing was kept back.
+    /// Logs the wait of a plugged device once time moves on. A plug that is removed in the instant
+    /// it was inserted has delayed nothing and is not logged.
     pub(super) fn log_gathering(&mut self) {
         if let Some(due) = self.plug.as_ref().and_then(Plug::due) {
             let wait = Decision::WaitUntil(due, Why::Gathering);
@@ -107,7 +109,7 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    /// Pulls the plug if its time has come, or with nothing behind it.
+    /// Unplugs the device if the delay is over or nothing is waiting.
     pub(super) fn unplug_when_due(&mut self) {
         let nothing = self.waiting() == 0;
         let now = self.now;

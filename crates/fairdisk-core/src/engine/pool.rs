@@ -1,5 +1,5 @@
-//! Request slots: how many bios may be queued, who sleeps, who is woken
-//! (spec: cfq, section 1.4; groups, section 0).
+//! Request slots: how many requests may be queued, which tasks sleep for a slot, and which sleeper
+//! is woken (spec: cfq, section 1.4; groups, section 0).
 
 use super::bios::BioIndex;
 use crate::dense;
@@ -8,24 +8,26 @@ use crate::time::{Instant, Span, Ticks};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// How long a batch lasts (HZ/50), counted in ticks: up to one less.
+/// How long a batch lasts (HZ/50). Counted in whole timer ticks, so it may end up to one tick
+/// early.
 const BATCH_SPAN: Span = Span::from_ms(20);
 
-/// Who shares request slots.
+/// Which requests share a pool of slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolLayout {
-    /// No limit.
+    /// No pools: the number of requests is not limited.
     Unlimited,
-    /// One pool for reads and one for writes, for the whole device: the historical rule (D2).
+    /// One pool for reads and one for writes, for the whole device: the historical rule (defect
+    /// D2).
     PerDirection,
-    /// One pool for what somebody waits for and one for the rest, for the whole device: the rule
-    /// of Linux 2.6.30 and later.
+    /// One pool for synchronous requests and one for asynchronous ones, for the whole device: the
+    /// rule of Linux 2.6.30 and later.
     PerSync,
-    /// One pool for reads and one for writes for every group.
+    /// One pool for reads and one for writes in each group.
     PerGroup,
 }
 
-/// Which pool a slot is from.
+/// The properties of a request that determine its pool.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     group: GroupId,
@@ -45,14 +47,14 @@ impl From<&Request> for Slot {
     }
 }
 
-/// The request slots of a device.
+/// The configuration of a device's request slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolConfig {
-    /// Who shares.
+    /// Which requests share a pool.
     pub layout: PoolLayout,
-    /// Slots in a pool (`nr_requests`); batching tasks may take half as many again.
+    /// Slots in each pool (`nr_requests`). Batching tasks may exceed this by half: the hard cap.
     pub requests: u32,
-    /// Slots a batching task may take past a full pool.
+    /// Slots a batching task may take while the pool is full.
     pub batch_requests: u32,
 }
 
@@ -88,8 +90,8 @@ impl Pools {
         Self { config, ticks, pools: Vec::new(), batches: Vec::new() }
     }
 
-    /// Takes a slot, or says that the task must sleep. `must`: the elevator waits for this task,
-    /// so a full pool does not stop it; the hard cap does.
+    /// Takes a slot, or returns `false` if the task must sleep. With `must`, the elevator is
+    /// waiting for this task, and only the hard cap stops it.
     #[inline(always)]
     pub(super) fn take(&mut self, now: Instant, bio: &Bio, must: bool) -> bool {
         if self.config.layout == PoolLayout::Unlimited {
@@ -107,7 +109,7 @@ impl Pools {
         true
     }
 
-    /// Whether the task may have the last slot of a pool, or one past that.
+    /// Whether the task may take the last slot of a pool or exceed it.
     #[inline(never)]
     fn may_fill(&mut self, pool: usize, now: Instant, task: TaskId, must: bool) -> bool {
         let requests = self.config.requests;
@@ -120,7 +122,7 @@ impl Pools {
         self.pools[pool].taken < requests + requests / 2
     }
 
-    /// Frees the slot of a request and says whom to wake.
+    /// Frees the slot of a request and returns the sleeper to wake, if any.
     #[inline]
     pub(super) fn give_back(&mut self, slot: Slot) -> Option<BioIndex> {
         if self.config.layout == PoolLayout::Unlimited {
@@ -154,14 +156,14 @@ impl Pools {
         true
     }
 
-    /// The task may take slots past a full pool for a while.
+    /// Starts a batch: for a while the task may take slots from a full pool.
     pub(super) fn start_batch(&mut self, now: Instant, task: TaskId) {
         let until = self.ticks.after(now, self.ticks.whole(BATCH_SPAN));
         *dense::entry(&mut self.batches, task.0, Batch::default) =
             Batch { left: self.config.batch_requests, until };
     }
 
-    /// A fresh batch is good for one slot even after its time.
+    /// A batch from which no slot has been taken is good for one slot even after its time is over.
     #[inline]
     fn is_batching(&self, now: Instant, task: TaskId) -> bool {
         let Some(batch) = self.batches.get(task.0 as usize) else { return false };
@@ -200,7 +202,7 @@ mod tests {
         Pools::new(PoolConfig { layout, ..PoolConfig::default() }, Ticks::EXACT)
     }
 
-    /// How many slots the task gets before it must sleep.
+    /// The number of slots the task gets before it must sleep.
     fn taken(pools: &mut Pools, now: Instant, bio: &Bio) -> u32 {
         (0..10_000).take_while(|_| pools.take(now, bio, false)).count() as u32
     }
@@ -208,8 +210,8 @@ mod tests {
     #[test]
     fn a_lone_task_fills_the_pool_and_its_batch() {
         let mut pools = pools(PoolLayout::PerDirection);
-        // 127 without notice; the 128th makes the pool full and the task a batcher with 32 slots,
-        // the 128th among them.
+        // The task takes 127 slots freely. The 128th fills the pool and starts a batch of 32 slots,
+        // of which it is the first.
         assert_eq!(taken(&mut pools, T0, &read(1)), 127 + 32);
         assert_eq!(taken(&mut pools, T0, &read(2)), 0, "another must sleep");
         assert_eq!(taken(&mut pools, T0, &bio(2, 0, Op::Write)), 127 + 32, "writes are apart");

@@ -1,4 +1,4 @@
-//! The request slots of one engine and the bios each request carries.
+//! The request slots of one engine and the bios that each request carries.
 
 use super::at_device::Stamp;
 use super::bios::{BioIndex, Bios};
@@ -12,16 +12,16 @@ use core::ops::Index;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Free,
-    /// In the elevator.
+    /// Admitted by the elevator and not yet dispatched.
     Queued,
-    /// On the dispatch list or staged.
+    /// On the dispatch list or staged in the driver.
     Dispatched,
-    /// On the dispatch list without the elevator knowing: a flush.
+    /// A flush, on the dispatch list or staged; the elevator never admitted it.
     Bypassing,
     InFlight,
 }
 
-/// In one line of the cache.
+/// One request slot; fits in one cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Slot {
@@ -29,19 +29,19 @@ struct Slot {
     state: State,
     first: BioIndex,
     last: BioIndex,
-    /// Which elevator admitted it; 0 for none.
+    /// The serial number of the elevator that admitted the request; 0 for none.
     elevator: u32,
-    /// When it was issued, by the clock of those at the device.
+    /// When the request was issued, in units of the [`AtDevice`](super::at_device::AtDevice) clock.
     stamp: Stamp,
 }
 
-/// A request that is back from the device.
+/// A request that the device has completed.
 pub(super) struct Completed {
     pub(super) request: Request,
     pub(super) first: BioIndex,
-    /// What the clock of those at the device said when it was issued.
+    /// When the request was issued, in units of the [`AtDevice`](super::at_device::AtDevice) clock.
     pub(super) stamp: Stamp,
-    /// The elevator in charge has admitted it.
+    /// Whether the present elevator admitted the request.
     pub(super) is_known: bool,
 }
 
@@ -64,7 +64,7 @@ impl Requests {
         Self { slots: Vec::new(), free: Vec::new(), elevator: 1 }
     }
 
-    /// All requests, wherever they are.
+    /// The number of requests, in any state.
     pub(super) const fn count(&self) -> u32 {
         (self.slots.len() - self.free.len()) as u32
     }
@@ -74,7 +74,8 @@ impl Requests {
         (slot.state != State::Free).then_some(&slot.request)
     }
 
-    /// What each group has queued and in flight. Linear in the most requests there ever were.
+    /// Each group's outstanding requests. Takes time linear in the highest number of requests so
+    /// far.
     pub(super) fn loads(&self) -> BTreeMap<GroupId, GroupLoad> {
         let mut loads: BTreeMap<GroupId, GroupLoad> = BTreeMap::new();
         for slot in self.slots.iter().filter(|slot| slot.state != State::Free) {
@@ -87,13 +88,13 @@ impl Requests {
         loads
     }
 
-    /// The first bio of every request at the device. Linear, as [`loads`](Self::loads).
+    /// The first bio of each request at the device. Linear, like [`loads`](Self::loads).
     pub(super) fn in_flight(&self) -> impl Iterator<Item = BioIndex> {
         self.slots.iter().filter(|slot| slot.state == State::InFlight).map(|slot| slot.first)
     }
 
-    /// A queued request that carries `bio`, to begin with. Its slot is written in place: reading a
-    /// copy back right after it was put together costs the processor more than all the writing.
+    /// Creates a queued request that carries only `bio`. Writes the slot in place: building a copy
+    /// and reading it back at once stalls the processor for longer than all the stores take.
     #[inline(always)]
     pub(super) fn insert(&mut self, bio: &Bio, index: BioIndex, now: Instant) -> RequestId {
         let id = RequestId(self.free.pop().unwrap_or(self.slots.len() as u32));
@@ -124,7 +125,7 @@ impl Requests {
         id
     }
 
-    /// Frees the slot.
+    /// Frees the slot of `id`.
     pub(super) fn remove(&mut self, id: RequestId) {
         let slot = &mut self.slots[id.0 as usize];
         debug_assert!(slot.state != State::Free, "request slot freed twice");
@@ -132,7 +133,7 @@ impl Requests {
         self.free.push(id.0);
     }
 
-    /// Frees the slot of a request that is back from the device.
+    /// Frees the slot of a request that the device has completed. Panics if it was not in flight.
     #[inline(always)]
     pub(super) fn completed(&mut self, id: RequestId) -> Completed {
         let slot = self.slots.get_mut(id.0 as usize);
@@ -158,7 +159,7 @@ impl Requests {
         slot.last = index;
     }
 
-    /// Moves the bios of `other` to the end of `id` and frees `other`.
+    /// Appends the bios of `other` to those of `id` and frees the slot of `other`.
     pub(super) fn join(&mut self, bios: &mut Bios, id: RequestId, other: RequestId) {
         let Slot { first, last, .. } = self.slots[other.0 as usize];
         let slot = &mut self.slots[id.0 as usize];
@@ -176,14 +177,14 @@ impl Requests {
         }
     }
 
-    /// The request goes to the device. Gives it and its first bio back.
+    /// Marks the request as issued to the device and returns it with its first bio.
     pub(super) fn issued(&mut self, id: RequestId, stamp: Stamp) -> (&Request, BioIndex) {
         let slot = &mut self.slots[id.0 as usize];
         (slot.state, slot.stamp) = (State::InFlight, stamp);
         (&slot.request, slot.first)
     }
 
-    /// Whether the elevator in charge is the one that admitted the request.
+    /// Whether the present elevator is the one that admitted the request.
     pub(super) fn is_known_to_elevator(&self, id: RequestId) -> bool {
         self.slots[id.0 as usize].elevator == self.elevator
     }
@@ -196,7 +197,7 @@ impl Requests {
         self.slots[id.0 as usize].elevator = self.elevator;
     }
 
-    /// The queued request that carries the bio at `index` and no other.
+    /// The queued request that carries the bio at `index` and no other bio.
     pub(super) fn queued_alone(&self, index: BioIndex) -> Option<RequestId> {
         let alone =
             |slot: &&Slot| slot.state == State::Queued && slot.first == index && slot.last == index;

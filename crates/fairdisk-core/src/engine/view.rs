@@ -1,4 +1,4 @@
-//! What can be seen of an engine beside its accounts and its journal.
+//! Read-only views of an engine, in addition to its accounts and its journal.
 
 use super::Engine;
 use super::bios::BioIndex;
@@ -9,8 +9,8 @@ use crate::time::Instant;
 use alloc::collections::{BTreeMap, BTreeSet};
 
 impl<E: Elevator> Engine<E> {
-    /// What every group got, as it is at `now`: the longest wait may be that of one who still
-    /// waits. For those who look now and then: it goes through all bios.
+    /// The accounts as of `now`, with bios that still wait included in the longest waits. Visits
+    /// every bio, so it is meant for occasional use.
     pub fn accounts_at(&self, now: Instant) -> Accounts {
         let at_device = self.requests.in_flight().flat_map(|first| self.chain(first));
         let served: BTreeSet<BioIndex> = at_device.collect();
@@ -22,32 +22,32 @@ impl<E: Elevator> Engine<E> {
         accounts
     }
 
-    /// What groups have at the disk at this moment. For those who look now and then: it goes
-    /// through all requests.
+    /// The outstanding requests of each group. Visits every request, so it is meant for occasional
+    /// use.
     pub fn loads(&self) -> BTreeMap<GroupId, GroupLoad> {
         self.requests.loads()
     }
 
-    /// The bio that the request in slot `id` was made of, if there is one: of several the first.
+    /// The first bio of the request in slot `id`, if the slot is in use.
     #[must_use]
     pub fn first_bio(&self, id: RequestId) -> Option<&Bio> {
         self.requests.get(id)?;
         Some(self.bios.submitted(self.requests.first_bio(id)).0)
     }
 
-    /// The request in slot `id`, if there is one.
+    /// The request in slot `id`, if the slot is in use.
     #[must_use]
     pub fn request(&self, id: RequestId) -> Option<&Request> {
         self.requests.get(id)
     }
 
-    /// The bios that the request in slot `id` carries.
+    /// The bios that the request in slot `id` carries; empty if the slot is free.
     pub fn bios_of(&self, id: RequestId) -> impl Iterator<Item = BioId> {
         let first = self.requests.get(id).map(|_| self.requests.first_bio(id));
         first.into_iter().flat_map(|first| self.chain(first)).map(|it| self.bios.bio(it).id)
     }
 
-    /// The bios of the request that begins with `first`.
+    /// The bios of the request whose first bio is `first`.
     pub(super) fn chain(&self, first: BioIndex) -> impl Iterator<Item = BioIndex> {
         core::iter::successors(Some(first), |index| self.bios.next_in_request(*index))
     }

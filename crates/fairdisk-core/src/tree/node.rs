@@ -1,21 +1,21 @@
-//! A node of a tree: a leaf with elements, or an inner node with nodes.
+//! A node of a tree: a leaf that holds elements, or an inner node that holds child nodes.
 
 use super::{NIL, WIDTH};
 
-/// Keys and what they are of, side by side, and where the node is in its tree.
+/// The node's keys and entries, in separate arrays, and its place in the tree.
 #[derive(Clone, Debug)]
 pub(super) struct Node<K> {
-    /// In a leaf the keys of the elements. In an inner node: nothing in a child is below its key,
-    /// nothing in the child before is above it; the first is not looked at.
+    /// In a leaf, the keys of the elements. In an inner node, `keys[i]` separates the children: no
+    /// key in child `i` is below it and none in child `i - 1` is above it. `keys[0]` is not used.
     pub(super) keys: [K; WIDTH],
-    /// Elements, or the numbers of child nodes.
+    /// Elements in a leaf, numbers of child nodes in an inner node.
     pub(super) entries: [u32; WIDTH],
-    /// Of a leaf: what is put into the tree and is less does not go behind it.
+    /// In a leaf: an inserted key below this belongs into this leaf or one before it.
     pub(super) end: K,
     pub(super) len: usize,
     pub(super) is_leaf: bool,
     pub(super) parent: u32,
-    /// Neighbours at the same height. Free nodes are chained by `next`.
+    /// The neighbours at the same height. Free nodes are chained by `next`.
     pub(super) previous: u32,
     pub(super) next: u32,
 }
@@ -29,7 +29,8 @@ impl<K: Ord + Copy> Node<K> {
         &self.entries[..self.len]
     }
 
-    /// Where `entry` is, which must be here: then what is left behind the last one does not matter.
+    /// The index of `entry`, which must be in this node. Stale entries after the last one therefore
+    /// do not matter.
     pub(super) fn find(&self, entry: u32) -> usize {
         self.entries.iter().position(|one| *one == entry).unwrap_or(WIDTH)
     }
@@ -51,8 +52,8 @@ impl<K: Ord + Copy> Node<K> {
         self.len -= 1;
     }
 
-    /// Gives an entry of a leaf another key and moves it to where that belongs, behind equal ones.
-    /// Whether it did: not where that may be in another leaf.
+    /// Changes the key of a leaf's entry and moves it to its new place, after equal keys. Returns
+    /// `false` and changes nothing if the new place may be in another leaf.
     pub(super) fn set_key(&mut self, entry: u32, key: K) -> bool {
         let may_be_behind = key >= self.end && self.next != NIL;
         if may_be_behind {
@@ -77,7 +78,7 @@ impl<K: Ord + Copy> Node<K> {
         true
     }
 
-    /// Takes the entries of `other` from `from` on, to its own end.
+    /// Appends the entries of `other`, starting with number `from`.
     pub(super) fn append(&mut self, other: &Self, from: usize) {
         let len = self.len + other.len - from;
         self.keys[self.len..len].copy_from_slice(&other.keys()[from..]);
@@ -86,8 +87,8 @@ impl<K: Ord + Copy> Node<K> {
     }
 }
 
-/// How many keys at the start are `below`. There are few: one after the other is fastest, and from
-/// the end, since what is put into a tree mostly goes behind what is there.
+/// The number of leading keys that are `below`. With so few keys a linear search is fastest, and it
+/// starts from the end because most insertions go there.
 pub(super) fn count<K>(keys: &[K], below: impl Fn(&K) -> bool) -> usize {
     keys.iter().rposition(below).map_or(0, |last| last + 1)
 }
