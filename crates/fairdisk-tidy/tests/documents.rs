@@ -56,6 +56,36 @@ fn has_anchor(target: &Path, anchor: &str) -> bool {
     Document::new(&text).anchors().iter().any(|known| known == anchor)
 }
 
+/// A path in a row of the map begins at the top or in `crates/`, or else in a folder around the
+/// first path of its row.
+#[test]
+fn paths_of_the_map_exist() {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let (mut faults, mut seen) = (Vec::new(), 0);
+    for (at, line) in map.lines().enumerate().filter(|(_, line)| line.starts_with("| ")) {
+        let mut around = vec![root(), root().join("crates")];
+        for path in line.split('`').skip(1).step_by(2).filter(|code| is_path(code)) {
+            let path = path.trim_end_matches("*.txt");
+            seen += 1;
+            match around.iter().map(|folder| folder.join(path)).find(|path| path.exists()) {
+                Some(found) if around.len() == 2 => {
+                    let within = found.ancestors().take_while(|folder| **folder != *root());
+                    around.extend(within.map(Path::to_owned));
+                }
+                Some(_) => {}
+                None => faults.push(format!("ARCHITECTURE.md:{}: {path} is not there", at + 1)),
+            }
+        }
+    }
+    assert!(seen > 80, "the map has {seen} paths");
+    demand_none(&faults);
+}
+
+fn is_path(code: &str) -> bool {
+    let ends = [".rs", ".sh", ".toml", ".txt", "/"];
+    !code.contains([' ', ':']) && ends.iter().any(|end| code.ends_with(end))
+}
+
 #[test]
 fn the_book_lists_every_chapter() {
     let summary =

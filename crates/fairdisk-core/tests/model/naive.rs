@@ -1,5 +1,5 @@
-//! The model: lists that are searched from end to end, and the rules of the block layer written down
-//! as they are read (spec: cfq, section 1).
+//! The model: lists that are searched from end to end, and the rules of the block layer written
+//! down as they are read (spec: cfq, section 1).
 
 use fairdisk_core::{Bio, BioId, EngineConfig, Instant, Op, PoolLayout, TaskId};
 use std::collections::BTreeMap;

@@ -4,8 +4,8 @@ use crate::letter::is_unseen;
 use crate::nearest::nearest;
 use std::fmt;
 
-/// Something wrong with a catalogue file. Prints as `path:line: message`, or as `path: message` when
-/// it is not about a line.
+/// Something wrong with a catalogue file. Prints as `path:line: message`, or as `path: message`
+/// when it is not about a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogError {
     /// The file as its reader named it, or the option that is wrong.
@@ -75,7 +75,8 @@ fn visible(letter: char) -> String {
     if is_unseen(letter) { letter.escape_default().collect() } else { letter.into() }
 }
 
-/// Says that `found` is no known `what` ("key", "kind"), what was probably meant, and what is known.
+/// Says that `found` is no known `what` ("key", "kind"), what was probably meant, and what is
+/// known.
 #[must_use]
 pub fn unknown(what: &str, found: &str, known: &[&str]) -> String {
     let hint = nearest(found, known.iter().copied())
