@@ -6,7 +6,7 @@ use crate::request::Op;
 use crate::time::Span;
 
 /// What requests of one direction cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cost {
     /// Fixed cost of a sequential request, one that starts where the previous request ended.
     pub sequential: Span,
@@ -43,7 +43,7 @@ impl Cost {
 /// The shape is that of Linux's io.cost model (cgroup v2 documentation), rates of bytes, of
 /// sequential and of random requests, for either direction; beside it what a byte of a random
 /// request costs, and how much the device has to have so that all of it is at work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CostModel {
     /// The number of requests the device accepts at once; at least 1.
     pub depth: u32,

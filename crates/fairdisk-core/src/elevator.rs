@@ -321,7 +321,7 @@ pub struct Completion {
 }
 
 /// Something about groups and tasks changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
     /// A group has been created.
     GroupAdded {

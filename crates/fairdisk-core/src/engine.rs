@@ -250,14 +250,7 @@ impl<E: Elevator> Engine<E> {
     fn submit(&mut self, bio: &Bio, out: &mut Effects) {
         assert!(bio.sectors.0 > 0 || bio.op == Op::Flush, "{:?} asks for nothing", bio.id);
         self.accounts.submitted += 1;
-        self.log(Record::Submitted {
-            bio: bio.id,
-            task: bio.task,
-            group: bio.group,
-            op: bio.op,
-            start: bio.start,
-            sectors: bio.sectors,
-        });
+        self.log(Record::Submitted(*bio));
         let index = self.bios.insert(bio, self.now);
         if self.config.keeps_order {
             self.order.add(index, bio);

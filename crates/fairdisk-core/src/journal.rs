@@ -1,10 +1,11 @@
 //! The journal: every input and effect with its time. Its hash is the unit of comparison between
 //! runs, machines and shells.
 
-use crate::elevator::Why;
-use crate::request::{BioId, GroupId, Lba, Op, RequestId, Sectors, TaskId};
+use crate::elevator::{Change, Why};
+use crate::request::{Bio, BioId, RequestId};
 use crate::time::Instant;
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 
 /// One thing that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,20 +20,7 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
     /// A task submitted a bio.
-    Submitted {
-        /// The bio.
-        bio: BioId,
-        /// Its task.
-        task: TaskId,
-        /// Its group.
-        group: GroupId,
-        /// What it asks.
-        op: Op,
-        /// Where.
-        start: Lba,
-        /// How much.
-        sectors: Sectors,
-    },
+    Submitted(Bio),
     /// A bio waits until an earlier one it overlaps (or a flush depends on) has finished.
     Held(BioId),
     /// A bio waits for a request slot.
@@ -59,10 +47,10 @@ pub enum Record {
     Finished(BioId, bool),
     /// A bio was withdrawn.
     Cancelled(BioId),
-    /// Groups or tasks changed.
-    Configured,
-    /// Another elevator took over.
-    Switched,
+    /// Groups, tasks or what is known of the device changed.
+    Configured(Change),
+    /// Another elevator took over: its name.
+    Switched(&'static str),
 }
 
 /// The running hash of all entries and, on request, the entries themselves.
@@ -125,10 +113,9 @@ impl Journal {
     /// Adds an entry.
     #[inline]
     pub fn push(&mut self, at: Instant, record: Record) {
-        let (tag, a, b) = words(&record);
-        let mut hash = step(self.hash, at.as_ns());
-        hash = step(hash, a ^ (tag << 56));
-        self.hash = step(hash, b);
+        let mut hash = Words(step(self.hash, at.as_ns()));
+        hash.record(&record);
+        self.hash = hash.0;
         self.len += 1;
         if self.keeps {
             self.keep(Entry { at, record });
@@ -145,28 +132,87 @@ const fn step(hash: u64, word: u64) -> u64 {
     (hash.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// A record as a tag and two words; the encoding is part of the hash's stability.
-fn words(record: &Record) -> (u64, u64, u64) {
-    match *record {
-        Record::Submitted { bio, task, group, op, start, sectors } => (
-            1,
-            bio.0 ^ (u64::from(task.0) << 32) ^ (op as u64) << 60,
-            start.0 ^ (u64::from(sectors.0) << 40) ^ (u64::from(group.0) << 20),
-        ),
-        Record::Held(bio) => (2, bio.0, 0),
-        Record::Sleeps(bio) => (3, bio.0, 0),
-        Record::Woken(bio) => (4, bio.0, 0),
-        Record::Merged(bio, request) => (5, bio.0, u64::from(request.0)),
-        Record::Queued(bio, request) => (6, bio.0, u64::from(request.0)),
-        Record::Dispatched(request, why) => (7, u64::from(request.0), why as u64),
-        Record::Waits(until, why) => (8, until.as_ns(), why as u64),
-        Record::WaitsCompletion(why) => (9, 0, why as u64),
-        Record::Issued(request) => (10, u64::from(request.0), 0),
-        Record::Completed(request, ok) => (11, u64::from(request.0), u64::from(ok)),
-        Record::Finished(bio, ok) => (12, bio.0, u64::from(ok)),
-        Record::Cancelled(bio) => (13, bio.0, 0),
-        Record::Configured => (14, 0, 0),
-        Record::Switched => (15, 0, 0),
-        Record::Absorbed(request, absorbed) => (16, u64::from(request.0), u64::from(absorbed.0)),
+/// The hash while words are added to it. Every number is one word, whatever its width and the
+/// order of bytes of the machine.
+struct Words(u64);
+
+impl Words {
+    /// Adds a record: its tag, then each thing that it says. The encoding is part of the hash's
+    /// stability.
+    #[inline]
+    fn record(&mut self, record: &Record) {
+        match *record {
+            Record::Submitted(ref bio) => self.bio(bio),
+            Record::Held(bio) => self.add([2, bio.0]),
+            Record::Sleeps(bio) => self.add([3, bio.0]),
+            Record::Woken(bio) => self.add([4, bio.0]),
+            Record::Merged(bio, request) => self.add([5, bio.0, u64::from(request.0)]),
+            Record::Queued(bio, request) => self.add([6, bio.0, u64::from(request.0)]),
+            Record::Dispatched(request, why) => self.add([7, u64::from(request.0), why as u64]),
+            Record::Waits(until, why) => self.add([8, until.as_ns(), why as u64]),
+            Record::WaitsCompletion(why) => self.add([9, why as u64]),
+            Record::Issued(request) => self.add([10, u64::from(request.0)]),
+            Record::Completed(request, ok) => {
+                self.add([11, u64::from(request.0), u64::from(ok)]);
+            }
+            Record::Finished(bio, ok) => self.add([12, bio.0, u64::from(ok)]),
+            Record::Cancelled(bio) => self.add([13, bio.0]),
+            Record::Configured(ref change) => self.change(change),
+            Record::Switched(name) => self.switch(name),
+            Record::Absorbed(request, absorbed) => {
+                self.add([16, u64::from(request.0), u64::from(absorbed.0)]);
+            }
+        }
+    }
+
+    #[inline]
+    fn add<const N: usize>(&mut self, words: [u64; N]) {
+        self.0 = words.into_iter().fold(self.0, step);
+    }
+
+    fn bio(&mut self, bio: &Bio) {
+        let Bio { id, task, group, op, start, sectors, sync, flags, ioprio } = *bio;
+        let who = u64::from(task.0) << 32 | u64::from(group.0);
+        let how = [op as u8, u8::from(sync), flags.bits(), ioprio.class as u8, ioprio.level];
+        let how = how.iter().fold(0, |how, byte| how << 8 | u64::from(*byte));
+        self.add([1, id.0, who, start.0, u64::from(sectors.0), how]);
+    }
+
+    #[cold]
+    fn change(&mut self, change: &Change) {
+        self.add([14]);
+        change.hash(self);
+    }
+
+    #[cold]
+    fn switch(&mut self, name: &str) {
+        self.add([15]);
+        name.hash(self);
+    }
+}
+
+impl Hasher for Words {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.add([u64::from(*byte)]));
+    }
+
+    fn write_u16(&mut self, number: u16) {
+        self.add([u64::from(number)]);
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.add([u64::from(number)]);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.add([number]);
+    }
+
+    fn write_isize(&mut self, number: isize) {
+        self.add([number as u64]);
     }
 }

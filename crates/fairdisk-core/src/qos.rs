@@ -5,7 +5,7 @@ use crate::time::Span;
 use core::num::NonZeroU64;
 
 /// I/Os and bytes a second. Where both are there, both count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rates {
     /// I/Os per second.
     pub iops: Option<NonZeroU64>,
@@ -45,7 +45,7 @@ impl Rates {
 
 /// Quality of service: what a group asks for beside its share. Which of it a scheduler keeps, its
 /// documentation says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Qos {
     /// The rates the group gets at least, whenever it has enough I/O to use them.
     pub floor: Rates,

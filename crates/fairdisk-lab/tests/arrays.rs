@@ -1,6 +1,6 @@
 //! Devices of several disks and partitions, and what is published about one arm beside another.
 
-use fairdisk_core::{Entry, GroupId, Instant, Record, Span};
+use fairdisk_core::{Bio, Entry, GroupId, Instant, Record, Span};
 use fairdisk_lab::catalog::experiment::Experiment;
 use fairdisk_lab::catalog::library::{Document, Kind, find};
 use fairdisk_lab::catalog::overrides::Override;
@@ -43,7 +43,7 @@ fn reach(plan: &Plan, disk: u32) -> (Vec<Entry>, u64, u64) {
     world.run_until(Instant::ZERO + Span::from_s(2));
     let entries: Vec<Entry> = world.machine_mut().drain_journal().collect();
     let starts = entries.iter().filter_map(|entry| match entry.record {
-        Record::Submitted { start, .. } => Some(start.0),
+        Record::Submitted(Bio { start, .. }) => Some(start.0),
         _ => None,
     });
     let (first, last) = (starts.clone().min(), starts.max());
@@ -137,7 +137,7 @@ fn tasks_that_nobody_put_into_a_group() {
         let mut world = World::new(setup.machine, setup.disk);
         world.run_until(Instant::ZERO + Span::from_s(1));
         let groups = world.machine_mut().drain_journal().filter_map(|entry| match entry.record {
-            Record::Submitted { group, .. } => Some(group == GroupId::ROOT),
+            Record::Submitted(Bio { group, .. }) => Some(group == GroupId::ROOT),
             _ => None,
         });
         groups.collect::<std::collections::BTreeSet<_>>()

@@ -1,6 +1,6 @@
 //! fio job files as a workload: what the jobs say is what is run.
 
-use fairdisk_core::{Instant, Op, Record, Span};
+use fairdisk_core::{Bio, Instant, Op, Record, Span};
 use fairdisk_lab::catalog::error::CatalogError;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::jobfile::{Context, JobFile};
@@ -144,7 +144,7 @@ fn what_begins_within_a_sector_takes_the_whole_of_it() {
     let mut world = World::new(setup.machine, setup.disk);
     world.run_until(Instant::ZERO + Span::from_s(1));
     let sectors = world.machine_mut().drain_journal().find_map(|entry| match entry.record {
-        Record::Submitted { op: Op::Write, sectors, .. } => Some(sectors.0),
+        Record::Submitted(Bio { op: Op::Write, sectors, .. }) => Some(sectors.0),
         _ => None,
     });
     assert_eq!(sectors, Some(3));

@@ -1,7 +1,7 @@
 //! What a job that maps its files (`ioengine=mmap`) or reads them through the page cache reads and
 //! writes, request by request.
 
-use fairdisk_core::{Entry, Instant, Op, Record, Span};
+use fairdisk_core::{Bio, Entry, Instant, Op, Record, Span};
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::plan::{Options, Plan};
@@ -43,7 +43,7 @@ fn journal(text: &str, sets: &[&str]) -> Vec<Entry> {
 
 fn requests(text: &str, sets: &[&str]) -> Vec<Asked> {
     let asked = |entry: Entry| match entry.record {
-        Record::Submitted { op, start, sectors, .. } => {
+        Record::Submitted(Bio { op, start, sectors, .. }) => {
             Some(Asked { op, start: start.0 / 8, pages: u64::from(sectors.0) / 8 })
         }
         _ => None,
@@ -71,7 +71,7 @@ fn each_fault_waits_for_the_page_before() {
     let mut under_way = 0;
     for entry in journal(BLOCK, &[]) {
         match entry.record {
-            Record::Submitted { .. } => under_way += 1,
+            Record::Submitted(_) => under_way += 1,
             Record::Finished(..) => under_way -= 1,
             _ => {}
         }
@@ -110,7 +110,7 @@ fn a_sequential_job_that_begins_inside_a_file_keeps_the_disk_busy() {
         let (mut asked, mut most) = (0, 0);
         for entry in journal(&job, &[]) {
             match entry.record {
-                Record::Submitted { .. } => asked += 1,
+                Record::Submitted(_) => asked += 1,
                 Record::Finished(..) => asked -= 1,
                 _ => {}
             }
@@ -171,11 +171,11 @@ fn direct_has_every_write_synchronised() {
         let mut writes = std::collections::BTreeSet::new();
         for entry in journal(&format!("{job}{extra}"), &[]) {
             match entry.record {
-                Record::Submitted { bio, op: Op::Write, .. } => {
+                Record::Submitted(Bio { id: bio, op: Op::Write, .. }) => {
                     writes.insert(bio);
                     writes_under_way += 1;
                 }
-                Record::Submitted { op: Op::Read, .. } => together += writes_under_way,
+                Record::Submitted(Bio { op: Op::Read, .. }) => together += writes_under_way,
                 Record::Finished(bio, _) if writes.remove(&bio) => writes_under_way -= 1,
                 _ => {}
             }

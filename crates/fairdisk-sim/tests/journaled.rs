@@ -4,7 +4,7 @@
 mod fifo;
 mod small;
 
-use fairdisk_core::{EngineConfig, Instant, Lba, Record, Span, TaskId};
+use fairdisk_core::{Bio, EngineConfig, Instant, Lba, Record, Span, TaskId};
 use fairdisk_sim::host::{FileSpec, JournalSpec, VolumeKind, VolumeSpec};
 use fairdisk_sim::workload::{Blocks, Limits, StreamSpec, TaskSpec};
 use fairdisk_sim::{Machine, MachineConfig, World};
@@ -48,7 +48,7 @@ fn log_writes(blocks: u32) -> Vec<(u64, u32)> {
     let entries = world.machine_mut().drain_journal();
     entries
         .filter_map(|entry| match entry.record {
-            Record::Submitted { task, start, sectors, .. } if task == journal_task => {
+            Record::Submitted(Bio { task, start, sectors, .. }) if task == journal_task => {
                 Some((start.0, sectors.0))
             }
             _ => None,

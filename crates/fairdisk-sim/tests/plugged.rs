@@ -5,7 +5,7 @@ mod fifo;
 mod small;
 
 use fairdisk_core::{
-    BioId, EngineConfig, Instant, PlugConfig, PlugFlash, Record, RequestId, Span, Ticks,
+    Bio, BioId, EngineConfig, Instant, PlugConfig, PlugFlash, Record, RequestId, Span, Ticks,
 };
 use fairdisk_sim::workload::{Blocks, Direction, Limits, StreamSpec, TaskSpec};
 use fairdisk_sim::{Machine, MachineConfig, Unplugs, World};
@@ -51,7 +51,7 @@ fn issued(task: TaskSpec, unplugs: Unplugs) -> Vec<(u64, u64)> {
     let mut issued = Vec::new();
     for entry in world.machine_mut().drain_journal() {
         match entry.record {
-            Record::Submitted { bio, .. } => {
+            Record::Submitted(Bio { id: bio, .. }) => {
                 submitted.insert(bio, entry.at);
             }
             Record::Queued(bio, id) => {

@@ -7,7 +7,7 @@ mod fifo;
 mod small;
 
 use dirty::{FILE_PAGES, LINUX, PAGE, writer};
-use fairdisk_core::{GroupId, Instant, Op, PoolConfig, PoolLayout, Record, Span};
+use fairdisk_core::{Bio, GroupId, Instant, Op, PoolConfig, PoolLayout, Record, Span};
 use fairdisk_sim::device::Device;
 use fairdisk_sim::host::WriteBackSpec;
 use fairdisk_sim::workload::{Blocks, Direction, FlushEvery, Limits, TaskSpec};
@@ -68,7 +68,7 @@ fn sent(config: MachineConfig, end: Instant) -> Vec<Sent> {
 fn drain(world: &mut World<Fifo>) -> Vec<Sent> {
     let entries = world.machine_mut().drain_journal();
     let submitted = entries.filter_map(|entry| match entry.record {
-        Record::Submitted { task, group, op, start, .. } => {
+        Record::Submitted(Bio { task, group, op, start, .. }) => {
             Some(Sent { at: entry.at, task: task.0, group: group.0, op, page: start.0 / 8 })
         }
         _ => None,

@@ -82,7 +82,7 @@ impl<E: Elevator> Engine<E> {
             Change::TaskMoved { .. } | Change::TaskPriority { .. } | Change::TaskExited { .. } => {}
         }
         self.elevator.configure(now, change);
-        self.log(Record::Configured);
+        self.log(Record::Configured(*change));
     }
 
     fn set_share(&mut self, group: GroupId, share: Share) {
@@ -116,9 +116,10 @@ impl<E: Elevator> Engine<E> {
         carried.sort_by_key(|id| (self.requests[*id].arrived, *id));
         self.elevator.detach(&mut self.leftovers);
         self.elevator = new;
-        self.handover = self.elevator.describe().handover;
+        let description = self.elevator.describe();
+        self.handover = description.handover;
         self.requests.new_elevator();
-        self.log(Record::Switched);
+        self.log(Record::Switched(description.name));
         self.tell_device();
         self.tell_groups();
         for id in carried {

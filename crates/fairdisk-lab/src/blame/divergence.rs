@@ -3,7 +3,7 @@
 use super::{Between, FactorSet};
 use crate::plan::Plan;
 use crate::run::RUN_MAX;
-use fairdisk_core::{BioId, Entry, GroupId, Instant, Record, RequestId, Span, TaskId, Why};
+use fairdisk_core::{Bio, BioId, Entry, GroupId, Instant, Record, RequestId, Span, TaskId, Why};
 use fairdisk_sim::World;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -184,7 +184,7 @@ impl<'a> Requests<'a> {
 
     fn enter(&mut self, entry: &Entry) {
         match entry.record {
-            Record::Submitted { bio, task, group, op, start, sectors } => {
+            Record::Submitted(Bio { id: bio, task, group, op, start, sectors, .. }) => {
                 self.submitted += 1;
                 let number = self.submitted;
                 let bytes = sectors.bytes();
@@ -216,7 +216,7 @@ impl<'a> Requests<'a> {
             }
             Record::Waits(until, why) => MoveKind::Waits(until, why),
             Record::WaitsCompletion(why) => MoveKind::WaitsCompletion(why),
-            Record::Submitted { .. } => MoveKind::Else("a request was submitted"),
+            Record::Submitted(_) => MoveKind::Else("a request was submitted"),
             Record::Issued(_) => MoveKind::Else("a request went to the disk"),
             Record::Completed(..) | Record::Finished(..) => MoveKind::Else("a request was done"),
             _ => MoveKind::Else("a request was queued otherwise"),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use fairdisk_core::{Instant, Op, Prng, Record, SECTOR_BYTES, Span};
+use fairdisk_core::{Bio, Instant, Op, Prng, Record, SECTOR_BYTES, Span};
 use fairdisk_lab::plan::{Loaded, Options, Plan};
 use fairdisk_sim::{TaskReport, World};
 use serde_json::Value;
@@ -153,7 +153,7 @@ pub(crate) fn by_us(text: &str) -> Vec<Done> {
     };
     let mut done: Vec<Done> = clones.zip(world.machine().task_reports()).map(done).collect();
     for entry in world.machine().engine().journal().entries() {
-        if let Record::Submitted { task, op, start, sectors, .. } = entry.record {
+        if let Record::Submitted(Bio { task, op, start, sectors, .. }) = entry.record {
             let Some(done) = done.get_mut(task.0 as usize) else { continue };
             let own = tasks[task.0 as usize].files.iter().map(|file| files[*file as usize].start.0);
             let before = own.enumerate().filter(|(_, first)| *first <= start.0);

@@ -40,10 +40,10 @@ fn word(record: &Record, before: &[Record], after: &[Record], cast: &Cast) -> Op
         Record::WaitsCompletion(Why::NothingQueued) => return None,
         Record::WaitsCompletion(why) => format!("wait for a completion why={why:?}"),
         Record::Cancelled(id) => format!("cancelled {}", bio(id)),
-        Record::Submitted { .. }
+        Record::Submitted(_)
         | Record::Completed(..)
-        | Record::Configured
-        | Record::Switched => return None,
+        | Record::Configured(_)
+        | Record::Switched(_) => return None,
     })
 }
 

@@ -12,7 +12,7 @@ use crate::World;
 use crate::host::Advice;
 use crate::workload::{Blocks, Direction, FlushEvery, IoOrder, RandomOrder, TaskSpec};
 use dirty::{FILE_PAGES, PAGE};
-use fairdisk_core::{Instant, Op, Record, Span, Ticks};
+use fairdisk_core::{Bio, Instant, Op, Record, Span, Ticks};
 use fifo::Fifo;
 use std::num::NonZeroU32;
 
@@ -52,7 +52,7 @@ fn config(seed: u32) -> MachineConfig {
 fn last_sent(machine: &Machine<Fifo>) -> Vec<u64> {
     let mut sent = vec![0; FILES as usize * FILE_PAGES as usize];
     for (at, entry) in (1..).zip(machine.engine.journal().entries()) {
-        if let Record::Submitted { op: Op::Write, start, sectors, .. } = entry.record {
+        if let Record::Submitted(Bio { op: Op::Write, start, sectors, .. }) = entry.record {
             let first = (start.0 / 8) as usize;
             sent[first..first + sectors.0 as usize / 8].fill(at);
         }

@@ -2,7 +2,7 @@
 
 use super::journey::{Journey, Journeys};
 use super::wait::{Reader, Wait};
-use fairdisk_core::{BioId, Entry, Instant, Record, Span};
+use fairdisk_core::{Bio, BioId, Entry, Instant, Record, Span};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -97,7 +97,7 @@ impl Listener for Life {
             return false;
         }
         match entry.record {
-            Record::Submitted { bio, .. } if self.journeys.submitted() == self.number => {
+            Record::Submitted(Bio { id: bio, .. }) if self.journeys.submitted() == self.number => {
                 self.bio = Some(bio);
                 self.reader.begin(entry.at);
             }
@@ -114,7 +114,7 @@ impl Listener for Life {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairdisk_core::{GroupId, Lba, Op, RequestId, Sectors, TaskId};
+    use fairdisk_core::{Flags, GroupId, IoPrio, Lba, Op, RequestId, Sectors, TaskId};
 
     fn entry(ms: u64, record: Record) -> Entry {
         Entry { at: Instant::ZERO + Span::from_ms(ms), record }
@@ -125,11 +125,20 @@ mod tests {
         let (bio, request) = (BioId(7), RequestId(3));
         let mut now = 0;
         for time in times {
-            let (task, group, start, sectors) = (TaskId(0), GroupId(1), Lba(0), Sectors(8));
-            let op = Op::Read;
+            let asked = Bio {
+                id: bio,
+                task: TaskId(0),
+                group: GroupId(1),
+                op: Op::Read,
+                start: Lba(0),
+                sectors: Sectors(8),
+                sync: true,
+                flags: Flags::NONE,
+                ioprio: IoPrio::UNSET,
+            };
             let done = now + time;
             let records = [
-                entry(now, Record::Submitted { bio, task, group, op, start, sectors }),
+                entry(now, Record::Submitted(asked)),
                 entry(now, Record::Queued(bio, request)),
                 entry(now, Record::Issued(request)),
                 entry(done, Record::Completed(request, true)),

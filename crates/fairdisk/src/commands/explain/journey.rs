@@ -4,7 +4,7 @@
 //! because the engine's own ids are used again.
 
 use fairdisk_core::{
-    BioId, Entry, GroupId, Instant, Lba, Op, Record, RequestId, Sectors, Span, TaskId, Why,
+    Bio, BioId, Entry, GroupId, Instant, Lba, Op, Record, RequestId, Sectors, Span, TaskId, Why,
 };
 use std::collections::BTreeMap;
 
@@ -99,7 +99,7 @@ impl Journeys {
     pub(super) fn enter(&mut self, entry: &Entry) -> Option<Journey> {
         let at = entry.at;
         match entry.record {
-            Record::Submitted { .. } => self.submit(entry),
+            Record::Submitted(_) => self.submit(entry),
             Record::Held(bio) => self.step(bio, at, Step::Held),
             Record::Sleeps(bio) => self.step(bio, at, Step::Slept),
             Record::Woken(bio) => self.step(bio, at, Step::Woken),
@@ -122,14 +122,15 @@ impl Journeys {
             Record::Cancelled(bio) => return self.end(bio, at, Step::Cancelled),
             Record::Waits(..)
             | Record::WaitsCompletion(_)
-            | Record::Configured
-            | Record::Switched => {}
+            | Record::Configured(_)
+            | Record::Switched(_) => {}
         }
         None
     }
 
     fn submit(&mut self, entry: &Entry) {
-        let Record::Submitted { bio, task, group, op, start, sectors } = entry.record else {
+        let Record::Submitted(Bio { id: bio, task, group, op, start, sectors, .. }) = entry.record
+        else {
             return;
         };
         self.submitted += 1;

@@ -3,7 +3,7 @@
 //! The time of the wait is divided without overlap: while several requests are at the disk, the
 //! time until one finishes counts for that one.
 
-use fairdisk_core::{BioId, Entry, GroupId, Instant, Record, RequestId, Span, Why};
+use fairdisk_core::{Bio, BioId, Entry, GroupId, Instant, Record, RequestId, Span, Why};
 use std::collections::BTreeMap;
 
 /// How often, and how long all together.
@@ -79,7 +79,7 @@ impl Reader {
     pub(super) fn enter(&mut self, entry: &Entry) {
         let at = entry.at;
         match entry.record {
-            Record::Submitted { bio, group, .. } => {
+            Record::Submitted(Bio { id: bio, group, .. }) => {
                 self.groups.insert(bio, group);
             }
             Record::Queued(bio, request) => {
