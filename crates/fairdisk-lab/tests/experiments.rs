@@ -63,8 +63,8 @@ fn test1_is_reproduced() {
     assert!(score.total_error_mean.is_some_and(|error| error <= 0.05), "{score:?}");
 }
 
-/// 300 processes and one pool of request slots; with #2, where the goal of 2.5 points is met by 0.01
-/// (docs/fidelity.md), and without.
+/// 300 processes and one pool of request slots; with #2, where the goal of 2.5 points is met by
+/// 0.01 (docs/fidelity.md), and without.
 #[test]
 fn the_collapse_of_shares_at_300_processes_is_reproduced() {
     let outcome = group_layer_apart(outcome(PARTITIONS, None, &[]));
