@@ -1,11 +1,11 @@
-//! BFQ, "budget fair queueing": every task has a queue, queues get the disk for a budget of
-//! sectors, and B-WF2Q+ says whose turn it is, in a hierarchy of groups.
+//! BFQ, "budget fair queueing": every task has a queue, a queue gets the disk for a budget of
+//! sectors, and B-WF2Q+ decides which queue is next, in a hierarchy of groups.
 //!
-//! From its papers and its documentation alone: P. Valente, F. Checconi, "High Throughput Disk
-//! Scheduling with Fair Bandwidth Distribution", IEEE Transactions on Computers, 2010; P. Valente,
-//! M. Andreolini, "Improving Application Responsiveness with the BFQ Disk I/O Scheduler", SYSTOR
-//! 2012; P. Valente, A. Avanzini, "Evolution of the BFQ Storage-I/O Scheduler", MST 2015;
-//! Documentation/block/bfq-iosched.rst. What is left out is in docs/rivals.md.
+//! Written from its papers and its documentation alone: P. Valente, F. Checconi, "High Throughput
+//! Disk Scheduling with Fair Bandwidth Distribution", IEEE Transactions on Computers, 2010; P.
+//! Valente, M. Andreolini, "Improving Application Responsiveness with the BFQ Disk I/O Scheduler",
+//! SYSTOR 2012; P. Valente, A. Avanzini, "Evolution of the BFQ Storage-I/O Scheduler", MST 2015;
+//! Documentation/block/bfq-iosched.rst. docs/rivals.md lists what is left out.
 
 mod pace;
 mod params;
@@ -34,11 +34,11 @@ use queue::Queue;
 use schedule::{GROUP_WEIGHT_MAX, NIL, Schedule};
 use turn::{End, Turn};
 
-/// The scheduler.
+/// The BFQ scheduler.
 #[derive(Debug)]
 pub struct Bfq {
     params: BfqParams,
-    /// What the order of requests inside a queue is chosen by.
+    /// Tunables of the order of requests within a queue, which is CFQ's.
     order: Tunables,
     schedule: Schedule,
     queues: Slab<Queue>,
@@ -48,7 +48,7 @@ pub struct Bfq {
     requests: Requests,
     queued: u32,
     outstanding: u32,
-    /// The end of the last request handed over.
+    /// The end of the last dispatched request.
     head: Lba,
     turn: Option<Turn>,
     turn_ended: Why,
@@ -58,18 +58,18 @@ pub struct Bfq {
     withdrawn_next: Option<RequestId>,
 }
 
-/// The weight a group asks for, on BFQ's scale of 1 to 1000.
+/// A group's share as a weight on BFQ's scale of 1 to 1000.
 fn group_weight(share: Share) -> u32 {
     share.weight(WeightMap::LinearHigh0).get().min(GROUP_WEIGHT_MAX as u32)
 }
 
-/// Tasks are remembered in microseconds.
+/// Time in the microseconds in which the contexts of tasks count it.
 const fn us(now: Instant) -> i64 {
     (now.as_ns() / 1000) as i64
 }
 
 impl Bfq {
-    /// BFQ set this way.
+    /// A BFQ scheduler with the given tunables.
     #[must_use]
     pub fn new(params: &BfqParams) -> Self {
         let order = Tunables::new(&CfqParams {
@@ -112,7 +112,7 @@ impl Bfq {
         self.schedule.set_weight(entity, group_weight(share));
     }
 
-    /// Another group may have had this number.
+    /// Resets a group whose number may have belonged to another group before.
     fn begin_group(&mut self, group: GroupId, share: Share) {
         self.set_share(group, share);
         self.schedule.begin_group(group.0);
@@ -141,7 +141,7 @@ impl Bfq {
     fn make_queue(&mut self, group: u32, sync: bool, ioprio: IoPrio, context: u32) -> u32 {
         let weight = params::weight_of_level(4);
         let entity = self.schedule.make_queue(group, fairdisk_core::IoClass::BestEffort, weight);
-        // A new task is served soon, and gets more when it is seen to use it.
+        // A new task is served soon, with a small budget that grows if the task uses it up.
         let budget = (self.pace.budget_max() / 4).max(self.pace.budget_min());
         let mut queue = Queue::new(group, sync, ioprio, entity, budget);
         queue.context = context;
@@ -150,7 +150,7 @@ impl Bfq {
         at
     }
 
-    /// A queue that has the first request again stands in the schedule.
+    /// Activates a queue that has just got its first pending request.
     fn wake(&mut self, queue: u32) {
         let q = &mut self.queues[queue];
         if q.active {
@@ -164,8 +164,8 @@ impl Bfq {
         self.schedule.activate(entity);
     }
 
-    /// A queue that neither has a request nor the disk leaves the schedule; one that nobody uses
-    /// any more goes when nothing of it is left.
+    /// Deactivates a queue that has no pending request and does not have the disk. Frees it if it
+    /// is an orphan and has nothing in flight.
     fn settle(&mut self, queue: u32) {
         let in_service = self.turn.is_some_and(|turn| turn.queue == queue);
         let q = &mut self.queues[queue];
@@ -202,7 +202,8 @@ impl Bfq {
         }
     }
 
-    /// What the group still has queued is served; whoever gets its number starts afresh.
+    /// Serves what the group still has queued, but forgets the rest: a new group with its number
+    /// starts afresh.
     fn remove_group(&mut self, now: Instant, group: GroupId) {
         self.begin_group(group, Share::DEFAULT);
         while let Some(context) = self.tasks.any_of_layer(group.0) {
@@ -217,7 +218,7 @@ impl Bfq {
 
     // ---- requests --------------------------------------------------------------------------
 
-    /// Takes a request out of its queue, which it names.
+    /// Removes a request from its queue and returns that queue.
     fn remove(&mut self, index: u32) -> u32 {
         let queue = self.requests[index].queue;
         let by = Choice { head: self.head, tunables: &self.order };
@@ -226,7 +227,7 @@ impl Bfq {
         queue
     }
 
-    /// A request is gone: its context may be done with.
+    /// Drops a request's reference to its context, and frees the context after the last one.
     fn let_go(&mut self, context: u32) {
         let owner = &mut self.tasks[context];
         owner.requests -= 1;
@@ -252,8 +253,8 @@ impl Bfq {
         rq.end.0 - rq.start.0
     }
 
-    /// The next request of the queue that has the disk: the oldest if it has waited for long,
-    /// looked at once a turn; else the best by position.
+    /// The next request of the queue that has the disk: the oldest if it is past its FIFO deadline,
+    /// which is checked once per turn, else the best one by position.
     fn next_request(&mut self, now: Instant, turn: Turn) -> (u32, Why) {
         let why = turn.why.unwrap_or(Why::SliceContinues);
         let q = &self.queues[turn.queue];
@@ -268,7 +269,7 @@ impl Bfq {
         }
     }
 
-    /// What the queue that has the disk does now; `None` if its turn is over.
+    /// The decision for the queue that has the disk; `None` if its turn is over.
     fn continue_turn(&mut self, now: Instant, turn: Turn) -> Option<Decision> {
         let q = &self.queues[turn.queue];
         if q.pending.is_empty() {
@@ -300,7 +301,8 @@ impl Bfq {
         Some(Decision::Dispatch(RequestId(index), why))
     }
 
-    /// A queue of a better class of the same group does not let the one in service finish.
+    /// Ends the current turn if `queue` has a better class, within the same group, than the queue
+    /// in service.
     fn preempt(&mut self, now: Instant, queue: u32) {
         let Some(turn) = self.turn else { return };
         let (new, old) = (&self.queues[queue], &self.queues[turn.queue]);

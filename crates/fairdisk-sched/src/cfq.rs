@@ -1,5 +1,6 @@
 //! CFQ, "completely fair queueing": every task has a queue, queues take turns in slices of disk
-//! time, and the disk waits a little for the task being served (spec: cfq, section 2).
+//! time, and the disk idles briefly for the next request of the task being served (spec: cfq,
+//! section 2).
 
 pub(crate) mod choose;
 pub(crate) mod context;
@@ -33,17 +34,17 @@ use fairdisk_core::{
     MayQueue, Merge, Request, RequestId,
 };
 
-/// The flat scheduler: one layer for everybody; groups do not matter.
+/// CFQ without groups: one layer contains the queues of all tasks.
 #[derive(Debug)]
 pub struct Cfq {
     inner: engine::Cfq,
 }
 
-/// The only layer.
+/// The number of the only layer.
 const LAYER: u32 = 0;
 
 impl Cfq {
-    /// CFQ with the given tunables and quirks.
+    /// A CFQ scheduler with the given tunables and quirks.
     #[must_use]
     pub fn new(params: &CfqParams) -> Self {
         let mut inner = engine::Cfq::new(params);

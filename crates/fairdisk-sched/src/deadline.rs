@@ -1,10 +1,10 @@
 //! The deadline elevator: batches in sector order, reads before writes, and no request passed over
 //! for much longer than its deadline.
 //!
-//! A *batch* is a run of at most `fifo_batch` requests of one direction in ascending order. When it
-//! ends, the next batch is one of reads if there are any, unless writes were passed over
-//! `writes_starved` times. It starts where the last batch of its direction stopped, or at the
-//! oldest request if that one is past its deadline.
+//! A *batch* is a run of at most `fifo_batch` requests of one direction in ascending order. After a
+//! batch, reads go first if there are any, unless reads have passed waiting writes `writes_starved`
+//! times. A batch starts where the previous batch of its direction ended, or at the oldest request
+//! if that is past its deadline.
 
 use crate::family::Family;
 use crate::honours::Honours;
@@ -16,18 +16,18 @@ use fairdisk_core::{
     Op, Request, RequestId, Span, Why,
 };
 
-/// What can be set, under the names and with the defaults known from Linux.
+/// The tunables, with names and defaults as in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeadlineParams {
-    /// How long a read may wait before a new batch starts with it.
+    /// How long a read may wait before the next batch of reads starts with it.
     pub read_expire: Span,
-    /// How long a write may wait before a new batch of writes starts with it.
+    /// How long a write may wait before the next batch of writes starts with it.
     pub write_expire: Span,
-    /// How many batches of reads may pass waiting writes.
+    /// The most batches of reads that may pass waiting writes.
     pub writes_starved_batches: u32,
-    /// Requests in a batch.
+    /// The most requests in a batch.
     pub fifo_batch_requests: u32,
-    /// Whether bios may be merged at the front of a request.
+    /// Whether a bio may be merged at the front of a request.
     pub front_merges: bool,
 }
 
@@ -55,12 +55,12 @@ impl Family for DeadlineParams {
     }
 }
 
-/// The requests of one direction, in both orders.
+/// The requests of one direction, by position and by deadline.
 #[derive(Debug, Default)]
 struct Side {
     by_position: Tree,
     by_deadline: List,
-    /// Where the batch goes on, if the last one was of this direction.
+    /// The request at which the current batch continues, if it is of this direction.
     next: Option<RequestId>,
 }
 
@@ -76,7 +76,7 @@ impl Direction {
     }
 }
 
-/// Where a request is queued: its position, and its side, so that it can be found again.
+/// A queued request's position and direction combined into one sort key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place(u64);
 
@@ -90,7 +90,7 @@ impl Place {
     }
 }
 
-/// The deadline elevator.
+/// The deadline elevator; see the [module documentation](self).
 #[derive(Debug)]
 pub struct Deadline {
     params: DeadlineParams,
@@ -98,15 +98,15 @@ pub struct Deadline {
     deadlines: Lists<Instant>,
     sides: [Side; 2],
     direction: Direction,
-    /// Requests of the running batch so far.
+    /// Requests dispatched in the current batch.
     batched: u32,
-    /// Batches of reads that passed waiting writes since the last batch of writes.
+    /// Batches of reads that have passed waiting writes since the last batch of writes.
     starved: u32,
     in_flight: u32,
 }
 
 impl Deadline {
-    /// An empty elevator.
+    /// An elevator with nothing queued.
     #[must_use]
     pub fn new(params: DeadlineParams) -> Self {
         Self {
@@ -148,7 +148,8 @@ impl Deadline {
         self.first_of_batch(now, why)
     }
 
-    /// Chooses the direction of a new batch, and says why if there was a choice.
+    /// Chooses the direction of a new batch, with the reason if there was a choice. `None` if
+    /// nothing is queued.
     fn turn(&mut self) -> Option<Option<Why>> {
         let waiting = (self.is_waiting(Direction::Read), self.is_waiting(Direction::Write));
         let may_pass = self.starved < self.params.writes_starved_batches;
@@ -180,7 +181,7 @@ impl Deadline {
         })
     }
 
-    /// The batch goes on behind `id`, which is about to be taken.
+    /// Continues the batch after `id`, which is about to be dispatched.
     fn move_on(&mut self, id: RequestId) {
         let next = self.positions.next(id.0).map(RequestId);
         for side in &mut self.sides {
@@ -196,7 +197,7 @@ impl Deadline {
         self.deadlines.insert(&mut side.by_deadline, request.id.0, deadline);
     }
 
-    /// Takes a queued request out and says by when it should have been dispatched.
+    /// Removes a queued request and returns its deadline.
     fn remove(&mut self, id: RequestId) -> Instant {
         let deadline = self.deadlines.key(id.0);
         let direction = self.positions.key(id.0).direction();
@@ -209,8 +210,7 @@ impl Deadline {
         deadline
     }
 
-    /// Puts a queued request elsewhere in either order; a batch that was to go on with it still
-    /// does.
+    /// Moves a queued request in both orders. If the batch was to continue with it, it still does.
     fn move_to(&mut self, request: &Request, deadline: Instant) {
         let direction = Direction::of(request.op) as usize;
         let is_next = self.sides[direction].next == Some(request.id);
@@ -260,7 +260,7 @@ impl Elevator for Deadline {
 
     fn describe(&self) -> Description {
         // Deadlines are checked only between batches, and a batch takes as long as the device
-        // makes it take: there is no bound to state.
+        // needs, so there is no bound to promise.
         Description::new(DeadlineParams::NAME, Handover::Single)
     }
 

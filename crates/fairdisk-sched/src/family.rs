@@ -1,17 +1,17 @@
-//! What makes a scheduler one of the registry: its settings say how it is called, what it
-//! looks at and how it is built.
+//! The interface between the registry and a scheduler's settings: a name, the group settings it
+//! honours, and a constructor.
 
 use crate::honours::Honours;
 use crate::registry::Scheduler;
 
-/// The settings of a scheduler, or of a family of them that differ only in settings.
+/// The settings of a scheduler, or of a family of schedulers that differ only in settings.
 pub trait Family: Copy + Default {
-    /// What files of the catalogue and errors call it.
+    /// The scheduler's name in catalogue files and error messages.
     const NAME: &'static str;
 
-    /// What of groups and tasks it looks at when it is set this way.
+    /// The settings of groups and tasks that the scheduler honours, configured this way.
     fn honours(&self) -> Honours;
 
-    /// An empty scheduler, set this way.
+    /// Creates a scheduler with these settings and nothing queued.
     fn build(&self) -> Scheduler;
 }

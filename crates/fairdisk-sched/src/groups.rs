@@ -1,4 +1,4 @@
-//! What schedulers share that keep a queue for each group.
+//! Parts shared by the schedulers that keep a queue per group.
 
 mod ceiling;
 mod costs;

@@ -1,46 +1,47 @@
-//! What of groups and tasks a scheduler looks at; the rest it is told and does not use.
+//! Which settings of groups and tasks a scheduler honours. It is told the others too, but ignores
+//! them.
 
 use fairdisk_core::Weight;
 
-/// How deep groups may lie in groups.
+/// How deep groups may be nested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nesting {
-    /// All lie beside each other.
+    /// Groups cannot be nested; all count as top-level groups.
     #[default]
     None,
-    /// What lies deeper is taken to lie directly in the outermost group.
+    /// A group that is nested deeper counts as if it were directly inside its outermost group.
     OneLevel,
-    /// As deep as they are told.
+    /// Groups are nested to any depth.
     Deep,
 }
 
-/// What a scheduler honours.
+/// The settings that a scheduler honours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Honours {
     /// Weights and priorities of groups.
     pub shares: bool,
-    /// The least and the greatest weight; what lies beyond counts as the nearer of them.
+    /// The smallest and the largest weight that are told apart; weights beyond are clamped.
     pub weights: [u32; 2],
-    /// That groups lie in groups.
+    /// How deep groups may be nested.
     pub nesting: Nesting,
     /// I/O priorities of tasks.
     pub priorities: bool,
-    /// How long the disk is kept for a group that has nothing queued.
+    /// Idle waits per group: how long the disk is kept for a group that has nothing queued.
     pub idle: bool,
-    /// `Qos::floor`.
+    /// Floors of groups, `Qos::floor`.
     pub floors: bool,
-    /// `Qos::ceiling`.
+    /// Ceilings of groups, `Qos::ceiling`.
     pub ceilings: bool,
-    /// `Qos::burst`: how far a group may be ahead of its ceiling.
+    /// Bursts of groups, `Qos::burst`: how far a group may run ahead of its ceiling.
     pub bursts: bool,
-    /// `Qos::latency_p99`.
+    /// Latency targets of groups, `Qos::latency_p99`.
     pub latency_targets: bool,
-    /// What requests cost the device: it charges by that and has to be told.
+    /// Whether the scheduler charges requests by a cost model and needs to be given one.
     pub costs: bool,
 }
 
 impl Honours {
-    /// Nothing.
+    /// No setting is honoured.
     pub const NONE: Self = Self {
         shares: false,
         weights: [Weight::MIN, Weight::MAX],
@@ -54,7 +55,7 @@ impl Honours {
         costs: false,
     };
 
-    /// Everything: nothing that a group asks for is ignored.
+    /// Every setting of a group is honoured.
     pub const ALL: Self = Self {
         shares: true,
         weights: [Weight::MIN, Weight::MAX],
@@ -68,7 +69,7 @@ impl Honours {
         costs: true,
     };
 
-    /// Whether a setting of a group has an effect, by its key; `false` for one that is none.
+    /// Whether the group setting with this key has an effect; `false` for an unknown key.
     #[must_use]
     pub fn keeps(&self, key: &str) -> bool {
         match key {
@@ -82,7 +83,7 @@ impl Honours {
         }
     }
 
-    /// What it honours, in words.
+    /// The honoured settings in words.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         let all = [
             (self.shares, "shares"),

@@ -1,17 +1,17 @@
-//! Cost by a model, shares in virtual time: the manner of Linux's io.cost.
+//! Shares in virtual time, charged by a cost model, in the manner of Linux's io.cost.
 //!
-//! Every request costs what the linear model of the device says. Virtual time passes for all; a
-//! group spends it as fast as its part of the disk is small, and a request goes when the group's
-//! account is not ahead of the clock. The clock is slowed down when the device does not get done
-//! what it is given, and speeded up when groups wait for budget while it does. Once a period,
-//! groups that do not need their part lend the rest to the others; they have it back as soon as
-//! they run short. Metadata goes at once and puts its group into debt.
+//! Every request costs what the device's linear model says. Virtual time passes for all groups
+//! alike. A request advances its group's account by its cost divided by the group's part of the
+//! disk, and may go when the account is not ahead of the clock. The clock is slowed down while the
+//! device cannot keep up, and sped up while it keeps up and groups wait for budget. Once a period,
+//! groups that do not need their part lend the rest to the others; they get it back as soon as they
+//! run short. Metadata goes at once and puts its group into debt.
 //!
 //! Sources: Tejun Heo, Dan Schatzberg, Andrew Newell and others, "IOCost: Block IO Control for
 //! Containers in Datacenters", ASPLOS 2022; Linux, "Control Group v2", `io.cost.qos`,
 //! `io.cost.model` and `io.weight`.
 //!
-//! Floors, ceilings, latency targets of groups and priorities of tasks are not looked at.
+//! Floors, ceilings, latency targets of groups and priorities of tasks are not honoured.
 
 mod budget;
 mod clock;
@@ -30,37 +30,38 @@ use fairdisk_core::{
 };
 use load::{Load, Verdict};
 
-/// So many of a hundred requests are to be done in this time from when they had budget.
+/// A latency goal of the device: a percentage of requests is to complete within a time, counted
+/// from when the request had budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LatencyGoal {
-    /// How many of a hundred.
+    /// The percentage of requests.
     pub percent: u32,
-    /// How long.
+    /// The time.
     pub time: Span,
 }
 
-/// How it is set: the keys of `io.cost.qos`, with the values of the example in its documentation,
-/// and what the documentation leaves to the implementation.
+/// The settings: the keys of `io.cost.qos` with the values of the example in its documentation, and
+/// what the documentation leaves to the implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IocostParams {
-    /// `rpct`, `rlat`.
+    /// Goal for reads: `rpct`, `rlat`.
     pub reads: LatencyGoal,
-    /// `wpct`, `wlat`.
+    /// Goal for writes: `wpct`, `wlat`.
     pub writes: LatencyGoal,
-    /// `min`: how slow the clock may be, in percent of time.
+    /// `min`: the slowest pace of the clock, in percent of real time.
     pub rate_min_percent: u32,
-    /// `max`: how fast it may be.
+    /// `max`: the fastest pace of the clock, in percent of real time.
     pub rate_max_percent: u32,
-    /// By how much its pace is changed after a period.
+    /// By how much the pace changes after a period, in percent.
     pub rate_step_percent: u32,
-    /// A request with budget waited for room at the device for longer than this part of a period:
-    /// the device is saturated.
+    /// The device counts as saturated if a request with budget waited for room at the device for
+    /// longer than this percentage of a period.
     pub wait_percent: u32,
-    /// After so long the pace and what groups lend are thought over.
+    /// The interval at which the pace and the loans are revised.
     pub period: Span,
-    /// How much of a period's budget a group may save.
+    /// How much budget a group may save, in percent of a period's budget.
     pub saved_percent: u32,
-    /// What a group priority is worth.
+    /// How group priorities are converted to weights.
     pub weight_map: WeightMap,
 }
 
@@ -92,38 +93,38 @@ impl Family for IocostParams {
     }
 }
 
-/// A group that wanted nothing for so many periods does not count.
+/// After this many periods without requests a group is no longer active.
 const IDLE_PERIODS: u32 = 10;
 
-/// Steps and bounds of the clock's pace, in percent, where nobody told what requests cost: the
-/// bounds of the documentation, and steps large enough to get there.
+/// Step, minimum and maximum of the clock's pace, in percent, for a device without a cost model:
+/// the bounds of the documentation, and steps large enough to reach them.
 const UNTOLD: (u32, u32, u32) = (25, 1, 10_000);
 
-/// The elevator.
+/// The io.cost elevator; see the [module documentation](self).
 #[derive(Debug)]
 pub struct Iocost {
     params: IocostParams,
     queues: GroupQueues,
     weights: Weights,
     budgets: Vec<Budget>,
-    /// The groups that count, in no order.
+    /// The active groups, in no particular order.
     active: Vec<u32>,
-    /// Groups with requests queued, by the virtual time at which the first may go. It may be later
-    /// than that, since others came back.
+    /// Groups with queued requests, by the virtual time at which their first request may go. The
+    /// true time may be later, since other groups may have become active meanwhile.
     order: Order<u64>,
     clock: Clock,
     load: Load,
-    /// When the period began, in virtual time, and when it ends.
+    /// When the current period began, in virtual time, and when it ends.
     began: u64,
     ends: Instant,
     loans: Loans,
     costs: Costs,
-    /// When a request in flight had budget, by slot.
+    /// When each request in flight had budget; indexed by slot.
     started: Vec<Instant>,
 }
 
 impl Iocost {
-    /// An empty elevator.
+    /// An elevator with nothing queued.
     #[must_use]
     pub fn new(params: IocostParams) -> Self {
         Self {
@@ -151,8 +152,8 @@ impl Iocost {
         self.costs.of(request, self.queues.is_sequential(request)).as_ns()
     }
 
-    /// The part of the disk that the group uses: its own, what it keeps of it, or with what others
-    /// lend.
+    /// The part of the disk that the group uses: its own part, what it keeps of it while it lends,
+    /// or its part plus what others lend.
     fn part(&self, group: u32) -> u64 {
         let part = self.weights.part(group);
         match self.budgets[group as usize].loan {
@@ -162,7 +163,7 @@ impl Iocost {
         .clamp(1, WHOLE)
     }
 
-    /// When the group's first request may go, in virtual time; who goes at once, at zero.
+    /// The virtual time at which the group's first request may go; zero for an urgent one.
     fn ready_at(&self, group: u32) -> Option<u64> {
         let first = self.queues.first(group)?;
         if self.queues.is_urgent(first) {
@@ -172,14 +173,14 @@ impl Iocost {
         Some(self.budgets[group as usize].vtime.saturating_add(relative))
     }
 
-    /// The group's first request, or what it may spend, is another than before.
+    /// Updates the group's place after its first request or its budget has changed.
     fn place(&mut self, now: Instant, group: u32) {
         let ready_at = self.look(now, group);
         self.order.place(group, ready_at);
     }
 
-    /// When the group's first request may go; notes if that is not now, and takes back what is
-    /// lent.
+    /// When the group's first request may go. If that is not now, takes back what the group lends
+    /// and records that it ran short.
     fn look(&mut self, now: Instant, group: u32) -> Option<u64> {
         let vnow = self.clock.at(now);
         let mut ready_at = self.ready_at(group);
@@ -194,8 +195,8 @@ impl Iocost {
         ready_at
     }
 
-    /// A group that lends and runs short has back at once what its first request needs: as much
-    /// that it may go now, or all. Whether it lent anything.
+    /// Returns loaned budget to a group that runs short: as much as its first request needs to go
+    /// now, or everything. Returns whether the group was lending.
     fn take_back(&mut self, vnow: u64, group: u32) -> bool {
         let Some(loan) = self.budgets[group as usize].loan else { return false };
         let Some(first) = self.queues.first(group) else { return false };
@@ -209,7 +210,7 @@ impl Iocost {
         true
     }
 
-    /// The group wants the disk. What it may have saved while it did not is bounded.
+    /// Makes the group active. Budget saved while it was idle is limited.
     fn wants(&mut self, now: Instant, group: u32) {
         let period = relative(self.params.period.as_ns(), WHOLE);
         let saved = period * u64::from(self.params.saved_percent) / 100;
@@ -223,7 +224,7 @@ impl Iocost {
         }
     }
 
-    /// Lets a period pass, if it is over.
+    /// Ends the period if it is over.
     fn pass(&mut self, now: Instant) {
         if now < self.ends {
             return;
@@ -264,8 +265,9 @@ impl Iocost {
         self.clock.set_rate(now, wanted.min(percent(most)).max(percent(least)));
     }
 
-    /// Groups that wanted nothing for a while count no longer. Until then they lend what they have:
-    /// a group that comes back for a moment does not take its whole part for the rest of a period.
+    /// Removes groups that have been idle for a while from the active ones. Until then they lend
+    /// their part, so that a group that returns for a moment does not claim it for the rest of a
+    /// period.
     fn leave_out_idle(&mut self) {
         for at in (0..self.active.len()).rev() {
             let group = self.active[at];
@@ -281,7 +283,7 @@ impl Iocost {
         }
     }
 
-    /// Groups that need less than their part lend the rest to those that lend nothing, in
+    /// Lets groups that need less than their part lend the rest to those that lend nothing, in
     /// proportion to their parts.
     fn lend(&mut self, passed: u64) {
         self.loans = Loans::default();
@@ -323,7 +325,8 @@ impl Iocost {
         Some(first.id)
     }
 
-    /// Another group may have had this number; what that one has queued is charged to this one.
+    /// Resets a group whose number is reused. What the earlier group still has queued is charged to
+    /// the new one.
     fn begin(&mut self, now: Instant, group: GroupId, share: Share) {
         let vnow = self.clock.at(now);
         self.budget(group.0).vtime = vnow;
@@ -337,7 +340,7 @@ impl Iocost {
         self.place(now, group.0);
     }
 
-    /// Others may go earlier than was thought.
+    /// Updates every active group's place, because requests may go earlier than was computed.
     fn place_all(&mut self, now: Instant) {
         for at in 0..self.active.len() {
             self.place(now, self.active[at]);
@@ -423,12 +426,13 @@ mod tests {
     use crate::samples;
     use fairdisk_core::{Cost, CostModel, Op, TaskId};
 
-    /// A device that takes all it gets, groups 1 and 2 of equal weight, requests of 5 ms.
+    /// A scene with a device that takes everything it gets, groups 1 and 2 of equal weight, and
+    /// requests of 5 ms.
     struct Scene {
         elevator: Iocost,
         now: Instant,
         next: u32,
-        /// Requests that went to the device, by group.
+        /// Requests dispatched so far, by group.
         gone: [u32; 3],
     }
 
@@ -459,7 +463,8 @@ mod tests {
             self.elevator.admit(self.now, &request);
         }
 
-        /// Lets `ms` pass. What goes to the device is done at once; group 1 has always another.
+        /// Lets `ms` pass. Dispatched requests complete at once, and group 1 always has another
+        /// one.
         fn pass(&mut self, ms: u64) {
             let end = self.now + Span::from_ms(ms);
             loop {
@@ -490,14 +495,14 @@ mod tests {
             scene.submit(2);
             scene.pass(50);
         }
-        // In a second group 2 wanted 20 of 200. Group 1 has more than its half and all but what
-        // group 2 keeps in reserve.
+        // In one second group 2 wanted 20 of 200 requests. Group 1 gets more than its half: all but
+        // what group 2 keeps in reserve.
         assert_eq!(scene.gone[2], 20);
         assert!((150..=180).contains(&scene.gone[1]), "{:?}", scene.gone);
         scene.gone = [0; 3];
         (0..40).for_each(|_| scene.submit(2));
         scene.pass(200);
-        // Half of 40, and what both had saved.
+        // Half of 40 requests, plus what both groups had saved.
         assert!((18..=26).contains(&scene.gone[2]), "{:?}", scene.gone);
     }
 
@@ -506,7 +511,7 @@ mod tests {
         let mut scene = Scene::new();
         scene.submit(1);
         scene.submit(2);
-        // It ran short once, in the first period, and lends from the third on.
+        // Group 2 ran short once, in the first period, and lends from the third on.
         for (ms, least) in [(200, 20), (1000, 196), (1000, 200)] {
             scene.gone = [0; 3];
             scene.pass(ms);

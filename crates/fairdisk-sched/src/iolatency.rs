@@ -1,18 +1,18 @@
 //! Latency targets, in the manner of Linux's io.latency.
 //!
-//! As long as every group meets its target, all is first come, first served. If the requests of a
-//! group take longer than its target, groups with a looser target, or none, may have only half as
-//! many requests on their way as before, down to one; when the group meets its target again, or
-//! stops asking, they get back what they had in small steps. Metadata is not held back, but is
-//! charged: a group that is held back and sends some waits longer and longer between its other
-//! requests.
+//! While every group meets its target, requests are served first come, first served. If the
+//! requests of a group take longer than its target, the groups with a looser target or none may
+//! have only half as many requests in flight as before, down to one. When the group meets its
+//! target again, or stops submitting, they get their depth back in small steps. Metadata is not
+//! throttled but charged: a throttled group that submits metadata has to wait longer and longer
+//! between its other requests.
 //!
 //! Sources: Linux, "Control Group v2", IO latency; Josef Bacik, "block: introduce blk-iolatency io
 //! controller" (patch description), 2018; Josef Bacik, "The creation of the io.latency block I/O
 //! controller", LWN.net, 2019.
 //!
-//! Shares, floors, ceilings, priorities of tasks and costs are not looked at, and groups in groups
-//! are groups beside each other.
+//! Shares, floors, ceilings, priorities of tasks and costs are not honoured, and nested groups
+//! count as groups beside each other.
 
 mod target;
 
@@ -28,23 +28,23 @@ use fairdisk_core::{
 };
 use target::{Missed, Window};
 
-/// A group that sends metadata while it is held back waits so long between its other requests at
-/// first, and twice as long each time.
+/// The first delay between the other requests of a throttled group that submits metadata; it
+/// doubles each time.
 const DELAY_MIN: Span = Span::from_ms(1);
 
-/// How it is set.
+/// The settings of the elevator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IolatencyParams {
-    /// For how long latencies are collected before they are judged.
+    /// How long latencies are collected before they are judged.
     pub window: Span,
-    /// Without a head, a target is missed if more than so many of a hundred requests take longer.
-    /// With one, if they do on average.
+    /// On a device without a moving head, the target is missed if more than this percentage of
+    /// requests take longer. With a moving head, the mean latency decides.
     pub missed_percent: u32,
-    /// So many requests a group that is held back gets back at a time.
+    /// How many requests of depth a throttled group gets back at a time.
     pub recovery_requests: u32,
-    /// With so many it is held back no longer.
+    /// The depth from which a group is no longer throttled.
     pub depth_max: u32,
-    /// The longest wait between requests.
+    /// The longest delay between requests.
     pub delay_max: Span,
 }
 
@@ -72,46 +72,46 @@ impl Family for IolatencyParams {
     }
 }
 
-/// A group.
+/// The state of one group.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     target: Option<Span>,
     window: Window,
-    /// How many of its requests may be on their way.
+    /// The most requests the group may have in flight.
     depth: u32,
-    /// It sent metadata since it was held back.
+    /// Whether the group has submitted metadata since its depth was last reduced.
     owes: bool,
-    /// The wait between its requests.
+    /// The delay between the group's requests.
     delay: Span,
-    /// The next may go at this time.
+    /// When the group's next request may go.
     next_at: Instant,
 }
 
-/// The elevator.
+/// The io.latency elevator; see the [module documentation](self).
 #[derive(Debug)]
 pub struct Iolatency {
     params: IolatencyParams,
-    /// What is held back. Requests that are let go count as in flight here.
+    /// Requests held back. Released requests count as in flight here.
     queues: GroupQueues,
     groups: Vec<Group>,
-    /// Groups of which something is held back, by when it came.
+    /// Groups with requests held back, by arrival of the first one.
     held: Order<Instant>,
-    /// Those of them that wait for a time.
+    /// Those groups in `held` that wait for a point in time.
     delayed: Order<Instant>,
     links: Lists<()>,
-    /// What was let go and is not at the device.
+    /// Released requests that have not been dispatched.
     line: List,
-    /// By slot: when the request was let go, and whether it is in line.
+    /// Indexed by slot: when the request was released, and whether it is in `line`.
     let_go: Vec<(Instant, bool)>,
     rotational: bool,
-    /// The group for which others are held back.
+    /// The group that misses its target, for whose sake others are throttled.
     victim: Option<u32>,
-    /// When depths were changed last.
+    /// When depths were last changed.
     scaled: Instant,
 }
 
 impl Iolatency {
-    /// An empty elevator.
+    /// An elevator with nothing queued.
     #[must_use]
     pub const fn new(params: IolatencyParams) -> Self {
         Self {
@@ -145,7 +145,7 @@ impl Iolatency {
         dense::entry(&mut self.groups, group, || fresh)
     }
 
-    /// Lets go what the group may have on its way.
+    /// Releases as many of the group's requests as its depth allows.
     fn release(&mut self, now: Instant, group: u32) {
         self.delayed.place(group, None);
         let is_held_back = |of: &Group, max: u32| of.depth < max;
@@ -183,8 +183,8 @@ impl Iolatency {
         self.let_go[id.0 as usize].1 = false;
     }
 
-    /// Groups with a looser target than `target` may have half as many requests on their way as
-    /// they have now.
+    /// Halves the depth of groups with a looser target than `target`, starting from what they have
+    /// in flight now.
     fn hold_back(&mut self, now: Instant, target: Span) {
         for group in 0..self.groups.len() as u32 {
             let on_way = self.queues.in_flight(group);
@@ -203,7 +203,7 @@ impl Iolatency {
         self.scaled = now;
     }
 
-    /// All groups get a little back.
+    /// Gives every throttled group some of its depth back.
     fn give_back(&mut self, now: Instant) {
         let mut all_have = true;
         for group in 0..self.groups.len() as u32 {
@@ -222,7 +222,8 @@ impl Iolatency {
         self.scaled = now;
     }
 
-    /// A request of the group took so long: is it time to judge?
+    /// Records a completion of the group that took `took`, and acts on the verdict if a window is
+    /// over.
     fn judge(&mut self, now: Instant, group: u32, took: Span) {
         let (params, rotational) = (self.params, self.rotational);
         let of = self.group(group);
@@ -244,13 +245,13 @@ impl Iolatency {
         }
     }
 
-    /// Whether a group with this target goes before the one for which others are held back.
+    /// Whether `target` is tighter than that of the present victim.
     fn is_tighter(&self, target: Span) -> bool {
         let victim = self.victim.and_then(|victim| self.groups[victim as usize].target);
         victim.is_none_or(|victim| target < victim)
     }
 
-    /// Whether the group wants nothing any more, or nothing special.
+    /// Whether the group has stopped submitting or has no target any more.
     fn stopped(&self, now: Instant, group: u32) -> bool {
         let of = &self.groups[group as usize];
         let quiet = now - of.window.last() >= self.params.window;
@@ -263,14 +264,14 @@ impl Iolatency {
         of.window = Window::new();
     }
 
-    /// Another group may have had this number.
+    /// Resets a group whose number may have belonged to another group before.
     fn begin(&mut self, now: Instant, group: u32) {
         let fresh = self.fresh();
         *self.group(group) = fresh;
         self.release(now, group);
     }
 
-    /// Lets go what was delayed until now.
+    /// Releases requests whose delay is over.
     fn pass(&mut self, now: Instant) {
         while let Some((group, _)) = self.delayed.first().filter(|(_, at)| *at <= now) {
             self.release(now, group);

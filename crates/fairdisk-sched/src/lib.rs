@@ -1,4 +1,4 @@
-//! The schedulers, a module each, with their typed parameters.
+//! The I/O schedulers, one module each, with their typed settings and a registry of them by name.
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(clippy::float_arithmetic)]

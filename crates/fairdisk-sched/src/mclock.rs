@@ -1,15 +1,15 @@
-//! mClock: a floor, a ceiling and a weight for each group, by three tags on every request.
+//! mClock: a floor, a ceiling and a weight for each group, kept by three tags on every request.
 //!
-//! The reservation tags of a group are apart by what its floor allows, the limit tags by its
-//! ceiling, the proportion tags by its weight. A request whose reservation tag has come goes first;
-//! then, of the groups whose limit tag has come, the one with the smallest proportion tag.
+//! A group's reservation tags are spaced by its floor, its limit tags by its ceiling and its
+//! proportion tags by its weight. A request whose reservation tag is due goes first; after that, of
+//! the groups whose limit tag is due, the one with the smallest proportion tag.
 //!
 //! Source: Ajay Gulati, Arif Merchant, Peter J. Varman, "mClock: Handling Throughput Variability
 //! for Hypervisor IO Scheduling", OSDI 2010, sections 3.1 to 3.3 (tags, tag adjustment, phases,
-//! size of I/Os); the `AtLimit` choice and the anticipation of clients that are away for a moment
-//! are those of the dmclock library of Ceph, by its documentation.
+//! size of I/Os). The `AtLimit` choice and the anticipation of clients that are briefly away are
+//! those of Ceph's dmclock library, by its documentation.
 //!
-//! The originals know clients, no groups in groups, priorities, latency targets or costs.
+//! The originals have clients and neither nested groups nor priorities, latency targets or costs.
 
 mod tags;
 
@@ -24,31 +24,33 @@ use fairdisk_core::{
 };
 use tags::Client;
 
-/// What to do when every group that wants the disk is at its ceiling.
+/// What to do when every group with queued requests is at its ceiling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AtLimit {
-    /// Wait.
+    /// Wait until a limit tag is due.
     #[default]
     Wait,
-    /// Serve by weight all the same: ceilings hold only while others want the disk.
+    /// Serve by weight anyway, so that ceilings hold only while other groups want the disk.
     Allow,
 }
 
-/// How mClock is set.
+/// The settings of mClock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MclockParams {
-    /// When all are at their ceilings.
+    /// What to do when every group with queued requests is at its ceiling.
     pub at_limit: AtLimit,
-    /// A request counts by weight as one I/O, and one more for each so many bytes.
+    /// The size of an I/O in bytes: by weight, a request counts as one I/O plus its bytes divided
+    /// by this.
     pub io_bytes: u32,
-    /// A group that comes back within this time is treated as if it had not been away.
+    /// A group that returns within this time is treated as if it had not been away.
     pub anticipation: Span,
-    /// What a group priority is worth.
+    /// How group priorities are converted to weights.
     pub weight_map: WeightMap,
 }
 
 impl Default for MclockParams {
-    /// Bytes of an I/O as in the paper's example: what a disk moves in the time of a seek.
+    /// The size of an I/O is that of the paper's example: what a disk transfers in the time of a
+    /// seek.
     fn default() -> Self {
         Self {
             at_limit: AtLimit::Wait,
@@ -71,26 +73,26 @@ impl Family for MclockParams {
     }
 }
 
-/// The elevator.
+/// The mClock elevator; see the [module documentation](self).
 #[derive(Debug)]
 pub struct Mclock {
     params: MclockParams,
     queues: GroupQueues,
     groups: Vec<Client>,
-    /// Groups with a floor.
+    /// Groups with a floor, by reservation tag.
     reservations: Order<Instant>,
-    /// Groups whose limit tag is still to come.
+    /// Groups whose limit tag is not yet due, by limit tag.
     limits: Order<Instant>,
     /// Groups that may be served by weight, by proportion tag.
     ready: Order<VirtualTime>,
     /// Groups at their ceilings, by proportion tag.
     limited: Order<VirtualTime>,
-    /// The largest proportion tag of a request that was served.
+    /// The largest proportion tag of any served request.
     served: VirtualTime,
 }
 
 impl Mclock {
-    /// An empty elevator.
+    /// An elevator with nothing queued.
     #[must_use]
     pub const fn new(params: MclockParams) -> Self {
         Self {
@@ -110,15 +112,15 @@ impl Mclock {
         dense::entry(&mut self.groups, group, || Client::new(weight, served))
     }
 
-    /// The smallest proportion tag of all groups that want the disk: where a group that was away
-    /// begins.
+    /// The smallest proportion tag among the groups with queued requests, at which a group that was
+    /// away starts.
     fn smallest_proportion(&self) -> VirtualTime {
         let firsts = [self.ready.first(), self.limited.first()].into_iter().flatten();
         firsts.map(|(_, proportion)| proportion).min().unwrap_or(self.served)
     }
 
-    /// The group's first request is another than before: it gets tags, its proportion tag not
-    /// before that of the one it follows.
+    /// Tags a new first request of the group; its proportion tag is not before that of the previous
+    /// request.
     fn tag_first(&mut self, group: u32, was_away: bool) {
         if let Some(arrived) = self.queues.first(group).map(|first| first.arrived) {
             let before = self.client(group).tags.proportion;
@@ -129,7 +131,7 @@ impl Mclock {
         self.place(group);
     }
 
-    /// Takes a queued request out. Only the first of a group has tags to hand on.
+    /// Removes a queued request. Only a group's first request has tags to pass on.
     fn take_out(&mut self, id: RequestId) {
         let group = self.queues.request(id).group.0;
         let was_first = self.queues.first(group).is_some_and(|first| first.id == id);
@@ -139,7 +141,7 @@ impl Mclock {
         }
     }
 
-    /// Puts the group where its tags say, or nowhere if it has nothing queued.
+    /// Updates the group's places by its tags; removes it if it has nothing queued.
     fn place(&mut self, group: u32) {
         let wants = self.queues.first(group).is_some();
         let client = *self.client(group);
@@ -151,7 +153,7 @@ impl Mclock {
         self.ready.place(group, (wants && limit.is_none()).then_some(proportion));
     }
 
-    /// Groups whose limit tag has come may be served by weight.
+    /// Makes groups whose limit tag has become due eligible for service by weight.
     fn let_go(&mut self, now: Instant) {
         while let Some((group, _)) = self.limits.first().filter(|(_, at)| *at <= now) {
             let proportion = self.limited.key(group);
@@ -161,7 +163,7 @@ impl Mclock {
         }
     }
 
-    /// Whose turn it is, and why.
+    /// The group to serve next, and the reason.
     fn choose(&self, now: Instant) -> Option<(u32, Why)> {
         if let Some((group, _)) = self.reservations.first().filter(|(_, at)| *at <= now) {
             return Some((group, Why::BelowFloor));
@@ -185,7 +187,7 @@ impl Mclock {
         Some(request.id)
     }
 
-    /// When a tag comes that lets somebody be served.
+    /// When the next tag becomes due that allows a group to be served.
     fn next_tag(&self) -> Option<Instant> {
         let tags = [self.reservations.first(), self.limits.first()];
         tags.into_iter().flatten().map(|(_, at)| at).min()
@@ -200,7 +202,7 @@ impl Mclock {
         self.place(group.0);
     }
 
-    /// Another group may have had this number.
+    /// Resets a group whose number may have belonged to another group before.
     fn begin(&mut self, group: GroupId, share: Share) {
         let weight = share.weight(self.params.weight_map);
         *self.client(group.0) = Client::new(weight, self.smallest_proportion());

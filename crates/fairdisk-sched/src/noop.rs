@@ -1,5 +1,5 @@
-//! First come, first served: what a device gets that needs no ordering, and the floor every other
-//! elevator is measured against.
+//! First come, first served: for devices that need no ordering, and as the baseline against which
+//! other elevators are measured.
 
 use crate::family::Family;
 use crate::honours::Honours;
@@ -10,7 +10,7 @@ use fairdisk_core::{
     Request, RequestId, TaskId, Why,
 };
 
-/// Nothing can be set.
+/// There is nothing to set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoopParams;
 
@@ -35,7 +35,7 @@ pub struct Noop {
 }
 
 impl Noop {
-    /// An empty elevator.
+    /// An elevator with nothing queued.
     #[must_use]
     pub const fn new() -> Self {
         Self { links: Lists::new(), queue: List::new(), in_flight: 0 }

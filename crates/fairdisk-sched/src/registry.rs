@@ -1,5 +1,5 @@
-//! Every scheduler by name. Adding one is its module, which says what [`Family`] asks for, and a
-//! line in each of the two lists below.
+//! All schedulers by name. To add one, write its module, implement [`Family`] for its settings, and
+//! add a line to each of the two lists below.
 
 use crate::bfq::{Bfq, BfqParams};
 use crate::cfq::{Cfq, CfqParams};
@@ -21,20 +21,20 @@ use fairdisk_core::{
     Instant, Leftovers, MayQueue, Merge, Refusal, Request, RequestId, Span, TaskId,
 };
 
-/// Makes [`SchedulerSpec`] of a line for each family: its variant and its settings.
+/// Defines [`SchedulerSpec`] from one line per family: its variant and its settings type.
 macro_rules! families {
     ($($(#[$doc:meta])* $variant:ident($params:ty),)*) => {
-        /// Which scheduler, and how it is set.
+        /// A choice of scheduler with its settings.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum SchedulerSpec {
             $($(#[$doc])* $variant($params),)*
         }
 
         impl SchedulerSpec {
-            /// The names of all families.
+            /// The name of every family.
             pub const NAMES: &[&str] = &[$(<$params as Family>::NAME,)*];
 
-            /// The family called `name` with its default settings.
+            /// The family called `name` with its default settings; `None` if there is none.
             #[must_use]
             pub fn named(name: &str) -> Option<Self> {
                 $(if name == <$params as Family>::NAME {
@@ -51,7 +51,7 @@ macro_rules! families {
                 }
             }
 
-            /// What it honours.
+            /// The settings of groups and tasks that this scheduler honours.
             #[must_use]
             pub fn honours(&self) -> Honours {
                 match self {
@@ -59,7 +59,7 @@ macro_rules! families {
                 }
             }
 
-            /// An empty scheduler, set this way.
+            /// Creates the scheduler with nothing queued.
             #[must_use]
             pub fn build(&self) -> Scheduler {
                 match self {
@@ -75,35 +75,34 @@ families! {
     Noop(NoopParams),
     /// Batches in sector order with deadlines.
     Deadline(DeadlineParams),
-    /// A queue for every task, slices of disk time, waiting for the task being served.
+    /// A queue per task, slices of disk time, and idling for the task being served.
     Cfq(CfqParams),
-    /// Groups take turns; inside its turn each group is a whole CFQ.
+    /// Turns of groups; inside its turn, each group is a complete CFQ.
     TwoLayerCfq(TwoLayerParams),
-    /// Groups take turns of CFQ's scheduler, high priorities longer ones.
+    /// Turns of groups in CFQ's scheduler, longer ones for high priorities.
     GroupCfq(GroupCfqParams),
-    /// A queue for every task, budgets of sectors, groups in groups by weight.
+    /// A queue per task, budgets of sectors, nested groups with weights.
     Bfq(BfqParams),
-    /// Groups in groups with weights, floors, ceilings and latency targets, on devices of any
-    /// depth.
+    /// Nested groups with weights, floors, ceilings and latency targets, on devices of any depth.
     Fair(FairParams),
-    /// Ceilings; otherwise first come, first served.
+    /// Ceilings per group; otherwise first come, first served.
     TokenBucket(TokenBucketParams),
-    /// A floor, a ceiling and a weight for each group, by tags.
+    /// A floor, a ceiling and a weight per group, kept by tags.
     Mclock(MclockParams),
-    /// Shares of what the device gets done, by the cost of requests.
+    /// Shares of the device's throughput, by the cost of requests.
     Iocost(IocostParams),
-    /// Latency targets of groups; otherwise first come, first served.
+    /// Latency targets per group; otherwise first come, first served.
     Iolatency(IolatencyParams),
-    /// Shares of what the device can do within a latency goal.
+    /// Shares of what the device can complete within a latency goal.
     Shares(SharesParams),
 }
 
-/// Makes [`Scheduler`] of the types there are, and `each!`, which calls a method of
-/// whichever it is.
+/// Defines [`Scheduler`] from a list of types, and `each!`, which calls a method of the scheduler
+/// that it is.
 macro_rules! schedulers {
     ($d:tt $($(#[$doc:meta])* $scheduler:ident,)*) => {
-        /// Any scheduler. One type, so that an engine can switch between them under load; a match,
-        /// so that calls are not virtual.
+        /// Any of the schedulers. A single type, so that an engine can switch between them under
+        /// load, and an enum, so that calls are not virtual.
         #[derive(Debug)]
         pub enum Scheduler {
             $($(#[$doc])* $scheduler($scheduler),)*
@@ -134,39 +133,39 @@ schedulers! { $
     GroupCfq,
     /// BFQ.
     Bfq,
-    /// Fairdisk's own.
+    /// Fairdisk's own scheduler.
     Fair,
     /// Ceilings as leaky buckets.
     TokenBucket,
     /// mClock.
     Mclock,
-    /// In the manner of Linux's io.cost.
+    /// Linux's io.cost.
     Iocost,
-    /// In the manner of Linux's io.latency.
+    /// Linux's io.latency.
     Iolatency,
-    /// In Seastar's manner.
+    /// Seastar's I/O scheduler.
     Shares,
 }
 
-/// Something done with a scheduler, compiled for each type there is.
+/// A computation over an elevator of any type, compiled for each scheduler.
 pub trait With {
-    /// What comes of it.
+    /// The result of the computation.
     type Output;
 
-    /// Does it.
+    /// Runs the computation.
     fn with<E: Elevator>(self, scheduler: E) -> Self::Output;
 }
 
 impl Scheduler {
-    /// Does `what` with the scheduler this is. What asks a scheduler often and never changes it is
-    /// faster so than with a match in every call.
+    /// Runs `what` with the concrete scheduler. A caller that makes many calls and never switches
+    /// the scheduler saves the match in each of them.
     pub fn with<W: With>(self, what: W) -> W::Output {
         each!(self, inner => what.with(inner))
     }
 }
 
-// What a scheduler does most often is called where it is. In place of the calls all schedulers
-// would lie in one function of the engine, which has too few registers for them.
+// The most frequent calls are kept out of line. Inlined, all schedulers would end up in one
+// function of the engine, which has too few registers for them.
 
 #[inline(never)]
 fn admit<S: Elevator>(scheduler: &mut S, now: Instant, request: &Request) -> Admission {

@@ -1,9 +1,10 @@
-//! CFQ in its revisions from 2.6.32 on, every change between them a switch
-//! (spec: cfq, sections 3 to 5).
+//! CFQ in its revisions from 2.6.32 on, with every change between them as a switch (spec: cfq,
+//! sections 3 to 5).
 //!
-//! With all switches off this is the CFQ of 2.6.25, decision for decision. That one has an
-//! implementation of its own, on which two-layer CFQ is built as well: it has whole schedulers in
-//! layers, this one trees by group, class and kind under one scheduler.
+//! With all switches off it makes the same decisions as the CFQ of 2.6.25. That one has an
+//! implementation of its own, on which two-layer CFQ is also built: it consists of complete
+//! schedulers in layers, while this one keeps trees by group, class and kind under a single
+//! scheduler.
 
 mod close;
 mod cooperation;
@@ -32,7 +33,7 @@ use fairdisk_core::{
 };
 use state::State;
 
-/// The scheduler.
+/// CFQ of a later revision; see the [module documentation](self).
 #[derive(Debug)]
 pub struct RevisedCfq {
     state: State,
@@ -40,10 +41,10 @@ pub struct RevisedCfq {
 }
 
 impl RevisedCfq {
-    /// CFQ with the given tunables, quirks and switches.
+    /// A CFQ scheduler with the given tunables, quirks and switches.
     #[must_use]
     pub fn new(params: &CfqParams) -> Self {
-        // A set of switches that no revision had goes by the family's name.
+        // A set of switches that is not a revision's goes by the family's name.
         let name = params.switches.revision().unwrap_or("cfq");
         Self { state: State::new(params), name }
     }

@@ -1,10 +1,10 @@
-//! What unit tests begin with: a request of nobody in particular.
+//! A sample request for unit tests.
 
 use fairdisk_core::{
     Flags, GroupId, Instant, IoPrio, Lba, Op, Request, RequestId, Sectors, TaskId,
 };
 
-/// A synchronous request of 4 KiB in that slot, of a task of its own, at a place of its own.
+/// A synchronous 4 KiB request in the given slot, with a task and a position of its own.
 pub(crate) fn request(slot: u32, group: u32, op: Op, arrived: Instant) -> Request {
     let (id, task, group) = (RequestId(slot), TaskId(slot), GroupId(group));
     let (start, sectors) = (Lba((u64::from(slot) + 1) << 10), Sectors(8));

@@ -1,17 +1,18 @@
 //! Shares of what the device can do, in the manner of Seastar's I/O scheduler.
 //!
-//! A request costs a part of a second of the device. Every class of requests (here: group) adds up
-//! what it was served, divided by its shares; the class with the smallest sum is next. Classes may
-//! lie in a class, one level deep. The device gets only as much as it does within the latency goal:
-//! a token bucket lets so much cost go a second, and no more than the goal is in flight.
+//! A request costs a part of a second of device time. Every class of requests (here: group)
+//! accumulates the cost it was served, divided by its shares, and the class with the smallest sum
+//! is next. Classes may be nested, one level deep. The device is given only as much as it completes
+//! within the latency goal: a token bucket limits the cost released per second, and the cost in
+//! flight is at most that of the goal.
 //!
 //! Sources: Seastar, doc/io-scheduler.md and io-properties-file.md; Pavel Emelyanov, "Implementing
 //! a New IO Scheduler Algorithm for Mixed Read/Write Workloads", ScyllaDB blog, 2022; Glauber
 //! Costa, "Designing a Userspace Disk I/O Scheduler for Modern Datastores: the Scylla example",
 //! ScyllaDB blog, 2016.
 //!
-//! Floors, ceilings, latency targets of groups and priorities of tasks are not looked at. Groups
-//! that lie deeper count as directly inside the outermost one.
+//! Floors, ceilings, latency targets of groups and priorities of tasks are not honoured. A group
+//! that is nested deeper counts as directly inside its outermost group.
 
 mod classes;
 
@@ -26,19 +27,19 @@ use fairdisk_core::{
     Merge, Request, RequestId, Share, Span, WeightMap, Why, dense,
 };
 
-/// How it is set.
+/// The settings of the elevator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharesParams {
-    /// The device gets no more than it does in this time (`io-latency-goal-ms`).
+    /// The device is given no more than it completes in this time (`io-latency-goal-ms`).
     pub latency_goal: Span,
-    /// So much service a class that comes back may claim for the time it was away (`tau`).
+    /// The most service that a returning class may claim for the time it was away (`tau`).
     pub forgiven: Span,
-    /// What a group priority is worth.
+    /// How group priorities are converted to weights.
     pub weight_map: WeightMap,
 }
 
 impl Default for SharesParams {
-    /// Seastar's: half as long again as its task quota of 0.5 ms, and 5 ms.
+    /// Seastar's defaults: a goal of one and a half times its task quota of 0.5 ms, and 5 ms.
     fn default() -> Self {
         Self {
             latency_goal: Span::from_us(750),
@@ -60,23 +61,23 @@ impl Family for SharesParams {
     }
 }
 
-/// The elevator.
+/// Seastar's elevator; see the [module documentation](self).
 #[derive(Debug)]
 pub struct Shares {
     params: SharesParams,
     queues: GroupQueues,
     classes: Classes,
     costs: Costs,
-    /// When the device will have done what it was given, by the costs.
+    /// When the device will have completed what it was given, by the cost model.
     done_at: Instant,
-    /// What is in flight.
+    /// Cost of all requests in flight.
     in_flight: Span,
-    /// What a request in flight costs, by slot.
+    /// Cost of each request in flight; indexed by slot.
     charged: Vec<Span>,
 }
 
 impl Shares {
-    /// An empty elevator.
+    /// An elevator with nothing queued.
     #[must_use]
     pub const fn new(params: SharesParams) -> Self {
         Self {
@@ -90,8 +91,8 @@ impl Shares {
         }
     }
 
-    /// Why the device gets nothing at this moment, if it does not. Where nobody knows what it can
-    /// do, it gets all it takes.
+    /// The wait to return if the device must not get more at this moment. Without a cost model
+    /// there is no limit: the device gets all it takes.
     fn brake(&self, now: Instant) -> Option<Decision> {
         if !self.costs.are_told() {
             return None;
@@ -119,7 +120,7 @@ impl Shares {
         self.classes.set_shares(group.0, share.weight(self.params.weight_map));
     }
 
-    /// Another group may have had this number.
+    /// Resets a group whose number may have belonged to another group before.
     fn begin(&mut self, group: GroupId, share: Share) {
         self.classes.set_outer(group.0, None);
         self.classes.forget(group.0);

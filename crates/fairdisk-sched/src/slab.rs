@@ -1,22 +1,22 @@
-//! Things in numbered places. A place that is freed is taken again.
+//! A slab: items in numbered places, which are reused after they are freed.
 
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<T> {
-    /// What is in each place; in a free one, what was there last.
+    /// The item in each place; a free place keeps its last item.
     places: Vec<T>,
     free: Vec<u32>,
 }
 
 impl<T> Slab<T> {
-    /// No places.
+    /// A slab without places.
     pub(crate) const fn new() -> Self {
         Self { places: Vec::new(), free: Vec::new() }
     }
 
-    /// Puts `item` into a free place.
+    /// Puts `item` into a free place and returns its number.
     pub(crate) fn put(&mut self, item: T) -> u32 {
         match self.free.pop() {
             Some(at) => {
@@ -25,20 +25,21 @@ impl<T> Slab<T> {
             }
             None => {
                 self.places.push(item);
-                // Room for all of them to be free at once.
+                // Reserve enough for every place to be free at once, so that freeing does not
+                // allocate.
                 self.free.reserve(self.places.capacity() - self.free.len());
                 self.places.len() as u32 - 1
             }
         }
     }
 
-    /// Nothing refers to what is in the place any more.
+    /// Frees a place, to which nothing must refer any more.
     #[inline(never)]
     pub(crate) fn free(&mut self, at: u32) {
         self.free.push(at);
     }
 
-    /// What is in the place, if there is such a place.
+    /// The item in a place, if the place exists.
     pub(crate) fn get(&self, at: u32) -> Option<&T> {
         self.places.get(at as usize)
     }
@@ -47,7 +48,7 @@ impl<T> Slab<T> {
         self.places.get_mut(at as usize)
     }
 
-    /// How many places there are, taken and free.
+    /// The number of places, taken and free.
     pub(crate) const fn len(&self) -> u32 {
         self.places.len() as u32
     }

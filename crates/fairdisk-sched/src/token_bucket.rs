@@ -1,14 +1,14 @@
-//! Rate limits: what virtual machines and storage servers do to keep a tenant from taking more than
-//! was agreed. A group with a ceiling passes as its buckets let it; everybody else, and everything
-//! that may pass, is served first come, first served.
+//! Rate limits, as virtual machine monitors and storage servers use them to keep a tenant from
+//! exceeding its allowance. A group with a ceiling passes as its buckets allow; groups without one,
+//! and all requests that may pass, are served first come, first served.
 //!
 //! Sources: Alberto Garcia, "The QEMU throttling infrastructure", docs/throttle.txt of QEMU, 2016
 //! (leaky buckets for I/Os and bytes; both must let a request pass; groups share a limit and take
-//! turns); SPDK block device user guide, "rate limiting", and issue 791 (quotas of time slices of
-//! 1 ms); nbdkit-rate-filter(1) (a bucket for bytes).
+//! turns); SPDK block device user guide, "rate limiting", and issue 791 (quotas of time slices of 1
+//! ms); nbdkit-rate-filter(1) (a bucket for bytes).
 //!
-//! Shares, floors, latency targets, priorities and what requests cost are not looked at, and groups
-//! in groups are groups beside each other: none of the originals knows them.
+//! Shares, floors, latency targets, priorities and request costs are not honoured, and nested
+//! groups count as groups beside each other: none of the originals has them.
 
 use crate::family::Family;
 use crate::groups::{Amount, Ceiling, GroupQueues, Order};
@@ -23,8 +23,9 @@ use fairdisk_core::{
 /// How ceilings are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenBucketParams {
-    /// Ceilings hold within each slice of this length, and nothing is saved for the next: SPDK's
-    /// way. Without it groups may be ahead of their ceilings by their burst: QEMU's way.
+    /// With a slice, ceilings hold within each slice of this length and nothing is saved for the
+    /// next one, as in SPDK. Without it, groups may run ahead of their ceilings by their burst, as
+    /// in QEMU.
     pub slice: Option<Span>,
 }
 
@@ -40,7 +41,7 @@ impl Family for TokenBucketParams {
     }
 }
 
-/// A group's ceiling, and how far it has used it up.
+/// A group's ceiling and how much of it has been used.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
     rates: Rates,
@@ -48,18 +49,18 @@ struct Limit {
     used: Ceiling,
 }
 
-/// Groups that may do so much and no more.
+/// The rate-limiting elevator; see the [module documentation](self).
 #[derive(Debug)]
 pub struct TokenBucket {
     params: TokenBucketParams,
     queues: GroupQueues,
     limits: Vec<Limit>,
-    /// The groups with requests queued, by when their first one came or may pass.
+    /// Groups with queued requests, by when their first request arrived or may pass.
     order: Order<Instant>,
 }
 
 impl TokenBucket {
-    /// An empty elevator.
+    /// An elevator with nothing queued.
     #[must_use]
     pub const fn new(params: TokenBucketParams) -> Self {
         Self { params, queues: GroupQueues::new(), limits: Vec::new(), order: Order::new() }
@@ -69,7 +70,7 @@ impl TokenBucket {
         dense::entry(&mut self.limits, group, || Limit::NONE)
     }
 
-    /// The group's first request, or what holds it, is another than before.
+    /// Updates the group's place after its first request or its limit has changed.
     fn place(&mut self, group: u32) {
         let slice = self.params.slice;
         let arrived = self.queues.first(group).map(|first| first.arrived);
@@ -82,7 +83,7 @@ impl TokenBucket {
         self.place(group.0);
     }
 
-    /// Another group may have had this number.
+    /// Resets a group whose number may have belonged to another group before.
     fn begin(&mut self, group: GroupId) {
         *self.limit(group.0) = Limit::NONE;
         self.place(group.0);
@@ -97,14 +98,14 @@ impl Limit {
         (self.rates, self.burst) = (rates, burst);
     }
 
-    /// The first instant at which a request may pass, of whatever size: one that begins within the
+    /// The first instant at which a request of any size may pass: one that begins within the
     /// ceiling may end above it.
     fn ready_at(&self, slice: Option<Span>) -> Instant {
         let burst = if slice.is_some() { Span::ZERO } else { self.burst };
         start_of_slice(self.used.ready_at(&self.rates, burst, Amount::NONE), slice)
     }
 
-    /// So much passes. It counts from the start of its slice.
+    /// Accounts for `amount` that passes at `now`, counted from the start of its slice.
     fn pass(&mut self, now: Instant, slice: Option<Span>, amount: Amount) {
         self.used.pass(start_of_slice(now, slice), &self.rates, amount);
     }
@@ -130,7 +131,7 @@ impl Elevator for TokenBucket {
             return Decision::WaitUntil(at, Why::AtCeiling);
         }
         let Some(request) = self.queues.dispatch(group) else { return self.queues.rest() };
-        // It was let go at that time, and has been in line since.
+        // The request was free to go at that time and has been in line since.
         let slice = self.params.slice;
         let amount = self.queues.amount(request.id);
         self.limit(group).pass(at, slice, amount);
@@ -194,7 +195,8 @@ mod tests {
             }
             passed
         };
-        // 2.5 a slice: a third begins within it, and is missing in the next.
+        // The ceiling allows 2.5 per slice: a third one begins within it and is missing in the next
+        // slice.
         assert_eq!(passes(0, 40), [0, 0, 0, 10, 10, 20, 20, 20, 30, 30]);
         assert_eq!(passes(105, 120), [105, 105, 105, 110, 110]);
     }

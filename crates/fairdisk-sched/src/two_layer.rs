@@ -1,10 +1,10 @@
-//! Two-layer CFQ: groups take turns on the device, and inside its turn each group is a whole CFQ
+//! Two-layer CFQ: groups take turns on the device, and inside its turn each group is a complete CFQ
 //! (spec: groups, section 1).
 //!
-//! The outer layer is round robin over groups that want the disk, with slices in proportion to
-//! weight. A group's slice begins at its first completion; when it ends, the turn of the process
-//! queue inside ends with it, or is suspended (`inner_turn_resumes`). Driver state (requests in
-//! flight, head position, the idle timer) is shared by all groups.
+//! The outer layer is a round robin over the groups that want the disk, with slices in proportion
+//! to weight. A group's slice begins at its first completion. When it ends, the turn of the queue
+//! inside ends with it, or is suspended (`inner_turn_resumes`). Driver state (requests in flight,
+//! head position, the idle timer) is shared by all groups.
 
 mod line;
 mod params;
@@ -25,7 +25,7 @@ use fairdisk_core::{
 use line::Line;
 use records::Records;
 
-/// The scheduler.
+/// Two-layer CFQ; see the [module documentation](self).
 #[derive(Debug)]
 pub struct TwoLayerCfq {
     inner: engine::Cfq,
@@ -35,7 +35,7 @@ pub struct TwoLayerCfq {
 }
 
 impl TwoLayerCfq {
-    /// Two-layer CFQ with the given tunables, quirks and defects.
+    /// A two-layer CFQ scheduler with the given tunables, quirks and defects.
     #[must_use]
     pub fn new(params: &TwoLayerParams) -> Self {
         let mut inner = engine::Cfq::new(&params.cfq);
@@ -63,7 +63,8 @@ impl TwoLayerCfq {
         self.line.set_share(group.0, share);
     }
 
-    /// What the group still has queued is served; whoever gets its number starts afresh.
+    /// Serves what the group still has queued, but forgets the rest: a new group with its number
+    /// starts afresh.
     fn remove_group(&mut self, now: Jiffies, group: GroupId) {
         self.make_group(group);
         self.inner.layer_gone(now, group.0);
@@ -71,8 +72,8 @@ impl TwoLayerCfq {
         self.set_idle(group, None);
     }
 
-    /// The group keeps the disk for as long as it has requests there, unless it is never waited
-    /// for.
+    /// Whether the group keeps the disk because it has requests at the device. A group with an idle
+    /// time of zero never does.
     fn waits_in_flight(&self, group: u32) -> bool {
         let layer = &self.inner.layers[group as usize];
         layer.dispatched > 0 && layer.idle != Some(0)
@@ -84,14 +85,14 @@ impl TwoLayerCfq {
         self.inner.layers[group.0 as usize].idle = idle;
     }
 
-    /// A group may have nothing queued any more.
+    /// Removes the group from the line if it has nothing queued any more.
     fn leave_if_idle(&mut self, group: u32) {
         if !self.inner.is_busy(group) {
             self.line.leave(group);
         }
     }
 
-    /// The active group loses the disk, and so does the queue being served inside it.
+    /// Takes the disk from the active group and from the queue being served inside it.
     fn expire(&mut self, now: Jiffies, why: Why) {
         let group = self.line.end_turn(why);
         self.inner.end_layer_idle(group);
@@ -107,13 +108,13 @@ impl TwoLayerCfq {
         }
     }
 
-    /// The idle timer belongs to the active group.
+    /// Advances the clock; a due idle timer acts for the active group.
     #[inline]
     fn tick(&mut self, now: Instant) -> Jiffies {
         self.inner.tick(now, self.line.active())
     }
 
-    /// The slice of the active group is used up, and there is something to do.
+    /// Ends the used-up slice of the active group while requests are queued.
     #[inline(never)]
     fn end_slice(&mut self, now: Jiffies) {
         if self.line.lengthen(now) {
@@ -167,7 +168,8 @@ impl Elevator for TwoLayerCfq {
         let displaced = self.inner.admit(now, request, group.0);
         if group.0 != self.line.active() {
             self.line.join(group.0);
-            // Both layers run the same algorithm: a used-up slice does not keep others waiting.
+            // Both layers run the same algorithm, so a used-up slice must not keep other groups
+            // waiting for the plug.
             if self.line.slice_used(now) {
                 self.inner.kicks.kick_at_once();
             }

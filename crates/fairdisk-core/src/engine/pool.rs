@@ -99,7 +99,7 @@ impl Pools {
         }
         let pool = self.index(bio.into());
         let last = self.pools[pool].taken + 1 >= self.config.requests;
-        if last && !self.may_fill(pool, now, bio.task, must) {
+        if last && !self.try_fill(pool, now, bio.task, must) {
             return false;
         }
         self.pools[pool].taken += 1;
@@ -109,9 +109,10 @@ impl Pools {
         true
     }
 
-    /// Whether the task may take the last slot of a pool or exceed it.
+    /// Asks for the last slot of a pool, or one in excess of it. The task that fills the pool starts
+    /// a batch. Returns whether the task may take the slot.
     #[inline(never)]
-    fn may_fill(&mut self, pool: usize, now: Instant, task: TaskId, must: bool) -> bool {
+    fn try_fill(&mut self, pool: usize, now: Instant, task: TaskId, must: bool) -> bool {
         let requests = self.config.requests;
         if !self.pools[pool].full {
             self.pools[pool].full = true;

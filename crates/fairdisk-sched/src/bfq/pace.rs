@@ -1,17 +1,17 @@
-//! How much the device does in the longest turn: the largest budget
+//! The maximum budget: how many sectors the device transfers in the longest turn
 //! (Documentation/block/bfq-iosched.rst, max_budget).
 
 use fairdisk_core::Span;
 
-/// What a budget is at most before the device is known.
+/// Maximum budget in sectors until the device's rate is known.
 const UNKNOWN: u64 = 16 * 1024;
-/// Turns after which the device is known.
+/// Number of observed turns after which the device's rate is known.
 const TURNS: u32 = 32;
-/// A shorter turn says little about the device.
+/// Turns shorter than this say too little about the rate and are not observed.
 const SHORT: Span = Span::from_ms(5);
 const LEAST: u64 = 32;
 
-/// The highest rate the device was seen to reach over a turn.
+/// An estimate of the highest rate the device reaches over a turn.
 #[derive(Debug)]
 pub(super) struct Pace {
     fixed: u64,
@@ -21,12 +21,13 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Budgets of at most `fixed` sectors; 0: what the device does in `timeout`.
+    /// With `fixed` not 0, the maximum budget is `fixed` sectors; with 0, it is what the device
+    /// transfers in `timeout`.
     pub(super) const fn new(fixed: u32, timeout: Span) -> Self {
         Self { fixed: fixed as u64, timeout, peak_per_s: 0, turns: 0 }
     }
 
-    /// A turn is over.
+    /// Updates the estimate after a turn of length `span` that served `sectors` sectors.
     pub(super) const fn observe(&mut self, sectors: u64, span: Span) {
         if sectors == 0 || span.as_ns() < SHORT.as_ns() {
             return;
@@ -40,7 +41,7 @@ impl Pace {
         }
     }
 
-    /// The largest budget, in sectors.
+    /// The maximum budget in sectors.
     pub(super) fn budget_max(&self) -> u64 {
         match self.fixed {
             0 if self.turns < TURNS => UNKNOWN,
@@ -49,13 +50,14 @@ impl Pace {
         }
     }
 
-    /// The smallest.
+    /// The minimum budget in sectors.
     pub(super) fn budget_min(&self) -> u64 {
         let most = self.budget_max();
         (most / 32).max(8).min(most)
     }
 
-    /// What the device does in `span`, or in the longest turn, at the highest rate seen.
+    /// The sectors that the device would transfer in `span`, or in the longest turn if that is
+    /// shorter, at the highest rate seen.
     pub(super) fn worth(&self, span: Span) -> u64 {
         self.peak_per_s.saturating_mul(span.min(self.timeout).as_us()) / 1_000_000
     }

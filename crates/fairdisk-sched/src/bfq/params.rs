@@ -1,5 +1,5 @@
-//! The tunables of BFQ, with the names and values of its documentation where it gives them; the
-//! catalogue says which values are assumed.
+//! The tunables of BFQ. Names and values are those of its documentation where it gives them; the
+//! catalogue marks the assumed values.
 
 use super::Bfq;
 use crate::family::Family;
@@ -7,47 +7,49 @@ use crate::honours::{Honours, Nesting};
 use crate::registry::Scheduler;
 use fairdisk_core::Span;
 
-/// How BFQ is set.
+/// The tunables of one BFQ scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BfqParams {
-    /// How long the disk is kept for a queue that has it and has run empty; zero: never.
+    /// How long the disk is kept idle for the queue in service once it has run empty; zero disables
+    /// it.
     pub slice_idle: Span,
-    /// The longest a queue has the disk (`timeout_sync`).
+    /// The longest turn of a queue (`timeout_sync`).
     pub timeout: Span,
-    /// The most sectors a queue may have in a turn; 0: what the device does in `timeout` at the
-    /// highest rate seen.
+    /// The most sectors a queue may transfer in a turn. 0 means as many as the device transfers in
+    /// `timeout` at the highest rate seen.
     pub max_budget_sectors: u32,
-    /// The sequence of requests in a queue: furthest backward position considered, in KiB.
+    /// The longest backward seek considered when the next request of a queue is chosen, in KiB.
     pub back_seek_max_kib: u32,
-    /// What a backward distance counts for.
+    /// Factor by which a backward distance counts as longer than a forward one.
     pub back_seek_penalty: u32,
-    /// Age after which a synchronous request goes first in its queue.
+    /// Age after which a synchronous request is served first in its queue.
     pub fifo_expire_sync: Span,
-    /// Age after which an asynchronous request does.
+    /// Age after which an asynchronous request is served first in its queue.
     pub fifo_expire_async: Span,
-    /// Waits for every synchronous queue, hands over one request at a time, and charges sectors
-    /// alone.
+    /// Whether to idle for every synchronous queue, dispatch one request at a time and charge
+    /// sectors only.
     pub strict_guarantees: bool,
-    /// Raises the weights of tasks that seem interactive or soft real-time.
+    /// Whether to raise the weights of tasks that seem interactive or soft real-time.
     pub low_latency: bool,
-    /// The heuristics behind `low_latency`.
+    /// Settings of the weight raising done by `low_latency`.
     pub raising: RaisingParams,
 }
 
-/// How weights are raised.
+/// Settings of the weight raising heuristics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RaisingParams {
-    /// What the weight of an interactive queue is multiplied by.
+    /// Weight factor of a queue that seems interactive.
     pub interactive_factor: u32,
-    /// What that of a soft real-time queue is multiplied by besides.
+    /// Additional weight factor of a queue that seems soft real-time.
     pub soft_real_time_factor: u32,
-    /// How long an interactive queue stays raised.
+    /// How long the weight of an interactive queue stays raised.
     pub interactive_span: Span,
-    /// How long a soft real-time queue does, from each of its batches on.
+    /// How long the weight of a soft real-time queue stays raised, counted from each of its
+    /// batches.
     pub soft_real_time_span: Span,
-    /// A queue that was idle for so long is taken for interactive when it is back.
+    /// Idle time after which a queue counts as interactive when it becomes busy again.
     pub idle_min: Span,
-    /// A queue that asks for more sectors a second is not soft real-time.
+    /// The highest rate, in sectors per second, at which a queue may count as soft real-time.
     pub soft_real_time_rate_max: u32,
 }
 
@@ -93,8 +95,8 @@ impl Default for RaisingParams {
     }
 }
 
-/// The weight a task has in its group: ten for each level above the lowest
-/// (Documentation/block/bfq-iosched.rst, per-process ioprio and weight).
+/// The weight of a task within its group: 10 × (8 - level) (Documentation/block/bfq-iosched.rst,
+/// per-process ioprio and weight).
 pub(super) const fn weight_of_level(level: u8) -> u32 {
     10 * (8 - level as u32)
 }

@@ -1,4 +1,5 @@
-//! A queue: a task's synchronous requests in a group, or the asynchronous ones of a level there.
+//! A BFQ queue: the synchronous requests of one task in one group, or a group's asynchronous
+//! requests of one priority level.
 
 use super::params::{RaisingParams, weight_of_level};
 use crate::cfq::pending::Pending;
@@ -12,27 +13,27 @@ pub(super) struct Queue {
     pub(super) sync: bool,
     pub(super) priority: Priority,
     pub(super) pending: Pending,
-    /// Handed over and not completed.
+    /// Requests dispatched and not completed.
     pub(super) dispatched: u32,
-    /// Its entity in the schedule.
+    /// The queue's entity in the schedule.
     pub(super) entity: u32,
-    /// It stands in the schedule.
+    /// Whether the queue is active in the schedule.
     pub(super) active: bool,
-    /// Sectors of its next turn.
+    /// The budget of the queue's next turn, in sectors.
     pub(super) budget: u64,
-    /// Since when it has had nothing; `None` before its first request.
+    /// Since when the queue has had no requests; `None` before its first one.
     pub(super) idle_since: Option<Instant>,
-    /// When the batch of requests began that it last had, and how long that is.
+    /// When the current or latest batch of requests began, and how many sectors it asked for.
     batch_began: Instant,
     batch_sectors: u64,
     raised: Option<Raised>,
-    /// The context of the task whose queue it is; `NIL` for asynchronous requests.
+    /// The context of the queue's task; `NIL` for asynchronous requests.
     pub(super) context: u32,
-    /// Nobody puts requests into it any more.
+    /// Whether no more requests will be added, so that the queue can be freed once it is idle.
     pub(super) orphan: bool,
 }
 
-/// A weight that is raised for a while.
+/// A temporarily raised weight.
 #[derive(Clone, Copy, Debug)]
 struct Raised {
     factor: u32,
@@ -59,7 +60,7 @@ impl Queue {
         }
     }
 
-    /// Nothing is queued and nothing is at the device.
+    /// Whether the queue has no request, pending or at the device.
     pub(super) fn is_idle(&self) -> bool {
         self.pending.is_empty() && self.dispatched == 0
     }
@@ -68,15 +69,15 @@ impl Queue {
         self.raised.is_some()
     }
 
-    /// Its weight in its group.
+    /// The queue's weight within its group, raised or not.
     pub(super) fn weight(&self) -> u32 {
         let factor = self.raised.map_or(1, |raised| raised.factor);
         weight_of_level(self.priority.level) * factor
     }
 
-    /// A request comes. Of one that comes to an idle queue it is asked what the task seems to be
-    /// (Valente and Avanzini 2015: interactive tasks are new, or were idle for long; soft real-time
-    /// tasks ask for little, and not as soon as they have got what they asked for).
+    /// Counts an arriving request. If the queue was idle, classifies its task (Valente and Avanzini
+    /// 2015): an interactive task is new or was idle for long; a soft real-time task asks for
+    /// little, and not as soon as its previous requests have completed.
     pub(super) fn arrives(
         &mut self,
         now: Instant,
@@ -114,7 +115,7 @@ impl Queue {
         }
     }
 
-    /// The weight falls back if it has been raised for long enough.
+    /// Ends the weight raising once its time is over.
     pub(super) fn lower(&mut self, now: Instant) {
         self.raised = self.raised.filter(|raised| now < raised.until);
     }

@@ -1,6 +1,6 @@
-//! The hierarchy: queues lie in groups, groups in groups, and each of them is an entity of the node
-//! it lies in (Documentation/block/bfq-iosched.rst, section 4). In a node I/O classes are served in
-//! strict order; a group is of the ordinary class.
+//! The hierarchy of the schedule. A node stands for a group; its entities are the queues and groups
+//! directly inside that group (Documentation/block/bfq-iosched.rst, section 4). Within a node, I/O
+//! classes are served in strict order, and groups belong to the best-effort class.
 
 use super::timeline::{Timeline, Trees, Virtual, worth};
 use crate::groups::Nested;
@@ -8,13 +8,13 @@ use crate::slab::Slab;
 use alloc::vec::Vec;
 use fairdisk_core::{Instant, IoClass, Span};
 
-/// No entity.
+/// Stands for "no entity" and "no node".
 pub(super) const NIL: u32 = u32::MAX;
-/// The node of the root group; what lies in no group lies there.
+/// The node of the root group, which contains everything that is in no other group.
 pub(super) const ROOT: u32 = 0;
 const CLASSES: usize = IoClass::RANKS;
-/// What a level is worth, and how many weights of queues are told apart: none, those of eight
-/// levels, raised ones.
+/// Weight per priority level, and the number of weight classes of queues that [`Variety`] tells
+/// apart: none, eight levels, raised.
 const LEVEL_WEIGHT: usize = 10;
 const QUEUE_WEIGHTS: usize = 10;
 const QUEUE_KINDS: usize = QUEUE_WEIGHTS * CLASSES;
@@ -22,38 +22,38 @@ const QUEUE_KINDS: usize = QUEUE_WEIGHTS * CLASSES;
 pub(super) const GROUP_WEIGHT_MAX: usize = 1000;
 const ORDINARY: usize = IoClass::BestEffort.rank();
 const IDLE: usize = IoClass::Idle.rank();
-/// The idle class is passed over for so long at most, so that it does not starve. (That it is so is
-/// in the documentation, how often is not.)
+/// The longest time the idle class is passed over, so that it does not starve. The documentation
+/// says that it does not, but gives no time.
 const IDLE_CLASS_AFTER: Span = Span::from_ms(200);
 
-/// What is served: a queue, or a group of them.
+/// Something that gets service: a queue or a group.
 #[derive(Clone, Copy, Debug)]
 struct Entity {
-    /// The node it lies in.
+    /// The node that contains the entity.
     parent: u32,
-    /// Its node, if it is a group.
+    /// The entity's own node if it is a group; `NIL` for a queue.
     node: u32,
     class: usize,
-    /// The weight it has while it stands in a timeline.
+    /// The weight used while the entity is in a timeline.
     weight: u64,
-    /// The weight it gets when it next does.
+    /// The weight to use from its next service on.
     weight_due: u64,
-    /// The most it wants of its next service, in sectors.
+    /// The most the entity will use of its next service, in sectors.
     budget: u64,
     start: Virtual,
     finish: Virtual,
     active: bool,
-    /// The weight it had when it began to want the disk.
+    /// The weight under which [`Variety`] counts the entity while it is active.
     counted: u32,
 }
 
-/// A group's inside.
+/// The entities inside one group.
 #[derive(Clone, Debug)]
 struct Node {
     lines: [Timeline; CLASSES],
     active: u32,
     entity: u32,
-    /// Since when others inside are served while the idle class waits.
+    /// Since when other classes have been served while the idle class waited.
     passed_over: Option<Instant>,
 }
 
@@ -63,7 +63,7 @@ impl Node {
     }
 }
 
-/// All entities.
+/// The schedule of all queues and groups of a device.
 #[derive(Debug)]
 pub(super) struct Schedule {
     trees: Trees,
@@ -72,14 +72,15 @@ pub(super) struct Schedule {
     variety: Variety,
 }
 
-/// Which weights there are among the entities that want the disk.
+/// The variety of weights and classes among the active entities, by which the schedule knows
+/// whether all of them are to get equal service.
 #[derive(Debug)]
 struct Variety {
-    /// How many have each.
+    /// Active entities per weight class, for queues and for groups.
     counts: [Vec<u32>; 2],
-    /// How many weights there are, of queues and of groups.
+    /// Weight classes in use, for queues and for groups.
     different: [u32; 2],
-    /// Queues in the root group.
+    /// Active queues in the root group.
     in_root: u32,
 }
 
@@ -121,7 +122,7 @@ impl Schedule {
         at
     }
 
-    /// Makes sure that the node of this group exists. It lies in the root group's.
+    /// Ensures that the group's node exists. A new group is directly inside the root group.
     pub(super) fn make_group(&mut self, group: u32, weight: u32) {
         while self.nodes.len() <= group as usize {
             let node = self.nodes.len() as u32;
@@ -130,37 +131,37 @@ impl Schedule {
         }
     }
 
-    /// A new queue of `group`.
+    /// Creates an entity for a new queue of `group`.
     pub(super) fn make_queue(&mut self, group: u32, class: IoClass, weight: u32) -> u32 {
         self.make(Entity::new(group, NIL, class.rank(), weight))
     }
 
-    /// The queue is gone; it must not be active.
+    /// Frees the entity of a queue; it must not be active.
     pub(super) fn free_queue(&mut self, entity: u32) {
         debug_assert!(!self.entities[entity].active, "it still wants the disk");
         self.entities.free(entity);
     }
 
-    /// The entity of a group's node.
+    /// The entity of a group; `NIL` for the root group.
     pub(super) fn of_group(&self, group: u32) -> u32 {
         self.nodes[group as usize].entity
     }
 
-    /// Class and weight count from the next service on.
+    /// Sets the weight that the entity gets from its next service on.
     pub(super) fn set_weight(&mut self, entity: u32, weight: u32) {
         if let Some(entity) = self.entities.get_mut(entity) {
             entity.weight_due = u64::from(weight.max(1));
         }
     }
 
-    /// The class of a queue that is not active.
+    /// Sets the class of a queue, which must not be active.
     pub(super) fn set_class(&mut self, entity: u32, class: IoClass) {
         let entity = &mut self.entities[entity];
         debug_assert!(!entity.active, "it stands in the line of its class");
         entity.class = class.rank();
     }
 
-    /// Puts a group into another. What would be a circle is not done.
+    /// Moves a group into `parent`. Does nothing if that would make a circle.
     pub(super) fn set_parent(&mut self, group: u32, parent: u32) {
         let entity = self.of_group(group);
         if entity == NIL || self.entities[entity].parent == parent {
@@ -171,7 +172,7 @@ impl Schedule {
         }
     }
 
-    /// Whoever gets the number of the group begins in the root group, and owes nothing.
+    /// Resets a group whose number is reused: it starts in the root group and has no debt.
     pub(super) fn begin_group(&mut self, group: u32) {
         let entity = self.of_group(group);
         if entity != NIL {
@@ -179,7 +180,7 @@ impl Schedule {
         }
     }
 
-    /// The entity lies in `parent` from now on, and begins where the others there are.
+    /// Moves the entity into `parent` and starts it at the virtual time there.
     fn begin_in(&mut self, entity: u32, parent: u32) {
         let active = self.entities[entity].active;
         if active {
@@ -192,13 +193,13 @@ impl Schedule {
         }
     }
 
-    /// The most a queue wants in its next turn.
+    /// Sets the budget of the queue's next turn.
     pub(super) fn set_budget(&mut self, entity: u32, sectors: u64) {
         self.entities[entity].budget = sectors.max(1);
     }
 
-    /// An entity wants the disk. One that was away gets no credit for it, and one that was ahead
-    /// still is.
+    /// Makes an entity active. It gets no credit for the time it was inactive, and keeps its debt
+    /// if it was ahead of virtual time.
     pub(super) fn activate(&mut self, entity: u32) {
         let Entity { parent, class, finish, active, .. } = self.entities[entity];
         debug_assert!(!active, "it wants the disk already");
@@ -217,12 +218,12 @@ impl Schedule {
         }
     }
 
-    /// An entity wants the disk no more.
+    /// Makes an entity inactive.
     pub(super) fn deactivate(&mut self, entity: u32) {
         self.leave(entity);
         self.variety.leave(&self.entities[entity]);
         let it = &mut self.entities[entity];
-        // What it was still to have it does not want.
+        // The entity gives up the part of its budget that it has not used.
         it.finish = it.start;
         let parent = it.parent;
         let node = &mut self.nodes[parent as usize];
@@ -251,9 +252,9 @@ impl Schedule {
         line.remove(&mut self.trees, entity, weight);
     }
 
-    /// The turn of a queue has ended: it and the groups it lies in have had so much, were they to
-    /// have more or less. Their next service begins where this one ended; a group's is as long as
-    /// that of the queue.
+    /// Charges a finished turn to the queue and the groups around it, whether it used less or more
+    /// than the budget. Their next service starts in virtual time where this one ended; a group's
+    /// next service is as long as that of the queue.
     pub(super) fn charge(&mut self, queue: u32, sectors: u64) {
         let (mut entity, budget) = (queue, self.entities[queue].budget);
         while entity != NIL {
@@ -269,12 +270,13 @@ impl Schedule {
         }
     }
 
-    /// Whether weights or classes of those that want the disk differ.
+    /// Whether active entities have different weights or classes, so that keeping their shares may
+    /// need idling.
     pub(super) const fn is_asymmetric(&self) -> bool {
         self.variety.is_asymmetric()
     }
 
-    /// The queue to be served next.
+    /// The queue to serve next; `None` if none is active.
     pub(super) fn next(&mut self, now: Instant) -> Option<u32> {
         let mut node = ROOT;
         loop {
@@ -294,7 +296,8 @@ impl Schedule {
         let node = &mut self.nodes[node as usize];
         let waits = |class: usize| !node.lines[class].is_empty();
         let best = (0..CLASSES).find(|class| waits(*class))?;
-        // While the node was not visited nobody inside was served instead.
+        // While the node was not visited, nobody inside it was served, so the idle class was not
+        // passed over.
         let is_passed_over = waits(IDLE) && best != IDLE;
         let since = node.passed_over.unwrap_or(now);
         let due = is_passed_over && now.since(since) >= IDLE_CLASS_AFTER;
@@ -310,8 +313,8 @@ impl Nested for Schedule {
 }
 
 impl Entity {
-    /// What it is counted under while it wants the disk: a group of a weight, or a queue of a class
-    /// and level or a raised weight, whichever.
+    /// The kind (queue or group) and the index under which an active entity is counted: a group by
+    /// weight, a queue by class and level, with all raised weights as one level.
     fn variety(&self) -> (usize, usize) {
         if self.node != NIL {
             return (1, self.counted as usize);

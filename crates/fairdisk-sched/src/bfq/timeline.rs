@@ -1,28 +1,28 @@
-//! B-WF2Q+ for the entities of one node and class: who is served next
-//! (Valente and Checconi 2010; Valente and Andreolini 2012).
+//! B-WF2Q+ for the entities of one class in one node: which of them is served next (Valente and
+//! Checconi 2010; Valente and Andreolini 2012).
 //!
-//! An entity that wants `budget` sectors has a virtual start S and a virtual finish
-//! F = S + budget / weight. It is eligible once virtual time has reached S; of the eligible ones
-//! the smallest F goes first. BFQ keeps one tree ordered by F and augmented with the smallest S
-//! below each node. Here those that are not yet eligible stand in a tree by S, and move to the one
-//! by F when virtual time gets there, once in each service: the choice is the same, and so is
-//! O(log n), on average.
+//! An entity that wants `budget` sectors has a virtual start S and a virtual finish F = S + budget
+//! / weight. It is eligible once virtual time has reached S, and the eligible entity with the
+//! smallest F is served first. BFQ keeps one tree ordered by F and augmented with the smallest S
+//! below each node. Here, entities that are not yet eligible wait in a tree ordered by S and move
+//! to one ordered by F when virtual time reaches their start, once per service. The choice is the
+//! same, in amortised O(log n) time.
 
 use crate::groups::VirtualTime;
 use fairdisk_core::tree::{Forest, Tree};
 
-/// A point in virtual time: sectors per weight, as fixed point.
+/// A point in virtual time: sectors per unit of weight, in fixed point.
 pub(super) type Virtual = VirtualTime;
 
-/// Fractional bits of virtual time: a sector at the highest weight still counts.
+/// Fractional bits of virtual time; enough for one sector at the highest weight to count.
 const FRACTION: u32 = 20;
 
-/// What `sectors` are worth to an entity of this weight.
+/// The virtual time that `sectors` are worth to an entity of this weight.
 pub(super) const fn worth(sectors: u64, weight: u64) -> Virtual {
     ((sectors << FRACTION) / weight) as Virtual
 }
 
-/// The trees all timelines share.
+/// The nodes of the trees of all timelines.
 #[derive(Debug)]
 pub(super) struct Trees {
     by_start: Forest<Virtual>,
@@ -34,7 +34,7 @@ impl Trees {
         Self { by_start: Forest::new(), by_finish: Forest::new() }
     }
 
-    /// Makes room for an entity, wherever it will stand.
+    /// Reserves memory for an entity in both trees, so that later insertions do not allocate.
     pub(super) fn make_room(&mut self, entity: u32) {
         let mut tree = Tree::new();
         for forest in [&mut self.by_start, &mut self.by_finish] {
@@ -44,10 +44,10 @@ impl Trees {
     }
 }
 
-/// The entities that compete with each other.
+/// A set of entities that compete with each other.
 #[derive(Clone, Debug)]
 pub(super) struct Timeline {
-    /// Virtual time: what an ideal server would have given to each unit of weight.
+    /// Virtual time: the service that an ideal server would have given to each unit of weight.
     pub(super) now: Virtual,
     weights: u64,
     waiting: Tree,
@@ -63,7 +63,7 @@ impl Timeline {
         self.waiting.is_empty() && self.eligible.is_empty()
     }
 
-    /// An entity wants to be served from `start` to `finish`.
+    /// Adds an entity that wants service from virtual `start` to `finish`.
     pub(super) fn insert(
         &mut self,
         trees: &mut Trees,
@@ -79,7 +79,7 @@ impl Timeline {
         }
     }
 
-    /// An entity of this weight wants nothing more.
+    /// Removes an entity of the given weight.
     pub(super) fn remove(&mut self, trees: &mut Trees, entity: u32, weight: u64) {
         self.weights -= weight;
         if trees.by_finish.contains(entity) {
@@ -89,15 +89,15 @@ impl Timeline {
         }
     }
 
-    /// One of the entities was served.
+    /// Advances virtual time after one of the entities got `sectors` of service.
     pub(super) const fn advance(&mut self, sectors: u64) {
         if self.weights > 0 {
             self.now += worth(sectors, self.weights);
         }
     }
 
-    /// Of the eligible entities the one that finishes first. If none is eligible, virtual time goes
-    /// on to the first start. `finish` tells when an entity finishes.
+    /// The eligible entity with the smallest virtual finish, as given by `finish`. If no entity is
+    /// eligible, virtual time first advances to the earliest start.
     pub(super) fn next(
         &mut self,
         trees: &mut Trees,
@@ -122,7 +122,8 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// Serves entities of these weights and budgets, all always backlogged, and counts sectors.
+    /// Serves entities with these weights and budgets, all permanently backlogged, and returns the
+    /// sectors each got.
     fn serve(entities: &[(u64, u64)], turns: usize) -> Vec<u64> {
         let (mut trees, mut line) = (Trees::new(), Timeline::new());
         let mut finish: Vec<Virtual> = Vec::new();
@@ -163,7 +164,8 @@ mod tests {
         assert_eq!(line.next(&mut trees, |_| 0), Some(0));
     }
 
-    /// The worst case of a scheduler by finish times alone: one heavy entity, many light ones.
+    /// The worst case for a scheduler that looks at finish times only: one heavy entity and many
+    /// light ones.
     #[test]
     fn nobody_is_served_before_its_start() {
         let mut entities = alloc::vec![(10, 8)];

@@ -1,39 +1,39 @@
-//! A turn: how long a queue has the disk, when it is waited for, and what it is charged.
+//! A turn: how long a queue has the disk, whether the disk idles for it, and what it is charged.
 
 use super::Bfq;
 use fairdisk_core::{Instant, Span, Why};
 
-/// The queue that has the disk.
+/// The turn of the queue in service.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     pub(super) queue: u32,
     pub(super) began: Instant,
-    /// Sectors handed over in it.
+    /// Sectors dispatched in this turn.
     pub(super) served: u64,
     budget: u64,
-    /// Until when the disk is kept for it, once it has run empty.
+    /// Until when the disk idles for the queue, once it has run empty.
     pub(super) idle_until: Option<Instant>,
-    /// The oldest request has been looked at.
+    /// Whether the oldest request has been checked against its FIFO deadline in this turn.
     pub(super) fifo_checked: bool,
-    /// Why it began, until that is told.
+    /// Why the turn began; taken by the first dispatch that reports it.
     pub(super) why: Option<Why>,
 }
 
-/// Why a turn ends.
+/// How a turn ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// The budget is used up.
+    /// The queue has used up its budget.
     Exhausted,
-    /// It has lasted long enough.
+    /// The turn has reached the time limit.
     TimedOut,
-    /// The queue has nothing more, and is not waited for or did not come back.
+    /// The queue is empty, and the disk does not idle for it or idled in vain.
     Emptied,
     /// A queue of a better class wants the disk.
     Preempted,
 }
 
 impl Turn {
-    /// Whether `sectors` more fit. The first request always does.
+    /// Whether `sectors` more fit into the budget. The first request of a turn always does.
     pub(super) const fn has_room(&self, sectors: u64) -> bool {
         self.served == 0 || self.served + sectors <= self.budget
     }
@@ -44,7 +44,7 @@ impl Turn {
 }
 
 impl Bfq {
-    /// The queue that is next in the schedule gets the disk.
+    /// Gives the disk to the next queue in the schedule.
     pub(super) fn begin_turn(&mut self, now: Instant) -> Option<Turn> {
         let entity = self.schedule.next(now)?;
         let queue = self.queue_of_entity[entity as usize];
@@ -63,7 +63,7 @@ impl Bfq {
         self.turn
     }
 
-    /// The queue loses the disk, is charged, and gets its next budget.
+    /// Ends the turn of the queue in service, charges it and sets its next budget.
     pub(super) fn end_turn(&mut self, now: Instant, end: End) {
         let Some(turn) = self.turn.take() else { return };
         self.turn_ended = match end {
@@ -77,8 +77,9 @@ impl Bfq {
         let charge = self.charge(&turn, span, end);
         let (least, most) = (self.pace.budget_min(), self.pace.budget_max());
         let q = &mut self.queues[turn.queue];
-        // Those who use their budgets up get larger ones, others what they need: which way is the
-        // documentation's (bfq-iosched.rst, section 2), by how much is chosen here.
+        // A queue that used up its budget gets a larger one, one that ran empty gets what it used.
+        // The directions are those of the documentation (bfq-iosched.rst, section 2); the amounts
+        // are chosen here.
         let budget = match end {
             End::Exhausted => 2 * q.budget,
             End::Emptied => turn.served,
@@ -95,9 +96,10 @@ impl Bfq {
         self.settle(turn.queue);
     }
 
-    /// Sectors, but time where the queue held the device up: then what the device would have done
-    /// meanwhile (Documentation/block/bfq-iosched.rst, 1-1: time-based sharing for those who would
-    /// cause a loss of throughput). Not with strict guarantees, and not for who is favoured.
+    /// The sectors to charge for a turn. A queue that was slow is charged for its time: as many
+    /// sectors as the device would have transferred meanwhile (Documentation/block/bfq-iosched.rst,
+    /// 1-1: queues that would lower throughput share by time). With strict guarantees, and for
+    /// raised queues, only the sectors served count.
     fn charge(&self, turn: &Turn, span: Span, end: End) -> u64 {
         let in_time = self.pace.worth(span);
         let slow = end == End::TimedOut || 2 * turn.served < in_time;
@@ -105,7 +107,7 @@ impl Bfq {
         if slow && !by_sectors { turn.served.max(in_time) } else { turn.served }
     }
 
-    /// Whether the disk is kept for a queue that has it and has run empty.
+    /// Whether the disk should idle for the queue in service after it has run empty.
     pub(super) fn is_waited_for(&self, queue: u32) -> bool {
         let q = &self.queues[queue];
         let Some(context) = self.tasks.get(q.context) else { return false };

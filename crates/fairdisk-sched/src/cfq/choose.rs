@@ -1,10 +1,10 @@
-//! Which of two requests to serve next (spec: cfq, section 2.6).
+//! The choice between two requests: which of them to serve next (spec: cfq, section 2.6).
 
 use super::params::Tunables;
 use super::requests::Rq;
 use fairdisk_core::Lba;
 
-/// What the choice looks at.
+/// The properties of a request on which the choice depends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     pub(crate) start: Lba,
@@ -18,7 +18,7 @@ impl From<&Rq> for Candidate {
     }
 }
 
-/// Whether `first` is the better choice with the head at `last`.
+/// Whether `first` is the better choice when the head is at `last`.
 pub(crate) fn is_better(
     first: &Candidate,
     second: &Candidate,
@@ -40,7 +40,8 @@ pub(crate) fn is_better(
     }
 }
 
-/// The distance from `last`, or `None` if `start` lies too far back and the head must wrap.
+/// The distance from `last`, or `None` if `start` lies so far back that the head has to wrap
+/// around.
 fn cost(start: Lba, last: Lba, tunables: &Tunables) -> Option<u64> {
     if start >= last {
         return Some(start.distance(last));
@@ -60,7 +61,7 @@ mod tests {
         if is_better(&at(first), &at(second), Lba(last), &tunables) { first } else { second }
     }
 
-    /// Spec: cfq, section 8: back_max 32768 sectors, penalty 2.
+    /// Spec: cfq, section 8, with back_max 32768 sectors and penalty 2.
     #[test]
     fn golden_choices() {
         assert_eq!(better(10_400, 9_800, 10_000), 10_400);

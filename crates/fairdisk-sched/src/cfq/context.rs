@@ -1,14 +1,13 @@
-//! What CFQ remembers of a task: how long it thinks and how far it seeks
-//! (spec: cfq, section 2.11).
+//! What CFQ remembers about a task: its think time and its seek distance (spec: cfq, section 2.11).
 
 use super::jiffies::Jiffies;
 use super::queue::NIL;
 use fairdisk_core::{IoPrio, Lba, TaskId};
 
-/// Mean seek distance above which a task counts as seeking, in sectors.
+/// Mean seek distance, in sectors, above which a task counts as seeky.
 pub(crate) const SEEKY_SECTORS: u64 = 8 * 1024;
 
-/// A decaying mean in the integer arithmetic of the original; the early means read high.
+/// A decaying mean in the original's integer arithmetic. The first few means are biased upwards.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DecayingMean {
     samples: u64,
@@ -17,12 +16,12 @@ pub(crate) struct DecayingMean {
 }
 
 impl DecayingMean {
-    /// No sample yet.
+    /// A mean without samples.
     pub(crate) const fn new() -> Self {
         Self { samples: 0, total: 0, mean: 0 }
     }
 
-    /// From the third sample on the mean is believed.
+    /// Whether there are enough samples for the mean to be used; true from the third sample on.
     pub(crate) const fn is_valid(&self) -> bool {
         self.samples > 80
     }
@@ -36,13 +35,13 @@ impl DecayingMean {
         self.total = (7 * self.total + 256 * value) / 8;
     }
 
-    /// A think time in jiffies.
+    /// Adds a think time, in jiffies.
     pub(crate) const fn add_think_time(&mut self, jiffies: u64) {
         self.weigh(jiffies);
         self.mean = (self.total + 128) / self.samples;
     }
 
-    /// A seek distance in sectors, clamped to four times the mean and a bit.
+    /// Adds a seek distance, in sectors, clamped to four times the mean plus a slack.
     pub(crate) const fn add_seek(&mut self, sectors: u64) {
         let slack = if self.samples <= 60 { 2 * 1024 * 1024 } else { 2 * 64 * 1024 };
         let most = 4 * self.mean + slack;
@@ -51,7 +50,7 @@ impl DecayingMean {
     }
 }
 
-/// How far requests that follow each other lie apart.
+/// The distances between successive requests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seeks {
     last: Lba,
@@ -59,29 +58,29 @@ pub(crate) struct Seeks {
 }
 
 impl Seeks {
-    /// The mean distance in sectors.
+    /// The mean distance, in sectors.
     pub(crate) const fn mean(&self) -> u64 {
         self.distance.mean()
     }
 
-    /// Whether the mean is believed.
+    /// Whether there are enough samples for the mean to be used.
     pub(crate) const fn is_valid(&self) -> bool {
         self.distance.is_valid()
     }
 
-    /// Whether the mean is above what counts as seeking.
+    /// Whether the mean is above [`SEEKY_SECTORS`].
     pub(crate) const fn seeks(&self) -> bool {
         self.distance.mean() > SEEKY_SECTORS
     }
 
-    /// How far `start` is from the end of the request before. The first request has come from
-    /// nowhere, unless `first_seeks`.
+    /// The distance from the end of the previous request to `start`. For the first request it is 0,
+    /// or with `first_seeks` its absolute position.
     pub(crate) fn distance_to(&self, start: Lba, first_seeks: bool) -> u64 {
         let first = self.last == Lba(0) && !first_seeks;
         if first { 0 } else { start.distance(self.last) }
     }
 
-    /// Takes a request in.
+    /// Adds the distance of a request that covers `start` to `end`.
     pub(crate) fn observe(&mut self, start: Lba, end: Lba, first_seeks: bool) {
         let distance = self.distance_to(start, first_seeks);
         self.distance.add_seek(distance);
@@ -89,22 +88,22 @@ impl Seeks {
     }
 }
 
-/// A task as one layer of CFQ sees it.
+/// A task's state in one layer of CFQ.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub(crate) task: TaskId,
     pub(crate) layer: u32,
     /// The task's priority at its last request.
     pub(crate) ioprio: IoPrio,
-    /// The priority has changed since its own queue was last used.
+    /// Whether the priority has changed since the task's own queue was last used.
     priority_due: bool,
-    /// Its own queue.
+    /// The task's own queue, for its synchronous requests; [`NIL`] if it has none.
     pub(crate) sync_queue: u32,
-    /// The shared queue its asynchronous requests go to.
+    /// The shared queue for the task's asynchronous requests; [`NIL`] until it is looked up.
     pub(crate) async_queue: u32,
-    /// The task may come back with new requests.
+    /// Whether the task still exists in this layer and may submit requests.
     pub(crate) alive: bool,
-    /// Requests that refer to it.
+    /// The number of requests that refer to this context.
     pub(crate) requests: u32,
     last_end: Jiffies,
     pub(crate) think: DecayingMean,
@@ -128,13 +127,13 @@ impl Context {
         }
     }
 
-    /// The queue its synchronous requests, or its asynchronous ones, go to, or [`NIL`].
+    /// The queue for the task's synchronous or asynchronous requests, or [`NIL`].
     pub(crate) const fn queue(&self, sync: bool) -> u32 {
         if sync { self.sync_queue } else { self.async_queue }
     }
 
-    /// A changed priority takes effect with the task's next request: at once for the choice of the
-    /// asynchronous queue, on its own queue when that is used next (spec: cfq, section 2.3).
+    /// Applies a changed priority with the task's next request: at once to the choice of the
+    /// asynchronous queue, and to its own queue when that is next used (spec: cfq, section 2.3).
     pub(crate) fn reprioritise(&mut self, ioprio: IoPrio) {
         if self.ioprio != ioprio {
             self.ioprio = ioprio;
@@ -143,7 +142,8 @@ impl Context {
         }
     }
 
-    /// Its own queue is used: which has to take on the task's priority, as that changed before.
+    /// The task's own queue, if it has yet to take on a changed priority. Call when the queue is
+    /// used.
     pub(crate) fn take_priority_due(&mut self) -> Option<u32> {
         let due = core::mem::take(&mut self.priority_due);
         (due && self.sync_queue != NIL).then_some(self.sync_queue)
@@ -153,7 +153,7 @@ impl Context {
         self.last_end = now;
     }
 
-    /// Takes the time since the task's last completion in; longer ones count as `most`.
+    /// Adds the time since the task's last completion as a think time of at most `most`.
     pub(crate) fn observe_think(&mut self, now: Jiffies, most: Jiffies) {
         let think = (now - self.last_end).clamp(0, most);
         self.think.add_think_time(think as u64);
@@ -174,7 +174,7 @@ mod tests {
         gaps.iter().map(add).collect()
     }
 
-    /// Spec: cfq, section 8, slice_idle 8.
+    /// Spec: cfq, section 8, with a slice_idle of 8 jiffies.
     #[test]
     fn golden_think_times() {
         assert_eq!(think_means(&[1; 8]), [5, 3, 2, 2, 2, 1, 1, 1]);

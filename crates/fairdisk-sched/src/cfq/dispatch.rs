@@ -1,23 +1,24 @@
-//! Which request is handed over next, or why none is (spec: cfq, sections 2.7, 2.8, 2.16).
+//! Dispatch: which request goes to the device next, or why none does (spec: cfq, sections 2.7, 2.8,
+//! 2.16).
 
 use super::engine::Cfq;
 use super::jiffies::Jiffies;
 use super::queue::{NIL, Queue};
 use fairdisk_core::{Decision, RequestId, Why};
 
-/// What a layer answers when asked for a request.
+/// A layer's answer to the question for its next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// This one.
+    /// Dispatch this request.
     Dispatch(RequestId, Why),
-    /// None now: wait.
+    /// Dispatch nothing for now, although queues are waiting.
     Refuse(Why),
-    /// None at all: no queue has the disk or wants it.
+    /// Nothing to dispatch: no queue has the disk or wants it.
     Nothing,
 }
 
 impl Step {
-    /// As a decision; `wait` says for what is waited.
+    /// Converts the step to a decision; `wait` determines what a refusal waits for.
     #[inline]
     pub(crate) fn or_wait(self, wait: impl FnOnce(Why) -> Decision) -> Decision {
         match self {
@@ -29,9 +30,10 @@ impl Step {
 }
 
 impl Cfq {
-    /// Asks a layer for a request. A round moves up to a quantum; rounds follow each other until
-    /// the layer refuses. Only the first is not begun with nothing queued: a queue that a round has
-    /// emptied loses the disk at once, unless that waits for it, or tasks are served together.
+    /// The layer's next request. A round moves up to a quantum of requests from one queue, and
+    /// rounds follow each other until the layer refuses. With nothing queued the first round does
+    /// not begin. Later ones do, so that a queue that a round has emptied loses the disk at once
+    /// unless the disk idles for it; not so if tasks are served together.
     #[inline]
     pub(crate) fn dispatch(&mut self, now: Jiffies, layer: u32) -> Step {
         let mut ends_if_none_queued = true;
@@ -58,7 +60,7 @@ impl Cfq {
         }
     }
 
-    /// The queue that has the disk, or gets it now.
+    /// The queue that has the disk, or the one that gets it now.
     #[inline]
     fn select(&mut self, now: Jiffies, layer: u32) -> Result<u32, Step> {
         let active = self.layers[layer as usize].active;
@@ -96,7 +98,7 @@ impl Cfq {
         if queue.is_idle_class() { 1 } else { self.tunables.quantum }
     }
 
-    /// The next request of the round under way, if it is not over.
+    /// The next request of the current round, or `None` if the round is over.
     #[inline]
     pub(crate) fn continue_round(&mut self, now: Jiffies) -> Option<Step> {
         let (queue, moved) = self.round?;
@@ -117,7 +119,8 @@ impl Cfq {
         Step::Dispatch(RequestId(index), why)
     }
 
-    /// After a round: the idle class and an asynchronous queue that used its budget up must go.
+    /// After a round, ends the turn of a queue of the idle class or of an asynchronous queue that
+    /// has used up its budget.
     fn end_round(&mut self, now: Jiffies, queue: u32, moved: u32) {
         let q = &mut self.queues[queue];
         q.slice_dispatched += moved;
@@ -140,7 +143,8 @@ impl Cfq {
         }
     }
 
-    /// The head of the FIFO if it is overdue, looked at once a slice; else the best by position.
+    /// The head of the queue's FIFO if it is overdue, which is checked once per slice, else the
+    /// best request by position.
     #[inline]
     fn next_request(&mut self, now: Jiffies, queue: u32) -> (u32, Why) {
         let q = &mut self.queues[queue];
@@ -162,7 +166,7 @@ impl Cfq {
         (now >= arrived + expire).then_some(head)
     }
 
-    /// Moves a request out of its queue, towards the device.
+    /// Moves a request from its queue to the dispatch list.
     #[inline(always)]
     pub(crate) fn hand_over(&mut self, now: Jiffies, index: u32) {
         let queue = self.remove(index);
@@ -186,8 +190,8 @@ impl Cfq {
         }
     }
 
-    /// The request that has waited too long, if there is a bound on waiting: no turn, no quantum
-    /// and no gate holds it back. Says which layer it is of, too.
+    /// Dispatches the request that has waited too long, if waiting is bounded. No turn, quantum or
+    /// other condition holds it back. Returns the request and its layer.
     #[inline]
     pub(crate) fn dispatch_overdue(&mut self, now: Jiffies) -> Option<(RequestId, u32)> {
         let index = self.patience.as_ref()?.overdue(now)?;
@@ -198,12 +202,13 @@ impl Cfq {
     fn dispatch_at_once(&mut self, now: Jiffies, index: u32) -> (RequestId, u32) {
         let queue = self.requests[index].queue;
         self.hand_over(now, index);
-        // The wait that this request ended is over for the others, too.
+        // This dispatch ends the wait for all other queues as well.
         self.kicks.kick();
         (RequestId(index), self.queues[queue].layer)
     }
 
-    /// Gives up the requests of one layer, queue by queue in the order of the tree.
+    /// Removes one request of the layer for a drain, queue by queue in the order of the service
+    /// tree.
     pub(crate) fn drain(&mut self, now: Jiffies, layer: u32) -> Option<RequestId> {
         self.round = None;
         self.driver.idle_timer = None;

@@ -1,38 +1,38 @@
-//! What belongs to the device, however many layers share it (spec: groups, section 1.2).
+//! State of the device and its driver, which all layers share (spec: groups, section 1.2).
 
 use super::jiffies::Jiffies;
 use super::queue::NIL;
 use fairdisk_core::Lba;
 
-/// Requests at the device above which it counts as queueing commands.
+/// The most requests at the device with which it does not yet count as queueing commands.
 const QUEUEING_DEPTH: u32 = 4;
-/// Qualified samples after which the later detection decides (spec: cfq, section 3.4).
+/// Qualified samples before the later detection decides (spec: cfq, section 3.4).
 const SAMPLES: u32 = 50;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Driver {
-    /// Requests the driver has looked at and not finished.
+    /// Requests the driver has looked at that have not completed.
     pub(crate) in_driver: u32,
-    /// Requests of synchronous queues handed over and not completed.
+    /// Requests of synchronous queues dispatched and not completed.
     pub(crate) sync_flight: u32,
-    /// Requests handed over and not completed.
+    /// Requests dispatched and not completed.
     pub(crate) outstanding: u32,
-    /// The device queues commands.
+    /// Whether the device counts as queueing commands.
     pub(crate) queueing: bool,
-    /// The device has been said to serve several requests together.
+    /// Whether the device is known to serve several requests together faster.
     pub(crate) together: bool,
     /// The context being served.
     pub(crate) active_context: u32,
     /// The end of the last request the driver looked at.
     pub(crate) last_position: Lba,
-    /// When the wait for the task being served ends.
+    /// When idling for the task or layer being served ends; `None` while not idling.
     pub(crate) idle_timer: Option<Jiffies>,
     peak: u32,
     samples: u32,
 }
 
 impl Driver {
-    /// What is unknown to begin with counts as `queueing`.
+    /// A driver of a device that counts as `queueing` until detection decides.
     pub(crate) const fn new(queueing: bool) -> Self {
         Self {
             in_driver: 0,
@@ -56,14 +56,15 @@ impl Driver {
         }
     }
 
-    /// A request is done; `sync` if its queue is.
+    /// Counts a completed request; `sync` says whether its queue is synchronous.
     pub(crate) fn completed(&mut self, sync: bool) {
         self.in_driver -= 1;
         self.outstanding -= 1;
         self.sync_flight -= u32::from(sync);
     }
 
-    /// The later detection: decides anew after every 51st sample taken under load.
+    /// The later detection of command queueing, which decides anew after every 51st sample taken
+    /// under load.
     pub(crate) fn sample_depth(&mut self, queued: u32) {
         self.peak = self.peak.max(self.in_driver);
         if queued <= QUEUEING_DEPTH + 1 && self.in_driver <= QUEUEING_DEPTH + 1 {
@@ -82,7 +83,7 @@ impl Driver {
 mod tests {
     use super::*;
 
-    /// Spec: cfq, section 8: 50 qualified completions leave it unchanged, the 51st decides.
+    /// Spec: cfq, section 8: 50 qualified completions change nothing, the 51st decides.
     #[test]
     fn golden_queueing_detection() {
         let mut driver = Driver::new(true);

@@ -1,6 +1,6 @@
-//! The working parts of CFQ over any number of layers: its state, arrival and completion. Whose
-//! queue a request goes to is in `owners`, what a queue does with it in `pending`, how queues take
-//! turns in `turns`, which request is handed over in `dispatch`, and when none is in `waits`.
+//! The core of CFQ over any number of layers: its state, arrivals and completions. Module `owners`
+//! selects the queue of a request, `pending` orders the requests of a queue, `turns` the queues of
+//! a layer, `dispatch` selects the next request, and `waits` decides when to dispatch none.
 
 use super::driver::Driver;
 use super::jiffies::{Jiffies, Ticker};
@@ -17,12 +17,12 @@ use alloc::vec::Vec;
 use fairdisk_core::tree::Forest;
 use fairdisk_core::{Completion, Instant, Request, RequestId};
 
-/// What became of a request.
+/// The result of a completion.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Completed {
-    /// The layer it was of.
+    /// The layer of the completed request.
     pub(crate) layer: u32,
-    /// How long the disk may be kept for that layer if it has nothing else.
+    /// How long the disk may be kept for that layer if it has nothing queued; 0 for not at all.
     pub(crate) wait: Jiffies,
 }
 
@@ -37,23 +37,24 @@ pub(crate) struct Cfq {
     pub(crate) tasks: Tasks,
     pub(crate) requests: Requests,
     pub(crate) service: Forest<ServiceKey>,
-    /// Requests in the queues of all layers.
+    /// Requests queued in all layers.
     pub(crate) queued: u32,
-    /// Queues of all layers with a pending request.
+    /// Queues with a pending request, in all layers.
     pub(crate) busy: u32,
-    /// Whether what depends on how many queues are busy looks at all of them, or at its layer's.
+    /// Whether decisions that depend on the number of busy queues count those of the whole device
+    /// rather than of one layer.
     pub(crate) device_wide_busy_count: bool,
-    /// A dispatch round under way: its queue and how many requests it has moved.
+    /// The current dispatch round: its queue and the number of requests moved so far.
     pub(crate) round: Option<(u32, u32)>,
     /// The request withdrawn last, if it was the next one of its queue.
     pub(crate) withdrawn_next: Option<RequestId>,
-    /// Whether there is reason to look again at what to do.
+    /// Whether the driver has reason to ask again.
     pub(crate) kicks: Kicks,
-    /// Whether a layer that has run empty with its last task's slice may wait for that task.
+    /// Whether a layer that has run empty may idle for its last task when that task's slice ends.
     pub(crate) layer_idle: bool,
-    /// The layer that does.
+    /// The layer that the disk is being kept for, or [`NIL`].
     pub(crate) waiting_layer: u32,
-    /// The bound on waiting, where there is one. History had none.
+    /// The bound on waiting; `None` for the historical CFQs, which have none.
     pub(crate) patience: Option<Patience>,
 }
 
@@ -81,14 +82,14 @@ impl Cfq {
         }
     }
 
-    /// Makes sure that layer `layer` exists.
+    /// Ensures that layer `layer` exists.
     pub(crate) fn add_layer(&mut self, layer: u32) {
         while self.layers.len() <= layer as usize {
             self.layers.push(Layer::new());
         }
     }
 
-    /// It is this late now. The idle timer acts for the layer that has the disk, if one has.
+    /// Advances the clock to `now` and lets a due idle timer act, for the layer that has the disk.
     #[inline]
     pub(crate) fn tick(&mut self, now: Instant, layer: u32) -> Jiffies {
         let now = self.ticker.now(now);
@@ -98,17 +99,18 @@ impl Cfq {
         now
     }
 
-    /// Whether a queue of the layer has a pending request.
+    /// Whether any queue of the layer has a pending request.
     pub(crate) fn is_busy(&self, layer: u32) -> bool {
         self.layers[layer as usize].busy > 0
     }
 
-    /// How many queues are busy, for one of this layer.
+    /// The number of busy queues that matters to a decision in this layer.
     pub(crate) fn busy_beside(&self, layer: u32) -> u32 {
         if self.device_wide_busy_count { self.busy } else { self.layers[layer as usize].busy }
     }
 
-    /// Takes a request over; gives back one at the same position that must go first.
+    /// Queues a request. Returns an older request at the same position, if it must go to the device
+    /// first.
     pub(crate) fn admit(
         &mut self,
         now: Jiffies,
@@ -128,12 +130,12 @@ impl Cfq {
         displaced
     }
 
-    /// Takes a new request into the statistics; they decide whether the disk may wait for the task
-    /// (spec: cfq, section 2.11).
+    /// Updates the statistics with a new request. They decide whether the disk may idle for its
+    /// task (spec: cfq, section 2.11).
     fn observe(&mut self, now: Jiffies, request: &Request, queue: u32, context: u32) {
         let first_seeks = self.tunables.quirks.q5_first_request_seeks;
         let slice_idle = self.tunables.slice_idle;
-        // Where tasks are served together that is decided when it matters.
+        // When tasks are served together, this is decided at the time of idling instead.
         let one_by_one = self.driver.queueing && !self.driver.together;
         let queue = &mut self.queues[queue];
         let layer = &mut self.layers[queue.layer as usize];
@@ -156,18 +158,19 @@ impl Cfq {
         }
     }
 
-    /// The layer of a request.
+    /// The layer of a known request.
     pub(crate) fn layer_of(&self, id: RequestId) -> u32 {
         self.queues[self.requests[id.0].queue].layer
     }
 
-    /// The driver has looked at a request.
+    /// Counts a request that the driver has looked at.
     pub(crate) fn activate(&mut self, id: RequestId) {
         let end = self.requests[id.0].end;
         self.driver.activated(end, self.tunables.quirks.q6_queueing_latched);
     }
 
-    /// A request finished (spec: cfq, section 2.9). `keeps`: the disk may be kept for its layer.
+    /// Handles a completed request (spec: cfq, section 2.9). `keeps` says whether the disk may be
+    /// kept for its layer.
     pub(crate) fn complete(
         &mut self,
         now: Jiffies,
@@ -198,7 +201,7 @@ impl Cfq {
                 self.arm_layer_idle(now, rq.queue, rq.context);
             }
         }
-        // The driver has room again and asks.
+        // The driver has room again and will ask for a request.
         self.kicks.kick();
         let wait = if keeps && rq.sync { self.layer_patience(rq.queue, rq.context) } else { 0 };
         self.let_go(now, rq.queue, rq.context);

@@ -1,27 +1,28 @@
-//! CFQ reckons in jiffies: whole ticks of the host's timer, with a phase of their own.
+//! Jiffies: CFQ measures time in whole ticks of the host's timer, whose phase is independent of the
+//! run's start.
 
 use fairdisk_core::{Instant, Span, Ticks};
 
-/// A count of timer ticks. Signed, so that differences need no care.
+/// A number of timer ticks. Signed, so that differences may be negative.
 pub(crate) type Jiffies = i64;
 
-/// The host's timer.
+/// The host's timer, with a cached tick count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticker {
     ticks: Ticks,
     start: Jiffies,
-    /// The tick that is now, and when it ends. Time goes on in steps much smaller than a tick, so
-    /// most often there is nothing to divide.
+    /// The current tick and the instant at which it ends. Time advances in steps much smaller than
+    /// a tick, so the cache usually saves the division.
     current: Jiffies,
     current_ends: Instant,
 }
 
-/// Ticks the machine has been up when the run begins: an hour's worth, so that no key of the
+/// How long the host has been up when the run begins, in seconds. One hour, so that no key of the
 /// historical unsigned comparison (quirk Q2) falls below zero.
 const UPTIME_S: Jiffies = 3600;
 
 impl Ticker {
-    /// A timer that ticks `hz` times a second; the first tick of the run comes `phase` early.
+    /// A timer with `hz` ticks per second; the first tick of the run comes `phase` early.
     #[must_use]
     pub(crate) const fn new(hz: u32, phase: Span) -> Self {
         Self {
@@ -32,7 +33,7 @@ impl Ticker {
         }
     }
 
-    /// The tick count at `now`, which is never earlier than it was at the call before.
+    /// The tick count at `now`, which must not be earlier than in the previous call.
     #[inline]
     pub(crate) fn now(&mut self, now: Instant) -> Jiffies {
         if now >= self.current_ends {
@@ -53,7 +54,7 @@ impl Ticker {
         self.start + self.ticks.count(now) as Jiffies
     }
 
-    /// When the tick count becomes `jiffies`.
+    /// The instant at which the tick count becomes `jiffies`.
     #[must_use]
     pub(crate) const fn instant(&self, jiffies: i64) -> Instant {
         self.ticks.at(jiffies.saturating_sub(self.start) as u64)

@@ -1,5 +1,5 @@
-//! One whole CFQ: a service tree of queues, the active one, and the shared asynchronous queues.
-//! The flat scheduler has one layer, two-layer CFQ has one for each group.
+//! A layer: one complete CFQ with a service tree of queues, an active queue and shared asynchronous
+//! queues. Flat CFQ has one layer, two-layer CFQ has one per group.
 
 use super::context::DecayingMean;
 use super::jiffies::Jiffies;
@@ -14,19 +14,20 @@ pub(crate) struct Layer {
     /// Queues with a pending request.
     pub(crate) busy: u32,
     pub(crate) active: u32,
-    /// Why the last active queue lost the disk.
+    /// Why the previous active queue lost the disk.
     pub(crate) turn_ended: Why,
-    /// Requests handed over and not completed.
+    /// Requests dispatched and not completed.
     pub(crate) dispatched: u32,
-    /// How long the disk is kept for the layer when it has nothing queued, if that is not left to
-    /// what its tasks do; zero is not at all.
+    /// How long the disk is kept for the layer when it has nothing queued; zero disables it. `None`
+    /// leaves the decision to the statistics of the layer's tasks.
     pub(crate) idle: Option<Jiffies>,
-    /// How long it takes until one of its tasks comes when none has anything.
+    /// How long it takes, once the layer has no requests, until one of its tasks submits one.
     pub(crate) think: DecayingMean,
-    /// Since when none has anything.
+    /// Since when the layer has had no requests; `None` while it has some.
     pub(crate) emptied: Option<Jiffies>,
-    /// Synchronous queues with requests, queued or handed over, by priority, those of tasks that do
-    /// not seek before those of tasks that do; counted only where tasks may be served together.
+    /// Synchronous queues that have requests, queued or dispatched, counted by priority and by
+    /// whether the task is not seeky (index 0) or seeky (1). Maintained only if tasks may be served
+    /// together.
     present: [[u32; 2]; PRIORITIES],
     pub(crate) async_queues: AsyncQueues,
 }
@@ -47,45 +48,44 @@ impl Layer {
         }
     }
 
-    /// A request finished.
+    /// Counts a completed request.
     pub(crate) const fn completed(&mut self, now: Jiffies) {
         self.dispatched -= 1;
         self.note_empty(now);
     }
 
-    /// If none of its tasks has anything, that is so since `now`.
+    /// Records `now` as the time the layer ran empty, if it has no requests.
     pub(crate) const fn note_empty(&mut self, now: Jiffies) {
         if self.busy == 0 && self.dispatched == 0 {
             self.emptied = Some(now);
         }
     }
 
-    /// A queue of this priority, of a task that seeks or not, has requests; gives what it is
-    /// counted as.
+    /// Counts a queue that has got its first request. Returns the entry under which it is counted.
     pub(crate) fn enter(&mut self, class: IoClass, level: u8, seeks: bool) -> (u8, bool) {
         let priority = priority::number(class, level);
         self.present[priority][usize::from(seeks)] += 1;
         (priority as u8, seeks)
     }
 
-    /// A queue that was counted has none any more.
+    /// Removes a queue that has no requests left, counted under the given entry.
     pub(crate) fn leave(&mut self, (priority, seeks): (u8, bool)) {
         self.present[usize::from(priority)][usize::from(seeks)] -= 1;
     }
 
-    /// Whether a queue of another priority than this has requests.
+    /// Whether a queue of a different priority has requests.
     pub(crate) fn has_others(&self, class: IoClass, level: u8) -> bool {
         let own = priority::number(class, level);
         let others = self.present.iter().enumerate().filter(|(at, _)| *at != own);
         others.flat_map(|(_, counts)| counts).any(|count| *count > 0)
     }
 
-    /// Whether a queue of this priority has requests whose task does not seek.
+    /// Whether a queue of this priority whose task is not seeky has requests.
     pub(crate) fn has_sequential(&self, class: IoClass, level: u8) -> bool {
         self.present[priority::number(class, level)][0] > 0
     }
 
-    /// Gives all asynchronous queues up.
+    /// Detaches all asynchronous queues from the layer and returns them.
     pub(crate) const fn take_async_queues(&mut self) -> [u32; PRIORITIES] {
         core::mem::replace(&mut self.async_queues, AsyncQueues::new(NIL)).all()
     }

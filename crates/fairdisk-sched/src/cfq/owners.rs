@@ -1,5 +1,5 @@
-//! Whose queue a request goes to, and how long queues and contexts live (spec: cfq, sections 2.2,
-//! 2.3, 2.15, 2.16).
+//! Ownership: which queue a request goes to, and how long queues and contexts live (spec: cfq,
+//! sections 2.2, 2.3, 2.15, 2.16).
 
 use super::context::Context;
 use super::engine::Cfq;
@@ -8,7 +8,8 @@ use super::queue::{NIL, Queue};
 use fairdisk_core::{Bio, Flags, IoPrio, MayQueue, Request, TaskId};
 
 impl Cfq {
-    /// Whether the disk waits for this very task (spec: cfq, sections 2.3, 2.15).
+    /// Whether the disk is idling for this bio's task, so that it may exceed a full pool (spec:
+    /// cfq, sections 2.3, 2.15).
     #[inline]
     pub(crate) fn may_queue(&mut self, bio: &Bio, layer: u32) -> MayQueue {
         let Some(context) = self.tasks.find(bio.task, layer) else { return MayQueue::May };
@@ -25,8 +26,8 @@ impl Cfq {
         MayQueue::May
     }
 
-    /// Whether `bio` may join the queued `request`: only within a queue, and nothing synchronous
-    /// into something asynchronous (spec: cfq, section 2.13).
+    /// Whether `bio` may be merged into the queued `request`: only within one queue, and never a
+    /// synchronous bio into an asynchronous request (spec: cfq, section 2.13).
     pub(crate) fn may_merge(&self, request: &Request, bio: &Bio, layer: u32) -> bool {
         if bio.sync && !request.sync {
             return false;
@@ -39,7 +40,7 @@ impl Cfq {
         rq.queue == self.tasks[context].queue(bio.sync)
     }
 
-    /// The task's own queue is used: it takes on a priority that changed before.
+    /// Applies a pending priority change to the task's own queue, which is about to be used.
     pub(crate) fn catch_up_priority(&mut self, context: u32) {
         if let Some(queue) = self.tasks[context].take_priority_due() {
             self.take_on_priority(queue, context);
@@ -51,7 +52,7 @@ impl Cfq {
         self.queues[queue].set_priority(self.tasks[context].ioprio);
     }
 
-    /// The queue the task's requests go to.
+    /// The queue for the task's synchronous or asynchronous requests; created if needed.
     pub(crate) fn queue_of(&mut self, context: u32, sync: bool) -> u32 {
         let known = self.tasks[context].queue(sync);
         if known != NIL {
@@ -76,15 +77,16 @@ impl Cfq {
         self.queues.put(Queue::new(layer, sync, ioprio))
     }
 
-    /// The task is gone from all layers. Its queues lose the disk, and go when they are empty.
+    /// Orphans the queues of an exited task in all layers. They lose the disk, and are freed once
+    /// empty.
     pub(crate) fn task_exited(&mut self, now: Jiffies, task: TaskId) {
         while let Some(context) = self.tasks.any_of_task(task) {
             self.orphan(now, context);
         }
     }
 
-    /// Nothing new comes to the layer: what its tasks did there is forgotten, and its queues go
-    /// when they are empty.
+    /// Handles the removal of a layer: forgets the state of its tasks, and frees its queues once
+    /// they are empty.
     pub(crate) fn layer_gone(&mut self, now: Jiffies, layer: u32) {
         while let Some(context) = self.tasks.any_of_layer(layer) {
             self.orphan(now, context);
@@ -113,7 +115,7 @@ impl Cfq {
         self.release_if_done(now, queue);
     }
 
-    /// A request of `context` in `queue` is gone: both may be done with.
+    /// Drops a request's references to `queue` and `context`, and frees those that are done with.
     #[inline]
     pub(crate) fn let_go(&mut self, now: Jiffies, queue: u32, context: u32) {
         if self.queues[queue].orphan {
@@ -126,7 +128,7 @@ impl Cfq {
         }
     }
 
-    /// Frees an orphaned queue once nothing of it is left.
+    /// Frees an orphaned queue that has no requests, pending or dispatched.
     #[cold]
     fn release_if_done(&mut self, now: Jiffies, queue: u32) {
         let q = &self.queues[queue];

@@ -1,4 +1,4 @@
-//! CFQ's tunables and quirks, as the catalogue sets them (spec: cfq, sections 2.1 and 2.17).
+//! CFQ's tunables and quirks, as set in the catalogue (spec: cfq, sections 2.1 and 2.17).
 
 use super::Cfq;
 use super::jiffies::Jiffies;
@@ -9,84 +9,87 @@ use crate::registry::Scheduler;
 use crate::revised::{BLKIO_WEIGHTS, RevisedCfq};
 use fairdisk_core::{IoPrio, Span};
 
-/// What a revision of CFQ is made of.
+/// The settings of one revision of CFQ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CfqParams {
-    /// Timer ticks a second: 100, 250, 300 or 1000.
+    /// Timer ticks per second: 100, 250, 300 or 1000.
     pub hz: u32,
-    /// How far the timer is into a tick when the run begins.
+    /// The time since the last timer tick when the run begins.
     pub tick_phase: Span,
-    /// Requests of one queue handed over in a round.
+    /// The most requests of one queue dispatched in a round.
     pub quantum: u32,
-    /// Age after which a synchronous request is overdue.
+    /// Age at which a synchronous request is overdue.
     pub fifo_expire_sync_ms: u32,
-    /// Age after which an asynchronous request is overdue.
+    /// Age at which an asynchronous request is overdue.
     pub fifo_expire_async_ms: u32,
-    /// Furthest backward position considered, in KiB.
+    /// The longest backward seek considered, in KiB.
     pub back_seek_max_kib: u32,
-    /// What a backward distance counts for.
+    /// Factor by which a backward distance counts as longer than a forward one.
     pub back_seek_penalty: u32,
-    /// Slice of a synchronous queue at level 4.
+    /// Slice length of a synchronous queue at priority level 4.
     pub slice_sync_ms: u32,
-    /// Slice of an asynchronous queue at level 4.
+    /// Slice length of an asynchronous queue at priority level 4.
     pub slice_async_ms: u32,
-    /// Base of the number of asynchronous requests in a turn.
+    /// Base from which the number of asynchronous requests per turn is computed.
     pub slice_async_rq: u32,
-    /// How long to wait for a task to come back; 0 turns waiting off.
+    /// How long the disk idles for a task's next request; 0 disables idling.
     pub slice_idle_ms: u32,
-    /// How long to wait for a task that seeks; never longer than `slice_idle_ms`. The 2 ms of
-    /// `CFQ_MIN_TT` in history.
+    /// How long the disk idles for a seeky task, at most `slice_idle_ms`. The historical value is
+    /// the 2 ms of `CFQ_MIN_TT`.
     pub seeky_idle_ms: u32,
-    /// How long a round of all busy queues may take before slices shrink; 0: they never do, as in
-    /// 2.6.25. Later CFQ's `low_latency` has 300.
+    /// The longest round over all busy queues before slices are shortened. 0 disables shortening,
+    /// as in 2.6.25; later CFQ's `low_latency` uses 300.
     pub target_latency_ms: u32,
-    /// On a device that is told to serve several requests together, tasks of one group are served
-    /// together: the disk waits for one of them only if others of another class or level are there,
-    /// and else for the group as a whole. On any device that holds for tasks that seek, as in later
-    /// CFQ, while no task is there that does not. Off in 2.6.25.
+    /// Whether to serve the tasks of a group together on a device that is known to serve several
+    /// requests at once. The disk then idles for a single task only if tasks of another class or
+    /// level have requests, and otherwise for the group as a whole. On any device, this also
+    /// applies to seeky tasks while no other task is present, as in later CFQ. Off in 2.6.25.
     pub serve_together: bool,
-    /// Whether a queue that becomes busy is placed the further back, the more queues are busy and
-    /// the lower its level. Off only to measure what it does.
+    /// Whether a queue that becomes busy is placed further back the more queues are busy and the
+    /// lower its level. Turned off only to measure its effect.
     pub key_offset: bool,
-    /// Whether the slice clock starts at the first completion (or at the first dispatch).
+    /// Whether the slice clock starts at the first completion of the turn rather than its first
+    /// dispatch.
     pub slice_from_completion: bool,
-    /// Whether the device was seen to queue commands before the run began, as on a machine that was
-    /// in use: it counts as queueing until it is seen not to, with Q6 for ever.
+    /// Whether the device was seen to queue commands before the run began, as on a machine that had
+    /// been in use. It then counts as queueing until observed otherwise; with quirk Q6, for ever.
     pub queueing_seen: bool,
-    /// Tells the switches that look at it to prefer short waits to throughput.
+    /// Makes the switches that depend on it prefer low latency to throughput.
     pub low_latency: bool,
-    /// Tells the switch `group_isolation` to keep queues that are not waited for in their group.
+    /// Makes the switch `group_isolation` keep queues for which the disk does not idle in their
+    /// group.
     pub group_isolation: bool,
-    /// The named quirks.
+    /// The historical quirks.
     pub quirks: Quirks,
-    /// The changes of later revisions. Those that mend a quirk do so whatever `quirks` says.
+    /// The changes made by later revisions. A change that fixes a quirk does so whatever `quirks`
+    /// says.
     pub switches: Switches,
 }
 
-/// The quirks of 2.6.25 (spec: cfq, section 2.17). `true` is the historical behaviour.
+/// The quirks of 2.6.25 (spec: cfq, section 2.17). `true` selects the historical behaviour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quirks {
-    /// Q1: the rest of a slice delays the next turn instead of advancing it.
+    /// Q1: the unused rest of a slice delays the next turn instead of advancing it.
     pub q1_residual_sign: bool,
-    /// Q2: keys are compared as unsigned 32-bit numbers, and a preempting queue's key is 0.
+    /// Q2: keys are compared as unsigned 32-bit numbers, and a preempting queue gets key 0.
     pub q2_unsigned_keys: bool,
-    /// Q3: the budget of asynchronous requests is counted in a round, not in a slice.
+    /// Q3: the budget of asynchronous requests is counted per round instead of per slice.
     pub q3_async_budget_per_round: bool,
-    /// Q4: a merged request does not inherit the older one's place in the FIFO.
+    /// Q4: a request that absorbs an older one does not inherit its place in the FIFO.
     pub q4_no_fifo_inheritance: bool,
-    /// Q5: a task's first request counts its absolute position as a seek.
+    /// Q5: the absolute position of a task's first request counts as a seek distance.
     pub q5_first_request_seeks: bool,
-    /// Q6: command queueing, once seen, is believed in for ever.
+    /// Q6: once the device was seen to queue commands, it counts as queueing for ever.
     pub q6_queueing_latched: bool,
-    /// Q7: the next request is chosen by distance from the last request the driver took, not from
-    /// the one being left.
+    /// Q7: the next request is chosen by its distance from the last request the driver took instead
+    /// of the request just dispatched.
     pub q7_reference_is_driver: bool,
-    /// Q8: waits for a task although the device still holds requests.
+    /// Q8: the disk idles for a task even while the device still has requests.
     pub q8_idle_while_busy: bool,
 }
 
 impl Quirks {
-    /// All on, as in 2.6.25.
+    /// All quirks on, as in 2.6.25.
     pub const HISTORICAL: Self = Self {
         q1_residual_sign: true,
         q2_unsigned_keys: true,
@@ -100,7 +103,7 @@ impl Quirks {
 }
 
 impl Quirks {
-    /// What is left of them with the changes of later revisions.
+    /// The quirks that remain after the fixes among the given switches.
     pub(crate) const fn mended_by(self, on: &Switches) -> Self {
         Self {
             q1_residual_sign: self.q1_residual_sign && !on.residual_advances,
@@ -152,7 +155,8 @@ impl Family for CfqParams {
         Honours { shares, weights: BLKIO_WEIGHTS, priorities: true, ..Honours::NONE }
     }
 
-    /// Without any change it is the CFQ of 2.6.25, which knows nothing of later ones.
+    /// Without any switch on, builds the CFQ of 2.6.25, whose code contains none of the later
+    /// changes.
     fn build(&self) -> Scheduler {
         if self.switches == Switches::NONE {
             Scheduler::Cfq(Cfq::new(self))
@@ -162,10 +166,10 @@ impl Family for CfqParams {
     }
 }
 
-/// `CFQ_SLICE_SCALE`: a level is worth a fifth of the base slice.
+/// `CFQ_SLICE_SCALE`: each priority level changes the slice by a fifth of the base slice.
 const SLICE_SCALE: Jiffies = 5;
 
-/// The tunables in jiffies.
+/// The tunables converted to jiffies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tunables {
     pub(crate) hz: Jiffies,
@@ -174,7 +178,7 @@ pub(crate) struct Tunables {
     pub(crate) back_max_sectors: u64,
     pub(crate) back_penalty: u64,
     slice: [Jiffies; 2],
-    /// What a level is worth: a fifth of the base slice, in whole jiffies.
+    /// By how much one level changes the slice: a fifth of the base slice, in whole jiffies.
     slice_step: [Jiffies; 2],
     slice_async_rq: u32,
     pub(crate) slice_idle: Jiffies,
@@ -220,12 +224,12 @@ impl Tunables {
         }
     }
 
-    /// Whether a device of which nothing was seen since counts as queueing commands.
+    /// Whether the device counts as queueing commands before detection has seen it.
     pub(crate) const fn queues_at_first(&self) -> bool {
         self.queueing_seen || !self.quirks.q6_queueing_latched
     }
 
-    /// A span to wait, in jiffies: one at least, unless it is none.
+    /// A wait of `span` in jiffies: zero for a zero span, else at least one.
     pub(crate) fn wait(&self, span: Span) -> Jiffies {
         let jiffies = span.as_ms() as Jiffies * self.hz / 1000;
         if span == Span::ZERO { 0 } else { jiffies.max(1) }
@@ -236,9 +240,9 @@ impl Tunables {
         self.slice[sync as usize] + self.slice_step[sync as usize] * (4 - level as Jiffies)
     }
 
-    /// The slice that begins for a queue that is one of `busy`. Where a round of them would take
-    /// longer than the target latency it is shorter, but long enough to wait for the task twice
-    /// (spec: cfq, section 4.5).
+    /// The slice of a queue that is one of `busy`. It is shortened if a round of them would exceed
+    /// the target latency, but stays long enough to idle for the task twice (spec: cfq, section
+    /// 4.5).
     pub(crate) fn slice_among(&self, busy: u32, sync: bool, level: u8) -> Jiffies {
         let slice = self.slice(sync, level);
         if self.target_latency == 0 {
@@ -247,7 +251,7 @@ impl Tunables {
         self.slice_in_round(slice, busy, self.target_latency).max(1)
     }
 
-    /// What is left of `slice` where a round of `busy` queues is to take no longer than `target`.
+    /// The length of `slice` scaled down so that a round of `busy` queues takes at most `target`.
     pub(crate) fn slice_in_round(&self, slice: Jiffies, busy: u32, target: Jiffies) -> Jiffies {
         let round = self.slice[1] * Jiffies::from(busy);
         if round <= target {
@@ -257,13 +261,13 @@ impl Tunables {
         (slice * target / round).max(least)
     }
 
-    /// How far back a queue is placed that becomes busy beside `busy - 1` others
-    /// (spec: cfq, section 2.5).
+    /// How far back to place a queue that becomes busy beside `busy - 1` others (spec: cfq, section
+    /// 2.5).
     pub(crate) fn key_offset(&self, busy: u32, sync: bool, level: u8) -> Jiffies {
         self.key_offset_behind(Jiffies::from(busy) - 1, sync, level)
     }
 
-    /// How far back a queue is placed behind `others`.
+    /// How far back to place a queue behind `others` queues.
     pub(crate) const fn key_offset_behind(
         &self,
         others: Jiffies,
@@ -280,7 +284,8 @@ impl Tunables {
         self.fifo_expire[sync as usize]
     }
 
-    /// Asynchronous requests in a turn: 32 at level 0 to 4 at level 7 (spec: cfq, section 2.8).
+    /// The number of asynchronous requests per turn: 32 at level 0, 4 at level 7 (spec: cfq,
+    /// section 2.8).
     pub(crate) const fn async_budget(&self, level: u8) -> u32 {
         2 * self.slice_async_rq * (IoPrio::LEVELS - level) as u32
     }
@@ -318,7 +323,7 @@ mod tests {
         assert_eq!(tunables(1000).slice_among(1000, true, 4), 100, "off");
     }
 
-    /// Spec: cfq, section 2.1: the defaults at the common tick rates.
+    /// Spec: cfq, section 2.1: the defaults at common tick rates.
     #[test]
     fn golden_defaults_in_jiffies() {
         let (t250, t100) = (tunables(250), tunables(100));

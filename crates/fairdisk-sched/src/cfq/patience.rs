@@ -1,12 +1,15 @@
-//! A bound on how long a request waits (the answer to defect D3, spec: groups, section 1.8).
+//! A bound on how long a request waits, which fixes defect D3 (spec: groups, section 1.8).
 //!
-//! A request that has waited for `limit` goes to the dispatch list whenever the driver next asks,
-//! past all turns and gates, the oldest first. The driver asks when the dispatch list has run
-//! empty, and that list holds at most what was ever outstanding at once. So the longest wait is
+//! A request that has waited for `limit` goes to the dispatch list when the driver next asks, ahead
+//! of every turn and every other condition, oldest first. The driver asks when the dispatch list
+//! has run empty, and that list never holds more than the most requests that were outstanding at
+//! once. So the longest wait is
 //!
-//! > `limit` + requests outstanding at once x device time of one of them
+//! > `limit` + requests outstanding at once × device time of one request
 //!
-//! where the last two are the largest seen so far. The number of tasks and groups comes in only
+//! where the last two are the largest seen so far. The number of tasks and groups matters only
+//! through requests that become overdue together: they leave together, and count as outstanding
+//! then.
 //! through requests that are overdue together: they leave together, and are outstanding then.
 
 use super::jiffies::Jiffies;
@@ -21,7 +24,7 @@ struct Waiting {
     younger: u32,
 }
 
-/// Who has waited how long, and what that says about the longest wait.
+/// The requests that wait, by age, and the maxima that determine the bound.
 #[derive(Debug)]
 pub(crate) struct Patience {
     limit: Span,
@@ -34,7 +37,8 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// Nobody waits longer than `limit`, but for what is outstanding; `hz` ticks are a second.
+    /// A bound under which a request waits no longer than `limit` plus the time for outstanding
+    /// requests; the timer has `hz` ticks per second.
     pub(crate) const fn new(limit: Span, hz: u32) -> Self {
         Self {
             limit,
@@ -47,13 +51,13 @@ impl Patience {
         }
     }
 
-    /// The longest a request can have waited so far; see the module.
+    /// The longest time a request can have waited so far; see the module documentation.
     pub(crate) fn bound(&self) -> Span {
         let device = self.device_time_max.as_ns().saturating_mul(self.outstanding_max.into());
         self.limit + Span::from_ns(device)
     }
 
-    /// `index` begins to wait. Time goes on, so it is the youngest.
+    /// Adds a request that starts to wait at `now`, as the youngest.
     pub(crate) fn admitted(&mut self, now: Jiffies, index: u32) {
         let waiting = Waiting { since: now, older: self.youngest, younger: NIL };
         let nobody = || Waiting { since: 0, older: NIL, younger: NIL };
@@ -65,7 +69,7 @@ impl Patience {
         self.youngest = index;
     }
 
-    /// `index` waits no more.
+    /// Removes a request that no longer waits.
     pub(crate) fn left(&mut self, index: u32) {
         let Waiting { older, younger, .. } = self.waiting[index as usize];
         match older {
@@ -78,7 +82,7 @@ impl Patience {
         }
     }
 
-    /// When the oldest request becomes overdue.
+    /// When the oldest request becomes overdue; `None` if none waits.
     pub(crate) fn due(&self) -> Option<Jiffies> {
         self.waiting.get(self.oldest as usize).map(|waiting| waiting.since + self.limit_ticks)
     }

@@ -1,5 +1,5 @@
-//! The requests that wait in a queue: by position, by age, and the one to serve next
-//! (spec: cfq, sections 2.6, 2.12, 2.13, 4.12).
+//! The pending requests of a queue: by position, by age, and the one to serve next (spec: cfq,
+//! sections 2.6, 2.12, 2.13, 4.12).
 
 use super::choose::{Candidate, is_better};
 use super::params::{Quirks, Tunables};
@@ -8,21 +8,21 @@ use super::requests::{Fifo, Requests};
 use fairdisk_core::tree::Tree;
 use fairdisk_core::{Instant, Lba};
 
-/// The requests that wait in one queue.
+/// The pending requests of one queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Pending {
-    /// By position.
+    /// Sorted by position.
     sorted: Tree,
-    /// By age.
+    /// Sorted by age.
     fifo: Fifo,
-    /// The one to serve next.
+    /// The request to serve next, or `NIL`.
     pub(crate) next: u32,
-    /// How many are about file-system metadata.
+    /// How many of the requests are for file-system metadata.
     pub(crate) meta: u32,
 }
 
 impl Pending {
-    /// None.
+    /// No requests.
     pub(crate) const fn new() -> Self {
         Self { sorted: Tree::new(), fifo: Fifo::EMPTY, next: NIL, meta: 0 }
     }
@@ -40,27 +40,28 @@ impl Pending {
     }
 }
 
-/// What the next request is chosen by.
+/// The criteria by which the next request is chosen.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice<'a> {
-    /// Where the last request the driver took ends.
+    /// The end of the last request the driver took.
     pub(crate) head: Lba,
     pub(crate) tunables: &'a Tunables,
 }
 
 impl Requests {
-    /// The first of those that wait at this position.
+    /// The first pending request that starts at `start`.
     pub(crate) fn at_position(&self, pending: &Pending, start: Lba) -> Option<u32> {
         let first = self.sort.lower_bound(&pending.sorted, start.0);
         first.filter(|at| self.sort.key(*at) == start.0)
     }
 
-    /// The one that waited at the position of `moved` before a front merge brought that there.
+    /// The request at the position to which a front merge has brought `moved`, if there is another
+    /// one.
     pub(crate) fn displaced(&self, pending: &Pending, moved: u32) -> Option<u32> {
         self.at_position(pending, self[moved].start).filter(|at| *at != moved)
     }
 
-    /// A request that is known waits from now on.
+    /// Makes a known request pending.
     #[inline]
     pub(crate) fn enqueue(&mut self, pending: &mut Pending, index: u32, by: Choice<'_>) {
         self.sort.insert(&mut pending.sorted, index, self.slots[index as usize].start.0);
@@ -69,7 +70,8 @@ impl Requests {
         pending.next = self.better(pending.next, index, by.head, by.tunables);
     }
 
-    /// A request waits no more; if it was the next one, its neighbours compete for that.
+    /// Removes a pending request; if it was the next one, its neighbours compete to become the
+    /// next.
     #[inline]
     pub(crate) fn dequeue(&mut self, pending: &mut Pending, index: u32, by: Choice<'_>) {
         self.unsort(pending, index, by);
@@ -77,14 +79,15 @@ impl Requests {
         pending.meta -= u32::from(self[index].meta());
     }
 
-    /// A request that waits begins elsewhere now.
+    /// Updates the order after a pending request's start has moved.
     pub(crate) fn moved(&mut self, pending: &mut Pending, index: u32, by: Choice<'_>) {
         self.unsort(pending, index, by);
         self.sort.insert(&mut pending.sorted, index, self.slots[index as usize].start.0);
         pending.next = self.better(pending.next, index, by.head, by.tunables);
     }
 
-    /// A request took over another one, which arrived at `arrived` and was the next one or not.
+    /// Updates the order after `index` has absorbed a request that arrived at `arrived`; `was_next`
+    /// says whether that one was the next request.
     pub(crate) fn absorbed(
         &mut self,
         pending: &mut Pending,
@@ -96,13 +99,13 @@ impl Requests {
         if !quirks.q4_no_fifo_inheritance {
             self.move_up(&mut pending.fifo, index, arrived);
         }
-        // The fix of Q7 also lets the survivor be next (spec: cfq, section 4.12).
+        // The fix of Q7 also makes the surviving request the next one (spec: cfq, section 4.12).
         if !quirks.q7_reference_is_driver && was_next {
             pending.next = index;
         }
     }
 
-    /// Takes a request out of the order of positions.
+    /// Removes a request from the order of positions.
     #[inline]
     fn unsort(&mut self, pending: &mut Pending, index: u32, by: Choice<'_>) {
         if pending.next == index {
@@ -111,7 +114,7 @@ impl Requests {
         self.sort.remove(&mut pending.sorted, index);
     }
 
-    /// The better one of the two requests next to `index`.
+    /// The better of the two requests adjacent to `index`, or `NIL`.
     #[inline]
     pub(crate) fn best_neighbour(&self, pending: &Pending, index: u32, by: Choice<'_>) -> u32 {
         if pending.len() == 1 { NIL } else { self.better_neighbour(pending, index, by) }
@@ -126,7 +129,7 @@ impl Requests {
         self.better(follower, previous, reference, by.tunables)
     }
 
-    /// The better one of two, of which either may not be there.
+    /// The better of two requests, each of which may be `NIL`.
     #[inline]
     fn better(&self, first: u32, second: u32, reference: Lba, tunables: &Tunables) -> u32 {
         match (first, second) {

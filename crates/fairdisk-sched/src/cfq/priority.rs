@@ -1,27 +1,29 @@
-//! Class and level of a queue, its own and what raises them (spec: cfq, section 2.3).
+//! The priority of a queue: class and level, its own and while they are raised (spec: cfq, section
+//! 2.3).
 
 use fairdisk_core::{IoClass, IoPrio};
 
-/// Priorities a queue can have: real time and best effort by level, idle.
+/// The number of distinct priorities: eight levels each of real time and best effort, and idle.
 pub(crate) const PRIORITIES: usize = 2 * IoPrio::LEVELS as usize + 1;
 
-/// The number of a priority: no class is best effort.
+/// The index of a priority; an unset class counts as best effort.
 pub(crate) const fn number(class: IoClass, level: u8) -> usize {
     let level = if matches!(class, IoClass::Idle) { 0 } else { level };
     class.rank() * IoPrio::LEVELS as usize + level as usize
 }
 
-/// What a queue is served by. A change does not move it in its tree before it is put there next.
+/// The priority by which a queue is served. A change does not move the queue in its tree until it
+/// is next inserted there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Priority {
     pub(crate) class: IoClass,
     pub(crate) level: u8,
-    /// Class and level when nothing raises them.
+    /// The queue's own class and level, in effect when nothing raises them.
     own: (IoClass, u8),
 }
 
 impl Priority {
-    /// What a task's priority comes to.
+    /// The priority of the queue of a task with this I/O priority.
     pub(crate) const fn of(ioprio: IoPrio) -> Self {
         let (class, level) = match ioprio.class {
             IoClass::None => (IoClass::BestEffort, ioprio.level),
@@ -31,8 +33,8 @@ impl Priority {
         Self { class, level, own: (class, level) }
     }
 
-    /// Raises class and level while the task holds a lock that others may be waiting for; else they
-    /// are its own.
+    /// Raises class and level while the task holds a lock that others may be waiting for, and
+    /// restores the queue's own ones otherwise.
     pub(crate) fn boost(&mut self, exclusive: bool) {
         (self.class, self.level) = self.own;
         if exclusive {
@@ -43,7 +45,7 @@ impl Priority {
         }
     }
 
-    /// The level when nothing raises it.
+    /// The queue's own level, not raised.
     pub(crate) const fn own_level(&self) -> u8 {
         self.own.1
     }
@@ -57,7 +59,7 @@ impl Priority {
     }
 }
 
-/// The shared queues of asynchronous requests, one for each priority.
+/// The shared queues for asynchronous requests, one per priority.
 #[derive(Clone, Debug)]
 pub(crate) struct AsyncQueues([u32; PRIORITIES]);
 
@@ -66,13 +68,13 @@ impl AsyncQueues {
         Self([none; PRIORITIES])
     }
 
-    /// The place of the queue for `ioprio`: no priority set means best effort 4.
+    /// The entry of the queue for `ioprio`; an unset priority means best effort, level 4.
     pub(crate) fn place(&mut self, ioprio: IoPrio) -> &mut u32 {
         let level = if matches!(ioprio.class, IoClass::None) { 4 } else { ioprio.level };
         &mut self.0[number(ioprio.class, level)]
     }
 
-    /// Every place.
+    /// The queues of all priorities.
     pub(crate) const fn all(&self) -> [u32; PRIORITIES] {
         self.0
     }

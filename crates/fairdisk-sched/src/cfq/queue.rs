@@ -1,4 +1,5 @@
-//! A queue of requests: a task's synchronous ones, or the asynchronous ones of a class and level.
+//! A CFQ queue: the synchronous requests of one task, or the asynchronous requests of one class and
+//! level.
 
 use super::jiffies::Jiffies;
 use super::params::Quirks;
@@ -6,7 +7,7 @@ use super::pending::Pending;
 use super::priority::Priority;
 use fairdisk_core::{IoPrio, Why};
 
-/// No queue, no context, no request.
+/// Stands for "no queue", "no context" and "no request".
 pub(crate) const NIL: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
@@ -14,36 +15,36 @@ pub(crate) struct Queue {
     pub(crate) layer: u32,
     pub(crate) sync: bool,
     pub(crate) pending: Pending,
-    /// Handed over and not completed.
+    /// Requests dispatched and not completed.
     pub(crate) dispatched: u32,
-    /// The priority it is counted under in its layer.
+    /// The priority and seekiness under which the layer counts the queue, if it does.
     pub(crate) counted: Option<(u8, bool)>,
-    /// While the turn is suspended: how much of the slice is left.
+    /// When the slice ends; while the turn is suspended, how much of the slice is left.
     pub(crate) slice_end: Jiffies,
-    /// No request of this slice has completed yet.
+    /// Whether no request of this slice has completed yet, so that its clock has not started.
     pub(crate) slice_new: bool,
-    /// The turn goes on when its layer has the disk again.
+    /// Whether the turn is suspended until the layer has the disk again.
     pub(crate) suspended: bool,
-    /// What was left of the last slice when it was taken away.
+    /// How much of the last slice was left when the queue lost the disk.
     pub(crate) slice_residual: Jiffies,
-    /// Asynchronous requests handed over in this slice.
+    /// Asynchronous requests dispatched in this slice.
     pub(crate) slice_dispatched: u32,
     pub(crate) priority: Priority,
-    /// It is in its layer's service tree.
+    /// Whether the queue is in its layer's service tree.
     pub(crate) on_tree: bool,
-    /// The disk waits for its next request.
+    /// Whether the disk is idling for the queue's next request.
     pub(crate) waits: bool,
-    /// Its task may be waited for.
+    /// Whether the task's statistics allow idling for it.
     pub(crate) idle_window: bool,
-    /// Its task seeks.
+    /// Whether the task is seeky.
     pub(crate) seeks: bool,
-    /// The FIFO has been looked at in this slice.
+    /// Whether the head of the FIFO has been checked in this slice.
     pub(crate) fifo_checked: bool,
-    /// Its task passed a full pool in this slice.
+    /// Whether the task has exceeded a full pool in this slice.
     pub(crate) passed_full_pool: bool,
-    /// Why it got the disk; told with the first request of the turn.
+    /// Why the queue got the disk, until the first dispatch of the turn reports it.
     pub(crate) turn: Option<Why>,
-    /// Nobody puts requests into it any more; it goes when it is empty.
+    /// Whether no more requests will be added; an orphan is freed once it is empty.
     pub(crate) orphan: bool,
 }
 
@@ -73,7 +74,7 @@ impl Queue {
         }
     }
 
-    /// Takes class and level from the task.
+    /// Takes class and level from the task's priority.
     pub(crate) const fn set_priority(&mut self, ioprio: IoPrio) {
         self.priority = Priority::of(ioprio);
         if self.priority.is_idle() {
@@ -93,7 +94,7 @@ impl Queue {
         !self.slice_new && !self.suspended && now >= self.slice_end
     }
 
-    /// What a queue that loses the disk now has done to lose it.
+    /// Why the queue loses the disk if its turn ends now.
     pub(crate) const fn why_turn_ends(&self, now: Jiffies) -> Why {
         if self.slice_used(now) {
             Why::SliceExpired
@@ -104,26 +105,26 @@ impl Queue {
         }
     }
 
-    /// The queue gets the disk.
+    /// Gives the disk to the queue.
     pub(crate) const fn begin_turn(&mut self, why: Why) {
         self.slice_end = 0;
         self.slice_new = true;
         self.slice_dispatched = 0;
         self.passed_full_pool = false;
         self.fifo_checked = false;
-        // A queue that took the disk says so, not why its victim lost it.
+        // A preempting queue reports the preemption rather than why the other queue lost the disk.
         if !matches!(self.turn, Some(Why::Preempted)) {
             self.turn = Some(why);
         }
     }
 
-    /// The clock of the slice starts.
+    /// Starts the clock of the slice.
     pub(crate) const fn start_clock(&mut self, now: Jiffies, slice: Jiffies) {
         self.slice_end = if self.suspended { slice } else { now + slice };
         self.slice_new = false;
     }
 
-    /// The queue loses the disk; `timed_out` leaves it with a residual.
+    /// Takes the disk from the queue. If it `timed_out`, it remembers the rest of its slice.
     pub(crate) const fn end_turn(&mut self, now: Jiffies, timed_out: bool) {
         self.resume(now);
         self.waits = false;
@@ -132,7 +133,7 @@ impl Queue {
         }
     }
 
-    /// The layer loses the disk: the clock of the slice stops.
+    /// Stops the clock of the slice because the layer loses the disk.
     pub(crate) const fn suspend(&mut self, now: Jiffies) {
         self.waits = false;
         if !self.suspended {
@@ -141,7 +142,7 @@ impl Queue {
         }
     }
 
-    /// The layer has the disk again: the clock of the slice goes on.
+    /// Restarts the clock of the slice because the layer has the disk again.
     pub(crate) const fn resume(&mut self, now: Jiffies) {
         if self.suspended {
             self.suspended = false;
@@ -149,7 +150,7 @@ impl Queue {
         }
     }
 
-    /// What the residual adds to the next key.
+    /// Takes the residual of the last slice as an offset to the queue's next key.
     pub(crate) fn take_residual(&mut self, quirks: &Quirks) -> Jiffies {
         let residual = core::mem::take(&mut self.slice_residual);
         if quirks.q1_residual_sign { residual } else { -residual }

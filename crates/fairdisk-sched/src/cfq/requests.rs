@@ -1,4 +1,4 @@
-//! The requests CFQ knows, and the FIFO of those that wait in a queue.
+//! The requests that CFQ knows, and the FIFO of a queue's pending ones.
 
 use super::queue::NIL;
 use alloc::vec::Vec;
@@ -6,14 +6,14 @@ use core::ops::{Index, IndexMut};
 use fairdisk_core::tree::Forest;
 use fairdisk_core::{Flags, Instant, Lba, Request, dense};
 
-/// A request as CFQ keeps it, from arrival to completion.
+/// CFQ's record of a request, from arrival to completion.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rq {
     pub(crate) start: Lba,
     pub(crate) end: Lba,
     pub(crate) arrived: Instant,
     pub(crate) queue: u32,
-    /// The context of its task.
+    /// The context of the request's task.
     pub(crate) context: u32,
     older: u32,
     younger: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Rq {
 }
 
 impl Rq {
-    /// File-system metadata.
+    /// Whether the request is for file-system metadata.
     pub(crate) const fn meta(&self) -> bool {
         self.flags.contains(Flags::META)
     }
@@ -40,7 +40,7 @@ impl Rq {
     };
 }
 
-/// Requests in the order in which they arrived.
+/// Requests in order of arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fifo {
     pub(crate) oldest: u32,
@@ -51,11 +51,11 @@ impl Fifo {
     pub(crate) const EMPTY: Self = Self { oldest: NIL, youngest: NIL };
 }
 
-/// All requests by slot.
+/// All requests, indexed by slot.
 #[derive(Debug)]
 pub(crate) struct Requests {
     pub(super) slots: Vec<Rq>,
-    /// Those that wait, by position.
+    /// The nodes of all queues' trees of pending requests by position.
     pub(super) sort: Forest<u64>,
 }
 
@@ -64,7 +64,7 @@ impl Requests {
         Self { slots: Vec::new(), sort: Forest::new() }
     }
 
-    /// Keeps `request`, which arrived in `queue`.
+    /// Records `request`, which arrived in `queue`.
     #[inline(always)]
     pub(crate) fn insert(&mut self, request: &Request, queue: u32, context: u32) {
         let slot = dense::entry(&mut self.slots, request.id.0, || Rq::FREE);
@@ -81,18 +81,18 @@ impl Requests {
         };
     }
 
-    /// Takes on what merging changed.
+    /// Updates the record with what a merge has changed.
     pub(crate) fn update(&mut self, request: &Request) {
         let rq = &mut self[request.id.0];
         (rq.start, rq.end, rq.arrived) = (request.start, request.end(), request.arrived);
     }
 
-    /// The request, if it is known.
+    /// The record of a request, if it is known.
     pub(crate) fn get(&self, at: u32) -> Option<&Rq> {
         self.slots.get(at as usize).filter(|rq| rq.queue != NIL)
     }
 
-    /// Forgets the request.
+    /// Removes and returns the record of a request, which must be known.
     #[inline]
     pub(crate) fn take(&mut self, at: u32) -> Rq {
         let rq = &mut self[at];
@@ -102,13 +102,13 @@ impl Requests {
         taken
     }
 
-    /// Makes `at` the youngest of `fifo`.
+    /// Appends `at` to `fifo` as the youngest.
     #[inline]
     pub(crate) fn append(&mut self, fifo: &mut Fifo, at: u32) {
         self.link(fifo, fifo.youngest, at);
     }
 
-    /// Puts `at` right after `older`, or first if that is `NIL`.
+    /// Inserts `at` right after `older`, or as the oldest if that is `NIL`.
     fn link(&mut self, fifo: &mut Fifo, older: u32, at: u32) {
         let younger = if older == NIL { fifo.oldest } else { self[older].younger };
         (self[at].older, self[at].younger) = (older, younger);
@@ -130,7 +130,7 @@ impl Requests {
         if at == NIL { &mut fifo.youngest } else { &mut self[at].older }
     }
 
-    /// Gives `at` the place of one that arrived at `arrived`.
+    /// Moves `at` forward to the place of a request that arrived at `arrived`.
     pub(crate) fn move_up(&mut self, fifo: &mut Fifo, at: u32, arrived: Instant) {
         let mut older = self[at].older;
         while older != NIL && self[older].arrived > arrived {

@@ -1,15 +1,16 @@
-//! The queues of a layer that have a pending request, in the order in which they get the disk.
+//! The service tree: the queues of a layer that have pending requests, in the order in which they
+//! get the disk.
 
 use super::jiffies::Jiffies;
 use super::queue::NIL;
 use fairdisk_core::IoClass;
 use fairdisk_core::tree::{Forest, Tree};
 
-/// Where a queue stands in the service tree: class first, then key, as one number.
+/// A queue's place in the service tree: class and key combined into one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ServiceKey(i64);
 
-/// What lies between two classes. Keys are tick counts, smaller than half of it either way.
+/// The distance between two classes. Keys are tick counts, whose magnitude stays below half of it.
 const CLASS_STEP: Jiffies = 1 << 60;
 
 impl ServiceKey {
@@ -24,12 +25,13 @@ impl ServiceKey {
     }
 }
 
-/// The queues of a layer with a pending request. The one that came last is beside the tree until
-/// another comes: a queue that has the disk for one request after the other is mostly gone before.
+/// The queues of a layer that have pending requests. The latest one is kept beside the tree until
+/// another arrives, because a queue that is being served one request at a time has usually left by
+/// then.
 #[derive(Clone, Debug)]
 pub(crate) struct ServiceTree {
     tree: Tree,
-    /// The queue beside the tree, or [`NIL`], and its key.
+    /// The queue kept beside the tree, or [`NIL`], and its key.
     newest: u32,
     key: ServiceKey,
 }
@@ -39,14 +41,14 @@ impl ServiceTree {
         Self { tree: Tree::new(), newest: NIL, key: ServiceKey(0) }
     }
 
-    /// A queue has a pending request from now on.
+    /// Adds a queue that has got its first pending request.
     #[inline]
     pub(crate) fn insert(&mut self, service: &mut Forest<ServiceKey>, queue: u32, key: ServiceKey) {
         self.whole(service);
         (self.newest, self.key) = (queue, key);
     }
 
-    /// A queue has none any more.
+    /// Removes a queue that has no pending request left.
     #[inline]
     pub(crate) fn remove(&mut self, service: &mut Forest<ServiceKey>, queue: u32) {
         if queue == self.newest {
@@ -56,7 +58,7 @@ impl ServiceTree {
         }
     }
 
-    /// The tree with all of them in it.
+    /// The tree with every queue in it, including the latest.
     #[inline]
     pub(crate) fn whole(&mut self, service: &mut Forest<ServiceKey>) -> &mut Tree {
         if self.newest != NIL {

@@ -1,5 +1,4 @@
-//! How requests come to a queue and leave it again
-//! (spec: cfq, sections 2.6, 2.12, 2.13).
+//! Adding requests to a queue and removing them (spec: cfq, sections 2.6, 2.12, 2.13).
 
 use super::engine::Cfq;
 use super::jiffies::Jiffies;
@@ -7,7 +6,8 @@ use super::pending::Choice;
 use fairdisk_core::{Merge, Request, RequestId};
 
 impl Cfq {
-    /// Puts a request into its queue; gives back one at the same position that must go first.
+    /// Adds a request to its queue. Returns an older request at the same position, if it must go to
+    /// the device first.
     #[inline]
     pub(crate) fn store(
         &mut self,
@@ -19,7 +19,7 @@ impl Cfq {
         let index = request.id.0;
         self.requests.insert(request, queue, context);
         self.tasks[context].requests += 1;
-        // Of two at one position the older goes straight to the device.
+        // Of two requests at one position, the older goes straight to the device.
         let alias = self.requests.at_position(&self.queues[queue].pending, request.start);
         if let Some(alias) = alias {
             self.displace(now, alias);
@@ -37,7 +37,7 @@ impl Cfq {
         alias.map(RequestId)
     }
 
-    /// Takes a request out of its queue, which it names.
+    /// Removes a request from its queue and returns that queue.
     #[inline]
     pub(crate) fn remove(&mut self, index: u32) -> u32 {
         let queue = self.requests[index].queue;
@@ -54,21 +54,22 @@ impl Cfq {
         queue
     }
 
-    /// Gives a request back.
+    /// Removes a queued request that was cancelled or absorbed.
     pub(crate) fn withdraw(&mut self, now: Jiffies, id: RequestId) {
         let queue = self.requests[id.0].queue;
         let was_next = self.queues[queue].pending.next == id.0;
         self.withdrawn_next = was_next.then_some(id);
         self.remove(id.0);
         let context = self.requests.take(id.0).context;
-        // A merge does not make the driver ask again; a queue that is gone from the tree must.
+        // The driver does not ask again because of a merge, but it must when the queue has left the
+        // tree.
         if self.queues[queue].is_empty() {
             self.kicks.kick();
         }
         self.let_go(now, queue, context);
     }
 
-    /// A queued request grew (spec: cfq, section 2.13).
+    /// Updates a queued request that has grown (spec: cfq, section 2.13).
     pub(crate) fn merged(&mut self, request: &Request, how: Merge) {
         let index = request.id.0;
         let queue = self.requests[index].queue;
@@ -86,8 +87,8 @@ impl Cfq {
         }
     }
 
-    /// A front merge may have brought a request to the position of another one of its queue: the
-    /// older goes straight to the device then, too.
+    /// The request at whose position a front merge has brought `moved`, if there is one in its
+    /// queue. It goes straight to the device, as in [`store`](Self::store).
     pub(crate) fn displaced(&mut self, now: Jiffies, moved: RequestId) -> Option<RequestId> {
         let queue = self.requests[moved.0].queue;
         let older = self.requests.displaced(&self.queues[queue].pending, moved.0)?;
@@ -95,7 +96,7 @@ impl Cfq {
         Some(RequestId(older))
     }
 
-    /// Another request has the position of `older` now.
+    /// Dispatches `older` because another request now has its position.
     #[cold]
     fn displace(&mut self, now: Jiffies, older: u32) {
         self.hand_over(now, older);

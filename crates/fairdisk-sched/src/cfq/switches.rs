@@ -1,33 +1,33 @@
-//! The changes that CFQ's revisions after 2.6.25 are made of, each a switch (spec: cfq, sections
-//! 3.1, 4.13, 4.14, 5). Every combination is valid. One whose prerequisites are off does nothing.
+//! The changes that CFQ's revisions after 2.6.25 consist of, each as a switch (spec: cfq, sections
+//! 3.1, 4.13, 4.14, 5). Every combination is valid; a switch whose prerequisites are off does
+//! nothing.
 //!
-//! What history did to the file without changing what it does is not here: renamed, moved, traced,
-//! cleaned up (B08, F2 and the entries of section 5 without a name), what shows only when memory
-//! runs out (B15), and how a forced dispatch is accounted for (G7): it ends this scheduler's life
-//! here.
+//! Changes without an effect here have no switch: renaming, moving, tracing and cleaning up (B08,
+//! F2 and the unnamed entries of section 5), behaviour when memory runs out (B15), and the
+//! accounting of a forced dispatch (G7), which here ends the scheduler's life.
 
-/// A change that can be on or off.
+/// Description of a change that can be on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// Its key in `[switches]` of a revision.
+    /// The switch's key in the `[switches]` table of a revision.
     pub name: &'static str,
-    /// Its number in the lists of the specification, or nothing.
+    /// The change's number in the lists of the specification, or an empty string.
     pub id: &'static str,
-    /// The commits that made it.
+    /// The commits that made the change.
     pub commit: &'static str,
-    /// Who wrote it.
+    /// The author of the change.
     pub author: &'static str,
-    /// The first release with it.
+    /// The first kernel release with the change.
     pub release: &'static str,
-    /// The first revision of the catalogue with it; none if it was taken back before.
+    /// The first revision in the catalogue with the change; `None` if it was reverted before that.
     pub revision: Option<&'static str>,
-    /// What it does, in a line.
+    /// One line on what the change does.
     pub summary: &'static str,
-    /// Without these it does nothing.
+    /// The switches without which this one does nothing.
     pub needs: &'static [&'static str],
 }
 
-/// The revisions in order, 2.6.25 (without any of the switches) left out.
+/// The revisions in order, except 2.6.25, which has no switch on.
 pub const REVISIONS: &[&str] = &[
     "cfq-2.6.27",
     "cfq-2.6.28",
@@ -44,13 +44,13 @@ macro_rules! switches {
         $field:ident $id:literal $commit:literal $author:literal $release:literal
         [$($need:ident),*] $summary:literal;
     )* })*) => {
-        /// Which changes are on.
+        /// Which of the changes are on.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Switches {
             $($(#[doc = $summary] pub $field: bool,)*)*
         }
 
-        /// Every change, in the order in which they were made within a revision.
+        /// Every change, by revision and, within one, in the order in which they were made.
         pub const SWITCHES: &[Switch] = &[$($(Switch {
             name: stringify!($field),
             id: $id,
@@ -63,16 +63,16 @@ macro_rules! switches {
         },)*)*];
 
         impl Switches {
-            /// All off: CFQ of 2.6.25.
+            /// All switches off: CFQ of 2.6.25.
             pub const NONE: Self = Self { $($($field: false,)*)* };
 
-            /// Whether the switch `name` is on; `None` if there is none.
+            /// Whether the switch called `name` is on; `None` if there is no such switch.
             #[must_use]
             pub fn get(&self, name: &str) -> Option<bool> {
                 self.clone().place(name).map(|place| *place)
             }
 
-            /// Where the switch `name` is kept.
+            /// The field of the switch called `name`.
             fn place(&mut self, name: &str) -> Option<&mut bool> {
                 match name {
                     $($(stringify!($field) => Some(&mut self.$field),)*)*
@@ -80,7 +80,7 @@ macro_rules! switches {
                 }
             }
 
-            /// Those that do something: without the ones whose prerequisites are off.
+            /// The switches that have an effect: those that are on and whose prerequisites are too.
             #[must_use]
             pub const fn effective(mut self) -> Self {
                 $($($(self.$field &= self.$need;)*)*)*
@@ -91,12 +91,12 @@ macro_rules! switches {
 }
 
 impl Switches {
-    /// Turns the switch `name` on or off; whether there is one.
+    /// Turns the switch called `name` on or off. Returns whether there is such a switch.
     pub fn set(&mut self, name: &str, on: bool) -> bool {
         self.place(name).map(|place| *place = on).is_some()
     }
 
-    /// The switches of a revision of the catalogue; none are on in 2.6.25.
+    /// The switches that are on in a revision of the catalogue; `None` if the revision is unknown.
     #[must_use]
     pub fn of_revision(revision: &str) -> Option<Self> {
         if revision == "cfq-2.6.25" {
@@ -111,7 +111,7 @@ impl Switches {
         Some(switches)
     }
 
-    /// The revision that has exactly these switches on.
+    /// The revision of the catalogue that has exactly these switches on.
     #[must_use]
     pub fn revision(&self) -> Option<&'static str> {
         let mut known = ["cfq-2.6.25"].iter().chain(REVISIONS).copied();

@@ -1,4 +1,4 @@
-//! The contexts of all tasks: one for every layer a task has used.
+//! The contexts of all tasks, one for each layer that a task has used.
 
 use super::context::Context;
 use super::jiffies::Jiffies;
@@ -10,17 +10,17 @@ use fairdisk_core::list::{List, Lists};
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{IoPrio, TaskId, dense};
 
-/// Every context, found by task and layer.
+/// All contexts, indexed by task and layer.
 #[derive(Debug)]
 pub(crate) struct Tasks {
     contexts: Slab<Context>,
-    /// The context that each task used last, or `NIL`. Most have one; what is written for others
-    /// comes in the name of a task that has one in every layer.
+    /// The context that each task used last, or `NIL`. Most tasks have only one; a task that writes
+    /// on behalf of others has one in every layer.
     recent: Vec<u32>,
-    /// Those whose task lives, by task and layer.
+    /// The contexts of live tasks, by task and layer.
     owners: Forest<u64>,
     by_owner: Tree,
-    /// Those of each layer whose task lives.
+    /// The contexts of live tasks, in a list per layer.
     layers: Vec<List>,
     links: Lists<()>,
 }
@@ -43,7 +43,7 @@ impl Tasks {
         self.find_recent(task, layer).or_else(|| self.look_for(task, layer))
     }
 
-    /// The context that the task used last, if it is of `layer`.
+    /// The context that the task used last, if it belongs to `layer`.
     #[inline]
     fn find_recent(&self, task: TaskId, layer: u32) -> Option<u32> {
         let recent = self.recent.get(task.0 as usize).copied()?;
@@ -71,7 +71,7 @@ impl Tasks {
         }
     }
 
-    /// The task uses another context than before.
+    /// Switches the task to its context in another layer, creating it if needed.
     #[inline(never)]
     fn turn_to(&mut self, now: Jiffies, task: TaskId, layer: u32, ioprio: IoPrio) -> u32 {
         let at = match self.look_for(task, layer) {
@@ -91,29 +91,29 @@ impl Tasks {
         at
     }
 
-    /// The context `at`, or `None` for `NIL`.
+    /// The context `at`; `None` for `NIL`.
     pub(crate) fn get(&self, at: u32) -> Option<&Context> {
         self.contexts.get(at)
     }
 
-    /// One of the contexts of a task that lives.
+    /// Any context of a live task.
     pub(crate) fn any_of_task(&self, task: TaskId) -> Option<u32> {
         let first = self.owners.lower_bound(&self.by_owner, owner(task, 0))?;
         (self[first].task == task).then_some(first)
     }
 
-    /// One of the contexts in `layer` whose task lives.
+    /// Any context in `layer` whose task is live.
     pub(crate) fn any_of_layer(&self, layer: u32) -> Option<u32> {
         self.layers.get(layer as usize)?.first()
     }
 
-    /// The context of the only task that lives and has used the layer.
+    /// The context in `layer` of its only live task; `None` if there are several or none.
     pub(crate) fn only_of_layer(&self, layer: u32) -> Option<u32> {
         let list = self.layers.get(layer as usize)?;
         list.first().filter(|first| list.last() == Some(*first))
     }
 
-    /// The context is not its task's any more.
+    /// Detaches the context from its task, which has exited or left the layer.
     pub(crate) fn orphan(&mut self, at: u32) {
         let Context { task, layer, .. } = self[at];
         self.owners.remove(&mut self.by_owner, at);
@@ -125,14 +125,14 @@ impl Tasks {
         self[at].alive = false;
     }
 
-    /// Nobody refers to the context any more.
+    /// Frees an orphaned context to which no request refers any more.
     pub(crate) fn release(&mut self, at: u32) {
         debug_assert!(!self[at].alive, "its task may come back to it");
         self.contexts.free(at);
     }
 }
 
-/// A task and a layer as one number, tasks first.
+/// A task and a layer combined into one number, sorted by task first.
 const fn owner(task: TaskId, layer: u32) -> u64 {
     (task.0 as u64) << 32 | layer as u64
 }

@@ -1,26 +1,26 @@
-//! Serving the tasks of one layer together, on a device that is faster that way: nobody waits for a
-//! single task where that would keep nobody of another priority away from the disk. What is waited
-//! for is the layer, so that it keeps its place against others.
+//! Serving the tasks of a layer together, on a device that is faster that way. The disk does not
+//! idle for a single task unless that keeps tasks of another priority away from the disk. It idles
+//! for the layer as a whole instead, so that the layer keeps its turn among others.
 //!
-//! On any device tasks that seek are served together while nobody else of the layer wants the disk:
-//! the next request of another seeker is no further away than the next of the same.
+//! On any device, seeky tasks are served together while no other task of the layer wants the disk:
+//! the next request of another seeky task is no further away than the next one of the same task.
 
 use super::engine::Cfq;
 use super::jiffies::Jiffies;
 use super::queue::NIL;
 
 impl Cfq {
-    /// The device takes so many requests at once.
+    /// Sets how many requests the device serves at once.
     pub(crate) const fn takes_at_once(&mut self, depth: u32) {
         if self.tunables.serve_together {
             self.driver.together = depth > 1;
-            // What was seen at another depth says nothing any more.
+            // Detection at another depth is no longer valid.
             self.driver.queueing = !self.tunables.quirks.q6_queueing_latched;
             self.kicks.kick();
         }
     }
 
-    /// Counts the queue in its layer if it has requests, where that matters.
+    /// Updates whether the layer counts the queue among those with requests, if that is maintained.
     #[inline]
     pub(crate) fn count(&mut self, queue: u32) {
         if self.tunables.serve_together {
@@ -48,13 +48,14 @@ impl Cfq {
         }
     }
 
-    /// Whether the disk may wait for this queue alone.
+    /// Whether the disk may idle for this queue alone.
     #[inline]
     pub(crate) fn is_waited_for(&self, queue: u32) -> bool {
         !self.tunables.serve_together || self.keeps_others_away(queue)
     }
 
-    /// Whether tasks that could be served together with this queue's are better not.
+    /// Whether idling for this queue protects it from tasks with which it should not be served
+    /// together.
     fn keeps_others_away(&self, queue: u32) -> bool {
         let q = &self.queues[queue];
         let layer = &self.layers[q.layer as usize];
@@ -66,7 +67,7 @@ impl Cfq {
         }
     }
 
-    /// How long the disk may be kept for the layer of a task that has nothing queued.
+    /// How long the disk may be kept for the layer of a task when it has nothing queued.
     pub(crate) fn layer_patience(&self, queue: u32, context: u32) -> Jiffies {
         let (q, context) = (&self.queues[queue], &self.tasks[context]);
         if context.alive && !q.is_idle_class() { self.patience_of(q.layer) } else { 0 }
@@ -75,12 +76,13 @@ impl Cfq {
     fn patience_of(&self, layer: u32) -> Jiffies {
         let layer = &self.layers[layer as usize];
         let wait = layer.idle.unwrap_or(self.tunables.slice_idle);
-        // One of many tasks comes seldom, and yet one of them comes soon.
+        // With many tasks, each submits rarely but one of them soon, so the layer's think time
+        // decides.
         let thinks_long = layer.think.is_valid() && layer.think.mean() > wait as u64;
         if thinks_long { 0 } else { wait }
     }
 
-    /// A flush of a task of the layer has finished: what the disk waits for begins now.
+    /// Restarts the idle wait of the layer after a flush of one of its tasks has completed.
     pub(crate) fn flushed(&mut self, now: Jiffies, layer: u32, has_disk: bool) {
         if !self.tunables.serve_together {
             return;
@@ -93,8 +95,7 @@ impl Cfq {
         }
     }
 
-    /// The layer that has the disk has run empty, and a task of it will be back soon: the layer
-    /// keeps the disk for a while, where tasks are served together.
+    /// Keeps the disk for `wait` for a layer that has run empty, if tasks are served together.
     pub(crate) fn wait_for_layer(&mut self, now: Jiffies, layer: u32, wait: Jiffies) {
         let l = &self.layers[layer as usize];
         let empty = l.busy == 0 && l.dispatched == 0;

@@ -1,5 +1,5 @@
-//! How the queues of a layer take turns: keys, slices and preemption
-//! (spec: cfq, sections 2.4, 2.5, 2.9, 2.12).
+//! Turns of a layer's queues: keys, slices and preemption (spec: cfq, sections 2.4, 2.5, 2.9,
+//! 2.12).
 
 use super::engine::Cfq;
 use super::jiffies::Jiffies;
@@ -33,7 +33,7 @@ impl Cfq {
         self.count(queue);
     }
 
-    /// Gives a queue on the tree a fresh key.
+    /// Gives a queue in the tree a new key.
     fn resort(&mut self, now: Jiffies, queue: u32) {
         let key = self.service_key(now, queue);
         self.reinsert(queue, key);
@@ -63,7 +63,7 @@ impl Cfq {
         ServiceKey::new(class, if quirks.q2_unsigned_keys { wrap(key) } else { key })
     }
 
-    /// The key of a queue of the idle class: it goes behind all others.
+    /// The key of a queue of the idle class, behind all other queues.
     #[cold]
     fn idle_key(&mut self, now: Jiffies, queue: u32) -> Jiffies {
         let layer = self.queues[queue].layer as usize;
@@ -72,7 +72,7 @@ impl Cfq {
         last.map_or(now, |last| self.service.key(last).key()) + self.tunables.idle_delay
     }
 
-    /// Puts a preempting queue before all others of its class.
+    /// Places a preempting queue before all others of its class.
     fn put_first(&mut self, now: Jiffies, queue: u32) {
         let q = &self.queues[queue];
         let tree = self.layers[q.layer as usize].tree.whole(&mut self.service);
@@ -97,7 +97,7 @@ impl Cfq {
         Some(queue)
     }
 
-    /// Takes the disk from the queue. `timed_out`: it keeps what was left of its slice.
+    /// Takes the disk from the queue. If it `timed_out`, it keeps the rest of its slice.
     pub(crate) fn expire(&mut self, now: Jiffies, queue: u32, timed_out: bool) {
         let q = &mut self.queues[queue];
         let layer = q.layer as usize;
@@ -118,7 +118,7 @@ impl Cfq {
         }
     }
 
-    /// The layer loses the disk, and with it the queue whose turn it is inside.
+    /// Suspends the turn of the layer's active queue because the layer loses the disk.
     pub(crate) fn suspend_turn(&mut self, now: Jiffies, layer: u32) {
         let active = self.layers[layer as usize].active;
         let Some(q) = self.queues.get_mut(active) else { return };
@@ -129,7 +129,7 @@ impl Cfq {
         self.driver.active_context = NIL;
     }
 
-    /// The layer has the disk again: whose turn it was inside goes on with what was left of it.
+    /// Resumes the suspended turn of the layer's active queue.
     pub(crate) fn resume_turn(&mut self, now: Jiffies, layer: u32) {
         let active = self.layers[layer as usize].active;
         if let Some(q) = self.queues.get_mut(active) {
@@ -137,11 +137,11 @@ impl Cfq {
         }
     }
 
-    /// A request of the queue that has the disk finished.
+    /// Handles a completion of the queue that has the disk.
     pub(crate) fn active_completed(&mut self, now: Jiffies, queue: u32, sync: bool) {
         let q = &mut self.queues[queue];
         if q.slice_new {
-            // One with nothing queued is not counted as busy, but it is in the round.
+            // A queue with nothing queued does not count as busy, but it is part of the round.
             let busy = self.layers[q.layer as usize].busy + u32::from(!q.on_tree);
             q.start_clock(now, self.tunables.slice_among(busy, q.sync, q.priority.level));
         }
@@ -154,12 +154,13 @@ impl Cfq {
 
     // ---- arrival and preemption ----------------------------------------------------------
 
-    /// A request arrived in `queue`: the disk may have waited for it, or it may take the disk.
+    /// Handles the arrival of a request in `queue`: the disk may have been idling for it, or it may
+    /// preempt the active queue.
     pub(crate) fn arrived(&mut self, now: Jiffies, queue: u32, request: &Request) {
         let layer = self.queues[queue].layer;
         self.end_layer_idle(layer);
         if self.driver.together {
-            // There may be room beside what is in flight.
+            // A further request may be dispatched beside those in flight.
             self.kicks.kick();
         }
         let active = self.layers[layer as usize].active;
@@ -174,8 +175,8 @@ impl Cfq {
         }
     }
 
-    /// A request arrived outside the layer that has the disk. It may end the turn of the queue
-    /// being served there all the same, and be the first of its own layer when that has its turn.
+    /// Handles an arrival in a layer that does not have the disk. It may still preempt its layer's
+    /// active queue, and so be the first when the layer's turn comes.
     pub(crate) fn arrived_outside(&mut self, now: Jiffies, layer: u32, request: &Request) {
         let active = self.layers[layer as usize].active;
         let queue = self.requests[request.id.0].queue;
@@ -192,7 +193,8 @@ impl Cfq {
         self.kicks.kick_at_once();
     }
 
-    /// The first rule that applies decides (spec: cfq, section 2.12).
+    /// Whether the new queue preempts the active one; the first rule that applies decides (spec:
+    /// cfq, section 2.12).
     fn should_preempt(&self, now: Jiffies, active: u32, new: u32, request: &Request) -> bool {
         let (active, new) = (&self.queues[active], &self.queues[new]);
         if active.slice_used(now) {
@@ -213,7 +215,7 @@ impl Cfq {
     }
 }
 
-/// A key as the unsigned 32-bit number it was.
+/// A key as the unsigned 32-bit number of the original.
 const fn wrap(key: i64) -> i64 {
     key as u32 as i64
 }

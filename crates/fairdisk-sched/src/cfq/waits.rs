@@ -1,5 +1,5 @@
-//! Waiting: for the task being served to come back, and what a refusal means to the driver
-//! (spec: cfq, section 2.10).
+//! Waiting: idling for the next request of the task being served, and what a refusal means to the
+//! driver (spec: cfq, section 2.10).
 
 use super::context::Context;
 use super::engine::Cfq;
@@ -8,13 +8,13 @@ use super::queue::NIL;
 use fairdisk_core::{Decision, Instant, Why};
 
 impl Cfq {
-    /// When the driver is to be run whatever is gathered.
+    /// When the engine must run the driver even if the device is plugged.
     pub(crate) fn runs_driver_at(&self) -> Option<Instant> {
         let timer = self.driver.idle_timer.map(|timer| self.ticker.instant(timer));
         self.kicks.runs_driver_at(timer)
     }
 
-    /// Turns a refusal into the wait it means, and lets it stand.
+    /// Converts a refusal to the wait it implies, and lets that wait stand.
     pub(crate) fn wait(&mut self, why: Why) -> Decision {
         let wait = self.meaning_of(why);
         self.kicks.let_stand(wait)
@@ -41,7 +41,7 @@ impl Cfq {
         }
     }
 
-    /// The queue that has the disk has run empty: may it keep the disk for a while?
+    /// Starts idling for the queue that has the disk and has run empty, if that is worth it.
     pub(crate) fn arm_idle(&mut self, now: Jiffies, queue: u32) {
         if !self.is_waited_for(queue) {
             return;
@@ -61,15 +61,15 @@ impl Cfq {
         self.driver.idle_timer = Some(now + wait);
     }
 
-    /// The slice of the queue that had the disk has ended. If its task is the only one of the layer
-    /// and will be back soon, the layer keeps the disk meanwhile (spec: groups, section 1.3).
+    /// Starts idling for the layer of a queue whose slice has ended, if the queue's task is the
+    /// layer's only one and is expected back soon (spec: groups, section 1.3).
     pub(crate) fn arm_layer_idle(&mut self, now: Jiffies, queue: u32, context: u32) {
         let q = &self.queues[queue];
         let layer = &self.layers[q.layer as usize];
         if layer.active != NIL || layer.busy > 0 || layer.dispatched > 0 {
             return;
         }
-        // Where a layer has a wait of its own, that is for any of its tasks.
+        // An idle wait configured for the layer applies to any of its tasks.
         let asked_for = layer.idle.is_some() || self.tasks.only_of_layer(q.layer) == Some(context);
         let context = &self.tasks[context];
         let wait = self.patience_with(queue, context, self.tunables.slice_idle);
@@ -79,27 +79,27 @@ impl Cfq {
         }
     }
 
-    /// The disk is kept for the layer that has it and nothing queued.
+    /// Keeps the disk until `until` for the layer that has it and has nothing queued.
     pub(crate) const fn keep_for_layer(&mut self, layer: u32, until: Jiffies) {
         self.waiting_layer = layer;
         self.driver.idle_timer = Some(until);
     }
 
-    /// How long the disk waits for the task of an empty queue; zero for not at all. `own` is what
-    /// that comes to where the layer has no wait of its own or something else queued.
+    /// How long the disk idles for the task of an empty queue; zero for not at all. `own` is the
+    /// wait to use if the layer has none configured or has other requests queued.
     fn patience_with(&self, queue: u32, context: &Context, own: Jiffies) -> Jiffies {
         let q = &self.queues[queue];
         let layer = &self.layers[q.layer as usize];
         match layer.idle.filter(|_| layer.busy == 0) {
             None if q.idle_window => own,
             None => 0,
-            // Whoever takes longer as a rule is not waited for in vain.
+            // It would be useless to idle for a task that usually thinks for longer.
             Some(idle) if context.think.is_valid() && context.think.mean() > idle as u64 => 0,
             Some(idle) => idle,
         }
     }
 
-    /// Whether the disk is going to wait for an empty queue once its requests in flight are done.
+    /// Whether the disk will idle for an empty queue once its requests in flight have completed.
     pub(crate) fn will_wait(&self, queue: u32) -> bool {
         if !self.is_waited_for(queue) {
             return false;
@@ -112,7 +112,7 @@ impl Cfq {
         }
     }
 
-    /// The layer that waits need not wait any longer, if it is this one.
+    /// Ends idling for the layer, if it is the one that the disk is kept for.
     pub(crate) fn end_layer_idle(&mut self, layer: u32) {
         if self.waiting_layer == layer && layer != NIL {
             self.waiting_layer = NIL;
@@ -121,7 +121,7 @@ impl Cfq {
         }
     }
 
-    /// Lets the idle timer act if it is due. `layer` is the one being served.
+    /// Lets the idle timer act if it is due; `layer` is the one being served.
     #[inline]
     pub(crate) fn fire_timer(&mut self, now: Jiffies, layer: u32) {
         match self.driver.idle_timer {
@@ -130,7 +130,8 @@ impl Cfq {
         }
     }
 
-    /// With nothing queued the queue keeps the disk: nobody else wants it.
+    /// Handles the expired idle timer. If nothing is queued the queue keeps the disk, since no
+    /// other wants it.
     #[inline(never)]
     fn timer_fired(&mut self, timer: Jiffies, layer: u32) {
         self.driver.idle_timer = None;

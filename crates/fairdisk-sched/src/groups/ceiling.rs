@@ -1,14 +1,15 @@
-//! Ceilings as leaky buckets: what a group does pours in, and leaks out at its rate. There is one
-//! for I/Os and one for bytes, and both must have room. (Turner, "New directions in
-//! communications", 1986; in this form, by the time at which a bucket will be empty, the generic
-//! cell rate algorithm of ITU-T I.371.)
+//! Ceilings as leaky buckets. Whatever a group does fills its buckets, which drain at the rate of
+//! the ceiling. There is one bucket for I/Os and one for bytes, and both must have room. (Turner,
+//! "New directions in communications", 1986; represented by the time at which a bucket will be
+//! empty, this is the generic cell rate algorithm of ITU-T I.371.)
 
 use core::num::NonZeroU64;
 use fairdisk_core::{Instant, Rates, Span};
 
 const SECOND: u128 = 1_000_000_000;
 
-/// What is at a device may be too much until some of it is done, however long one waits.
+/// How soon to look again when the requests in flight leave no room: it is not known when one of
+/// them will complete.
 const LOOK: Span = Span::from_us(100);
 
 /// How full the buckets of a group are.
@@ -18,13 +19,13 @@ pub(crate) struct Ceiling {
     bytes: Bucket,
 }
 
-/// How full it is, as time: when it will be empty.
+/// How full one bucket is, expressed as the time at which it will be empty.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
     empty_at: Instant,
 }
 
-/// What goes through: I/Os and bytes.
+/// An amount of I/O that goes into the buckets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Amount {
     pub(crate) ios: u64,
@@ -32,39 +33,39 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    /// Nothing: there is room for it as long as a bucket does not overflow already.
+    /// Nothing. There is room for it in every bucket that is not overfull.
     pub(crate) const NONE: Self = Self { ios: 0, bytes: 0 };
 
-    /// As much more.
+    /// Adds `other`.
     pub(crate) const fn add(&mut self, other: Self) {
         (self.ios, self.bytes) = (self.ios + other.ios, self.bytes + other.bytes);
     }
 
-    /// As much less.
+    /// Subtracts `other`.
     pub(crate) const fn take(&mut self, other: Self) {
         (self.ios, self.bytes) = (self.ios - other.ios, self.bytes - other.bytes);
     }
 }
 
 impl Ceiling {
-    /// Empty ones.
+    /// Empty buckets.
     pub(crate) const EMPTY: Self = {
         let empty = Bucket { empty_at: Instant::ZERO };
         Self { ios: empty, bytes: empty }
     };
 
-    /// When there is room for so much more, in buckets that hold what leaks out in `burst`. What is
-    /// larger than an empty one has room there.
+    /// When the buckets have room for `amount`. A bucket holds what drains in `burst`; a larger
+    /// amount has room once the bucket is empty.
     pub(crate) fn ready_at(&self, rates: &Rates, burst: Span, amount: Amount) -> Instant {
         let ios = rates.iops.map(|rate| self.ios.ready_at(rate, burst, amount.ios));
         let bytes = rates.bytes_per_s.map(|rate| self.bytes.ready_at(rate, burst, amount.bytes));
         ios.max(bytes).unwrap_or(Instant::ZERO)
     }
 
-    /// When there is room for `next` beside what was let go and is still `there`, in buckets that
-    /// fill when requests are done. Nothing of that leaks out before; it is not known when some of
-    /// it is done, but if that is later, so is this; where there is no room it is not looked for
-    /// again before [`LOOK`]. They hold `burst`, or `next` where that is longer, and `next`.
+    /// When the buckets have room for `next` while `there` is still in flight, for buckets that are
+    /// filled as requests complete. What is in flight cannot drain yet; if it completes later, the
+    /// returned time moves back too. If there is no room now, the result is at least [`LOOK`] away.
+    /// A bucket holds `burst`, or `next` if that takes longer, and `next` on top of it.
     pub(crate) fn ready_beside(
         &self,
         now: Instant,
@@ -83,7 +84,7 @@ impl Ceiling {
         ios.max(bytes).unwrap_or(Instant::ZERO)
     }
 
-    /// So much goes through at `now`.
+    /// Fills the buckets with `amount` at `now`.
     pub(crate) fn pass(&mut self, now: Instant, rates: &Rates, amount: Amount) {
         if let Some(rate) = rates.iops {
             self.ios.pour(now, rate, amount.ios);
@@ -93,7 +94,7 @@ impl Ceiling {
         }
     }
 
-    /// The rates are others from now on. What was done is not forgotten.
+    /// Replaces the rates; what the buckets hold is kept.
     pub(crate) fn change(&mut self, now: Instant, old: &Rates, new: &Rates) {
         self.ios.change(now, old.iops, new.iops);
         self.bytes.change(now, old.bytes_per_s, new.bytes_per_s);
@@ -121,7 +122,7 @@ impl Bucket {
     }
 }
 
-/// How long so many units take at the rate.
+/// How long `units` take to drain at `rate`.
 fn time_of(units: u64, rate: NonZeroU64) -> Span {
     span((u128::from(units) * SECOND).div_ceil(u128::from(rate.get())))
 }
@@ -146,7 +147,7 @@ mod tests {
 
     const IO: Amount = Amount { ios: 1, bytes: 4096 };
 
-    /// When I/Os pass, if each needs so much room.
+    /// The times at which I/Os pass, in ms, if each must find room for `room`.
     fn passes(
         ceiling: &mut Ceiling,
         (rates, burst_ms): (&Rates, u64),
@@ -165,13 +166,13 @@ mod tests {
 
     #[test]
     fn a_burst_passes_at_once_and_then_the_rate() {
-        // Three fill the burst. Where none needs room, a fourth makes it overflow.
+        // Three I/Os fill the burst. If an I/O needs no room, a fourth one overfills it.
         for (room, fills) in [(IO, 3), (Amount::NONE, 4)] {
             let (mut ceiling, rates) = (Ceiling::default(), iops(100));
             let first = passes(&mut ceiling, (&rates, 30), room, (0, 35));
             assert_eq!(first[..fills], [0, 0, 0, 0][..fills]);
             assert_eq!(first[fills..], [10, 20, 30]);
-            // Away for a while: no more than the burst was saved.
+            // After a pause, no more than one burst has been saved up.
             let later = passes(&mut ceiling, (&rates, 30), room, (500, 511));
             assert_eq!(later[..fills], [500, 500, 500, 500][..fills]);
             assert_eq!(later[fills..], [510]);
@@ -193,7 +194,8 @@ mod tests {
 
     #[test]
     fn each_rate_counts_what_it_limits() {
-        // A small I/O takes 10 ms by I/Os and 1 ms by bytes, a large one 10 and 19: together 20.
+        // The small I/O takes 10 ms by I/Os and 1 ms by bytes, the large one 10 and 19: both
+        // together 20.
         let rates = Rates { bytes_per_s: NonZeroU64::new(1_000_000), ..iops(100) };
         let (mut ceiling, mut now) = (Ceiling::default(), Instant::ZERO);
         for round in 0..10 {
@@ -231,7 +233,7 @@ mod tests {
             }
             let allowed = burst.max(Span::from_ms(10)) + Span::from_ms(10);
             assert!(most <= allowed, "{burst_ms}: {most}");
-            // A burst of what a request takes at the device is enough for all of the rate.
+            // A burst that covers a request's time at the device suffices to reach the full rate.
             assert!(count >= if burst_ms >= 100 { 1950 } else { 400 }, "{burst_ms}: {count}");
         }
     }
@@ -242,7 +244,7 @@ mod tests {
         ceiling.pass(at(0), &slow, IO);
         assert_eq!(ceiling.ready_at(&slow, Span::ZERO, IO), at(1000));
         ceiling.change(at(500), &slow, &fast);
-        // Half a request was left, at 50 a second.
+        // Half a request was left in the bucket, which now drains at 50 per second.
         assert_eq!(ceiling.ready_at(&fast, Span::ZERO, IO), at(510));
         ceiling.change(at(500), &fast, &Rates::NONE);
         assert_eq!(ceiling.ready_at(&Rates::NONE, Span::ZERO, IO), Instant::ZERO);

@@ -1,8 +1,8 @@
-//! What requests cost the device, told or not.
+//! Request costs: those of the device's cost model, or of an assumed one if none was given.
 
 use fairdisk_core::{Cost, CostModel, Request, Span};
 
-/// Where nobody told: a disk with a head, of 100 MB/s and 8 ms.
+/// Assumed cost model of a disk with a moving head: 100 MB/s and 8 ms per seek.
 const DISK: CostModel = {
     let byte_ps = 10_000;
     let (sequential, random) = (Span::from_us(100), Span::from_ms(8));
@@ -10,7 +10,7 @@ const DISK: CostModel = {
     CostModel { depth: 1, saturation: Span::ZERO, read: cost, write: cost }
 };
 
-/// And one without a head: 500 MB/s and 10 000 I/Os a second.
+/// Assumed cost model of a device without a moving head: 500 MB/s and 10 000 I/Os per second.
 const NO_HEAD: CostModel = {
     let byte_ps = 2_000;
     let (sequential, random) = (Span::from_us(50), Span::from_us(100));
@@ -18,7 +18,7 @@ const NO_HEAD: CostModel = {
     CostModel { depth: 1, saturation: Span::ZERO, read: cost, write: cost }
 };
 
-/// The model that is charged by.
+/// The cost model by which requests are charged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Costs {
     told: Option<CostModel>,
@@ -26,17 +26,17 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// Of a device of which nothing was told.
+    /// The costs of a device of which nothing is known yet.
     pub(crate) const fn new() -> Self {
         Self { told: None, rotational: true }
     }
 
-    /// Schedulers that charge by this know one cost of a byte.
+    /// Sets the device's cost model. Schedulers that use this type know a single cost per byte.
     pub(crate) const fn tell(&mut self, model: CostModel) {
         self.told = Some(model.linear());
     }
 
-    /// Whether it is of this device, and not of a common one.
+    /// Whether the costs are those of this device and not assumed.
     pub(crate) const fn are_told(&self) -> bool {
         self.told.is_some()
     }
@@ -45,7 +45,7 @@ impl Costs {
         self.rotational = rotational;
     }
 
-    /// What the request costs.
+    /// The cost of one request.
     pub(crate) const fn of(&self, request: &Request, is_sequential: bool) -> Span {
         let model = match self.told {
             Some(model) => model,

@@ -1,8 +1,8 @@
-//! Groups in the order of a key: whose turn is next, or who is let go next.
+//! Groups sorted by a key, for example by who is served or released next.
 
 use fairdisk_core::tree::{Forest, Tree};
 
-/// Groups by a key. Those with equal keys keep the order in which they came.
+/// Groups sorted by key. Groups with equal keys keep the order in which they were placed.
 #[derive(Debug)]
 pub(crate) struct Order<K> {
     forest: Forest<K>,
@@ -10,12 +10,12 @@ pub(crate) struct Order<K> {
 }
 
 impl<K: Ord + Copy> Order<K> {
-    /// No group.
+    /// An empty order.
     pub(crate) const fn new() -> Self {
         Self { forest: Forest::new(), tree: Tree::new() }
     }
 
-    /// Gives the group a key, or takes it out.
+    /// Sets the key of a group, or removes the group for `None`.
     pub(crate) fn place(&mut self, group: u32, key: Option<K>) {
         let (forest, tree) = (&mut self.forest, &mut self.tree);
         match (key, forest.contains(group)) {
@@ -26,13 +26,13 @@ impl<K: Ord + Copy> Order<K> {
         }
     }
 
-    /// The group with the smallest key.
+    /// The group with the smallest key, and that key.
     pub(crate) fn first(&self) -> Option<(u32, K)> {
         let group = self.forest.first(&self.tree)?;
         Some((group, self.forest.key(group)))
     }
 
-    /// The group's key.
+    /// The key of a group; `None` if it has not been placed.
     pub(crate) fn key(&self, group: u32) -> Option<K> {
         self.forest.contains(group).then(|| self.forest.key(group))
     }

@@ -1,5 +1,4 @@
-//! A queue for each group, first come, first served, and what is known of every request until it
-//! is done.
+//! A FIFO queue per group, and a record of every request until it completes.
 
 use super::Amount;
 use alloc::vec::Vec;
@@ -8,16 +7,16 @@ use fairdisk_core::{Decision, Flags, Lba, Merge, Request, RequestId, Why, dense}
 
 #[derive(Clone, Debug, Default)]
 struct Queue {
-    /// Requests that go before the others.
+    /// Requests that are served before the others.
     urgent: List,
     list: List,
     queued: u32,
     in_flight: u32,
-    /// Where the request of the group that was taken last ends.
+    /// The end of the group's last dispatched request.
     end: Lba,
 }
 
-/// A request, and how many bios it carries.
+/// A known request and the number of bios it carries.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     request: Request,
@@ -29,15 +28,15 @@ struct Known {
 pub(crate) struct GroupQueues {
     links: Lists<()>,
     groups: Vec<Queue>,
-    /// By slot; holds what was there once, too.
+    /// Indexed by request slot; free slots keep stale records.
     requests: Vec<Known>,
     in_flight: u32,
-    /// Requests with this hint go before the others of their group.
+    /// Requests with this hint are served before the others of their group.
     urgent: Option<Flags>,
 }
 
 impl GroupQueues {
-    /// No group.
+    /// Queues without a group.
     pub(crate) const fn new() -> Self {
         Self {
             links: Lists::new(),
@@ -48,19 +47,20 @@ impl GroupQueues {
         }
     }
 
-    /// No group; requests with this hint will go before the others of their group.
+    /// Queues without a group, in which requests with `hint` are served before the others of their
+    /// group.
     pub(crate) const fn with_urgent(hint: Flags) -> Self {
         let mut queues = Self::new();
         queues.urgent = Some(hint);
         queues
     }
 
-    /// Whether the request goes before the others of its group.
+    /// Whether the request is served before the others of its group.
     pub(crate) fn is_urgent(&self, request: &Request) -> bool {
         self.urgent.is_some_and(|hint| request.flags.contains(hint))
     }
 
-    /// A request that arrived, at the end of its group's queue.
+    /// Appends an arriving request to its group's queue.
     pub(crate) fn push(&mut self, request: &Request) {
         self.know(request, 1);
         let is_urgent = self.is_urgent(request);
@@ -70,7 +70,7 @@ impl GroupQueues {
         queue.queued += 1;
     }
 
-    /// A queued request grew.
+    /// Updates the record of a queued request after a merge.
     pub(crate) fn merged(&mut self, request: &Request, how: Merge) {
         let more = match how {
             Merge::Back | Merge::Front => 1,
@@ -88,30 +88,31 @@ impl GroupQueues {
         self.requests[id.0 as usize].bios
     }
 
-    /// What the request in slot `id` is of what its group asked for: a bio is an I/O.
+    /// The amount of I/O of the request in slot `id`, as its group submitted it: each bio counts as
+    /// one I/O.
     pub(crate) fn amount(&self, id: RequestId) -> Amount {
         let Known { request, bios } = &self.requests[id.0 as usize];
         Amount { ios: u64::from(*bios), bytes: request.sectors.bytes() }
     }
 
-    /// The request in slot `id`, queued or in flight.
+    /// The request in slot `id`, which must be queued or in flight.
     pub(crate) fn request(&self, id: RequestId) -> &Request {
         &self.requests[id.0 as usize].request
     }
 
-    /// The first request of the group.
+    /// The next request of the group.
     pub(crate) fn first(&self, group: u32) -> Option<&Request> {
         let queue = self.groups.get(group as usize)?;
         let first = queue.urgent.first().or_else(|| queue.list.first())?;
         Some(&self.requests[first as usize].request)
     }
 
-    /// Whether the request begins where the one before it ended.
+    /// Whether the request starts where the group's last dispatched request ended.
     pub(crate) fn is_sequential(&self, request: &Request) -> bool {
         self.groups[request.group.0 as usize].end == request.start
     }
 
-    /// Takes the group's first request, which goes to the device.
+    /// Removes the group's next request from the queue and counts it as in flight.
     pub(crate) fn dispatch(&mut self, group: u32) -> Option<Request> {
         let request = self.first(group).copied()?;
         self.remove(request.id);
@@ -122,7 +123,7 @@ impl GroupQueues {
         Some(request)
     }
 
-    /// Takes a queued request out; the device does not get it from here.
+    /// Removes a queued request without dispatching it.
     pub(crate) fn remove(&mut self, id: RequestId) -> Request {
         let request = *self.request(id);
         let is_urgent = self.is_urgent(&request);
@@ -133,7 +134,7 @@ impl GroupQueues {
         request
     }
 
-    /// A request of the device is done.
+    /// Counts a dispatched request as completed.
     pub(crate) fn complete(&mut self, id: RequestId) -> Request {
         let request = *self.request(id);
         debug_assert!(self.in_flight > 0, "more requests finished than were dispatched");
@@ -147,12 +148,12 @@ impl GroupQueues {
         self.groups.get(group as usize).map_or(0, |queue| queue.queued + queue.in_flight)
     }
 
-    /// Requests of the group in flight.
+    /// Requests of the group that are in flight.
     pub(crate) fn in_flight(&self, group: u32) -> u32 {
         self.groups.get(group as usize).map_or(0, |queue| queue.in_flight)
     }
 
-    /// The decision where nothing is queued.
+    /// The decision to return when nothing is queued.
     pub(crate) const fn rest(&self) -> Decision {
         if self.in_flight > 0 {
             Decision::WaitCompletion(Why::NothingQueued)

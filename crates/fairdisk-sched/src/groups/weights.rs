@@ -1,20 +1,21 @@
-//! Weights of groups that lie in groups: which part of the disk a group may have, by the weights of
-//! those that want it.
+//! Shares of nested groups: which part of the disk each group may have, by the weights of the
+//! groups that want it.
 
 use super::{Nested, OWN_TASKS};
 use alloc::vec::Vec;
 use fairdisk_core::{GroupId, Weight, dense};
 
-/// All of the disk; parts are fractions of it.
+/// The whole disk; parts of it are fractions of this number.
 pub(crate) const WHOLE: u64 = 1 << 24;
 
 #[derive(Clone, Debug)]
 struct Node {
     weight: u64,
     parent: Option<u32>,
-    /// Its own tasks want the disk.
+    /// Whether the group's own tasks want the disk.
     wants: bool,
-    /// Weights of the groups directly inside that want the disk, or hold one that does.
+    /// Total weight of the active groups directly inside: those that want the disk or contain one
+    /// that does.
     inside: u64,
 }
 
@@ -24,34 +25,35 @@ impl Node {
     }
 }
 
-/// The weights of all groups, and which of them count.
+/// The weights of all groups, and which of the groups are active.
 #[derive(Debug, Default)]
 pub(crate) struct Weights {
     nodes: Vec<Node>,
-    /// Weights of the outermost groups that count.
+    /// Total weight of the active top-level groups.
     outermost: u64,
 }
 
 impl Weights {
-    /// No group.
+    /// Weights without any group.
     pub(crate) const fn new() -> Self {
         Self { nodes: Vec::new(), outermost: 0 }
     }
 
-    /// Makes sure that the group exists.
+    /// Ensures that the group exists.
     pub(crate) fn make(&mut self, group: u32) {
         let node =
             || Node { weight: Weight::DEFAULT.get().into(), parent: None, wants: false, inside: 0 };
         dense::entry(&mut self.nodes, group, node);
     }
 
-    /// Gives the group a weight.
+    /// Sets the weight of a group.
     pub(crate) fn set_weight(&mut self, group: u32, weight: Weight) {
         self.make(group);
         self.change(group, |node| node.weight = u64::from(weight.get()));
     }
 
-    /// Puts the group into another, or beside all others. What would be a circle is not done.
+    /// Moves the group into `parent`, or to the top level for `None`. Does nothing if that would
+    /// make a circle.
     pub(crate) fn set_parent(&mut self, group: u32, parent: Option<GroupId>) {
         self.make(group);
         let parent = parent.map(|parent| parent.0);
@@ -63,13 +65,13 @@ impl Weights {
         }
     }
 
-    /// The group's own tasks want the disk from now on, or do not any more.
+    /// Sets whether the group's own tasks want the disk.
     pub(crate) fn set_wants(&mut self, group: u32, wants: bool) {
         self.make(group);
         self.change(group, |node| node.wants = wants);
     }
 
-    /// Changes a node, and what the nodes above it count.
+    /// Changes a node and updates the totals of the nodes above it.
     fn change(&mut self, group: u32, change: impl FnOnce(&mut Node)) {
         let before = self.nodes[group as usize].clone();
         change(&mut self.nodes[group as usize]);
@@ -82,7 +84,7 @@ impl Weights {
         }
     }
 
-    /// Among the groups inside `outer` one weighs `more` and no longer `less`.
+    /// Inside `outer`, replaces the weight `less` of one group by `more`.
     fn count(&mut self, outer: Option<u32>, less: u64, more: u64) {
         let (mut outer, mut less, mut more) = (outer, less, more);
         while let Some(group) = outer {
@@ -98,7 +100,7 @@ impl Weights {
         self.outermost = (self.outermost + more).saturating_sub(less);
     }
 
-    /// The part of the disk that the group's own tasks may have, at least the smallest there is.
+    /// The part of the disk that the group's own tasks may have; never zero.
     pub(crate) fn part(&self, group: u32) -> u64 {
         let Some(mut node) = self.nodes.get(group as usize) else { return WHOLE };
         let mut part = WHOLE;
@@ -161,15 +163,15 @@ mod tests {
         weights.set_parent(3, Some(GroupId(2)));
         weights.set_parent(4, Some(GroupId(2)));
         [1, 3, 4].into_iter().for_each(|group| weights.set_wants(group, true));
-        // A quarter for group 1; three quarters for 3 and 4, 3:1.
+        // Group 1 gets a quarter; groups 3 and 4 share three quarters, 3:1.
         assert_eq!([1, 3, 4].map(|group| percent(&weights, group)), [25, 57, 19]);
-        // Tasks of group 2 itself are one more inside, of weight 100.
+        // The own tasks of group 2 count as one more group inside it, of weight 100.
         weights.set_wants(2, true);
         assert_eq!([1, 2, 3, 4].map(|group| percent(&weights, group)), [25, 15, 45, 15]);
-        // Nobody is left in it: group 1 has all.
+        // Nobody in group 2 wants the disk any more: group 1 gets all of it.
         [2, 3, 4].into_iter().for_each(|group| weights.set_wants(group, false));
         assert_eq!(percent(&weights, 1), 100);
-        // A group that wants the disk moves out.
+        // A group that wants the disk moves to the top level.
         weights.set_wants(3, true);
         weights.set_parent(3, None);
         assert_eq!([1, 3].map(|group| percent(&weights, group)), [25, 75]);
@@ -201,7 +203,7 @@ mod tests {
         (1..=4).for_each(|group| weights.set_wants(group, true));
         let before = [25, 13, 13, 50];
         assert_eq!([1, 2, 3, 4].map(|group| percent(&weights, group)), before);
-        // They stay where they lie.
+        // Moves that would make a circle are ignored.
         weights.set_parent(1, Some(GroupId(2)));
         weights.set_parent(2, Some(GroupId(3)));
         weights.set_parent(2, Some(GroupId(2)));

@@ -1,25 +1,26 @@
-//! What a group has to spend.
+//! A group's budget and its loans to other groups.
 
 use crate::groups::WHOLE;
 
 /// A group's account in virtual time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Budget {
-    /// What it has spent, as virtual time: behind the clock it has budget, ahead of it debt.
+    /// Cost charged so far, as virtual time. Behind the clock the group has budget, ahead of it
+    /// debt.
     pub(super) vtime: u64,
-    /// It wants the disk, or did in the last period.
+    /// Whether the group has requests, or had some in the last periods.
     pub(super) is_active: bool,
-    /// What its requests of this period cost.
+    /// Cost of the group's requests in the current period.
     pub(super) used: u64,
-    /// In this period it had requests and no budget for them.
+    /// Whether the group had requests but no budget in the current period.
     pub(super) ran_short: bool,
-    /// For so many periods it has wanted nothing.
+    /// Consecutive periods without any request.
     pub(super) idle_periods: u32,
-    /// What it lends.
+    /// What the group lends; `None` if it does not.
     pub(super) loan: Option<Loan>,
 }
 
-/// A group that needs less than its part of the disk keeps some and lends the rest to the others.
+/// The loan of a group that needs less than its part: it keeps some and lends the rest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loan {
     pub(super) part: u64,
@@ -27,15 +28,15 @@ pub(super) struct Loan {
 }
 
 impl Loan {
-    /// A smaller loan, with which something that costs so much goes at once if so much virtual time
-    /// was saved; `None` if nothing can be lent then.
+    /// A smaller loan that leaves enough for a request of cost `cost_ns` to go at once, given
+    /// `saved` virtual time. `None` if nothing can be lent then.
     pub(super) fn keep_for(self, cost_ns: u64, saved: u64) -> Option<Self> {
         let needs = relative(cost_ns, WHOLE).saturating_mul(WHOLE).checked_div(saved)? + 1;
         (needs < self.part).then_some(Self { keeps: needs.max(self.keeps), ..self })
     }
 }
 
-/// All that is lent.
+/// All loans together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Loans {
     parts: u64,
@@ -53,23 +54,23 @@ impl Loans {
         self.kept -= loan.keeps;
     }
 
-    /// What the part of a group that lends nothing comes to: what the lenders do not keep goes to
-    /// the others in proportion to their parts.
+    /// The enlarged part of a group that does not lend: what the lenders do not keep is divided
+    /// among the others in proportion to their parts.
     pub(super) fn with_loans(&self, part: u64) -> u64 {
         let (others, left) = (WHOLE.saturating_sub(self.parts), WHOLE.saturating_sub(self.kept));
         part.saturating_mul(left.max(others)).checked_div(others).unwrap_or(part)
     }
 }
 
-/// What a cost is in virtual time to somebody who has a part of the disk.
+/// A cost in virtual time, for a group with the given part of the disk.
 pub(super) const fn relative(cost_ns: u64, part: u64) -> u64 {
     let cost = if cost_ns > 1 << 39 { 1 << 39 } else { cost_ns };
     cost * WHOLE / if part == 0 { 1 } else { part }
 }
 
 impl Budget {
-    /// What it may lend of its part of the disk, by what it used while `passed` of virtual time
-    /// went by: all but that and a quarter more. Who ran short needs all of it.
+    /// What the group may lend of its part, given its use during `passed` virtual time: all but
+    /// that use and a quarter more. A group that ran short lends nothing.
     pub(super) fn spare(&self, passed: u64, part: u64) -> Option<Loan> {
         if self.ran_short {
             return None;

@@ -1,16 +1,16 @@
-//! Virtual time: it passes as fast as the device is thought to get its work done.
+//! Virtual time, which passes as fast as the device is believed to get its work done.
 
 use fairdisk_core::Instant;
 
-/// Parts in a million: virtual time passes as time does.
+/// The rate at which virtual time passes like real time, in parts per million.
 pub(super) const AS_TIME: u64 = 1_000_000;
 
-/// A clock of virtual nanoseconds whose pace can be changed.
+/// A clock of virtual nanoseconds with an adjustable pace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     since: Instant,
     began: u64,
-    /// Virtual nanoseconds in a million nanoseconds.
+    /// Virtual nanoseconds per million nanoseconds of real time.
     rate: u64,
 }
 
@@ -23,13 +23,13 @@ impl Clock {
         self.rate
     }
 
-    /// What it shows.
+    /// The virtual time at `now`.
     pub(super) const fn at(&self, now: Instant) -> u64 {
         let passed = now.since(self.since).as_ns() as u128 * self.rate as u128 / AS_TIME as u128;
         self.began.saturating_add(passed as u64)
     }
 
-    /// When it shows `vtime`, if its pace stays as it is.
+    /// When virtual time reaches `vtime` if the pace does not change.
     pub(super) const fn when(&self, vtime: u64) -> Instant {
         let left = vtime.saturating_sub(self.began) as u128 * AS_TIME as u128;
         let ns = left.div_ceil(self.rate as u128);
@@ -37,7 +37,7 @@ impl Clock {
         Instant::from_ns(self.since.as_ns().saturating_add(ns))
     }
 
-    /// Goes on at another pace.
+    /// Continues at another pace from `now` on.
     pub(super) const fn set_rate(&mut self, now: Instant, rate: u64) {
         self.began = self.at(now);
         self.since = now;

@@ -1,9 +1,9 @@
-//! How the device copes: the signals by which the pace of virtual time is changed, over one period.
+//! How well the device keeps up during one period, by which the pace of virtual time is adjusted.
 
 use super::{IocostParams, LatencyGoal};
 use fairdisk_core::{Instant, Op, Span};
 
-/// Completions of one direction.
+/// Completions in one direction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Side {
     done: u64,
@@ -16,33 +16,33 @@ impl Side {
         self.late += u64::from(took > goal.time);
     }
 
-    /// Whether more came late than the goal lets.
+    /// Whether more requests were late than the goal allows.
     const fn misses(&self, goal: &LatencyGoal) -> bool {
         let may_be_late = 100 - if goal.percent > 100 { 100 } else { goal.percent };
         self.late * 100 > self.done * may_be_late as u64
     }
 }
 
-/// What was seen in a period.
+/// Observations during one period.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Load {
     reads: Side,
     writes: Side,
-    /// The longest that a request with budget waited for room at the device.
+    /// The longest time a request with budget waited for room at the device.
     wait_max: Span,
 }
 
-/// What to do about it.
+/// The verdict on one period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The device does not get done what it is given.
+    /// The device does not keep up with what it is given.
     Saturated,
-    /// It does.
+    /// The device keeps up.
     Copes,
 }
 
 impl Load {
-    /// A new period.
+    /// Observations of a new period.
     pub(super) const fn new() -> Self {
         let none = Side { done: 0, late: 0 };
         Self { reads: none, writes: none, wait_max: Span::ZERO }
@@ -56,7 +56,7 @@ impl Load {
         }
     }
 
-    /// A request goes to the device that could have gone at `ready` already.
+    /// Records that a request which could have gone at `ready` is dispatched at `now`.
     pub(super) fn dispatched(&mut self, now: Instant, ready: Instant) {
         self.wait_max = self.wait_max.max(now - ready);
     }

@@ -1,9 +1,9 @@
-//! Whether a group meets its target: latencies are collected in windows, and judged when a window
-//! ends. A window ends with a request; while there are none it goes on.
+//! Whether a group meets its target. Latencies are collected in windows and judged at the end of
+//! each. A window ends with a completion, so it stays open while there are none.
 
 use fairdisk_core::{Instant, Span};
 
-/// The verdict over a window.
+/// Whether the target was missed in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missed {
     Yes,
@@ -13,7 +13,7 @@ pub(super) enum Missed {
 /// The latencies of a group since the last verdict.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// When the first was noted.
+    /// When the first latency of the window was recorded.
     began: Option<Instant>,
     last: Instant,
     done: u64,
@@ -26,13 +26,13 @@ impl Window {
         Self { began: None, last: Instant::ZERO, done: 0, late: 0, sum_ns: 0 }
     }
 
-    /// When a latency was noted last.
+    /// When a latency was last recorded.
     pub(super) const fn last(&self) -> Instant {
         self.last
     }
 
-    /// A request took so long. The verdict, if the window is over: by how many of a hundred came
-    /// late, or by their mean.
+    /// Records a latency. Returns the verdict if the window is over: by the percentage of late
+    /// requests, or by the mean if `percent` is `None`.
     pub(super) fn note(
         &mut self,
         now: Instant,
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_mean_decides_with_a_head_and_the_slowest_tenth_without() {
-        // Eleven requests, the last 100 ms after the first.
+        // Eleven requests, the last one 100 ms after the first.
         let one_slow = [10, 10, 10, 10, 10, 300, 10, 10, 10, 10, 10];
         assert_eq!(verdicts(&one_slow, None), Some(Missed::Yes));
         assert_eq!(verdicts(&one_slow, Some(10)), Some(Missed::No));

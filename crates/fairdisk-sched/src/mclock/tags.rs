@@ -1,13 +1,13 @@
-//! The tags of a group's first request. Those of later ones follow from them, so that they need not
-//! be kept.
+//! The tags of each group's first request. The tags of later requests follow from them, so they
+//! need not be stored.
 
 use crate::groups::{Amount, VirtualTime};
 use fairdisk_core::{Instant, Qos, Span, Weight};
 
-/// What a thousandth of an I/O adds to the proportion tag at weight 1.
+/// How much a thousandth of an I/O adds to the proportion tag at weight 1.
 const SCALE: u64 = Weight::MAX as u64;
 
-/// Three tags. Before a request has got its own, they are the earliest it may get.
+/// The three tags of a request. In `next`, the earliest values that the next request may get.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tags {
     reservation: Instant,
@@ -15,26 +15,26 @@ pub(super) struct Tags {
     pub(super) proportion: VirtualTime,
 }
 
-/// What a group asks for, and the tags of its first request.
+/// The settings of a group and the tags of its first request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Client {
     pub(super) weight: Weight,
     qos: Qos,
     pub(super) tags: Tags,
-    /// What the tags of the next request are at least.
+    /// Lower bounds for the tags of the next request.
     next: Tags,
-    /// When the request with these tags came.
+    /// When the request with these tags arrived.
     arrived: Instant,
 }
 
 impl Client {
-    /// A group whose proportion tags begin at `proportion`.
+    /// A group whose proportion tags start at `proportion`.
     pub(super) const fn new(weight: Weight, proportion: VirtualTime) -> Self {
         let tags = Tags { reservation: Instant::ZERO, limit: Instant::ZERO, proportion };
         Self { weight, qos: Qos::NONE, tags, next: tags, arrived: Instant::ZERO }
     }
 
-    /// A new floor and a new ceiling count from now on.
+    /// Sets a new floor and a new ceiling, effective from `now`.
     pub(super) fn set_qos(&mut self, now: Instant, qos: Qos) {
         self.qos = qos;
         for tags in [&mut self.tags, &mut self.next] {
@@ -43,9 +43,9 @@ impl Client {
         }
     }
 
-    /// Gives the first request its tags: what those before allow, and not earlier than it came. A
-    /// group that was away starts at `least`, the smallest proportion tag of the others
-    /// (section 3.2).
+    /// Tags the first request: not before the previous request allows and not before its arrival. A
+    /// group that was away starts at `least`, the smallest proportion tag of the others (section
+    /// 3.2).
     pub(super) fn tag(&mut self, arrived: Instant, least: VirtualTime, anticipation: Span) {
         let came = self.came(arrived, anticipation);
         self.tags = Tags {
@@ -56,8 +56,8 @@ impl Client {
         self.arrived = arrived;
     }
 
-    /// When a request counts as arrived: one that follows soon counts as if it had not been waited
-    /// for.
+    /// When a request counts as having arrived: a request that follows the previous one soon enough
+    /// counts as earlier by the anticipation time.
     fn came(&self, arrived: Instant, anticipation: Span) -> Instant {
         if arrived - self.arrived > anticipation {
             return arrived;
@@ -65,9 +65,9 @@ impl Client {
         Instant::from_ns(arrived.as_ns().saturating_sub(anticipation.as_ns()))
     }
 
-    /// The request with these tags is served. What is served by weight is not taken from the
-    /// floor: the next reservation tag comes so much earlier (section 3.1). Rates count bios; the
-    /// weight pays for what the device does, and that is one I/O, however many were merged.
+    /// Accounts for serving the tagged request. Service by weight is not taken from the floor, so
+    /// the next reservation tag comes earlier by as much (section 3.1). Rates count bios; the
+    /// weight pays for device work, which is one I/O however many bios were merged.
     pub(super) fn serve(&mut self, amount: Amount, by_weight: bool, io_bytes: u32) {
         let Amount { ios, bytes } = amount;
         let reserved = if by_weight { Span::ZERO } else { self.qos.floor.time_of(ios, bytes) };

@@ -1,34 +1,36 @@
-//! Which queue would read close to where the head is (spec: cfq, sections 3.5, 4.10, 4.14).
+//! Closeness: which queue would read close to the position of the head (spec: cfq, sections 3.5,
+//! 4.10, 4.14).
 
 use super::queue::Queue;
 use super::state::State;
 use crate::cfq::queue::NIL;
 use fairdisk_core::Lba;
 
-/// What is close while nothing better is known, in sectors.
+/// How far is close, in sectors, while nothing better is known.
 const CLOSE_SECTORS: u64 = 8192;
-/// What is close where seeks are not averaged.
+/// How far is close, in sectors, where seek distances are not averaged.
 const NEAR_SECTORS: u64 = 800;
 
-/// What closeness is asked for.
+/// What a close queue is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Aim {
-    /// To give the disk to another queue.
+    /// To give the disk to it.
     Serve,
-    /// To know whether that will be possible.
+    /// To know whether the disk could be given to one later.
     Probe,
-    /// To take the disk.
+    /// To let it preempt the active queue.
     Preempt,
 }
 
 impl State {
-    /// Whether `start` is close to the head, by the habits of whoever is being served.
+    /// Whether `start` is close to the head, judged by the seek distances of the queue being
+    /// served.
     pub(super) fn is_close(&self, start: Lba, aim: Aim) -> bool {
         let distance = start.distance(self.device.last_position);
         self.reach(aim).is_some_and(|reach| distance <= reach)
     }
 
-    /// How far is close; `None` if nothing is.
+    /// The distance that counts as close, in sectors; `None` if nothing does.
     fn reach(&self, aim: Aim) -> Option<u64> {
         if self.on.seek_history {
             return Some(if self.on.close_8192 { CLOSE_SECTORS } else { NEAR_SECTORS });
@@ -47,7 +49,7 @@ impl State {
         Some(if capped { reach.min(CLOSE_SECTORS) } else { reach })
     }
 
-    /// A queue that would read close to the head, if the one being served may give it the disk.
+    /// A queue that would read close to the head, if the active queue may give it the disk.
     pub(super) fn close_cooperator(&self, aim: Aim) -> Option<u32> {
         if !self.on.close_cooperators {
             return None;
@@ -77,7 +79,7 @@ impl State {
             && (!self.on.coop_split || !self.seeks(other))
     }
 
-    /// The queue of the level whose next request is nearest to the head, if that is close.
+    /// The queue of the level whose next request is nearest to the head, if it is close.
     fn nearest(&self, level: u8, aim: Aim) -> Option<u32> {
         let tree = &self.position_trees[usize::from(level)];
         let head = self.device.last_position;
@@ -94,7 +96,7 @@ impl State {
 
     // ---- where queues would read ---------------------------------------------------------
 
-    /// Notes where the queue would read next.
+    /// Updates where the queue would read next.
     pub(super) fn note_position(&mut self, queue: u32) {
         if !self.on.close_cooperators {
             return;

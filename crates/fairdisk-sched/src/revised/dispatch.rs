@@ -1,5 +1,5 @@
-//! Which request is handed over next, or why none is
-//! (spec: cfq, sections 2.7, 2.8, 2.16, 3.3, 4.9, 4.14).
+//! Dispatch: which request goes to the device next, or why none does (spec: cfq, sections 2.7, 2.8,
+//! 2.16, 3.3, 4.9, 4.14).
 
 use super::group::Group;
 use super::queue::Place;
@@ -11,8 +11,9 @@ use crate::cfq::queue::NIL;
 use fairdisk_core::{RequestId, Why};
 
 impl State {
-    /// Asks for a request. A round moves up to a quantum, or one. Only the first is not begun with
-    /// nothing queued: a queue that a round has emptied may lose the disk at once.
+    /// The next request. A round moves up to a quantum of requests, or one. With nothing queued the
+    /// first round does not begin; later ones do, so that a queue that a round has emptied may lose
+    /// the disk at once.
     pub(super) fn dispatch(&mut self, now: Jiffies) -> Step {
         if self.round.is_none() && self.queued == 0 {
             return Step::Nothing;
@@ -63,7 +64,7 @@ impl State {
         (!q.sync && self.device.in_flight[1] > 0).then_some(Why::SyncInFlight)
     }
 
-    /// How many requests of the queue may be at the device.
+    /// The most requests of the queue that may be at the device.
     fn limit(&self, now: Jiffies, queue: u32) -> u32 {
         let q = &self.queues[queue];
         let limit = self.shared_limit(now, queue);
@@ -80,7 +81,8 @@ impl State {
         let (q, quantum) = (&self.queues[queue], self.tunables.quantum);
         let alone = self.busy <= 1;
         if q.is_idle_class() {
-            // Until one at a time was dispatched, a queue alone had more, of whatever class.
+            // Before the switch `dispatch_one`, a queue on its own was allowed more, whatever its
+            // class.
             return if alone && !self.on.dispatch_one { self.alone_limit(1) } else { 1 };
         }
         if alone {
@@ -101,7 +103,7 @@ impl State {
         if uncapped { u32::MAX } else { 4 * limit }
     }
 
-    /// Waiting for what it has at the device may take the queue to the end of its slice.
+    /// Whether waiting for its requests at the device may take the queue to the end of its slice.
     fn is_slice_soon_used(&self, now: Jiffies, queue: u32) -> bool {
         let q = &self.queues[queue];
         let wait = self.tunables.slice_idle * Jiffies::from(q.dispatched);
@@ -112,7 +114,7 @@ impl State {
         if self.queues[queue].is_idle_class() { 1 } else { self.tunables.quantum }
     }
 
-    /// The next request of the round under way, if it is not over.
+    /// The next request of the current round, or `None` if the round is over.
     fn continue_round(&mut self, now: Jiffies) -> Option<Step> {
         let (queue, moved) = self.round?;
         if moved < self.round_limit(queue) && !self.queues[queue].is_empty() {
@@ -126,7 +128,8 @@ impl State {
         None
     }
 
-    /// After a round: the idle class and an asynchronous queue that used its budget up must go.
+    /// After a round, ends the turn of a queue of the idle class or of an asynchronous queue that
+    /// has used up its budget.
     fn end_round(&mut self, now: Jiffies, queue: u32, moved: u32) {
         let per_round = self.tunables.quirks.q3_async_budget_per_round;
         let (busy, active) = (self.busy, self.active);
@@ -140,7 +143,8 @@ impl State {
         }
     }
 
-    /// The head of the FIFO if it is overdue, looked at once a slice; else the best by position.
+    /// The head of the queue's FIFO if it is overdue, which is checked once per slice, else the
+    /// best request by position.
     fn next_request(&mut self, now: Jiffies, queue: u32) -> (u32, Why) {
         let q = &mut self.queues[queue];
         let turn = q.turn.take().unwrap_or(Why::SliceContinues);
@@ -154,7 +158,7 @@ impl State {
         (self.queues[queue].pending.next, turn)
     }
 
-    /// Moves a request out of its queue, towards the device.
+    /// Moves a request from its queue to the dispatch list.
     pub(super) fn hand_over(&mut self, now: Jiffies, index: u32) {
         let queue = self.requests[index].queue;
         if self.on.next_after_any {
@@ -180,7 +184,7 @@ impl State {
         }
     }
 
-    /// Gives up the requests, queue by queue in the order of the trees.
+    /// Removes one request for a drain, queue by queue in the order of the trees.
     pub(super) fn drain(&mut self, now: Jiffies) -> Option<RequestId> {
         self.round = None;
         self.device.idle_timer = None;

@@ -1,4 +1,4 @@
-//! A group: its service trees and how many queues are in them (spec: cfq, sections 4.1, 4.4, 4.5).
+//! A group's service trees, and the number of queues in them (spec: cfq, sections 4.1, 4.4, 4.5).
 
 use super::queue::Queue;
 use super::workload::Saved;
@@ -6,29 +6,29 @@ use crate::cfq::switches::Switches;
 use fairdisk_core::IoClass;
 use fairdisk_core::tree::Tree;
 
-/// Trees of a class: by what its queues are.
+/// The kinds of trees in a class. Asynchronous queues.
 pub(super) const ASYNC: usize = 0;
-/// Synchronous queues that are not waited for.
+/// Synchronous queues for which the disk does not idle.
 pub(super) const NOIDLE: usize = 1;
-/// Synchronous queues that are.
+/// Synchronous queues for which the disk may idle.
 pub(super) const SYNC: usize = 2;
 const KINDS: usize = 3;
 
-/// Classes by rank, which is the order in which they are served.
+/// Index of the class by rank, in the order of service.
 pub(super) const BEST_EFFORT: usize = IoClass::BestEffort.rank();
 pub(super) const IDLE: usize = IoClass::Idle.rank();
 const CLASSES: usize = IoClass::RANKS;
 
-/// The tree of the idle class.
+/// The only tree of the idle class.
 const IDLE_TREE: usize = IDLE * KINDS;
 const TREES: usize = IDLE_TREE + 1;
 
-/// The tree for a kind of queue in a class.
+/// The tree of a kind of queue in a class.
 pub(super) const fn tree_number(class: usize, kind: usize) -> usize {
     if class == IDLE { IDLE_TREE } else { class * KINDS + kind }
 }
 
-/// The tree a queue belongs into as it is now.
+/// The tree to which a queue belongs in its present state.
 pub(super) const fn tree_of(queue: &Queue, on: &Switches) -> usize {
     if !on.class_trees {
         return tree_number(BEST_EFFORT, SYNC);
@@ -41,7 +41,7 @@ pub(super) const fn tree_of(queue: &Queue, on: &Switches) -> usize {
     tree_number(queue.priority.class.rank(), kind)
 }
 
-/// Whether it is one of the trees of queues that are not waited for.
+/// Whether it is a tree of queues for which the disk does not idle.
 pub(super) const fn is_noidle(tree: usize) -> bool {
     tree != IDLE_TREE && tree % KINDS == NOIDLE
 }
@@ -49,23 +49,23 @@ pub(super) const fn is_noidle(tree: usize) -> bool {
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) trees: [Tree; TREES],
-    /// Queues in the trees.
+    /// Queues in all trees.
     pub(super) queues: u32,
-    /// Those of them that are asynchronous.
+    /// Asynchronous queues in all trees.
     pub(super) async_queues: u32,
-    /// Queues by class.
+    /// Queues in the trees of each class.
     busy: [u32; CLASSES],
-    /// A slow mean of them, updated when a slice begins.
+    /// A slowly decaying mean of `busy`, updated at the start of each slice.
     average: [u32; CLASSES],
-    /// Its `blkio.weight`.
+    /// The group's `blkio.weight`.
     pub(super) weight: u64,
-    /// What it was serving when it lost the disk, if that had time left.
+    /// The workload being served when the group lost the disk, if it had time left.
     pub(super) saved: Option<Saved>,
-    /// How long its turns have been, in jiffies.
+    /// The total length of the group's turns, in jiffies.
     pub(super) turns: u64,
-    /// Queues made for it.
+    /// Queues created for the group.
     pub(super) homes: u32,
-    /// Nobody has its number any more.
+    /// Whether the group has been removed, so that it can be freed with its last queue.
     pub(super) gone: bool,
 }
 
@@ -85,42 +85,43 @@ impl Group {
         }
     }
 
-    /// A queue enters one of the trees.
+    /// Counts a queue that enters one of the trees.
     pub(super) fn enter(&mut self, class: usize, sync: bool) {
         self.queues += 1;
         self.async_queues += u32::from(!sync);
         self.busy[class] += 1;
     }
 
-    /// A queue leaves its tree.
+    /// Counts a queue that leaves its tree.
     pub(super) fn leave(&mut self, class: usize, sync: bool) {
         self.queues -= 1;
         self.async_queues -= u32::from(!sync);
         self.busy[class] -= 1;
     }
 
-    /// The class to serve: the first that has a queue.
+    /// The class to serve: the best one with a queue.
     pub(super) fn first_class(&self) -> usize {
         (0..CLASSES).find(|class| self.busy[*class] > 0).unwrap_or(IDLE)
     }
 
-    /// The trees of a class, in the order in which equal first keys are preferred.
+    /// The trees of a class, in the order of preference among equal first keys.
     pub(super) fn trees_of(class: usize) -> impl Iterator<Item = usize> {
         let kinds = if class == IDLE { 0..1 } else { 0..KINDS };
         kinds.map(move |kind| tree_number(class, kind))
     }
 
-    /// All trees in the order in which they are drained.
+    /// All trees, in the order in which they are drained.
     pub(super) fn all_trees() -> impl Iterator<Item = usize> {
         (0..CLASSES).flat_map(Self::trees_of)
     }
 
-    /// How many queues of a class a workload is planned for.
+    /// The number of queues of a class to plan a workload for.
     pub(super) fn planned(&self, class: usize) -> u32 {
         self.average[class].max(self.busy[class]).max(1)
     }
 
-    /// A slice begins: the mean number of queues, quick to rise and slow to fall.
+    /// Updates and returns the mean number of queues when a slice begins. It rises quickly and
+    /// falls slowly.
     pub(super) fn update_average(&mut self, class: usize) -> u32 {
         let (average, busy) = (self.average[class], self.busy[class]);
         self.average[class] = (3 * average.max(busy) + average.min(busy) + 2) / 4;

@@ -1,5 +1,5 @@
-//! The groups, and which has the disk next: each is charged the time its queues use, the less the
-//! greater its weight (spec: cfq, section 4.3).
+//! The groups, and which of them has the disk next. Each is charged the time that its queues use,
+//! divided by its weight (spec: cfq, section 4.3).
 
 use super::group::Group;
 use super::state::State;
@@ -13,23 +13,23 @@ use core::ops::{Index, IndexMut};
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{GroupId, Share, Span, Weight, WeightMap, dense};
 
-/// The only group, or the one of everything that was not moved elsewhere.
+/// The only group, or the root group if there are more.
 pub(super) const ROOT: u32 = 0;
 
-/// `blkio.weight`: the range, what a group has by default, and the root group.
+/// `blkio.weight`: its range, the default, and the weight of the root group.
 const WEIGHT_MIN: u32 = 100;
 const WEIGHT_MAX: u32 = 1000;
 pub(super) const WEIGHT_DEFAULT: u64 = 500;
 const WEIGHT_ROOT: u64 = 1000;
 
-/// The range on the common scale.
+/// The range of `blkio.weight` on the scale of [`Weight`].
 pub(crate) const BLKIO_WEIGHTS: [u32; 2] =
     [WEIGHT_MIN / Weight::BLKIO_SCALE, WEIGHT_MAX / Weight::BLKIO_SCALE];
 
-/// Binary digits behind the point of what groups are charged.
+/// Fractional bits of the time charged to groups.
 const SERVICE_SHIFT: u32 = 12;
 
-/// The `blkio.weight` of a share: five times the common scale's, within its range.
+/// A share as a `blkio.weight`: five times the [`Weight`], within the range.
 fn blkio_weight(group: GroupId, share: Share) -> u64 {
     if group == GroupId::ROOT && share == Share::DEFAULT {
         return WEIGHT_ROOT;
@@ -38,22 +38,22 @@ fn blkio_weight(group: GroupId, share: Share) -> u64 {
     weight.clamp(WEIGHT_MIN, WEIGHT_MAX).into()
 }
 
-/// What a group is charged for so much time.
+/// The charge for `time` jiffies at the given weight.
 fn scaled(time: Jiffies, weight: u64) -> u64 {
     ((time as u64) << SERVICE_SHIFT) * WEIGHT_DEFAULT / weight
 }
 
-/// All groups, those that have queues by what they have been charged.
+/// All groups; those with queues are sorted by charge.
 #[derive(Debug)]
 pub(super) struct Groups {
     all: Slab<Group>,
-    /// The place of each group by its number.
+    /// The index of each group, by its number; `NIL` if unknown.
     by_id: Vec<u32>,
     order: Forest<u64>,
     tree: Tree,
-    /// What those with queues have been charged at least.
+    /// A lower bound of the charges of the groups with queues.
     least: u64,
-    /// The weights of those with queues together.
+    /// Total weight of the groups with queues.
     weights: u64,
 }
 
@@ -76,12 +76,12 @@ impl Groups {
         self.all.len()
     }
 
-    /// The place of a group, if it is known.
+    /// The index of a group, if it is known.
     pub(super) fn find(&self, group: GroupId) -> Option<u32> {
         self.by_id.get(group.0 as usize).copied().filter(|at| *at != NIL)
     }
 
-    /// The place of a group.
+    /// The index of a group, which is created if needed.
     pub(super) fn find_or_make(&mut self, group: GroupId) -> u32 {
         self.find(group).unwrap_or_else(|| self.make(group, Share::DEFAULT))
     }
@@ -92,7 +92,7 @@ impl Groups {
         at
     }
 
-    /// A group asks for a share; one that has queues already is heard only with `live`.
+    /// Sets the share of a group. A group that has queues already is only changed with `live`.
     pub(super) fn set_share(&mut self, group: GroupId, share: Share, live: bool) {
         let Some(at) = self.find(group) else {
             self.make(group, share);
@@ -107,7 +107,7 @@ impl Groups {
         }
     }
 
-    /// A group is gone; what it still has queued is served.
+    /// Removes a group. Its queued requests are still served.
     pub(super) fn remove(&mut self, group: GroupId) {
         if let Some(at) = self.find(group).filter(|at| *at != ROOT) {
             self.by_id[group.0 as usize] = NIL;
@@ -116,12 +116,12 @@ impl Groups {
         }
     }
 
-    /// A queue is made for a group.
+    /// Counts a queue created for a group.
     pub(super) fn adopt(&mut self, at: u32) {
         self[at].homes += 1;
     }
 
-    /// A queue made for a group is no more.
+    /// Counts a freed queue of a group, and frees a removed group after its last queue.
     pub(super) fn abandon(&mut self, at: u32) {
         self[at].homes -= 1;
         self.release_if_done(at);
@@ -136,7 +136,7 @@ impl Groups {
 
     // ---- whose turn ----------------------------------------------------------------------
 
-    /// A group has its first queue.
+    /// Adds a group that has got its first queue to the order.
     pub(super) fn join(&mut self, at: u32, hz: Jiffies) {
         let last = self.order.last(&self.tree).map(|last| self.order.key(last));
         let charged = last.map_or(self.least, |last| last + hz as u64 / 5);
@@ -144,7 +144,7 @@ impl Groups {
         self.order.insert(&mut self.tree, at, charged);
     }
 
-    /// A group has no queue any more. What it was serving is forgotten.
+    /// Removes a group without queues from the order and forgets its saved workload.
     pub(super) fn leave(&mut self, at: u32) {
         self.weights -= self[at].weight;
         self.order.remove(&mut self.tree, at);
@@ -166,7 +166,7 @@ impl Groups {
         self.least = self.least.max(first);
     }
 
-    /// The part of `whole` that a group's weight comes to.
+    /// The part of `whole` that corresponds to a group's weight.
     pub(super) fn part_of(&self, at: u32, whole: Jiffies, on: &Switches) -> Jiffies {
         if !on.group_latency || self.weights == 0 {
             return whole;
@@ -206,7 +206,7 @@ impl State {
         self.save_workload(now, at);
     }
 
-    /// How long a group's turns have been.
+    /// The total length of a group's turns; `None` if groups are not charged.
     pub(super) fn charged(&self, group: GroupId) -> Option<Span> {
         if !self.on.group_charge || !self.on.cgroup_groups {
             return None;
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(blkio_weight(GroupId::ROOT, Share::DEFAULT), 1000);
     }
 
-    /// A group that comes is placed behind all others, or where the last left off.
+    /// A new group is placed behind all others, or at the charge that the last one left at.
     #[test]
     fn groups_come_in_line_by_what_they_were_charged() {
         let mut groups = Groups::new();

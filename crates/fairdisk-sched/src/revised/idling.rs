@@ -1,5 +1,5 @@
-//! Waiting for the task being served to come back
-//! (spec: cfq, sections 2.10, 3.6, 4.6, 4.8, 4.9).
+//! Idling for the next request of the task being served (spec: cfq, sections 2.10, 3.6, 4.6, 4.8,
+//! 4.9).
 
 use super::group::NOIDLE;
 use super::state::State;
@@ -7,7 +7,7 @@ use crate::cfq::jiffies::Jiffies;
 use fairdisk_core::Why;
 
 impl State {
-    /// Whether a queue is waited for when it is empty.
+    /// Whether the disk should idle for the queue when it is empty.
     pub(super) fn should_idle(&self, queue: u32) -> bool {
         let q = &self.queues[queue];
         if !self.on.idle_last_of_class {
@@ -23,7 +23,7 @@ impl State {
         (q.sync || !self.on.last_idle_sync_only) && self.others_on_tree(queue) == 0
     }
 
-    /// The queue that has the disk has run empty: may it keep the disk for a while?
+    /// Starts idling for the queue that has the disk and has run empty, if that is worth it.
     pub(super) fn arm_idle(&mut self, now: Jiffies, queue: u32) {
         let flash = self.on.flash_never_idles && self.device.is_queueing_flash();
         if flash || self.tunables.slice_idle == 0 || !self.should_idle(queue) {
@@ -43,7 +43,7 @@ impl State {
         self.device.idle_timer = Some(now + wait);
     }
 
-    /// What must be done before a wait begins.
+    /// The number of requests that must complete before idling begins.
     fn pending_at_device(&self, queue: u32) -> u32 {
         if self.on.idle_corner_a {
             self.queues[queue].dispatched
@@ -52,7 +52,7 @@ impl State {
         }
     }
 
-    /// How long to wait, if at all.
+    /// How long to idle; `None` for not at all.
     fn idle_time(&self, queue: u32) -> Option<Jiffies> {
         let (short, long) = (self.tunables.seeky_idle, self.tunables.slice_idle);
         if !self.on.noidle_arm_time {
@@ -66,8 +66,8 @@ impl State {
         (!quick).then_some(short)
     }
 
-    /// The slice of the only queue of a group ends: the disk waits for it once more, so that the
-    /// group keeps its place.
+    /// Lets the disk idle once more for the only queue of a group, whose slice is ending, so that
+    /// the group keeps its place.
     pub(super) fn wait_for_group(&mut self, now: Jiffies, queue: u32) {
         if !self.on.wait_busy || self.others_in_group(queue) > 0 {
             return;
@@ -85,14 +85,14 @@ impl State {
         }
     }
 
-    /// The wait beyond the end of the slice has brought what it was for.
+    /// Whether idling beyond the end of the slice has brought the awaited request.
     pub(super) fn waited_long_enough(&self, queue: u32) -> bool {
         let q = &self.queues[queue];
         let came = if self.on.wait_busy_simplify { !q.is_empty() } else { q.wait_busy_done };
         q.wait_busy && came
     }
 
-    /// The slice of the only queue of a group has ended before its requests have.
+    /// Whether the slice of a group's only queue has ended while its requests are still in flight.
     pub(super) fn outlasts_slice(&self, queue: u32) -> bool {
         let q = &self.queues[queue];
         self.on.wait_busy_corners
@@ -110,7 +110,8 @@ impl State {
         }
     }
 
-    /// With no queue in the trees the queue keeps the disk: nobody else wants it.
+    /// Handles the expired idle timer. If no queue is in the trees, the active queue keeps the
+    /// disk, since no other wants it.
     fn timer_fired(&mut self, timer: Jiffies) {
         self.device.idle_timer = None;
         let active = self.active;

@@ -1,5 +1,5 @@
-//! Whose queue a request goes to, and how long queues and contexts live (spec: cfq, sections 2.2,
-//! 2.3, 2.15, 2.16, 4.10).
+//! Ownership: which queue a request goes to, and how long queues and contexts live (spec: cfq,
+//! sections 2.2, 2.3, 2.15, 2.16, 4.10).
 
 use super::groups::ROOT;
 use super::queue::Queue;
@@ -9,7 +9,8 @@ use crate::cfq::queue::NIL;
 use fairdisk_core::{Bio, Flags, IoPrio, MayQueue, Request, TaskId};
 
 impl State {
-    /// Whether the disk waits for this very task (spec: cfq, sections 2.3, 2.15).
+    /// Whether the disk is idling for this bio's task, so that it may exceed a full pool (spec:
+    /// cfq, sections 2.3, 2.15).
     pub(super) fn may_queue(&mut self, bio: &Bio) -> MayQueue {
         let Some(context) = self.tasks.find(bio.task, 0) else { return MayQueue::May };
         if bio.sync {
@@ -25,8 +26,8 @@ impl State {
         MayQueue::May
     }
 
-    /// Whether `bio` may join the queued `request`: only within a queue, and nothing synchronous
-    /// into something asynchronous (spec: cfq, section 2.13).
+    /// Whether `bio` may be merged into the queued `request`: only within one queue, and never a
+    /// synchronous bio into an asynchronous request (spec: cfq, section 2.13).
     pub(super) fn may_merge(&self, request: &Request, bio: &Bio) -> bool {
         if bio.sync && !request.sync {
             return false;
@@ -42,7 +43,7 @@ impl State {
             && rq.queue == self.tasks[context].queue(bio.sync)
     }
 
-    /// The task's own queue is used: it takes on a priority that changed before.
+    /// Applies a pending priority change to the task's own queue, which is about to be used.
     pub(super) fn catch_up_priority(&mut self, context: u32) {
         let context = &mut self.tasks[context];
         if let Some(queue) = context.take_priority_due() {
@@ -50,7 +51,7 @@ impl State {
         }
     }
 
-    /// The queue the request goes to.
+    /// The queue for the request; created if needed.
     pub(super) fn queue_for(&mut self, now: Jiffies, context: u32, request: &Request) -> u32 {
         let group = if self.on.cgroup_groups && request.sync {
             self.groups.find_or_make(request.group)
@@ -76,14 +77,14 @@ impl State {
         if queue == NIL {
             queue = self.make_queue(ROOT, false, ioprio);
             *self.async_queues.place(ioprio) = queue;
-            // The device itself holds on to it.
+            // The device itself holds a reference to the queue.
             self.queues[queue].owners = 1;
         }
         self.tasks[context].async_queue = queue;
         queue
     }
 
-    /// A task that was moved to another group leaves its queue there.
+    /// Detaches a task that has moved to another group from its queue in the old group.
     fn leave_other_group(&mut self, now: Jiffies, context: u32, group: u32) {
         let queue = self.queues.get(self.tasks[context].sync_queue);
         if self.on.cgroup_move && queue.is_some_and(|queue| queue.home != group) {
@@ -96,13 +97,13 @@ impl State {
         self.queues.put(Queue::new(group, sync, ioprio))
     }
 
-    /// The task uses this queue from now on.
+    /// Makes the task use this queue from now on.
     pub(super) fn use_queue(&mut self, context: u32, queue: u32) {
         self.tasks[context].sync_queue = queue;
         self.queues[queue].owners += 1;
     }
 
-    /// The task does not use its queue any more.
+    /// Detaches the task from its queue.
     pub(super) fn leave_queue(&mut self, now: Jiffies, context: u32) {
         let queue = core::mem::replace(&mut self.tasks[context].sync_queue, NIL);
         if queue != NIL {
@@ -110,13 +111,13 @@ impl State {
         }
     }
 
-    /// One task less uses the queue.
+    /// Drops one task's reference to the queue.
     pub(super) fn disown(&mut self, now: Jiffies, queue: u32) {
         self.queues[queue].owners -= 1;
         self.release_if_done(now, queue);
     }
 
-    /// The task is gone. Its queue loses the disk, and goes when it is empty.
+    /// Handles the exit of a task. Its queue loses the disk, and is freed once empty.
     pub(super) fn task_exited(&mut self, now: Jiffies, task: TaskId) {
         let Some(context) = self.tasks.any_of_task(task) else { return };
         self.tasks.orphan(context);
@@ -131,7 +132,7 @@ impl State {
         }
     }
 
-    /// A request of `context` in `queue` is gone: both may be done with.
+    /// Drops a request's references to `queue` and `context`, and frees those that are done with.
     pub(super) fn let_go(&mut self, now: Jiffies, queue: u32, context: u32) {
         self.release_if_done(now, queue);
         let owner = &mut self.tasks[context];
@@ -141,7 +142,7 @@ impl State {
         }
     }
 
-    /// Frees a queue once nothing of it is left.
+    /// Frees a queue that has no tasks and no requests left.
     fn release_if_done(&mut self, now: Jiffies, queue: u32) {
         if self.queues[queue].is_in_use() {
             return;

@@ -1,5 +1,5 @@
-//! What an arrival does: it ends a wait, or takes the disk
-//! (spec: cfq, sections 2.12, 3.6, 4.9, 4.11).
+//! The effect of an arrival: it ends an idle wait or preempts the active queue (spec: cfq, sections
+//! 2.12, 3.6, 4.9, 4.11).
 
 use super::close::Aim;
 use super::group::{NOIDLE, is_noidle};
@@ -8,18 +8,19 @@ use crate::cfq::jiffies::Jiffies;
 use crate::cfq::queue::NIL;
 use fairdisk_core::{Flags, Request, Why};
 
-/// Larger requests are not worth delaying.
+/// The size above which a request is not delayed in the hope of a merge.
 const PAGE_BYTES: u64 = 4096;
 
 impl State {
-    /// A request arrived in `queue`: the disk may have waited for it, or it may take the disk.
+    /// Handles the arrival of a request in `queue`: the disk may have been idling for it, or it may
+    /// preempt the active queue.
     pub(super) fn arrived(&mut self, now: Jiffies, queue: u32, request: &Request) {
         let active = self.active;
         if active == queue {
             if self.queues[queue].waits {
                 self.end_wait(queue, request);
             }
-        } else if active != NIL && self.should_preempt(now, queue, request) {
+        } else if active != NIL && self.assess_preemption(now, queue, request) {
             self.expire(now, active, true);
             self.place_first(now, queue);
             let q = &mut self.queues[queue];
@@ -30,7 +31,7 @@ impl State {
         }
     }
 
-    /// The request that the disk waits for is here.
+    /// Ends an idle wait, since the awaited request has arrived.
     fn end_wait(&mut self, queue: u32, request: &Request) {
         let kick = !self.on.must_dispatch
             || (self.on.kick_for_large && request.sectors.bytes() > PAGE_BYTES)
@@ -46,8 +47,8 @@ impl State {
         q.must_dispatch |= on.must_dispatch && !(kick && on.must_dispatch_else);
     }
 
-    /// The first rule that applies decides.
-    fn should_preempt(&mut self, now: Jiffies, new: u32, request: &Request) -> bool {
+    /// Whether the new queue preempts the active one; the first rule that applies decides.
+    fn assess_preemption(&mut self, now: Jiffies, new: u32, request: &Request) -> bool {
         let (active, candidate) = (&self.queues[self.active], &self.queues[new]);
         let isolate = self.on.group_isolate_ops;
         if !isolate && active.slice_used(now) {
@@ -81,11 +82,12 @@ impl State {
         if self.on.real_time_preempts && asks && !served {
             return true;
         }
-        self.preempts_for_being_close(new, request)
+        self.claim_closeness(new, request)
     }
 
-    /// The disk waits, and the request is close to the head.
-    fn preempts_for_being_close(&mut self, new: u32, request: &Request) -> bool {
+    /// Whether the new queue preempts because the disk is idling and the request is close to the
+    /// head. Records the preemption, where a queue is allowed only one of them.
+    fn claim_closeness(&mut self, new: u32, request: &Request) -> bool {
         let waits = self.queues[self.active].waits;
         if self.device.active_context == NIL || !waits {
             return false;
@@ -105,7 +107,7 @@ impl State {
         true
     }
 
-    /// Queues that are not waited for follow each other at once.
+    /// Whether the new queue may follow at once because the disk idles for neither of the two.
     fn is_next_in_round(&self, new: u32) -> bool {
         if !self.on.noidle_preempt || self.serving.kind != NOIDLE {
             return false;

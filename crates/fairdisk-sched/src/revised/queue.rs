@@ -1,5 +1,5 @@
-//! A queue of requests: a task's synchronous ones, those of tasks that read close to each other, or
-//! the asynchronous ones of a priority.
+//! A queue of the revised CFQ: the synchronous requests of one task or of several tasks that read
+//! close to each other, or the asynchronous requests of one priority.
 
 use super::group::{BEST_EFFORT, SYNC, tree_number};
 use crate::cfq::context::Seeks;
@@ -9,7 +9,7 @@ use crate::cfq::priority::Priority;
 use crate::cfq::queue::NIL;
 use fairdisk_core::{IoPrio, Why};
 
-/// Where a queue stands: the group and which of its trees.
+/// A queue's place: a group and one of its trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) group: u32,
@@ -20,73 +20,74 @@ pub(super) struct Place {
 pub(super) struct Queue {
     pub(super) sync: bool,
     pub(super) priority: Priority,
-    /// The group it was made for.
+    /// The group for which the queue was created.
     pub(super) home: u32,
-    /// Where it is, or was last, in the service trees.
+    /// The queue's present or last place in the service trees.
     pub(super) place: Place,
-    /// It is in a service tree.
+    /// Whether the queue is in a service tree.
     pub(super) on_tree: bool,
-    /// The number of the class it is counted in there.
+    /// The index of the class under which the group counts the queue.
     pub(super) counted: usize,
-    /// The level it is in the trees of positions at.
+    /// The level of the tree of positions that contains the queue.
     pub(super) position_level: u8,
     pub(super) pending: Pending,
-    /// Handed over and not completed.
+    /// Requests dispatched and not completed.
     pub(super) dispatched: u32,
 
     // ---- the turn ------------------------------------------------------------------------
     pub(super) slice_end: Jiffies,
-    /// No request of this slice has completed yet.
+    /// Whether no request of this slice has completed yet, so that its clock has not started.
     pub(super) slice_new: bool,
-    /// What was left of the last slice when it was taken away.
+    /// How much of the last slice was left when the queue lost the disk.
     pub(super) slice_residual: Jiffies,
-    /// Requests handed over in this slice.
+    /// Requests dispatched in this slice.
     pub(super) slice_dispatched: u32,
     /// When the turn began.
     pub(super) turn_began: Jiffies,
-    /// When the slice began, and how long it is to be.
+    /// When the slice began, and its length.
     pub(super) slice_began: Jiffies,
     pub(super) slice_length: Jiffies,
-    /// The FIFO has been looked at in this slice.
+    /// Whether the head of the FIFO has been checked in this slice.
     pub(super) fifo_checked: bool,
-    /// Its task passed a full pool in this slice.
+    /// Whether the task has exceeded a full pool in this slice.
     pub(super) passed_full_pool: bool,
-    /// Why it got the disk; told with the first request of the turn.
+    /// Why the queue got the disk, until the first dispatch of the turn reports it.
     pub(super) turn: Option<Why>,
 
     // ---- waiting -------------------------------------------------------------------------
-    /// The disk waits for its next request.
+    /// Whether the disk is idling for the queue's next request.
     pub(super) waits: bool,
-    /// Its task may be waited for.
+    /// Whether the task's statistics allow idling for it.
     pub(super) idle_window: bool,
-    /// A request that came while it was waited for is to be served in this slice.
+    /// Whether a request that arrived while the disk was idling for it must be served in this
+    /// slice.
     pub(super) must_dispatch: bool,
-    /// Its slice has ended and it is waited for, for the sake of its group.
+    /// Whether the disk idles for the queue after the end of its slice, for the sake of its group.
     pub(super) wait_busy: bool,
-    /// A request came meanwhile.
+    /// Whether a request has arrived during that wait.
     pub(super) wait_busy_done: bool,
-    /// It had several requests at once.
+    /// Whether the queue has had several requests at once.
     pub(super) deep: bool,
 
     // ---- seeking and cooperation ---------------------------------------------------------
     pub(super) seeks: Seeks,
-    /// One bit for each of the last 32 requests: it was far away.
+    /// One bit for each of the last 32 requests, set if the request was far from the previous one.
     pub(super) history: u32,
-    /// Since when it has been seeking.
+    /// Since when the queue has been seeky.
     pub(super) seeky_since: Option<Jiffies>,
-    /// It got the disk for being close, in this turn.
+    /// Whether the queue got the disk in this turn for being close.
     pub(super) coop: bool,
-    /// It took the disk for being close.
+    /// Whether the queue preempted another for being close.
     pub(super) coop_preempt: bool,
-    /// Several tasks use it, or did.
+    /// Whether several tasks use the queue, or did.
     pub(super) shared: bool,
-    /// It is to be split.
+    /// Whether the queue is to be split.
     pub(super) split: bool,
-    /// The queue its tasks are to use from their next request on.
+    /// The queue that its tasks use from their next request on; `NIL` for no merge.
     pub(super) merge_into: u32,
-    /// Queues whose tasks are to use this one.
+    /// Queues that are to be merged into this one.
     pub(super) merging_here: u32,
-    /// Tasks that use it.
+    /// Tasks that use the queue.
     pub(super) owners: u32,
 }
 
@@ -132,7 +133,7 @@ impl Queue {
         }
     }
 
-    /// Takes class and level from the task.
+    /// Takes class and level from the task's priority.
     pub(super) const fn set_priority(&mut self, ioprio: IoPrio) {
         self.priority = Priority::of(ioprio);
         if self.priority.is_idle() {
@@ -152,7 +153,7 @@ impl Queue {
         !self.slice_new && now >= self.slice_end
     }
 
-    /// The queue gets the disk.
+    /// Gives the disk to the queue.
     pub(super) const fn begin_turn(&mut self, now: Jiffies, why: Why) {
         self.slice_end = 0;
         self.slice_new = true;
@@ -164,13 +165,13 @@ impl Queue {
         self.waits = false;
         self.must_dispatch = false;
         self.coop_preempt = false;
-        // A queue that took the disk says so, not why its victim lost it.
+        // A preempting queue reports the preemption rather than why the other queue lost the disk.
         if !matches!(self.turn, Some(Why::Preempted)) {
             self.turn = Some(why);
         }
     }
 
-    /// The clock of the slice starts.
+    /// Starts the clock of the slice.
     pub(super) const fn start_clock(&mut self, now: Jiffies, slice: Jiffies) {
         self.slice_end = now + slice;
         self.slice_began = now;
@@ -178,7 +179,7 @@ impl Queue {
         self.slice_new = false;
     }
 
-    /// The queue loses the disk; `timed_out` leaves it with a residual.
+    /// Takes the disk from the queue. If it `timed_out`, it remembers the rest of its slice.
     pub(super) const fn end_turn(&mut self, now: Jiffies, timed_out: bool) {
         self.waits = false;
         self.must_dispatch = false;
@@ -189,8 +190,8 @@ impl Queue {
         }
     }
 
-    /// What the turn is charged: the time since it began if its slice has not, at least a tick,
-    /// else what was used of the slice.
+    /// The time to charge for the turn: how much of the slice was used, or, if its clock has not
+    /// started, the time since the turn began and at least one tick.
     pub(super) fn used(&self, now: Jiffies) -> Jiffies {
         if self.slice_new || self.slice_began == now {
             return (now - self.turn_began).max(1);
@@ -198,7 +199,7 @@ impl Queue {
         (now - self.slice_began).min(self.slice_length)
     }
 
-    /// The queue has requests of its own or will have.
+    /// Whether the queue still has tasks, requests or queues to be merged into it.
     pub(super) fn is_in_use(&self) -> bool {
         self.owners > 0 || self.merging_here > 0 || self.dispatched > 0 || !self.is_empty()
     }

@@ -1,13 +1,14 @@
-//! Whether the device queues commands, found out by watching (spec: cfq, sections 2.9, 3.4, 4.9).
+//! Detection of command queueing: whether the device queues commands, found out by observation
+//! (spec: cfq, sections 2.9, 3.4, 4.9).
 
 use crate::cfq::switches::Switches;
 
-/// Requests in the driver above which the device counts as queueing commands.
+/// The most requests in the driver with which the device does not yet count as queueing commands.
 const QUEUEING_DEPTH: u32 = 4;
-/// Qualified samples after which the detection decides.
+/// Qualified samples before the detection decides.
 const SAMPLES: u32 = 50;
 
-/// What is known of it.
+/// What is known about the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
     Nothing,
@@ -22,19 +23,20 @@ pub(super) struct Queueing {
     samples: u32,
 }
 
-/// What is going on when a request completes.
+/// The situation at the time of a completion.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
-    /// Requests in the driver, with the one that completes.
+    /// Requests in the driver, including the one that completes.
     pub(super) in_driver: u32,
-    /// Requests in the scheduler.
+    /// Requests queued in the scheduler.
     pub(super) queued: u32,
-    /// Requests of the queue being served, in the scheduler and handed over, if it is waited for.
+    /// Requests of the active queue, in the scheduler and dispatched, if the disk idles for that
+    /// queue.
     pub(super) waited_for: Option<u32>,
 }
 
 impl Queueing {
-    /// `seen`: that it does was seen before.
+    /// Starts detection; `seen` says that the device was already seen to queue commands.
     pub(super) const fn new(on: &Switches, seen: bool) -> Self {
         let known = match (on.queueing_tristate, on.queueing_sampled) {
             _ if seen => Known::Yes,
@@ -45,19 +47,19 @@ impl Queueing {
         Self { known, peak: 0, samples: 0 }
     }
 
-    /// It does, or may.
+    /// Whether the device queues commands, or may do so.
     pub(super) fn is_likely(&self) -> bool {
         self.known != Known::No
     }
 
-    /// The driver has taken a request: how many it has now. The first detection, a latch.
+    /// The first detection, a latch: updates it with the number of requests the driver now has.
     pub(super) const fn activated(&mut self, in_driver: u32) {
         if in_driver > QUEUEING_DEPTH {
             self.known = Known::Yes;
         }
     }
 
-    /// The later detection, at each completion.
+    /// The later detection: updates it with a sample at each completion.
     pub(super) fn sample(&mut self, sample: Sample, on: &Switches) {
         self.peak = self.peak.max(sample.in_driver);
         if on.queueing_tristate && self.known == Known::Yes {
@@ -105,7 +107,7 @@ mod tests {
         assert_eq!(queueing.known, Known::Yes, "for ever");
     }
 
-    /// Spec: cfq, section 8: 50 qualified completions leave it unchanged, the 51st decides.
+    /// Spec: cfq, section 8: 50 qualified completions change nothing, the 51st decides.
     #[test]
     fn golden_the_51st_sample_decides() {
         let on = switches(&[]);

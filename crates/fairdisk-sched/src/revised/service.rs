@@ -1,4 +1,5 @@
-//! Where queues stand: the service trees and the keys in them (spec: cfq, sections 2.5, 3.1, 4.2).
+//! The service trees: where queues are placed, and by which keys (spec: cfq, sections 2.5, 3.1,
+//! 4.2).
 
 use super::group::{is_noidle, tree_of};
 use super::groups::ROOT;
@@ -7,22 +8,22 @@ use super::state::State;
 use crate::cfq::jiffies::Jiffies;
 use crate::cfq::service::ServiceKey;
 
-/// Where in its tree a queue goes.
+/// Where in its tree to place a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rank {
     /// By its key.
     InTurn,
-    /// Before all others.
+    /// Before all other queues.
     First,
 }
 
 impl State {
-    /// Puts a queue into its tree, or gives one that is there a fresh place.
+    /// Inserts a queue into its tree, or gives one that is in a tree a new place.
     pub(super) fn place(&mut self, now: Jiffies, queue: u32) {
         self.place_at(now, queue, Rank::InTurn);
     }
 
-    /// Puts a preempting queue before all others of its tree.
+    /// Places a preempting queue before all others of its tree.
     pub(super) fn place_first(&mut self, now: Jiffies, queue: u32) {
         self.place_at(now, queue, Rank::First);
     }
@@ -31,7 +32,7 @@ impl State {
         let place = self.place_of(queue);
         let q = &self.queues[queue];
         let (before, was_there) = (q.place, q.on_tree);
-        // Once it was counted before it was placed, and then after.
+        // Without the switch `groups`, a queue is counted before its key is computed; with it, after.
         if !was_there && !self.on.groups {
             self.enter(queue, place);
         }
@@ -56,7 +57,7 @@ impl State {
         self.note_position(queue);
     }
 
-    /// Where the queue belongs as it is now.
+    /// Where the queue belongs in its present state.
     fn place_of(&self, queue: u32) -> Place {
         let q = &self.queues[queue];
         let tree = tree_of(q, &self.on);
@@ -64,7 +65,7 @@ impl State {
         Place { group: if lent { ROOT } else { q.home }, tree }
     }
 
-    /// Takes a queue out of its tree.
+    /// Removes a queue from its tree.
     pub(super) fn unplace(&mut self, queue: u32) {
         self.take_out(queue);
         self.leave(queue);
@@ -114,7 +115,8 @@ impl State {
         ServiceKey::new(q.priority.class, if quirks.q2_unsigned_keys { wrap(key) } else { key })
     }
 
-    /// How far back a queue is placed: the further, the more there are and the lower its level.
+    /// How far back to place a queue: further back the more queues there are and the lower its
+    /// level.
     fn offset(&self, queue: u32, place: Place) -> Jiffies {
         let q = &self.queues[queue];
         let before = if self.on.offset_by_tree_count {
@@ -139,20 +141,20 @@ impl State {
 
     // ---- company -------------------------------------------------------------------------
 
-    /// Other queues in the tree where this one stands, or stood last.
+    /// Other queues in the tree that this queue is in, or was in last.
     pub(super) fn others_on_tree(&self, queue: u32) -> u32 {
         let q = &self.queues[queue];
         self.tree(q.place).len() - u32::from(q.on_tree)
     }
 
-    /// Other queues in the trees of the group where this one stands, or stood last.
+    /// Other queues in the trees of the group that this queue is in, or was in last.
     pub(super) fn others_in_group(&self, queue: u32) -> u32 {
         let q = &self.queues[queue];
         self.groups[q.place.group].queues - u32::from(q.on_tree)
     }
 }
 
-/// A key as the unsigned 32-bit number it was.
+/// A key as the unsigned 32-bit number of the original.
 const fn wrap(key: i64) -> i64 {
     key as u32 as i64
 }

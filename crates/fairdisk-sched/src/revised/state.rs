@@ -1,7 +1,7 @@
-//! The state of the scheduler: arrival and completion. Whose queue a request goes to is in
-//! `owners`, what a queue does with it in `pending`, where queues stand in `service`, how they take
-//! turns in `turns`, which request is handed over in `dispatch`, and when none is in `waits` and
-//! `idling`.
+//! The scheduler's state, arrivals and completions. Module `owners` selects the queue of a request,
+//! `pending` orders the requests of a queue, `service` places queues in trees, `turns` determines
+//! whose turn it is, `dispatch` selects the next request, and `waits` and `idling` decide when to
+//! dispatch none.
 
 use super::groups::Groups;
 use super::queue::{Place, Queue};
@@ -23,23 +23,24 @@ use alloc::vec::Vec;
 use fairdisk_core::tree::{Forest, Tree};
 use fairdisk_core::{Completion, Flags, IoPrio, Lba, Request, RequestId, Why};
 
-/// What belongs to the device.
+/// State of the device and its driver.
 #[derive(Clone, Debug)]
 pub(super) struct Device {
-    /// Requests the driver has looked at and not finished, of asynchronous and synchronous queues.
+    /// Requests the driver has looked at that have not completed: of asynchronous queues, then of
+    /// synchronous ones.
     pub(super) in_driver: [u32; 2],
-    /// Requests handed over and not completed, likewise.
+    /// Requests dispatched and not completed, indexed in the same way.
     pub(super) in_flight: [u32; 2],
     pub(super) queueing: Queueing,
-    /// It has no head to move.
+    /// Whether the device has no moving head.
     pub(super) non_rotational: bool,
     /// The context being served.
     pub(super) active_context: u32,
     /// The end of the last request the driver looked at.
     pub(super) last_position: Lba,
-    /// When the wait for the task being served ends.
+    /// When idling for the task being served ends; `None` while not idling.
     pub(super) idle_timer: Option<Jiffies>,
-    /// When a synchronous request completed last, or one that was late.
+    /// When the last synchronous request completed; with a switch on, the last one that was late.
     pub(super) last_sync_end: Option<Jiffies>,
 }
 
@@ -52,7 +53,7 @@ impl Device {
         self.in_driver[0] + self.in_driver[1]
     }
 
-    /// It needs no head to move, and queues commands.
+    /// Whether the device has no moving head and queues commands.
     pub(super) fn is_queueing_flash(&self) -> bool {
         self.non_rotational && self.queueing.is_likely()
     }
@@ -62,10 +63,10 @@ impl Device {
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) tunables: Tunables,
-    /// The switches that do something.
+    /// The switches that have an effect.
     pub(super) on: Switches,
     pub(super) low_latency: bool,
-    /// Queues that are not waited for stay in their group.
+    /// Whether queues for which the disk does not idle stay in their group.
     pub(super) group_isolation: bool,
     pub(super) ticker: Ticker,
     pub(super) device: Device,
@@ -76,22 +77,22 @@ pub(super) struct State {
     pub(super) tasks: Tasks,
     pub(super) requests: Requests,
     pub(super) service: Forest<ServiceKey>,
-    /// Where queues would read next, in trees by level.
+    /// Where each queue would read next; one tree per level.
     pub(super) positions: Forest<u64>,
     pub(super) position_trees: Vec<Tree>,
-    /// Queues in service trees.
+    /// Queues in the service trees.
     pub(super) busy: u32,
-    /// Requests in queues.
+    /// Requests in all queues.
     pub(super) queued: u32,
     /// The queue that has the disk.
     pub(super) active: u32,
-    /// Why the last active queue lost the disk.
+    /// Why the previous active queue lost the disk.
     pub(super) turn_ended: Why,
-    /// A dispatch round under way: its queue and how many requests it has moved.
+    /// The current dispatch round: its queue and the number of requests moved so far.
     pub(super) round: Option<(u32, u32)>,
     /// The request withdrawn last, if it was the next one of its queue.
     pub(super) withdrawn_next: Option<RequestId>,
-    /// Whether there is reason to look again at what to do.
+    /// Whether the driver has reason to ask again.
     pub(super) kicks: Kicks,
 }
 
@@ -147,7 +148,8 @@ impl State {
         self.queues.get(self.active)
     }
 
-    /// Takes a request over; gives back one at the same position that must go first.
+    /// Queues a request. Returns an older request at the same position, if it must go to the device
+    /// first.
     pub(super) fn admit(&mut self, now: Jiffies, request: &Request) -> Option<RequestId> {
         self.start_clocks(now);
         let context = self.tasks.find_or_make(now, request.task, 0, request.ioprio);
@@ -163,14 +165,14 @@ impl State {
         displaced
     }
 
-    /// Until a synchronous request completes, the time since then counts from the scheduler's first
-    /// moment, or from a second before.
+    /// Starts the clock since the last synchronous completion. Until there has been one, the time
+    /// counts from the scheduler's first call, or from one second before it.
     pub(super) fn start_clocks(&mut self, now: Jiffies) {
         let before = if self.on.ramp_only_if_delayed { self.tunables.hz } else { 0 };
         self.device.last_sync_end.get_or_insert(now - before);
     }
 
-    /// The driver has looked at a request.
+    /// Counts a request that the driver has looked at.
     pub(super) fn activate(&mut self, id: RequestId) {
         let rq = &self.requests[id.0];
         self.device.last_position = rq.end;
@@ -181,7 +183,7 @@ impl State {
         }
     }
 
-    /// A request finished (spec: cfq, sections 2.9, 3.6, 4.9).
+    /// Handles a completed request (spec: cfq, sections 2.9, 3.6, 4.9).
     pub(super) fn complete(&mut self, now: Jiffies, completion: &Completion) {
         self.sample_depth();
         let rq = self.requests.take(completion.request.0);
@@ -200,7 +202,7 @@ impl State {
         if self.active == rq.queue {
             self.active_completed(now, rq.sync, rq.flags.contains(Flags::NOIDLE));
         }
-        // The driver has room again and asks.
+        // The driver has room again and will ask for a request.
         self.kicks.kick();
         self.let_go(now, rq.queue, rq.context);
     }

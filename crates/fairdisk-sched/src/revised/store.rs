@@ -1,5 +1,4 @@
-//! How requests come to a queue and leave it again
-//! (spec: cfq, sections 2.6, 2.12, 2.13, 4.12).
+//! Adding requests to a queue and removing them (spec: cfq, sections 2.6, 2.12, 2.13, 4.12).
 
 use super::state::State;
 use crate::cfq::jiffies::Jiffies;
@@ -7,7 +6,8 @@ use crate::cfq::pending::Choice;
 use fairdisk_core::{Merge, Request, RequestId};
 
 impl State {
-    /// Puts a request into its queue; gives back one at the same position that must go first.
+    /// Adds a request to its queue. Returns an older request at the same position, if it must go to
+    /// the device first.
     pub(super) fn store(
         &mut self,
         now: Jiffies,
@@ -18,7 +18,7 @@ impl State {
         let index = request.id.0;
         self.requests.insert(request, queue, context);
         self.tasks[context].requests += 1;
-        // Of two at one position the older goes straight to the device.
+        // Of two requests at one position, the older goes straight to the device.
         let alias = self.requests.at_position(&self.queues[queue].pending, request.start);
         if let Some(alias) = alias {
             self.hand_over(now, alias);
@@ -36,7 +36,7 @@ impl State {
         alias.map(RequestId)
     }
 
-    /// Takes a request out of its queue, which it names.
+    /// Removes a request from its queue and returns that queue.
     pub(super) fn remove(&mut self, index: u32) -> u32 {
         let queue = self.requests[index].queue;
         let by = Choice { head: self.device.last_position, tunables: &self.tunables };
@@ -49,7 +49,7 @@ impl State {
         queue
     }
 
-    /// The queue has nothing left. While it has the disk it may keep its place.
+    /// Handles a queue that has run empty. While it has the disk it may keep its place.
     fn emptied(&mut self, queue: u32) {
         if self.on.keep_on_tree && self.active == queue {
             self.forget_position(queue);
@@ -58,21 +58,22 @@ impl State {
         }
     }
 
-    /// Gives a request back.
+    /// Removes a queued request that was cancelled or absorbed.
     pub(super) fn withdraw(&mut self, now: Jiffies, id: RequestId) {
         let queue = self.requests[id.0].queue;
         let was_next = self.queues[queue].pending.next == id.0;
         self.withdrawn_next = was_next.then_some(id);
         self.remove(id.0);
         let context = self.requests.take(id.0).context;
-        // A merge does not make the driver ask again; a queue that is gone from the tree must.
+        // The driver does not ask again because of a merge, but it must when the queue has left the
+        // tree.
         if self.queues[queue].is_empty() {
             self.kicks.kick();
         }
         self.let_go(now, queue, context);
     }
 
-    /// A queued request grew (spec: cfq, section 2.13).
+    /// Updates a queued request that has grown (spec: cfq, section 2.13).
     pub(super) fn merged(&mut self, request: &Request, how: Merge) {
         let index = request.id.0;
         let queue = self.requests[index].queue;
@@ -95,8 +96,8 @@ impl State {
         }
     }
 
-    /// A front merge may have brought a request to the position of another one of its queue: the
-    /// older goes straight to the device then, too.
+    /// The request at whose position a front merge has brought `moved`, if there is one in its
+    /// queue. It goes straight to the device, as in [`store`](Self::store).
     pub(super) fn displaced(&mut self, now: Jiffies, moved: RequestId) -> Option<RequestId> {
         let queue = self.requests[moved.0].queue;
         let older = self.requests.displaced(&self.queues[queue].pending, moved.0)?;

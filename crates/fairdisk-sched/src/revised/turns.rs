@@ -1,5 +1,5 @@
-//! How queues take turns: who gets the disk, for how long, and how it is lost
-//! (spec: cfq, sections 2.4, 2.9, 3.2, 3.6, 4.5, 4.8, 4.9).
+//! Turns of queues: which queue gets the disk, for how long, and how it loses it (spec: cfq,
+//! sections 2.4, 2.9, 3.2, 3.6, 4.5, 4.8, 4.9).
 
 use super::close::Aim;
 use super::group::{IDLE, SYNC};
@@ -10,7 +10,7 @@ use crate::cfq::queue::NIL;
 use fairdisk_core::Why;
 
 impl State {
-    /// The queue that has the disk, or gets it now.
+    /// The queue that has the disk, or the one that gets it now.
     pub(super) fn select(&mut self, now: Jiffies) -> Result<u32, Step> {
         let active = self.active;
         if active != NIL {
@@ -47,7 +47,7 @@ impl State {
             return None;
         }
         let queue = self.next_queue(now)?;
-        // Chosen by the ordinary rules it may get the disk for being close again.
+        // A queue chosen by the ordinary rules may be chosen for being close again later.
         let q = &mut self.queues[queue];
         q.coop &= q.coop_preempt;
         self.begin_turn(now, queue);
@@ -61,7 +61,7 @@ impl State {
         self.queues[queue].begin_turn(now, why);
     }
 
-    /// Takes the disk from the queue. `timed_out`: it keeps what was left of its slice.
+    /// Takes the disk from the queue. If it `timed_out`, it keeps the rest of its slice.
     pub(super) fn expire(&mut self, now: Jiffies, queue: u32, timed_out: bool) {
         self.turn_ended = self.why_turn_ends(now, queue);
         if self.queues[queue].waits {
@@ -82,7 +82,7 @@ impl State {
         }
     }
 
-    /// What a queue that loses the disk now has done to lose it.
+    /// Why the queue loses the disk if its turn ends now.
     fn why_turn_ends(&self, now: Jiffies, queue: u32) -> Why {
         let q = &self.queues[queue];
         if q.slice_used(now) {
@@ -94,7 +94,7 @@ impl State {
         }
     }
 
-    /// A request of the queue that has the disk finished.
+    /// Handles a completion of the queue that has the disk.
     pub(super) fn active_completed(&mut self, now: Jiffies, sync: bool, noidle: bool) {
         let queue = self.active;
         if self.queues[queue].slice_new {
@@ -108,13 +108,14 @@ impl State {
             return;
         }
         let runs_dry = sync && q.is_empty() && self.close_cooperator(Aim::Probe).is_none();
-        if runs_dry && self.is_worth_waiting(queue, noidle) {
+        if runs_dry && self.assess_idling(queue, noidle) {
             self.arm_idle(now, queue);
         }
     }
 
-    /// Whether what just finished lets expect more soon.
-    fn is_worth_waiting(&mut self, queue: u32, noidle: bool) -> bool {
+    /// Whether the disk should idle after the completed request, which may be the one that makes
+    /// idling worthwhile for its whole tree.
+    fn assess_idling(&mut self, queue: u32, noidle: bool) -> bool {
         let alone = self.on.noidle_single_group && self.others_in_group(queue) == 0;
         if self.on.idle_corner_b {
             self.serving.tree_requires_idle |= !noidle;
@@ -123,8 +124,8 @@ impl State {
         !(self.on.noidle_flag && noidle) || alone
     }
 
-    /// The slice that begins for a queue. Where a round of all would take longer than the target
-    /// latency it is shorter, but long enough to wait for the task twice (spec: cfq, section 4.5).
+    /// The slice for a queue. It is shortened if a round of all queues would exceed the target
+    /// latency, but stays long enough to idle for the task twice (spec: cfq, section 4.5).
     pub(super) fn slice(&mut self, queue: u32) -> Jiffies {
         let q = &self.queues[queue];
         let slice = self.tunables.slice(q.sync, q.priority.level);

@@ -1,17 +1,17 @@
-//! What a refusal means to the driver.
+//! What a refusal means to the driver: the wait that it implies.
 
 use super::state::State;
 use crate::cfq::jiffies::Jiffies;
 use fairdisk_core::{Decision, Instant, Why};
 
 impl State {
-    /// When the driver is to be run whatever is gathered.
+    /// When the engine must run the driver even if the device is plugged.
     pub(super) fn runs_driver_at(&self) -> Option<Instant> {
         let timer = self.device.idle_timer.map(|timer| self.instant(timer));
         self.kicks.runs_driver_at(timer)
     }
 
-    /// Turns a refusal into the wait it means, and lets it stand.
+    /// Converts a refusal to the wait it implies, and lets that wait stand.
     pub(super) fn wait(&mut self, why: Why) -> Decision {
         let wait = self.meaning_of(why);
         self.kicks.let_stand(wait)

@@ -1,22 +1,23 @@
-//! Whether a queue may be waited for: how long its task thinks and how far it seeks
-//! (spec: cfq, sections 2.11, 3.6, 4.7, 4.14).
+//! The idle window: whether the disk may idle for a queue, by its task's think time and seek
+//! distance (spec: cfq, sections 2.11, 3.6, 4.7, 4.14).
 
 use super::queue::Queue;
 use super::state::State;
 use crate::cfq::jiffies::Jiffies;
 use fairdisk_core::Request;
 
-/// Requests at once that make a queue deep.
+/// The number of requests at once that makes a queue deep.
 const DEEP: u32 = 4;
-/// A request further than this from the one before is a seek, in sectors.
+/// A request further than this from the previous one counts as a seek, in sectors.
 const FAR_SECTORS: u64 = 800;
-/// On a device without a head a request shorter than this counts like a seek, in sectors.
+/// On a device without a moving head, a request shorter than this counts as a seek, in sectors.
 const SHORT_SECTORS: u32 = 64;
-/// Seeks among the last 32 requests above which a queue seeks.
+/// The most seeks among the last 32 requests of a queue that is not seeky.
 const FEW_SEEKS: u32 = 4;
 
 impl State {
-    /// Takes a new request into the statistics; they decide whether the queue may be waited for.
+    /// Updates the statistics with a new request. They decide whether the disk may idle for the
+    /// queue.
     pub(super) fn observe(&mut self, now: Jiffies, request: &Request, queue: u32, context: u32) {
         let think_max = 2 * self.tunables.slice_idle;
         self.tasks[context].observe_think(now, think_max);
@@ -59,7 +60,7 @@ impl State {
         q.seeky_since = if seeky { q.seeky_since.or(Some(now)) } else { None };
     }
 
-    /// It seeks so much that it is not waited for.
+    /// Whether the queue is too seeky for the disk to idle for it.
     fn seeks_too_much(&self, queue: u32, context: u32) -> bool {
         if self.on.noidle_window {
             return !self.queues[queue].deep && self.surely_seeks_in(queue, context);
@@ -68,7 +69,7 @@ impl State {
         !despite && self.device.queueing.is_likely() && self.seeks_in(queue, context)
     }
 
-    /// How long a task may think and still be waited for.
+    /// The longest mean think time of a task for which the disk idles.
     fn think_limit(&self, queue: u32, context: u32) -> Jiffies {
         let short = self.on.seeky_think_limit && !self.on.noidle_think;
         if short && self.surely_seeks_in(queue, context) {
@@ -95,13 +96,13 @@ impl State {
         known && self.seeks_in(queue, context)
     }
 
-    /// The queue counts as seeking, where seeks are counted for queues.
+    /// Whether the queue counts as seeky, where seeks are counted per queue.
     pub(super) fn seeks(&self, queue: u32) -> bool {
         let Queue { history, ref seeks, .. } = self.queues[queue];
         if self.on.seek_history { history.count_ones() > FEW_SEEKS } else { seeks.seeks() }
     }
 
-    /// The queue being served counts as seeking, and that is believed.
+    /// Whether the active queue counts as seeky by enough samples.
     pub(super) fn surely_seeks(&self, queue: u32) -> bool {
         self.surely_seeks_in(queue, self.device.active_context)
     }

@@ -1,5 +1,4 @@
-//! Which tree is served, and for how long: the workloads of a group take turns
-//! (spec: cfq, section 4.4).
+//! Workloads: which of a group's trees is served, and for how long (spec: cfq, section 4.4).
 
 use super::group::{ASYNC, BEST_EFFORT, Group, IDLE, NOIDLE, SYNC, tree_number};
 use super::groups::ROOT;
@@ -7,15 +6,15 @@ use super::queue::Place;
 use super::state::State;
 use crate::cfq::jiffies::Jiffies;
 
-/// What is being served.
+/// The workload being served.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Serving {
     pub(super) group: u32,
     pub(super) class: usize,
     pub(super) kind: usize,
-    /// When the turn of this kind ends.
+    /// When the turn of this workload ends.
     expires: Jiffies,
-    /// In this round of the tree there was a request that lets expect more.
+    /// Whether this round of the tree has had a request for which the disk should idle.
     pub(super) tree_requires_idle: bool,
 }
 
@@ -31,16 +30,16 @@ impl Serving {
     }
 }
 
-/// What a group was serving when it lost the disk.
+/// The workload of a group that has lost the disk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Saved {
     class: usize,
     kind: usize,
-    /// How long its turn was to last.
+    /// How much of the workload's turn was left.
     left: Jiffies,
 }
 
-/// The shortest turn of a kind, in ticks.
+/// The shortest turn of a workload, in ticks.
 const LEAST: Jiffies = 2;
 
 impl State {
@@ -62,14 +61,14 @@ impl State {
         self.service.first(self.tree(Place { group, tree }))
     }
 
-    /// A group loses the disk: what was left of the turn of its workload is kept for it.
+    /// Saves what is left of the workload's turn for a group that loses the disk.
     pub(super) fn save_workload(&mut self, now: Jiffies, group: u32) {
         let Serving { class, kind, expires, .. } = self.serving;
         let left = expires.saturating_sub(now);
         self.groups[group].saved = (left > 0).then_some(Saved { class, kind, left });
     }
 
-    /// A group has the disk again, and goes on with what it was serving.
+    /// Resumes the saved workload of a group that has got the disk back.
     fn resume_workload(&mut self, now: Jiffies, group: u32) {
         self.serving.group = group;
         if !self.on.group_charge {
@@ -116,7 +115,7 @@ impl State {
         self.serving.tree_requires_idle = false;
     }
 
-    /// Queues in a tree.
+    /// The number of queues in a tree.
     fn waiting(&self, group: u32, class: usize, kind: usize) -> u32 {
         self.tree(Place { group, tree: tree_number(class, kind) }).len()
     }
@@ -134,7 +133,8 @@ impl State {
         slice.max(LEAST)
     }
 
-    /// Asynchronous queues have no more of a round than they are queues of all groups.
+    /// The most time of a round for the group's asynchronous queues, in proportion to their number
+    /// among all groups.
     fn async_part(&self, group: u32) -> Jiffies {
         if !self.on.async_share_global {
             return Jiffies::MAX;
@@ -143,7 +143,7 @@ impl State {
         self.target_latency() * queues / Jiffies::from(self.busy.max(1))
     }
 
-    /// How long a group is served before the next.
+    /// How long a group is served before the next one.
     pub(super) fn group_slice(&self, group: u32) -> Jiffies {
         self.groups.part_of(group, self.target_latency(), &self.on)
     }

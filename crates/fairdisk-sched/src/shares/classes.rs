@@ -1,5 +1,5 @@
-//! Classes of requests and what each has been served, by its shares; one level of classes inside a
-//! class.
+//! Classes of requests and the service each has received in proportion to its shares, with one
+//! level of nested classes.
 
 use crate::groups::{Nested, OWN_TASKS, Order, VirtualTime, virtual_time};
 use alloc::vec::Vec;
@@ -10,15 +10,17 @@ use fairdisk_core::{Span, Weight, dense};
 struct Class {
     shares: u64,
     outer: Option<u32>,
-    /// Service received divided by shares, among the classes inside the same outermost one.
+    /// Service received divided by shares, as an inner class: compared with classes inside the same
+    /// outermost one.
     inside: VirtualTime,
-    /// The same as an outermost class, among the others.
+    /// Service received divided by shares, as an outermost class: compared with the other outermost
+    /// classes.
     among: VirtualTime,
-    /// The outermost class it stands in line in, if it has requests queued.
+    /// The outermost class in whose line it is, if it has requests queued.
     stands_in: Option<u32>,
-    /// Those of its inner classes, and itself, that have requests queued.
+    /// Its inner classes, and itself, that have requests queued.
     line: Tree,
-    /// The sum of the inner class that was served last.
+    /// The sum of its inner class that was served last.
     last: VirtualTime,
 }
 
@@ -64,12 +66,13 @@ impl Classes {
         self.path(group).last().unwrap_or(group)
     }
 
-    /// Its shares among the classes inside `outermost`; that one's own requests are one of them.
+    /// The shares of `group` among the classes inside `outermost`, whose own requests count as one
+    /// of them.
     fn inner_shares(&self, group: u32, outermost: u32) -> u64 {
         if group == outermost { OWN_TASKS } else { self.classes[group as usize].shares }
     }
 
-    /// A class has requests queued again. For the time it had none it may claim a little.
+    /// Adds a class that has requests queued again. It may claim a little of the service it missed.
     pub(super) fn join(&mut self, group: u32) {
         self.make(group);
         let outermost = self.outermost(group);
@@ -92,7 +95,7 @@ impl Classes {
         }
     }
 
-    /// A class has no requests queued any more.
+    /// Removes a class that has no requests queued any more.
     pub(super) fn leave(&mut self, group: u32) {
         let Some(outermost) = self.leave_line(group) else { return };
         if self.class(outermost).line.is_empty() {
@@ -107,27 +110,28 @@ impl Classes {
         self.inner.insert(&mut self.classes[outermost as usize].line, group, sum);
     }
 
-    /// The outermost class in which it stood in line.
+    /// Removes a class from its line and returns the outermost class of that line.
     fn leave_line(&mut self, group: u32) -> Option<u32> {
         let outermost = self.class(group).stands_in.take()?;
         self.inner.remove(&mut self.classes[outermost as usize].line, group);
         Some(outermost)
     }
 
-    /// Puts the outermost class where its sum says, or nowhere if neither it nor one inside has
+    /// Updates the place of an outermost class; removes it if neither it nor a class inside has
     /// requests queued.
     fn place_outermost(&mut self, outermost: u32) {
         let class = &self.classes[outermost as usize];
         self.outermost.place(outermost, (!class.line.is_empty()).then_some(class.among));
     }
 
-    /// Whose request is next.
+    /// The class whose request is next.
     pub(super) fn next(&self) -> Option<u32> {
         let (outermost, _) = self.outermost.first()?;
         self.inner.first(&self.classes[outermost as usize].line)
     }
 
-    /// A request of the class goes to the device; whether it has more.
+    /// Accounts for a dispatched request of the class; `has_more` says whether it has others
+    /// queued.
     pub(super) fn served(&mut self, group: u32, cost: Span, has_more: bool) {
         let outermost = self.leave_line(group).unwrap_or(group);
         let inner = virtual_time(cost, self.inner_shares(group, outermost));
@@ -149,7 +153,8 @@ impl Classes {
         self.make(group).shares = u64::from(weight.get());
     }
 
-    /// Puts the class, and all inside it, into another. What would be a circle is not done.
+    /// Moves the class, with all classes inside it, into `outer`. Does nothing if that would make a
+    /// circle.
     pub(super) fn set_outer(&mut self, group: u32, outer: Option<u32>) {
         if !self.may_lie_in(group, outer) {
             return;
@@ -169,8 +174,8 @@ impl Classes {
         }
     }
 
-    /// The class lies in another outermost one than before. There it starts where the others are:
-    /// its own sum is of another line.
+    /// Moves a class into the line of another outermost class. It starts at the current sum there,
+    /// because its own sum belongs to another line.
     fn move_over(&mut self, class: u32) {
         let outermost = self.outermost(class);
         let stands = self.class(class).stands_in.is_some();
@@ -181,7 +186,7 @@ impl Classes {
         }
     }
 
-    /// The class starts anew, at what the others have.
+    /// Resets the class to the current sum of the others.
     pub(super) fn forget(&mut self, group: u32) {
         let stands = self.make(group).stands_in.is_some();
         if stands {

@@ -1,5 +1,5 @@
-//! The outer layer: the groups that want the disk, in line, and the one that has it
-//! (spec: groups, sections 1.3, 1.4).
+//! The outer layer: the line of groups that want the disk, and the group that has it (spec: groups,
+//! sections 1.3, 1.4).
 
 use super::TwoLayerParams;
 use crate::cfq::jiffies::Jiffies;
@@ -12,30 +12,30 @@ use fairdisk_core::{Share, Span, Why};
 struct Group {
     slice: Jiffies,
     weight: u64,
-    /// Weighted device time charged, in ns x 100 / weight.
+    /// Weighted device time charged, in ns × 100 / weight.
     charged: VirtualTime,
 }
 
-/// Who has the disk and who is next.
+/// The group that has the disk, and the order of the others.
 #[derive(Debug)]
 pub(super) struct Line {
     params: TwoLayerParams,
     groups: Vec<Group>,
     order: Order<VirtualTime>,
-    /// The number of the last in line.
+    /// The key of the last group in line.
     end: VirtualTime,
-    /// The most any group had been charged when its turn began: what a group that was away must
-    /// have been charged at least.
+    /// The highest charge of any group at the start of its turn; a group that was away is charged
+    /// at least this much.
     reached: VirtualTime,
-    /// Whose turn it is; that group is not in line.
+    /// The current turn. Its group is not in line.
     turn: LayerTurn,
-    /// When the slice of this turn ends. Its clock starts with the first completion.
+    /// When the slice of this turn ends. Its clock starts at the first completion.
     slice_end: Jiffies,
-    /// This turn has been made longer once.
+    /// Whether this turn has been lengthened, which happens at most once.
     lengthened: bool,
 }
 
-/// The end of a slice whose clock has not started, and of nobody's.
+/// The end of a slice whose clock has not started, also when no group has the disk.
 const OPEN: Jiffies = Jiffies::MAX;
 
 impl Line {
@@ -52,7 +52,7 @@ impl Line {
         }
     }
 
-    /// Makes sure that the group exists.
+    /// Ensures that the group exists.
     pub(super) fn make(&mut self, group: u32) {
         while self.groups.len() <= group as usize {
             let (slice, weight) = self.worth(Share::DEFAULT);
@@ -60,14 +60,14 @@ impl Line {
         }
     }
 
-    /// Gives the group its share. A turn whose clock runs already ends as it was to end.
+    /// Sets the share of a group. A slice whose clock has started ends as planned.
     pub(super) fn set_share(&mut self, group: u32, share: Share) {
         let worth = self.worth(share);
         let entry = &mut self.groups[group as usize];
         (entry.slice, entry.weight) = worth;
     }
 
-    /// The group is gone; another that gets its number owes nothing.
+    /// Resets a removed group, so that a new group with its number owes nothing.
     pub(super) fn forget(&mut self, group: u32) {
         self.set_share(group, Share::DEFAULT);
         self.groups[group as usize].charged = 0;
@@ -81,7 +81,7 @@ impl Line {
         ((slice as Jiffies).max(1), weight(share))
     }
 
-    /// A group that was away wants the disk. It gets no credit for the time it did not ask.
+    /// Adds a group that was away to the line. It gets no credit for the time it was away.
     pub(super) fn join(&mut self, group: u32) {
         if group == self.turn.active || self.order.key(group).is_some() {
             return;
@@ -91,7 +91,7 @@ impl Line {
         self.stand(group);
     }
 
-    /// A group whose turn has ended still wants the disk.
+    /// Puts a group back in line that still wants the disk after its turn.
     pub(super) fn rejoin(&mut self, group: u32) {
         self.stand(group);
     }
@@ -106,7 +106,7 @@ impl Line {
         self.order.place(group, Some(key));
     }
 
-    /// A group that has nothing queued any more leaves the line.
+    /// Removes a group that has nothing queued any more from the line.
     pub(super) fn leave(&mut self, group: u32) {
         self.order.place(group, None);
     }
@@ -120,37 +120,38 @@ impl Line {
         self.turn.active
     }
 
-    /// Why the turn began, told once.
+    /// Why the turn began; returned once.
     pub(super) const fn tell_turn(&mut self) -> Option<Why> {
         self.turn.tell()
     }
 
-    /// The active group has used its slice up.
+    /// Whether the active group has used up its slice.
     pub(super) const fn slice_used(&self, now: Jiffies) -> bool {
         now >= self.slice_end
     }
 
-    /// The active group, which is returned, loses the disk.
+    /// Takes the disk from the active group and returns that group.
     pub(super) const fn end_turn(&mut self, why: Why) -> u32 {
         self.slice_end = OPEN;
         self.turn.end(why)
     }
 
-    /// Nobody else wants the disk: the active group has another turn at once.
+    /// Gives the active group another turn at once, since no other group wants the disk.
     pub(super) fn renew_turn(&mut self) {
         self.enter_turn(self.turn.active);
     }
 
-    /// A turn of the group begins. Whoever comes later is not owed what it has had before.
+    /// Begins a turn of the group. Groups that arrive later are not owed service from before it.
     fn enter_turn(&mut self, group: u32) {
         self.slice_end = OPEN;
         self.lengthened = false;
         self.reached = self.reached.max(self.groups[group as usize].charged);
     }
 
-    /// The active group has used its slice up, but the first in line has had more than its part:
-    /// requests handed over together outlast a slice. The turn goes on for what is owed, once, also
-    /// if the group has nothing queued at this moment; it would not be in line then, and lose it.
+    /// Extends the used-up slice of the active group by what it is owed, if the first group in line
+    /// has had more than its part because a batch of requests outlasted its slice. Happens once per
+    /// turn, even if the group has nothing queued at this moment: without it the group would leave
+    /// the line and lose what it is owed.
     pub(super) fn lengthen(&mut self, now: Jiffies) -> bool {
         let Some(first) = self.first().filter(|_| !self.params.d4_nominal_turns) else {
             return false;
@@ -167,7 +168,7 @@ impl Line {
         true
     }
 
-    /// The first in line gets the disk.
+    /// Gives the disk to the first group in line. Returns `false` if there is none.
     pub(super) fn begin_next_turn(&mut self) -> bool {
         let Some(group) = self.first() else { return false };
         self.leave(group);
@@ -176,10 +177,10 @@ impl Line {
         true
     }
 
-    /// A request of `group` is done.
+    /// Charges a completed request to `group`.
     pub(super) fn completed(&mut self, now: Jiffies, group: u32, device_time: Span) {
         let entry = &mut self.groups[group as usize];
-        // One request takes no years, so that this is no division of 128 bits.
+        // No request takes years, so a 64-bit division suffices.
         entry.charged += u128::from(device_time.as_ns().saturating_mul(100) / entry.weight);
         if group == self.turn.active && self.slice_end == OPEN {
             self.slice_end = now + entry.slice;

@@ -1,4 +1,4 @@
-//! What a revision of two-layer CFQ is made of.
+//! The settings of two-layer CFQ.
 
 use super::TwoLayerCfq;
 use crate::cfq::CfqParams;
@@ -7,33 +7,34 @@ use crate::honours::Honours;
 use crate::registry::Scheduler;
 use fairdisk_core::{Span, WeightMap};
 
-/// What `wait_max` is if nothing else is said.
+/// The default of `wait_max`.
 pub const WAIT_MAX: Span = Span::from_s(5);
 
-/// The tunables and defects, as the catalogue sets them.
+/// The tunables and defects, as set in the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TwoLayerParams {
-    /// The CFQ inside each group. All groups share these tunables.
+    /// The tunables of the CFQ inside each group, shared by all groups.
     pub cfq: CfqParams,
-    /// The slice of a group of weight 100 (priority 4); others in proportion.
+    /// The slice of a group of weight 100 (priority 4), in ms; others are in proportion to weight.
     pub group_slice_ms: u32,
-    /// What a group priority is worth.
+    /// How group priorities are converted to weights.
     pub weight_map: WeightMap,
-    /// A group with a single task, which will be back soon, keeps the disk for `slice_idle` after
+    /// Whether a group whose only task is expected back soon keeps the disk for `slice_idle` after
     /// that task's own slice has ended.
     pub group_idle: bool,
-    /// The turn inside a group goes on where it was when the group is back, and is not cut short
-    /// at all while no other group wants the disk: levels count inside a group whatever its slice.
-    /// Off, it ends with the group's, as in the original.
+    /// Whether the turn of a queue resumes when its group gets the disk back, and is not cut short
+    /// while no other group wants the disk, so that priority levels count inside a group whatever
+    /// its slice. Off, the queue's turn ends with the group's, as in the original.
     pub inner_turn_resumes: bool,
     /// D1: a group keeps its record of a scheduler instance that is gone.
     pub d1_stale_group_records: bool,
     /// D3: nothing bounds how long a request may wait.
     pub d3_unbounded_wait: bool,
-    /// Without D3 a request that has waited this long goes first.
+    /// Without D3, a request that has waited this long goes first.
     pub wait_max: Span,
-    /// D4: a turn counts as one turn, however long it was. Off: device time divided by weight is
-    /// charged, the group that has had least goes next, and a turn is the longer for what is owed.
+    /// D4: every turn counts as one turn, however long it was. Off, groups are charged device time
+    /// divided by weight, the group with the lowest charge goes next, and turns are extended by
+    /// what the group is owed.
     pub d4_nominal_turns: bool,
 }
 

@@ -1,13 +1,13 @@
 //! The records that tie a scheduler instance to the groups of its device, and defect D1: a record
-//! that stays behind when the instance goes (spec: groups, sections 1.1, 1.7, 1.8).
+//! that stays behind when the instance is gone (spec: groups, sections 1.1, 1.7, 1.8).
 //!
-//! A group holds a set of records, one for each device that two-layer CFQ runs; an engine has one
-//! device, so its [`Leftovers`] say for each group whether a record of an instance that is gone is
-//! still in that set. Attaching walks the set of every group. In 2008 the walk followed such a
-//! record into freed memory and the kernel stopped; here it is found, and said.
+//! A group holds a set of records, one for each device that runs two-layer CFQ. An engine has one
+//! device, so its [`Leftovers`] tell for each group whether the set still contains a record of an
+//! instance that is gone. Attaching walks the set of every group. In 2008 the walk followed such a
+//! record into freed memory and the kernel crashed; here it is found and reported.
 //!
-//! The root group is made with the scheduler, not by a user, and is left out: the report needs a
-//! group that was created.
+//! The root group is left out: it is created with the scheduler, and the report needs a group
+//! created by a user.
 
 use alloc::vec::Vec;
 use fairdisk_core::{AttachError, GroupId, Leftovers, dense};
@@ -15,7 +15,7 @@ use fairdisk_core::{AttachError, GroupId, Leftovers, dense};
 /// The groups that hold a record of this instance.
 #[derive(Debug)]
 pub(super) struct Records {
-    /// D1: detaching leaves the records where they are.
+    /// Whether detaching leaves the records behind (D1).
     stay_behind: bool,
     linked: Vec<bool>,
 }
@@ -25,24 +25,24 @@ impl Records {
         Self { stay_behind, linked: Vec::new() }
     }
 
-    /// Walks the groups' sets before anything is linked into them.
+    /// Checks the groups' sets before anything is linked into them.
     pub(super) fn attach(leftovers: &Leftovers) -> Result<(), AttachError> {
         leftovers.first().map_or(Ok(()), |group| Err(AttachError::StaleRecord { group }))
     }
 
-    /// A group exists: it holds a record from now on.
+    /// Records a new group, which holds a record from now on.
     pub(super) fn link(&mut self, group: GroupId) {
         *dense::entry(&mut self.linked, group.0, || false) = group != GroupId::ROOT;
     }
 
-    /// A group is gone. What it still has queued pins the layer, not the record.
+    /// Forgets a removed group. What it still has queued keeps the layer alive, not the record.
     pub(super) fn unlink(&mut self, group: GroupId) {
         if let Some(linked) = self.linked.get_mut(group.0 as usize) {
             *linked = false;
         }
     }
 
-    /// The instance goes; with the defect its records do not.
+    /// Removes the records of this instance; with the defect they stay in the groups.
     pub(super) fn detach(&mut self, leftovers: &mut Leftovers) {
         for (at, linked) in self.linked.iter_mut().enumerate() {
             if core::mem::take(linked) && self.stay_behind {
@@ -59,7 +59,7 @@ mod tests {
     const A: GroupId = GroupId(1);
     const B: GroupId = GroupId(2);
 
-    /// The report of 30 May 2008: create a group, switch away, switch back.
+    /// The report of 30 May 2008: create a group, switch away and switch back.
     #[test]
     fn a_record_that_stayed_behind_is_found_by_the_next_attach() {
         let (mut records, mut leftovers) = (Records::new(true), Leftovers::new());
