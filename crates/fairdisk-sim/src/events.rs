@@ -1,18 +1,19 @@
-//! The event queue: a total order by time, then by the order of scheduling.
+//! The event queue, totally ordered by time and then by order of scheduling.
 
 use fairdisk_core::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How many events are kept in line. Mostly there are no more.
+/// The number of events kept in the sorted line. There are rarely more.
 const IN_LINE: usize = 8;
 
-/// Events of kind `T` at their times; equal times come out first in, first out.
+/// Scheduled events of type `T`. Events at equal times come out in the order in which they were
+/// added.
 #[derive(Debug)]
 pub(crate) struct Events<T> {
-    /// The first events, the very first at the end.
+    /// The earliest events in descending order, so that the earliest is last.
     line: Vec<Entry<T>>,
-    /// All that come after those in line.
+    /// All events later than those in `line`.
     heap: BinaryHeap<Reverse<Entry<T>>>,
     serial: u64,
 }
@@ -89,7 +90,7 @@ impl<T> Events<T> {
         self.line.last().map(|entry| entry.at)
     }
 
-    /// The first event due at `now`.
+    /// Removes and returns the first event due at `now`.
     #[inline(always)]
     pub(crate) fn pop_due(&mut self, now: Instant) -> Option<T> {
         let first = self.line.pop_if(|entry| entry.at <= now)?;
@@ -99,7 +100,7 @@ impl<T> Events<T> {
         Some(first.event)
     }
 
-    /// The line is empty: the first of the others stands there now.
+    /// Refills the empty line with the first event of the heap.
     #[inline(never)]
     fn fetch(&mut self) {
         self.line.extend(self.heap.pop().map(|entry| entry.0));
@@ -111,7 +112,7 @@ mod tests {
     use super::*;
     use fairdisk_core::Prng;
 
-    /// The order, spelt out: by time, and then as they were scheduled.
+    /// The specification: sorted by time, then by order of scheduling.
     fn first_due(waiting: &mut Vec<(u64, u32)>, now: u64) -> Option<u32> {
         let at = (0..waiting.len()).min_by_key(|at| waiting[*at].0)?;
         (waiting[at].0 <= now).then(|| waiting.remove(at).1)
@@ -126,7 +127,7 @@ mod tests {
         for number in 0..20_000 {
             now += prng.below(3) * prng.below(2);
             let time = Instant::from_ns(now);
-            // Now few and now many wait.
+            // Let the number of waiting events vary.
             if prng.below(100) < 30 + number as u64 / 200 % 40 {
                 let at = now + prng.below(20);
                 events.push(Instant::from_ns(at), number);

@@ -1,5 +1,5 @@
-//! The parts of the host that decide how I/O reaches the disk: CPUs, file systems, the journal, the
-//! page cache, its read-ahead and how it is written back.
+//! The parts of the host that shape the I/O the disk sees: CPUs, file systems, the journal, the
+//! page cache, its read-ahead and its write-back.
 
 mod cpu;
 mod dirty;

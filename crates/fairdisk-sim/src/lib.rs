@@ -1,4 +1,4 @@
-//! Simulated devices, host and workloads, and the `World` that drives them.
+//! The simulator: devices, host and workloads, and the `World` that drives them.
 //!
 //! [`Machine`] is everything above the device as one state machine without a clock: tasks, file
 //! system, page cache, CPUs and the engine. [`World`] gives it a simulated device and virtual time;

@@ -1,7 +1,7 @@
 //! Everything above the device as one state machine: tasks, host and engine.
 //!
-//! A shell tells it what time it is and which requests the device finished; it says which requests
-//! to give to the device and when it wants to be called again. It never reads a clock.
+//! A shell passes in the current time and the requests the device has completed. The machine
+//! answers with the requests to issue and the time of its next event. It never reads a clock.
 
 mod faulting;
 mod flushing;
@@ -42,42 +42,42 @@ use std::collections::BTreeMap;
 use task::{PAGE_BYTES, Step, Task};
 use writing_back::WriteBack;
 
-/// How a machine is set up.
+/// The configuration of a machine.
 #[derive(Clone, Debug)]
 pub struct MachineConfig {
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
     /// The request queue.
     pub engine: EngineConfig,
-    /// Whether the device has a head to move: schedulers are told if it has none.
+    /// Whether the device has a moving head; schedulers are told if it has none.
     pub rotational: bool,
-    /// Whether several requests together are served faster than one after the other: schedulers
-    /// are told how many it takes then.
+    /// Whether the device serves several requests together faster than one after another;
+    /// schedulers are then told how many it accepts.
     pub serves_together: bool,
-    /// The CPUs.
+    /// CPU times.
     pub cpu: CpuSpec,
-    /// Largest read-ahead window, in pages of 4 KiB.
+    /// The largest read-ahead window, in pages of 4 KiB.
     pub read_ahead_pages: u64,
-    /// Memory for the pages of files, in pages of 4 KiB.
+    /// Memory for the page cache, in pages of 4 KiB.
     pub memory_pages: u64,
-    /// Buffered bytes a task may have on the way to the disk before it must wait.
+    /// Buffered bytes a task may have on their way to the disk before it must wait.
     pub write_behind_bytes: u64,
-    /// How buffered data waits in memory and is written back; none: it is sent to the disk at once.
-    /// Who waits with it sleeps for ticks: those of `engine` are then a timer's, not
+    /// How dirty pages are held in memory and written back; `None` sends buffered data to the disk
+    /// at once. Throttled tasks sleep for timer ticks, so the ticks of `engine` must not be
     /// [`EXACT`](Ticks::EXACT).
     pub write_back: Option<WriteBackSpec>,
     /// Whether reads of indirect blocks carry the metadata hint.
     pub meta_hint: bool,
-    /// D5: buffered writes are charged to the root group, whose flusher writes them, not to the
-    /// group that wrote the data.
+    /// Defect D5: buffered writes are charged to the root group, whose flusher submits them,
+    /// instead of the group that wrote the data.
     pub async_of_submitter: bool,
-    /// Which of the writes that make something durable are marked.
+    /// How writes that make data durable are marked.
     pub integrity_writes: IntegrityWrites,
-    /// What starts a plugged device beside a task that waits.
+    /// What unplugs the device, besides a task that waits for I/O.
     pub unplugs: Unplugs,
-    /// What requests cost the device; schedulers are told if it is known.
+    /// The device's cost model; schedulers are told if there is one.
     pub costs: Option<CostModel>,
-    /// What each group asks for, by group number; group 0 is the root group.
+    /// The settings of each group, by group number; group 0 is the root group.
     pub groups: Vec<GroupSpec>,
     /// The file systems and partitions.
     pub volumes: Vec<VolumeSpec>,
@@ -85,26 +85,26 @@ pub struct MachineConfig {
     pub files: Vec<FileSpec>,
     /// The tasks.
     pub tasks: Vec<TaskSpec>,
-    /// Whether the journal of events keeps every entry (for explanations) or only its hash.
+    /// Whether the journal keeps every entry (for explanations) or only its hash.
     pub keep_journal: bool,
 }
 
-/// What happens at a set time.
+/// An event at a set time.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// A task gets to run.
     Run(u32),
     /// A task that slept for a request slot has been woken.
     Woken(Sleeper, TaskId),
-    /// It tries again.
+    /// A woken task tries again to get a slot.
     Retry(Sleeper, TaskId),
-    /// The journal task of a volume looks at its transaction.
+    /// The journal task of a volume checks its transaction.
     Commit(u32),
-    /// The flusher looks for old data.
+    /// The flusher checks for old data.
     LookForOld,
 }
 
-/// The machine.
+/// A simulated host: its tasks, page cache, file systems, CPUs and request queue.
 #[derive(Debug)]
 pub struct Machine<E> {
     engine: Engine<E>,
@@ -112,41 +112,41 @@ pub struct Machine<E> {
     config: MachineConfig,
     tasks: Vec<Task>,
     files: Vec<File>,
-    /// The journal of each volume that has one.
+    /// The journal of each volume, if it has one.
     journals: Vec<Option<Journal>>,
-    /// Tasks that sleep until a volume's log write has ended.
+    /// For each volume, the tasks that sleep until its log write has ended.
     log_waiters: Vec<Vec<u32>>,
-    /// Tasks that wait for a commit to end, for each volume.
+    /// For each volume, the tasks that wait for a commit to end.
     commit_waiters: Vec<Vec<u32>>,
-    /// An empty list for those who begin to wait while the others are woken.
+    /// An empty list, reused for tasks that start to wait while others are being woken.
     spare_waiters: Vec<u32>,
     ios: Ios,
     /// The page cache.
     pages: PageCache,
     page_waiters: Vec<PageWaiter>,
     write_back: Option<WriteBack>,
-    /// By task: the programs', the journals', the flusher's, for each group it writes for.
+    /// Indexed by task number: the programs, then the journal tasks, then one flusher per group.
     outboxes: Vec<Outbox>,
     events: Events<Event>,
     tick_at: Option<Instant>,
     effects: Effects,
-    /// What the elevator was the first time not willing to do.
+    /// The first refusal of the elevator, if there was one.
     refused: Option<Refusal>,
     finished: Vec<(BioId, bool)>,
-    /// Who slept for a request slot and was woken.
+    /// Tasks that slept for a request slot and have been woken.
     woken: Vec<(Sleeper, TaskId)>,
-    /// How long the turns of each group were before it counted.
+    /// Total turns of each group before counting started.
     charged_before: Vec<Span>,
-    /// Tasks that have not ended, or whose data is still to be read ahead or written back.
+    /// Tasks that have not ended, or whose read-ahead or write-back is still under way.
     left: usize,
-    /// Tasks that have not ended and are waited for with others.
+    /// Tasks that have not ended and are awaited together with others.
     awaited: usize,
     phases: Phases,
     stopping: bool,
 }
 
 impl<E: Elevator> Machine<E> {
-    /// A machine whose engine uses `elevator`; its tasks start at their times.
+    /// A machine whose engine uses `elevator` and whose tasks start at their set times.
     pub fn new(elevator: E, config: MachineConfig) -> Self {
         assert!(
             config.write_back.is_none() || config.engine.ticks != Ticks::EXACT,
@@ -233,7 +233,7 @@ impl<E: Elevator> Machine<E> {
         self.start_ready(Instant::ZERO);
     }
 
-    /// The tasks that need wait for no others start, each not before its time.
+    /// Schedules the tasks that no longer wait for others, none before its start time.
     fn start_ready(&mut self, now: Instant) {
         for index in self.phases.start(&self.config.tasks) {
             let start = self.config.tasks[index as usize].start;
@@ -243,7 +243,7 @@ impl<E: Elevator> Machine<E> {
 
     // ---- driven by the shell -------------------------------------------------------------
 
-    /// When the machine wants [`advance`](Self::advance) of itself.
+    /// When the machine next needs a call of [`advance`](Self::advance).
     #[must_use]
     pub fn next_event(&self) -> Option<Instant> {
         match (self.events.next_at(), self.tick_at) {
@@ -252,7 +252,7 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// Does what is due at `now`; requests for the device are appended to `issue`.
+    /// Processes what is due at `now` and appends requests for the device to `issue`.
     pub fn advance(&mut self, now: Instant, issue: &mut Vec<Request>) {
         if self.tick_at.is_some_and(|tick| now >= tick) {
             self.feed(now, Input::Tick, issue);
@@ -270,30 +270,30 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// The device finished a request.
+    /// Reports a request that the device has completed.
     pub fn completed(&mut self, now: Instant, id: RequestId, ok: bool, issue: &mut Vec<Request>) {
         self.feed(now, Input::Completed { request: id, ok }, issue);
         self.settle(now, issue);
     }
 
-    /// Groups or tasks change.
+    /// Applies a change to groups, tasks or the device.
     pub fn configure(&mut self, now: Instant, change: Change, issue: &mut Vec<Request>) {
         self.feed(now, Input::Configure(change), issue);
         self.settle(now, issue);
     }
 
-    /// What the elevator refused first, if it refused anything.
+    /// The first refusal of the elevator, if there was one.
     pub const fn refused(&self) -> Option<&Refusal> {
         self.refused.as_ref()
     }
 
-    /// No task starts anything new; what is in flight finishes.
+    /// Stops the workload: tasks start nothing new, and I/O in flight completes.
     pub const fn stop(&mut self) {
         self.stopping = true;
     }
 
-    /// Whether nothing is in flight or to be written back and every task has ended, or will do
-    /// nothing more because the machine was stopped; what is dirty then stays in memory.
+    /// Whether the workload is done: nothing is in flight, and either every task has ended and no
+    /// data is left to write back, or the machine was stopped, which leaves dirty data in memory.
     #[must_use]
     pub fn is_done(&self) -> bool {
         let is_clean = || self.write_back.as_ref().is_none_or(WriteBack::is_clean);
@@ -309,13 +309,13 @@ impl<E: Elevator> Machine<E> {
         &self.engine
     }
 
-    /// Gives away what happened since the last call, if the journal keeps it.
+    /// Removes and returns the journal entries since the last call, if the journal keeps them.
     pub fn drain_journal(&mut self) -> impl Iterator<Item = Entry> {
         self.engine.drain_journal()
     }
 
-    /// The group whose data `request` moves. That is not the one it is charged to with D5, or where
-    /// a task waits for what others made dirty.
+    /// The group whose data `request` transfers. It differs from the group that is charged with D5,
+    /// or when a task waits for data that others have dirtied.
     #[must_use]
     pub fn owner(&self, request: &Request) -> GroupId {
         let may_differ = match self.write_back {
@@ -334,18 +334,18 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// How much memory is dirty or being written back.
+    /// Bytes in memory that are dirty or being written back.
     #[must_use]
     pub fn dirty_bytes(&self) -> u64 {
         self.write_back.as_ref().map_or(0, |back| back.pages.held() * PAGE_BYTES)
     }
 
-    /// What each task has done.
+    /// The report of each task.
     pub fn task_reports(&self) -> impl Iterator<Item = &TaskReport> {
         self.tasks.iter().map(|task| &task.report)
     }
 
-    /// The group of each task, and when it ended, if it has.
+    /// The group of each task, and when the task ended, if it has.
     pub fn task_ends(&self) -> impl Iterator<Item = (GroupId, Option<Instant>)> {
         self.tasks.iter().map(|task| (task.group, task.report.finished))
     }
@@ -379,7 +379,7 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// Tells the owners of finished bios, which may submit more.
+    /// Reports completed bios to the I/Os they belong to, whose tasks may submit more.
     fn tell_owners(&mut self, now: Instant, issue: &mut Vec<Request>) {
         let mut at = 0;
         while let Some(&(bio, ok)) = self.finished.get(at) {
@@ -392,7 +392,7 @@ impl<E: Elevator> Machine<E> {
         self.finished.clear();
     }
 
-    /// All parts of an I/O have been made. They may be done already, and then it is.
+    /// Marks an I/O as having all its parts. If all of them have completed already, so has the I/O.
     #[inline]
     fn all_made(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
         if self.ios.part_done(index, true) {
@@ -425,7 +425,7 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// Read-ahead and write-out are no calls that could fail, and are counted here.
+    /// Read-ahead and write-back return no error to a call, so their failures are counted here.
     #[cold]
     fn failed(&mut self, now: Instant, index: u32) {
         let io = self.ios.get(index);
@@ -441,8 +441,8 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// The task that writes buffered data back, of those of the first group; they come after the
-    /// journal tasks.
+    /// The task that writes back buffered data of the first group. Flushers follow the journal
+    /// tasks.
     const fn flusher(&self) -> TaskId {
         TaskId((self.tasks.len() + self.journals.len()) as u32)
     }
@@ -454,14 +454,14 @@ impl<E: Elevator> Machine<E> {
         task.report.cut_off = self.stopping;
         self.unmap_files(index);
         self.forget(now, index, issue);
-        self.stopping |= self.was_last(self.config.tasks[index as usize].awaited);
+        self.stopping |= self.count_end(self.config.tasks[index as usize].awaited);
         if self.phases.ended(&self.config.tasks[index as usize]) {
             self.start_ready(now);
         }
     }
 
-    /// A task has ended that was waited for like this; whether others that go on are to stop.
-    fn was_last(&mut self, awaited: Awaited) -> bool {
+    /// Counts the end of a task awaited like this. Returns whether the remaining tasks must stop.
+    fn count_end(&mut self, awaited: Awaited) -> bool {
         self.awaited -= usize::from(awaited != Awaited::No);
         match awaited {
             Awaited::Alone => true,
@@ -472,8 +472,8 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// Schedulers forget a task that has ended once nothing more of it can arrive: what it wrote
-    /// is on the disk, and what it read ahead has come.
+    /// Tells schedulers that a task has ended, once nothing more of it can arrive: its data is on
+    /// the disk and its read-ahead has completed.
     fn forget(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
         let task = &self.tasks[index as usize];
         if task.step != Step::Exited || task.dirty_bytes > 0 || task.paging.coming > 0 {
@@ -485,7 +485,7 @@ impl<E: Elevator> Machine<E> {
     }
 }
 
-/// The memory for the pages of the files that some task reads or writes through it.
+/// The page cache, for those files that some task uses through it.
 fn page_cache(config: &MachineConfig) -> PageCache {
     let mut is_cached = vec![false; config.files.len()];
     let caching = config.tasks.iter().filter(|task| task.buffered || task.mapped.is_some());

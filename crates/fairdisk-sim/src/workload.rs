@@ -1,4 +1,4 @@
-//! What tasks do: a stream of I/Os, and how it is submitted.
+//! Workloads: each task's stream of I/Os, and how the task submits it.
 
 mod blocks;
 mod direction;

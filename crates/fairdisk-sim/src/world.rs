@@ -1,10 +1,10 @@
-//! The simulated shell: virtual time and a simulated device under a [`Machine`].
+//! The simulated shell: a [`Machine`] on a simulated device, in virtual time.
 
 use crate::device::{Device, DeviceIo, DeviceModel, Done};
 use crate::machine::Machine;
 use fairdisk_core::{Elevator, Instant, Request};
 
-/// A machine and its disk.
+/// A machine and its device.
 #[derive(Debug)]
 pub struct World<E> {
     machine: Machine<E>,
@@ -15,7 +15,7 @@ pub struct World<E> {
 }
 
 impl<E: Elevator> World<E> {
-    /// Puts a disk under a machine.
+    /// Attaches a device to a machine.
     pub const fn new(machine: Machine<E>, device: DeviceModel) -> Self {
         Self { machine, device, now: Instant::ZERO, issued: Vec::new(), done: Vec::new() }
     }
@@ -25,27 +25,27 @@ impl<E: Elevator> World<E> {
         &self.machine
     }
 
-    /// The disk.
+    /// The device.
     pub const fn device(&self) -> &DeviceModel {
         &self.device
     }
 
-    /// The machine, for changes between steps.
+    /// The machine, mutably, for changes between steps.
     pub const fn machine_mut(&mut self) -> &mut Machine<E> {
         &mut self.machine
     }
 
-    /// The present.
+    /// The current virtual time.
     pub const fn now(&self) -> Instant {
         self.now
     }
 
-    /// Lets time pass until `end`, or until nothing will ever happen again.
+    /// Runs the simulation until `end`, or until no event is left.
     pub fn run_until(&mut self, end: Instant) {
         self.run(end, false);
     }
 
-    /// Like [`run_until`](Self::run_until), but ends as soon as the workload has ended.
+    /// Like [`run_until`](Self::run_until), but also stops as soon as the workload is done.
     pub fn run_until_done(&mut self, end: Instant) {
         self.run(end, true);
     }
@@ -59,8 +59,8 @@ impl<E: Elevator> World<E> {
         }
     }
 
-    /// Lets the next thing happen, unless it comes after `end`; whether there was one. What the
-    /// device finished comes before what tasks do at the same instant.
+    /// Processes the next event, unless it is after `end`. Returns whether there was one. At the
+    /// same instant, completions of the device come before the actions of tasks.
     fn step(&mut self, end: Instant) -> bool {
         let device = self.device.next_event();
         let next = match (self.machine.next_event(), device) {

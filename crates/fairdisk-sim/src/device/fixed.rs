@@ -1,7 +1,7 @@
-//! A device with a fixed time per request and a data rate: `parallel` equal servers in a row.
+//! A device with a fixed time per request and a data rate, served by `parallel` equal servers.
 //!
 //! One server makes the textbook serial disk; many make a crude solid-state disk or array. Each
-//! server has the full rate.
+//! server has the full data rate.
 
 use super::rate::Rate;
 use super::spec::{CAPACITY_MAX, SpecError, within};
@@ -13,34 +13,34 @@ use fairdisk_core::time::{Instant, Span};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What one request costs.
+/// The cost of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FixedCost {
-    /// Time per request.
+    /// Fixed time per request, in microseconds.
     pub latency_us: u32,
-    /// Rate of the data in million bytes per second; without one, data takes no time.
+    /// Data rate in millions of bytes per second; `None` means that data takes no time.
     pub mb_per_s: Option<u32>,
 }
 
 /// Parameters of a [`Fixed`] device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixedParams {
-    /// Size.
+    /// The device's size in 512-byte sectors.
     pub capacity_sectors: u64,
-    /// Requests served at once, and the depth.
+    /// The number of requests served at once, which is also the device's depth.
     pub parallel: u32,
-    /// What a read costs.
+    /// The cost of a read.
     pub read: FixedCost,
-    /// What a write costs.
+    /// The cost of a write.
     pub write: FixedCost,
-    /// What a flush or a discard costs.
+    /// The time that a flush or a discard takes, in microseconds.
     pub flush_us: u32,
 }
 
-/// Checked [`FixedParams`].
+/// [`FixedParams`] that have been checked.
 pub type FixedSpec = Checked<FixedParams>;
 
-/// More servers than any real device has, few enough to reserve memory for.
+/// The most servers: more than any real device has, few enough to reserve memory for.
 const PARALLEL_MAX: u64 = 65_536;
 
 impl Check for FixedParams {
@@ -56,7 +56,7 @@ impl Check for FixedParams {
     }
 }
 
-/// A cost with its units worked out.
+/// A [`FixedCost`] converted to the units of the simulation.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     latency_ns: u64,
@@ -72,7 +72,7 @@ impl Cost {
     }
 }
 
-/// A request in service; ordered by completion, then by submission.
+/// A request in service, ordered by completion time and then by submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct InService {
     due: Instant,
@@ -83,7 +83,7 @@ struct InService {
     ok: bool,
 }
 
-/// Serves each request in a time that depends on nothing but the request.
+/// A device whose service time depends only on the request itself.
 #[derive(Clone, Debug)]
 pub struct Fixed {
     capacity_sectors: u64,
@@ -97,7 +97,7 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    /// A quiet device.
+    /// An idle device.
     #[must_use]
     pub fn new(spec: &FixedSpec) -> Self {
         let params = spec.params();

@@ -1,11 +1,12 @@
-//! Simulated devices: what happens between the moment a request is handed over and its completion.
+//! Simulated devices: what happens to a request between submission and completion.
 //!
-//! A [`Device`] is driven from outside: the world submits, asks when the device next does something
-//! by itself and brings it to that instant. Devices hold no clock and no randomness; two devices
-//! built from the same [`DeviceSpec`] and fed the same calls answer the same, to the nanosecond.
+//! A [`Device`] is driven from outside: the world submits requests, asks when the device next does
+//! something by itself, and advances it to that instant. Devices have no clock and no randomness:
+//! two devices built from the same [`DeviceSpec`] and given the same calls answer identically, to
+//! the nanosecond.
 //!
-//! All kinds sit behind one enum ([`DeviceModel`]) rather than a trait object: the calls are in the
-//! innermost loop of every simulation.
+//! All kinds of device are behind one enum ([`DeviceModel`]) instead of a trait object, because the
+//! calls are in the innermost loop of every simulation.
 
 mod fixed;
 mod hdd;
@@ -30,25 +31,25 @@ use fairdisk_core::GroupId;
 use fairdisk_core::request::{Flags, Lba, Op, Request, RequestId, Sectors};
 use fairdisk_core::time::{Instant, Span};
 
-/// One request as the device sees it.
+/// A request as the device sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceIo {
-    /// The host's name for it, returned in [`Done`].
+    /// The host's identifier, returned in [`Done`].
     pub id: RequestId,
-    /// For whom it is done: whose [work](Device::work) it is.
+    /// The group to which the device's [work](Device::work) for this request counts.
     pub group: GroupId,
-    /// What is asked.
+    /// The operation.
     pub op: Op,
-    /// First sector.
+    /// The first sector.
     pub start: Lba,
-    /// Length; zero only for a flush.
+    /// The length; zero only for a flush.
     pub sectors: Sectors,
-    /// Whether a write must be on the medium before it completes.
+    /// Whether a write must be on the medium before it completes (forced unit access).
     pub fua: bool,
 }
 
 impl DeviceIo {
-    /// What `request` asks of a device.
+    /// The device's view of `request`.
     #[must_use]
     pub const fn of(request: &Request) -> Self {
         Self {
@@ -61,7 +62,7 @@ impl DeviceIo {
         }
     }
 
-    /// Whether a device of `capacity_sectors` has all its sectors.
+    /// Whether all of its sectors are on a device of `capacity_sectors`.
     pub(crate) const fn fits(&self, capacity_sectors: u64) -> bool {
         match self.start.0.checked_add(self.sectors.0 as u64) {
             Some(end) => end <= capacity_sectors,
@@ -75,31 +76,31 @@ impl DeviceIo {
 pub struct Done {
     /// The request that completed.
     pub id: RequestId,
-    /// Whether it succeeded. A request beyond the last sector fails, nothing else does.
+    /// Whether the request succeeded. Only requests beyond the last sector fail.
     pub ok: bool,
 }
 
-/// What every device does. `now` never decreases from one call to the next.
+/// The interface of every device. `now` must not decrease from one call to the next.
 pub trait Device {
-    /// How many requests the device takes at once (1 without command queueing).
+    /// The number of requests the device accepts at once; 1 without command queueing.
     fn depth(&self) -> u32;
 
-    /// How many sectors it has.
+    /// The device's size in sectors.
     fn capacity_sectors(&self) -> u64;
 
-    /// Hands a request over. At most [`depth`](Self::depth) may be outstanding, and everything due
-    /// before `now` must have been collected with [`advance`](Self::advance).
+    /// Submits a request. At most [`depth`](Self::depth) requests may be outstanding, and
+    /// everything due before `now` must have been collected with [`advance`](Self::advance).
     fn submit(&mut self, now: Instant, io: &DeviceIo);
 
-    /// When the device next does something by itself; `None` when it is quiet.
+    /// When the device next does something by itself; `None` while it is idle.
     fn next_event(&self) -> Option<Instant>;
 
-    /// Brings the device to `now` and appends what completed, in the order of completion.
+    /// Advances the device to `now` and appends the requests that have completed, in order.
     fn advance(&mut self, now: Instant, done: &mut Vec<Done>);
 
-    /// What it has done for `group` until now, in time of the whole device: what all groups had of
-    /// a second in which it had as much to do as it could adds up to about a second. What it does
-    /// after a completion, as emptying its cache, counts for the group that wrote.
+    /// The work done for `group` so far, in time of the whole device: the work for all groups adds
+    /// up to about a second in each second in which the device was fully loaded. Work after a
+    /// completion, such as destaging cached data, counts for the group that wrote the data.
     fn work(&self, group: GroupId) -> Span;
 }
 
@@ -108,13 +109,13 @@ pub trait Device {
 pub enum DeviceModel {
     /// A rotating disk.
     Hdd(Hdd),
-    /// Fixed time per request.
+    /// A device with a fixed time per request.
     Fixed(Fixed),
-    /// Rotating disks with parity.
+    /// An array of rotating disks with parity.
     Raid5(Raid5),
     /// A solid-state disk.
     Ssd(Ssd),
-    /// No time at all.
+    /// A device that takes no time.
     Null(Null),
 }
 
@@ -131,8 +132,8 @@ macro_rules! each {
 }
 
 impl DeviceModel {
-    /// Whether several requests together are served faster than one after the other: where nothing
-    /// moves to reach them, or several arms do.
+    /// Whether the device serves several requests together faster than one after another, because
+    /// nothing has to move to reach them or because several arms can.
     #[must_use]
     pub fn serves_together(&self) -> bool {
         !matches!(self, Self::Hdd(_)) && self.depth() > 1

@@ -1,4 +1,4 @@
-//! A device that takes no time: what is left is the cost of everything around it.
+//! A device that takes no time. A run with it shows the cost of everything around the device.
 
 use super::spec::{CAPACITY_MAX, SpecError, within};
 use super::{Check, Checked, Device, DeviceIo, Done};
@@ -8,13 +8,13 @@ use fairdisk_core::time::{Instant, Span};
 /// Parameters of a [`Null`] device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NullParams {
-    /// Size.
+    /// The device's size in 512-byte sectors.
     pub capacity_sectors: u64,
-    /// Requests it takes at once.
+    /// The number of requests the device accepts at once.
     pub depth: u32,
 }
 
-/// Checked [`NullParams`].
+/// [`NullParams`] that have been checked.
 pub type NullSpec = Checked<NullParams>;
 
 impl Check for NullParams {
@@ -24,7 +24,7 @@ impl Check for NullParams {
     }
 }
 
-/// Completes every request at the instant it was submitted.
+/// A device that completes every request at the instant of its submission.
 #[derive(Clone, Debug)]
 pub struct Null {
     capacity_sectors: u64,
@@ -34,7 +34,7 @@ pub struct Null {
 }
 
 impl Null {
-    /// A quiet device.
+    /// An idle device.
     #[must_use]
     pub fn new(spec: &NullSpec) -> Self {
         let NullParams { capacity_sectors, depth } = *spec.params();

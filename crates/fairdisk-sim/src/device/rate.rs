@@ -1,13 +1,13 @@
-//! A data rate, kept as the time per byte so that the hot path multiplies instead of dividing.
+//! A data rate, stored as time per byte so that the hot path multiplies instead of dividing.
 
-/// Nanoseconds per byte in 32.32 fixed point: the rounding error is below 1 ns per 4 GB.
+/// Nanoseconds per byte in 32.32 fixed point. The rounding error is below 1 ns per 4 GB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rate {
     ns_per_byte_q32: u64,
 }
 
 impl Rate {
-    /// No time per byte.
+    /// A rate at which data takes no time.
     pub(super) const UNLIMITED: Self = Self { ns_per_byte_q32: 0 };
 
     /// A rate of `mb_per_s` million bytes per second.
@@ -16,7 +16,7 @@ impl Rate {
         Self { ns_per_byte_q32: (1_000 << 32) / mb_per_s as u64 }
     }
 
-    /// How long `bytes` take.
+    /// How long `bytes` take, in nanoseconds.
     pub(super) const fn ns(self, bytes: u64) -> u64 {
         ((bytes as u128 * self.ns_per_byte_q32 as u128) >> 32) as u64
     }

@@ -1,24 +1,25 @@
-//! What a device is built from. Parameters are checked once, on the way in: a [`DeviceSpec`] that
-//! exists can be built.
+//! Device specifications. Parameters are checked once, when a [`DeviceSpec`] is made, so every
+//! specification that exists can be built.
 
 use super::{
     DeviceModel, Fixed, FixedSpec, Hdd, HddSpec, Null, NullSpec, Raid5, Raid5Spec, Ssd, SsdSpec,
 };
 use std::fmt;
 
-/// Why parameters describe no device: which one, what it is and what it may be.
+/// Why parameters do not describe a device: the parameter, its value and the allowed values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecError {
-    /// The parameter, with dots between the parts (`write_cache.depth`), as in catalogue files.
+    /// The parameter's path, with dots between its parts (`write_cache.depth`) as in catalogue
+    /// files.
     pub field: &'static str,
-    /// Its value.
+    /// The value that was given.
     pub value: String,
-    /// What it may be.
+    /// The values that are allowed.
     pub allowed: String,
 }
 
 impl SpecError {
-    /// The error for `field` being `value` where only `allowed` makes sense.
+    /// An error for `field`, whose `value` is not among those `allowed`.
     pub(super) fn new(
         field: &'static str,
         value: impl fmt::Display,
@@ -39,7 +40,7 @@ impl std::error::Error for SpecError {}
 /// The largest device, in sectors: an exbibyte. Sums of bytes stay far from overflowing.
 pub(super) const CAPACITY_MAX: u64 = 1 << 51;
 
-/// Fails unless `low <= value <= high`.
+/// Returns an error unless `low <= value <= high`.
 pub(super) fn within(
     field: &'static str,
     value: impl Into<u64>,
@@ -53,16 +54,16 @@ pub(super) fn within(
     Err(SpecError::new(field, value, format!("{low} to {high}")))
 }
 
-/// Parameters that know which of their values make sense.
+/// Parameters that can be checked.
 pub trait Check {
-    /// The first thing wrong with them.
+    /// Checks the parameters.
     ///
     /// # Errors
-    /// A [`SpecError`] naming the parameter.
+    /// Returns a [`SpecError`] for the first parameter that is not allowed.
     fn check(&self) -> Result<(), SpecError>;
 }
 
-/// Parameters that were checked and can no longer change.
+/// Parameters that have been checked and can no longer change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked<P>(P);
 
@@ -70,42 +71,43 @@ impl<P: Check> Checked<P> {
     /// Checks `params`.
     ///
     /// # Errors
-    /// The first parameter that makes no sense.
+    /// Returns a [`SpecError`] for the first parameter that is not allowed.
     pub fn new(params: P) -> Result<Self, SpecError> {
         params.check()?;
         Ok(Self(params))
     }
 
-    /// The parameters.
+    /// The checked parameters.
     pub const fn params(&self) -> &P {
         &self.0
     }
 }
 
-/// A device, described.
+/// A complete description of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceSpec {
     /// A rotating disk.
     Hdd(HddSpec),
-    /// Fixed time per request.
+    /// A device with a fixed time per request.
     Fixed(FixedSpec),
-    /// Rotating disks with parity.
+    /// An array of rotating disks with parity.
     Raid5(Raid5Spec),
     /// A solid-state disk.
     Ssd(SsdSpec),
-    /// No time at all.
+    /// A device that takes no time.
     Null(NullSpec),
 }
 
 impl DeviceSpec {
-    /// A new device in its state at the beginning of a run.
+    /// Builds a device in its initial state.
     #[must_use]
     pub fn build(&self) -> DeviceModel {
         self.build_at_phase(0)
     }
 
-    /// A new device whose platters start `phase_ns` (modulo a rotation) further on than the
-    /// description says: what differs between the runs of an ensemble. Others have no phase.
+    /// Builds a device whose platters start `phase_ns` (modulo a rotation) further into their
+    /// rotation than the parameters say. The runs of an ensemble differ in this phase. Devices
+    /// without platters ignore it.
     #[must_use]
     pub fn build_at_phase(&self, phase_ns: u64) -> DeviceModel {
         match self {
@@ -117,7 +119,7 @@ impl DeviceSpec {
         }
     }
 
-    /// The kind as catalogue files name it.
+    /// The kind of device as catalogue files name it.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -129,13 +131,13 @@ impl DeviceSpec {
         }
     }
 
-    /// Whether it has a head to move, or is not known to have none.
+    /// Whether the device has a moving head, or is not known to have none.
     #[must_use]
     pub const fn is_rotational(&self) -> bool {
         !matches!(self, Self::Ssd(_))
     }
 
-    /// How many sectors the device has.
+    /// The device's size in sectors.
     #[must_use]
     pub const fn capacity_sectors(&self) -> u64 {
         match self {

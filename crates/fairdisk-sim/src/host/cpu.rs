@@ -1,25 +1,26 @@
 //! CPUs: when a woken task gets to run.
 //!
-//! A woken task goes to the CPU it ran on last if that is free, else to a free one, else it waits
-//! for its own. That decides who comes first after a completion, the task whose I/O finished or
+//! A woken task goes to the CPU it last ran on if that is free, else to a free CPU, else it waits
+//! for its own. This decides which task is first after a completion: the one whose I/O completed or
 //! the one that was waiting for its request slot (spec: disk, part 3 item 4).
 
 use fairdisk_core::{Instant, Prng, Span};
 
-/// How long things take on the CPU.
+/// CPU times of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuSpec {
-    /// Number of CPUs.
+    /// The number of CPUs.
     pub cpus: u32,
-    /// From the completion of an I/O to the same task's next submission, at least.
+    /// Shortest CPU time between a task's I/O completion and its next submission.
     pub turnaround_min: Span,
-    /// The same, at most. Evenly spread in between.
+    /// Longest CPU time between a task's I/O completion and its next submission. Times are uniform
+    /// between the two.
     pub turnaround_max: Span,
-    /// From being woken for a request slot to trying for it.
+    /// CPU time from being woken for a request slot to trying to get it.
     pub slot_wake: Span,
-    /// Copying a page of 4 KiB between page cache and task.
+    /// CPU time to copy a page of 4 KiB between the page cache and a task.
     pub page_copy: Span,
-    /// A page fault, without what it waits for.
+    /// CPU time of a page fault, without any waiting for I/O.
     pub page_fault: Span,
 }
 
@@ -40,21 +41,21 @@ impl Cpus {
         &self.spec
     }
 
-    /// Lets a task that was woken at `now` run for its turnaround; says when it gets a CPU, and
-    /// when it is through.
+    /// Runs a task woken at `now` for its turnaround. Returns when it gets a CPU and when it is
+    /// done.
     pub(crate) fn turnaround(&mut self, now: Instant, cpu: &mut u32) -> (Instant, Instant) {
         let (min, max) = (self.spec.turnaround_min.as_ns(), self.spec.turnaround_max.as_ns());
         let burst = if max > min { self.prng.between(min, max) } else { min };
         self.take(now, cpu, Span::from_ns(burst))
     }
 
-    /// Lets a task that was woken at `now` run for `burst`; says when it is through.
+    /// Runs a task woken at `now` for `burst`. Returns when it is done.
     pub(crate) fn run(&mut self, now: Instant, cpu: &mut u32, burst: Span) -> Instant {
         self.take(now, cpu, burst).1
     }
 
     fn take(&mut self, now: Instant, cpu: &mut u32, burst: Span) -> (Instant, Instant) {
-        // It is one of them but for the first time.
+        // A valid CPU number, except for a task that has not run yet.
         let own = match *cpu as usize {
             known if known < self.busy_until.len() => known,
             number => number % self.busy_until.len(),

@@ -1,45 +1,45 @@
-//! Dirty pages: which pages of files hold what the disk does not have yet, since when, and which
-//! of them are being written back (spec: memory, section 7.1).
+//! Dirty pages: which pages of files hold data that is not on the disk, since when, and which of
+//! them are being written back (spec: memory, section 7.1).
 //!
-//! A page that is written again while it is dirty goes to the disk once. One that is written again
-//! while it is being written back is dirty beside, and goes once more. A file that is to be written
-//! back is visited, a slice at a time, in turn with the others; a visit goes on where the last one
-//! stopped and comes round once.
+//! A page that is written several times while it is dirty goes to the disk once. A page that is
+//! written while it is being written back is dirty at the same time, and goes to the disk once
+//! more. Files due for write-back are visited in turn, a slice at a time. A visit continues where
+//! the file's last one stopped and wraps around once.
 
 use super::page_set::PageSet;
 use fairdisk_core::Instant;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Pages that a visit writes back at most.
+/// The most pages that one visit writes back.
 const SLICE_PAGES: u64 = 1024;
 
-/// Pages of a file to be written back together: contiguous, dirtied by the same task.
+/// Pages of a file that are written back together: contiguous, and dirtied by the same task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
     pub(crate) file: u32,
     pub(crate) start: u64,
     pub(crate) pages: u64,
-    /// The task that made them dirty.
+    /// The task that dirtied the pages.
     pub(crate) owner: u32,
 }
 
-/// A point in the order in which pages become dirty.
+/// A point in the sequence in which pages become dirty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct DirtyMark(u32);
 
 impl DirtyMark {
-    /// Behind all that becomes dirty.
+    /// After every page that can become dirty.
     const END: Self = Self(u32::MAX);
 }
 
-/// Writing back a slice of a file.
+/// A visit that writes back a slice of a file.
 #[derive(Debug)]
 pub(crate) struct Visit {
     file: u32,
-    /// Pages left of the slice.
+    /// Pages left in the slice.
     left: u64,
-    /// Where it began.
+    /// The page at which the visit began.
     from: u64,
     has_come_round: bool,
 }
@@ -49,19 +49,19 @@ struct DirtyFile {
     dirty: PageSet,
     /// Pages being written back.
     written_back: PageSet,
-    /// By page, the task that made it dirty. Zeroes, which the system hands out only where they are
-    /// changed.
+    /// The task that dirtied each page. Zero-filled memory, of which the system allocates only what
+    /// is written to.
     owners: Vec<u32>,
-    /// By page, the last mark before it became dirty; of one being written back, before what is on
-    /// the way did. Zeroes, likewise.
+    /// For each dirty page, the last mark before it became dirty; and for each page being written
+    /// back, the last mark before the data on its way became dirty. Zero-filled memory as well.
     dirty_after: Vec<DirtyMark>,
     on_the_way_after: Vec<DirtyMark>,
     /// Dirty pages that are not being written back.
     waiting: u64,
-    /// When the first of its dirty pages became so.
+    /// When the first of the dirty pages became dirty.
     since: Instant,
     is_due: bool,
-    /// Where the next visit goes on.
+    /// The page at which the next visit continues.
     next: u64,
 }
 
@@ -70,7 +70,7 @@ impl DirtyFile {
         self.dirty.contains(page) && !self.written_back.contains(page)
     }
 
-    /// The first page from `from` to before `end` that is to be written back and is not yet.
+    /// The first page in `from..end` that is dirty and not being written back.
     fn next_waiting(&self, from: u64, end: u64) -> Option<u64> {
         let mut page = self.dirty.next(from)?;
         while page < end && self.written_back.contains(page) {
@@ -79,14 +79,14 @@ impl DirtyFile {
         (page < end).then_some(page)
     }
 
-    /// Whether the page is dirty, or being written back, since before the mark.
+    /// Whether the page holds data, dirty or being written back, from before the mark.
     fn is_older(&self, page: u64, mark: DirtyMark) -> bool {
         self.dirty.contains(page) && self.dirty_after[page as usize] < mark
             || self.written_back.contains(page) && self.on_the_way_after[page as usize] < mark
     }
 
-    /// From now on the pages from `start` on, as many as belong together and became dirty before
-    /// the mark, are being written back.
+    /// Starts to write back pages from `start` on: as many as are contiguous, have the same owner
+    /// and became dirty before the mark.
     fn take(&mut self, file: u32, start: u64, pages_max: u64, mark: DirtyMark) -> Stretch {
         let owner = self.owners[start as usize];
         let mut pages = 0;
@@ -110,7 +110,7 @@ impl DirtyFile {
 #[derive(Debug)]
 pub(crate) struct DirtyPages {
     files: Vec<DirtyFile>,
-    /// Files to be visited.
+    /// Files that wait to be visited, in order.
     due: VecDeque<u32>,
     /// Dirty pages that are not being written back.
     waiting: u64,
@@ -120,7 +120,7 @@ pub(crate) struct DirtyPages {
 }
 
 impl DirtyPages {
-    /// No dirty pages. Of every file its size in pages.
+    /// No dirty pages; `file_pages` gives the size of every file in pages.
     pub(crate) fn new(file_pages: impl Iterator<Item = u64>) -> Self {
         let file = |pages: u64| DirtyFile {
             dirty: PageSet::new(pages),
@@ -140,18 +140,18 @@ impl DirtyPages {
         self.waiting
     }
 
-    /// Pages that are dirty or being written back; one that is both counts once.
+    /// Pages that are dirty or being written back; a page that is both counts once.
     pub(crate) const fn held(&self) -> u64 {
         self.waiting + self.written_back
     }
 
-    /// Whether memory must keep the page.
+    /// Whether memory must keep the page because its data is not on the disk.
     pub(crate) fn holds(&self, file: u32, page: u64) -> bool {
         let file = &self.files[file as usize];
         file.dirty.contains(page) || file.written_back.contains(page)
     }
 
-    /// The task `owner` wrote to the pages; how many of them were clean.
+    /// Marks pages as dirtied by the task `owner`. Returns how many of them were clean.
     pub(crate) fn dirtied(
         &mut self,
         now: Instant,
@@ -176,8 +176,7 @@ impl DirtyPages {
         new
     }
 
-    /// The whole of the pages is written otherwise, or trimmed: what was dirty of them need not go
-    /// to the disk.
+    /// Marks pages as clean because they were wholly overwritten past the page cache or trimmed.
     pub(crate) fn superseded(&mut self, file: u32, pages: Range<u64>) {
         let file = &mut self.files[file as usize];
         let mut at = pages.start;
@@ -193,12 +192,12 @@ impl DirtyPages {
 
     // ---- what is written back ------------------------------------------------------------
 
-    /// Whether a file waits for its visit.
+    /// Whether a file waits to be visited.
     pub(crate) fn has_due(&self) -> bool {
         !self.due.is_empty()
     }
 
-    /// Files that became dirty by `until` are due, the first first.
+    /// Makes the files that became dirty by `until` due, oldest first.
     pub(crate) fn make_due(&mut self, until: Instant) {
         if self.waiting == 0 {
             return;
@@ -215,21 +214,21 @@ impl DirtyPages {
         new.sort_unstable_by_key(|file| (files[*file as usize].since, *file));
     }
 
-    /// No file is due any more.
+    /// Cancels all outstanding visits.
     pub(crate) fn none_due(&mut self) {
         for file in self.due.drain(..) {
             self.files[file as usize].is_due = false;
         }
     }
 
-    /// Visits the next file that is due, to write back up to `pages_max`.
+    /// Starts a visit of the next due file, to write back up to `pages_max` pages.
     pub(crate) fn visit(&mut self, pages_max: u64) -> Option<Visit> {
         let file = self.due.pop_front()?;
         let from = self.files[file as usize].next;
         Some(Visit { file, left: pages_max.min(SLICE_PAGES), from, has_come_round: false })
     }
 
-    /// What the visitor writes next.
+    /// The next pages to write in this visit; they count as being written back from now on.
     pub(crate) fn next_stretch(&mut self, visit: &mut Visit) -> Option<Stretch> {
         let file = &mut self.files[visit.file as usize];
         if visit.left == 0 {
@@ -249,8 +248,8 @@ impl DirtyPages {
         Some(stretch)
     }
 
-    /// The visit is over. A file of which there may be more to write is visited again after the
-    /// others; what became dirty meanwhile of one that was seen in whole begins to age.
+    /// Ends a visit. A file that may have more to write is due again after the others. In a file
+    /// that was visited completely, pages that became dirty meanwhile start to age.
     pub(crate) fn leave(&mut self, now: Instant, visit: &Visit) {
         let file = &mut self.files[visit.file as usize];
         file.is_due = visit.left == 0 && file.waiting > 0;
@@ -261,14 +260,14 @@ impl DirtyPages {
         }
     }
 
-    /// Tells what is dirty now from what becomes so later.
+    /// Separates the pages that are dirty now from those that become dirty later.
     pub(crate) const fn mark(&mut self) -> DirtyMark {
         self.last_mark.0 += 1;
         self.last_mark
     }
 
-    /// The next stretch among the pages of what became dirty before the mark, for somebody who
-    /// wants it written.
+    /// The next pages in a range that became dirty before the mark, for a task that wants them
+    /// written. They count as being written back from now on.
     pub(crate) fn take_older(
         &mut self,
         file: u32,
@@ -285,7 +284,8 @@ impl DirtyPages {
         Some(stretch)
     }
 
-    /// The first of the pages that is dirty, or being written back, since before the mark.
+    /// The first page in the range that holds data, dirty or being written back, from before the
+    /// mark.
     pub(crate) fn next_older(&self, file: u32, pages: Range<u64>, mark: DirtyMark) -> Option<u64> {
         let mut from = pages.start;
         loop {
@@ -308,12 +308,12 @@ impl DirtyPages {
         self.written_back += pages;
     }
 
-    /// Whether the page is dirty and nobody writes it back.
+    /// Whether the page is dirty and not being written back.
     pub(crate) fn is_waiting(&self, file: u32, page: u64) -> bool {
         self.files[file as usize].is_waiting(page)
     }
 
-    /// The pages have reached the disk.
+    /// Marks the pages as written back.
     pub(crate) fn written(&mut self, file: u32, pages: Range<u64>) {
         let file = &mut self.files[file as usize];
         self.written_back -= pages.end - pages.start;
@@ -336,7 +336,7 @@ mod tests {
         Instant::ZERO + Span::from_s(seconds)
     }
 
-    /// Visits the next file: what is written back of it, as file, start and pages.
+    /// Visits the next file and returns what is written back: file, start and number of pages.
     fn visit(pages: &mut DirtyPages, now: Instant, pages_max: u64) -> Vec<(u32, u64, u64)> {
         let Some(mut visit) = pages.visit(pages_max) else { return Vec::new() };
         let stretch = || pages.next_stretch(&mut visit);
@@ -421,8 +421,8 @@ mod tests {
         assert_eq!(pages.waiting(), 2, "written to since");
     }
 
-    /// Every page that became dirty is written, was superseded, or still is dirty; what is written
-    /// back was dirty.
+    /// Every page that became dirty is written, superseded or still dirty, and only dirty pages are
+    /// written back.
     #[test]
     fn no_dirty_page_is_lost_or_made_up() {
         const PAGES: u64 = 3000;

@@ -1,11 +1,11 @@
-//! The ext3 journal as the disk feels it (spec: disk, sections 1.8 and 2.1).
+//! The effect of the ext3 journal on the disk (spec: disk, sections 1.8 and 2.1).
 //!
-//! An I/O sets its inode's times, which have a granularity of one second. The first such change
-//! opens a transaction; five seconds later the journal task writes the changed inode blocks to the
-//! log and then a commit record. A task that wants to change an
-//! inode block while it is being written to the log sleeps until that write has ended. `fsync`
-//! waits for a commit of what the transaction holds of its file, `fdatasync` only if the file grew;
-//! neither waits for what changes after it was called.
+//! An I/O sets the times in its file's inode, which have a granularity of one second. The first
+//! such change opens a transaction. Five seconds later the journal task writes the changed inode
+//! blocks to the log, and then a commit record. A task that wants to change an inode block while
+//! that block is being written to the log sleeps until the write has ended. `fsync` waits for the
+//! commit of what the transaction holds of its file, `fdatasync` only if the file has grown.
+//! Neither waits for changes made after it was called.
 
 use super::volume::BLOCK_SECTORS;
 use crate::workload::Durable;
@@ -13,40 +13,40 @@ use fairdisk_core::{Instant, IoPrio, Lba, Sectors, Span, Ticks};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// How an ext3 journal behaves.
+/// The parameters of an ext3 journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JournalSpec {
-    /// Where the log lies.
+    /// The position of the log.
     pub start: Lba,
-    /// How long it is, in blocks of 4 KiB; written round and round.
+    /// The length of the log in blocks of 4 KiB; it is written cyclically.
     pub blocks: u32,
-    /// How long a transaction collects changes.
+    /// How long a transaction collects changes before it is committed.
     pub commit_interval: Span,
-    /// Inodes in a block.
+    /// Inodes per block.
     pub inodes_per_block: u32,
     /// How far the wall clock is into a second when the run begins.
     pub second_phase: Span,
-    /// `nice` of the journal task, which has no I/O priority of its own.
+    /// The `nice` value of the journal task, which has no I/O priority of its own.
     pub nice: i8,
 }
 
 /// The answer to a task that wants to set an inode's times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Touch {
-    /// Done, or nothing to do.
+    /// The times are set, or did not need to be.
     Done,
-    /// Sleep until the log write has ended.
+    /// The task must sleep until the log write has ended.
     Sleep,
 }
 
-/// What the journal task does next.
+/// The next action of the journal task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JournalStep {
-    /// Nothing.
+    /// Do nothing.
     Rest,
-    /// Ask again then.
+    /// Check again at this time.
     At(Instant),
-    /// Write this to the log.
+    /// Write this range of the log.
     Write(Lba, Sectors),
 }
 
@@ -57,34 +57,35 @@ enum Phase {
     WritingRecord,
 }
 
-/// A change that a transaction holds.
+/// A changed inode block in a transaction.
 #[derive(Clone, Copy, Debug)]
 struct Changed {
-    /// The inode block.
+    /// The number of the inode block.
     block: u32,
-    /// When it first changed.
+    /// When the block first changed.
     since: Instant,
-    /// When a file in it first grew: without that what was written is not found again.
+    /// When a file in the block first grew, if one did; without this change its new data could not
+    /// be found.
     grew: Option<Instant>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Journal {
     spec: JournalSpec,
-    /// The host's timer: the clock that files see goes on with it, and commits are due at ticks.
+    /// The host's timer. The clock that files see advances with it, and commits are due at ticks.
     ticks: Ticks,
-    /// The second that files see, and until when it is the same in any case.
+    /// The second that files see, and the time until which it is certain not to change.
     second: u64,
     second_until: Instant,
     /// When the running transaction was opened.
     running_since: Option<Instant>,
-    /// What the running transaction changes.
+    /// Changes in the running transaction.
     running: Vec<Changed>,
-    /// What is being committed.
+    /// Changes being committed.
     committing: Vec<Changed>,
-    /// Somebody waits for the running transaction to be committed.
+    /// Whether a task waits for the running transaction to be committed.
     asked: bool,
-    /// When the journal task looks again.
+    /// When the journal task checks again.
     looks_at: Option<Instant>,
     phase: Phase,
     head: u32,
@@ -112,17 +113,17 @@ impl Journal {
         IoPrio::from_nice(self.spec.nice)
     }
 
-    /// Whether a transaction collects changes.
+    /// Whether a transaction is open.
     pub(crate) const fn is_running(&self) -> bool {
         self.running_since.is_some()
     }
 
-    /// Whether what is being written is the record of a commit.
+    /// Whether the write in progress is a commit record.
     pub(crate) fn is_writing_record(&self) -> bool {
         self.phase == Phase::WritingRecord
     }
 
-    /// The second that files see: whoever touched a file in it need not do so again.
+    /// The second that files see. A file that was touched in this second need not be touched again.
     #[inline]
     pub(crate) fn second(&mut self, now: Instant) -> u64 {
         if now >= self.second_until {
@@ -131,7 +132,7 @@ impl Journal {
         self.second
     }
 
-    /// The clock that files see is never ahead of time.
+    /// Updates the second that files see; their clock never runs ahead of time.
     #[inline(never)]
     fn look_at_clock(&mut self, now: Instant) {
         let phase = self.spec.second_phase;
@@ -140,7 +141,8 @@ impl Journal {
         self.second_until = Instant::from_ns(next.saturating_sub(phase.as_ns()));
     }
 
-    /// A task sets the times of `inode`, last set in `touched_second`, and if it `grows` its size.
+    /// Sets the times of `inode`, which were last set in `touched_second`, and its size if it
+    /// `grows`.
     pub(crate) fn touch(
         &mut self,
         now: Instant,
@@ -152,7 +154,7 @@ impl Journal {
         if *touched_second == second && !grows {
             return Touch::Done;
         }
-        // The handle is open, and with it the transaction, even if the block is not to be had.
+        // The handle, and with it the transaction, is opened even if the block is not available.
         self.running_since.get_or_insert(now);
         let block = self.block(inode);
         if self.phase == Phase::WritingLog && self.committing.iter().any(|it| it.block == block) {
@@ -171,7 +173,7 @@ impl Journal {
         inode / self.spec.inodes_per_block
     }
 
-    /// Whether something must be committed before what was written to the file by then is durable.
+    /// Whether a commit is needed before data written to the file until `by` is durable.
     pub(crate) fn holds(&self, inode: u32, durable: Durable, by: Instant) -> bool {
         let mut all = self.running.iter().chain(&self.committing);
         all.any(|changed| self.counts(changed, inode, durable, by))
@@ -185,7 +187,8 @@ impl Journal {
         changed.block == self.block(inode) && since.is_some_and(|since| since <= by)
     }
 
-    /// Somebody waits for the file to be as durable as it was by then: what the journal task does.
+    /// Requests a commit for a task that waits for data written until `by` to be durable. Returns
+    /// what the journal task does.
     pub(crate) fn ask(
         &mut self,
         now: Instant,
@@ -197,7 +200,7 @@ impl Journal {
         if self.asked { self.wake(now) } else { JournalStep::Rest }
     }
 
-    /// What the journal task does if it is woken at `now`.
+    /// What the journal task does when it is woken at `now`.
     pub(crate) fn wake(&mut self, now: Instant) -> JournalStep {
         self.looks_at = self.looks_at.filter(|at| *at > now);
         let Some(since) = self.running_since else { return JournalStep::Rest };
@@ -212,7 +215,8 @@ impl Journal {
             self.looks_at = Some(due);
             return JournalStep::At(due);
         }
-        // What the log cannot hold together with a descriptor and a record is written after it.
+        // Changes that do not fit into the log, with a descriptor and a commit record, are written
+        // afterwards.
         let fits = self.running.len().min(self.spec.blocks.saturating_sub(2).max(1) as usize);
         self.committing.extend(self.running.drain(..fits));
         if self.running.is_empty() {
@@ -224,7 +228,7 @@ impl Journal {
         self.write(1 + self.committing.len() as u32)
     }
 
-    /// A write of the journal task has ended. `true`: sleeping tasks may go on.
+    /// Handles the end of a write of the journal task. `true` if sleeping tasks may continue.
     pub(crate) fn written(&mut self, now: Instant) -> (JournalStep, bool) {
         match self.phase {
             Phase::WritingLog => {
@@ -333,20 +337,20 @@ mod tests {
         );
         journal.written(at(600));
         assert_eq!(journal.written(at(700)), (JournalStep::Rest, false));
-        // It was to look at 5.1 s, and does so for what came since.
+        // The journal was to check at 5.1 s, and does so for the changes made since.
         assert_eq!(journal.touch(at(2000), 3, &mut one, false), Touch::Done);
         assert_eq!(journal.wake(at(2000)), JournalStep::Rest);
         assert_eq!(journal.wake(at(5100)), JournalStep::At(at(7000)));
     }
 
-    /// Others set the times of inodes in the same block again and again.
+    /// Other tasks keep setting the times of inodes in the same block.
     #[test]
     fn who_waits_does_not_wait_for_what_changes_after_it_asked() {
         let mut journal = Journal::new(SPEC, Ticks::EXACT);
         let mut never = [u64::MAX; 4];
         assert_eq!(journal.touch(at(100), 3, &mut never[0], true), Touch::Done);
         assert!(matches!(journal.ask(at(200), 3, Durable::All, at(200)), JournalStep::Write(..)));
-        // The log is written, and with the record on its way a neighbour changes the block.
+        // While the commit record is on its way, a neighbour changes the block.
         journal.written(at(300));
         assert_eq!(journal.touch(at(300), 4, &mut never[1], true), Touch::Done);
         journal.written(at(400));
@@ -355,7 +359,7 @@ mod tests {
             assert!(journal.holds(4, durable, at(400)));
             assert_eq!(journal.ask(at(400), 3, durable, at(200)), JournalStep::Rest);
         }
-        // A block that had changed before counts, and as grown from when a file in it grew.
+        // A change made before counts, and counts as growth from when a file in the block grew.
         let mut journal = Journal::new(SPEC, Ticks::EXACT);
         assert_eq!(journal.touch(at(100), 3, &mut never[2], false), Touch::Done);
         assert_eq!(journal.touch(at(300), 4, &mut never[3], true), Touch::Done);

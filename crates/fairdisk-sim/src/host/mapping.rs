@@ -1,21 +1,21 @@
-//! What a page fault reads: the rules of a mapped file (spec: memory, section 4.4).
+//! Mapped files: which pages a page fault reads (spec: memory, section 4.4).
 
 use super::windows::{Window, Windows};
 
-/// What a program says about how it will use a file or a mapping.
+/// A program's advice on how it will use a file or a mapping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Advice {
-    /// Nothing: a fault reads around its page, and ahead where faults follow one another; a read
-    /// reads ahead where it follows another.
+    /// No advice: a fault reads around its page, and ahead where faults are sequential; a read
+    /// reads ahead where reads are sequential.
     #[default]
     Normal,
-    /// Randomly: a fault reads its page and nothing else, a read what it asks for.
+    /// Random access: a fault reads only its page, a read only what it asks for.
     Random,
-    /// From front to back: a fault reads ahead, and so does a read, further.
+    /// Sequential access: a fault reads ahead, and a read reads ahead further.
     Sequential,
 }
 
-/// Misses after which a fault reads its page alone: reading around does not pay.
+/// Misses after which a fault reads only its page, because reading around does not pay off.
 const MISSES_MANY: u32 = 100;
 
 /// A task's mapping of a file.
@@ -23,31 +23,31 @@ const MISSES_MANY: u32 = 100;
 pub(crate) struct Mapping {
     advice: Advice,
     windows: Windows,
-    /// Faults that read around, less those whose page was there.
+    /// Faults that read around their page, minus faults that found their page in memory.
     misses: u32,
-    /// The page of the fault before. At first the one before page 0, as in an open file.
+    /// The page of the previous fault; initially the one before page 0, as in an open file.
     last: u64,
 }
 
 impl Mapping {
-    /// A new mapping, of which `advice` was said, of a file that is read ahead by up to `pages`
-    /// pages.
+    /// A new mapping with the given advice, of a file with advice of its own that is read ahead by
+    /// up to `pages` pages.
     pub(crate) const fn new(advice: Advice, file_advice: Advice, pages: u64) -> Self {
         let (advice, max_pages) = match file_advice {
             Advice::Normal => (advice, pages),
             Advice::Sequential => (advice, 2 * pages),
-            // Without read-ahead a fault reads its page and nothing else.
+            // Without read-ahead, a fault reads only its page.
             Advice::Random => (Advice::Random, 1),
         };
         Self { advice, windows: Windows::new(max_pages), misses: 0, last: u64::MAX }
     }
 
-    /// Whether a fault on `page`, which is in memory, asks for the next window.
+    /// Whether a fault on `page`, which is in memory, triggers the next window.
     pub(crate) fn is_mark(&self, page: u64) -> bool {
         self.advice != Advice::Random && self.windows.is_mark(page)
     }
 
-    /// A fault on a page that is in memory, or on the way to it: what to read ahead.
+    /// Handles a fault on a page that is in memory or on its way; returns what to read ahead.
     pub(crate) fn hit(&mut self, page: u64, file_pages: u64) -> Window {
         self.last = page;
         if self.advice == Advice::Random {
@@ -62,8 +62,8 @@ impl Mapping {
         self.windows.window(file_pages)
     }
 
-    /// A fault on a page that is not in memory: what to read. Of it, what is in memory already need
-    /// not be read.
+    /// Handles a fault on a page that is not in memory; returns what to read. Pages in the window
+    /// that are already in memory need not be read.
     pub(crate) fn miss(&mut self, page: u64, file_pages: u64) -> Window {
         let follows = page == self.last.wrapping_add(1);
         let behind_last = page.wrapping_sub(self.last) <= 1;
@@ -117,7 +117,7 @@ mod tests {
         let mut mapping = mapping(Advice::Normal);
         assert_eq!(mapping.miss(640, FILE), window(624, 32));
         assert!((641..656).all(|page| !mapping.is_mark(page)));
-        // Near the ends there is less to read.
+        // Near the ends of the file there is less to read.
         assert_eq!(mapping.miss(3, FILE), window(0, 32));
         assert_eq!(mapping.miss(FILE - 2, FILE), window(FILE - 18, 18));
     }
@@ -166,7 +166,7 @@ mod tests {
             assert_eq!(mapping.miss(far(number), FILE).pages, 32, "{number}");
         }
         assert_eq!(mapping.miss(far(100), FILE), window(far(100), 1));
-        // Two hits make up for the one miss too many and for the next.
+        // Two hits compensate for the one miss too many and for the next one.
         let _ = (mapping.hit(far(3), FILE), mapping.hit(far(4), FILE));
         assert_eq!(mapping.miss(far(200), FILE).pages, 32);
         assert_eq!(mapping.miss(far(201), FILE).pages, 1);

@@ -1,17 +1,17 @@
-//! A set of pages of a file: a bitmap with a bitmap of its words that are not empty on top, and so
-//! on, so that finding the next page does not depend on how far away it is.
+//! A set of pages of a file: a bitmap, above it a bitmap of its non-empty words, and so on. The
+//! time to find the next page does not depend on how far away it is.
 
 #[derive(Debug, Default)]
 pub(crate) struct PageSet {
-    /// A set bit is a page of the set, or on higher levels a word that is not empty. Memory of
-    /// zeros costs nothing before it is written to.
+    /// A set bit stands for a page of the set, and on higher levels for a non-empty word.
+    /// Zero-filled memory costs nothing until it is written to.
     levels: Vec<Vec<u64>>,
 }
 
 const WORD: u64 = u64::BITS as u64;
 
 impl PageSet {
-    /// An empty set, for a file of `pages`.
+    /// An empty set for a file of `pages` pages.
     pub(crate) fn new(pages: u64) -> Self {
         let mut levels = Vec::new();
         let mut bits = pages;
@@ -27,7 +27,7 @@ impl PageSet {
         word.is_some_and(|word| word >> (page % WORD) & 1 == 1)
     }
 
-    /// Adds the page; whether it is new.
+    /// Adds a page. Returns whether it is new.
     pub(crate) fn insert(&mut self, page: u64) -> bool {
         let mut at = page;
         for (number, level) in self.levels.iter_mut().enumerate() {
@@ -42,7 +42,7 @@ impl PageSet {
         true
     }
 
-    /// Takes the page out; whether it was in.
+    /// Removes a page. Returns whether it was in the set.
     pub(crate) fn remove(&mut self, page: u64) -> bool {
         if !self.contains(page) {
             return false;
@@ -59,7 +59,7 @@ impl PageSet {
         true
     }
 
-    /// The first page of the set from `from` on.
+    /// The first page of the set at or after `from`.
     pub(crate) fn next(&self, from: u64) -> Option<u64> {
         let mut at = from;
         for (number, level) in self.levels.iter().enumerate() {
@@ -74,7 +74,7 @@ impl PageSet {
         None
     }
 
-    /// The first page under bit `at` of `level`.
+    /// The first page below bit `at` of `level`.
     fn first_under(&self, level: usize, mut at: u64) -> u64 {
         for level in self.levels[..level].iter().rev() {
             at = at * WORD + u64::from(level[at as usize].trailing_zeros());

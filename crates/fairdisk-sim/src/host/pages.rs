@@ -1,22 +1,22 @@
-//! The page cache: which pages of files are in memory, and which of them go when it is full.
+//! The page cache: which pages of files are in memory, and which are evicted when it is full.
 //!
-//! Pages leave in the order in which they came. One in use stays for another round: one that was
-//! touched through a mapping, as a page with a reference in a page table does at the end of the
-//! inactive list, or read a second time, as one that went to the active list (spec: memory, 3.1).
-//! A page that was written counts as read. One that holds what the disk does not have yet stays
-//! until it is written back. Sizes are in pages of 4 KiB.
+//! Pages are evicted in the order in which they arrived, but a page in use stays for another round.
+//! In use are pages touched through a mapping, like a page with a reference in a page table at the
+//! end of the inactive list, and pages read a second time, like one that has moved to the active
+//! list (spec: memory, 3.1). Writing a page counts as reading it. A page with data that is not on
+//! the disk stays until it is written back. Sizes are in pages of 4 KiB.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Where a page is.
+/// The state of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Page {
     Absent,
-    /// On the way from the disk.
+    /// On its way from the disk.
     Coming,
-    /// In memory, and nobody used it since it came or was last passed over.
+    /// In memory, and not used since it arrived or was last passed over.
     Idle,
     /// In memory, and read once.
     Read,
@@ -24,24 +24,25 @@ enum Page {
     Used,
 }
 
-/// Beside a [`Page`]: it is dirty or being written back.
+/// Flag beside a [`Page`]: the page is dirty or being written back.
 const HELD: u8 = 0x80;
-/// Beside a [`Page`]: it was to go, had to stay, and has no entry in the queue until it may go.
+/// Flag beside a [`Page`]: the page could not be evicted when it was due, and has no entry in the
+/// queue until it may be.
 const APART: u8 = 0x40;
 
 impl Page {
     const ALL: [Self; 5] = [Self::Absent, Self::Coming, Self::Idle, Self::Read, Self::Used];
 }
 
-/// The pages of a file.
+/// The pages of one file.
 #[derive(Debug, Default)]
 struct FilePages {
-    /// A [`Page`] each, and whether it is [`HELD`] or [`APART`]. Zeroes, which the system hands out
-    /// only where they are changed: a file may be a whole disk.
+    /// A [`Page`] for each page, with the flags [`HELD`] and [`APART`]. Zero-filled memory, of
+    /// which the system allocates only what is written to: a file may be a whole disk.
     states: Vec<u8>,
-    /// How many entries of the queue each page has left behind. Zeroes, likewise.
+    /// How many stale entries each page has in the queue. Zero-filled memory as well.
     left_behind: Vec<u16>,
-    /// Tasks that map it.
+    /// Tasks that map the file.
     mappings: u32,
 }
 
@@ -60,12 +61,13 @@ impl FilePages {
         self.states.get(page as usize).is_some_and(|state| state & HELD != 0)
     }
 
-    /// Whether it may not go.
+    /// Whether the page may not be evicted.
     fn must_stay(&self, page: u64) -> bool {
         self.is_held(page) || self.get(page) == Page::Coming
     }
 
-    /// The page, which may have been kept apart, may go; whether it needs an entry in the queue.
+    /// Clears [`APART`] if the page may be evicted now. Returns whether it needs an entry in the
+    /// queue.
     fn come_back(&mut self, page: u64) -> bool {
         if self.must_stay(page) {
             return false;
@@ -76,8 +78,8 @@ impl FilePages {
         was_apart
     }
 
-    /// The first entry of the page leaves the queue; whether the page had left it behind. Of
-    /// several entries only the last can be in use.
+    /// Removes the first entry of the page from the queue. Returns whether that entry was stale; of
+    /// several entries only the last can be valid.
     fn leave(&mut self, page: u64) -> bool {
         let left_behind = &mut self.left_behind[page as usize];
         let is_one = *left_behind > 0;
@@ -86,23 +88,23 @@ impl FilePages {
     }
 }
 
-/// The pages of all files.
+/// The page cache of all files.
 #[derive(Debug)]
 pub(crate) struct PageCache {
     files: Vec<FilePages>,
-    /// All pages in memory or on the way to it but those kept apart, the first to go in front: file
-    /// and page. Entries that pages left behind are passed over.
+    /// The file and page number of every page in memory or on its way, except those set apart; the
+    /// next to be evicted is first. Stale entries are skipped.
     queue: VecDeque<(u32, u32)>,
-    /// How many pages are kept apart.
+    /// The number of pages set apart.
     apart: usize,
-    /// How many those are.
+    /// The number of stale entries in the queue.
     left_behind: usize,
     capacity: usize,
 }
 
 impl PageCache {
-    /// A memory for `capacity` pages, empty. Of every file its size in pages, 0 if all tasks go
-    /// past the page cache there.
+    /// An empty cache of `capacity` pages. `file_pages` gives the size of each file in pages, or 0
+    /// if no task uses the page cache for that file.
     pub(crate) fn new(capacity: u64, file_pages: impl Iterator<Item = u64>) -> Self {
         let file = |pages: u64| FilePages {
             states: vec![0; pages as usize],
@@ -116,7 +118,7 @@ impl PageCache {
         Self { files, queue, apart: 0, left_behind: 0, capacity }
     }
 
-    /// How many pages the file has.
+    /// The number of pages of the file.
     pub(crate) fn of_file(&self, file: u32) -> u64 {
         self.files[file as usize].states.len() as u64
     }
@@ -126,19 +128,19 @@ impl PageCache {
         matches!(self.page(file, page), Page::Idle | Page::Read | Page::Used)
     }
 
-    /// Whether the page is neither in memory nor on the way to it.
+    /// Whether the page is neither in memory nor on its way.
     pub(crate) fn is_absent(&self, file: u32, page: u64) -> bool {
         self.page(file, page) == Page::Absent
     }
 
-    /// A task touched the page, which is in memory, through a mapping.
+    /// Records that a task touched the page, which is in memory, through a mapping.
     pub(crate) fn touch(&mut self, file: u32, page: u64) {
         debug_assert!(self.is_present(file, page), "page {page} of file {file} is not in memory");
         self.files[file as usize].set(page, Page::Used);
     }
 
-    /// A task read the pages, or wrote them; those in memory are in use when it is not the first
-    /// time.
+    /// Records that a task read or wrote the pages. Pages in memory that were read before are in
+    /// use from now on.
     pub(crate) fn read(&mut self, file: u32, pages: Range<u64>) {
         for page in pages {
             match self.page(file, page) {
@@ -149,7 +151,7 @@ impl PageCache {
         }
     }
 
-    /// A task wrote the whole of the pages: they are in memory, without the disk.
+    /// Records that a task wrote all of the pages: they are in memory without having been read.
     pub(crate) fn written(&mut self, file: u32, pages: Range<u64>) {
         for page in pages {
             if self.is_absent(file, page) {
@@ -160,13 +162,13 @@ impl PageCache {
         }
     }
 
-    /// The page, which is in memory or on the way to it, must stay.
+    /// Keeps a page that is in memory or on its way from being evicted.
     pub(crate) fn hold(&mut self, file: u32, page: u64) {
         debug_assert!(!self.is_absent(file, page), "page {page} of file {file} is not in memory");
         self.files[file as usize].states[page as usize] |= HELD;
     }
 
-    /// The page need not stay any more. One that was to go while it had to goes first.
+    /// Allows the page to be evicted again. A page that was due meanwhile is evicted first.
     pub(crate) fn release(&mut self, file: u32, page: u64) {
         let pages = &mut self.files[file as usize];
         pages.states[page as usize] &= !HELD;
@@ -176,15 +178,14 @@ impl PageCache {
         }
     }
 
-    /// The first stretch of pages from `start` to before `end` that is neither in memory nor on the
-    /// way to it.
+    /// The first contiguous pages in `start..end` that are neither in memory nor on their way.
     pub(crate) fn missing(&self, file: u32, start: u64, end: u64) -> Option<(u64, u64)> {
         let first = (start..end).find(|page| self.is_absent(file, *page))?;
         let behind = (first..end).find(|page| !self.is_absent(file, *page));
         Some((first, behind.unwrap_or(end)))
     }
 
-    /// The pages from `start` to before `end`, all missing, are on the way; others make room.
+    /// Marks the pages `start..end`, all absent, as on their way, and evicts others to make room.
     pub(crate) fn expect(&mut self, file: u32, start: u64, end: u64) {
         for page in start..end {
             debug_assert!(self.is_absent(file, page));
@@ -192,7 +193,7 @@ impl PageCache {
         }
     }
 
-    /// The pages from `start` to before `end` have come.
+    /// Marks the pages `start..end` as having arrived.
     pub(crate) fn arrived(&mut self, file: u32, start: u64, end: u64) {
         let pages = &mut self.files[file as usize];
         for page in start..end {
@@ -204,19 +205,18 @@ impl PageCache {
         }
     }
 
-    /// A task maps the file.
+    /// Counts a task that maps the file.
     pub(crate) fn map(&mut self, file: u32) {
         self.files[file as usize].mappings += 1;
     }
 
-    /// A task that mapped the file is no more.
+    /// Counts a task that no longer maps the file.
     pub(crate) fn unmap(&mut self, file: u32) {
         self.files[file as usize].mappings -= 1;
     }
 
-    /// What the file has in memory is dropped, unless somebody maps it who does not ask for that
-    /// (`posix_fadvise` with `DONTNEED`); what is on the way, or held, stays. The one who asks maps
-    /// it himself or not.
+    /// Drops the file's pages (`posix_fadvise` with `DONTNEED`), unless another task maps the file.
+    /// Pages on their way or held stay. `is_mapped` says whether the caller itself maps the file.
     pub(crate) fn drop_file(&mut self, file: u32, is_mapped: bool) {
         let FilePages { states, mappings, .. } = &self.files[file as usize];
         if *mappings <= u32::from(is_mapped) && !states.is_empty() {
@@ -224,7 +224,7 @@ impl PageCache {
         }
     }
 
-    /// The pages are written or trimmed past the page cache: what is in memory of them is dropped.
+    /// Drops the pages in memory because they are written or trimmed past the page cache.
     pub(crate) fn overtaken(&mut self, file: u32, pages: Range<u64>) {
         for page in pages {
             if self.is_present(file, page) && !self.files[file as usize].is_held(page) {
@@ -233,8 +233,8 @@ impl PageCache {
         }
     }
 
-    /// The page, which is in memory, is dropped. Its entry stays in the queue: looking for it takes
-    /// as long as there are pages in memory.
+    /// Drops a page that is in memory. Its entry stays in the queue as stale, because finding it
+    /// would take time proportional to the number of pages in memory.
     fn drop_page(&mut self, file: u32, page: u64) {
         let pages = &mut self.files[file as usize];
         pages.set(page, Page::Absent);
@@ -246,7 +246,7 @@ impl PageCache {
         }
     }
 
-    /// Takes what pages left behind off the queue, and what is in memory of `dropped`.
+    /// Removes all stale entries from the queue, and the pages of the file `dropped`.
     fn sweep(&mut self, dropped: Option<u32>) {
         let files = &mut self.files;
         self.queue.retain(|&(file, page)| {
@@ -263,21 +263,22 @@ impl PageCache {
         self.left_behind = 0;
     }
 
-    /// How many pages are in memory or on the way to it.
+    /// The number of pages in memory or on their way.
     fn held(&self) -> usize {
         self.queue.len() + self.apart - self.left_behind
     }
 
-    /// The page comes to memory; others make room.
+    /// Adds a page, and evicts others to make room.
     fn add(&mut self, file: u32, page: u64, state: Page) {
-        // Several, where so many were on the way that none could go.
+        // Several, if none could be evicted earlier because so many were on their way.
         while self.held() >= self.capacity && self.evict() {}
         self.files[file as usize].set(page, state);
         self.queue.push_back((file, page as u32));
     }
 
-    /// The first page in the queue that may go goes; whether there was one. Pages on the way or
-    /// held are kept apart until they may go, so that nobody looks at them again.
+    /// Evicts the first page in the queue that may be evicted. Returns whether there was one. Pages
+    /// on their way or held are set apart until they may be evicted, so that they are not examined
+    /// again.
     fn evict(&mut self) -> bool {
         while let Some((file, page)) = self.queue.pop_front() {
             let (pages, at) = (&mut self.files[file as usize], u64::from(page));
@@ -362,8 +363,8 @@ mod tests {
         assert_eq!(cache.held(), 1);
     }
 
-    /// What stays and what goes is as if the entries of pages that are written past the cache were
-    /// looked for and taken out at once.
+    /// Stale entries of pages written past the cache make no difference compared with removing them
+    /// at once.
     #[test]
     fn what_pages_leave_behind_in_the_queue_changes_nothing() {
         let mut prng = fairdisk_core::Prng::new(24);
@@ -406,7 +407,7 @@ mod tests {
         }
     }
 
-    /// It takes no time to speak of; looking through all pages in memory for each takes minutes.
+    /// Runs in almost no time; scanning all pages in memory for each write would take minutes.
     #[test]
     fn writing_past_many_cached_pages_looks_at_those_alone() {
         const PAGES: u64 = 1 << 20;
@@ -421,7 +422,7 @@ mod tests {
         assert!((0..PAGES).all(|page| cache.is_present(0, page)));
     }
 
-    /// Likewise it takes no time to speak of.
+    /// Runs in almost no time, too.
     #[test]
     fn pages_that_may_not_go_are_looked_at_once() {
         const PAGES: u64 = 1 << 18;

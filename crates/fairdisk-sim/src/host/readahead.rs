@@ -1,8 +1,7 @@
-//! Sequential buffered reading: the window that is read ahead of the reader
-//! (spec: memory, section 4).
+//! Read-ahead of sequential buffered reads (spec: memory, section 4).
 //!
-//! When the reader comes to the mark of a window, the next one is submitted before it goes on. A
-//! read that continues nothing gets what it asked for and no more.
+//! When the reader reaches the mark of a window, the next window is submitted before the reader
+//! continues. A read that is not sequential gets what it asked for and nothing more.
 
 use super::mapping::Advice;
 use super::windows::{Window, Windows};
@@ -11,40 +10,39 @@ use super::windows::{Window, Windows};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadAhead {
     windows: Windows,
-    /// It is said to be read at random: nothing is read ahead.
+    /// Whether the file is advised to be read at random, so that nothing is read ahead.
     random: bool,
-    /// The last pages of the present read and of the one before.
+    /// The last pages of the present read and of the previous one.
     last: Option<u64>,
     last_before: Option<u64>,
 }
 
 impl ReadAhead {
-    /// That of a file which is read ahead by up to `pages` pages, and about which `advice` was
-    /// said.
+    /// The state of a file that is read ahead by up to `pages` pages, with the given advice.
     pub(crate) fn new(advice: Advice, pages: u64) -> Self {
         let windows = Windows::new(if advice == Advice::Sequential { 2 * pages } else { pages });
         let random = advice == Advice::Random;
         Self { windows, random, last: None, last_before: None }
     }
 
-    /// The page that carries the mark; coming there asks for the next window.
+    /// The page that carries the mark; reaching it triggers the next window.
     pub(crate) fn mark(&self) -> Option<u64> {
         let mark = self.windows.mark();
         (!self.random && self.windows.is_mark(mark)).then_some(mark)
     }
 
-    /// The reader begins to read the pages before `end`.
+    /// Starts a read of the pages before `end`.
     pub(crate) fn begin(&mut self, end: u64) {
         self.last_before = self.last;
         self.last = Some(end.saturating_sub(1));
     }
 
-    /// Whether the read before ended in this page.
+    /// Whether the previous read ended in this page.
     pub(crate) fn goes_on_in(&self, page: u64) -> bool {
         self.last_before == Some(page)
     }
 
-    /// What to submit for a reader who has come to the mark, or to a page that `is_absent`, and
+    /// The window to submit for a reader that has reached the mark, or a page that `is_absent`, and
     /// still wants `request` pages.
     pub(crate) fn next(
         &mut self,
@@ -67,8 +65,8 @@ mod tests {
 
     const FILE: u64 = 10_000;
 
-    /// Reads the pages one after the other, all of which are missing until a window has them; what
-    /// windows it submits, and at which page.
+    /// Reads pages sequentially, all missing until a window contains them. Returns the windows
+    /// submitted, and at which page each was.
     fn read(
         state: &mut ReadAhead,
         pages: std::ops::Range<u64>,
@@ -124,7 +122,7 @@ mod tests {
             let windows = read(&mut state, page..page + 4, &mut 0);
             assert_eq!(windows, [(page, window(page, 4))]);
         }
-        // The one that follows starts to read ahead.
+        // The read that follows it starts to read ahead.
         assert_eq!(read(&mut state, 104..108, &mut 0), [(104, window(104, 8))]);
     }
 

@@ -1,24 +1,25 @@
-//! Where the bytes of a file lie, and which metadata must be read to find them.
+//! File mapping: where the bytes of a file are on disk, and which metadata must be read to find
+//! them.
 //!
-//! ext2 and ext3 keep the addresses of a file's 4 KiB blocks in the file's inode (the first 12)
-//! and in indirect blocks of 1024 addresses, which lie right before the data they describe.
-//! A cold file's indirect blocks are read on first use, through the same request queue.
+//! ext2 and ext3 keep the addresses of a file's 4 KiB blocks in the file's inode (the first 12) and
+//! in indirect blocks of 1024 addresses, which lie right before the data they describe. The
+//! indirect blocks of a cold file are read on first use, through the same request queue.
 
 use fairdisk_core::{Lba, SECTOR_BYTES, Sectors};
 
-/// Bytes in a block.
+/// Bytes per block.
 pub(crate) const BLOCK_BYTES: u64 = 4096;
-/// A block in sectors.
+/// Sectors per block.
 pub(crate) const BLOCK_SECTORS: Sectors = Sectors((BLOCK_BYTES / SECTOR_BYTES) as u32);
-/// Blocks whose addresses the inode itself holds.
+/// Blocks whose addresses are in the inode itself.
 const DIRECT: u64 = 12;
-/// Addresses in an indirect block.
+/// Addresses per indirect block.
 const FAN_OUT: u64 = 1024;
 
-/// What manages a stretch of the disk.
+/// What manages a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VolumeKind {
-    /// Nothing: a partition used as it is.
+    /// Nothing: the partition is used directly.
     Raw,
     /// ext2: indirect blocks, no journal.
     Ext2,
@@ -26,33 +27,33 @@ pub enum VolumeKind {
     Ext3,
 }
 
-/// A stretch of the disk and how it is used.
+/// A contiguous range of the disk and how it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VolumeSpec {
-    /// What manages it.
+    /// What manages the volume.
     pub kind: VolumeKind,
-    /// Where it begins.
+    /// The position at which the volume begins.
     pub start: Lba,
-    /// Whether the indirect blocks are cached already.
+    /// Whether the indirect blocks are in memory from the start.
     pub warm: bool,
-    /// The journal, for ext3.
+    /// The journal; only for ext3.
     pub journal: Option<super::JournalSpec>,
 }
 
-/// A file, or a raw stretch, of a volume.
+/// A file, or a range of a raw volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileSpec {
-    /// Index of its volume.
+    /// Index of the file's volume.
     pub volume: u32,
-    /// Where it begins on the disk; contiguous from there.
+    /// The position on disk at which the file begins; the file is contiguous from there.
     pub start: Lba,
-    /// Its size.
+    /// The file's size in bytes.
     pub bytes: u64,
-    /// The place of its inode in the table, from 0.
+    /// The index of the file's inode in the inode table, from 0.
     pub inode: u32,
 }
 
-/// Bytes on disk of an ext file of `bytes`, indirect blocks included.
+/// Bytes on disk of an ext2 or ext3 file of `bytes` bytes, including indirect blocks.
 #[must_use]
 pub const fn ext_bytes_on_disk(bytes: u64) -> u64 {
     let blocks = bytes.div_ceil(BLOCK_BYTES);
@@ -65,22 +66,22 @@ pub const fn ext_bytes_on_disk(bytes: u64) -> u64 {
 pub(crate) struct File {
     pub(crate) spec: FileSpec,
     indirect: bool,
-    /// Indirect blocks in memory, by the chunk they describe.
+    /// Which indirect blocks are in memory, by the chunk that they describe.
     cached: Vec<bool>,
-    /// The block that points to the indirect blocks after the first.
+    /// Whether the block that points to all indirect blocks but the first is in memory.
     root_cached: bool,
-    /// The last second in which its inode's times were set.
+    /// The last second in which the inode's times were set.
     pub(crate) touched_second: u64,
-    /// How many bytes it has.
+    /// The file's present size in bytes.
     pub(crate) size: u64,
 }
 
-/// Where a byte lies.
+/// Where a byte of a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mapped {
-    /// Here, and so many contiguous bytes with it.
+    /// At this position, followed by this many contiguous bytes.
     At(Lba, u64),
-    /// This metadata block must be read first.
+    /// Unknown until this metadata block has been read.
     NeedsBlock(Lba),
 }
 
@@ -99,15 +100,15 @@ impl File {
         }
     }
 
-    /// The file is made, with its indirect blocks in memory and nothing in it.
+    /// Creates the file, empty and with its indirect blocks in memory.
     pub(crate) fn create(&mut self) {
         self.size = 0;
         self.cached.fill(true);
         self.root_cached = true;
     }
 
-    /// Where the byte at `offset` lies, or what must be read to know. The block named counts as
-    /// cached from then on: the caller reads it before it asks again.
+    /// Where the byte at `offset` is, or which block must be read to know. A block that is returned
+    /// counts as cached from then on: the caller must read it before it asks again.
     pub(crate) fn map(&mut self, offset: u64) -> Mapped {
         debug_assert!(offset < self.spec.bytes, "offset {offset} lies beyond the file");
         if !self.indirect {
@@ -131,7 +132,8 @@ impl File {
         self.found(block + metadata, offset, DIRECT + (chunk + 1) * FAN_OUT)
     }
 
-    /// The byte lies in `block` on disk; contiguous up to the file's block `end`.
+    /// The result for a byte in block `block` on disk, with data contiguous up to the file's block
+    /// `end`.
     fn found(&self, block: u64, offset: u64, end: u64) -> Mapped {
         let start =
             self.at_block(block).after(Sectors((offset % BLOCK_BYTES / SECTOR_BYTES) as u32));

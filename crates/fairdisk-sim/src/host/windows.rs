@@ -1,9 +1,9 @@
-//! Read-ahead windows: how they begin, grow and follow one another (spec: memory, section 4.2).
+//! Read-ahead windows: how they start, grow and follow one another (spec: memory, section 4.2).
 //!
 //! Positions are in pages of 4 KiB. A window carries a mark at its first page that was not asked
-//! for; whoever comes to the mark asks for the next window before going on.
+//! for; a reader that reaches the mark submits the next window before it continues.
 
-/// Pages to submit.
+/// A range of pages to submit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) start: u64,
@@ -25,7 +25,7 @@ impl Windows {
         Self { max, start: 0, size: 0, async_size: 0 }
     }
 
-    /// The longest window in steady state.
+    /// The size of a window in steady state.
     pub(crate) const fn max(&self) -> u64 {
         self.max
     }
@@ -40,14 +40,15 @@ impl Windows {
         self.async_size > 0 && page == self.mark()
     }
 
-    /// The first page behind the window.
+    /// The first page after the window.
     pub(crate) const fn end(&self) -> u64 {
         self.start + self.size
     }
 
-    /// Moves on for a reader at `page` who wants `request` pages; whether it did. It does not for
-    /// one who neither follows a window nor the page read last (`behind_last`) and wants no more
-    /// than a window: that one reads what it wants and leaves the window alone.
+    /// Advances the window for a reader at `page` that wants `request` pages. Returns whether it
+    /// did. A reader that neither continues a window nor follows the page read last
+    /// (`behind_last`), and wants no more than a window, reads what it wants and leaves the window
+    /// alone.
     pub(crate) fn advance(
         &mut self,
         page: u64,
@@ -67,21 +68,21 @@ impl Windows {
             return false;
         }
         if self.start == page && self.size == self.async_size {
-            // The read would come upon its own mark at once.
+            // The read would reach its own mark at once.
             self.async_size = self.grow(self.size);
             self.size += self.async_size;
         }
         true
     }
 
-    /// Puts the window around `page`, without a mark.
+    /// Centres the window on `page`, without a mark.
     pub(crate) const fn centre(&mut self, page: u64) {
         self.start = page.saturating_sub(self.max / 2);
         self.size = self.max;
         self.async_size = 0;
     }
 
-    /// What to submit for the present window.
+    /// The range to submit for the present window, cut off at the end of the file.
     pub(crate) fn window(&self, file_pages: u64) -> Window {
         let pages = self.size.min(file_pages.saturating_sub(self.start));
         Window { start: self.start, pages }

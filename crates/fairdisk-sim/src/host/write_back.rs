@@ -1,50 +1,50 @@
-//! When dirty pages are written back, and by whom: what the flusher does at which time, and what a
-//! writer must do who makes more pages dirty than it carries (spec: memory, section 7.1).
+//! Write-back policy: when the flusher writes dirty pages back, and what a writer must do when
+//! there are too many of them (spec: memory, section 7.1).
 
 use fairdisk_core::{Instant, Span, Ticks};
 
-/// Pages after which a writer looks again once there were too many.
+/// Pages between a writer's checks once the last check found too many dirty pages.
 const CLOSE_LOOK_PAGES: u64 = 8;
-/// The limit is at least so much of memory.
+/// The lower bound of the limit, in percent of memory.
 const LIMIT_PERCENT_MIN: u64 = 5;
 
-/// How a host writes dirty pages back.
+/// The write-back settings of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteBackSpec {
-    /// The flusher writes when more of memory than this is dirty.
+    /// Percentage of memory above which the flusher starts to write.
     pub background_percent: u32,
-    /// No more of memory than this may be dirty.
+    /// The largest percentage of memory that may be dirty.
     pub limit_percent: u32,
-    /// How often the flusher looks for old data.
+    /// How often the flusher checks for old data.
     pub interval: Span,
-    /// What was dirty for so long is old.
+    /// The age at which dirty data counts as old.
     pub age: Span,
 }
 
 impl WriteBackSpec {
-    /// When the flusher looks for old data next.
+    /// When the flusher next checks for old data.
     pub(crate) fn next_look(&self, now: Instant) -> Instant {
         let interval = self.interval.as_ns();
         Instant::from_ns((now.as_ns() / interval + 1) * interval)
     }
 
-    /// What became dirty by then is old; nothing is at the beginning of a run.
+    /// Data dirty since before this time is old; `None` while no data can be old yet.
     pub(crate) fn old(&self, now: Instant) -> Option<Instant> {
         now.as_ns().checked_sub(self.age.as_ns()).map(Instant::from_ns)
     }
 }
 
-/// How many pages may be dirty.
+/// Limits on the number of dirty pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Thresholds {
-    /// The flusher writes above it.
+    /// The flusher writes above this number.
     pub(crate) background: u64,
-    /// Writers are throttled above it.
+    /// Writers are throttled above this number.
     pub(crate) throttle: u64,
 }
 
 impl Thresholds {
-    /// In a memory of `pages`.
+    /// The limits for a memory of `pages` pages.
     pub(crate) fn new(spec: &WriteBackSpec, pages: u64) -> Self {
         let limit = pages * u64::from(spec.limit_percent).max(LIMIT_PERCENT_MIN) / 100;
         let background = match pages * u64::from(spec.background_percent) / 100 {
@@ -55,14 +55,14 @@ impl Thresholds {
     }
 }
 
-/// Counts the pages that tasks make dirty, on each CPU, and says when one must look.
+/// Counts the pages dirtied on each CPU, and tells when the writer must check the limits.
 #[derive(Debug)]
 pub(crate) struct Dirtying {
-    /// Since the last look.
+    /// Pages dirtied on each CPU since the last check there.
     on_cpu: Vec<u64>,
-    /// Pages between two looks.
+    /// Pages between two checks.
     every: u64,
-    /// There were too many at the last look.
+    /// Whether the last check found too many dirty pages.
     pub(crate) is_exceeded: bool,
 }
 
@@ -73,8 +73,8 @@ impl Dirtying {
         Self { on_cpu: vec![0; cpus as usize], every, is_exceeded: false }
     }
 
-    /// A task on `cpu` made so many pages dirty. When it must look: how many pages it writes back
-    /// then if there are too many dirty.
+    /// Counts pages dirtied on `cpu`. If a check is due, returns how many pages the writer must
+    /// write back if there are too many dirty.
     pub(crate) fn count(&mut self, cpu: u32, pages: u64) -> Option<u64> {
         let at = cpu as usize % self.on_cpu.len();
         self.on_cpu[at] += pages;
@@ -87,12 +87,12 @@ impl Dirtying {
     }
 }
 
-/// A writer who is held up.
+/// The state of a throttled writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Throttle {
-    /// Pages that it is still to write back.
+    /// Pages that the writer must still write back.
     pub(crate) left: u64,
-    /// Its next sleep, in ticks.
+    /// The length of its next sleep, in ticks.
     ticks: u64,
 }
 
@@ -101,8 +101,8 @@ impl Throttle {
         Self { left: pages, ticks: 1 }
     }
 
-    /// It finds nothing more to write back and sleeps until then, the next time twice as long, up
-    /// to a tenth of a second.
+    /// Sends the writer, which has found nothing to write back, to sleep until the returned time.
+    /// Each sleep is twice as long as the previous one, up to a tenth of a second.
     pub(crate) fn sleep(&mut self, now: Instant, ticks: Ticks) -> Instant {
         let until = ticks.after(now, self.ticks);
         self.ticks = (2 * self.ticks).min(ticks.whole(Span::from_ms(100)));

@@ -1,8 +1,8 @@
-//! Reads and writes through a mapping: a page fault for each page, and what it waits for.
+//! Reads and writes through a mapping: the page faults, and what they wait for.
 //!
-//! Every page of an I/O counts as a fault, also one that is in memory. A write fault on a page that
-//! is not reads it first; once all pages are there the write goes to the disk as every other one
-//! through the page cache does.
+//! Every page of an I/O counts as a fault, even if it is in memory. A write fault on an absent page
+//! reads the page first. Once all pages are in memory, the write is handled like any other write
+//! through the page cache.
 
 use super::Machine;
 use super::paging::Paging;
@@ -11,8 +11,7 @@ use crate::workload::FileIo;
 use fairdisk_core::{Elevator, Instant, Op, Span};
 
 impl<E: Elevator> Machine<E> {
-    /// Touches what is in memory; then the page that must be read or waited for, or whose mark asks
-    /// for more.
+    /// Touches pages up to one that must be read or waited for, or whose mark triggers read-ahead.
     pub(super) fn fault(&mut self, now: Instant, index: u32) -> bool {
         let task = &mut self.tasks[index as usize];
         let FileIo { slot, file, .. } = task.current;
@@ -41,7 +40,7 @@ impl<E: Elevator> Machine<E> {
         true
     }
 
-    /// Sends off what the fault reads, then waits for its page and touches it.
+    /// Submits the reads of the fault, then waits for its page and touches it.
     pub(super) fn await_page(&mut self, now: Instant, index: u32) -> bool {
         if self.read_missing(now, index) {
             return true;
@@ -53,7 +52,7 @@ impl<E: Elevator> Machine<E> {
             task.paging.page += 1;
             self.copy_pages(now, index, 1);
         } else if self.pages.is_absent(file, page) {
-            // It came, and had to go before the task ran.
+            // The page arrived, and was evicted before the task ran.
             task.step = Step::Fault;
             return true;
         } else {
@@ -62,7 +61,7 @@ impl<E: Elevator> Machine<E> {
         false
     }
 
-    /// The CPU's part: the faults, and copying the pages.
+    /// Spends the CPU time for the faults and for copying the pages.
     fn copy_pages(&mut self, now: Instant, index: u32, pages: u64) {
         let spec = self.cpus.spec();
         let burst = (spec.page_fault.as_ns() + spec.page_copy.as_ns()) * pages;
@@ -70,7 +69,8 @@ impl<E: Elevator> Machine<E> {
         self.run_later(now, index, Span::from_ns(burst));
     }
 
-    /// All pages of the current I/O were touched. Nothing sets a file's times for that.
+    /// Ends an I/O through a mapping, all of whose pages have been touched. This does not set the
+    /// file's times.
     fn touched(&mut self, now: Instant, index: u32) -> bool {
         let task = &mut self.tasks[index as usize];
         if task.current.op == Op::Write {

@@ -1,6 +1,6 @@
-//! Waiting for dirty pages to be written back. `fsync`: a task's buffered data goes to the disk,
-//! then the disk makes everything durable. Direct I/O: what is dirty where it reads or writes goes
-//! first.
+//! Waiting for dirty pages to be written back. For `fsync`, a task's buffered data goes to the
+//! disk, and then the disk makes everything durable. For direct I/O, dirty data in its range is
+//! written back first.
 
 use super::Machine;
 use super::io::{Io, IoKind};
@@ -12,19 +12,19 @@ use crate::workload::{Durable, FileIo};
 use fairdisk_core::{Bio, Elevator, Flags, Instant, Lba, Op, Request, Sectors, TaskId};
 use std::ops::Range;
 
-/// A task on its way through pages that were dirty when it began, which waits until they are
+/// The progress of a task through pages that were dirty when it began, as it waits for each to be
 /// written back.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CleanWalk {
     mark: DirtyMark,
-    /// The place of the file among the task's.
+    /// Index of the file among the task's files.
     slot: usize,
     page: u64,
 }
 
 impl<E: Elevator> Machine<E> {
-    /// The task asks for all written so far to be durable, and waits for it. The engine keeps
-    /// the flush behind the writes already submitted.
+    /// Starts to make everything the task has written durable. The engine keeps the flush behind
+    /// the writes submitted before it.
     pub(super) fn sync(
         &mut self,
         now: Instant,
@@ -45,7 +45,7 @@ impl<E: Elevator> Machine<E> {
         false
     }
 
-    /// The task writes back what is dirty of its files, whoever made it so, and waits for it.
+    /// Writes back the dirty data of the task's files, whoever wrote it, and waits for it.
     fn sync_files(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
         let Some(back) = &mut self.write_back else { return };
         let mark = back.pages.mark();
@@ -58,7 +58,7 @@ impl<E: Elevator> Machine<E> {
         self.walk_on(now, index, issue);
     }
 
-    /// Writes back what became dirty of the pages before the mark and nobody writes back.
+    /// Writes back pages that became dirty before the mark and are not being written back.
     pub(super) fn write_older(
         &mut self,
         now: Instant,
@@ -76,7 +76,8 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// Waits for what was dirty of the task's files, and once that is written back flushes.
+    /// Continues to wait for the dirty pages of the task's files; flushes once all are written
+    /// back.
     pub(super) fn walk_on(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
         loop {
             let task = &self.tasks[index as usize];
@@ -89,17 +90,17 @@ impl<E: Elevator> Machine<E> {
                 return false;
             }
             let file = task.stream.file(slot);
-            if !self.is_written_back(now, index, file, u64::MAX, issue) {
+            if !self.await_written_back(now, index, file, u64::MAX, issue) {
                 return false;
             }
             self.task(index).clean_walk = CleanWalk { mark, slot: slot + 1, page: 0 };
         }
     }
 
-    /// Whether what was dirty of the file is written back, from where the task's walk is to before
-    /// page `end`. If not, it waits for the next page that is not; one that had become dirty again
-    /// on its way is written once more.
-    fn is_written_back(
+    /// Waits until the file's pages up to page `end` that were dirty at the mark are written back.
+    /// Returns whether they are; if not, the task waits for the next one. A page that became dirty
+    /// again while it was being written back is written once more.
+    fn await_written_back(
         &mut self,
         now: Instant,
         index: u32,
@@ -118,7 +119,7 @@ impl<E: Elevator> Machine<E> {
         false
     }
 
-    /// What is dirty of the pages of the current direct I/O is written back before it.
+    /// Writes back dirty data in the range of the current direct I/O before that I/O begins.
     pub(super) fn clean(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
         let (file, pages) = self.pages_of_current(index);
         let Some(back) = &mut self.write_back else { return false };
@@ -133,7 +134,7 @@ impl<E: Elevator> Machine<E> {
         true
     }
 
-    /// Waits for that.
+    /// Waits until that data is written back.
     pub(super) fn await_clean(
         &mut self,
         now: Instant,
@@ -141,7 +142,7 @@ impl<E: Elevator> Machine<E> {
         issue: &mut Vec<Request>,
     ) -> bool {
         let (file, pages) = self.pages_of_current(index);
-        self.is_written_back(now, index, file, pages.end, issue) && self.transfer(index)
+        self.await_written_back(now, index, file, pages.end, issue) && self.transfer(index)
     }
 
     fn pages_of_current(&self, index: u32) -> (u32, Range<u64>) {
@@ -149,9 +150,9 @@ impl<E: Elevator> Machine<E> {
         (file, offset / PAGE_BYTES..(offset + bytes).div_ceil(PAGE_BYTES))
     }
 
-    /// The task's data has been written: it waits for what it needs of journals, then flushes.
+    /// Flushes after the task's data has been written. Waits for journal commits first, if needed.
     pub(super) fn flush(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
-        if self.awaits_commit(now, index, issue) {
+        if self.await_commit(now, index, issue) {
             return;
         }
         let task = &mut self.tasks[index as usize];

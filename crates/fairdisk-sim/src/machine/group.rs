@@ -1,20 +1,20 @@
-//! What a group of a machine asks for, as the schedulers are told.
+//! The settings of a machine's groups, of which the schedulers are told.
 
 use fairdisk_core::{Change, GroupId, Qos, Share};
 
-/// What a group asks for.
+/// The settings of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupSpec {
-    /// Its part of what it shares.
+    /// The group's share among its siblings.
     pub share: Share,
-    /// The group it lies in.
+    /// The parent group; `None` for a top-level group.
     pub parent: Option<GroupId>,
-    /// Its floor, ceiling and latency target.
+    /// The group's floor, ceiling and latency target.
     pub qos: Qos,
 }
 
 impl GroupSpec {
-    /// What there is to say about `group` beside its share.
+    /// The changes that tell a scheduler of the group's settings other than its share.
     pub(super) fn more(&self, group: GroupId) -> impl Iterator<Item = Change> + use<> {
         let parent = self.parent.map(|parent| Change::GroupParent { group, parent: Some(parent) });
         let qos = (self.qos != Qos::NONE).then_some(Change::GroupQos { group, qos: self.qos });

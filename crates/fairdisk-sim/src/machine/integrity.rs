@@ -1,21 +1,21 @@
-//! How writes are marked that make something durable (spec: cfq, section 1.6; disk, section 1.8).
+//! How writes that make data durable are marked (spec: cfq, section 1.6; disk, section 1.8).
 
 use fairdisk_core::Flags;
 
-/// Which of the writes that make something durable are marked as what somebody waits for: data of
-/// `fsync` and `O_SYNC`, and what a journal writes. Direct writes are in any case.
+/// Which writes that make data durable are marked as synchronous: data of `fsync` and `O_SYNC`, and
+/// journal writes. Direct writes always are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IntegrityWrites {
     /// None of them, as in Linux 2.6.25.
     Async,
-    /// Commit records of journals.
+    /// Only the commit records of journals.
     Record,
-    /// All of them, with the hint not to idle after them, as from Linux 2.6.30 on.
+    /// All of them, with the hint not to idle afterwards, as from Linux 2.6.30 on.
     #[default]
     Noidle,
 }
 
-/// What is said of a write.
+/// The marks of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) sync: bool,
@@ -23,15 +23,15 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// Nobody waits for it.
+    /// Asynchronous: no task waits for the write.
     pub(super) const ASYNC: Self = Self { sync: false, flags: Flags::NONE };
-    /// Somebody waits for it.
+    /// Synchronous: a task waits for the write.
     pub(super) const SYNC: Self = Self { sync: true, flags: Flags::NONE };
     const NOIDLE: Self = Self { sync: true, flags: Flags::NOIDLE };
 }
 
 impl IntegrityWrites {
-    /// Of data, and of a journal's log.
+    /// The marks of data and of a journal's log.
     pub(super) const fn data(self) -> Mark {
         match self {
             Self::Async | Self::Record => Mark::ASYNC,
@@ -39,7 +39,7 @@ impl IntegrityWrites {
         }
     }
 
-    /// Of a commit record.
+    /// The marks of a commit record.
     pub(super) const fn record(self) -> Mark {
         match self {
             Self::Record => Mark::SYNC,

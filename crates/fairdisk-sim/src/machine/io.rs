@@ -1,24 +1,24 @@
-//! The I/Os under way. An I/O of a task becomes one bio or several; it is done with the last.
+//! I/Os in progress. An I/O of a task becomes one or more bios and completes with the last of them.
 
 use fairdisk_core::{BioId, Instant, Op};
 
-/// Whose I/O it is.
+/// The kind of an I/O and the task it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IoKind {
-    /// A direct read or write of a task, in a file of the machine.
+    /// A direct read or write by a task, of a file of the machine.
     Data { task: u32, file: u32 },
-    /// An indirect block a task needs before it can go on.
+    /// An indirect block that a task needs before it can continue.
     Metadata { task: u32 },
-    /// Pages of a file from `start` on, which a task reads into the page cache.
+    /// Pages of a file from `start` on that a task reads into the page cache.
     Pages { task: u32, file: u32, start: u32 },
-    /// Buffered data on the way to the disk.
+    /// Buffered data on its way to the disk.
     WriteBehind { task: u32 },
-    /// Dirty pages of a file from `start` on, which `owner` made dirty. The task that submitted
-    /// them, unless it was one of the host's.
+    /// Dirty pages of a file from `start` on, dirtied by `owner`. `submitter` is the task that
+    /// submitted them, or `None` for a task of the host.
     WriteBack { owner: u32, submitter: Option<u32>, file: u32, start: u32 },
-    /// A flush a task waits for.
+    /// A flush that a task waits for.
     Flush { task: u32 },
-    /// A write of a volume's journal task.
+    /// A write by a volume's journal task.
     Journal { volume: u32 },
 }
 
@@ -29,9 +29,9 @@ pub(super) struct Io {
     pub(super) op: Op,
     pub(super) bytes: u64,
     pub(super) failed: bool,
-    /// Parts not done, and one for as long as parts may be added.
+    /// Parts that have not completed, plus one while parts may still be added.
     parts: u32,
-    /// Parts ever made; numbers the bios.
+    /// Parts created so far; numbers the bios.
     made: u32,
 }
 
@@ -41,7 +41,7 @@ impl Io {
     }
 }
 
-/// Bits of a [`BioId`] that number the parts of an I/O; the others number the I/O.
+/// Bits of a [`BioId`] that number the parts of an I/O; the remaining bits number the I/O.
 const PART_BITS: u32 = u32::BITS;
 
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Ios {
     #[cold]
     fn add(&mut self, io: Io) -> u32 {
         self.ios.push(io);
-        // Room for all of them to be free.
+        // Reserves enough for every I/O to be free at once.
         self.free.reserve(self.ios.len());
         self.ios.len() as u32 - 1
     }
@@ -77,7 +77,7 @@ impl Ios {
         &self.ios[index as usize]
     }
 
-    /// One more bio of the I/O.
+    /// Adds a part to the I/O and returns its bio's id.
     pub(super) fn add_part(&mut self, index: u32) -> BioId {
         let io = &mut self.ios[index as usize];
         io.parts += 1;
@@ -89,8 +89,8 @@ impl Ios {
         (bio.0 >> PART_BITS) as u32
     }
 
-    /// One part is done, or no more will be added; whether that was the last. Then the I/O can be
-    /// read until another is inserted.
+    /// Counts a part as completed, or the I/O as having all its parts. Returns whether that was the
+    /// last; the I/O can then be read until another one is inserted.
     #[inline]
     pub(super) fn part_done(&mut self, index: u32, ok: bool) -> bool {
         let io = &mut self.ios[index as usize];

@@ -1,4 +1,4 @@
-//! The ext3 journal: commits, as writes to the log.
+//! The ext3 journal of a machine: commits, as writes to the log.
 
 use super::io::{Io, IoKind};
 use super::task::Step;
@@ -9,16 +9,16 @@ use fairdisk_core::{
 };
 
 impl<E: Elevator> Machine<E> {
-    /// The journal task looks at its transaction.
+    /// Lets the journal task check its transaction.
     pub(super) fn commit(&mut self, now: Instant, volume: u32, issue: &mut Vec<Request>) {
         let Some(journal) = &mut self.journals[volume as usize] else { return };
         let step = journal.wake(now);
         self.journal_step(now, volume, step, issue);
     }
 
-    /// Whether the task must wait for a journal before what it wrote is durable. That is asked to
-    /// commit what it has of the task's files.
-    pub(super) fn awaits_commit(
+    /// Waits for a journal commit if the task's data needs one to be durable; asks the journal for
+    /// it. Returns whether the task waits.
+    pub(super) fn await_commit(
         &mut self,
         now: Instant,
         index: u32,
@@ -62,13 +62,13 @@ impl<E: Elevator> Machine<E> {
                     at += sectors;
                 }
                 self.all_made(now, io, issue);
-                // It waits for the log.
+                // The journal task waits for its log write.
                 self.unplug(now, issue);
             }
         }
     }
 
-    /// The journal task writes for the root group.
+    /// A bio of the journal task, which submits for the root group.
     fn journal_bio(&mut self, io: u32, volume: u32, start: Lba, sectors: Sectors) -> Bio {
         let integrity = self.config.integrity_writes;
         let journal = self.journals[volume as usize].as_ref();
@@ -95,7 +95,7 @@ impl<E: Elevator> Machine<E> {
         let Some(journal) = &mut self.journals[volume as usize] else { return };
         let (step, released) = journal.written(now);
         if !released {
-            // What they wait for has been committed, or is next.
+            // What these tasks wait for has been committed, or is next.
             let waiters = std::mem::take(&mut self.commit_waiters[volume as usize]);
             waiters.into_iter().for_each(|task| self.wake(now, task));
         }

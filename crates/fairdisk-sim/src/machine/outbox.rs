@@ -1,13 +1,14 @@
-//! Submitting: a task that sleeps for a request slot submits nothing more until it has one.
+//! Submission: a task that sleeps for a request slot submits nothing more until it has got one.
 
 use super::{Event, Machine};
 use fairdisk_core::{Bio, Elevator, Input, Instant, Request, Sleeper, TaskId};
 use std::collections::VecDeque;
 
-/// What a task has still to submit.
+/// The bios that a task has yet to submit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outbox {
-    /// Its bios that wait for a slot: one, or more where one was held behind an older bio first.
+    /// The task's bios that wait for a slot: usually one, more if some were held behind an older
+    /// bio first.
     pub(super) asleep: u32,
     waiting: VecDeque<Bio>,
 }
@@ -30,8 +31,8 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// Those who slept for a slot and were woken want a CPU. So does whose I/O has finished, and it
-    /// was woken before: a request is done before its slot is free ("Linux Device Drivers", 3rd
+    /// Lets tasks that were woken for a slot compete for a CPU. Tasks whose I/O has completed come
+    /// first, because a request completes before its slot is freed ("Linux Device Drivers", 3rd
     /// edition, chapter 16, "Request Completion").
     #[inline(never)]
     pub(super) fn wake_sleepers(&mut self, now: Instant) {
@@ -40,7 +41,8 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// A woken sleeper tries again when it has a CPU. Tasks of the host have none of their own.
+    /// Schedules a woken sleeper's next try for when it gets a CPU. Tasks of the host have no CPU
+    /// of their own.
     pub(super) fn wake_sleeper(&mut self, now: Instant, sleeper: Sleeper, task: TaskId) {
         let burst = self.cpus.spec().slot_wake;
         let mut spare = 0;
@@ -49,7 +51,7 @@ impl<E: Elevator> Machine<E> {
         self.events.push(at, Event::Retry(sleeper, task));
     }
 
-    /// A task that slept for a slot tries again and, awake, goes on with the rest.
+    /// Lets a task try again for a slot; once it has one, it submits the rest of its bios.
     pub(super) fn retry(
         &mut self,
         now: Instant,
@@ -67,9 +69,9 @@ impl<E: Elevator> Machine<E> {
         }
         if task < self.tasks.len() {
             self.went_to_sleep(now, task as u32, issue);
-            self.has_slots(now, task as u32, issue);
+            self.resume_with_slot(now, task as u32, issue);
         } else if (task as u32) < self.flusher().0 {
-            // A journal task waits for its log.
+            // A journal task waits for its log write.
             self.unplug(now, issue);
         } else {
             self.write_out(now, issue);

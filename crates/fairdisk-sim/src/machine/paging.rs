@@ -1,5 +1,5 @@
-//! I/O through the page cache: the pages it comes to, what is read for it, and waiting for a page
-//! that this task or another has asked for.
+//! I/O through the page cache: which page comes next, what is read for it, and waiting for a page
+//! that this or another task has requested.
 
 use super::Machine;
 use super::io::{Io, IoKind};
@@ -9,23 +9,23 @@ use crate::workload::FileIo;
 use fairdisk_core::{Elevator, Instant, Op, Request};
 use std::ops::Range;
 
-/// Where a task is in an I/O through the page cache.
+/// The progress of a task's I/O through the page cache.
 #[derive(Debug, Default)]
 pub(super) struct Paging {
-    /// The read-ahead of each of its files.
+    /// The read-ahead state of each of the task's files.
     pub(super) readers: Vec<ReadAhead>,
-    /// The mapping of each of its files; none: it does not map them.
+    /// The mapping of each of the task's files; empty if it does not map them.
     pub(super) mappings: Vec<Mapping>,
-    /// The page it comes to next, and the first it does not want.
+    /// The next page, and the page after the last one.
     pub(super) page: u64,
     pub(super) end: u64,
-    /// What is to be read and has not been looked at.
+    /// Pages to read that have not been checked yet.
     pub(super) window: Window,
-    /// Reads it sent off that have not come.
+    /// Reads submitted and not completed.
     pub(super) coming: u32,
-    /// It waits for its page.
+    /// Whether the task waits for its page.
     pub(super) waits: bool,
-    /// It has waited for something since the present call began.
+    /// Whether the task has waited for anything since the present call began.
     pub(super) slept: bool,
 }
 
@@ -35,7 +35,7 @@ impl Paging {
     }
 }
 
-/// A task that waits for a page on its way from the disk or to it.
+/// A task that waits for a page on its way from or to the disk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageWaiter {
     pub(super) file: u32,
@@ -44,7 +44,7 @@ pub(super) struct PageWaiter {
 }
 
 impl<E: Elevator> Machine<E> {
-    /// The task, which starts, maps its files, if it does.
+    /// Maps the files of a task that starts, if it maps its files.
     pub(super) fn map_files(&mut self, index: u32) {
         let task = &self.tasks[index as usize];
         if task.paging.is_mapped() {
@@ -52,7 +52,7 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// The task is no more.
+    /// Unmaps the files of a task that has ended.
     pub(super) fn unmap_files(&mut self, index: u32) {
         let task = &self.tasks[index as usize];
         if task.paging.is_mapped() && task.report.started.is_some() {
@@ -60,7 +60,7 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// The task begins with the pages of its current I/O.
+    /// Starts on the pages of the task's current I/O.
     pub(super) fn begin_pages(&mut self, index: u32) {
         let task = &mut self.tasks[index as usize];
         let FileIo { slot, offset, bytes, .. } = task.current;
@@ -72,14 +72,14 @@ impl<E: Elevator> Machine<E> {
         self.reader(index, slot).begin(end);
     }
 
-    /// The read-ahead of a file that the task has open.
+    /// The read-ahead state of a file that the task has open.
     pub(super) fn reader(&mut self, index: u32, slot: u32) -> &mut ReadAhead {
         let stream_of = self.task(index).stream_of;
         &mut self.task(stream_of).paging.readers[slot as usize]
     }
 
-    /// Sends off the next stretch of the task's window that nobody has asked for; whether there was
-    /// one.
+    /// Submits the next part of the task's window that nobody has requested. Returns whether there
+    /// was one.
     pub(super) fn read_missing(&mut self, now: Instant, index: u32) -> bool {
         let task = &mut self.tasks[index as usize];
         let file = task.current.file;
@@ -101,14 +101,14 @@ impl<E: Elevator> Machine<E> {
         true
     }
 
-    /// What was missing has been sent off; the task goes on with its pages.
+    /// Continues with the task's pages after all missing ones have been requested.
     pub(super) fn missing_sent(&mut self, index: u32) -> bool {
         let task = self.task(index);
         task.step = if task.paging.is_mapped() { Step::AwaitPage } else { Step::Copy };
         true
     }
 
-    /// The task waits for the page it has come to, which is on its way.
+    /// Waits for the task's next page, which is on its way.
     pub(super) fn wait_for_page(&mut self, index: u32) {
         let task = &mut self.tasks[index as usize];
         task.paging.waits = true;
@@ -117,8 +117,8 @@ impl<E: Elevator> Machine<E> {
         self.page_waiters.push(PageWaiter { file, page, task: index });
     }
 
-    /// The call is through with its pages. Who found them all in memory goes on at once; the others
-    /// were woken, and do what a task does from there to its next I/O.
+    /// Ends the page part of the call. A task that found every page in memory continues at once;
+    /// one that slept was woken, and spends its turnaround time before its next I/O.
     pub(super) fn pages_used(&mut self, now: Instant, index: u32) -> bool {
         let task = self.task(index);
         let call = task.call();
@@ -131,7 +131,7 @@ impl<E: Elevator> Machine<E> {
         true
     }
 
-    /// Pages have come: those who wait for one of them go on.
+    /// Handles pages that have arrived: tasks that wait for one of them continue.
     #[inline(never)]
     pub(super) fn pages_read(&mut self, now: Instant, io: &Io, issue: &mut Vec<Request>) {
         let IoKind::Pages { task: index, file, start } = io.kind else { return };
@@ -143,7 +143,7 @@ impl<E: Elevator> Machine<E> {
         self.forget(now, index, issue);
     }
 
-    /// Those who wait for one of the pages go on.
+    /// Wakes the tasks that wait for one of the pages.
     pub(super) fn wake_waiters(&mut self, now: Instant, file: u32, pages: Range<u64>) {
         let mut at = 0;
         while let Some(waiter) = self.page_waiters.get(at).copied() {

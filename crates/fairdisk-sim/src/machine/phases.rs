@@ -1,16 +1,16 @@
-//! Who waits for whom: the tasks of a phase start when all of the phases before have ended, and a
-//! task may wait for those of a job.
+//! Start order of tasks: the tasks of a phase start when all tasks of earlier phases have ended,
+//! and a task may wait for the tasks of a job.
 
 use crate::workload::TaskSpec;
 
 #[derive(Debug)]
 pub(super) struct Phases {
-    /// Tasks of each phase that have not ended.
+    /// For each phase, the tasks that have not ended.
     left: Vec<u32>,
-    /// Tasks of each job that have not ended.
+    /// For each job, the tasks that have not ended.
     left_of_job: Vec<u32>,
     now: u32,
-    /// Tasks that have not been started, by index.
+    /// Indices of the tasks that have not started.
     waiting: Vec<u32>,
 }
 
@@ -24,7 +24,7 @@ impl Phases {
         phases
     }
 
-    /// The tasks that need wait no longer, by index; each is named once.
+    /// Removes and returns the indices of the tasks that may start now.
     pub(super) fn start(&mut self, tasks: &[TaskSpec]) -> Vec<u32> {
         let waiting = std::mem::take(&mut self.waiting);
         let (ready, waiting) =
@@ -38,7 +38,7 @@ impl Phases {
         task.phase == self.now && task.wait_for.is_none_or(|job| left(job) == 0)
     }
 
-    /// A task has ended; whether others may have waited for that.
+    /// Counts a task that has ended. Returns whether others may now be ready to start.
     pub(super) fn ended(&mut self, task: &TaskSpec) -> bool {
         let of_job = &mut self.left_of_job[task.job as usize];
         *of_job -= 1;

@@ -1,27 +1,27 @@
-//! Who starts a device that the engine keeps from starting (spec: cfq, section 1.5; memory, 4.3): a
-//! task that waits for its I/O, and whatever is sent off with a word to start at once.
+//! Unplugging a device that the engine keeps from starting (spec: cfq, section 1.5; memory, 4.3):
+//! by a task that waits for its I/O, or by a submission that asks to start at once.
 
 use super::Machine;
 use super::io::IoKind;
 use super::task::{Step, Task};
 use fairdisk_core::{Elevator, Input, Instant, Op, Request};
 
-/// What starts a plugged device although nobody waits yet.
+/// Which submissions unplug the device before any task waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unplugs {
-    /// Read-ahead that has been sent off.
+    /// Read-ahead.
     pub read_ahead: bool,
-    /// A direct write that has been sent off.
+    /// Direct writes.
     pub direct_writes: bool,
 }
 
 impl Task {
-    /// Whether it, not running, waits for I/O of its own or for pages. One that has too much on the
-    /// way to the disk waits for no I/O in particular.
+    /// Whether the task, which is not running, waits for its own I/O or for pages. A task with too
+    /// much data on its way to the disk waits for no particular I/O.
     const fn awaits_io(&self) -> bool {
         match self.step {
             Step::Full | Step::Settling | Step::Draining => self.outstanding > 0,
-            // A block of addresses, in the midst of sending off.
+            // Waits for an indirect block in the middle of submitting.
             Step::Submit(_) | Step::DirtyPages(_) => true,
             Step::Trimming | Step::AwaitPage => true,
             Step::Cleaning | Step::Syncing | Step::Committing | Step::Flushing => true,
@@ -49,7 +49,7 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// The task does not go on; it may wait for what it has sent off.
+    /// Unplugs the device if the task, which stops running, may wait for what it has submitted.
     #[inline]
     pub(super) fn went_to_sleep(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
         if self.engine.is_plugged() && self.tasks[index as usize].awaits_io() {
@@ -57,7 +57,7 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// All of an I/O was sent off.
+    /// Unplugs the device if an I/O of this kind, now fully submitted, is to start at once.
     #[inline]
     pub(super) fn sent_off(
         &mut self,

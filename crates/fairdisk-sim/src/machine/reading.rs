@@ -1,4 +1,4 @@
-//! Buffered reads: reading ahead, and copying what has come.
+//! Buffered reads: reading ahead, and copying pages that have arrived.
 
 use super::Machine;
 use super::task::Step;
@@ -6,8 +6,8 @@ use crate::workload::FileIo;
 use fairdisk_core::{Elevator, Instant, Span};
 
 impl<E: Elevator> Machine<E> {
-    /// Sends off what is to be read, waits for the page it has come to, and copies as far as the
-    /// next page that is to be waited for or asks for more.
+    /// Submits what is to be read, waits for the next page, and copies pages up to one that must be
+    /// waited for or triggers read-ahead.
     pub(super) fn copy(&mut self, now: Instant, index: u32) -> bool {
         if self.read_missing(now, index) {
             return true;
@@ -38,7 +38,7 @@ impl<E: Elevator> Machine<E> {
         let mark = reader.mark();
         let stops = |page: &u64| mark == Some(*page) || !self.pages.is_present(file, *page);
         let stop = (page + 1..end).find(stops).unwrap_or(end);
-        // Reading on in a page is no second use of it.
+        // Reading on within a page is not a second use of it.
         let used = page + u64::from(reader.goes_on_in(page));
         self.task(index).paging.page = stop;
         self.pages.read(file, used..stop);

@@ -1,33 +1,33 @@
-//! What tasks and groups have done, as the programs themselves would count it: metadata and
-//! journal writes do not count.
+//! What tasks and groups have done, counted as the programs would count it: metadata and journal
+//! writes are left out.
 
 use super::Machine;
 use crate::workload::PerOp;
 use fairdisk_core::{Elevator, GroupId, Histogram, Instant, Op, Span};
 
-/// What the tasks of a group have done.
+/// Totals over the tasks of a group.
 #[derive(Clone, Debug, Default)]
 pub struct GroupTally {
-    /// Finished reads.
+    /// Completed reads.
     pub reads: u64,
-    /// Finished writes.
+    /// Completed writes.
     pub writes: u64,
-    /// Finished trims.
+    /// Completed trims.
     pub trims: u64,
-    /// Bytes read. What failed moved nothing.
+    /// Bytes read by successful I/Os.
     pub read_bytes: u64,
-    /// Bytes written.
+    /// Bytes written by successful I/Os.
     pub written_bytes: u64,
-    /// Bytes trimmed.
+    /// Bytes trimmed by successful I/Os.
     pub trimmed_bytes: u64,
-    /// I/Os that failed, read-ahead and write-out included.
+    /// Failed I/Os, including read-ahead and write-back.
     pub errors: u64,
-    /// From the system call to its return.
+    /// Latency of I/Os, from the system call to its return.
     pub latency: Histogram,
 }
 
 impl GroupTally {
-    /// Finished I/Os.
+    /// Completed I/Os of every operation.
     #[must_use]
     pub const fn ios(&self) -> u64 {
         self.reads + self.writes + self.trims
@@ -39,7 +39,7 @@ impl GroupTally {
         self.read_bytes + self.written_bytes + self.trimmed_bytes
     }
 
-    /// Adds what one of its tasks has done.
+    /// Adds the report of one of the group's tasks.
     fn add(&mut self, task: &TaskReport) {
         let PerOp { read, write, trim } = &task.per_op;
         self.reads += read.ios;
@@ -53,37 +53,37 @@ impl GroupTally {
     }
 }
 
-/// What a task has done; what it did before `counted_from` is left out.
+/// What a task has done since `counted_from`.
 #[derive(Clone, Debug, Default)]
 pub struct TaskReport {
-    /// Finished I/Os.
+    /// Completed I/Os.
     pub ios: u64,
-    /// Of these, reads.
+    /// Completed reads, which are included in `ios`.
     pub reads: u64,
-    /// Bytes read, written and trimmed. What failed moved nothing.
+    /// Bytes read, written and trimmed by successful I/Os.
     pub bytes: u64,
-    /// By operation.
+    /// Totals by operation.
     pub per_op: PerOp<OpTally>,
     /// Flushes.
     pub flushes: OpTally,
-    /// When it began, if it has.
+    /// When the task started; `None` if it has not.
     pub started: Option<Instant>,
-    /// From when on it counts.
+    /// The time from which its I/Os are counted.
     pub counted_from: Instant,
-    /// When it ended, if it has.
+    /// When the task ended; `None` if it has not.
     pub finished: Option<Instant>,
-    /// Whether it would have gone on, had nobody stopped it.
+    /// Whether the task was stopped before it had finished.
     pub cut_off: bool,
 }
 
-/// What a task has done in one operation.
+/// Totals of a task for one operation.
 #[derive(Clone, Debug, Default)]
 pub struct OpTally {
-    /// Finished I/Os.
+    /// Completed I/Os.
     pub ios: u64,
-    /// Bytes.
+    /// Bytes transferred by successful I/Os.
     pub bytes: u64,
-    /// I/Os that failed, read-ahead and write-out included.
+    /// Failed I/Os, including read-ahead and write-back.
     pub errors: u64,
     latency: Option<Box<Histogram>>,
 }
@@ -97,14 +97,14 @@ impl TaskReport {
         self.per_op.of_mut(op).count(bytes, latency, failed);
     }
 
-    /// How long it has been counted, at `now` or at its end.
+    /// The time during which the task has been counted, up to its end or `now`.
     #[must_use]
     pub fn elapsed(&self, now: Instant) -> Span {
         let end = self.finished.unwrap_or(now);
         self.started.map_or(Span::ZERO, |started| end - started.max(self.counted_from))
     }
 
-    /// Adds the latencies of all its I/Os.
+    /// Adds the latencies of all of the task's I/Os to a histogram.
     pub fn add_latencies(&self, to: &mut Histogram) {
         let PerOp { read, write, trim } = &self.per_op;
         let known = [read, write, trim].into_iter().filter_map(OpTally::latency);
@@ -119,13 +119,13 @@ impl TaskReport {
 }
 
 impl OpTally {
-    /// From the system call to its return; `None` if there was none.
+    /// Latency of I/Os, from the system call to its return; `None` if there were none.
     #[must_use]
     pub fn latency(&self) -> Option<&Histogram> {
         self.latency.as_deref()
     }
 
-    /// Adds what another task has done.
+    /// Adds the totals of another task.
     pub fn add(&mut self, other: &Self) {
         self.ios += other.ios;
         self.bytes += other.bytes;
@@ -153,12 +153,12 @@ impl OpTally {
 }
 
 impl<E: Elevator> Machine<E> {
-    /// The numbers of the groups.
+    /// The numbers of all groups.
     pub fn group_ids(&self) -> impl Iterator<Item = GroupId> + use<E> {
         (0..self.charged_before.len() as u32).map(GroupId)
     }
 
-    /// What the tasks of each group have done, by group number.
+    /// The totals of each group, indexed by group number.
     #[must_use]
     pub fn groups(&self) -> Vec<GroupTally> {
         let mut groups = vec![GroupTally::default(); self.charged_before.len()];
@@ -168,14 +168,14 @@ impl<E: Elevator> Machine<E> {
         groups
     }
 
-    /// How long the turns of a group were, if the elevator charges groups by that.
+    /// The length of the group's turns while counting, if the elevator charges groups by time.
     #[must_use]
     pub fn charged(&self, group: GroupId) -> Option<Span> {
         let charged = self.engine.charged(group)?;
         Some(charged - self.charged_before[group.0 as usize])
     }
 
-    /// Counts anew from now on (after a warm-up).
+    /// Starts all counting again from now, for example after a warm-up.
     pub fn restart_tallies(&mut self) {
         self.engine.restart_accounts();
         let now = self.engine.accounts().since;

@@ -1,4 +1,4 @@
-//! Tasks: closed loops that submit, wait, think a little, and submit again.
+//! Tasks: closed loops that submit, wait, think for a while and submit again.
 
 use super::flushing::CleanWalk;
 use super::paging::Paging;
@@ -13,68 +13,68 @@ use fairdisk_core::{
 pub(super) const PAGE_BYTES: u64 = 4096;
 pub(super) const PAGE_SECTORS: Sectors = Sectors((PAGE_BYTES / SECTOR_BYTES) as u32);
 
-/// What a task does when it runs next.
+/// What a task does when it next runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Starts.
+    /// Start.
     Begin,
-    /// Asks its stream for the next I/O.
+    /// Get the next I/O from the stream.
     Fetch,
-    /// Sets the file's times before a write.
+    /// Set the file's times before a write.
     TouchBefore,
-    /// Maps and submits what is left of an I/O.
+    /// Map and submit the rest of an I/O.
     Submit(Pending),
-    /// Sets the file's times after a read; then its call returns.
+    /// Set the file's times after a read; then its call returns.
     TouchAfter(Call),
-    /// Copies from the page cache, and has read what is not there.
+    /// Copy from the page cache, reading absent pages.
     Copy,
-    /// Reads what says where the pages lie that it writes, from this byte of the file on, and makes
-    /// them dirty.
+    /// Dirty the pages of a write, from this byte of the file on, reading the metadata that maps
+    /// them.
     DirtyPages(u64),
-    /// Has made pages dirty; writes back, or waits, while there are too many.
+    /// Write back dirty pages, or wait, while there are too many.
     Balance,
-    /// Wants to write more back and has no request slots.
+    /// Wait for a request slot to write back more.
     AwaitSlots,
-    /// Has what is dirty where it reads or writes directly written back.
+    /// Write back dirty data in the range of a direct I/O.
     Clean,
-    /// Waits for that.
+    /// Wait until that data is written back.
     Cleaning,
-    /// Has copied what it writes into the page cache: its call returns.
+    /// Return from a write whose data is in the page cache.
     Written,
-    /// Touches the pages of a mapped file.
+    /// Touch the pages of a mapped file.
     Fault,
-    /// Has such a page read, and waits for it.
+    /// Have such a page read, and wait for it.
     AwaitPage,
-    /// Waits: as many I/Os are in flight as it keeps.
+    /// Wait, with as many I/Os in flight as the task keeps.
     Full,
-    /// Waits for its trim.
+    /// Wait for a trim.
     Trimming,
-    /// Waits for its I/Os in flight before it pauses.
+    /// Wait for I/Os in flight before a pause.
     Settling,
-    /// Waits for its buffered data to reach the disk before it flushes.
+    /// Wait for buffered data to reach the disk before a flush.
     Syncing,
-    /// Waits for a commit of the journal before it flushes.
+    /// Wait for a journal commit before a flush.
     Committing,
-    /// Waits for its flush.
+    /// Wait for a flush.
     Flushing,
-    /// Waits for a time.
+    /// Wait for a point in time.
     Waiting,
-    /// Waits for its last I/Os.
+    /// Wait for the last I/Os.
     Draining,
-    /// Is no more.
+    /// Nothing; the task has ended.
     Exited,
 }
 
-/// Where a task is with its pauses.
+/// The state of a task's pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pause {
     None,
     Due,
-    /// It was made, and no I/O has followed yet.
+    /// The pause is over, and no I/O has followed yet.
     Over,
 }
 
-/// A system call, or what stands for one in a mapping.
+/// A system call, or the equivalent access through a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) file: u32,
@@ -84,7 +84,7 @@ pub(super) struct Call {
     pub(super) failed: bool,
 }
 
-/// What is left to submit of an I/O, in bytes of its file.
+/// The part of an I/O yet to be submitted, in bytes of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pending {
     pub(super) io: u32,
@@ -107,28 +107,28 @@ pub(super) struct Task {
     /// Flushes left to do at the end.
     end_flushes: u32,
     pub(super) stream: Stream,
-    /// The task from whose stream it takes its I/Os: itself, unless it shares one.
+    /// The task from whose stream it gets I/Os: itself, unless it shares a stream.
     pub(super) stream_of: u32,
     pub(super) step: Step,
     pub(super) current: FileIo,
     pub(super) io_started: Instant,
     pub(super) outstanding: u32,
-    /// I/Os prepared since it last paid for a system call.
+    /// I/Os prepared since the task last paid for a system call.
     pub(super) batched: u32,
-    /// I/Os that have finished and that it has not taken up, as it looks only when it has as many
-    /// as it keeps, or goes to sleep.
+    /// Completed I/Os that the task has not taken up: it checks only when it has as many as it
+    /// keeps, or before it sleeps.
     pub(super) untaken: u32,
-    /// I/Os taken up since its last pause was due.
+    /// I/Os taken up since the last pause became due.
     taken: u32,
     pause: Pause,
-    /// Buffered data on the way to the disk that it has submitted.
+    /// Bytes of buffered data that the task has submitted and that are on their way to the disk.
     pub(super) dirty_bytes: u64,
-    /// It is held up for the pages it has made dirty.
+    /// Set while the task is throttled for the pages it has dirtied.
     pub(super) throttle: Option<Throttle>,
     pub(super) clean_walk: CleanWalk,
-    /// What its present flush makes durable.
+    /// What the present flush makes durable.
     pub(super) durable: Durable,
-    /// What it has in memory of its files is dropped when it begins with them.
+    /// Whether the task's files are dropped from memory when it starts on them.
     pub(super) drops_files: bool,
     pub(super) paging: Paging,
     pub(super) cpu: u32,
@@ -192,12 +192,12 @@ impl Task {
         Call { file, op, bytes, started: self.io_started, failed: false }
     }
 
-    /// Whether it goes through the page cache, also where it waits for the disk.
+    /// Whether the task uses the page cache, even if it then waits for the disk.
     pub(super) const fn is_buffered(&self) -> bool {
         self.buffered
     }
 
-    /// Whether the current I/O goes through the page cache and no further.
+    /// Whether the current I/O ends in the page cache.
     pub(super) const fn is_cached(&self) -> bool {
         self.buffered
             && match self.current.op {
@@ -212,15 +212,15 @@ impl Task {
         self.paging.is_mapped() && matches!(self.current.op, Op::Read | Op::Write)
     }
 
-    /// Whether it does nothing until a time comes or other tasks end.
+    /// Whether the task does nothing until a point in time or until other tasks end.
     pub(super) fn is_asleep(&self) -> bool {
         matches!(self.step, Step::Begin | Step::Waiting | Step::Exited)
             && self.outstanding == 0
             && self.dirty_bytes == 0
     }
 
-    /// The pause that is due. What is taken up while it waits for the rest to finish counts for the
-    /// next one, and between two pauses there is at least one I/O, as in fio.
+    /// The pause that is due. As in fio, I/Os taken up while waiting for the rest to complete count
+    /// for the next pause, and there is at least one I/O between two pauses.
     fn pause(&mut self) -> Option<Span> {
         let think = self.think?;
         if self.pause == Pause::None && self.taken >= think.every {
@@ -229,14 +229,14 @@ impl Task {
         (self.pause == Pause::Due).then_some(think.pause)
     }
 
-    /// Whether it must wait for I/Os: it has as many as it keeps, and what has finished of them
-    /// does not bring it down to where it starts again.
+    /// Whether the task must wait for I/Os: it has as many as it keeps, and those that have
+    /// completed do not bring it down to the number at which it submits again.
     pub(super) fn is_full(&self) -> bool {
         self.untaken < self.surplus()
     }
 
-    /// I/Os to take up before it starts another: none while there are fewer than it keeps, then
-    /// one, or as many as bring it down to where it starts again.
+    /// I/Os to take up before the task starts another: none while it has fewer than it keeps, then
+    /// one, or as many as bring it down to the number at which it submits again.
     fn surplus(&self) -> u32 {
         let kept = self.outstanding + self.untaken;
         if kept < self.depth { 0 } else { kept.saturating_sub(self.refill_at).max(1) }
@@ -249,7 +249,7 @@ impl Task {
 }
 
 impl<E: Elevator> Machine<E> {
-    /// The task goes on until it must wait.
+    /// Runs the task until it must wait.
     pub(super) fn run(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
         loop {
             let goes_on = match self.tasks[index as usize].step {
@@ -299,7 +299,7 @@ impl<E: Elevator> Machine<E> {
         self.go_on(index)
     }
 
-    /// It goes on after a sleep, before which it took up what had finished, as fio does.
+    /// Continues after a sleep, before which the task took up completed I/Os, as in fio.
     fn go_on(&mut self, index: u32) -> bool {
         let task = self.task(index);
         task.take_up(task.untaken);
@@ -358,8 +358,8 @@ impl<E: Elevator> Machine<E> {
         true
     }
 
-    /// The task ends when it waits for nothing any more. What it wrote into the page cache need not
-    /// have reached the disk, unless it flushes at the end.
+    /// Ends the task once it waits for nothing. Data it wrote to the page cache need not have
+    /// reached the disk, unless the task flushes at the end.
     fn drain(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
         let stopping = self.stopping;
         let task = self.task(index);
@@ -376,7 +376,7 @@ impl<E: Elevator> Machine<E> {
         false
     }
 
-    /// An I/O of the task has finished, as the task sees it when it has the CPU again, at `back`.
+    /// Counts a completed I/O as the task sees it when it gets the CPU again, at `back`.
     pub(super) fn returned(&mut self, now: Instant, index: u32, call: Call, back: Instant) {
         let Call { op, bytes, started, failed, .. } = call;
         let latency = back - started;
@@ -457,8 +457,8 @@ impl<E: Elevator> Machine<E> {
         false
     }
 
-    /// The log write the task slept for has ended. A task keeps the CPU from its wake-up to its
-    /// next submission, so those woken first submit first.
+    /// Continues after the log write that the task slept for. A task keeps the CPU from its wake-up
+    /// to its next submission, so tasks that are woken first submit first.
     pub(super) fn after_log(&mut self, now: Instant, index: u32) {
         match self.task(index).step {
             Step::TouchAfter(call) => {
@@ -470,7 +470,7 @@ impl<E: Elevator> Machine<E> {
 
     // ---- the CPU -------------------------------------------------------------------------
 
-    /// The task has been woken and will ask for its next I/O; says when it gets a CPU.
+    /// Schedules a woken task to ask for its next I/O. Returns when it gets a CPU.
     #[inline]
     pub(super) fn turn_around(&mut self, now: Instant, index: u32) -> Instant {
         let (back, at) = self.cpus.turnaround(now, &mut self.tasks[index as usize].cpu);
@@ -478,7 +478,7 @@ impl<E: Elevator> Machine<E> {
         back
     }
 
-    /// The call the task waited for returns, and the task goes on.
+    /// Returns from the call that the task waited for, and lets the task continue.
     #[inline]
     pub(super) fn come_back(&mut self, now: Instant, index: u32, call: Call) {
         self.task(index).step = Step::Fetch;
@@ -492,7 +492,7 @@ impl<E: Elevator> Machine<E> {
         self.events.push(at, Event::Run(index));
     }
 
-    /// Something the task waited for inside a system call has come.
+    /// Wakes a task that waited inside a system call.
     pub(super) fn wake(&mut self, now: Instant, index: u32) {
         let burst = self.cpus.spec().slot_wake;
         self.run_later(now, index, burst);

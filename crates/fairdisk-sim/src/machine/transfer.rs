@@ -1,4 +1,4 @@
-//! Direct I/O and buffered writes: from a task's wish to bios, and back.
+//! Direct I/O and buffered writes, from a task's call to bios and back.
 
 use super::integrity::Mark;
 use super::io::{Io, IoKind};
@@ -12,8 +12,8 @@ use fairdisk_core::{
 };
 
 impl<E: Elevator> Machine<E> {
-    /// Begins with the current I/O: what is cached stays in memory, and what goes past memory finds
-    /// nothing dirty there.
+    /// Starts the current I/O. Cached I/O stays in memory; dirty data in the range of any other is
+    /// written back first.
     #[inline]
     pub(super) fn begin_transfer(&mut self, index: u32) -> bool {
         let task = &mut self.tasks[index as usize];
@@ -32,7 +32,7 @@ impl<E: Elevator> Machine<E> {
         self.transfer(index)
     }
 
-    /// Begins to submit the current I/O.
+    /// Starts to submit the current I/O.
     #[inline]
     pub(super) fn transfer(&mut self, index: u32) -> bool {
         let task = &self.tasks[index as usize];
@@ -64,7 +64,7 @@ impl<E: Elevator> Machine<E> {
         true
     }
 
-    /// Maps and submits piece by piece; stops where a metadata block must be read first.
+    /// Maps and submits the I/O piece by piece; stops where a metadata block must be read first.
     pub(super) fn submit_pending(
         &mut self,
         now: Instant,
@@ -81,7 +81,8 @@ impl<E: Elevator> Machine<E> {
                     return false;
                 }
                 Mapped::At(lba, contiguous) => {
-                    // From the sector it begins in to the one it ends in.
+                    // From the sector that contains the first byte to the one that contains the
+                    // last.
                     let within = pending.at % SECTOR_BYTES;
                     let bytes = contiguous.min(pending.end - pending.at);
                     let bytes = bytes.min(self.bio_bytes_max() - within);
@@ -101,7 +102,7 @@ impl<E: Elevator> Machine<E> {
         goes_on
     }
 
-    /// The longest bio.
+    /// The size of the longest bio, in bytes.
     pub(super) fn bio_bytes_max(&self) -> u64 {
         match self.config.engine.merge_sectors_max {
             0 => 1024 * SECTOR_BYTES,
@@ -158,7 +159,8 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// Whether what the task writes would still be dirty when its flush comes, which would send it.
+    /// Whether the task's write would still be dirty when its flush comes, so that the flush
+    /// submits it.
     #[inline(never)]
     fn is_flushed_soon(&self, task: &Task) -> bool {
         let stream = &self.tasks[task.stream_of as usize].stream;
@@ -181,7 +183,7 @@ impl<E: Elevator> Machine<E> {
         self.all_made(now, io, issue);
     }
 
-    /// All of the current I/O is on its way; what the task does meanwhile. Whether at once.
+    /// Continues after the current I/O was submitted. Returns whether the task does so at once.
     fn submitted(&mut self, now: Instant, index: u32) -> bool {
         let limit = self.config.write_behind_bytes;
         let copy = self.cpus.spec().page_copy.as_ns();
@@ -202,7 +204,7 @@ impl<E: Elevator> Machine<E> {
         false
     }
 
-    /// What the task writes has been copied into the page cache.
+    /// Returns from a write whose data has been copied into the page cache.
     pub(super) fn written(&mut self, now: Instant, index: u32) -> bool {
         let task = self.task(index);
         task.step = Step::Fetch;
@@ -211,8 +213,8 @@ impl<E: Elevator> Machine<E> {
         true
     }
 
-    /// A direct I/O was sent off. Within a batch the next follows in the same system call. Every
-    /// engine of fio waits for a trim, however deep its queue.
+    /// Continues after a direct I/O was submitted. Within a batch, the next one follows in the same
+    /// system call. Every fio engine waits for a trim, however deep its queue.
     fn sent(&mut self, now: Instant, index: u32) -> bool {
         let task = self.task(index);
         let trims = task.current.op == Op::Discard;
@@ -237,7 +239,7 @@ impl<E: Elevator> Machine<E> {
         task.outstanding -= 1;
         let call = Call { file, op, bytes, started, failed };
         match task.step {
-            // A read that failed leaves the file's times alone.
+            // A failed read does not set the file's times.
             Step::Full if task.outstanding <= task.refill_at && op == Op::Read && !failed => {
                 task.step = Step::TouchAfter(call);
                 return self.events.push(now, Event::Run(index));

@@ -1,5 +1,5 @@
-//! Writing dirty pages back: the flusher, writers who are held up, and whoever asks for data to be
-//! durable (spec: memory, sections 7.1 and 7.2).
+//! Write-back of dirty pages by the flusher, by throttled writers and by tasks that need their data
+//! to be durable (spec: memory, sections 7.1 and 7.2).
 
 use super::integrity::Mark;
 use super::io::{Io, IoKind};
@@ -14,20 +14,21 @@ use fairdisk_core::{
     TaskId,
 };
 
-/// The dirty pages of a machine, and where its flusher is.
+/// The dirty pages of a machine and the state of its flusher.
 #[derive(Debug)]
 pub(super) struct WriteBack {
     spec: WriteBackSpec,
     thresholds: Thresholds,
     dirtying: Dirtying,
     pub(super) pages: DirtyPages,
-    /// The flusher goes on until what was due at its last look is written.
+    /// Whether the flusher continues until what was due at its last check is written.
     is_at_work: bool,
-    /// It will look for old data.
+    /// Whether the flusher's next check for old data is scheduled.
     will_look: bool,
-    /// In whose name it submitted last: it goes on once that one does not wait for a slot.
+    /// The task in whose name the flusher last submitted; it continues once that task does not wait
+    /// for a slot.
     submitted_as: TaskId,
-    /// What tasks made dirty, file and pages, and how many entries the journal had.
+    /// Pages that tasks dirtied: the number of journal entries at that time, file and pages.
     #[cfg(test)]
     pub(super) made_dirty: Vec<(u64, u32, std::ops::Range<u64>)>,
 }
@@ -52,17 +53,17 @@ impl WriteBack {
         self.pages.held() > self.thresholds.throttle
     }
 
-    /// Whether nothing is dirty or being written back.
+    /// Whether no page is dirty or being written back.
     pub(super) const fn is_clean(&self) -> bool {
         self.pages.held() == 0
     }
 }
 
-/// Who writes pages back.
+/// The task that writes pages back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writer {
     Flusher,
-    /// A task that does not wait for it: it made too many pages dirty, or drops a file.
+    /// A task that does not wait for the write-back: it dirtied too many pages, or drops a file.
     Task(u32),
     /// A task that waits for its data to be durable.
     Syncing(u32),
@@ -71,8 +72,8 @@ pub(super) enum Writer {
 impl<E: Elevator> Machine<E> {
     // ---- dirty pages ---------------------------------------------------------------------
 
-    /// The current write stays in memory: reads what says where the pages from `at` on lie, then
-    /// makes them dirty. What is written of a page counts as all of it.
+    /// Keeps the current write in memory: reads the metadata that maps its pages from `at` on, then
+    /// dirties them. A page that is partly written counts as wholly written.
     pub(super) fn dirty_pages(
         &mut self,
         now: Instant,
@@ -116,8 +117,8 @@ impl<E: Elevator> Machine<E> {
         is_mapped
     }
 
-    /// The task has made pages dirty. When there are too many, it writes some back, of any file,
-    /// or sleeps while there are none to write.
+    /// Throttles a task that has dirtied pages: while there are too many, it writes some back, of
+    /// any file, or sleeps if there are none to write.
     pub(super) fn balance(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) -> bool {
         let Some(mut throttle) = self.task(index).throttle else {
             return self.pages_used(now, index);
@@ -156,8 +157,8 @@ impl<E: Elevator> Machine<E> {
         task.paging.slept = true;
     }
 
-    /// The task has a slot and, if it waited for no other, goes on.
-    pub(super) fn has_slots(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
+    /// Resumes a throttled task that has got a request slot, if it waits for no other slot.
+    pub(super) fn resume_with_slot(&mut self, now: Instant, index: u32, issue: &mut Vec<Request>) {
         let is_asleep = self.outboxes[index as usize].asleep > 0;
         let task = self.task(index);
         if task.step == Step::AwaitSlots && !is_asleep {
@@ -166,7 +167,7 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// The whole of the pages is written past what is dirty of them, or trimmed.
+    /// Drops dirty data that is wholly overwritten past the page cache, or trimmed.
     pub(super) fn supersede(&mut self, file: u32, pages: std::ops::Range<u64>) {
         let Some(back) = &mut self.write_back else { return };
         back.pages.superseded(file, pages.clone());
@@ -175,8 +176,8 @@ impl<E: Elevator> Machine<E> {
         free.for_each(|page| self.pages.release(file, page));
     }
 
-    /// The task is to drop the file from memory, and has what is dirty of it sent to the disk
-    /// first. It does not wait for that, and what is not there yet stays in memory.
+    /// Sends the dirty data of a file to the disk before the task drops the file from memory. The
+    /// task does not wait; pages that are not written yet stay in memory.
     pub(super) fn send_dirty(
         &mut self,
         now: Instant,
@@ -191,7 +192,7 @@ impl<E: Elevator> Machine<E> {
 
     // ---- the flusher ---------------------------------------------------------------------
 
-    /// The flusher looks for old data.
+    /// Lets the flusher check for old data.
     pub(super) fn look_for_old(&mut self, now: Instant, issue: &mut Vec<Request>) {
         let Some(back) = &mut self.write_back else { return };
         back.will_look = back.pages.held() > 0;
@@ -199,7 +200,7 @@ impl<E: Elevator> Machine<E> {
             self.events.push(back.spec.next_look(now), Event::LookForOld);
         }
         if !back.is_at_work && back.pages.waiting() <= back.thresholds.background {
-            // What was due because there was too much may become old first.
+            // Files that were due because there was too much dirty data must become old first.
             back.pages.none_due();
         }
         if let Some(until) = back.spec.old(now) {
@@ -209,8 +210,8 @@ impl<E: Elevator> Machine<E> {
         self.write_out(now, issue);
     }
 
-    /// The flusher writes what is due, and more for as long as too much is dirty. Once all tasks
-    /// have ended it writes everything; of a machine that was stopped, nothing.
+    /// Lets the flusher write what is due, and more while too much is dirty. Once all tasks have
+    /// ended it writes everything; in a stopped machine it writes nothing.
     pub(super) fn write_out(&mut self, now: Instant, issue: &mut Vec<Request>) {
         while let Some(back) = &mut self.write_back {
             let kept = if self.left == 0 { 0 } else { back.thresholds.background };
@@ -232,7 +233,7 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// Writes back up to `pages_max` of the next file that is due; how many it were.
+    /// Writes back up to `pages_max` pages of the next due file. Returns how many were written.
     fn visit(
         &mut self,
         now: Instant,
@@ -283,7 +284,7 @@ impl<E: Elevator> Machine<E> {
         let mut at = start * PAGE_BYTES;
         let end = (at + pages * PAGE_BYTES).min(self.files[file].spec.bytes);
         while at < end {
-            // What says where they lie was read when they were made dirty.
+            // The metadata that maps these pages was read when they were dirtied.
             let Mapped::At(lba, contiguous) = self.files[file].map(at) else { continue };
             let bytes = contiguous.min(end - at).min(self.bio_bytes_max());
             let sectors = Sectors(bytes.div_ceil(SECTOR_BYTES) as u32);
@@ -294,8 +295,8 @@ impl<E: Elevator> Machine<E> {
         self.all_made(now, io, issue);
     }
 
-    /// Who submits what `owner` made dirty, and to whom it is charged. With D5 it is charged to
-    /// whoever writes it back, be that the flusher or a task.
+    /// A bio that writes back data of `owner`, with the task that submits it and the group that is
+    /// charged. With D5 the charge goes to the writer, whether that is the flusher or a task.
     fn back_bio(&self, writer: Writer, owner: u32) -> Bio {
         let of = |index: u32| &self.tasks[index as usize];
         let with_d5 = self.config.async_of_submitter;
@@ -324,7 +325,7 @@ impl<E: Elevator> Machine<E> {
         }
     }
 
-    /// Pages have reached the disk.
+    /// Handles pages that have been written back.
     #[inline(never)]
     pub(super) fn written_back(&mut self, now: Instant, io: &Io, issue: &mut Vec<Request>) {
         let IoKind::WriteBack { submitter, file, start, .. } = io.kind else { return };

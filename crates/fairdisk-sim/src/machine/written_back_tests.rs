@@ -1,4 +1,4 @@
-//! What tasks write beside each other reaches the disk.
+//! Tests that data written by concurrent tasks reaches the disk.
 
 #[path = "../../tests/small/dirty.rs"]
 mod dirty;
@@ -18,14 +18,14 @@ use std::num::NonZeroU32;
 
 const FILES: u32 = 3;
 
-/// Writes the first `pages` of its file in random order, so many times.
+/// A task that writes the first `pages` pages of its file in random order, `passes` times.
 fn writer(file: u32, pages: u64, passes: u32) -> TaskSpec {
     let mut task = dirty::writer(file, pages, passes);
     task.stream.order = IoOrder::Drawn(RandomOrder::default());
     task
 }
 
-/// Six tasks of all kinds on three files, which fill the memory or not.
+/// Six tasks of all kinds on three files, which may or may not fill the memory.
 fn config(seed: u32) -> MachineConfig {
     let mut passing = writer(0, 600, 1 + seed % 3);
     passing.stream.blocks = Blocks::fixed(PAGE * u64::from(1 + seed % 2));
@@ -48,7 +48,7 @@ fn config(seed: u32) -> MachineConfig {
     config
 }
 
-/// By page of all files, after how many entries of the journal it was last sent to the disk.
+/// For each page of all files, the number of journal entries when it was last sent to the disk.
 fn last_sent(machine: &Machine<Fifo>) -> Vec<u64> {
     let mut sent = vec![0; FILES as usize * FILE_PAGES as usize];
     for (at, entry) in (1..).zip(machine.engine.journal().entries()) {
@@ -60,7 +60,7 @@ fn last_sent(machine: &Machine<Fifo>) -> Vec<u64> {
     sent
 }
 
-/// Whatever tasks do beside each other, every page goes to the disk after it was last made dirty.
+/// Whatever tasks do concurrently, every page goes to the disk after it was last dirtied.
 #[test]
 fn nothing_written_is_lost() {
     for seed in 0..12 {

@@ -1,35 +1,36 @@
-//! How large an I/O is.
+//! Block sizes: how large each I/O is.
 
 use super::direction::PerOp;
 use fairdisk_core::Prng;
 
-/// How often a size is drawn that may not fit.
+/// How often a size is drawn until one fits.
 const DRAWS_MAX: u32 = 10_000;
 
-/// How large I/Os of one operation are.
+/// The sizes of I/Os of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockSize {
-    /// All alike.
+    /// All I/Os have this size in bytes.
     Fixed(u64),
-    /// Any number of bytes up to the larger, rounded up to a multiple of the smaller but not above
-    /// the larger: multiples are alike, and a larger end that is none is as much rarer as it is
-    /// nearer to the multiple below.
+    /// From the smaller to the larger number of bytes: a uniform number up to the larger, rounded
+    /// up to a multiple of the smaller but not above the larger. All multiples are equally likely;
+    /// a larger end that is not a multiple is less likely in proportion to its distance from the
+    /// multiple below.
     Range(u64, u64),
     /// These sizes, each with its percentage; the percentages sum to 100.
     Split(Vec<(u64, u8)>),
 }
 
-/// How large I/Os are.
+/// The sizes of I/Os, by operation.
 pub type Blocks = PerOp<BlockSize>;
 
 impl Blocks {
-    /// All I/Os alike.
+    /// All I/Os have this size.
     #[must_use]
     pub fn fixed(bytes: u64) -> Self {
         Self::all(BlockSize::Fixed(bytes))
     }
 
-    /// The smallest I/O of any operation, in use or not.
+    /// The smallest I/O of any operation, whether the operation is used or not.
     pub(super) fn smallest(&self) -> u64 {
         let Self { read, write, trim } = self;
         read.smallest().min(write.smallest()).min(trim.smallest())
@@ -37,11 +38,11 @@ impl Blocks {
 }
 
 impl BlockSize {
-    /// 1 GiB, the largest I/O: more than any program asks for at once, and few enough parts to
+    /// The largest I/O, 1 GiB: more than any program asks for at once, and few enough parts to
     /// number.
     pub const BYTES_MAX: u64 = 1 << 30;
 
-    /// The size of the next I/O.
+    /// Draws the size of the next I/O.
     pub(super) fn draw(&self, prng: &mut Prng) -> u64 {
         match self {
             Self::Fixed(bytes) => *bytes,
@@ -60,8 +61,8 @@ impl BlockSize {
         }
     }
 
-    /// The size of the next I/O where it must fit into `room` bytes, drawn until it does; `None`
-    /// if none fits. Where hardly any does, it is drawn from those.
+    /// Draws the size of the next I/O until it fits into `room` bytes; `None` if no size fits. If
+    /// hardly any size fits, draws from those that do.
     pub(super) fn draw_within(&self, room: u64, prng: &mut Prng) -> Option<u64> {
         match self {
             Self::Fixed(bytes) => Some(*bytes).filter(|_| self.smallest() <= room),
@@ -79,16 +80,16 @@ impl BlockSize {
         Some(drawn.unwrap_or_else(|| self.fitting(room).draw(prng)))
     }
 
-    /// The sizes that fit into `room` bytes, as likely among themselves as they are.
+    /// The sizes that fit into `room` bytes, in their original proportions.
     fn fitting(&self, room: u64) -> Self {
         match self {
             Self::Range(min, _) => Self::Range(*min, room - room % (*min).max(1)),
-            // A part of a hundred has been drawn by then.
+            // A size with one percent or more has been drawn by now.
             other => other.clone(),
         }
     }
 
-    /// The smallest size it may have; places are multiples of it.
+    /// The smallest possible size; positions are multiples of it.
     pub(super) fn smallest(&self) -> u64 {
         let smallest = match self {
             Self::Fixed(bytes) | Self::Range(bytes, _) => *bytes,

@@ -1,28 +1,28 @@
-//! Which way data goes, and values that differ by it.
+//! Data direction, and values that differ by operation.
 
 use fairdisk_core::{Op, Prng};
 
-/// What a task does to its files.
+/// What a task does with its files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
-    /// Reads only.
+    /// Only reads.
     #[default]
     Read,
-    /// Writes only.
+    /// Only writes.
     Write,
-    /// Trims only.
+    /// Only trims.
     Trim,
-    /// Reads and writes, each drawn with this percentage of reads.
+    /// Reads and writes, each drawn independently with this percentage of reads.
     Mixed(u8),
-    /// Reads and writes near this percentage of reads: an operation that fell behind catches up
-    /// before the next is drawn.
+    /// Reads and writes kept close to this percentage of reads: an operation that has fallen behind
+    /// catches up before the next one is drawn.
     MixedEvenly(u8),
-    /// Before each write a trim of the same range.
+    /// Writes, each preceded by a trim of the same range.
     TrimWrite,
 }
 
 impl Direction {
-    /// The percentage of reads in a mix.
+    /// The percentage of reads in a mix; `None` if there is no mix.
     const fn read_percent(self) -> Option<u8> {
         match self {
             Self::Mixed(percent) | Self::MixedEvenly(percent) => Some(percent),
@@ -30,17 +30,17 @@ impl Direction {
         }
     }
 
-    /// The other operation of a mix.
+    /// The other operation of a mix; `None` if there is no mix.
     pub(super) fn other(self, op: Op) -> Option<Op> {
         self.read_percent().map(|_| if op == Op::Read { Op::Write } else { Op::Read })
     }
 }
 
-/// Which operation each I/O of a task has.
+/// The sequence of operations of a task's I/Os.
 #[derive(Debug)]
 pub(super) struct Ops {
     direction: Direction,
-    /// The operation drawn last, and how many it must have had before another is drawn.
+    /// The operation drawn last, and how many I/Os it must have had before another is drawn.
     last: Op,
     until: u64,
     issued: PerOp<u64>,
@@ -51,7 +51,7 @@ impl Ops {
         Self { direction, last: Op::Read, until: 0, issued: PerOp::all(0) }
     }
 
-    /// The operation of the next I/O; a write that is preceded by its trim is a write.
+    /// The operation of the next I/O. A write that is preceded by its trim counts as a write.
     pub(super) fn next(&mut self, prng: &mut Prng) -> Op {
         match self.direction {
             Direction::Read => Op::Read,
@@ -62,8 +62,8 @@ impl Ops {
         }
     }
 
-    /// fio's way: where the operation changes, the new one stays until it has its percentage of
-    /// what the other one has had.
+    /// As in fio: when the operation changes, the new one continues until it has its percentage
+    /// relative to what the other one has had.
     fn evenly(&mut self, read_percent: u8, prng: &mut Prng) -> Op {
         if *self.issued.of(self.last) < self.until {
             return self.last;
@@ -77,7 +77,7 @@ impl Ops {
         op
     }
 
-    /// An I/O was issued.
+    /// Counts an issued I/O.
     pub(super) const fn issued(&mut self, op: Op) {
         *self.issued.of_mut(op) += 1;
     }
@@ -87,19 +87,19 @@ const fn drawn(read_percent: u8, prng: &mut Prng) -> Op {
     if prng.chance(read_percent as u64, 100) { Op::Read } else { Op::Write }
 }
 
-/// A value for reads, one for writes and one for trims.
+/// One value each for reads, writes and trims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PerOp<T> {
-    /// For reads.
+    /// The value for reads.
     pub read: T,
-    /// For writes.
+    /// The value for writes.
     pub write: T,
-    /// For trims.
+    /// The value for trims.
     pub trim: T,
 }
 
 impl<T> PerOp<T> {
-    /// The value for `op`; what is neither read nor write counts as a trim.
+    /// The value for `op`; an operation that is neither a read nor a write counts as a trim.
     pub const fn of(&self, op: Op) -> &T {
         match op {
             Op::Read => &self.read,
@@ -108,7 +108,7 @@ impl<T> PerOp<T> {
         }
     }
 
-    /// The value for `op`, to change it.
+    /// The value for `op`, mutably.
     pub const fn of_mut(&mut self, op: Op) -> &mut T {
         match op {
             Op::Read => &mut self.read,
@@ -119,7 +119,7 @@ impl<T> PerOp<T> {
 }
 
 impl<T: Clone> PerOp<T> {
-    /// The same for all three.
+    /// One value for all three operations.
     pub fn all(value: T) -> Self {
         Self { read: value.clone(), write: value.clone(), trim: value }
     }

@@ -1,6 +1,7 @@
-//! Powers in integers: logarithms and exponentials to base 2, the same to the bit on every machine.
+//! Powers in integer arithmetic: logarithms and exponentials to base 2, identical to the bit on
+//! every machine.
 
-/// A number from 0 with 32 binary places.
+/// A non-negative number with 32 binary places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fixed(u64);
 
@@ -10,39 +11,40 @@ const LOG_BITS: u32 = 40;
 const POWER_BITS: u32 = 62;
 
 impl Fixed {
-    /// One.
+    /// The number 1.
     pub const ONE: Self = Self(1 << 32);
 
-    /// The nearest to `number`; what is negative is 0, what is above 2^31 is that.
+    /// The closest value to `number`, clamped to 0 and 2^31.
     #[must_use]
     pub fn from_f64(number: f64) -> Self {
-        // Exact but for the last rounding: a product with a power of two, and a conversion.
+        // Only the final rounding is inexact: multiplication by a power of two and conversion are
+        // exact.
         Self((number.clamp(0.0, f64::from(1u32 << 31)) * 4_294_967_296.0).round() as u64)
     }
 
-    /// 1 minus it, or 0.
+    /// 1 minus this number, but at least 0.
     pub(super) const fn complement(self) -> Self {
         Self(Self::ONE.0.saturating_sub(self.0))
     }
 
-    /// How far below 1 its logarithm to base 2 lies, for a number above 0 and up to 1.
+    /// The negated logarithm to base 2 of a number in (0, 1].
     fn log2_below_one(self) -> u64 {
         (32u64 << LOG_BITS).saturating_sub(log2(self.0.max(1)))
     }
 
-    /// The logarithm of `number` to this base, for numbers above 0 and below 1.
+    /// The logarithm of `number` to base `self`, for numbers in (0, 1).
     pub(super) fn log_of(self, number: Self) -> Self {
         let numerator = u128::from(number.log2_below_one()) << 32;
         Self((numerator / u128::from(self.log2_below_one().max(1))).min(1 << 63) as u64)
     }
 }
 
-/// The logarithm of `number` (from 1) to base 2.
+/// The logarithm of `number`, which is at least 1, to base 2.
 fn log2(number: u64) -> u64 {
     debug_assert!(number > 0);
     let zeros = number.leading_zeros();
-    // Between 1 and 2, with 63 binary places. Squaring it moves the next digit of the logarithm to
-    // the front: it is 1 if the square is 2 or more.
+    // A number in [1, 2) with 63 binary places. Squaring it yields the next digit of the logarithm:
+    // 1 if the square is 2 or more.
     let mut rest = number << zeros;
     let mut log = u64::from(63 - zeros);
     for _ in 0..LOG_BITS {
@@ -71,17 +73,17 @@ impl Powers {
         Self { roots }
     }
 
-    /// Half of `twice` (from 2) to the power of -`exponent`; 2^62 stands for 1.
+    /// `twice / 2` to the power of `-exponent`, for `twice` of at least 2; 2^62 stands for 1.
     pub(super) fn inverse_power_of_half(&self, twice: u64, exponent: Fixed) -> u64 {
         self.exp2_below_zero(product(log2(twice).saturating_sub(1 << LOG_BITS), exponent))
     }
 
-    /// `part` / `whole` to the power of `exponent`, for a part from 1 to the whole.
+    /// `part / whole` to the power of `exponent`, for parts from 1 to the whole; 2^62 stands for 1.
     pub(super) fn power_of_part(&self, part: u64, whole: u64, exponent: Fixed) -> u64 {
         self.exp2_below_zero(product(log2(whole).saturating_sub(log2(part)), exponent))
     }
 
-    /// 2 to the power of -`exponent`, which has the places of a logarithm.
+    /// 2 to the power of `-exponent`, which has the binary places of a logarithm.
     fn exp2_below_zero(&self, exponent: u128) -> u64 {
         let whole = exponent >> LOG_BITS;
         if whole > u128::from(POWER_BITS) {

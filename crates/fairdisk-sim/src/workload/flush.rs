@@ -1,24 +1,24 @@
-//! When a task makes its writes durable.
+//! Flushes: when a task makes its writes durable.
 
 use fairdisk_core::Op;
 use std::num::NonZeroU32;
 
-/// Flushes after every so many writes.
+/// How often a task flushes its writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlushEvery {
-    /// `fsync` after so many writes.
+    /// Number of writes after which to call `fsync`; `None` for never.
     pub fsync: Option<NonZeroU32>,
-    /// `fdatasync` after so many writes.
+    /// Number of writes after which to call `fdatasync`; `None` for never.
     pub fdatasync: Option<NonZeroU32>,
 }
 
 /// What a flush makes durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Durable {
-    /// What was written, and all that a file system knows of the file: `fsync`.
+    /// The data and everything the file system knows about the file: `fsync`.
     #[default]
     All,
-    /// What was written, and what it takes to read it again: `fdatasync`.
+    /// The data and what is needed to read it again: `fdatasync`.
     Data,
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum Durable {
 pub(super) struct Flushes {
     every: FlushEvery,
     writes: u64,
-    /// Whether something was issued after the last flush.
+    /// Whether anything was issued after the last flush.
     behind: bool,
 }
 
@@ -40,13 +40,13 @@ impl Flushes {
         self.behind = true;
     }
 
-    /// As fio has it, a flush at the end of a pass is followed by another.
+    /// Starts a pass. As in fio, a flush at the end of a pass is followed by another one.
     pub(super) const fn begin_pass(&mut self) {
         self.behind = true;
     }
 
-    /// What is to be flushed now, if it is time. As fio has it, a read right after the flush, with
-    /// no write in between, is followed by another.
+    /// The flush that is due now, if any. As in fio, a read right after a flush, with no write in
+    /// between, is followed by another flush.
     pub(super) fn take_due(&mut self) -> Option<Durable> {
         if !self.behind || self.writes == 0 {
             return None;
@@ -62,7 +62,7 @@ impl Flushes {
         durable
     }
 
-    /// How many writes come before the flush that makes what was issued last durable.
+    /// The number of writes before the flush that makes the last issued write durable.
     pub(super) fn ahead(&self) -> Option<u64> {
         let FlushEvery { fsync, fdatasync } = self.every;
         let ahead = |every: NonZeroU32| {

@@ -1,18 +1,18 @@
-//! Which blocks have not been visited yet: a bitmap with a bitmap of its full words on top, and so
-//! on, so that finding the next free block does not depend on how few are left.
+//! The blocks that have not been visited yet: a bitmap, above it a bitmap of its full words, and so
+//! on. The time to find the next free block does not depend on how few are left.
 
 #[derive(Debug)]
 pub(super) struct FreeMap {
     blocks: u64,
-    /// A set bit is a block that was taken, or on higher levels a word without a free one. Memory
-    /// of zeros costs nothing before it is written to.
+    /// A set bit stands for a taken block, and on higher levels for a word without a free block.
+    /// Zero-filled memory costs nothing until it is written to.
     levels: Vec<Vec<u64>>,
 }
 
 const WORD: u64 = u64::BITS as u64;
 
 impl FreeMap {
-    /// `blocks` free blocks.
+    /// A map of `blocks` free blocks.
     pub(super) fn new(blocks: u64) -> Self {
         let mut levels = Vec::new();
         let mut bits = blocks;
@@ -26,13 +26,13 @@ impl FreeMap {
         map
     }
 
-    /// Every block is free again.
+    /// Frees every block.
     pub(super) fn free_all(&mut self) {
         self.levels.iter_mut().for_each(|level| level.fill(0));
         self.end_levels();
     }
 
-    /// What is behind the last block of each level is not free.
+    /// Marks the bits after the last block of each level as taken.
     fn end_levels(&mut self) {
         let mut bits = self.blocks;
         for level in &mut self.levels {
@@ -44,12 +44,12 @@ impl FreeMap {
         }
     }
 
-    /// The first free block at `from` or behind it, going on from the start at the end.
+    /// The first free block at or after `from`, wrapping around at the end.
     pub(super) fn next_free(&self, from: u64) -> Option<u64> {
         self.free_behind(from).or_else(|| self.free_behind(0))
     }
 
-    /// Takes up to `count` free blocks in a row from `first`; how many it were.
+    /// Takes up to `count` consecutive free blocks from `first` on. Returns how many were taken.
     pub(super) fn take(&mut self, first: u64, count: u64) -> u64 {
         let mut taken = 0;
         while taken < count && self.is_free(first + taken) {
@@ -91,7 +91,7 @@ impl FreeMap {
         }
     }
 
-    /// The first free block under bit `at` of `level`.
+    /// The first free block below bit `at` of `level`.
     fn down(&self, level: usize, mut at: u64) -> u64 {
         for level in (0..level).rev() {
             at = at * WORD + u64::from((!self.levels[level][at as usize]).trailing_zeros());

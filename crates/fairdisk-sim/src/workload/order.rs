@@ -1,36 +1,38 @@
-//! In which order the I/Os of a task lie, and which of them draw a place.
+//! The order of a task's I/Os, and which of them draw a position.
 
 use super::direction::PerOp;
 use super::skew::Skew;
 use fairdisk_core::{Op, Prng};
 
-/// Where the next I/O lies.
+/// The position of the next I/O.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IoOrder {
-    /// Right behind the last one.
+    /// Right after the previous one.
     #[default]
     Sequential,
-    /// So many bytes behind the last one; negative goes backwards. At the end it goes round.
+    /// At this distance in bytes after the end of the previous one; negative distances go
+    /// backwards. Wraps around at the end of the file.
     Holes(i64),
-    /// The same, up to the end of the file: a pass ends there. The first I/O is where it begins.
+    /// At this distance in bytes after the end of the previous one; a pass ends at the end of the
+    /// file. The first I/O is at the start.
     Strided(u64),
-    /// Anywhere, each block as likely as another.
+    /// A random block, each equally likely.
     Random,
-    /// Anywhere, with more to say about it.
+    /// A random block, drawn with these options.
     Drawn(RandomOrder),
 }
 
-/// How random places are drawn.
+/// Options for drawing random positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomOrder {
     /// Whether some blocks are drawn more often than others.
     pub skew: Skew,
-    /// Whether a block that was drawn is not drawn again before all others were: the next free one
-    /// is taken instead. A skewed order draws again all the same.
+    /// Whether a block is drawn again only after all others: if it was drawn already, the next free
+    /// block is taken instead. Has no effect on a skewed order.
     pub every_block_once: bool,
-    /// Of 100 places, how many are drawn; the others follow the last I/O.
+    /// Percentage of positions that are drawn; the others follow the previous I/O.
     pub random_percent: PerOp<u8>,
-    /// What is done with a place.
+    /// How often a position is used.
     pub repeat: Repeat,
 }
 
@@ -45,35 +47,35 @@ impl Default for RandomOrder {
     }
 }
 
-/// What is done with a place.
+/// How often a position is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Repeat {
-    /// One I/O.
+    /// For one I/O.
     #[default]
     Never,
-    /// So many I/Os, each behind the one before in its file.
+    /// For this many I/Os, each right after the previous one in its file.
     Sequential(u32),
-    /// So many I/Os, each where the one before in its file was.
+    /// For this many I/Os, each at the position of the previous one in its file.
     Identical(u32),
 }
 
-/// How an I/O comes to its place.
+/// How an I/O gets its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It is drawn.
+    /// The position is drawn.
     Draw,
-    /// Behind the last I/O of its operation in the file.
+    /// After the last I/O of the operation in the file.
     Follow,
-    /// Where the last I/O of its operation in the file was.
+    /// At the position of the last I/O of the operation in the file.
     Stay,
 }
 
-/// Which step each I/O of a task takes. What repeats counts over all files of the task.
+/// The sequence of steps of a task's I/Os. Repetitions count over all files of the task.
 #[derive(Debug)]
 pub(super) struct Steps {
-    /// `None`: no place is drawn.
+    /// How positions are drawn; `None` if they are not.
     order: Option<RandomOrder>,
-    /// I/Os that still belong to the last place.
+    /// I/Os left at the present position.
     repeats: u32,
 }
 
@@ -102,7 +104,7 @@ impl Steps {
 }
 
 impl IoOrder {
-    /// How places are drawn, if they are.
+    /// How positions are drawn; `None` if they are not.
     pub(super) const fn random(self) -> Option<RandomOrder> {
         match self {
             Self::Sequential | Self::Holes(_) | Self::Strided(_) => None,
@@ -116,7 +118,7 @@ impl IoOrder {
         }
     }
 
-    /// Bytes between two I/Os that follow each other.
+    /// The gap in bytes between consecutive I/Os.
     pub(super) const fn hole(self) -> i64 {
         match self {
             Self::Holes(bytes) => bytes,
@@ -124,7 +126,7 @@ impl IoOrder {
         }
     }
 
-    /// Bytes left out between two I/Os up to the end of the file.
+    /// The bytes skipped between two I/Os on the way to the end of the file.
     pub(super) const fn skipped(self) -> u64 {
         match self {
             Self::Strided(bytes) => bytes,

@@ -1,13 +1,14 @@
-//! Rates: the earliest time of the next I/O, exact to the nanosecond.
+//! Rate limits: the earliest time of the next I/O, exact to the nanosecond.
 //!
-//! The first I/O goes at once; each byte issued moves the next one by its part of a second. Whoever
+//! The first I/O may go at once, and every byte issued delays the next I/O by its share of a
+//! second. A task that falls behind catches up, because the average over the task's life counts.
 //! falls behind catches up: the average over the task's life counts.
 
 use super::direction::{Direction, PerOp};
 use fairdisk_core::{Instant, Op, Span};
 use std::num::NonZeroU64;
 
-/// Bytes a second at most, by operation.
+/// The highest rates of a task in bytes per second, by operation.
 pub type Rates = PerOp<Option<NonZeroU64>>;
 
 #[derive(Clone, Copy, Debug)]
@@ -20,9 +21,9 @@ pub(super) struct Pace {
 /// Whether an I/O may go now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// With this operation.
+    /// Yes, with this operation.
     Now(Op),
-    /// Not before then.
+    /// No, not before this time.
     At(Instant),
 }
 
@@ -45,7 +46,8 @@ impl Pace {
         *self.issued.of_mut(op) += bytes;
     }
 
-    /// In a mix, the operation whose time has not come makes way for the other.
+    /// Whether an I/O of `op` may go. In a mix, an operation whose time has not come gives way to
+    /// the other.
     #[inline(never)]
     pub(super) fn turn(&self, now: Instant, direction: Direction, op: Op) -> Turn {
         let due = self.due(op);

@@ -1,45 +1,47 @@
-//! Blocks that are not all alike: which rank an access falls on, under Zipf or Pareto.
+//! Skewed access: the rank of the block for each access, by a Zipf or Pareto distribution.
 //!
-//! Ranks are sorted into buckets, the first 128 into one each, the others 64 to every doubling. A
-//! table holds how much of all accesses falls below each bucket. Drawing is a search in the table;
-//! within a bucket, whose ends are less than 2 % apart, ranks are alike. Everything is integers.
+//! Ranks are grouped into buckets: the first 128 ranks have one each, the others have 64 per
+//! doubling. A table holds the fraction of all accesses below each bucket, and drawing is a search
+//! in it. Within a bucket, whose ends are less than 2 % apart, all ranks are equally likely. All
+//! arithmetic is in integers.
 
 use super::fixed::{Fixed, Powers};
 use fairdisk_core::Prng;
 
-/// How accesses are spread over blocks.
+/// How accesses are distributed over blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Skew {
-    /// Every block as often as another.
+    /// Every block equally often.
     #[default]
     Uniform,
     /// The block of rank k in proportion to k to the power of -theta.
     Zipf {
-        /// Larger is more skewed.
+        /// The exponent; larger is more skewed.
         theta: Fixed,
     },
-    /// The part h of the blocks gets the part 1 - h of the accesses, and so again within each part.
+    /// The fraction h of the blocks gets the fraction 1 - h of the accesses, and so on within each
+    /// part.
     Pareto {
-        /// Above 0 and below 1.
+        /// A fraction above 0 and below 1.
         h: Fixed,
     },
 }
 
-/// Buckets in a doubling of the rank.
+/// Buckets per doubling of the rank.
 const BUCKETS: u64 = 64;
 
-/// How accesses are spread over a known number of blocks.
+/// The distribution of accesses over a given number of blocks.
 #[derive(Debug)]
 pub(super) struct Ranks {
     blocks: u64,
-    /// Where each bucket begins, and the end of the last.
+    /// The first rank of each bucket, followed by the end of the last one.
     edges: Vec<u64>,
-    /// Of 2^63 accesses, how many fall into the buckets up to each.
+    /// Of 2^63 accesses, how many fall into the buckets up to and including each.
     below: Vec<u64>,
 }
 
 impl Ranks {
-    /// The ranks of `blocks` blocks; `None` if they are all alike.
+    /// The distribution over `blocks` blocks; `None` if it is uniform.
     pub(super) fn new(skew: Skew, blocks: u64) -> Option<Self> {
         let edges = edges(blocks.max(1));
         let weights: Vec<u128> = match skew {
@@ -56,29 +58,29 @@ impl Ranks {
         Some(Self { blocks, below: below.collect(), edges })
     }
 
-    /// For how many blocks it was made.
+    /// The number of blocks.
     pub(super) const fn blocks(&self) -> u64 {
         self.blocks
     }
 
-    /// The rank of the next access, from 0.
+    /// Draws the rank of the next access, from 0.
     pub(super) fn draw(&self, prng: &mut Prng) -> u64 {
         let at = prng.next_u64() >> 1;
         let bucket = self.below.partition_point(|below| *below <= at).min(self.below.len() - 1);
         let (start, end) = (self.edges[bucket], self.edges[bucket + 1]);
-        // Most accesses fall on buckets of one rank.
+        // Most accesses fall into buckets with a single rank.
         if end - start == 1 { start - 1 } else { start - 1 + prng.below(end - start) }
     }
 }
 
-/// `sum` of `total`, as so many of 2^63.
+/// `sum / total` as a fraction of 2^63.
 fn scaled(sum: u128, total: u128) -> u64 {
-    // Sums are below 2^62 x 2^48: make room for the product.
+    // Sums are below 2^62 × 2^48; shifting makes room for the product.
     let shift = (128 - total.leading_zeros()).saturating_sub(64);
     (((sum >> shift) << 63) / (total >> shift)) as u64
 }
 
-/// The ranks from 1 at which buckets begin, and one past the last rank.
+/// The first ranks of all buckets, counted from 1, and one past the last rank.
 fn edges(blocks: u64) -> Vec<u64> {
     let mut edges = Vec::new();
     let (mut at, mut step) = (1, 1);
@@ -93,8 +95,8 @@ fn edges(blocks: u64) -> Vec<u64> {
     edges
 }
 
-/// The weight of a bucket is that of its middle rank, as often as it has ranks: wrong by less than
-/// one part in 20,000.
+/// Weights of buckets under Zipf. Each is that of the bucket's middle rank times its number of
+/// ranks, which is accurate to one part in 20,000.
 fn zipf(theta: Fixed, edges: &[u64]) -> Vec<u128> {
     let powers = Powers::new();
     let weight = |bucket: &[u64]| {
@@ -134,7 +136,7 @@ mod tests {
         counts
     }
 
-    /// The largest distance between the counted and the analytic distribution function.
+    /// The largest difference between the empirical and the analytic distribution function.
     fn distance(counts: &[u64], analytic: impl Fn(usize) -> f64) -> f64 {
         let mut sum = 0;
         let gaps = counts.iter().enumerate().map(|(rank, count)| {
@@ -159,7 +161,7 @@ mod tests {
                 let total = sums[sums.len() - 1];
                 let skew = Skew::Zipf { theta: Fixed::from_f64(theta) };
                 let distance = distance(&counts(skew, u64::from(blocks)), |k| sums[k - 1] / total);
-                // Kolmogorov's bound for a million draws at one in a thousand is 0.00195.
+                // The Kolmogorov bound for a million draws at a significance of 0.001 is 0.00195.
                 assert!(distance < 0.002, "theta {theta}, {blocks} blocks: {distance}");
             }
         }

@@ -1,4 +1,4 @@
-//! A task's I/Os one after the other, from its own seeded generators.
+//! The sequence of a task's I/Os, from its own seeded generators.
 
 use super::blocks::Blocks;
 use super::direction::{Direction, Ops};
@@ -10,31 +10,31 @@ use super::walk::{Extent, Style, Walk};
 use crate::host::FileSpec;
 use fairdisk_core::{Instant, Op, Prng, Span};
 
-/// What a task asks for.
+/// The I/Os that a task asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamSpec {
-    /// Reads, writes, trims, or a mix.
+    /// The direction: reads, writes, trims or a mix.
     pub direction: Direction,
-    /// Where the next I/O lies.
+    /// The positions of the I/Os.
     pub order: IoOrder,
-    /// Bytes of an I/O.
+    /// The sizes of the I/Os.
     pub blocks: Blocks,
-    /// First byte used of each file.
+    /// The offset in each file at which the used part starts, in bytes.
     pub offset: u64,
-    /// Bytes used of each file from there, if the file is that long.
+    /// The length of the used part of each file, in bytes, as far as the file is that long.
     pub bytes: u64,
-    /// When it is done.
+    /// When the task is done.
     pub limits: Limits,
-    /// How fast it may go.
+    /// Rate limits.
     pub rates: Rates,
-    /// When it makes its writes durable.
+    /// When the task flushes its writes.
     pub flush: FlushEvery,
-    /// Where its randomness comes from.
+    /// The seeds of its random numbers.
     pub seeds: Seeds,
 }
 
 impl Default for StreamSpec {
-    /// Reads every file once round, 4 KiB at a time, without end.
+    /// Sequential reads of every file, 4 KiB at a time, pass after pass without end.
     fn default() -> Self {
         Self {
             direction: Direction::Read,
@@ -50,47 +50,47 @@ impl Default for StreamSpec {
     }
 }
 
-/// When a task is done. A pass is over when in every file an I/O did not fit any more; the next one
-/// begins at the start of every file.
+/// When a task is done. A pass ends when an I/O no longer fits into any file; the next pass starts
+/// at the beginning of every file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// After so many bytes.
+    /// Stop after this many bytes.
     pub bytes: Option<u64>,
-    /// After so many I/Os.
+    /// Stop after this many I/Os.
     pub ios: Option<u64>,
-    /// So long after its start.
+    /// Stop this long after the start.
     pub runtime: Option<Span>,
-    /// After so many passes, if at least `bytes_min` went.
+    /// Stop after this many passes, if at least `bytes_min` bytes were transferred.
     pub passes: Option<u32>,
-    /// Whole passes go on until so many bytes went.
+    /// The least number of bytes for which whole passes are repeated.
     pub bytes_min: u64,
-    /// Not in itself: a file of which every block was visited begins again at once, and so does an
-    /// operation at the end of the only file.
+    /// Whether passes never end by themselves: a file all of whose blocks were visited starts again
+    /// at once, and so does an operation at the end of the only file.
     pub endless: bool,
 }
 
-/// Where the randomness of a task comes from.
+/// The seeds of a task's random numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seeds {
-    /// Of places; `None`: it follows the run's.
+    /// Seed of positions; `None` derives it from the run's seed.
     pub places: Option<u64>,
-    /// Of sizes and of the mix; `None`: it follows the run's.
+    /// Seed of sizes and of the mix; `None` derives it from the run's seed.
     pub choices: Option<u64>,
-    /// Whether every pass goes the way the first one went.
+    /// Whether every pass repeats the positions of the first one.
     pub same_passes: bool,
 }
 
 /// One I/O on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileIo {
-    /// Which of the task's files.
+    /// Index of the file among the task's files.
     pub(crate) slot: u32,
-    /// Its index in the machine.
+    /// Index of the file in the machine.
     pub(crate) file: u32,
     pub(crate) op: Op,
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
-    /// Whether it is the first in that file, or the first since the task went on from its start.
+    /// Whether it is the first I/O in that file, or the first since the task started over in it.
     pub(crate) begins: bool,
 }
 
@@ -98,9 +98,9 @@ pub(crate) struct FileIo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Io(FileIo),
-    /// Make the writes so far durable.
+    /// Flush the writes so far.
     Flush(Durable),
-    /// Ask again then.
+    /// Ask again at this time.
     Wait(Instant),
     Exit,
 }
@@ -110,15 +110,15 @@ pub(crate) enum Next {
 pub(crate) struct Stream {
     spec: StreamSpec,
     walks: Vec<Walk>,
-    /// Whose turn it is.
+    /// The walk whose turn is next.
     turn: usize,
     ops: Ops,
     steps: Steps,
     chance: Chance,
-    /// What a pass begins with, where all go the same way.
+    /// The generators at the start of each pass, if all passes are to be the same.
     first_chance: Option<Chance>,
     began: Instant,
-    /// With this operation the next I/O was to go, but its time had not come.
+    /// The operation of the next I/O, chosen before but not yet due.
     chosen: Option<Op>,
     /// The write that follows its trim.
     twin: Option<FileIo>,
@@ -167,28 +167,28 @@ impl Stream {
         }
     }
 
-    /// How many files it uses.
+    /// The number of files the stream uses.
     pub(crate) const fn files(&self) -> usize {
         self.walks.len()
     }
 
-    /// The file in a place of its, by index in the machine.
+    /// The file at index `slot` of the stream, as an index in the machine.
     pub(crate) fn file(&self, slot: usize) -> u32 {
         self.walks[slot].file
     }
 
-    /// The files it uses, by index in the machine.
+    /// The files the stream uses, as indices in the machine.
     pub(crate) fn used_files(&self) -> impl Iterator<Item = u32> {
         self.walks.iter().map(|walk| walk.file)
     }
 
-    /// The task starts.
+    /// Starts the stream's clock.
     pub(crate) const fn begin(&mut self, now: Instant) {
         self.began = now;
         self.pace.begin(now);
     }
 
-    /// When its time is over, if that is limited.
+    /// When the task's runtime is over; [`Instant::MAX`] if it is not limited.
     pub(crate) fn end(&self) -> Instant {
         self.spec.limits.runtime.map_or(Instant::MAX, |runtime| self.began + runtime)
     }
@@ -202,7 +202,7 @@ impl Stream {
                 return Next::Exit;
             }
             if let Some(durable) = self.flushes.take_due() {
-                // As in fio a flush takes the turn of a file.
+                // As in fio, a flush takes the turn of a file.
                 self.next_walk();
                 return Next::Flush(durable);
             }
@@ -223,7 +223,8 @@ impl Stream {
         }
     }
 
-    /// How many writes come before the flush that makes what was given last durable, if one will.
+    /// The number of writes before the flush that makes the last issued write durable, if there
+    /// will be one.
     pub(crate) fn writes_before_flush(&self) -> Option<u64> {
         self.flushes.ahead()
     }
@@ -236,7 +237,7 @@ impl Stream {
             || now >= self.end()
     }
 
-    /// The next I/O; `None` if it did not fit into the file whose turn it is.
+    /// The next I/O; `None` if it does not fit into the file whose turn it is.
     fn io(&mut self, op: Op) -> Option<Next> {
         let Some(at) = self.next_walk() else {
             self.end_pass();
@@ -250,7 +251,7 @@ impl Stream {
             walk.ended = true;
             return None;
         };
-        let begins = walk.begins();
+        let begins = walk.take_fresh();
         let io = FileIo { slot: at as u32, file: walk.file, op, offset, bytes, begins };
         self.ops.issued(op);
         self.bytes += bytes;
@@ -262,7 +263,7 @@ impl Stream {
         Some(self.give(io))
     }
 
-    /// The next file in turn that this pass is not through with.
+    /// The next walk, in turn, that has not ended in this pass.
     fn next_walk(&mut self) -> Option<usize> {
         for _ in 0..self.walks.len() {
             let at = self.turn;
@@ -280,7 +281,7 @@ impl Stream {
         Next::Io(io)
     }
 
-    /// A task that finds nothing to do in a whole pass is done.
+    /// Ends a pass. A task that finds nothing to do in a whole pass is done.
     #[cold]
     fn end_pass(&mut self) {
         let Limits { passes, bytes_min, .. } = self.spec.limits;
@@ -296,7 +297,7 @@ impl Stream {
     }
 }
 
-/// The walks over the files that have something to use.
+/// The walks over those files of the task that have a used part.
 fn walks(task: &TaskSpec, files: &[FileSpec], places: &mut Prng) -> Vec<Walk> {
     let StreamSpec { order, blocks, offset, bytes, limits, .. } = &task.stream;
     let extent = |file: &u32| {

@@ -1,4 +1,4 @@
-//! Streams as their tasks see them.
+//! Tests of streams as their tasks see them.
 
 use super::*;
 use crate::host::FileSpec;
@@ -13,7 +13,7 @@ fn stream_on(file_bytes: &[u64], spec: &StreamSpec) -> Stream {
     stream_of(file_bytes, spec, 5)
 }
 
-/// The stream of a run of that seed.
+/// The stream of a run with the given seed.
 fn stream_of(file_bytes: &[u64], spec: &StreamSpec, seed: u64) -> Stream {
     let file = |bytes: &u64| FileSpec { volume: 0, start: Lba(0), bytes: *bytes, inode: 0 };
     let files: Vec<FileSpec> = file_bytes.iter().map(file).collect();
@@ -25,7 +25,7 @@ fn stream_of(file_bytes: &[u64], spec: &StreamSpec, seed: u64) -> Stream {
     Stream::new(&task, &files, &Prng::new(seed))
 }
 
-/// Everything a stream does when time stands still, up to 100,000 steps.
+/// Everything a stream does while time stands still, up to 100,000 steps.
 fn steps(file_bytes: &[u64], spec: &StreamSpec) -> Vec<Next> {
     let mut stream = stream_on(file_bytes, spec);
     stream.begin(Instant::ZERO);
@@ -145,7 +145,7 @@ fn a_skewed_order_spreads_its_favourites_over_the_file() {
     assert!(ranked[0].1.abs_diff(ranked[1].1) > 1, "{:?}", &ranked[..2]);
 }
 
-/// The reads of 100 mixes of 1000 I/Os: their mean and the mean square of what they are off by.
+/// The number of reads in 100 mixes of 1000 I/Os: the mean, and the mean squared deviation.
 fn reads(direction: Direction) -> (f64, f64) {
     let limits = Limits { ios: Some(1000), ..Limits::default() };
     let spec = StreamSpec { direction, limits, ..StreamSpec::default() };
@@ -222,7 +222,7 @@ fn only_a_part_of_the_ios_is_random() {
     assert!((5_850..6_150).contains(&follow), "{follow}");
 }
 
-/// At the end of the file a place is drawn, but not taken down.
+/// A position drawn at the end of the file is not marked as visited.
 #[test]
 fn what_follows_goes_on_elsewhere_at_the_end() {
     let order = RandomOrder { random_percent: PerOp::all(0), ..RandomOrder::default() };
@@ -250,7 +250,7 @@ fn limits_end_passes_and_tasks() {
     assert_eq!(of(Limits { bytes: Some(20 * KIB), ..least }).len(), 5);
 }
 
-/// In an order that visits places again, only what leaves the file can end it.
+/// In an order that revisits positions, only an I/O that leaves the file can end it.
 #[test]
 fn a_file_ends_with_an_io_that_does_not_fit() {
     let bytes = Limits { bytes: Some(18 * KIB), ..once().limits };
@@ -267,7 +267,7 @@ fn a_file_ends_with_an_io_that_does_not_fit() {
     assert!(visited.last().is_some_and(|io| io.offset == 12 * KIB), "{visited:?}");
 }
 
-/// fio's map counts in blocks of the operation, and holds as many as the smallest has.
+/// fio's map counts in blocks of the operation, and has as many as the smallest block size needs.
 #[test]
 fn operations_of_different_sizes_get_in_each_others_way() {
     let blocks = Blocks { write: BlockSize::Fixed(KIB), ..Blocks::fixed(BLOCK) };

@@ -1,87 +1,89 @@
-//! What a task is: its place in the groups, how it submits, and what it does.
+//! The specification of a task: its group, how it submits, and its stream of I/Os.
 
 use super::stream::StreamSpec;
 use crate::host::Advice;
 use fairdisk_core::{GroupId, Instant, IoPrio, Span};
 
-/// One task.
+/// The specification of one task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskSpec {
-    /// Its group.
+    /// The task's group.
     pub group: GroupId,
-    /// Its I/O priority.
+    /// The task's I/O priority.
     pub ioprio: IoPrio,
-    /// The files it uses, by index in the machine; it takes turns between them.
+    /// Indices in the machine of the files it uses in turn.
     pub files: Vec<u32>,
-    /// I/Os it keeps in flight; 1 is a synchronous task.
+    /// I/Os it keeps in flight; 1 makes a synchronous task.
     pub depth: u32,
-    /// I/Os it submits in one system call.
+    /// I/Os it submits per system call.
     pub batch: u32,
-    /// It submits again once no more than this many are in flight.
+    /// The number of I/Os in flight at or below which it submits again.
     pub refill_at: u32,
-    /// Whether it goes through the page cache.
+    /// Whether it uses the page cache.
     pub buffered: bool,
-    /// What it says about its files (`posix_fadvise`), as far as it goes through the page cache:
-    /// from front to back doubles the read-ahead, at random turns it off.
+    /// Its advice about its files (`posix_fadvise`), which affects I/O through the page cache:
+    /// sequential doubles the read-ahead, random disables it.
     pub file_advice: Advice,
-    /// Whether it maps its files, and what it says about its mappings (`madvise`); then it goes
-    /// through the page cache.
+    /// Whether it maps its files, and its advice about the mappings (`madvise`). Mapped files
+    /// always use the page cache.
     pub mapped: Option<Advice>,
-    /// Whether what memory has of a file stays when it begins with it, for the first time or
-    /// anew; else that is dropped first, as fio does.
+    /// Whether pages of a file stay in memory when the task starts on the file, for the first time
+    /// or again; otherwise they are dropped first, as in fio.
     pub keeps_cache: bool,
-    /// Whether it creates its files: nothing on the disk says yet where their blocks are.
+    /// Whether it creates its files, so that no metadata needs to be read to find their blocks.
     pub creates_files: bool,
     /// Whether a write returns only when it is durable.
     pub write_through: bool,
-    /// Whether its I/Os end at once, without a disk.
+    /// Whether its I/Os complete at once, without a disk.
     pub nowhere: bool,
     /// When it pauses.
     pub think: Option<Think>,
-    /// It starts when every task of the phases before has ended.
+    /// The task starts when every task of earlier phases has ended.
     pub phase: u32,
-    /// The job it is a clone of.
+    /// The job of which the task is a clone.
     pub job: u32,
-    /// It starts when every task of this job has ended.
+    /// The task starts when every task of this job has ended.
     pub wait_for: Option<u32>,
-    /// It does not start before then.
+    /// The task does not start before this time.
     pub start: Instant,
-    /// What it does in this time after its start does not count in reports.
+    /// Time after the start during which its I/Os are not counted in reports.
     pub ramp: Span,
-    /// Whether its end is waited for.
+    /// Whether and how the run waits for its end.
     pub awaited: Awaited,
-    /// Flushes before it ends.
+    /// Number of flushes before it ends.
     pub end_flushes: u32,
-    /// What it does.
+    /// The I/Os it asks for.
     pub stream: StreamSpec,
-    /// Whether it takes its I/Os from the stream of the first task of its job on its files, as
-    /// threads do that read on from one place in an open file.
+    /// Whether it gets its I/Os from the stream of the first task of its job on the same files,
+    /// like threads that share the position in an open file.
     pub shares_stream: bool,
 }
 
-/// Whether a task's end is waited for. Who goes on when nobody is waited for any more is stopped.
+/// Whether the run waits for a task's end. Tasks still running when none is awaited any more are
+/// stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Awaited {
-    /// With all others that are.
+    /// Awaited, together with all others that are.
     #[default]
     WithOthers,
-    /// Nobody is waited for any more once it has ended.
+    /// Awaited alone: the run waits for no other task once this one has ended.
     Alone,
-    /// No.
+    /// Not awaited.
     No,
 }
 
-/// A pause after every so many I/Os.
+/// A pause after a number of I/Os.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Think {
-    /// How long, from when the task has nothing in flight.
+    /// The length of the pause, counted from when the task has nothing in flight.
     pub pause: Span,
-    /// After so many finished I/Os.
+    /// The number of completed I/Os between pauses.
     pub every: u32,
 }
 
 impl Default for TaskSpec {
-    /// A synchronous task without a group that reads no file directly, one I/O after the other.
+    /// A synchronous task in the root group that reads directly, one I/O after another, from no
+    /// file.
     fn default() -> Self {
         Self {
             group: GroupId::ROOT,

@@ -1,4 +1,4 @@
-//! A task's walk over one file: where its next I/O lies, until one does not fit.
+//! A task's walk over one file: the position of each I/O, until one does not fit.
 
 use super::blocks::BlockSize;
 use super::direction::PerOp;
@@ -8,56 +8,56 @@ use super::skew::{Ranks, Skew};
 use fairdisk_core::{Op, Prng};
 use std::sync::Arc;
 
-/// The walk over one file. Places are in bytes from where the used part of the file begins.
+/// The walk over one file. Positions are in bytes from the start of the used part of the file.
 #[derive(Debug)]
 pub(super) struct Walk {
     pub(super) file: u32,
     extent: Extent,
     hole: i64,
     skipped: u64,
-    /// Whether it begins again once every block was visited.
+    /// Whether the walk starts again once every block was visited.
     endless: bool,
-    /// Whether an operation at the end of the file goes on at its start.
+    /// Whether an operation that reaches the end of the file continues at its start.
     wraps: bool,
     places: Places,
-    /// Where the last I/O of each operation was.
+    /// The range of the last I/O of each operation.
     last: PerOp<Stretch>,
-    /// Nothing was done in it since it was begun, or begun anew.
+    /// Whether there was no I/O since the walk started, or started over.
     is_fresh: bool,
-    /// An I/O did not fit: there are no more before the next pass.
+    /// Whether an I/O did not fit, so that this pass has no more in this file.
     pub(super) ended: bool,
 }
 
-/// The part of a file that is used.
+/// The used part of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
-    /// Where it begins in the file.
+    /// The offset in the file at which it starts, in bytes.
     pub(super) start: u64,
-    /// How long it is.
+    /// Its length in bytes.
     pub(super) bytes: u64,
 }
 
-/// From where to where an I/O went.
+/// The range of an I/O.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stretch {
     at: u64,
     end: u64,
 }
 
-/// How places are drawn.
+/// How positions are drawn.
 #[derive(Debug)]
 enum Places {
-    /// They are not.
+    /// Positions are not drawn.
     None,
     /// With replacement.
     Anywhere,
     /// Each block once, in units of the operation that draws.
     Once(FreeMap),
-    /// By rank; the ranks are spread over the file. Passes do not begin its chance anew.
+    /// By rank, with the ranks spread over the file. Passes do not reset its generator.
     Ranked { ranks: Arc<Ranks>, shift: u64, prng: Prng },
 }
 
-/// What all files of a task have in common.
+/// Properties that all files of a task have in common.
 #[derive(Debug)]
 pub(super) struct Style {
     pub(super) order: IoOrder,
@@ -66,14 +66,14 @@ pub(super) struct Style {
     /// The smallest read or write.
     pub(super) rank_unit: u64,
     pub(super) endless: bool,
-    /// Whether there is but one file.
+    /// Whether the task has a single file.
     pub(super) alone: bool,
-    /// The ranks made last; files of one size share them.
+    /// The last distribution computed, which files of equal size share.
     pub(super) ranks: Option<Arc<Ranks>>,
 }
 
-/// 2 to the power of 64 by the golden ratio, from the other side: multiples of it fall far from
-/// each other. As in fio, some ranks fall on the same block and some blocks have none.
+/// 2^64 times the golden ratio, as its two's complement: its multiples are far apart from each
+/// other. As in fio, some ranks map to the same block and some blocks have no rank.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15_u64.wrapping_neg();
 
 impl Walk {
@@ -92,12 +92,13 @@ impl Walk {
         }
     }
 
-    /// Whether the I/O just drawn is the first since the file was begun, or begun anew.
-    pub(super) const fn begins(&mut self) -> bool {
+    /// Whether the I/O just drawn is the first since the walk started, or started over. Clears the
+    /// flag.
+    pub(super) const fn take_fresh(&mut self) -> bool {
         std::mem::replace(&mut self.is_fresh, false)
     }
 
-    /// Begins another pass.
+    /// Starts another pass.
     pub(super) fn restart(&mut self) {
         self.last = PerOp::all(Stretch::default());
         self.ended = false;
@@ -105,7 +106,7 @@ impl Walk {
         self.places.free_all();
     }
 
-    /// Offset in the file and length of the next I/O; `None` if it does not fit any more.
+    /// The offset in the file and the length of the next I/O; `None` if it does not fit any more.
     pub(super) fn step(
         &mut self,
         step: Step,
@@ -125,7 +126,7 @@ impl Walk {
         };
         let room = self.extent.bytes.checked_sub(at)?;
         let mut bytes = size.draw_within(room, sizes)?;
-        // What only follows is not taken down as visited.
+        // Only drawn blocks are marked as visited, not those that follow.
         if let (Step::Draw, Places::Once(map)) = (step, &mut self.places) {
             bytes = bytes.min(map.take(at / align, bytes.div_ceil(align)) * align);
         }
@@ -133,7 +134,7 @@ impl Walk {
         Some((self.extent.start + at, bytes))
     }
 
-    /// The place behind the last I/O of `op`; `None` at the end.
+    /// The position after the last I/O of `op`; `None` at the end of the file.
     fn follow(&mut self, op: Op) -> Option<u64> {
         let last = self.last.of_mut(op);
         if self.wraps && last.end >= self.extent.bytes {
@@ -151,9 +152,10 @@ impl Walk {
         }
     }
 
-    /// The place a hole behind `end`, as fio has it: what leaves the file ahead goes on where the
-    /// offset is counted from its own, what leaves it backwards a hole before the end. With an
-    /// offset a backward walk begins there too.
+    /// The position at the hole's distance after `end`, as in fio. A walk that leaves the file
+    /// forwards continues at twice the offset, because the offset is added to itself; one that
+    /// leaves it backwards continues a hole's distance before the end. With an offset, a backward
+    /// walk starts there too.
     fn skip(&self, end: u64) -> Option<u64> {
         let hole = i128::from(self.hole);
         let (start, bytes) = (i128::from(self.extent.start), i128::from(self.extent.bytes));
@@ -170,7 +172,7 @@ impl Walk {
         u64::try_from(place).ok()
     }
 
-    /// A drawn multiple of `align`; `None` if all was visited, or there is none.
+    /// A random multiple of `align`; `None` if all blocks were visited or there is none.
     #[inline]
     fn draw(&mut self, align: u64, prng: &mut Prng) -> Option<u64> {
         let blocks = self.extent.bytes / align;
@@ -184,7 +186,7 @@ impl Walk {
         block.checked_mul(align)
     }
 
-    /// One of so many blocks.
+    /// A random block out of `blocks`.
     #[inline(never)]
     fn draw_block(&mut self, blocks: u64, prng: &mut Prng) -> Option<u64> {
         match &mut self.places {
@@ -212,7 +214,7 @@ impl Walk {
 impl Places {
     fn new(bytes: u64, style: &mut Style, seed: u64) -> Self {
         let Some(order) = style.order.random() else { return Self::None };
-        // A last block that is no whole one has a rank, as in fio; it does not fit.
+        // As in fio, an incomplete last block has a rank, although no I/O fits there.
         let blocks = bytes.div_ceil(style.rank_unit).max(1);
         if order.skew != Skew::Uniform {
             let known = style.ranks.take().filter(|ranks| ranks.blocks() == blocks);

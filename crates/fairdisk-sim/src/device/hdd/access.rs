@@ -1,4 +1,4 @@
-//! Carrying out one access: from the buffer, from or onto the medium.
+//! Access: carrying out one read or write, from the buffer or on the medium.
 
 use super::buffer::Found;
 use super::command::Command;
@@ -6,27 +6,29 @@ use super::geometry::Extent;
 use super::mechanism::Access;
 use super::{Arm, Hdd};
 
-/// How a read would go if the arm took it up now.
+/// How a read would proceed if the arm took it up now.
 pub(super) struct Plan {
-    /// The segment it goes on with.
+    /// The segment that the read continues.
     pub(super) found: Found,
-    /// Where the head is now.
+    /// The groove the head is at now.
     pub(super) head: u64,
     /// When the data begins to pass under the head.
     pub(super) begin: u64,
-    /// When it has passed.
+    /// When all the data has passed under the head.
     pub(super) end: u64,
 }
 
 impl Hdd {
-    /// Serves a read from the buffer if all of it is there at `at`; a stream that is being read
-    /// ahead may then go on further. Otherwise answers how it would go on the medium.
+    /// Serves a read from the buffer if all its data is there at `at` and returns `None`; a stream
+    /// being read ahead may then read ahead further. Otherwise returns how the read would proceed
+    /// on the medium.
     #[inline(always)]
     pub(super) fn read_from_buffer(&mut self, extent: &Extent, at: u64) -> Option<Plan> {
         let plan = self.plan_read(extent, at);
         match plan.found {
             Found::Left(_, to) if extent.to <= to => None,
-            // What the arm is fetching for a command is not there before the command's end.
+            // Data that the arm is fetching for a command is not in the buffer before that command
+            // ends.
             Found::Live if extent.to <= plan.head && !self.busy(at) => {
                 self.mechanism.extend(self.buffer.limit(extent), at);
                 self.buffer.consume(extent);
@@ -36,7 +38,7 @@ impl Hdd {
         }
     }
 
-    /// Begins what a command needs from the medium, and answers when it completes.
+    /// Starts what a command needs from the medium and returns when the command completes.
     pub(super) fn serve(&mut self, command: &Command, access: Access, at: u64) -> u64 {
         let at = command.ready.max(at);
         match access {
@@ -60,7 +62,7 @@ impl Hdd {
 
     fn serve_write(&mut self, command: &Command, at: u64) -> u64 {
         let bytes = command.bytes();
-        // The arm sets off when the transfer begins; the data is there before the head is.
+        // The arm moves while the data is transferred, so the data arrives before the head does.
         let arrived = self.timing.transferred(command.ready, bytes);
         let set_off = self.timing.transferred(command.ready, 0).max(at);
         let end = self.write_medium(&command.extent, set_off).max(arrived);
@@ -75,7 +77,7 @@ impl Hdd {
         self.arm_group = dirty.group;
     }
 
-    /// Writes to the medium and answers when that ends.
+    /// Writes to the medium and returns when the write ends.
     fn write_medium(&mut self, extent: &Extent, at: u64) -> u64 {
         self.buffer.leave(self.mechanism.position(at));
         let begin = self.mechanism.reach(extent.from, extent.first, at, Access::Write);
@@ -84,8 +86,8 @@ impl Hdd {
         end
     }
 
-    /// How a read would go: on with a stream, or from where its segment ends, or from its first
-    /// sector.
+    /// How a read would proceed: continuing a stream, from the end of its segment, or from its own
+    /// first sector.
     #[inline(always)]
     pub(super) fn plan_read(&self, extent: &Extent, at: u64) -> Plan {
         let (head, limit) = (self.mechanism.position(at), self.mechanism.limit());

@@ -1,12 +1,12 @@
-//! The read buffer: what was read and not yet overwritten, a segment per stream.
+//! The read buffer: data that was read and not yet overwritten, one segment per stream.
 //!
-//! A segment is an interval of the groove. The one the head is reading into is *live*: it ends
-//! where the head is. The others were left behind and end where the head left them.
+//! A segment is an interval of the groove. The segment that the head is reading into is *live*: it
+//! ends where the head is. The others were left behind and end where the head left them.
 
 use super::geometry::Extent;
 use super::spec::ReadAheadParams;
 
-/// One stream's data.
+/// The buffered data of one stream.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     from: u64,
@@ -14,7 +14,7 @@ struct Segment {
 }
 
 impl Segment {
-    /// Nothing: no extent starts in it.
+    /// A segment without data, which no extent continues.
     const EMPTY: Self = Self { from: u64::MAX, length: 0 };
 
     const fn between(from: u64, to: u64) -> Self {
@@ -25,39 +25,39 @@ impl Segment {
         self.from.saturating_add(self.length)
     }
 
-    /// Whether `groove` is in it or its end. One comparison, because every read asks every segment
-    /// and the processor cannot guess on which side of a random groove a segment is.
+    /// Whether `groove` is within the segment or at its end. Written as one comparison because
+    /// every read checks every segment and the outcome for a random groove is unpredictable.
     #[inline]
     const fn leads_to(&self, groove: u64) -> bool {
         groove.wrapping_sub(self.from) <= self.length
     }
 }
 
-/// All segments.
+/// All segments of the buffer.
 #[derive(Clone, Debug)]
 pub(super) struct ReadBuffer {
-    /// Where the live segment begins.
+    /// The start of the live segment; `None` if there is none.
     live: Option<u64>,
     left: Vec<Segment>,
-    /// Which of `left` was left longest ago and is given up next.
+    /// Index of the segment in `left` that was left longest ago and is reused next.
     oldest: usize,
-    /// Size of a segment; 0 when nothing is kept.
+    /// The size of a segment in sectors; 0 if the disk does not buffer.
     segment_sectors: u64,
 }
 
-/// Where the segment is that an extent goes on with.
+/// The segment that an extent continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// No segment has its beginning, or ends where it begins.
+    /// The extent neither starts within a segment nor at the end of one.
     Nowhere,
-    /// The live one.
+    /// The extent continues the live segment.
     Live,
-    /// One that was left, with the end of its data.
+    /// The extent continues the left segment with this index, whose data ends at this groove.
     Left(usize, u64),
 }
 
 impl ReadBuffer {
-    /// An empty buffer; without parameters it stays empty.
+    /// An empty buffer. Without parameters it stays empty.
     pub(super) fn new(params: Option<ReadAheadParams>) -> Self {
         let (segments, kib) = params.map_or((1, 0), |p| (p.segments, p.segment_kib));
         Self {
@@ -68,8 +68,8 @@ impl ReadBuffer {
         }
     }
 
-    /// The segment `extent` goes on with. The live one counts as reaching up to `lookahead`,
-    /// because the head will get there if left alone.
+    /// The segment that `extent` continues. The live segment counts as extending to `lookahead`,
+    /// which the head will reach if left alone.
     #[inline]
     pub(super) fn find(&self, extent: &Extent, lookahead: u64) -> Found {
         if let Some(live) = self.live
@@ -78,7 +78,7 @@ impl ReadBuffer {
         {
             return Found::Live;
         }
-        // Mostly there is none: all are asked first, so that nothing is to be guessed.
+        // Usually there is no such segment. All are checked first, without a branch to mispredict.
         let leads_there = |segment: &Segment| segment.leads_to(extent.from);
         if !self.left.iter().fold(false, |any, segment| any | leads_there(segment)) {
             return Found::Nowhere;
@@ -89,14 +89,14 @@ impl ReadBuffer {
         }
     }
 
-    /// How far the head may read ahead of `extent`. Measured in sectors of the extent's zone;
-    /// switches between tracks count as sectors.
+    /// How far the head may read ahead after `extent`: one segment, measured in sectors of the
+    /// extent's zone. Switches between tracks count as sectors.
     #[inline]
     pub(super) fn limit(&self, extent: &Extent) -> u64 {
         extent.to + self.segment_ns(extent)
     }
 
-    /// Records that `extent` was served from the live segment: data more than a segment behind its
+    /// Records that `extent` was served from the live segment. Data more than a segment behind its
     /// end is overwritten by what is read ahead.
     #[inline]
     pub(super) fn consume(&mut self, extent: &Extent) {
@@ -106,8 +106,9 @@ impl ReadBuffer {
         }
     }
 
-    /// Records a read of `extent` from the medium that goes on with what was `found`; the head was
-    /// at `head` before. The segment becomes the live one. Answers how far the head may read ahead.
+    /// Records a read of `extent` from the medium that continues the `found` segment, starting with
+    /// the head at `head`. That segment becomes the live one. Returns how far the head may read
+    /// ahead.
     #[inline]
     pub(super) fn fill(&mut self, extent: &Extent, found: Found, head: u64) -> u64 {
         if self.segment_sectors == 0 {
@@ -128,7 +129,7 @@ impl ReadBuffer {
         self.limit(extent)
     }
 
-    /// The head leaves the live segment, having come as far as `head`.
+    /// Turns the live segment into a left one when the head leaves it at `head`.
     #[inline]
     pub(super) fn leave(&mut self, head: u64) {
         let Some(live) = self.live.take() else { return };
@@ -141,8 +142,8 @@ impl ReadBuffer {
         }
     }
 
-    /// Forgets what a write to `extent` makes stale, a whole segment at a time: rare enough not to
-    /// be finer.
+    /// Drops the segments that a write to `extent` makes stale. Drops them whole, because this is
+    /// rare.
     pub(super) fn invalidate(&mut self, extent: &Extent, lookahead: u64) {
         let stale = |from, to| from < extent.to && extent.from < to;
         self.live = self.live.filter(|&live| !stale(live, lookahead));

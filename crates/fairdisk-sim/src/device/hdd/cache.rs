@@ -1,8 +1,8 @@
-//! The write-back cache: writes that were acknowledged and are not on the medium yet.
+//! The write-back cache: writes that were acknowledged and are not yet on the medium.
 //!
-//! Places are counted, not writes: what goes on where other data ends is one place with it, as in a
-//! segment. Neighbours become one write once their data is there, so that a stream of small writes
-//! reaches the medium in few passes.
+//! Its capacity is counted in places, not writes: data that continues other data shares a place
+//! with it, as in a segment. Neighbouring writes are joined once their data has arrived, so that a
+//! stream of small writes reaches the medium in few passes.
 
 use super::command::Command;
 use super::geometry::Extent;
@@ -13,17 +13,17 @@ use fairdisk_core::request::SECTOR_BYTES;
 /// A write in the cache.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dirty {
-    /// First sector.
+    /// The first sector.
     pub(super) start: u64,
     /// The sector after the last.
     pub(super) end: u64,
-    /// Where that is on the medium.
+    /// The location on the medium.
     pub(super) extent: Extent,
-    /// When its data has arrived.
+    /// When all the data has arrived in the cache.
     pub(super) ready: u64,
-    /// Writes are numbered as they are accepted.
+    /// Sequence number, given when the write is accepted.
     pub(super) number: u64,
-    /// Who wrote it.
+    /// The group that wrote the data.
     pub(super) group: GroupId,
 }
 
@@ -45,17 +45,18 @@ impl Dirty {
     }
 }
 
-/// What a command waits for: writes up to a number, all of them or those that overlap it.
+/// The cached writes that a command waits for: those up to a sequence number, everywhere or only
+/// where they overlap it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Barrier {
-    /// The last write that matters.
+    /// Sequence number of the last write to wait for.
     up_to: u64,
-    /// Whether writes elsewhere on the disk matter too.
+    /// Whether to wait for writes that do not overlap the command, too.
     everywhere: bool,
 }
 
 impl Barrier {
-    /// Behind every write there is.
+    /// Waits for every write in the cache.
     pub(super) const EVERYTHING: Self = Self { up_to: u64::MAX, everywhere: true };
 
     /// Whether a command for the sectors `start..end` waits for `dirty`.
@@ -64,27 +65,27 @@ impl Barrier {
     }
 }
 
-/// The cache; with a depth of zero it is switched off.
+/// The write cache; disabled if its depth is zero.
 #[derive(Clone, Debug)]
 pub(super) struct WriteCache {
     depth: usize,
     sectors_max: u64,
-    /// Neighbours become one write up to what passes the head in this time.
+    /// The longest write to make by joining neighbours, as the time it passes under the head.
     rotation_ns: u64,
     order: Order,
     reads_wait_for_dirty: bool,
     flush_drains: bool,
-    /// By where they are on the disk; they do not overlap.
+    /// Writes waiting to be destaged, sorted by sector; they do not overlap.
     waiting: Vec<Dirty>,
-    /// On its way to the medium; still takes its place.
+    /// The write being destaged, which still occupies its place.
     destaging: Option<Dirty>,
-    /// Size of all of them.
+    /// Total size of all cached writes, in sectors.
     sectors: u64,
     accepted: u64,
 }
 
 impl WriteCache {
-    /// An empty cache of a disk that turns once in `rotation_ns`.
+    /// An empty cache for a disk with a rotation time of `rotation_ns`.
     pub(super) fn new(params: Option<WriteCacheParams>, rotation_ns: u64) -> Self {
         let depth = params.map_or(0, |p| p.depth as usize);
         Self {
@@ -101,31 +102,32 @@ impl WriteCache {
         }
     }
 
-    /// Whether writes go through it.
+    /// Whether writes go through the cache.
     pub(super) const fn enabled(&self) -> bool {
         self.depth > 0
     }
 
-    /// Whether writes wait to be taken to the medium.
+    /// Whether any write waits to be destaged.
     #[inline]
     pub(super) fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// In which order writes go to the medium.
+    /// The order in which writes are destaged.
     pub(super) const fn order(&self) -> Order {
         self.order
     }
 
-    /// Whether all of these sectors can be read from it.
+    /// Whether the cache holds all of these sectors.
     #[inline]
     pub(super) fn holds(&self, start: u64, end: u64) -> bool {
         self.all().any(|dirty| dirty.holds(start, end))
     }
 
-    /// Takes a write whose data is complete at `ready`, if there is room for it. It becomes one
-    /// with waiting writes that it overlaps: a write of the newest writer, numbered like the oldest
-    /// so that nothing waiting for it is let go early.
+    /// Accepts a write whose data is complete at `ready`, if there is room; returns whether it did.
+    /// The write is joined with the waiting writes it overlaps. The result belongs to the latest
+    /// writer but keeps the number of the oldest write, so that nothing that waits for that one is
+    /// released early.
     pub(super) fn take(
         &mut self,
         command: &Command,
@@ -146,7 +148,7 @@ impl WriteCache {
             held += old.sectors();
         }
         let grows = dirty.sectors() - held;
-        // What is larger than the cache passes through it alone.
+        // A write larger than the whole cache passes through it alone.
         if self.sectors > 0 && self.sectors + grows > self.sectors_max {
             return false;
         }
@@ -165,7 +167,7 @@ impl WriteCache {
         true
     }
 
-    /// Places in use: one for each stretch of the disk.
+    /// Places in use: one for each contiguous range of sectors.
     fn places(&self) -> usize {
         let gaps = self.waiting.windows(2).filter(|pair| pair[0].end != pair[1].start).count();
         let touched =
@@ -174,10 +176,10 @@ impl WriteCache {
         usize::from(self.has_waiting()) + gaps + usize::from(alone)
     }
 
-    /// Makes one write of neighbours whose data is there. No more than a rotation at a time, so
-    /// that a stream does not keep the arm, or what waits for the stream's oldest write. A disk
-    /// knows no groups: what several wrote is the work of who wrote the first of it, or a piece
-    /// larger than all before it.
+    /// Joins neighbouring writes whose data has arrived, up to one rotation at a time: a longer one
+    /// would let a stream occupy the arm and delay commands that wait for the stream's oldest
+    /// write. A disk knows no groups, so a joined write counts for the group that wrote its first
+    /// piece, or a piece larger than all before it.
     pub(super) fn gather(&mut self, now: u64) {
         let longest = self.rotation_ns;
         self.waiting.dedup_by(|next, run| {
@@ -196,17 +198,17 @@ impl WriteCache {
         });
     }
 
-    /// What a read from the medium waits for.
+    /// The barrier of a read from the medium.
     pub(super) const fn read_barrier(&self) -> Barrier {
         Barrier { up_to: self.accepted, everywhere: self.reads_wait_for_dirty }
     }
 
-    /// What a write past the cache waits for.
+    /// The barrier of a write that bypasses the cache.
     pub(super) const fn write_barrier(&self) -> Barrier {
         Barrier { up_to: self.accepted, everywhere: false }
     }
 
-    /// What a flush waits for.
+    /// The barrier of a flush.
     pub(super) const fn flush_barrier(&self) -> Barrier {
         let up_to = if self.flush_drains { self.accepted } else { 0 };
         Barrier { up_to, everywhere: true }
@@ -218,19 +220,19 @@ impl WriteCache {
         self.all().any(|dirty| barrier.needs(start, end, dirty))
     }
 
-    /// The waiting writes, by where they are on the disk.
+    /// The writes waiting to be destaged, sorted by sector.
     pub(super) fn waiting(&self) -> &[Dirty] {
         &self.waiting
     }
 
-    /// Write number `index` of the waiting ones is on its way to the medium.
+    /// Starts to destage the waiting write number `index`.
     pub(super) fn start_destage(&mut self, index: usize) -> Dirty {
         let dirty = self.waiting.remove(index);
         assert!(self.destaging.replace(dirty).is_none(), "one write at a time");
         dirty
     }
 
-    /// The write on its way is on the medium.
+    /// Removes the write being destaged, which has reached the medium.
     pub(super) fn finish_destage(&mut self) {
         let dirty = self.destaging.take().expect("a write was on its way");
         self.sectors -= dirty.sectors();

@@ -1,4 +1,4 @@
-//! Which work the arm takes up next.
+//! The choice of the arm's next piece of work.
 
 use super::Hdd;
 use super::cache::{Barrier, Dirty};
@@ -8,17 +8,17 @@ use super::mechanism::Access;
 use super::spec::Order;
 use std::iter;
 
-/// What the arm could do next.
+/// A piece of work for the arm.
 pub(super) enum Work {
-    /// What the command at this index needs, and how.
+    /// An access for the command at this index.
     Command(usize, Access),
-    /// The waiting write at this index of the cache.
+    /// Destaging the cached write at this index.
     Destage(usize),
 }
 
 impl Hdd {
-    /// The next piece of work. The oldest waiting command decides which side is served: one that
-    /// waits for the cache must not be starved by reads, nor a read by the cache.
+    /// The next piece of work. The oldest waiting command decides what is served: if it waits for
+    /// the cache it must not be starved by reads, nor a read by the cache.
     pub(super) fn choose(&self, at: u64) -> Option<Work> {
         let Some(oldest) = self.commands.iter().find(|command| command.waits()) else {
             return self.choose_destage(at, |_| true).map(Work::Destage);
@@ -55,7 +55,7 @@ impl Hdd {
         Some(Work::Command(index, access))
     }
 
-    /// Whether the oldest command goes first, however far it is.
+    /// Whether the oldest command goes first, regardless of its position.
     fn in_turn(&self, oldest: &Command, at: u64) -> bool {
         self.order == Order::Fifo
             || self.depth == 1
@@ -73,7 +73,8 @@ impl Hdd {
             .map(|(index, _)| index)
     }
 
-    /// What comes first in `order` has the least key; of equal keys the oldest is first.
+    /// The sort key of a piece of work under `order`. The least key goes first; among equal keys
+    /// the oldest.
     fn preference(&self, order: Order, extent: &Extent, at: u64, access: Access) -> (bool, u64) {
         match (order, access) {
             (Order::Fifo, _) => (false, 0),

@@ -1,4 +1,4 @@
-//! The commands the disk has taken and not completed yet.
+//! The commands that the disk has accepted and not yet completed.
 
 use super::cache::{Barrier, WriteCache};
 use super::geometry::Extent;
@@ -10,32 +10,32 @@ use fairdisk_core::request::{RequestId, SECTOR_BYTES};
 /// One command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Command {
-    /// The host's name for it.
+    /// The host's identifier of the command.
     pub(super) id: RequestId,
-    /// For whom it is done.
+    /// The group for which the work is done.
     pub(super) group: GroupId,
-    /// First sector.
+    /// The first sector.
     pub(super) start: u64,
     /// The sector after the last.
     pub(super) end: u64,
-    /// Where that is on the medium; meaningless for a flush.
+    /// The location on the medium; meaningless for a flush.
     pub(super) extent: Extent,
-    /// When the controller has understood it.
+    /// When the controller has processed the command.
     pub(super) ready: u64,
-    /// How far it is.
+    /// The command's progress.
     pub(super) state: State,
 }
 
-/// How far a command is.
+/// The progress of a command.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
     /// Needs the medium, once its barrier is passed.
     WantsMedium(Access, Barrier),
     /// A write that needs a place in the cache.
     WantsPlace,
-    /// A flush behind its barrier.
+    /// A flush that waits behind its barrier.
     WantsFlush(Barrier),
-    /// Completes by itself at this time.
+    /// Completes at this time without further work; the flag says whether it succeeds.
     Completes(u64, bool),
 }
 
@@ -53,18 +53,18 @@ impl Command {
         }
     }
 
-    /// Whether it still waits for something.
+    /// Whether the command still waits for something.
     #[inline]
     pub(super) const fn waits(&self) -> bool {
         !matches!(self.state, State::Completes(..))
     }
 
-    /// How many bytes pass the bus.
+    /// The number of bytes to transfer over the bus.
     pub(super) const fn bytes(&self) -> u64 {
         (self.end - self.start) * SECTOR_BYTES
     }
 
-    /// Whether a write in the cache still has to reach the medium before `barrier` is passed.
+    /// Whether `barrier` still holds the command back because of a write in the cache.
     pub(super) fn blocked(&self, cache: &WriteCache, barrier: Barrier) -> bool {
         cache.blocks(barrier, self.start, self.end)
     }

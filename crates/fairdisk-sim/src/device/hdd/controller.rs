@@ -1,4 +1,4 @@
-//! What becomes of a command when it arrives: done at once, served from memory, or it waits.
+//! The controller: whether an arriving command completes at once, is served from memory, or waits.
 
 use super::Hdd;
 use super::command::{Command, State};
@@ -7,7 +7,7 @@ use crate::device::DeviceIo;
 use fairdisk_core::request::Op;
 
 impl Hdd {
-    /// What becomes of a command when it arrives. Fills in its extent.
+    /// The state of an arriving command. Fills in its extent.
     pub(super) fn arrival(&mut self, io: &DeviceIo, command: &mut Command, now: u64) -> State {
         if !io.fits(self.capacity_sectors) {
             return State::Completes(command.ready, false);
@@ -35,7 +35,8 @@ impl Hdd {
     }
 
     fn read_arrival(&mut self, command: &Command, now: u64) -> State {
-        // With the arm free and nothing dirty, the buffer is looked at when the arm is given work.
+        // If the arm is free and nothing is dirty, the buffer is checked when the arm is given
+        // work.
         let look = self.busy(now) || self.cache.has_waiting();
         if (look && self.read_from_buffer(&command.extent, command.ready).is_none())
             || self.cache.holds(command.start, command.end)
@@ -50,14 +51,15 @@ impl Hdd {
         if fua || !self.cache.enabled() {
             return State::WantsMedium(Access::Write, self.cache.write_barrier());
         }
-        // Nobody overtakes who waits for a place: a stream needs none, and would keep it full.
+        // A write must not overtake one that waits for a place: a stream needs no new place, and
+        // would keep the cache full for ever.
         if self.commands.iter().any(|other| matches!(other.state, State::WantsPlace)) {
             return State::WantsPlace;
         }
         self.accept(command, now).unwrap_or(State::WantsPlace)
     }
 
-    /// Puts a write into the cache if there is room; its data comes from `now` on.
+    /// Puts a write whose data is transferred from `now` on into the cache, if there is room.
     pub(super) fn accept(&mut self, command: &Command, now: u64) -> Option<State> {
         let done = self.timing.transferred(command.ready.max(now), command.bytes());
         let mechanism = &self.mechanism;

@@ -1,7 +1,8 @@
-//! Division by a number known when the disk is built. Every request divides by the rotation time,
-//! the sectors of a track and the number of heads; a multiplication is several times faster.
+//! Division by a number fixed when the disk is built. Every request divides by the rotation time,
+//! the sectors per track and the number of heads; multiplying by an inverse is several times
+//! faster.
 
-/// A number to divide by.
+/// A divisor and its inverse.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Divisor {
     by: u64,
@@ -10,19 +11,19 @@ pub(super) struct Divisor {
 }
 
 impl Divisor {
-    /// Division by `by`, which is not zero.
+    /// Prepares division by `by`, which must not be zero.
     pub(super) const fn new(by: u64) -> Self {
         Self { by, inverse: u64::MAX / by }
     }
 
-    /// The number itself.
+    /// The divisor.
     pub(super) const fn get(self) -> u64 {
         self.by
     }
 
-    /// Quotient and remainder.
+    /// The quotient and the remainder of `n`.
     ///
-    /// `n / by - n * inverse / 2^64` is `n / 2^64` times something at most 1, so the estimate is
+    /// `n / by - n * inverse / 2^64` is `n / 2^64` times something at most 1, so the estimate falls
     /// short of the quotient by at most 1.
     #[inline]
     pub(super) const fn div_rem(self, n: u64) -> (u64, u64) {

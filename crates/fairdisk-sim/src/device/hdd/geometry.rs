@@ -1,16 +1,16 @@
-//! Where a sector is.
+//! Disk geometry: where on the medium a sector is.
 //!
 //! Sectors fill a track, then the next head's track of the same cylinder, then the next cylinder
-//! inwards. Track starts are skewed by exactly the time a switch takes, so one number describes
-//! where a sector is both in space and in rotation: the *groove*, the time at which a head that
-//! passed sector 0 at time 0 and reads on and on passes the start of this sector. Its remainder
-//! modulo a rotation is the sector's angle, and the difference between two sectors is how long a
-//! stream takes from one to the other.
+//! inwards. Track starts are skewed by exactly the time that a switch takes, so a single number
+//! describes a sector's place in space and in rotation. This number is the *groove*: the time at
+//! which a head that passes sector 0 at time 0 and reads on without pause passes the start of this
+//! sector. The groove modulo a rotation is the sector's angle, and the difference of two grooves is
+//! how long a sequential stream takes between the sectors.
 
 use super::divisor::Divisor;
 use super::spec::HddParams;
 
-/// A run of sectors on the medium.
+/// A contiguous range of sectors on the medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extent {
     /// Groove of the start of the first sector.
@@ -21,20 +21,20 @@ pub(super) struct Extent {
     pub(super) first: Track,
     /// Track of the last sector.
     pub(super) last: Track,
-    /// Time per sector here, 20 fractional bits.
+    /// Time per sector in this zone, in nanoseconds with 20 fractional bits.
     pub(super) sector_q20: u64,
 }
 
-/// A track, and the cylinder it belongs to.
+/// A track and its cylinder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Track {
-    /// Number, from the outside inwards, head by head.
+    /// The track's number, counted from the outside inwards, head by head.
     pub(super) number: u32,
-    /// Its cylinder.
+    /// The cylinder that contains the track.
     pub(super) cylinder: u32,
 }
 
-/// Cylinders with the same number of sectors per track.
+/// A range of cylinders with the same number of sectors per track.
 #[derive(Clone, Copy, Debug)]
 struct Zone {
     start: u64,
@@ -48,23 +48,24 @@ struct Zone {
 #[derive(Clone, Debug)]
 pub(super) struct Geometry {
     zones: Vec<Zone>,
-    /// For each bucket of sectors the zone of its first one.
+    /// For each bucket of sectors, the zone of its first sector.
     zone_hints: Vec<u8>,
     hint_shift: u32,
     heads: Divisor,
     cylinders: u32,
     rotation: Divisor,
-    /// A rotation and a switch to the next head.
+    /// The time of a rotation and a switch to the next head.
     track_ns: u64,
-    /// What a switch to the next cylinder takes more than one to the next head.
+    /// How much longer a switch to the next cylinder takes than one to the next head.
     cylinder_extra_ns: u64,
 }
 
-/// Buckets of the hint table: enough that most zones span many, so the hint is nearly always right.
+/// Buckets of the hint table. There are enough for most zones to span many, so that the hint is
+/// nearly always right.
 const HINTS: u64 = 512;
 
 impl Geometry {
-    /// The layout `params` describe.
+    /// The layout described by `params`.
     pub(super) fn new(params: &HddParams) -> Self {
         let rotation_ns = 60_000_000_000 / u64::from(params.rpm);
         let head_switch_ns = u64::from(params.head_switch_us) * 1_000;
@@ -83,12 +84,12 @@ impl Geometry {
         }
     }
 
-    /// How many cylinders there are.
+    /// The number of cylinders.
     pub(super) const fn cylinders(&self) -> u32 {
         self.cylinders
     }
 
-    /// One rotation.
+    /// The time of one rotation, in nanoseconds.
     pub(super) const fn rotation(&self) -> Divisor {
         self.rotation
     }
@@ -100,7 +101,7 @@ impl Geometry {
         self.track_ns - self.rotation.get() + extra
     }
 
-    /// Where the sectors `start..start + sectors` are; at least one, all on the disk.
+    /// The location of the sectors `start..start + sectors`; at least one sector, all on the disk.
     #[inline(always)]
     pub(super) fn extent(&self, start: u64, sectors: u32) -> Extent {
         let zone = self.zone_of(start);
@@ -124,7 +125,7 @@ impl Geometry {
         (end.to, end.first)
     }
 
-    /// The track at a groove; a switch belongs to the track before it.
+    /// The track at a groove; a switch counts as part of the track before it.
     pub(super) fn track_at(&self, groove: u64) -> Track {
         let cylinder_ns = self.heads.get() * self.track_ns + self.cylinder_extra_ns;
         let cylinder = groove / cylinder_ns;
@@ -162,13 +163,14 @@ impl Geometry {
     }
 }
 
-/// How far round its track a sector starts, as a time.
+/// The angle at which a sector starts on its track, as a time.
 #[inline]
 fn angle(zone: &Zone, sector: u64) -> u64 {
     (sector * zone.sector_q20) >> 20
 }
 
-/// Sectors per track of zone number `zone`, on the straight line from outer to inner.
+/// Sectors per track of zone number `zone`, interpolated linearly from the outer to the inner
+/// value.
 fn sectors_per_track(params: &HddParams, zone: u32) -> u32 {
     let (outer, inner) = (params.sectors_per_track_outer, params.sectors_per_track_inner);
     let steps = u64::from(params.zones - 1).max(1);
@@ -176,7 +178,7 @@ fn sectors_per_track(params: &HddParams, zone: u32) -> u32 {
     outer - ((drop + steps / 2) / steps) as u32
 }
 
-/// The fewest cylinders, spread evenly over the zones, that hold the capacity.
+/// The smallest number of cylinders, spread evenly over the zones, that holds the capacity.
 fn cylinders_of(params: &HddParams) -> u32 {
     let zones = u64::from(params.zones);
     let of_all: u64 =
@@ -189,7 +191,7 @@ fn lay_out(params: &HddParams, rotation_ns: u64) -> Vec<Zone> {
     let (mut start, mut first_track) = (0, 0);
     let mut zones = Vec::with_capacity(params.zones as usize);
     for zone in 0..params.zones {
-        // The outer zones get the cylinders left over, so the capacity is always reached.
+        // The outer zones get the remaining cylinders, so that the capacity is always reached.
         let share = cylinders / params.zones + u32::from(zone < cylinders % params.zones);
         let sectors_per_track = sectors_per_track(params, zone);
         let tracks = share * params.heads;

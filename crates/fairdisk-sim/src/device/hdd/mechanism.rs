@@ -1,26 +1,27 @@
-//! The arm over the turning platters.
+//! The mechanism: the arm over the rotating platters.
 //!
-//! The head always follows a groove: after an access it stays where that ended and, when told to
-//! read ahead, goes on along the groove up to a limit. Its position is a function of time, so
-//! nothing has to happen while it reads ahead.
+//! The head always follows a groove. After an access it stays where that ended or, when told to
+//! read ahead, follows the groove up to a limit. Its position is a function of time, so reading
+//! ahead needs no events.
 
 use super::geometry::{Extent, Geometry, Track};
 use super::seek::SeekCurve;
 use super::spec::HddParams;
 
-/// The head: at `groove` from `since` on, then moving on in step with time up to `limit`.
+/// The head: at `groove` since `since`, then moving along the groove in step with time up to
+/// `limit`.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     groove: u64,
     since: u64,
     limit: u64,
-    /// The track of `groove`, or the one before if that is a track's start.
+    /// The track of `groove`; the previous one if `groove` is the start of a track.
     track: Track,
-    /// Where the track after `track` starts.
+    /// The groove at which the track after `track` starts.
     next_track: u64,
 }
 
-/// The mechanics of one disk. Times are nanoseconds since the run began.
+/// The mechanics of one disk. Times are in nanoseconds since the start of the run.
 #[derive(Clone, Debug)]
 pub(super) struct Mechanism {
     geometry: Geometry,
@@ -30,17 +31,17 @@ pub(super) struct Mechanism {
     head: Head,
 }
 
-/// What is done on the medium.
+/// The direction of an access to the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Data comes off it.
+    /// Data is read from the medium.
     Read,
-    /// Data goes onto it, which needs a steadier head.
+    /// Data is written to the medium, for which the head must settle longer.
     Write,
 }
 
 impl Mechanism {
-    /// The mechanics `params` describe, the head over the first track.
+    /// The mechanics described by `params`, with the head over the first track.
     pub(super) fn new(params: &HddParams, phase_ns: u64) -> Self {
         let geometry = Geometry::new(params);
         let rotation = geometry.rotation();
@@ -55,25 +56,25 @@ impl Mechanism {
         }
     }
 
-    /// One rotation.
+    /// The time of one rotation, in nanoseconds.
     pub(super) const fn rotation_ns(&self) -> u64 {
         self.geometry.rotation().get()
     }
 
-    /// Where sectors are.
+    /// The location of a range of sectors.
     #[inline(always)]
     pub(super) fn extent(&self, start: u64, sectors: u32) -> Extent {
         self.geometry.extent(start, sectors)
     }
 
-    /// The groove the head is at.
+    /// The groove that the head is at.
     #[inline]
     pub(super) fn position(&self, at: u64) -> u64 {
         let head = &self.head;
         (head.groove + at.saturating_sub(head.since)).min(head.limit)
     }
 
-    /// How far the head goes if left alone.
+    /// The groove up to which the head moves if left alone.
     pub(super) fn limit(&self) -> u64 {
         self.head.limit
     }
@@ -84,7 +85,7 @@ impl Mechanism {
         self.head.since + (groove - self.head.groove)
     }
 
-    /// When the head is over `groove` of `track`, leaving its place at `at`.
+    /// When the head is over `groove` of `track`, if it leaves its present place at `at`.
     #[inline]
     pub(super) fn reach(&self, groove: u64, track: Track, at: u64, access: Access) -> u64 {
         let arrive = at + self.travel_ns(self.track(at), track, access);
@@ -94,12 +95,13 @@ impl Mechanism {
         arrive + if target >= now { target - now } else { target + rotation.get() - now }
     }
 
-    /// When the head is over a groove whose track is not at hand.
+    /// Like [`reach`](Self::reach), for a groove whose track is not known.
     pub(super) fn reach_groove(&self, groove: u64, at: u64) -> u64 {
         self.reach(groove, self.geometry.track_at(groove), at, Access::Read)
     }
 
-    /// Records that an access of `extent` ended at `end` and the head reads on up to `limit`.
+    /// Records that an access of `extent` ended at `end`, after which the head reads on up to
+    /// `limit`.
     #[inline]
     pub(super) fn finish(&mut self, extent: &Extent, end: u64, limit: u64) {
         debug_assert!(limit >= extent.to);
@@ -112,7 +114,7 @@ impl Mechanism {
         };
     }
 
-    /// Lets the head read on up to a further `limit`, from `at` on if it already stands still.
+    /// Lets the head read on up to a later `limit`; from `at` on if it has already stopped.
     pub(super) fn extend(&mut self, limit: u64, at: u64) {
         if limit <= self.head.limit {
             return;
@@ -139,7 +141,7 @@ impl Mechanism {
             return 0;
         }
         if to.number == from.number + 1 {
-            // Going on with the next track is what skew is made for: no settling beyond it.
+            // Continuing with the next track is what skew is made for, so no settling is needed.
             return self.geometry.switch_ns(to.cylinder != from.cylinder);
         }
         let settle = if access == Access::Write { self.write_settle_ns } else { 0 };

@@ -1,10 +1,10 @@
-//! A rotating disk: command overhead, seek, rotation by exact angle, zones, a read buffer that
-//! reads ahead, a write-back cache and optional command queueing.
+//! A rotating disk with command overhead, seeks, exact rotation, zones, a read buffer that reads
+//! ahead, a write-back cache and optional command queueing.
 //!
-//! Three things go on at once, as in the real thing: the controller takes commands and moves data
-//! over the bus, the cache accepts writes while there is room, and the one arm serves whatever
-//! needs the medium. The arm's work is never interrupted (only reading ahead is), so the end of
-//! each access is known when it begins. That makes one event of an ordinary request.
+//! As in a real disk, three parts work at the same time: the controller takes commands and moves
+//! data over the bus, the cache accepts writes while there is room, and the single arm serves
+//! whatever needs the medium. The arm's work is never interrupted (only reading ahead is), so the
+//! end of each access is known when it begins. An ordinary request therefore takes a single event.
 
 mod access;
 mod buffer;
@@ -35,46 +35,47 @@ use fairdisk_core::time::{Instant, Span};
 use mechanism::Mechanism;
 use timing::Timing;
 
-/// Nothing is going to happen.
+/// The time of the next event when there is none.
 const NEVER: u64 = u64::MAX;
 
-/// What the arm does.
+/// What the arm is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Arm {
-    /// Nothing, or it reads ahead.
+    /// Nothing, or reading ahead.
     Free,
-    /// Serves a command until this time.
+    /// Serving a command until this time.
     Serves(u64),
-    /// Takes a write from the cache to the medium until this time.
+    /// Destaging a write from the cache until this time.
     Destages(u64),
 }
 
-/// A rotating disk.
+/// A rotating disk with exact rotation, zones, a read buffer that reads ahead, a write-back cache
+/// and optional command queueing. Its one arm serves everything that needs the medium.
 #[derive(Clone, Debug)]
 pub struct Hdd {
     capacity_sectors: u64,
     depth: usize,
     order: Order,
-    /// How long others may be put before a command.
+    /// How long other commands may be served ahead of an older one.
     age_limit_ns: u64,
     timing: Timing,
     mechanism: Mechanism,
     buffer: ReadBuffer,
     cache: WriteCache,
-    /// Oldest first.
+    /// All outstanding commands, oldest first.
     commands: Vec<Command>,
     arm: Arm,
-    /// For whom the arm does what it does, or did last.
+    /// The group of the arm's present work, or of its last.
     arm_group: GroupId,
     work: Ledger,
-    /// Up to when `work` is complete.
+    /// The time up to which `work` has been charged.
     settled: u64,
     next_event: u64,
 }
 
 impl Hdd {
-    /// A quiet disk with its head over the first track, the platters `phase_ns` further on than
-    /// the description says.
+    /// An idle disk with its head over the first track. The platters are `phase_ns` further into
+    /// their rotation than the parameters say.
     #[must_use]
     pub fn new(spec: &HddSpec, phase_ns: u64) -> Self {
         let params = spec.params();
@@ -97,8 +98,8 @@ impl Hdd {
         }
     }
 
-    /// Writes down for whom the time up to `at` was: whom the arm works for, or else whoever has
-    /// waited longest for a command that the controller or the bus has.
+    /// Charges the time up to `at`: to the group that the arm works for, or else to the group of
+    /// the oldest command in the controller or on the bus.
     #[inline(always)]
     fn settle(&mut self, at: u64) {
         if let Arm::Serves(until) | Arm::Destages(until) = self.arm
@@ -118,24 +119,24 @@ impl Hdd {
         match self.arm {
             Arm::Free => false,
             Arm::Serves(until) => until > at,
-            // Free only once the end was handled and its place in the cache given back.
+            // Free only after the end has been handled and the place in the cache released.
             Arm::Destages(_) => true,
         }
     }
 
-    /// Whether the arm is free and nobody waits for it.
+    /// Whether the arm is free and no work is waiting for it.
     fn idle(&self, at: u64) -> bool {
         !self.busy(at) && !self.cache.has_waiting() && !self.commands.iter().any(Command::waits)
     }
 
-    /// Gives the arm work if it is free and there is some.
+    /// Gives the arm work until it is busy or no work is left.
     #[inline]
     fn dispatch(&mut self, at: u64) {
         let quiet = self.commands.is_empty() && !self.cache.has_waiting();
         while !quiet && !self.busy(at) && self.take_up(at) {}
     }
 
-    /// Gives the free arm work; whether there was some.
+    /// Gives the free arm one piece of work. Returns whether there was any.
     #[inline(never)]
     fn take_up(&mut self, at: u64) -> bool {
         self.arm = Arm::Free;
@@ -152,7 +153,7 @@ impl Hdd {
         true
     }
 
-    /// A write has reached the medium: a place is free, and barriers may be passed.
+    /// Handles a write that has reached the medium: its place is free and barriers may be passed.
     fn finish_destage(&mut self, at: u64) {
         self.cache.finish_destage();
         self.arm = Arm::Free;
@@ -172,7 +173,7 @@ impl Hdd {
         }
     }
 
-    /// Takes out what completes at `at`, oldest first.
+    /// Removes the commands that complete at `at`, oldest first.
     fn complete(&mut self, at: u64, done: &mut Vec<Done>) {
         self.commands.retain(|command| match command.state {
             State::Completes(due, ok) if due <= at => {
@@ -183,8 +184,8 @@ impl Hdd {
         });
     }
 
-    /// Works out when something happens next: a completion, or the end of the arm's work if
-    /// somebody waits for it.
+    /// Computes the time of the next event: a completion, or the end of the arm's work if other
+    /// work waits for the arm.
     fn plan_event(&mut self) {
         let mut next = NEVER;
         let mut waits = self.cache.has_waiting();
@@ -219,7 +220,7 @@ impl Device for Hdd {
         let ready = now + self.timing.command_overhead_ns;
         let mut command = Command::new(io, ready);
         command.state = match self.arrival(io, &mut command, now) {
-            // Nothing to choose from: the common case without a queue.
+            // Nothing to choose from: the common case on a disk without command queueing.
             State::WantsMedium(access, _) if self.idle(now) => {
                 State::Completes(self.serve(&command, access, now), true)
             }

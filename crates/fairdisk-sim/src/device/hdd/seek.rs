@@ -1,30 +1,30 @@
-//! How long the arm takes from one cylinder to another.
+//! Seek times: how long the arm takes from one cylinder to another.
 //!
-//! Lee's curve (as DiskSim documents it): `t(x) = a sqrt(x-1) + b (x-1) + min` with
-//! `a = (-10 min + 15 avg - 5 max) / (3 sqrt N)` and `b = (7 min - 15 avg + 8 max) / (3 N)`.
-//! The square root is the one floating-point operation of a device: it is correctly rounded
-//! everywhere, and scaling it by a power of two is exact, so results are the same on every machine.
+//! Lee's curve (as DiskSim documents it): `t(x) = a sqrt(x-1) + b (x-1) + min` with `a = (-10 min +
+//! 15 avg - 5 max) / (3 sqrt N)` and `b = (7 min - 15 avg + 8 max) / (3 N)`. The square root is the
+//! only floating-point operation of a device. It is correctly rounded on every machine, and scaling
+//! it by a power of two is exact, so results are the same everywhere.
 
 use super::spec::{SeekParams, SeekPoint};
 
-/// Time by distance in cylinders.
+/// Seek time by distance in cylinders.
 #[derive(Clone, Debug)]
 pub(super) enum SeekCurve {
-    /// Lee's curve with its coefficients in fixed point.
+    /// Lee's curve, with coefficients in fixed point.
     Lee {
-        /// At distance 1.
+        /// Seek time at distance 1, in nanoseconds.
         min_ns: u64,
-        /// Per square root of a cylinder, 16 fractional bits.
+        /// Nanoseconds per square root of a cylinder, with 16 fractional bits.
         root_q16: u64,
-        /// Per cylinder, 20 fractional bits.
+        /// Nanoseconds per cylinder, with 20 fractional bits.
         linear_q20: u64,
     },
-    /// Points with straight lines between them.
+    /// Points (cylinders, nanoseconds) joined by straight lines.
     Points(Vec<(u64, u64)>),
 }
 
 impl SeekCurve {
-    /// The curve of `params` on a disk with this many cylinders.
+    /// The curve of `params` on a disk with `cylinders` cylinders.
     pub(super) fn new(params: &SeekParams, cylinders: u32) -> Self {
         match params {
             SeekParams::Lee { min_us, average_us, max_us } => {
@@ -35,7 +35,7 @@ impl SeekCurve {
         }
     }
 
-    /// The time for a move by `distance` cylinders.
+    /// The time of a seek over `distance` cylinders, in nanoseconds.
     pub(super) fn ns(&self, distance: u32) -> u64 {
         if distance == 0 {
             return 0;
@@ -62,7 +62,7 @@ fn lee(min: u64, average: u64, max: u64, cylinders: u64) -> SeekCurve {
 /// The square root with 16 fractional bits, rounded down.
 #[inline]
 fn root_of_q16(n: u64) -> u64 {
-    // By way of i64, which processors convert directly.
+    // Converts through i64, for which processors have an instruction.
     ((n as i64 as f64).sqrt() * 65_536.0) as i64 as u64
 }
 
@@ -84,7 +84,7 @@ fn interpolate(points: &[(u64, u64)], distance: u64) -> u64 {
 mod tests {
     use super::{SeekCurve, SeekParams, SeekPoint};
 
-    /// The curve of the WD2500JS: values worked out from the formula with arbitrary precision.
+    /// The curve of the WD2500JS. The values were computed from the formula in arbitrary precision.
     #[test]
     fn lee_golden_values() {
         let params = SeekParams::Lee { min_us: 1_200, average_us: 8_900, max_us: 20_000 };

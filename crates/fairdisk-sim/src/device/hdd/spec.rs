@@ -1,110 +1,111 @@
-//! What a rotating disk is described by. Lengths of time are whole microseconds, the precision of
-//! data sheets.
+//! The parameters of a rotating disk. Times are in whole microseconds, the precision of data
+//! sheets.
 
 use crate::device::spec::{Check, Checked, SpecError, within};
 
 /// Parameters of a rotating disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HddParams {
-    /// Size.
+    /// The disk's size in 512-byte sectors.
     pub capacity_sectors: u64,
     /// Rotations per minute.
     pub rpm: u32,
-    /// Angle of the platters when the run begins, as a time (modulo a rotation).
+    /// Angle of the platters when the run begins, as a time modulo a rotation.
     pub phase_ns: u64,
-    /// Recording surfaces, each with its head.
+    /// Recording surfaces, each with a head.
     pub heads: u32,
-    /// Groups of cylinders with the same number of sectors per track.
+    /// Zones: ranges of cylinders with the same number of sectors per track.
     pub zones: u32,
-    /// Sectors on a track of the outermost zone, where the low sectors are.
+    /// Sectors per track of the outermost zone, which holds the lowest sectors.
     pub sectors_per_track_outer: u32,
-    /// Sectors on a track of the innermost zone. Zones between are spaced evenly.
+    /// Sectors per track of the innermost zone. Zones in between are interpolated linearly.
     pub sectors_per_track_inner: u32,
-    /// Time to go on with the next head of a cylinder, and the skew that hides it.
+    /// Time of a switch to the next head of a cylinder, and the skew that hides it.
     pub head_switch_us: u32,
-    /// Time to go on with the first head of the next cylinder, and the skew that hides it.
+    /// Time of a switch to the first head of the next cylinder, and the skew that hides it.
     pub cylinder_switch_us: u32,
-    /// How long the arm takes to another cylinder.
+    /// Seek times.
     pub seek: SeekParams,
-    /// Added to a seek that ends in a write.
+    /// Additional time of a seek that ends in a write.
     pub write_settle_us: u32,
-    /// From the arrival of a command to the start of the arm or of a transfer.
+    /// Time from the arrival of a command until the arm or a transfer starts.
     pub command_overhead_us: u32,
-    /// Added to every data transfer on the bus.
+    /// Additional time of every data transfer on the bus.
     pub bus_overhead_us: u32,
-    /// Rate of the bus in million bytes per second.
+    /// Bus rate in millions of bytes per second.
     pub bus_mb_per_s: u32,
-    /// The read buffer; without one nothing is read ahead.
+    /// The read buffer; without one, nothing is read ahead.
     pub read_ahead: Option<ReadAheadParams>,
-    /// The write-back cache; without one a write completes when it is on the medium.
+    /// The write-back cache; without one, a write completes when it is on the medium.
     pub write_cache: Option<WriteCacheParams>,
     /// Command queueing.
     pub queue: QueueParams,
 }
 
-/// The time of a seek by its distance.
+/// Seek times by distance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeekParams {
-    /// Lee's curve through the three numbers data sheets give.
+    /// Lee's curve through the three numbers that data sheets give.
     Lee {
-        /// To the next cylinder.
+        /// Seek time to the next cylinder.
         min_us: u32,
-        /// To a random cylinder from a random cylinder.
+        /// Mean seek time between random cylinders.
         average_us: u32,
-        /// From the first cylinder to the last.
+        /// Seek time from the first cylinder to the last.
         max_us: u32,
     },
-    /// Measured points with straight lines between them; the last one holds for all beyond.
+    /// Measured points joined by straight lines; the last one also holds for all greater distances.
     Points(Vec<SeekPoint>),
 }
 
-/// One measured point of a seek curve.
+/// A measured point of a seek curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeekPoint {
-    /// Distance.
+    /// Distance in cylinders.
     pub cylinders: u32,
-    /// Time.
+    /// Seek time in microseconds.
     pub us: u32,
 }
 
-/// The read buffer: some segments, each following one stream.
+/// A read buffer of several segments, each of which follows one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadAheadParams {
-    /// How many streams are remembered.
+    /// The number of streams that are followed.
     pub segments: u32,
-    /// How much is kept, and read ahead at most, for each.
+    /// The size of a segment, which is also how far a stream is read ahead at most.
     pub segment_kib: u32,
 }
 
 /// The write-back cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteCacheParams {
-    /// Places it holds data for, the one being written to the medium included: what goes on where
-    /// other data ends takes none.
+    /// Places for writes, including the one being destaged. A write that continues other cached
+    /// data shares its place.
     pub depth: u32,
-    /// How much data it holds.
+    /// Capacity in KiB.
     pub kib: u32,
-    /// In which order they go to the medium.
+    /// The order in which writes are destaged.
     pub order: Order,
-    /// Whether a read that needs the medium waits until every write accepted before it is there.
+    /// Whether a read that needs the medium waits until every write accepted before it is on the
+    /// medium.
     pub reads_wait_for_dirty: bool,
     /// What a flush does.
     pub flush: FlushPolicy,
 }
 
 impl WriteCacheParams {
-    /// No disk's cache holds more.
+    /// The largest cache that is accepted, in KiB; no disk has a larger one.
     pub const KIB_MAX: u32 = 1 << 20;
 }
 
-/// Which of several pieces of work the arm takes up first.
+/// The order in which the arm takes up pieces of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The oldest.
+    /// The oldest first.
     Fifo,
-    /// The one the head reaches first (shortest access time first).
+    /// The one that the head reaches first (shortest access time first).
     Satf,
-    /// The next one inwards, then from the outside again.
+    /// The next one inwards, then again from the outside.
     Elevator,
 }
 
@@ -113,36 +114,36 @@ pub enum Order {
 pub enum FlushPolicy {
     /// Completes when every write accepted before it is on the medium.
     Drain,
-    /// Completes at once, as disks do that promise more than they keep.
+    /// Completes at once, as on disks that do not keep their promise.
     Ignore,
 }
 
 /// Command queueing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueParams {
-    /// Commands taken at once; 1 is a disk without command queueing.
+    /// Commands accepted at once; 1 means no command queueing.
     pub depth: u32,
-    /// Which command goes first.
+    /// The order in which commands are served.
     pub order: Order,
-    /// How long other commands may be put before one; from then on it is served in the order of
-    /// arrival, before all that are younger. Without it, for ever.
+    /// How long other commands may be served ahead of one. After that it is served in order of
+    /// arrival, before all younger ones. `None` means without limit.
     pub age_limit_ms: Option<u32>,
 }
 
-/// Checked [`HddParams`].
+/// [`HddParams`] that have been checked.
 pub type HddSpec = Checked<HddParams>;
 
-/// No mechanical time of any disk is longer; keeps fixed-point products within 64 bits.
+/// No mechanical time of a disk is longer. Keeps fixed-point products within 64 bits.
 const MECHANICAL_MAX_US: u64 = 200_000;
-/// Sectors on a track at most (today's disks have about 4000).
+/// The most sectors per track; today's disks have about 4000.
 const SECTORS_PER_TRACK_MAX: u64 = 65_536;
-/// Tracks at most, so that their numbers fit 32 bits.
+/// The most tracks, so that their numbers fit 32 bits.
 const TRACKS_MAX: u64 = 1 << 31;
-/// The zone table is indexed by bytes.
+/// The most zones; the hint table stores a zone in a byte.
 const ZONES_MAX: u64 = 255;
-/// The choice among commands or cached writes looks at each of them.
+/// The deepest queue or cache; choosing among its entries scans all of them.
 const DEPTH_MAX: u64 = 1_024;
-/// Two bytes of 50 ms each, as disks are told it.
+/// Disks take the limit as two bytes in units of 50 ms.
 const AGE_LIMIT_MS_MAX: u64 = 65_535 * 50;
 
 impl Check for HddParams {
@@ -193,7 +194,8 @@ impl HddParams {
             SeekParams::Lee { min_us, average_us, max_us } => {
                 let (min, max) = (u64::from(*min_us), u64::from(*max_us));
                 within("seek.max_us", max, min, MECHANICAL_MAX_US)?;
-                // Where both of Lee's coefficients are at least zero: the curve rises everywhere.
+                // The range in which both of Lee's coefficients are non-negative, so that the curve
+                // rises everywhere.
                 let low = (2 * min + max).div_ceil(3);
                 within("seek.average_us", *average_us, low, (7 * min + 8 * max) / 15)
             }

@@ -1,9 +1,10 @@
-//! Where data and parity lie: chunks go round the disks, and the parity of each stripe is one disk
-//! further left than that of the stripe before ("left-symmetric", what Linux's md does by default).
+//! Placement of data and parity: chunks rotate over the disks, and the parity of each stripe is one
+//! disk further left than that of the previous stripe ("left-symmetric", the default of Linux's
+//! md).
 
 use crate::device::DeviceIo;
 
-/// A stretch of one stripe, within one chunk or the parity of several.
+/// A range of sectors on one disk, within one chunk of a stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) disk: u32,
@@ -11,7 +12,7 @@ pub(super) struct Piece {
     pub(super) sectors: u32,
 }
 
-/// The arrangement of an array.
+/// The layout of an array.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub(super) disks: u64,
@@ -19,7 +20,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Chunks of data in a stripe.
+    /// Data chunks per stripe.
     pub(super) const fn data_chunks(&self) -> u64 {
         self.disks - 1
     }
@@ -32,13 +33,13 @@ impl Layout {
         self.disks - 1 - stripe % self.disks
     }
 
-    /// `from..to`, within a chunk, of data chunk `chunk` of a stripe.
+    /// The range `from..to` of data chunk `chunk` of a stripe.
     pub(super) const fn data(&self, stripe: u64, chunk: u64, from: u64, to: u64) -> Piece {
         let disk = (self.parity_disk(stripe) + 1 + chunk) % self.disks;
         self.piece(disk, stripe, from, to)
     }
 
-    /// `from..to`, within a chunk, of the parity of a stripe.
+    /// The range `from..to` of the parity chunk of a stripe.
     pub(super) const fn parity(&self, stripe: u64, from: u64, to: u64) -> Piece {
         self.piece(self.parity_disk(stripe), stripe, from, to)
     }
@@ -48,7 +49,7 @@ impl Layout {
         Piece { disk: disk as u32, start, sectors: (to - from) as u32 }
     }
 
-    /// The stripes a request touches.
+    /// The stripes that a request touches.
     pub(super) fn stripes(&self, io: &DeviceIo) -> impl Iterator<Item = Touched> + use<> {
         let (layout, from, to) = (*self, io.start.0, io.start.0 + u64::from(io.sectors.0));
         let size = layout.stripe_sectors();
@@ -59,7 +60,7 @@ impl Layout {
         })
     }
 
-    /// The parts of the chunks of `touched`: chunk, and from where to where within it.
+    /// The parts of the chunks in `touched`: chunk number, and start and end within the chunk.
     pub(super) fn parts(&self, touched: Touched) -> impl Iterator<Item = (u64, u64, u64)> + use<> {
         let size = self.chunk_sectors;
         (touched.from / size..touched.to.div_ceil(size)).map(move |chunk| {
@@ -69,7 +70,7 @@ impl Layout {
     }
 }
 
-/// Part of a stripe's data, in sectors from its beginning.
+/// The part of a stripe's data that a request touches, in sectors from the start of the stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Touched {
     pub(super) stripe: u64,

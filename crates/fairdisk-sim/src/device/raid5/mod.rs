@@ -1,7 +1,7 @@
-//! Rotating disks as one, with parity: a write of less than a stripe first reads what it needs to
-//! work the parity out, so that a small write costs two reads and two writes.
+//! An array of rotating disks with parity. A write of less than a stripe first reads what is needed
+//! to compute the parity, so a small write costs two reads and two writes.
 //!
-//! Simplifications: nothing is kept of what was read, and two writes to one stripe do not wait for
+//! Simplifications: data that was read is not cached, and two writes to one stripe do not wait for
 //! each other.
 
 mod layout;
@@ -14,20 +14,20 @@ use fairdisk_core::time::{Instant, Span};
 use layout::{Layout, Piece, Touched};
 use std::collections::VecDeque;
 
-/// Parameters of a [`Raid5`].
+/// Parameters of a [`Raid5`] array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Raid5Params {
-    /// Each of the disks.
+    /// The parameters of each disk.
     pub disk: HddSpec,
-    /// How many, one of them for parity.
+    /// The number of disks, including the one for parity.
     pub disks: u32,
-    /// What lies together on a disk.
+    /// The chunk size: how much contiguous data is on one disk, in KiB.
     pub chunk_kib: u32,
-    /// Requests it takes at once.
+    /// The number of requests the array accepts at once.
     pub depth: u32,
 }
 
-/// Checked [`Raid5Params`].
+/// [`Raid5Params`] that have been checked.
 pub type Raid5Spec = Checked<Raid5Params>;
 
 impl Raid5Params {
@@ -35,7 +35,7 @@ impl Raid5Params {
         Layout { disks: self.disks as u64, chunk_sectors: self.chunk_kib as u64 * 2 }
     }
 
-    /// Whole stripes only.
+    /// The capacity in sectors, counting only whole stripes.
     pub(super) const fn capacity_sectors(&self) -> u64 {
         let layout = self.layout();
         self.disk.params().capacity_sectors / layout.chunk_sectors * layout.stripe_sectors()
@@ -52,18 +52,18 @@ impl Check for Raid5Params {
     }
 }
 
-/// A request, and what is left of the step it is in.
+/// A request, and the rest of the step it is in.
 #[derive(Clone, Debug, Default)]
 struct Request {
-    /// None in a free slot.
+    /// The request; `None` in a free slot.
     io: Option<DeviceIo>,
-    /// Pieces at the disks.
+    /// Pieces outstanding at the disks.
     left: u32,
-    /// What is written when all that was read is there.
+    /// The pieces to write once everything to be read has been read.
     writes: Vec<Piece>,
 }
 
-/// A disk and what waits for it.
+/// A disk and the pieces that wait for it.
 #[derive(Clone, Debug)]
 struct Member {
     disk: Hdd,
@@ -71,24 +71,25 @@ struct Member {
     waiting: VecDeque<DeviceIo>,
 }
 
-/// Disks with parity.
+/// An array of rotating disks with parity. A write of less than a stripe first reads what it needs to
+/// compute the parity; nothing is cached.
 #[derive(Clone, Debug)]
 pub struct Raid5 {
     capacity_sectors: u64,
     layout: Layout,
     members: Vec<Member>,
-    /// By slot; a slot is the name of all its pieces.
+    /// Indexed by slot; the slot identifies all pieces of a request.
     requests: Vec<Request>,
     free: Vec<u32>,
-    /// What is done without any disk, and when.
+    /// Requests that complete without using a disk, and when they do.
     at_once: Vec<Done>,
     at_once_due: Instant,
     finished: Vec<Done>,
 }
 
 impl Raid5 {
-    /// Quiet disks, the platters of the first `phase_ns` further on than the description says and
-    /// those of the others a part of a rotation behind one another.
+    /// An array of idle disks. The platters of the first disk are `phase_ns` further into their
+    /// rotation than the parameters say, and those of the others are spaced evenly over a rotation.
     #[must_use]
     pub fn new(spec: &Raid5Spec, phase_ns: u64) -> Self {
         let params = spec.params();
@@ -144,7 +145,7 @@ impl Raid5 {
         self.write_if_all_is_read(now, slot);
     }
 
-    /// Reads what the new parity needs, and notes what is to be written.
+    /// Reads what the new parity needs, and records what is to be written.
     fn write_stripe(&mut self, now: Instant, slot: u32, touched: Touched) {
         let layout = self.layout;
         let stripe = touched.stripe;
@@ -154,7 +155,8 @@ impl Raid5 {
         let covers = |(_, from, to): (u64, u64, u64)| (from, to) == span;
         let whole = layout.parts(touched).filter(|part| covers(*part)).count() as u64;
         let parts = layout.parts(touched).count() as u64;
-        // The old data and parity, or all that is not written: whichever is less.
+        // Reads either the old data and parity or all data that is not overwritten, whichever is
+        // less.
         let (modify, rebuild) = (parts + 1, layout.data_chunks() - whole);
         if modify <= rebuild {
             for (chunk, from, to) in layout.parts(touched) {
@@ -176,7 +178,7 @@ impl Raid5 {
         request.writes.push(layout.parity(stripe, span.0, span.1));
     }
 
-    /// Whether the request goes on with its writes.
+    /// Starts the writes of a request whose reads are complete. Returns whether it did.
     fn write_if_all_is_read(&mut self, now: Instant, slot: u32) -> bool {
         if self.request(slot).left > 0 || self.request(slot).writes.is_empty() {
             return false;
@@ -201,7 +203,7 @@ impl Raid5 {
 }
 
 impl Member {
-    /// Gives the disk what it can take.
+    /// Submits waiting pieces while the disk accepts them.
     fn feed(&mut self, now: Instant) {
         while self.at_disk < self.disk.depth() {
             let Some(io) = self.waiting.pop_front() else { return };

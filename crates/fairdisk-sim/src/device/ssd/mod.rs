@@ -1,14 +1,14 @@
-//! A solid-state disk: a controller that takes so many commands a second, a bus, a write buffer,
-//! and flash units that work side by side.
+//! A solid-state disk: a controller with a limited rate of commands, a bus, a write buffer, and
+//! flash units that work in parallel.
 //!
-//! A read waits for the units its pages lie on and then for the bus. A write is done when its data
-//! is in the buffer; the units program it when they have nothing to read, a page at a time on
-//! whichever is free. A program or a collection that has begun is not interrupted: reads that come
-//! to such a unit wait for its end, which is where the tail of their latencies comes from.
+//! A read waits for the units that hold its pages and then for the bus. A write completes when its
+//! data is in the buffer. The units program buffered data when they have nothing to read, a page at
+//! a time on whichever unit is free. A program or collection that has begun is not interrupted:
+//! reads that arrive at such a unit wait for its end, which causes the tail of their latencies.
 //!
-//! Simplifications: the places of data in flash follow their addresses, a page is read whole,
-//! reads are not answered from the write buffer, and nothing is read ahead: a stream needs several
-//! reads at a time to reach the rate of the bus.
+//! Simplifications: the location of data in flash follows its address, a page is always read whole,
+//! reads are not served from the write buffer, and nothing is read ahead, so a sequential stream
+//! needs several outstanding reads to reach the rate of the bus.
 
 mod spec;
 mod units;
@@ -25,28 +25,29 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use units::{Begun, Units, Work};
 
-/// A command on its way.
+/// An outstanding command.
 #[derive(Clone, Copy, Debug)]
 struct Command {
     io: DeviceIo,
-    /// Units that still read for it.
+    /// Units that still have pages to read for this command.
     units: u32,
-    /// It is done when so many bytes have been programmed.
+    /// For a flush: the number of bytes that must have been programmed before it completes.
     barrier: u64,
 }
 
-/// What happens by itself.
+/// An event that is scheduled to happen by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// The controller has looked at the command.
+    /// The controller has processed the command in this slot.
     Taken(u32),
-    /// The data of the command has passed the bus.
+    /// The data of the command in this slot has passed the bus.
     Transferred(u32),
-    /// The unit has done its work.
+    /// This unit has finished its work.
     Worked(u32),
 }
 
-/// A solid-state disk.
+/// A solid-state disk: a controller, a bus, a write buffer, and flash units that work in parallel and
+/// are not interrupted by reads.
 #[derive(Clone, Debug)]
 pub struct Ssd {
     capacity_sectors: u64,
@@ -55,17 +56,17 @@ pub struct Ssd {
     bus: Rate,
     buffer_bytes: u64,
     flush_drains: bool,
-    /// By slot.
+    /// Indexed by slot.
     commands: Vec<Option<Command>>,
     free: Vec<u32>,
     units: Units,
-    /// When the controller takes the next command, and when the bus is free.
+    /// When the controller can take the next command, and when the bus is free.
     controller_free: u64,
     bus_free: u64,
-    /// Bytes taken into the buffer, and bytes programmed, over the whole run.
+    /// Bytes accepted into the buffer and bytes programmed, since the start of the run.
     accepted: u64,
     programmed: u64,
-    /// Writes that wait for room in the buffer; flushes that wait for data to be programmed.
+    /// Writes that wait for room in the buffer, and flushes that wait for data to be programmed.
     for_room: VecDeque<u32>,
     for_barrier: VecDeque<u32>,
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
@@ -75,7 +76,7 @@ pub struct Ssd {
 }
 
 impl Ssd {
-    /// A quiet disk with fresh cells.
+    /// An idle disk with fresh cells.
     #[must_use]
     pub fn new(spec: &SsdSpec) -> Self {
         let params = spec.params();
@@ -124,8 +125,8 @@ impl Ssd {
         done.push(Done { id: io.id, ok: io.fits(self.capacity_sectors) });
     }
 
-    /// Writes down what a command takes of the disk: of controller, bus and units together, the
-    /// part of the one it needs longest, for that one is what other commands would wait for.
+    /// Charges a command for its use of the disk: of controller, bus and units together, the share
+    /// of the one it uses longest, since that is what other commands would wait for.
     fn settle(&mut self, io: &DeviceIo) {
         let bytes = io.sectors.bytes();
         let (bus, units) = match io.op {
@@ -158,12 +159,12 @@ impl Ssd {
             }
             Op::Write => self.transfer(at, slot),
             Op::Flush => self.wait_for_flash(slot, done),
-            // Only the table of places changes.
+            // Only the mapping table changes.
             Op::Discard | Op::WriteZeroes => self.complete(slot, done),
         }
     }
 
-    /// The command is done when all that is in the buffer has been programmed.
+    /// Completes the command once everything now in the buffer has been programmed.
     fn wait_for_flash(&mut self, slot: u32, done: &mut Vec<Done>) {
         if !self.flush_drains || self.programmed == self.accepted {
             return self.complete(slot, done);
@@ -172,7 +173,7 @@ impl Ssd {
         self.for_barrier.push_back(slot);
     }
 
-    /// Takes data into the buffer where there is room, in the order in which it came.
+    /// Accepts writes into the buffer in order of arrival, as far as there is room.
     fn accept(&mut self, at: u64, done: &mut Vec<Done>) {
         while let Some(slot) = self.for_room.front().copied() {
             let io = self.command(slot).io;

@@ -1,49 +1,50 @@
-//! What a solid-state disk is built from.
+//! The parameters of a solid-state disk.
 
 use crate::device::spec::{CAPACITY_MAX, SpecError, within};
 use crate::device::{Check, Checked};
 
-/// When cells that hold old data are made ready for new data.
+/// Garbage collection: when and for how long units prepare old cells for new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CollectionParams {
-    /// Data that a run may write before there are no fresh cells left.
+    /// Data that a run may write before the fresh cells are used up.
     pub fresh_mib: u64,
-    /// From then on a unit collects after this much data.
+    /// Amount of data a unit programs between collections, once there are no fresh cells.
     pub every_kib: u32,
-    /// For so long it does nothing else.
+    /// How long a collection keeps a unit from doing anything else.
     pub busy_us: u32,
 }
 
 /// Parameters of an [`Ssd`](super::Ssd).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SsdParams {
-    /// Size.
+    /// The disk's size in 512-byte sectors.
     pub capacity_sectors: u64,
-    /// Commands it takes at once.
+    /// The number of commands the disk accepts at once.
     pub depth: u32,
-    /// Flash units that work at the same time.
+    /// Flash units that work in parallel.
     pub units: u32,
-    /// What a unit reads or programs in one go. Neighbouring pages lie on neighbouring units.
+    /// The size of a page, which a unit reads or programs in one go. Adjacent pages are on adjacent
+    /// units.
     pub page_kib: u32,
     /// Time to read a page.
     pub read_us: u32,
     /// Time to program a page.
     pub program_us: u32,
-    /// Time a command takes on its way, whatever it asks.
+    /// Fixed latency of a command, whatever its operation.
     pub command_us: u32,
-    /// Commands the controller takes in a second, at most.
+    /// The highest rate at which the controller takes commands.
     pub commands_per_s: u32,
-    /// Rate of the bus in million bytes per second, for all commands together.
+    /// Bus rate in millions of bytes per second, shared by all commands.
     pub bus_mb_per_s: u32,
-    /// Data that is accepted before it is programmed.
+    /// Capacity of the write buffer, whose data is acknowledged before it is programmed.
     pub write_buffer_kib: u32,
-    /// Whether a flush waits for that data. Disks with capacitors need not.
+    /// Whether a flush waits for buffered data. Disks with capacitors need not.
     pub flush_drains: bool,
-    /// Without it, cells never run out.
+    /// Garbage collection; `None` means that cells never run out.
     pub collection: Option<CollectionParams>,
 }
 
-/// Checked [`SsdParams`].
+/// [`SsdParams`] that have been checked.
 pub type SsdSpec = Checked<SsdParams>;
 
 impl Check for SsdParams {

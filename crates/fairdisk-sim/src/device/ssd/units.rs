@@ -1,18 +1,18 @@
-//! The flash: units that each do one thing at a time. Reads go before programming, and nothing that
-//! has begun is interrupted.
+//! Flash units, each of which does one thing at a time. Reads go before programming, and nothing
+//! that has begun is interrupted.
 
 use super::spec::{CollectionParams, SsdParams};
 use fairdisk_core::time::Span;
 use std::collections::VecDeque;
 
-/// What a unit does.
+/// What a unit is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
-    /// Reads for the command in this slot.
+    /// Reading for the command in this slot.
     Read(u32),
-    /// Programs so many bytes.
+    /// Programming this many bytes.
     Program(u64),
-    /// Makes old cells ready for new data.
+    /// Preparing old cells for new data.
     Collect,
 }
 
@@ -27,11 +27,11 @@ struct ReadJob {
 struct Unit {
     work: Option<Work>,
     reads: VecDeque<ReadJob>,
-    /// Bytes programmed since it last collected.
+    /// Bytes programmed since the unit's last collection.
     programmed: u64,
 }
 
-/// Work a unit has begun.
+/// A piece of work that a unit has begun, and how long it takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Begun {
     pub(super) unit: u32,
@@ -48,9 +48,9 @@ pub(super) struct Units {
     collection: Option<CollectionParams>,
     /// Bytes that no unit has begun to program.
     waiting_bytes: u64,
-    /// Bytes programmed in all.
+    /// Bytes programmed in total.
     written: u64,
-    /// The unit that is asked first to program.
+    /// The unit that is considered first for programming.
     turn: usize,
 }
 
@@ -68,8 +68,8 @@ impl Units {
         }
     }
 
-    /// Queues the pages of `bytes` from `first` on for the command in `slot`, and says on how many
-    /// units they are. What begins at once is appended to `begun`.
+    /// Queues the pages of `bytes` bytes from `first` on for the command in `slot` and returns the
+    /// number of units that hold them. Work that begins at once is appended to `begun`.
     pub(super) fn read(
         &mut self,
         slot: u32,
@@ -89,14 +89,14 @@ impl Units {
         touched as u32
     }
 
-    /// How long all units together have with reading this.
+    /// How long reading these bytes takes if spread over all units.
     pub(super) fn reading_ns(&self, first: u64, bytes: u64) -> u64 {
         let pages = (first + bytes).div_ceil(self.page_bytes) - first / self.page_bytes;
         pages * self.read_ns / self.units.len() as u64
     }
 
-    /// How long all units together have with programming this, and with collecting for it if cells
-    /// have run out.
+    /// How long programming `bytes` takes if spread over all units, including the collections that
+    /// it causes once fresh cells have run out.
     pub(super) fn programming_ns(&self, bytes: u64) -> u64 {
         let of_units = |ns: u64, per_bytes: u64| {
             let ns = u128::from(bytes) * u128::from(ns) / u128::from(per_bytes);
@@ -108,12 +108,12 @@ impl Units {
         of_units(self.program_ns, self.page_bytes) + collecting
     }
 
-    /// How cells are made ready, once there are no fresh ones left.
+    /// The collection parameters, if fresh cells have run out.
     fn collecting(&self) -> Option<CollectionParams> {
         self.collection.filter(|one| self.written >= one.fresh_mib << 20)
     }
 
-    /// Takes data to be programmed.
+    /// Queues data to be programmed.
     pub(super) fn program(&mut self, bytes: u64, begun: &mut Vec<Begun>) {
         self.waiting_bytes += bytes;
         for _ in 0..self.units.len() {
@@ -126,7 +126,7 @@ impl Units {
         }
     }
 
-    /// A unit is done: with what, and what it begins next.
+    /// Finishes a unit's work; returns what it was and what the unit begins next.
     pub(super) fn finish(&mut self, unit: u32) -> (Work, Option<Begun>) {
         let entry = &mut self.units[unit as usize];
         let work = entry.work.take().expect("a unit that is done has worked");
@@ -137,7 +137,7 @@ impl Units {
         (work, self.begin(unit))
     }
 
-    /// Gives a unit without work the next piece, if there is one.
+    /// Starts the next piece of work on an idle unit, if there is any.
     fn begin(&mut self, unit: u32) -> Option<Begun> {
         let collects = self.must_collect(unit);
         let entry = &mut self.units[unit as usize];
@@ -160,7 +160,7 @@ impl Units {
         Some(Begun { unit, takes_ns })
     }
 
-    /// How long the unit has to collect before it does anything else.
+    /// How long the unit must collect before it does anything else; `None` if it need not.
     fn must_collect(&self, unit: u32) -> Option<u64> {
         let collection = self.collecting()?;
         let due = self.units[unit as usize].programmed >= u64::from(collection.every_kib) << 10;
