@@ -1,4 +1,4 @@
-//! From a load and wishes, who must have what, to a configuration: schedulers and settings are
+//! Advice: from a load and wishes for its groups to a configuration. Schedulers and settings are
 //! tried in the lab, and the best of them is proposed with the evidence.
 
 mod json;
@@ -21,47 +21,47 @@ use fairdisk_sched::{Honours, Nesting};
 use fairdisk_sim::GroupSpec;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How often a configuration that did not do is changed and tried again.
+/// How often a configuration that does not grant every wish is changed and tried again.
 const ROUNDS: u32 = 4;
-/// Throughputs are the same up to this part.
+/// Throughputs that differ by less than this fraction count as equal.
 const SAME: f64 = 0.98;
-/// Tries that are farther from what is wished by this part, of all of it and of how far they are,
-/// are as near.
+/// Tries count as equally close to the wishes if their distances differ by less than this, both
+/// absolutely and as a fraction of the distance.
 const NEAR: f64 = 0.01;
 
 /// A configuration that was tried.
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// What the arm is called, with the number of the try from the second on.
+    /// The name of the arm, followed by the number of the try from the second one on.
     pub name: String,
-    /// The arm, by its place in the plan.
+    /// Index of the arm in the plan.
     pub arm: usize,
-    /// Its scheduler.
+    /// The name of the scheduler.
     pub scheduler: String,
-    /// The same as it was asked for: an id of the catalogue or the path of a file.
+    /// The scheduler as it was asked for: an id of the catalogue or the path of a file.
     pub asked: String,
-    /// What the arm changes about it, each as `KEY=VALUE`.
+    /// The changes that the arm makes to the scheduler, each as `KEY=VALUE`.
     pub set: Vec<String>,
-    /// What that honours.
+    /// The settings that the scheduler honours.
     pub honours: Honours,
-    /// What the groups were given, by their places.
+    /// The settings of each group in this try, by group index.
     pub groups: Vec<GroupSpec>,
-    /// What changed since the first try.
+    /// How many times the configuration was changed since the first try.
     pub round: u32,
-    /// What it came to.
+    /// The measured results.
     pub cell: Cell,
-    /// What became of each wish.
+    /// The verdict on each wish.
     pub verdicts: Vec<Verdict>,
 }
 
 impl Tried {
-    /// How many wishes came true.
+    /// The number of wishes that were granted.
     #[must_use]
     pub fn met(&self) -> usize {
         self.verdicts.iter().filter(|verdict| verdict.met).count()
     }
 
-    /// How far those that did not are from it, all together.
+    /// The sum of the distances from the wishes that were not granted.
     fn off(&self) -> f64 {
         self.verdicts.iter().map(|verdict| verdict.off).sum()
     }
@@ -70,11 +70,11 @@ impl Tried {
 /// A group of the load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Party {
-    /// Its name.
+    /// The group's name.
     pub name: String,
-    /// The cgroup on a mount that has its name and lies where it does.
+    /// The path of the cgroup on a mount with the same name and the same place in the hierarchy.
     pub cgroup: String,
-    /// Whether there are tasks in it, and not only in groups in it.
+    /// Whether the group has tasks of its own, and not only in nested groups.
     pub has_tasks: bool,
 }
 
@@ -89,8 +89,8 @@ impl Party {
         loaded.groups.iter().enumerate().map(party).collect()
     }
 
-    /// Whether a scheduler that honours so much looks at what this group, asking for `spec`, is
-    /// given.
+    /// Whether a scheduler with these abilities takes the settings `spec` of this group into
+    /// account.
     fn is_seen(&self, spec: &GroupSpec, honours: &Honours) -> bool {
         self.has_tasks
             || match honours.nesting {
@@ -101,7 +101,7 @@ impl Party {
     }
 }
 
-/// Job files call groups by their paths, experiments by the last part.
+/// The cgroup path of a group. Job files name groups by their path, experiments by its last part.
 fn cgroup(loaded: &Loaded, at: usize) -> String {
     let GroupLabel { name, spec } = &loaded.groups[at];
     let outer = spec.parent.and_then(|id| loaded.numbers().place(id));
@@ -113,52 +113,54 @@ fn cgroup(loaded: &Loaded, at: usize) -> String {
     }
 }
 
-/// What is proposed, and why.
+/// A proposed configuration and the evidence for it.
 #[derive(Clone, Debug)]
 pub struct Advice {
-    /// The load's id.
+    /// The id of the load.
     pub experiment: String,
-    /// What it was read from.
+    /// The kind of file that the load was read from.
     pub spec: Spec,
-    /// One line about it.
+    /// The title of the load.
     pub title: String,
-    /// The groups, by their places.
+    /// The groups of the load, by index.
     pub groups: Vec<Party>,
-    /// What is wished.
+    /// The wishes.
     pub wishes: Vec<Wish>,
-    /// Why a wish cannot come true; by wish, `None` if it did or nobody knows.
+    /// For each wish, why it cannot be granted; `None` if it was granted or the reason is not
+    /// known.
     pub limits: Vec<Option<String>>,
-    /// What was tried, in the order of schedulers, then tries.
+    /// All tries, by scheduler and then in order.
     pub tried: Vec<Tried>,
-    /// Tries that a scheduler refused: their names, and why.
+    /// Tries that a scheduler refused: the name of each, and the reason.
     pub refused: Vec<(String, String)>,
-    /// Which of them is proposed; `None` if nothing was tried to its end.
+    /// Index in `tried` of the proposed try; `None` if no try was completed.
     pub best: Option<usize>,
-    /// Options and their values that say what was run, for whoever runs it again.
+    /// The command-line options and values that reproduce the runs.
     pub options: Vec<(String, String)>,
-    /// The same as a comparison, for a page.
+    /// All tries as a comparison, for the HTML page.
     pub comparison: Comparison,
 }
 
 impl Advice {
-    /// What is proposed.
+    /// The proposed configuration.
     #[must_use]
     pub fn proposed(&self) -> Option<&Tried> {
         self.tried.get(self.best?)
     }
 
-    /// Whether all wishes come true.
+    /// Whether the proposal grants every wish.
     #[must_use]
     pub fn is_granted(&self) -> bool {
         self.proposed().is_some_and(|best| best.met() == self.wishes.len())
     }
 }
 
-/// Tries every arm of `plan` on its row with what the load and `wants` wish. `stop` ends early with
-/// what is known by then.
+/// Tries every arm of `plan` on its row with the wishes of the load and of `wants`. Setting `stop`
+/// ends the search early with what is known by then.
 ///
 /// # Errors
-/// More rows than one, wishes that make no sense or are none, or a load that does not fit its disk.
+/// Returns an error if there is more than one row, if there are no wishes or impossible ones, or if
+/// the load does not fit its disk.
 pub fn advise(
     plan: &Plan,
     wants: &[Want],
@@ -204,16 +206,16 @@ pub fn advise(
     })
 }
 
-/// What is looked for.
+/// The input of the search.
 struct Search<'a> {
     plan: &'a Plan,
-    /// What the groups are to have.
+    /// The settings that the wishes ask for, by group index.
     specs: Vec<GroupSpec>,
     wishes: Vec<Wish>,
     parties: Vec<Party>,
 }
 
-/// What was found.
+/// The results of the search.
 struct Found {
     tried: Vec<Tried>,
     refused: Vec<(String, String)>,
@@ -221,9 +223,9 @@ struct Found {
     demands: Demands,
 }
 
-/// What is to be tried.
+/// A configuration to try.
 struct Candidate {
-    /// The arm under the name of this try, and its place in the plan.
+    /// The arm under the name of this try, and its index in the plan.
     arm: PlannedArm,
     arm_at: usize,
     round: u32,
@@ -231,7 +233,7 @@ struct Candidate {
 }
 
 impl Search<'_> {
-    /// The plan with the groups as wished, under `arm`.
+    /// The plan with `arm`, and with the groups as wished.
     fn wished(&self, arm: PlannedArm) -> Plan {
         self.plan.configured(&self.plan.rows[0], arm, &self.specs)
     }
@@ -257,7 +259,7 @@ impl Search<'_> {
             let runs = run_plans(&plans.iter().collect::<Vec<_>>(), progress, stop)?;
             let mut again = Vec::new();
             for (candidate, PlanRuns { ensembles, .. }) in open.into_iter().zip(&runs) {
-                // What a group asks for is what was wished, whatever it was given.
+                // Results are judged by the wished settings, whatever settings the try used.
                 comparison.add(&self.wished(candidate.arm.clone()), ensembles, &demands);
                 if ensembles.is_empty() {
                     continue;
@@ -281,10 +283,10 @@ impl Search<'_> {
         Ok(Found { tried, refused, comparison, demands })
     }
 
-    /// Takes out what schedulers refuse, with their reasons.
+    /// Removes the candidates that their scheduler refuses, and records the reasons.
     ///
     /// # Errors
-    /// The load does not fit the disk.
+    /// Returns an error if the load does not fit the disk.
     fn refuse(
         &self,
         open: &mut Vec<Candidate>,
@@ -320,7 +322,7 @@ impl Search<'_> {
         }
     }
 
-    /// What to try next, if there is something.
+    /// The next configuration to try after `one`, if there is one.
     fn again(&self, one: &Tried, arm: PlannedArm) -> Option<Candidate> {
         let groups = search::next(one, &self.wishes, &self.parties)?;
         let round = one.round + 1;
@@ -328,7 +330,7 @@ impl Search<'_> {
         Some(Candidate { arm: PlannedArm { name, ..arm }, arm_at: one.arm, round, groups })
     }
 
-    /// Why wishes that did not come true cannot.
+    /// For each wish that was not granted, why it cannot be.
     fn limits(
         &self,
         tried: &[Tried],
@@ -362,7 +364,7 @@ impl Search<'_> {
         self.wishes.iter().enumerate().map(limit).collect()
     }
 
-    /// Why a wish does not even come true for a group that has the disk to itself.
+    /// Why a wish cannot be granted even to a group that has the disk to itself.
     fn impossible(&self, wish: &Wish, alone: &Rate) -> Option<String> {
         let qos = &self.specs[wish.group].qos;
         match wish.kind {
@@ -385,8 +387,8 @@ impl Search<'_> {
     }
 }
 
-/// The best: most wishes come true, or are nearest to it; then throughput; then the fewest changes
-/// to what was wished.
+/// The best try: the one that grants most wishes or comes closest to them, then the one with the
+/// highest throughput, then the one with the fewest changes to what was wished.
 fn best(tried: &[Tried]) -> Option<usize> {
     let met = tried.iter().map(Tried::met).max()?;
     let mut left: Vec<usize> = (0..tried.len()).filter(|at| tried[*at].met() == met).collect();

@@ -1,15 +1,16 @@
-//! Which changes cost what: the changes between a good and a bad state are factors, and runs of
-//! mixtures of both tell how much of the loss belongs to each of them, and to each pair.
+//! Blame: which changes caused how much of a difference. The changes between a good and a bad state
+//! are factors, and runs of mixtures of both states show how much of the loss each change and each
+//! pair of changes accounts for.
 //!
-//! 1. [`screen`]: walks from good to bad in several orders find the changes that do anything. A
-//!    stretch of a walk is divided where its ends differ; who acts only beside another, or is
-//!    cancelled by another, is seen because the orders differ.
-//! 2. [`attribute`]: the Shapley value of each of these, exactly or from sampled orders. What the
-//!    others change together is measured as one. The parts sum to the whole.
-//! 3. [`undo`], [`bisect`]: what to undo, and what a bisection would have answered.
-//!
-//! [`blame`] does not know what is measured: see [`Measure`]. [`Between`] measures mixtures of two
-//! schedulers in the lab; a [`Report`] says what came out.
+//! 1. `screen` finds the changes that have any effect, by walks from good to bad in several orders.
+//!    A stretch of a walk is divided where its ends differ. Changes that act only together, or
+//!    cancel each other, show because the orders differ.
+//! 2. `attribute` computes the Shapley value of each of these changes, exactly or from sampled
+//!    orders. The effect of all other changes is measured as one. The values sum to the whole
+//!    difference.
+//! 3. `undo` and `bisect` find what to undo, and what a bisection would have answered.
+//! ¶ [`blame`] does not depend on what is measured: see [`Measure`]. [`Between`] measures mixtures
+//! of two schedulers in the lab, and a [`Report`] presents the findings.
 
 mod attribute;
 mod between;
@@ -38,43 +39,44 @@ pub use set::{FACTORS_MAX, FactorSet};
 
 use std::sync::atomic::AtomicBool;
 
-/// How to go about it.
+/// The design of an investigation.
 #[derive(Clone, Debug)]
 pub struct Design {
-    /// How many changes there are; they are numbered in the order in which they were made.
+    /// The number of changes, which are numbered in the order in which they were made.
     pub factors: usize,
-    /// Runs of each mixture, numbered from 0, to begin with.
+    /// The initial number of runs of each mixture, with seeds numbered from 0.
     pub seeds: u32,
-    /// As many at most in the lab, where chance hides what is of interest; a few more where few
-    /// mixtures tell of chance. The same number as `seeds` means exactly so many.
+    /// The highest number of runs of each mixture, reached in the lab if noise hides differences of
+    /// interest. A few more are allowed if few mixtures are available to estimate the noise. Equal
+    /// to `seeds`, it fixes the number of runs.
     pub seeds_max: u32,
-    /// At most so many runs.
+    /// The budget: the highest number of runs in total.
     pub runs: usize,
-    /// Where the order of walks is drawn from.
+    /// Seed of the random orders of walks.
     pub seed: u64,
-    /// Runs at the same time.
+    /// The number of runs at the same time.
     pub threads: usize,
-    /// Runs are of the real world: those needed together are done in random order, and what is left
-    /// of the budget goes into more runs of each mixture.
+    /// Whether runs measure the real world. Runs that are needed together are then done in random
+    /// order, and the rest of the budget is spent on more runs of each mixture.
     pub is_real: bool,
 }
 
-/// As many changes are taken apart without looking for those that act first.
+/// Up to this number of changes, all mixtures are run without a search.
 const FEW: usize = 4;
-/// As many times the smallest difference of interest must be beyond chance.
+/// Noise may be at most this many times the smallest difference of interest.
 const SEEN: f64 = 2.0;
-/// With fewer degrees of freedom chance could be several times of what it seems,
+/// With fewer degrees of freedom, the noise may be several times its estimate.
 const FREEDOM_LEAST: f64 = 10.0;
-/// and each mixture may be run so often.
+/// The highest number of runs of each mixture if the degrees of freedom are too few.
 const SEEDS_OF_FEW_MAX: u32 = 12;
-/// Parts of the budget that the search may use, in percent.
+/// Percentage of the budget that the search may use.
 const SEARCH_PERCENT: usize = 70;
 
-/// Finds out which changes cost what. `prior` are runs done before, which are not done again but
-/// count as runs, so that what is found does not depend on them.
+/// Determines how much each change contributes. Runs in `prior` were done before; they are not
+/// repeated but count as runs, so that the findings do not depend on them.
 ///
 /// # Errors
-/// A run failed.
+/// Returns an error if a run fails.
 pub fn blame(
     measure: &dyn Measure,
     design: &Design,
@@ -102,11 +104,11 @@ fn investigate(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) ->
     let (good, bad) = (FactorSet::EMPTY, FactorSet::first(design.factors));
     runs.tell("both ends");
     if design.is_real && fits_whole(design) {
-        // All in one go: the ends too are run among the others.
+        // All mixtures at once, so that the ends too are run in random order among the others.
         let mixtures = 0..1_usize << design.factors;
         let bits = |mask: usize| (0..design.factors).filter(move |bit| mask >> bit & 1 == 1);
         match runs.need(&mixtures.map(|mask| bits(mask).collect()).collect::<Vec<_>>()) {
-            // What there is goes to the ends first.
+            // If the budget does not suffice, what there is goes to the ends first.
             Err(Halt::Budget) => {}
             whole => whole?,
         }
@@ -136,8 +138,8 @@ fn investigate(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) ->
     Ok(())
 }
 
-/// Searches for the changes that do anything, again with one more run of each mixture as long as
-/// chance hides what is of interest.
+/// Searches for the changes that have any effect. Repeats the search with one more run of each
+/// mixture while noise hides differences of interest.
 fn search(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) -> Result<(), Halt> {
     loop {
         if fits_whole(design) {
@@ -145,7 +147,7 @@ fn search(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) -> Resu
         } else {
             let mut screen = screen::Screen::new(design);
             let searched = screen.search(runs);
-            // One that had not the runs to end its walks has not looked at what others found.
+            // A search that ran out of budget has not examined everything that earlier ones found.
             findings.suspects = match searched {
                 Ok(()) => screen.active(),
                 Err(_) => findings.suspects.union(screen.active()),
@@ -154,7 +156,7 @@ fn search(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) -> Resu
         }
         let noise = Noise::of(runs, FactorSet::first(design.factors));
         let is_seen = noise.limit(runs.seeds(), 1.0) <= SEEN * noise.least;
-        // Where all but a few mixtures do the same, little is known of chance, and runs are few.
+        // If almost all mixtures behave alike, the noise is poorly known and runs are few.
         let seeds_max = match noise.freedom < FREEDOM_LEAST && design.seeds_max > design.seeds {
             true => SEEDS_OF_FEW_MAX.max(design.seeds_max),
             false => design.seeds_max,
@@ -165,7 +167,7 @@ fn search(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) -> Resu
     }
 }
 
-/// Whether every mixture can be run, so that there is nothing to search for.
+/// Whether every mixture can be run, so that no search is needed.
 fn fits_whole(design: &Design) -> bool {
     let mixtures = 1_usize.checked_shl(design.factors as u32).unwrap_or(usize::MAX);
     let affordable = design.is_real && design.factors < 16;
@@ -173,7 +175,7 @@ fn fits_whole(design: &Design) -> bool {
         || affordable && mixtures.saturating_mul(design.seeds as usize) <= design.runs
 }
 
-/// Spends what is left of the budget on more runs of the mixtures that count.
+/// Spends the rest of the budget on more runs of the mixtures that matter.
 fn sharpen(runs: &mut Runs<'_>, design: &Design, findings: &mut Findings) -> Result<(), Halt> {
     let bad = FactorSet::first(design.factors);
     runs.tell("again");

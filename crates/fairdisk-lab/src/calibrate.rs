@@ -1,28 +1,28 @@
-//! What requests cost a device, measured: a few loads, each of which keeps the device as busy as it
-//! can be, say how much of a second one request of a kind takes up.
+//! Calibration: measures a device's cost model. A few loads that each saturate the device show how
+//! much of a second one request of a kind uses up.
 
 use fairdisk_core::{Cost, CostModel, GroupId, Instant, Lba, Op, Prng, RequestId, Sectors, Span};
 use fairdisk_sim::device::{Device, DeviceIo, DeviceModel, DeviceSpec, Done};
 
-/// Small requests, in which the place counts, and large ones, in which the bytes do.
+/// Small requests, for which the position matters, and large ones, for which the bytes do.
 const SMALL: Sectors = Sectors(8);
 const LARGE: Sectors = Sectors(512);
 
-/// Requests of a load that are measured.
+/// Requests that are measured per load.
 const MEASURED: u64 = 2048;
-/// Requests of a load before that, so that queues are full.
+/// Requests before those, to fill the queues.
 const BEFORE: u64 = 512;
-/// Large writes before any is measured: 512 MiB fill the caches and buffers of devices.
+/// Large writes before any write is measured: 512 MiB fill the caches and buffers of devices.
 const FILLING: u64 = 2048;
 
-/// Where the places of random requests come from; any number would do.
+/// Seed of the positions of random requests; any number would do.
 const SEED: u64 = 0xCA11_B8A7;
 
-/// Measures what requests cost a device with fresh caches, kept at full depth.
+/// Measures the request costs of a device with fresh caches, kept at full depth.
 ///
-/// Eight rates make the model, as many of them as in the documentation of cgroup v2's
-/// `io.cost.model` and two more: large and small, sequential and random requests of either
-/// direction. Writes are measured once the device's cache is full.
+/// Eight rates determine the model, the six of cgroup v2's `io.cost.model` and two more: large and
+/// small, sequential and random requests in each direction. Writes are measured when the device's
+/// cache is full.
 #[must_use]
 pub fn calibrate(device: &DeviceSpec) -> CostModel {
     let depth = device.build().depth().max(1);
@@ -32,10 +32,10 @@ pub fn calibrate(device: &DeviceSpec) -> CostModel {
     CostModel { depth, saturation: saturation(device, depth), read, write: write.cost() }
 }
 
-/// With how much to do all of the device is at work. Of `n` servers two requests find two different
-/// ones but once in `n` times: so much less than twice as many does the device do with two at a
-/// time. And it needs no more than those with which it would do as much as at full depth if none of
-/// them waited.
+/// The amount of outstanding work that saturates the device. Of `n` parallel servers, two requests
+/// hit the same one once in `n` times; the number of servers follows from how much less than twice
+/// as much the device does at depth two. And no more requests are needed than would reach the
+/// throughput of full depth if none of them had to wait.
 fn saturation(device: &DeviceSpec, depth: u32) -> Span {
     if depth == 1 {
         return Span::ZERO;
@@ -62,7 +62,7 @@ struct Probe {
     op: Op,
     now: Instant,
     prng: Prng,
-    /// Where the next sequential request begins.
+    /// The position of the next sequential request.
     next: u64,
     free: Vec<RequestId>,
 }
@@ -80,7 +80,7 @@ impl Probe {
         let random = self.each(Place::Random, SMALL);
         let large_random = self.each(Place::Random, LARGE);
         let more_bytes = LARGE.bytes() - SMALL.bytes();
-        // The place of a request beside its bytes, and a byte.
+        // Splits a cost into a fixed part and a part per byte.
         let parts = |small: u64, large: u64| {
             let byte_ps = large.saturating_sub(small).saturating_mul(1000) / more_bytes;
             (Span::from_ns(small.saturating_sub(SMALL.bytes() * byte_ps / 1000)), byte_ps)
@@ -90,7 +90,7 @@ impl Probe {
         Cost { sequential, random, byte_ps, random_byte_ps }
     }
 
-    /// Nanoseconds a request takes up among others of its kind.
+    /// Nanoseconds of device time per request, among others of its kind.
     fn each(&mut self, place: Place, size: Sectors) -> u64 {
         self.run(place, size, BEFORE);
         let began = self.now;
@@ -98,7 +98,7 @@ impl Probe {
         (self.now - began).as_ns() / MEASURED
     }
 
-    /// Keeps the device busy until it has completed so many requests.
+    /// Keeps the device busy until it has completed `requests` requests.
     fn run(&mut self, place: Place, size: Sectors, requests: u64) {
         let mut completed = 0;
         let mut done: Vec<Done> = Vec::new();
@@ -139,7 +139,7 @@ mod tests {
         calibrate(&load(id, &[]).unwrap().spec)
     }
 
-    /// How many a second.
+    /// Requests per second.
     fn rate(model: &CostModel, op: Op, is_sequential: bool, bytes: u64) -> u64 {
         1_000_000_000 / model.cost(op, is_sequential, bytes).as_ns().max(1)
     }
@@ -149,7 +149,7 @@ mod tests {
         let model = costs("fixed-8ms");
         assert_eq!(model.depth, 1);
         for (op, is_sequential) in [(Op::Read, true), (Op::Read, false), (Op::Write, false)] {
-            // 150 MB/s.
+            // Bytes at 150 MB/s.
             let cost = model.cost(op, is_sequential, 3_000_000).as_us();
             assert!((27_990..=28_010).contains(&cost), "{op:?}: {cost} us");
         }
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(model.cost(Op::Write, false, 1 << 20), Span::ZERO);
     }
 
-    /// Against what their files say of them.
+    /// Compares with the rates in the devices' files.
     #[test]
     fn solid_state_disks_reach_their_rates() {
         for (id, commands, stream_mb) in [("sata-ssd", 98_000, 540), ("nvme", 380_000, 3_200)] {

@@ -4,7 +4,7 @@ use super::settings::{Given, check, commands, given, lines};
 use super::{Advice, Party, Tried};
 use serde_json::{Map, Value, json};
 
-/// The advice as one object; docs/results.md says what the names mean.
+/// The advice as a JSON object; docs/results.md defines the names.
 #[must_use]
 pub fn to_json(advice: &Advice) -> Value {
     let wish = |(at, wish): (usize, &super::Wish)| {

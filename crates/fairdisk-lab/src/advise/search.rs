@@ -1,4 +1,4 @@
-//! Which configuration is tried after one that did not do.
+//! The search strategy: which configuration to try after one that does not grant every wish.
 
 use super::wish::{Kind, Wish, weight};
 use super::{Party, Tried};
@@ -7,17 +7,18 @@ use fairdisk_core::{Share, Weight};
 use fairdisk_sim::GroupSpec;
 use std::num::NonZeroU64;
 
-/// Rounds in which weights grow before ceilings are tried.
+/// Rounds in which weights are raised before ceilings are tried.
 const WEIGHT_ROUNDS: u32 = 2;
-/// By what a weight grows in a round.
+/// The factor by which a weight is raised in one round.
 const GROWTH: u32 = 3;
-/// What is left to those without wishes in a round of ceilings.
+/// The fraction of its rate that a group without wishes keeps in a round of ceilings.
 const LEFT: f64 = 0.6;
 
-/// What to try after `one`; `None` if nothing is left to try.
+/// The settings to try after `one`; `None` if nothing is left to try.
 ///
-/// Weights of groups whose wishes did not come true grow first. After that the others get ceilings
-/// if a latency target is missed, for on a disk with a queue weights do not shorten it.
+/// First, the weights of groups whose wishes were not granted are raised. After that, if a latency
+/// target is missed, the other groups get ceilings, because weights do not shorten the queue inside
+/// a disk.
 pub(super) fn next(one: &Tried, wishes: &[Wish], parties: &[Party]) -> Option<Vec<GroupSpec>> {
     let Tried { round, honours, groups: specs, verdicts, cell, .. } = one;
     let missed = || wishes.iter().zip(verdicts).filter(|(_, verdict)| !verdict.met);
@@ -40,7 +41,8 @@ pub(super) fn next(one: &Tried, wishes: &[Wish], parties: &[Party]) -> Option<Ve
     (changed != *specs).then_some(changed)
 }
 
-/// I/Os a second of the group at `at`, if it has tasks. Cells leave out groups without.
+/// I/Os per second of the group with index `at`; `None` if it has no tasks, since cells leave out
+/// groups without tasks.
 fn rate(cell: &Cell, at: usize) -> Option<f64> {
     let group = cell.groups.iter().find(|group| group.at == at)?;
     Some(group.outcome.ios / cell.duration_s.max(1e-9))

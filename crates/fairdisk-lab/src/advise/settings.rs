@@ -1,4 +1,4 @@
-//! A configuration as lines to use.
+//! A proposed configuration as lines for files and commands.
 
 use super::wish::weight;
 use super::{Advice, Party, Tried};
@@ -8,16 +8,16 @@ use crate::plan::Spec;
 use fairdisk_core::Share;
 use fairdisk_sim::GroupSpec;
 
-/// What one group is given.
+/// The settings given to one group.
 pub(super) struct Given<'a> {
     pub(super) group: &'a Party,
     pub(super) spec: &'a GroupSpec,
-    /// What of it the scheduler honours, as keys of an experiment's group and of `fairdisk ctl set`
-    /// with their values.
+    /// The settings that the scheduler honours, as keys and values of an experiment's group and of
+    /// `fairdisk ctl set`.
     pub(super) settings: Vec<(&'static str, String)>,
 }
 
-/// What the groups are given in a try.
+/// The settings given to each group in a try.
 pub(super) fn given<'a>(tried: &'a Tried, groups: &'a [Party]) -> impl Iterator<Item = Given<'a>> {
     groups.iter().zip(&tried.groups).map(|(group, spec)| {
         let has_share = spec.share != Share::DEFAULT;
@@ -30,24 +30,25 @@ pub(super) fn given<'a>(tried: &'a Tried, groups: &'a [Party]) -> impl Iterator<
 }
 
 impl Given<'_> {
-    /// The settings in a line.
+    /// The settings on one line.
     fn line(&self, between: &str) -> String {
         let settings = self.settings.iter().map(|(key, value)| format!("{key}={value}"));
         settings.collect::<Vec<_>>().join(between)
     }
 
-    /// Whether a file of that kind can say it: job files say of a group what one of its jobs does.
+    /// Whether a file of this kind can express the settings. A job file sets a group's settings in
+    /// one of the group's jobs, so it needs a group with tasks.
     fn can_be_said(&self, spec: Spec) -> bool {
         spec == Spec::Experiment || self.group.has_tasks
     }
 }
 
-/// What those groups are given that are given something.
+/// The groups that are given any settings.
 fn all_given<'a>(tried: &'a Tried, groups: &'a [Party]) -> impl Iterator<Item = Given<'a>> {
     given(tried, groups).filter(|one| !one.settings.is_empty())
 }
 
-/// The settings of all groups in a line.
+/// The settings of all groups on one line.
 pub(super) fn in_a_line(tried: &Tried, groups: &[Party]) -> String {
     let groups = all_given(tried, groups);
     let groups = groups.map(|one| format!("{}: {}", one.group.name, one.line(" ")));
@@ -55,7 +56,7 @@ pub(super) fn in_a_line(tried: &Tried, groups: &[Party]) -> String {
     if groups.is_empty() { "no settings".to_owned() } else { groups.join("; ") }
 }
 
-/// As lines of a file of the kind that the load was read from.
+/// The settings as lines of a file of the kind that the load was read from.
 pub(super) fn lines(advice: &Advice, tried: &Tried) -> String {
     match advice.spec {
         Spec::Experiment => experiment(tried, &advice.groups),
@@ -103,8 +104,8 @@ fn experiment(tried: &Tried, groups: &[Party]) -> String {
     out
 }
 
-/// As commands for a running mount whose cgroups are called and lie as the groups; none for a
-/// scheduler that is not as the catalogue has it, for mounts run no other.
+/// The settings as commands for a running mount whose cgroups have the names and places of the
+/// groups. None if the scheduler is not exactly one of the catalogue, because mounts run no other.
 pub(super) fn commands(tried: &Tried, groups: &[Party]) -> Vec<String> {
     if !tried.set.is_empty() || Kind::Revision.ids().all(|id| id != tried.asked) {
         return Vec::new();
@@ -116,7 +117,8 @@ pub(super) fn commands(tried: &Tried, groups: &[Party]) -> Vec<String> {
     [scheduler].into_iter().chain(all_given(tried, groups).map(set)).collect()
 }
 
-/// The command that runs it again, with those lines in `FILE`. What they cannot say is wished.
+/// The command that runs the proposal again, with its lines in `FILE`. Settings that the lines
+/// cannot express are passed as wishes.
 pub(super) fn check(advice: &Advice, tried: &Tried) -> String {
     let (row, device) = (quoted(&tried.cell.row), quoted(&tried.cell.device));
     let scheduler = quoted(&tried.asked);
@@ -133,7 +135,7 @@ pub(super) fn check(advice: &Advice, tried: &Tried) -> String {
     command
 }
 
-/// One word of a shell.
+/// A word quoted for the shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }

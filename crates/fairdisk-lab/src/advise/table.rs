@@ -1,4 +1,4 @@
-//! Advice as text for people.
+//! Advice as text.
 
 use super::settings::{check, commands, in_a_line, lines};
 use super::{Advice, Tried};
@@ -29,7 +29,7 @@ pub fn to_table(advice: &Advice, style: Style) -> String {
     out
 }
 
-/// What is wished, and what the proposal makes of it.
+/// Writes the wishes and what the proposal makes of each.
 fn write_wishes(out: &mut String, advice: &Advice, best: &Tried, style: Style) {
     let _ = writeln!(out, "\n{}", style.bold("wishes, and what comes of them as proposed"));
     let groups = widest(advice.wishes.iter().map(|wish| &wish.name), "");
@@ -46,7 +46,7 @@ fn write_wishes(out: &mut String, advice: &Advice, best: &Tried, style: Style) {
     }
 }
 
-/// The evidence.
+/// Writes the evidence: the results of every try.
 fn write_tried(out: &mut String, advice: &Advice, style: Style) {
     let names = widest(advice.tried.iter().map(|one| &one.name), "scheduler");
     let head = format!(

@@ -1,31 +1,33 @@
-//! Whether a wish came true in a run.
+//! Verdicts: whether a run grants a wish.
 
 use super::wish::{Kind, Wish};
 use crate::compare::Cell;
 use fairdisk_core::Qos;
 use std::num::NonZeroU64;
 
-/// What became of a wish.
+/// Whether and how closely a wish was granted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// Whether it came true.
+    /// Whether the wish was granted.
     pub met: bool,
-    /// What the group had, in words.
+    /// What the group got, in words.
     pub got: String,
-    /// How far it is from what was wished, as a part of it; 0 if it came true.
+    /// The distance from the wish as a fraction of it; 0 if it was granted.
     pub off: f64,
 }
 
-/// Percentage points of a share that count as nothing, and the part of a small one that does.
+/// By how much a share may miss its wish: percentage points, and for small shares a fraction of the
+/// share.
 const SHARE_POINTS: f64 = 3.0;
 const SHARE_PART: f64 = 0.25;
 
-/// The part of a rate that is missing.
+/// The fraction of the rate that is missing.
 fn shortfall(asked: Option<NonZeroU64>, got: f64) -> f64 {
     asked.map_or(0.0, |asked| (1.0 - got / asked.get() as f64).max(0.0))
 }
 
-/// What became of `wish` in `cell`, where the group asked for `asked`.
+/// The verdict on `wish` in `cell`, where `asked` is the quality of service that the group asked
+/// for.
 pub(super) fn verdict(wish: &Wish, asked: &Qos, cell: &Cell) -> Verdict {
     let Some(group) = cell.group(wish.group) else {
         return Verdict { met: false, got: "-".to_owned(), off: f64::INFINITY };
@@ -47,7 +49,8 @@ pub(super) fn verdict(wish: &Wish, asked: &Qos, cell: &Cell) -> Verdict {
                 0 => format!("{rate:.0} I/Os/s"),
                 _ => format!("{rate:.0} I/Os/s, below in {below} of {seconds} s"),
             };
-            // Half by how often, half by how much: who is always below may be nearer than another.
+            // Half by how often and half by how much the group is below its floor, so that tries in
+            // which it always is can be ranked.
             let often = f64::from(below) / f64::from(seconds.max(1));
             let short = shortfall(asked.floor.iops, rate)
                 .max(shortfall(asked.floor.bytes_per_s, outcome.bytes / cell.duration_s.max(1e-9)));
@@ -71,7 +74,7 @@ pub(super) fn verdict(wish: &Wish, asked: &Qos, cell: &Cell) -> Verdict {
             None => (true, "-".to_owned(), 0.0),
         },
     };
-    // What never comes to its end fulfils nothing.
+    // A run that does not finish grants nothing.
     let met = met && !cell.given_up;
     Verdict { met, got, off: if met { 0.0 } else { off.max(0.0) } }
 }

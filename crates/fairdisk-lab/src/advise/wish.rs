@@ -1,4 +1,4 @@
-//! Wishes: who must have what.
+//! Wishes: what a group is to have.
 
 use crate::catalog::error::unknown;
 use crate::plan::Loaded;
@@ -6,37 +6,37 @@ use fairdisk_core::{Qos, Rates, Share, Span, Weight, WeightMap};
 use fairdisk_sim::GroupSpec;
 use std::num::NonZeroU64;
 
-/// What is wished for a group, as on the command line: `GROUP: KEY=VALUE, KEY=VALUE`.
+/// The wishes for a group, as on the command line: `GROUP: KEY=VALUE, KEY=VALUE`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Want {
     /// The group's name.
     pub group: String,
-    /// What it is to have.
+    /// The settings that are wished for.
     pub settings: Vec<Setting>,
 }
 
-/// One thing a group is to have.
+/// One wished setting of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Setting {
-    /// A weight among the groups beside it.
+    /// A weight among the group's siblings.
     Weight(Weight),
-    /// A part of the disk in percent.
+    /// A share of the disk in percent.
     Percent(f64),
-    /// I/Os a second at least.
+    /// The least I/Os per second.
     MinIops(NonZeroU64),
-    /// Bytes a second at least.
+    /// The least bytes per second.
     MinBps(NonZeroU64),
-    /// I/Os a second at most.
+    /// The most I/Os per second.
     MaxIops(NonZeroU64),
-    /// Bytes a second at most.
+    /// The most bytes per second.
     MaxBps(NonZeroU64),
-    /// How much of its ceiling may go at once.
+    /// How far the group may run ahead of its ceiling, as time.
     Burst(Span),
-    /// Within this time 99 of 100 I/Os.
+    /// The latency within which 99 of 100 I/Os are to complete.
     LatencyP99(Span),
 }
 
-/// What can be wished.
+/// The keys of all settings.
 const KEYS: &[&str] = &[
     "weight",
     "share",
@@ -49,10 +49,10 @@ const KEYS: &[&str] = &[
 ];
 
 impl Want {
-    /// Reads a wish.
+    /// Parses the wishes for one group.
     ///
     /// # Errors
-    /// What is wrong with it, and what was expected.
+    /// Returns what is wrong with the text, and what was expected.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (group, settings) = text
             .split_once(':')
@@ -65,7 +65,7 @@ impl Want {
 }
 
 impl Setting {
-    /// What it is called.
+    /// The key of the setting.
     const fn key(&self) -> &'static str {
         match self {
             Self::Weight(_) => "weight",
@@ -118,7 +118,7 @@ impl Setting {
     }
 }
 
-/// A number, with `K`, `M` or `G` for powers of 1024, as `fairdisk ctl set` reads it.
+/// A number, optionally with `K`, `M` or `G` for powers of 1024, as in `fairdisk ctl set`.
 fn number(text: &str) -> Option<u64> {
     let units = [(['K', 'k'], 10), (['M', 'm'], 20), (['G', 'g'], 30)];
     let unit = units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(*unit)?, *shift)));
@@ -126,42 +126,43 @@ fn number(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// What a wish is about.
+/// The kinds of wishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Its part of the disk.
+    /// A share of the disk.
     Share,
-    /// What it gets at least.
+    /// A least rate.
     Floor,
-    /// What it gets at most.
+    /// A highest rate.
     Ceiling,
-    /// How long 99 of 100 of its I/Os take at most.
+    /// A latency for 99 of 100 I/Os.
     Latency,
 }
 
-/// One wish of one group.
+/// One wish for one group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wish {
-    /// The group, by its place.
+    /// Index of the group.
     pub group: usize,
-    /// Its name.
+    /// Name of the group.
     pub name: String,
-    /// What it is about.
+    /// The kind of wish.
     pub kind: Kind,
-    /// What is wished, in words.
+    /// The wish in words.
     pub text: String,
 }
 
-/// What the groups of a load are to have: as the load says, and `wants` on top of it.
+/// The settings and wishes of a load's groups: those of the load itself, with `wants` on top.
 ///
 /// # Errors
-/// A group that is not there, or parts that do not fit into a disk.
+/// Returns an error if a group does not exist or the shares exceed the disk.
 pub(super) fn wished(
     loaded: &Loaded,
     wants: &[Want],
 ) -> Result<(Vec<GroupSpec>, Vec<Wish>), String> {
     let mut specs: Vec<GroupSpec> = loaded.groups.iter().map(|label| label.spec).collect();
-    // What a priority is worth depends on the scheduler; what is wished does not.
+    // Priorities become weights, because their worth depends on the scheduler and that of a wish
+    // must not.
     for spec in specs.iter_mut().filter(|spec| says_share(spec)) {
         spec.share = Weight::new(weight(spec)).map_or(Share::DEFAULT, Share::Weight);
     }
@@ -199,12 +200,12 @@ pub(super) fn wished(
     Ok((specs, wishes))
 }
 
-/// Demands that nobody wishes two different things of one kind.
+/// Returns an error if two wishes of one kind contradict each other.
 fn demand_once(wants: &[Want]) -> Result<(), String> {
     let mut known: Vec<(&str, &str)> = Vec::new();
     for want in wants {
         for setting in &want.settings {
-            // A weight is a share in other words.
+            // A weight is another way to wish for a share.
             let kind = match setting.key() {
                 "weight" => "share",
                 key => key,
@@ -238,20 +239,21 @@ fn apply(spec: &mut GroupSpec, setting: Setting) {
     }
 }
 
-/// A group's weight.
+/// The weight of a group.
 pub(super) fn weight(spec: &GroupSpec) -> u32 {
     spec.share.weight(WeightMap::LinearHigh0).get()
 }
 
-/// The least weight that a part in percent becomes: smaller ones are too coarse.
+/// The smallest weight that a share in percent is converted to; smaller ones are too coarse.
 const LEAST_WEIGHT: f64 = 10.0;
 
-/// Whether a group asks for a share of its own accord.
+/// Whether a group asks for a share explicitly.
 fn says_share(spec: &GroupSpec) -> bool {
     spec.share != Share::DEFAULT
 }
 
-/// Turns parts in percent into weights: those who gave none share the rest as they did before.
+/// Converts shares in percent to weights. Groups without one share the rest in their previous
+/// proportions.
 fn share_percents(
     specs: &mut [GroupSpec],
     percents: &mut [Option<f64>],
@@ -280,7 +282,7 @@ fn share_percents(
         percents[at] = Some(room * f64::from(weight(&specs[at])) / before);
     }
     let least = outer.iter().filter_map(|at| percents[*at]).fold(f64::INFINITY, f64::min);
-    // Near the usual weight, 100, where no part is too small for that.
+    // Weights near 100, the default, unless the smallest share would be too coarse there.
     let scale = (outer.len() as f64).max(LEAST_WEIGHT / least);
     for at in outer {
         let scaled = percents[at].unwrap_or_default() * scale;
@@ -290,7 +292,8 @@ fn share_percents(
     Ok(())
 }
 
-/// The wishes of a group; `share`: whether it has one about its share, and the part in percent.
+/// The wishes of a group. `share` is set if one of them is for a share, with the percentage if
+/// given.
 fn wishes_of(at: usize, name: &str, spec: &GroupSpec, share: Option<Option<f64>>) -> Vec<Wish> {
     let Qos { floor, ceiling, latency_p99, .. } = spec.qos;
     let share = share.map(|percent| match percent {

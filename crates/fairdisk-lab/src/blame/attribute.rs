@@ -1,8 +1,9 @@
-//! How much of the loss belongs to each change: Shapley values.
+//! Attribution of the loss to changes, by Shapley values.
 //!
-//! A change's Shapley value is what it adds on average over all orders in which the changes could
-//! have been made. The values of all of them sum to the whole. The interaction of two changes is
-//! how much more one adds when the other one is there. Changes not known to do anything are made
+//! The Shapley value of a change is what it adds on average over all orders in which the changes
+//! could have been made. The values of all changes sum to the whole difference. The interaction of
+//! two changes is how much more one adds when the other is present. Changes without a known effect
+//! are made first, all at once.
 //! first, all at once.
 
 use super::noise::mean;
@@ -11,33 +12,32 @@ use super::{Design, FactorSet, Findings, Method};
 use crate::outcome::Spread;
 use fairdisk_core::Prng;
 
-/// Orders to sample at most, in pairs of an order and its reverse.
+/// The most orders to sample, in pairs of an order and its reverse.
 const PAIRS_OF_ORDERS_MAX: usize = 12;
-/// As many changes at most are taken apart exactly.
+/// The most changes for which values are computed exactly.
 const EXACT_MAX: usize = 12;
 
-/// What was found out about the changes that do something, seed by seed.
+/// Results for the changes that have an effect, seed by seed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Attributed {
     pub(super) method: Option<Method>,
-    /// The changes.
+    /// The changes, by number.
     pub(super) changes: Vec<usize>,
     /// The value of each change in each seed.
     pub(super) values: Vec<Vec<f64>>,
-    /// The interaction of each pair of changes in each seed: of the change numbers, the larger
-    /// second.
+    /// The interaction of each pair of changes in each seed; the smaller change number is first.
     pub(super) pairs: Vec<(usize, usize, Vec<f64>)>,
-    /// What all the others add before, in each seed.
+    /// What all other changes add beforehand, in each seed.
     pub(super) rest: Vec<f64>,
-    /// Which the others are.
+    /// The other changes.
     pub(super) others: FactorSet,
-    /// How much each value, and each interaction, may be off because not all orders were run.
+    /// Standard errors of values and of interactions that result from sampling orders.
     pub(super) order_errors: [Vec<f64>; 2],
-    /// Sum of the squared weights of the differences that make a value, and an interaction.
+    /// Sums of the squared weights of the differences that make up a value and an interaction.
     pub(super) squared_weights: [f64; 2],
 }
 
-/// Measures what is needed and attributes the whole to the changes in `active` and the others.
+/// Measures what is needed, and attributes the whole to the changes in `active` and to the others.
 pub(super) fn attribute(
     runs: &mut Runs<'_>,
     design: &Design,
@@ -49,7 +49,7 @@ pub(super) fn attribute(
         0..=EXACT_MAX => (0..mixtures).map(|mask| game.set(mask)).collect(),
         _ => Vec::new(),
     };
-    // What is left over checks what to undo and bisects.
+    // The rest of the budget is kept for what to undo and for bisections.
     let affordable = runs.cost(&sets) <= runs.left() * 9 / 10;
     if affordable && !sets.is_empty() {
         runs.need(&sets)?;
@@ -59,7 +59,7 @@ pub(super) fn attribute(
     Ok(game.sampled(runs, &orders))
 }
 
-/// The same, from what has been measured.
+/// The attribution recomputed from what has been measured.
 pub(super) fn again(runs: &Runs<'_>, design: &Design, findings: &Findings) -> Attributed {
     let game = Game::new(design, findings.suspects);
     match findings.method {
@@ -70,7 +70,7 @@ pub(super) fn again(runs: &Runs<'_>, design: &Design, findings: &Findings) -> At
     }
 }
 
-/// The changes between the mixture in which all others are made and the bad end.
+/// The changes between the mixture with all other changes made and the bad end.
 struct Game {
     changes: Vec<usize>,
     others: FactorSet,
@@ -82,7 +82,7 @@ impl Game {
         Self { changes: active.iter().collect(), others }
     }
 
-    /// The mixture with those changes whose bits are set.
+    /// The mixture with the changes whose bits are set in `mask`.
     fn set(&self, mask: usize) -> FactorSet {
         let made = self.changes.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1);
         made.fold(self.others, |set, (_, change)| set.with(*change))
@@ -99,7 +99,7 @@ impl Game {
         let seeds = runs.seeds() as usize;
         let table: Vec<Vec<f64>> =
             (0..1 << count).map(|mask| runs.values(self.set(mask)).unwrap_or_default()).collect();
-        // Orders in which a given change comes after `n` given others, as a part of all orders.
+        // The fraction of all orders in which a given change comes after `n` given others.
         let weights: Vec<f64> =
             (0..count).map(|n| 1.0 / (count as f64 * choose(count - 1, n))).collect();
         let of_pair: Vec<f64> = (0..count.max(1) - 1)
@@ -145,7 +145,7 @@ impl Game {
 
     // ---- from sampled orders -------------------------------------------------------------------
 
-    /// As many random orders, each also reversed.
+    /// This many random orders, each followed by its reverse.
     fn orders(&self, design: &Design, pairs: usize) -> Vec<Vec<usize>> {
         let mut prng = Prng::new(design.seed).fork(3);
         let pair = |_| {
@@ -157,7 +157,7 @@ impl Game {
         (0..pairs).flat_map(pair).collect()
     }
 
-    /// The mixtures on the way of an order, both ends included.
+    /// The mixtures along an order, including both ends.
     fn steps(&self, order: &[usize]) -> Vec<FactorSet> {
         let mut set = self.others;
         let mut steps = vec![set];
@@ -168,10 +168,11 @@ impl Game {
         steps
     }
 
-    /// Measures orders while the budget lasts; at least one pair of them.
+    /// Measures orders while the budget lasts, and at least one pair of them.
     fn sample(&self, runs: &mut Runs<'_>, design: &Design) -> Result<Vec<Vec<usize>>, Halt> {
         let orders = self.orders(design, PAIRS_OF_ORDERS_MAX);
-        // What is left checks what to undo; but one pair alone does not say how far others are off.
+        // The rest of the budget checks what to undo, but a single pair does not show the sampling
+        // error.
         let kept = runs.left() / 3;
         let mut measured = Vec::new();
         for (at, pair) in orders.chunks(2).enumerate() {
@@ -188,8 +189,8 @@ impl Game {
 
     fn sampled(&self, runs: &Runs<'_>, orders: &[Vec<usize>]) -> Attributed {
         let whole = self.of_orders(runs, orders);
-        // What an order and its reverse say by themselves, beside what all say; of one pair alone,
-        // what each of the two says.
+        // The error follows from how much the pairs of an order and its reverse differ; with a
+        // single pair, from how much its two orders differ.
         let is_alone = orders.len() == 2;
         let parts = orders.chunks(if is_alone { 1 } else { 2 });
         let parts: Vec<Attributed> = parts.map(|part| self.of_orders(runs, part)).collect();
@@ -198,7 +199,8 @@ impl Game {
             Spread::of(&estimates).sd / (parts.len() as f64).sqrt()
         };
         let values = (0..whole.values.len()).map(|at| error(&|part| mean(&part.values[at])));
-        // It takes both to see an interaction: of one pair alone nothing is known of its error.
+        // An interaction shows only in both orders of a pair, so a single pair gives no error for
+        // it.
         let pairs = (0..whole.pairs.len()).map(|at| match is_alone {
             true => f64::INFINITY,
             false => error(&|part| mean(&part.pairs[at].2)),
@@ -207,15 +209,15 @@ impl Game {
         Attributed { order_errors, ..whole }
     }
 
-    /// What these orders say, an order and its reverse always together.
+    /// The estimates from these orders; an order and its reverse are always together.
     fn of_orders(&self, runs: &Runs<'_>, orders: &[Vec<usize>]) -> Attributed {
         let (count, seeds) = (self.changes.len(), runs.seeds() as usize);
         let method = Method::Sampled { pairs_of_orders: orders.len() / 2 };
         let mut attributed = self.nothing(runs, method);
         attributed.values = vec![vec![0.0; seeds]; count];
         let part = 1.0 / orders.len() as f64;
-        // What a change adds with another one there already, and without it; an order and its
-        // reverse have one of each.
+        // What a change adds with another one already present, and without it; an order and its
+        // reverse have one case each.
         let mut given = vec![vec![vec![0.0; seeds]; count]; count];
         for order in orders {
             let steps = self.steps(order);
@@ -248,7 +250,7 @@ fn add(sum: &mut [f64], weight: f64, plus: &[f64], minus: &[f64]) {
     }
 }
 
-/// In how many ways `k` of `n` can be chosen.
+/// The binomial coefficient: ways to choose `k` out of `n`.
 fn choose(n: usize, k: usize) -> f64 {
     (0..k).fold(1.0, |ways, i| ways * (n - i) as f64 / (i + 1) as f64)
 }

@@ -1,4 +1,4 @@
-//! Runs of mixtures of two schedulers in the lab.
+//! Mixtures of two schedulers, measured in the lab.
 
 use super::{Difference, FactorSet, Measure, Metric, Sample};
 use crate::catalog::error::CatalogError;
@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 /// Makes a plan from options.
 pub type Planner<'a> = &'a (dyn Fn(&Options) -> Result<Plan, CatalogError> + Sync);
 
-/// Everything between two schedulers under one load.
+/// Measures the mixtures between two schedulers under one load.
 pub struct Between<'a> {
     difference: Difference,
     metric: Metric,
@@ -24,10 +24,12 @@ pub struct Between<'a> {
 }
 
 impl<'a> Between<'a> {
-    /// Under the load that `planner` makes of `options`, which must be one arm and row.
+    /// Prepares to measure under the load that `planner` makes of `options`, which must have one
+    /// arm and one row.
     ///
     /// # Errors
-    /// What `planner` says; several arms or rows; a metric about a group that is not there.
+    /// Returns an error of `planner`, or an error if there are several arms or rows, or if the
+    /// metric names a group that does not exist.
     pub fn new(
         mut difference: Difference,
         metric: Metric,
@@ -38,10 +40,11 @@ impl<'a> Between<'a> {
         let [good, bad] = [FactorSet::EMPTY, FactorSet::first(difference.factors.len())]
             .map(|end| difference.settings(end).unwrap_or_default());
         let options = Options { schedulers: vec![difference.good.scheduler.clone()], ..options };
-        // Bad input before any run.
+        // Report bad input before any run.
         planner(&with(&options, bad))?;
         let plan = planner(&with(&options, good))?;
-        // What an arm changes about its scheduler is replaced by what differs; its levels are not.
+        // The changes that the arms make to their schedulers are replaced by the factors; their
+        // `ionice` levels are not.
         let mut arms: Vec<&PlannedArm> = plan.arms.iter().collect();
         arms.dedup_by_key(|arm| arm.ionice);
         demand_one("arm", &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>())?;
@@ -61,25 +64,25 @@ impl<'a> Between<'a> {
         Ok(Self { difference, metric, planner, options, plan, groups, stop })
     }
 
-    /// What differs.
+    /// The differences between the two sides.
     #[must_use]
     pub const fn difference(&self) -> &Difference {
         &self.difference
     }
 
-    /// The load, as it is at the good end.
+    /// The load, as planned for the good end.
     #[must_use]
     pub const fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// What is compared.
+    /// The metric that is compared.
     #[must_use]
     pub const fn metric(&self) -> &Metric {
         &self.metric
     }
 
-    /// Everything that decides about a run but its mixture and seed, as text.
+    /// A text of everything that determines a run, apart from its mixture and seed.
     #[must_use]
     pub fn identity(&self) -> String {
         let Self { difference, metric, plan, options, .. } = self;
@@ -91,16 +94,16 @@ impl<'a> Between<'a> {
         Ok(PlannedArm { revision, ..plan.rows[0].arm(&plan.arms[0]).clone() })
     }
 
-    /// The plan of a mixture, if it has one of its own.
+    /// The plan of a mixture, if it differs from the common one.
     fn own_plan(&self, set: FactorSet) -> Result<Option<Plan>, CatalogError> {
         let settings = self.difference.settings(set);
         settings.map(|settings| (self.planner)(&with(&self.options, settings))).transpose()
     }
 
-    /// A plan of a mixture that keeps its journal, and its arm.
+    /// The plan and the arm of a mixture, with the journal kept.
     ///
     /// # Errors
-    /// The mixture is not valid.
+    /// Returns an error if the mixture is not valid.
     pub(super) fn journaled(&self, set: FactorSet) -> Result<(Plan, PlannedArm), CatalogError> {
         let settings = self.difference.settings(set).unwrap_or_default();
         let options = Options { keep_journal: true, ..with(&self.options, settings) };
@@ -131,7 +134,7 @@ impl Measure for Between<'_> {
         let arm = self.arm(plan, set).map_err(|error| error.to_string())?;
         let run = run_once(plan, &arm, &plan.rows[0], seed, self.stop)?;
         let value = self.metric.of(&run, &self.groups)?;
-        // The journal is about the disk; what is measured may depend on more.
+        // The journal covers only the disk, but the measured value may depend on more.
         Ok(Sample { value, trace: Some(mix(run.journal_hash) ^ value.to_bits()) })
     }
 

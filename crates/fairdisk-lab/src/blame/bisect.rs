@@ -1,47 +1,47 @@
-//! What a bisection would have answered: a walk along the order of the changes, in which each run
-//! is called good or bad by whether it lies above or below the middle of both ends.
+//! Simulated bisections: what a bisection would have answered. It walks along the changes in order
+//! and calls each run good or bad by its side of the midpoint between both ends.
 
 use super::runs::{Halt, Runs};
 use super::{FactorSet, Findings};
 
-/// As many are done at least, each with a seed of its own: one alone looks as if it were sure.
+/// The least number of bisections, each with its own seed: a single one would look certain.
 const BISECTIONS_MIN: u32 = 3;
 
-/// What bisections answer, one for each seed.
+/// The answers of bisections, one per seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bisection {
-    /// The way of each of them.
+    /// The steps of each bisection.
     pub ways: Vec<Vec<Step>>,
-    /// The change each of them names.
+    /// The change that each bisection names.
     pub answers: Vec<usize>,
-    /// How much of the whole comes back when an answer is undone in the bad end, for each different
-    /// answer, in order.
+    /// For each distinct answer, in order: the change, and the fraction of the whole that is
+    /// recovered by undoing it in the bad end.
     pub recovers: Vec<(usize, f64)>,
-    /// The run nearest to the middle: how far it was off, in standard deviations of one run; `None`
-    /// if runs do not differ.
+    /// The distance of the closest run from the midpoint, in standard deviations of one run; `None`
+    /// if runs do not vary.
     pub nearest_sd: Option<f64>,
 }
 
 /// One run of a bisection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// So many changes were made.
+    /// The number of changes made.
     pub changes: usize,
-    /// What was measured.
+    /// The measured value.
     pub value: f64,
-    /// Whether it was called bad.
+    /// Whether the run was called bad.
     pub is_bad: bool,
 }
 
-/// A bisection that is under way.
+/// A bisection in progress.
 struct Way {
     seed: u32,
-    /// Good with so many changes, bad with so many.
+    /// The largest number of changes called good, and the smallest called bad.
     bounds: [usize; 2],
     steps: Vec<Step>,
 }
 
-/// Bisects with each seed. `None` if there is nothing to bisect.
+/// Runs a bisection with each seed; `None` if there is nothing to bisect.
 pub(super) fn bisect(
     runs: &mut Runs<'_>,
     factors: usize,
@@ -91,7 +91,7 @@ impl Way {
     }
 }
 
-/// What comes back when each of the answers is undone alone.
+/// The fraction recovered by undoing each of the answers alone.
 fn undone(
     runs: &mut Runs<'_>,
     factors: usize,

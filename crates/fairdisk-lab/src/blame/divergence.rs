@@ -1,4 +1,4 @@
-//! The first decision in which the good and the bad end differ.
+//! Divergence: the first decision in which the good and the bad end differ.
 
 use super::{Between, FactorSet};
 use crate::plan::Plan;
@@ -8,40 +8,41 @@ use fairdisk_sim::World;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Where two runs part.
+/// The point at which two runs diverge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Divergence {
-    /// Runs of which seed.
+    /// The seed of both runs.
     pub seed: u32,
-    /// Until when nothing differed.
+    /// The time up to which nothing differed.
     pub at: Instant,
-    /// How many requests were chosen alike before.
+    /// The number of requests that both runs chose alike.
     pub decisions: u64,
-    /// What the good end did then.
+    /// The next move of the good end.
     pub good: Move,
-    /// What the bad end did then.
+    /// The next move of the bad end.
     pub bad: Move,
 }
 
-/// What a scheduler did at a given time.
+/// A move of a scheduler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Move {
-    /// When.
+    /// The time of the move.
     pub at: Instant,
-    /// What.
+    /// The kind of move.
     pub what: MoveKind,
 }
 
-/// What can be done.
+/// The kinds of moves.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MoveKind {
-    /// Chose a request.
+    /// The scheduler chose a request.
     Chose(Box<Chosen>, Why),
-    /// Waits until a time.
+    /// The scheduler waits until a point in time.
     Waits(Instant, Why),
-    /// Waits until a request is done.
+    /// The scheduler waits for a completion.
     WaitsCompletion(Why),
-    /// Something else happened: the run around the scheduler is another one.
+    /// Something other than a scheduling decision happened, so the run around the scheduler
+    /// differs.
     Else(&'static str),
     /// Nothing more happened.
     Nothing,
@@ -50,27 +51,27 @@ pub enum MoveKind {
 /// A request that was chosen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chosen {
-    /// Its number, as `fairdisk explain` counts.
+    /// The request's number, as counted by `fairdisk explain`.
     pub number: u64,
-    /// Whose group.
+    /// The name of the request's group.
     pub group: String,
-    /// Whose task.
+    /// The number of the request's task.
     pub task: u32,
-    /// `read`, `write` and so on.
+    /// The operation, `read`, `write` and so on.
     pub op: &'static str,
-    /// Where.
+    /// The first sector.
     pub sector: u64,
-    /// How much.
+    /// The length in bytes.
     pub bytes: u64,
 }
 
-/// How much of a run is compared at a time.
+/// The stretch of simulated time that is compared in one go.
 const STEP: Span = Span::from_ms(100);
 
-/// Runs both ends beside each other until they part; `None` if they do not.
+/// Runs both ends side by side until they diverge; `None` if they do not.
 ///
 /// # Errors
-/// An end cannot be run.
+/// Returns an error if an end cannot be run.
 pub fn divergence(
     between: &Between<'_>,
     bad: FactorSet,
@@ -87,7 +88,7 @@ pub fn divergence(
             (None, None) => return Ok(None),
             (Some(one), Some(other)) if is_same(&one, &other) => {
                 requests.enter(&one);
-                // A wait is said once, and holds until something is chosen.
+                // A wait is logged once and holds until the next choice.
                 if is_choice(&Some(one)) {
                     decisions += 1;
                     good.waits = None;
@@ -98,7 +99,8 @@ pub fn divergence(
                 let when = |entry: &Option<Entry>| entry.map_or(good.end, |entry| entry.at);
                 let [first, second] = [when(&one), when(&other)];
                 let at = first.min(second);
-                // Who chose nothing when the other one acted was waiting, if it said so.
+                // An end that chose nothing when the other one acted was waiting, if it had said
+                // so.
                 let chose = [&one, &other].map(|entry| when(entry) == at && is_choice(entry));
                 let waits = [first > at || chose[1], second > at || chose[0]];
                 let one = good.wait(at).filter(|_| waits[0] && !chose[0]).or(one);
@@ -111,12 +113,12 @@ pub fn divergence(
     Ok(None)
 }
 
-/// Whether the scheduler chose a request.
+/// Whether the entry is a scheduler's choice of a request.
 const fn is_choice(entry: &Option<Entry>) -> bool {
     matches!(entry, Some(Entry { record: Record::Dispatched(..), .. }))
 }
 
-/// Whether two entries are the same but for a reason.
+/// Whether two entries are equal except for their reasons.
 fn is_same(one: &Entry, other: &Entry) -> bool {
     one.at == other.at
         && match (one.record, other.record) {
@@ -125,13 +127,13 @@ fn is_same(one: &Entry, other: &Entry) -> bool {
         }
 }
 
-/// One of two runs.
+/// One of the two runs.
 struct End {
     world: World<fairdisk_sched::Scheduler>,
     end: Instant,
     now: Instant,
     entries: VecDeque<Entry>,
-    /// The last wait since something was chosen.
+    /// The latest wait since the last choice.
     waits: Option<Entry>,
     groups: Vec<String>,
 }
@@ -146,12 +148,12 @@ impl End {
         Ok(Self { world, end, now: Instant::ZERO, entries: VecDeque::new(), waits: None, groups })
     }
 
-    /// What is waited for at this time.
+    /// The wait that is in force at this time.
     fn wait(&self, at: Instant) -> Option<Entry> {
         self.waits.filter(|entry| !matches!(entry.record, Record::Waits(until, _) if until <= at))
     }
 
-    /// The next entry that is no wait: whether a wait is said again is no difference.
+    /// The next entry that is not a wait; repeating a wait makes no difference.
     fn next(&mut self) -> Option<Entry> {
         loop {
             while self.entries.is_empty() && self.now < self.end && !self.world.machine().is_done()
@@ -169,7 +171,7 @@ impl End {
     }
 }
 
-/// What is known of the requests when the runs part; up to there it is the same in both.
+/// What is known about requests at the divergence, up to which both runs are the same.
 struct Requests<'a> {
     groups: &'a [String],
     submitted: u64,
@@ -226,7 +228,7 @@ impl<'a> Requests<'a> {
 }
 
 impl Move {
-    /// What was done, in words.
+    /// The move in words.
     #[must_use]
     pub fn words(&self) -> String {
         let ms = |at: Instant| at.as_ns() as f64 / 1e6;

@@ -1,4 +1,4 @@
-//! The changes between two scheduler revisions, or between two sets of `--set`.
+//! Factors: the changes between two scheduler revisions, or between two sets of `--set` options.
 
 use super::{FACTORS_MAX, FactorSet};
 use crate::catalog::error::CatalogError;
@@ -13,51 +13,51 @@ use toml::{Table, Value};
 /// One change: a key with a good and a bad value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
-    /// The key, its scope first: `scheduler.cfq.slice_idle_ms`.
+    /// The key with its scope first: `scheduler.cfq.slice_idle_ms`.
     pub key: String,
-    /// The good value; `None` where the key is missing.
+    /// The good value; `None` if the key is missing.
     pub good: Option<Value>,
-    /// The bad value.
+    /// The bad value; `None` if the key is missing.
     pub bad: Option<Value>,
 }
 
 impl Factor {
-    /// The change of history that it is, if it is one.
+    /// The historical change that this factor switches, if it is one.
     #[must_use]
     pub fn switch(&self) -> Option<&'static Switch> {
         self.place().map(|at| &SWITCHES[at])
     }
 
-    /// Where that is in the order of history.
+    /// The index of that change in historical order.
     fn place(&self) -> Option<usize> {
         let name = self.key.strip_prefix("scheduler.switches.")?;
         SWITCHES.iter().position(|switch| switch.name == name)
     }
 }
 
-/// What differs between a good and a bad state.
+/// The differences between a good and a bad state.
 #[derive(Clone, Debug)]
 pub struct Difference {
     /// The good side.
     pub good: Side,
     /// The bad side.
     pub bad: Side,
-    /// Changes made to both.
+    /// Changes made to both sides.
     common: Vec<Override>,
-    /// The changes in the order in which they were made.
+    /// The factors, in the order in which the changes were made.
     pub factors: Vec<Factor>,
-    /// The good scheduler's file, flattened and with its overrides.
+    /// The file of the good scheduler, flattened and with its overrides.
     document: Document,
-    /// Of each factor that is a change of history, what it needs.
+    /// For each factor that is a historical change, its prerequisites.
     needs: Vec<(usize, Vec<Needed>)>,
-    /// Of each factor that is no key of the scheduler, the change for the good and the bad state.
+    /// For each factor outside the scheduler, the override of the good and of the bad side.
     settings: BTreeMap<usize, [Option<Override>; 2]>,
 }
 
-/// Keys of a revision that name it and change nothing.
+/// Keys of a revision that name it and have no effect.
 const NAMES: [&str; 2] = ["id", "title"];
 
-/// Settings of an experiment of which no run knows.
+/// Settings of an experiment that do not affect a run.
 const SAME_RUN: [&str; 7] = [
     "experiment.seeds",
     "experiment.id",
@@ -68,38 +68,39 @@ const SAME_RUN: [&str; 7] = [
     "experiment.excluded",
 ];
 
-/// What a change of history needs to do something.
+/// A prerequisite of a historical change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needed {
-    /// A factor, at its bad value or at its good one.
+    /// A factor that must have its bad, or its good, value.
     Factor { at: usize, is_bad: bool },
-    /// Something that no mixture has.
+    /// A prerequisite that no mixture has.
     Never,
 }
 
-/// What is asked to be compared: a scheduler and the changes made to it and around it.
+/// One side of a comparison: a scheduler, and changes to it and around it.
 #[derive(Clone, Debug)]
 pub struct Side {
-    /// A scheduler's name.
+    /// The name of the scheduler.
     pub scheduler: String,
-    /// Changes for this side alone.
+    /// Changes for this side only.
     pub overrides: Vec<Override>,
 }
 
 impl Difference {
-    /// What differs between two sides; `common` changes are made to both.
+    /// The differences between two sides; `common` changes apply to both.
     ///
     /// # Errors
-    /// A scheduler that does not exist, other families, a malformed change, or nothing differs.
+    /// Returns an error if a scheduler does not exist, the families differ, a change is malformed,
+    /// or nothing differs.
     pub fn between(good: &Side, bad: &Side, common: &[Override]) -> Result<Self, CatalogError> {
         Self::under(good, bad, common, &[])
     }
 
-    /// The same under a load that changes this of its own accord, for schedulers that can have it.
-    /// `common` changes and those of a side count after that.
+    /// The differences under a load that makes changes of its own to the schedulers that can have
+    /// them. Common changes and those of a side take precedence over these.
     ///
     /// # Errors
-    /// As [`between`](Self::between).
+    /// Returns the same errors as [`between`](Self::between).
     pub(super) fn under_load(&self, changes: &[Override]) -> Result<Self, CatalogError> {
         Self::under(&self.good, &self.bad, &self.common, changes)
     }
@@ -129,7 +130,7 @@ impl Difference {
                 bad: to.get(key).cloned(),
             })
             .collect();
-        // What is no change of history comes first.
+        // Factors that are not historical changes come first.
         factors.sort_by_key(Factor::place);
         let needs = needs(&factors, &from);
         let mut all = good.overrides.iter().chain(&bad.overrides);
@@ -167,11 +168,11 @@ impl Difference {
         })
     }
 
-    /// Asks `usual` for the value of each change around the scheduler that one side makes alone:
-    /// the other side has that.
+    /// Fills in the other side of each change around the scheduler that only one side makes, with
+    /// the value from `usual`.
     ///
     /// # Errors
-    /// A change to what the other side has.
+    /// Returns an error if a change sets the value that the other side already has.
     pub(super) fn complete(
         &mut self,
         usual: impl Fn(&str) -> Option<Value>,
@@ -194,7 +195,7 @@ impl Difference {
     /// The scheduler of a mixture.
     ///
     /// # Errors
-    /// The mixture is not valid.
+    /// Returns an error if the mixture is not valid.
     pub fn revision(&self, set: FactorSet) -> Result<Revision, CatalogError> {
         let mut mixed = table(&self.document)?;
         for (at, factor) in self.factors.iter().enumerate().filter(|(at, _)| set.contains(*at)) {
@@ -208,8 +209,8 @@ impl Difference {
         Revision::parse(&self.document.clone().derived(text))
     }
 
-    /// The smallest mixture that does the same: a change of history whose prerequisites are not
-    /// there does nothing.
+    /// The smallest mixture with the same behaviour: a historical change whose prerequisites are
+    /// missing has no effect.
     #[must_use]
     pub fn effective(&self, set: FactorSet) -> FactorSet {
         let lacks = |needed: &Needed| match needed {
@@ -220,7 +221,7 @@ impl Difference {
         idle.fold(set, |set, (at, _)| set.without(*at))
     }
 
-    /// The changes around the scheduler that a mixture has; `None` if no mixture has any.
+    /// The changes around the scheduler in a mixture; `None` if there are none in any mixture.
     #[must_use]
     pub fn settings(&self, set: FactorSet) -> Option<Vec<Override>> {
         let side = |at: &usize| usize::from(set.contains(*at));
@@ -229,8 +230,8 @@ impl Difference {
     }
 }
 
-/// A scheduler's file with everything it inherits, and its changes: first those that the load makes
-/// and it can have.
+/// The file of a side's scheduler with everything it inherits and all changes. Changes made by the
+/// load come first, as far as the scheduler can have them.
 fn flat(side: &Side, common: &[Override], load: &[Override]) -> Result<Document, CatalogError> {
     let document = flatten(find(Kind::Revision, &side.scheduler)?)?;
     let mut overrides = Vec::new();
@@ -239,7 +240,7 @@ fn flat(side: &Side, common: &[Override], load: &[Override]) -> Result<Document,
         return Err(error);
     }
     overrides.extend(common.iter().chain(&side.overrides).cloned());
-    // What is wrong with the file is said before anything is mixed.
+    // Faults of the file are reported before anything is mixed.
     read(&document, &["scheduler"], &overrides, |document| {
         Revision::parse(document).map(|_| document.clone())
     })
@@ -270,7 +271,7 @@ fn demand_family(good: &Side, bad: &Side, tables: &[Table; 2]) -> Result<(), Cat
     Err(wrong(good, bad, &message))
 }
 
-/// The values by `table.key`.
+/// All values by `table.key`.
 fn keys(table: &Table) -> BTreeMap<String, Value> {
     let mut keys = BTreeMap::new();
     for (name, value) in table.iter().filter(|(name, _)| !NAMES.contains(&name.as_str())) {
@@ -288,7 +289,7 @@ fn keys(table: &Table) -> BTreeMap<String, Value> {
     keys
 }
 
-/// Gives `path` a value, or takes it away.
+/// Sets or removes the value at `path`.
 fn put(table: &mut Table, path: &str, value: Option<Value>) {
     let (at, key) = match path.split_once('.') {
         None => (table, path),
@@ -304,8 +305,8 @@ fn put(table: &mut Table, path: &str, value: Option<Value>) {
     };
 }
 
-/// What each factor that is a change of history needs, directly or not, where the good side has
-/// `good`.
+/// The prerequisites, direct or indirect, of each factor that is a historical change, given the
+/// values `good` of the good side.
 fn needs(factors: &[Factor], good: &BTreeMap<String, Value>) -> Vec<(usize, Vec<Needed>)> {
     let is_on = |name: &str| good.get(&format!("switches.{name}")) == Some(&Value::from(true));
     let needed = |name: &&str| {
@@ -322,7 +323,7 @@ fn needs(factors: &[Factor], good: &BTreeMap<String, Value>) -> Vec<(usize, Vec<
     factors.iter().enumerate().filter_map(of_factor).collect()
 }
 
-/// What a switch needs, what that needs, and so on.
+/// The names of all switches that a switch needs, directly or indirectly.
 fn needs_of(switch: &Switch) -> Vec<&'static str> {
     let mut all = switch.needs.to_vec();
     let mut at = 0;
@@ -335,7 +336,7 @@ fn needs_of(switch: &Switch) -> Vec<&'static str> {
     all
 }
 
-/// The changes of both sides that are not about the scheduler, by their keys.
+/// The changes of both sides outside the scheduler, by key.
 fn other_settings(good: &Side, bad: &Side) -> BTreeMap<String, [Option<Override>; 2]> {
     let mut settings: BTreeMap<String, [Option<Override>; 2]> = BTreeMap::new();
     for (at, side) in [good, bad].into_iter().enumerate() {
@@ -398,7 +399,7 @@ mod tests {
         let places: Vec<_> = found.factors.iter().map(Factor::place).collect();
         assert!(places.is_sorted() && places.len() > 25, "{places:?}");
         let [seek, merge, split] = ["seek_per_queue", "coop_merge", "coop_split"].map(named);
-        // What changed around the scheduler stands before.
+        // Changes around the scheduler come first.
         assert_eq!(found.factors[0].key, "scheduler.plug.direct_writes_start");
         assert_eq!(found.factors[1].key, "scheduler.plug.read_ahead_starts");
         let set = |factors: &[usize]| factors.iter().copied().collect::<FactorSet>();
@@ -407,7 +408,7 @@ mod tests {
         assert_eq!(found.effective(set(&[seek, merge, split])), set(&[seek, merge, split]));
         let all = FactorSet::first(found.factors.len());
         assert_eq!(found.effective(all), all);
-        // Mixtures that are the same by this are the same to the scheduler.
+        // Mixtures with the same effective set are the same to the scheduler.
         let mut prng = fairdisk_core::Prng::new(1);
         for _ in 0..50 {
             let some: FactorSet = all.iter().filter(|_| prng.chance(1, 2)).collect();

@@ -1,136 +1,136 @@
-//! What was found out.
+//! The findings of an investigation.
 
 use super::attribute::Attributed;
 use super::noise::{Noise, is_certain, mean};
 use super::{Bisection, FactorSet, Halt, Runs};
 use crate::outcome::Spread;
 
-/// What was found out. What a halt left open is empty.
+/// The findings of an investigation. Parts that a halt left open are empty.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
-    /// What was measured at both ends.
+    /// The measurements at both ends.
     pub ends: Option<Ends>,
-    /// What chance does.
+    /// The noise of the measurements.
     pub noise: Noise,
-    /// Changes that were seen to make a difference in some mixture.
+    /// Changes that made a difference in some mixture.
     pub suspects: FactorSet,
-    /// Whether the search for them came to its end.
+    /// Whether the search for suspects was completed.
     pub is_searched: bool,
-    /// How the whole was attributed.
+    /// The method of attribution.
     pub method: Option<Method>,
-    /// The suspects' parts, the largest first.
+    /// The effects of the suspects, largest first.
     pub effects: Vec<Effect>,
-    /// What all other changes make together.
+    /// The joint effect of all other changes.
     pub rest: Option<Rest>,
-    /// Pairs of suspects, the strongest first.
+    /// Pairs of suspects, strongest interaction first.
     pub pairs: Vec<Pair>,
-    /// What to undo.
+    /// The changes to undo.
     pub undo: Option<Undo>,
     /// What a bisection would have answered.
     pub bisection: Option<Bisection>,
-    /// Runs of each mixture.
+    /// The number of runs of each mixture.
     pub seeds: u32,
-    /// How many runs it took.
+    /// The number of runs in total.
     pub runs: usize,
-    /// Why there were no more.
+    /// Why the investigation stopped early; `None` if it did not.
     pub halt: Option<Halt>,
 }
 
-/// What was measured at both ends, seed by seed.
+/// The measurements at both ends, seed by seed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ends {
-    /// At the good end.
+    /// Values at the good end.
     pub good: Vec<f64>,
-    /// At the bad end.
+    /// Values at the bad end.
     pub bad: Vec<f64>,
-    /// Whether they differ by more than chance.
+    /// Whether the ends differ by more than noise.
     pub differ: bool,
 }
 
 impl Ends {
-    /// The good end's mean.
+    /// The mean at the good end.
     #[must_use]
     pub fn good_mean(&self) -> f64 {
         mean(&self.good)
     }
 
-    /// The bad end's mean.
+    /// The mean at the bad end.
     #[must_use]
     pub fn bad_mean(&self) -> f64 {
         mean(&self.bad)
     }
 
-    /// How much more the bad end measures.
+    /// The whole difference: the mean at the bad end minus that at the good end.
     #[must_use]
     pub fn whole(&self) -> f64 {
         self.bad_mean() - self.good_mean()
     }
 }
 
-/// How the whole was attributed.
+/// The method of attribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// From every mixture of the suspects.
+    /// Exact: every mixture of the suspects was run.
     Exact {
-        /// How many those are.
+        /// The number of mixtures.
         mixtures: usize,
     },
-    /// From some orders and their reverses.
+    /// Sampled: some orders and their reverses were run.
     Sampled {
-        /// How many.
+        /// The number of pairs of an order and its reverse.
         pairs_of_orders: usize,
     },
 }
 
-/// One change's part.
+/// The effect of one change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effect {
     /// The change.
     pub factor: usize,
-    /// Its part of the whole, with the spread over seeds.
+    /// The change's part of the whole, with its spread over seeds.
     pub part: Spread,
-    /// What it does made last: undone in the bad end, with the sign of the change; if measured.
+    /// The change's effect when made last, from undoing it in the bad end; `None` if not measured.
     pub last: Option<f64>,
-    /// What it does made before the other suspects; if measured.
+    /// The change's effect when made before the other suspects; `None` if not measured.
     pub first: Option<f64>,
-    /// Neither the part nor an interaction is more than chance: nothing is claimed.
+    /// Whether neither the part nor any interaction exceeds noise, so that nothing is claimed.
     pub is_noise: bool,
 }
 
-/// What all changes that are no suspects make together.
+/// The joint effect of all changes that are not suspects.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rest {
     /// The changes.
     pub factors: FactorSet,
-    /// Their part.
+    /// Their part of the whole.
     pub part: Spread,
-    /// It is no more than chance.
+    /// Whether the part does not exceed noise.
     pub is_noise: bool,
 }
 
-/// Two changes that do something else together than alone.
+/// Two changes whose joint effect differs from the sum of their separate effects.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
-    /// The changes.
+    /// The two changes.
     pub factors: [usize; 2],
-    /// How much more one adds when the other one is there.
+    /// How much more one change adds when the other is present.
     pub interaction: Spread,
-    /// It is no more than chance.
+    /// Whether the interaction does not exceed noise.
     pub is_noise: bool,
 }
 
-/// What to undo in the bad end to get back most of what was lost.
+/// The changes to undo in the bad end to recover most of the loss.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Undo {
     /// The changes.
     pub factors: FactorSet,
-    /// What is measured without them.
+    /// The measured value without them.
     pub value: Spread,
-    /// How much of the whole comes back, 1 for all of it.
+    /// The fraction of the whole that is recovered; 1 for all of it.
     pub recovers: f64,
-    /// Whether that is as much as was asked for.
+    /// Whether that is enough.
     pub is_enough: bool,
-    /// Whether every smaller set of suspects was run and is not enough.
+    /// Whether every smaller set of suspects was run and found not to be enough.
     pub is_smallest: bool,
 }
 
@@ -149,7 +149,7 @@ impl Findings {
         let seeds = runs.seeds();
         let [of_value, of_pair] =
             found.squared_weights.map(|weight| self.noise.limit(seeds, weight));
-        // What the sample of orders leaves open is the same in each seed.
+        // The error from sampling orders is the same in each seed.
         let is_noise = |values: &[f64], of_seeds: f64, of_orders: f64| {
             let size = mean(values).abs();
             size <= of_orders.max(TINY) || size <= of_seeds && !is_certain(values)
@@ -185,7 +185,7 @@ impl Findings {
         });
     }
 
-    /// The changes that are to blame: whose part or interaction is more than chance.
+    /// The changes to blame: those with a part or an interaction that exceeds noise.
     #[must_use]
     pub fn culprits(&self) -> FactorSet {
         let real = self.effects.iter().filter(|effect| !effect.is_noise);
@@ -193,9 +193,9 @@ impl Findings {
     }
 }
 
-/// As many standard errors of the sampled orders are chance.
+/// Effects within this many standard errors from sampling orders count as noise.
 const ORDER_ERRORS: f64 = 4.0;
-/// What rounding makes.
+/// Differences up to this size result from rounding.
 const TINY: f64 = 1e-9;
 
 fn larger_first(one: Spread, other: Spread) -> std::cmp::Ordering {

@@ -1,26 +1,26 @@
-//! What is compared: one number of a run.
+//! Metrics: the number of a run that is compared.
 
 use crate::run::{GroupRun, RunEnd, RunResult};
 use fairdisk_core::Histogram;
 
-/// A number of a run.
+/// A number measured in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Metric {
-    /// Finished I/Os of all groups in a second.
+    /// Completed I/Os per second of all groups.
     Ios,
-    /// Megabytes of all groups in a second.
+    /// Megabytes per second of all groups.
     Mbps,
-    /// The latency that 99 of 100 I/Os of all groups keep to, in ms.
+    /// The 99th percentile of the latency over all groups, in ms.
     P99,
-    /// A group's part of all I/Os, in percent.
+    /// A group's share of all I/Os, in percent.
     Share(String),
 }
 
 impl Metric {
-    /// Reads `ios`, `mbps`, `p99` or `share:GROUP`.
+    /// Parses `ios`, `mbps`, `p99` or `share:GROUP`.
     ///
     /// # Errors
-    /// What is expected.
+    /// Returns what was expected.
     pub fn parse(text: &str) -> Result<Self, String> {
         match text {
             "ios" => Ok(Self::Ios),
@@ -33,7 +33,7 @@ impl Metric {
         }
     }
 
-    /// As it is given.
+    /// The metric as given on the command line.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -44,7 +44,7 @@ impl Metric {
         }
     }
 
-    /// What it measures, in words.
+    /// The unit of the metric, in words.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
@@ -55,10 +55,10 @@ impl Metric {
         }
     }
 
-    /// Demands that a group it is about is one of `groups`.
+    /// Checks that the group of the metric, if it has one, is among `groups`.
     ///
     /// # Errors
-    /// It is not.
+    /// Returns an error if it is not.
     pub fn demand_group(&self, groups: &[String]) -> Result<(), String> {
         match self {
             Self::Share(group) if !groups.contains(group) => {
@@ -69,10 +69,10 @@ impl Metric {
         }
     }
 
-    /// What it is in a run with these groups.
+    /// The value of the metric in a run with these groups.
     ///
     /// # Errors
-    /// The run has no such number.
+    /// Returns an error if the run has no such number.
     pub fn of(&self, run: &RunResult, groups: &[String]) -> Result<f64, String> {
         if run.end == RunEnd::GivenUp {
             return Err("a run was not done after 24 hours of simulated time; make its work \

@@ -1,31 +1,31 @@
-//! How much a difference between two mixtures may be chance.
+//! Noise: how large a difference between two mixtures can be by chance.
 
 use super::{FactorSet, Runs};
 use crate::outcome::Spread;
 
-/// What chance does to differences.
+/// The noise of differences between mixtures.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Noise {
     /// Variance of the difference between two mixtures in one seed.
     pub variance: f64,
-    /// Degrees of freedom it is known with.
+    /// Degrees of freedom of the variance.
     pub freedom: f64,
-    /// Smaller differences are of no interest, whether they are chance or not.
+    /// The smallest difference of interest, whether it is noise or not.
     pub least: f64,
 }
 
-/// What is of no interest, as a part of the larger end.
+/// Differences of interest are at least this fraction of the larger end.
 const LEAST: f64 = 0.01;
-/// The same as a part of what there is between the ends.
+/// Differences of interest are at least this fraction of the difference between the ends.
 const LEAST_OF_WHOLE: f64 = 0.03;
-/// So many values say how far they spread.
+/// The least number of values that show their own spread.
 const OWN_LEAST: f64 = 5.0;
-/// The quantile of the normal distribution that chance passes once in 50,000 differences.
+/// The quantile of the normal distribution that one of 50,000 differences exceeds by chance.
 const QUANTILE: f64 = 4.26;
 
 impl Noise {
-    /// As seen in all runs: what is left of them when the mean of their mixture is taken away, and
-    /// what their seed adds to all mixtures.
+    /// Estimates the noise from all runs: the residuals after subtracting the mean of each mixture
+    /// and the common effect of each seed.
     #[must_use]
     pub fn of(runs: &Runs<'_>, bad: FactorSet) -> Self {
         let [from, to] = [FactorSet::EMPTY, bad].map(|set| runs.mean(set).unwrap_or(0.0));
@@ -49,14 +49,14 @@ impl Noise {
         (self.variance / 2.0).sqrt()
     }
 
-    /// The standard error of a difference between two mixtures with so many runs each.
+    /// The standard error of the difference between two mixtures with `seeds` runs each.
     #[must_use]
     pub fn error(&self, seeds: u32) -> f64 {
         (self.variance / f64::from(seeds)).sqrt()
     }
 
-    /// A sum of differences with these squared weights, each the mean of `seeds` runs, is chance if
-    /// it is smaller.
+    /// The size below which a weighted sum of differences is noise, given the sum of the squared
+    /// weights and that each difference is the mean of `seeds` runs.
     #[must_use]
     pub fn limit(&self, seeds: u32, squared_weights: f64) -> f64 {
         match self.freedom {
@@ -65,7 +65,8 @@ impl Noise {
         }
     }
 
-    /// Whether mixtures with these differences differ.
+    /// Whether these differences between two mixtures, seed by seed, are significant and of
+    /// interest.
     #[must_use]
     pub fn is_exceeded(&self, differences: &[f64]) -> bool {
         let (size, limit) = (mean(differences).abs(), self.limit(differences.len() as u32, 1.0));
@@ -73,14 +74,14 @@ impl Noise {
     }
 }
 
-/// Whether these values, one of each seed, are no chance by their own spread alone. Where some
-/// mixtures are far noisier than others, that of all together hides what those others say.
+/// Whether these values, one per seed, are significant by their own spread alone. If some mixtures
+/// are far noisier than others, the common variance hides what the others show.
 pub(super) fn is_certain(values: &[f64]) -> bool {
     let (n, Spread { mean, sd }) = (values.len() as f64, Spread::of(values));
     n >= OWN_LEAST && mean.abs() > quantile(n - 1.0) * sd / n.sqrt()
 }
 
-/// By how much each is more than their mean.
+/// The deviations of the values from their mean.
 fn around_mean(values: Vec<f64>) -> Vec<f64> {
     let mean = mean(&values);
     values.iter().map(|value| value - mean).collect()
@@ -90,14 +91,14 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// That of Student's distribution with 3, 4 and so on degrees of freedom.
+/// Quantiles of Student's distribution for 3, 4, … degrees of freedom.
 const QUANTILES_OF_FEW: [f64; 6] = [47.93, 23.33, 15.55, 12.03, 10.10, 8.907];
 const FEWEST: f64 = 3.0;
 
-/// The quantile of Student's distribution; with many degrees of freedom by the expansion of Cornish
-/// and Fisher. With one or two it is taken for that of three, or no search could begin with two
-/// runs of each end; it goes on to more before much is claimed. Without any nothing is known of
-/// chance, and everything may be.
+/// The quantile of Student's distribution, for many degrees of freedom by the Cornish–Fisher
+/// expansion. For one or two degrees of freedom, that of three is used: otherwise no search could
+/// start with two runs of each end, and more runs follow before much is claimed. Without any, the
+/// noise is unknown and could be of any size.
 fn quantile(freedom: f64) -> f64 {
     if freedom < 1.0 {
         return f64::INFINITY;
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_the_tables() {
-        // Two-sided 0.00002, with infinite, 20 and 10 degrees of freedom.
+        // The two-sided 0.00002 quantile, for infinite, 20 and 10 degrees of freedom.
         assert!((quantile(1e9) - 4.26).abs() < 0.01);
         assert!((quantile(20.0) - 5.6).abs() < 0.2, "{}", quantile(20.0));
         assert!((quantile(10.0) - 7.5).abs() < 0.5, "{}", quantile(10.0));

@@ -1,4 +1,4 @@
-//! What was found out, for people and for other programs.
+//! The report of an investigation, for people and for programs.
 
 mod html;
 mod json;
@@ -14,63 +14,63 @@ use crate::catalog::experiment::PublishedChange;
 use crate::plan::{ChangeFigure, Whom};
 use toml::Value;
 
-/// Everything there is to say.
+/// The contents of a report.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What was run, in a line.
+    /// What was run, on one line.
     pub title: String,
-    /// Where, in a line.
+    /// Where it was run, on one line.
     pub place: String,
-    /// `lab` or `command`.
+    /// How mixtures were measured: `lab` or `command`.
     pub shell: &'static str,
-    /// The metric as it is given on the command line.
+    /// The metric as given on the command line.
     pub metric: String,
-    /// What it measures, in words.
+    /// The unit of the metric, in words.
     pub unit: String,
     /// The name of the good end.
     pub good: String,
     /// The name of the bad end.
     pub bad: String,
-    /// The changes between them.
+    /// The changes between the ends.
     pub changes: Vec<Change>,
-    /// What was found out about them.
+    /// The findings.
     pub findings: Findings,
-    /// Where the runs of both ends part, if that was looked for and found.
+    /// Where the runs of both ends diverge, if that was looked for and found.
     pub divergence: Option<Divergence>,
-    /// What the source of the load prints about both ends.
+    /// The change that the source of the load reports between both ends.
     pub published: Option<PublishedChange>,
     /// What to know before reading the figures.
     pub caveats: Vec<String>,
-    /// What was tried as the cause of a difference from what the source prints, and is none.
+    /// Causes of a difference from the source's figures that were examined and excluded.
     pub excluded: Vec<String>,
 }
 
 /// One change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// Its name.
+    /// The change's name.
     pub name: String,
     /// The good value.
     pub good: String,
     /// The bad value.
     pub bad: String,
-    /// Who made it, and what it is, if that is known.
+    /// The change's origin and purpose, if known.
     pub about: Option<About>,
 }
 
-/// Where a change comes from.
+/// The origin of a historical change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
     /// The commit.
     pub commit: String,
-    /// Its author.
+    /// The author of the commit.
     pub author: String,
-    /// What it does, in a line.
+    /// One line on what the change does.
     pub summary: String,
 }
 
 impl Report {
-    /// Of mixtures of two schedulers in the lab.
+    /// A report on mixtures of two schedulers measured in the lab.
     #[must_use]
     pub fn of_lab(
         between: &Between<'_>,
@@ -109,7 +109,8 @@ impl Report {
     }
 }
 
-/// What the source prints about these two schedulers, if that is what is measured.
+/// The change that the source reports between these two schedulers, if it is in the measured
+/// quantity.
 fn published(between: &Between<'_>) -> Option<PublishedChange> {
     let (plan, difference) = (between.plan(), between.difference());
     let [good, bad] = [&difference.good, &difference.bad];

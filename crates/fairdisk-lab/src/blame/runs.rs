@@ -1,5 +1,5 @@
-//! The runs: each mixture and seed is measured once, on all cores, within a budget. What is decided
-//! from them never depends on which of them was done first.
+//! The runs of an investigation. Each mixture is measured once with each seed, on all cores and
+//! within a budget. Decisions never depend on the order in which runs were done.
 
 use super::{Design, FACTORS_MAX, FactorSet};
 use fairdisk_core::Prng;
@@ -8,35 +8,35 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// What a run of a mixture comes to.
+/// Something that can be measured in any mixture.
 pub trait Measure: Sync {
     /// Runs the mixture in which the factors of `set` have their bad value.
     ///
     /// # Errors
-    /// It cannot be measured.
+    /// Returns an error if the mixture cannot be measured.
     fn measure(&self, set: FactorSet, seed: u32) -> Result<Sample, String>;
 
-    /// The smallest mixture that does the same as `set`: a change whose prerequisite is missing
-    /// does nothing.
+    /// The smallest mixture that behaves like `set`: a change whose prerequisite is missing has no
+    /// effect.
     fn effective(&self, set: FactorSet) -> FactorSet {
         set
     }
 }
 
-/// One run.
+/// The result of one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// What was measured.
+    /// The measured value.
     pub value: f64,
-    /// A hash of everything that happened, if there is one: two runs with the same did the same.
+    /// A hash of everything that happened, if there is one. Runs with equal hashes did the same.
     pub trace: Option<u64>,
 }
 
-/// Whoever is told how it goes on.
+/// A listener that is told about the progress.
 pub trait Watch: Sync {
-    /// A run is done that had not been done before.
+    /// Reports a new run.
     fn measured(&self, set: FactorSet, seed: u32, sample: Sample);
-    /// So many runs are done, and about so many will be needed; what they are for.
+    /// Reports how many runs are done, about how many will be needed, and what they are for.
     fn progress(&self, done: usize, expected: usize, what: &str);
 }
 
@@ -45,9 +45,9 @@ pub trait Watch: Sync {
 pub enum Halt {
     /// The budget is used up.
     Budget,
-    /// Somebody interrupted.
+    /// The user interrupted.
     Interrupted,
-    /// A run failed.
+    /// A run failed, with this message.
     Failed(String),
 }
 
@@ -66,7 +66,7 @@ pub struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// None yet, but those of `prior` need not be done.
+    /// No runs yet, except those of `prior`, which need not be done.
     pub fn new(
         measure: &'a dyn Measure,
         design: &Design,
@@ -89,49 +89,49 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// From now on no more than so many, of all.
+    /// Limits the total number of runs.
     pub(super) const fn limit(&mut self, runs: usize) {
         self.limit = runs;
     }
 
-    /// What the next ones are for.
+    /// Announces what the next runs are for.
     pub(super) fn tell(&mut self, what: &'static str) {
         self.what = what;
         self.watch.progress(self.used(), self.limit.max(self.used()), what);
     }
 
-    /// How many there are.
+    /// The number of runs done.
     #[must_use]
     pub fn used(&self) -> usize {
         self.known.len()
     }
 
-    /// How many more there may be.
+    /// The number of runs left in the budget.
     pub(super) fn left(&self) -> usize {
         self.limit.saturating_sub(self.used())
     }
 
-    /// Runs of each mixture.
+    /// The number of runs of each mixture.
     pub(super) const fn seeds(&self) -> u32 {
         self.seeds
     }
 
-    /// How many runs it takes to know all of `sets`.
+    /// The number of runs needed to know all of `sets`.
     pub(super) fn cost(&self, sets: &[FactorSet]) -> usize {
         self.missing(&self.all_seeds(sets)).len()
     }
 
-    /// Runs these mixtures with all seeds, as far as that has not been done.
+    /// Runs these mixtures with all seeds, as far as they have not been run.
     pub(super) fn need(&mut self, sets: &[FactorSet]) -> Result<(), Halt> {
         self.need_single(&self.all_seeds(sets))
     }
 
     fn all_seeds(&self, sets: &[FactorSet]) -> Vec<(FactorSet, u32)> {
-        // Seed by seed: what changes with time is then the same for all mixtures.
+        // Seed by seed, so that changes over time affect all mixtures alike.
         (0..self.seeds).flat_map(|seed| sets.iter().map(move |set| (*set, seed))).collect()
     }
 
-    /// Those not yet done, each once.
+    /// The wanted runs that have not been done, each once.
     fn missing(&self, wanted: &[(FactorSet, u32)]) -> Vec<(FactorSet, u32)> {
         let mut seen = BTreeMap::new();
         let effective = wanted.iter().map(|(set, seed)| (self.measure.effective(*set), *seed));
@@ -140,7 +140,7 @@ impl<'a> Runs<'a> {
             .collect()
     }
 
-    /// Runs these mixtures with these seeds, as far as that has not been done.
+    /// Runs these mixtures with these seeds, as far as they have not been run.
     pub(super) fn need_single(&mut self, wanted: &[(FactorSet, u32)]) -> Result<(), Halt> {
         let mut missing = self.missing(wanted);
         if missing.len() > self.left() {
@@ -168,7 +168,7 @@ impl<'a> Runs<'a> {
                     return;
                 }
                 let result = self.measure.measure(set, seed);
-                // A run that was interrupted has measured nothing.
+                // A run that was interrupted has no result.
                 if self.stop.load(Ordering::Relaxed) {
                     return;
                 }
@@ -212,7 +212,8 @@ impl<'a> Runs<'a> {
         halt
     }
 
-    /// One more run of each mixture that has all of its runs, if the budget allows it.
+    /// Does one more run of each fully measured mixture, if the budget allows. Returns whether it
+    /// did.
     pub(super) fn more_seeds(&mut self) -> Result<bool, Halt> {
         let last = self.seeds - 1;
         let sets = self.known.keys().filter(|run| run.1 == last).map(|run| run.0);
@@ -226,15 +227,15 @@ impl<'a> Runs<'a> {
         Ok(true)
     }
 
-    /// Takes as many runs of each mixture as there are of all of `sets`, if there are any: nobody
-    /// waits for the others.
+    /// Reduces the number of runs of each mixture to what all of `sets` have, if they have any: the
+    /// other mixtures are no longer needed.
     pub(super) fn settle_for_less(&mut self, sets: &[FactorSet]) {
         let has = |seed: &u32| sets.iter().all(|set| self.sample(*set, *seed).is_some());
         let seeds = (0..self.seeds).take_while(has).count() as u32;
         self.seeds = if seeds > 0 { seeds } else { self.seeds };
     }
 
-    /// What one run came to.
+    /// The value of one run.
     #[must_use]
     pub fn value(&self, set: FactorSet, seed: u32) -> Option<f64> {
         self.sample(set, seed).map(|sample| sample.value)
@@ -244,7 +245,7 @@ impl<'a> Runs<'a> {
         self.known.get(&(self.measure.effective(set), seed))
     }
 
-    /// What all runs of a mixture came to, seed by seed; `None` if one is missing.
+    /// The values of all runs of a mixture, seed by seed; `None` if one is missing.
     #[must_use]
     pub fn values(&self, set: FactorSet) -> Option<Vec<f64>> {
         (0..self.seeds).map(|seed| self.value(set, seed)).collect()
@@ -257,14 +258,14 @@ impl<'a> Runs<'a> {
         Some(values.iter().sum::<f64>() / values.len() as f64)
     }
 
-    /// How much more `to` measures than `from`, seed by seed.
+    /// The difference between `to` and `from`, seed by seed.
     pub(super) fn differences(&self, from: FactorSet, to: FactorSet) -> Option<Vec<f64>> {
         let (from, to) = (self.values(from)?, self.values(to)?);
         Some(from.iter().zip(&to).map(|(from, to)| to - from).collect())
     }
 
-    /// A mixture that did the same in its first run: of those that did, one with all of its runs,
-    /// if there is one, the first of them; itself where nobody knows.
+    /// A mixture that did the same as `set` in its first run: preferably a fully measured one, else
+    /// the first. `set` itself if nothing is known.
     pub(super) fn alike(&self, set: FactorSet) -> FactorSet {
         let effective = self.measure.effective(set);
         let Some(trace) = self.sample(set, 0).and_then(|sample| sample.trace) else {
@@ -278,7 +279,7 @@ impl<'a> Runs<'a> {
         whole.or(same.first()).copied().unwrap_or(effective)
     }
 
-    /// What all runs of each mixture came to, of those that did the same only once.
+    /// The values of all fully measured mixtures; of those that did the same, only one.
     pub(super) fn distinct(&self) -> Vec<Vec<f64>> {
         let mut seen = BTreeSet::new();
         let first = self.known.keys().filter(|run| run.1 == 0).map(|run| run.0);

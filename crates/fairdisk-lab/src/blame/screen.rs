@@ -1,11 +1,12 @@
-//! Which changes do anything: walks from the good end to the bad one.
+//! Screening: which changes have any effect, found by walks from the good end to the bad one.
 //!
-//! A walk makes all changes one after the other, and measures at some places on the way. Where the
-//! ends of a stretch differ it is divided, down to the change that made the difference. A stretch
-//! whose ends do not differ may hide two changes that cancel each other, so every walk has several
-//! stretches from the start, and any two changes lie in different ones in some walk. Of two changes
-//! that act only together a walk finds the later one; hence each order is walked both ways.
-//! And each change is undone by itself in the bad end, as whoever suspects it would do first.
+//! A walk makes all changes one after another and measures at some points on the way. A stretch
+//! whose ends differ is divided, down to the change that made the difference. A stretch whose ends
+//! do not differ may hide two changes that cancel each other, so every walk starts with several
+//! stretches, and any two changes are in different stretches of some walk. Of two changes that act
+//! only together, a walk finds the later one; hence each order is walked in both directions.
+//! Finally, each change is undone alone in the bad end, the first check that anyone who suspects it
+//! would do.
 
 use super::noise::Noise;
 use super::runs::{Halt, Runs};
@@ -14,23 +15,23 @@ use fairdisk_core::Prng;
 
 /// Stretches of the first walk.
 const STRETCHES: usize = 8;
-/// Stretches of the changes not known to do anything, in the walks after the first.
+/// Stretches for the changes without a known effect, in later walks.
 const PARTS: usize = 4;
-/// Undoing each change alone may take this part of the runs that are left.
+/// Undoing each change alone may use up to this fraction (1/n) of the remaining runs.
 const EACH_PART: usize = 4;
-/// Random orders at most.
+/// The most random orders to walk.
 const ORDERS_MAX: u32 = 8;
 
-/// The search for changes that do anything.
+/// The state of the search.
 pub(super) struct Screen {
     factors: usize,
     active: FactorSet,
-    /// Decides where the changes lie in random orders.
+    /// Determines the position of changes in random orders.
     ranks: Vec<usize>,
     prng: Prng,
 }
 
-/// A stretch of a walk: from a mixture, over these changes.
+/// A stretch of a walk: the changes made one after another, starting from a mixture.
 #[derive(Clone, Debug)]
 struct Stretch {
     from: FactorSet,
@@ -51,7 +52,7 @@ impl Stretch {
 }
 
 impl Screen {
-    /// Nothing is known yet.
+    /// A search without results yet.
     pub(super) fn new(design: &Design) -> Self {
         let mut prng = Prng::new(design.seed).fork(1);
         let mut ranks: Vec<usize> = (0..design.factors).collect();
@@ -59,7 +60,7 @@ impl Screen {
         Self { factors: design.factors, active: FactorSet::EMPTY, ranks, prng }
     }
 
-    /// The changes that were seen to do something.
+    /// The changes with a known effect.
     pub(super) const fn active(&self) -> FactorSet {
         self.active
     }
@@ -72,7 +73,7 @@ impl Screen {
         let mut parts: Vec<Vec<usize>> = history.chunks(size).map(<[usize]>::to_vec).collect();
         self.walk_both_ways(runs, &mut parts)?;
         self.undo_each(runs)?;
-        // Any two changes differ in one of so many digits.
+        // The number of digits in which any two changes differ.
         let digits = self.factors.max(2).ilog(PARTS) + 1;
         for order in 0..ORDERS_MAX {
             let before = self.active;
@@ -86,8 +87,8 @@ impl Screen {
         Ok(())
     }
 
-    /// The changes that do something one by one, the others in a few parts, in random order. Who
-    /// goes into which part depends on one digit of its rank.
+    /// The changes with a known effect one by one and the others in a few parts, in random order.
+    /// One digit of a change's rank determines its part.
     fn random_order(&mut self, digit: u32) -> Vec<Vec<usize>> {
         let mut parts = vec![Vec::new(); PARTS];
         for (factor, rank) in self.ranks.iter().enumerate() {
@@ -114,8 +115,8 @@ impl Screen {
         self.walk(runs, FactorSet::EMPTY, parts)
     }
 
-    /// Those not known to do anything, each undone by itself in the bad end, if the budget has room
-    /// for it. What one change takes back of what several do only together shows in few orders.
+    /// Undoes each change without a known effect alone in the bad end, if the budget allows. This
+    /// finds changes that act only together with several others, which few orders show.
     fn undo_each(&mut self, runs: &mut Runs<'_>) -> Result<(), Halt> {
         let bad = FactorSet::first(self.factors);
         let rest = bad.minus(self.active);
@@ -128,8 +129,8 @@ impl Screen {
         self.divide(runs, each.collect())
     }
 
-    /// Those not known to do anything, all at once, at both ends: they make no difference, unless
-    /// one of them does something.
+    /// Compares both ends with and without all changes that have no known effect. A difference
+    /// means that one of them has an effect.
     fn look_at_rest(&mut self, runs: &mut Runs<'_>) -> Result<(), Halt> {
         let rest = FactorSet::first(self.factors).minus(self.active);
         let mut changes: Vec<usize> = rest.iter().collect();
@@ -157,7 +158,7 @@ impl Screen {
         self.divide(runs, stretches)
     }
 
-    /// Divides stretches whose ends differ down to the changes that make the difference.
+    /// Divides stretches whose ends differ, down to single changes.
     fn divide(&mut self, runs: &mut Runs<'_>, mut stretches: Vec<Stretch>) -> Result<(), Halt> {
         while !stretches.is_empty() {
             self.keep_those_that_differ(runs, &mut stretches)?;
@@ -175,8 +176,8 @@ impl Screen {
         runs: &mut Runs<'_>,
         stretches: &mut Vec<Stretch>,
     ) -> Result<(), Halt> {
-        // Most changes do nothing. One run shows it, if all happens in it as in another mixture,
-        // whose other runs stand for both.
+        // Most changes have no effect. One run shows it if everything in it happens as in another
+        // mixture, whose other runs then stand for both.
         let ends = stretches.iter().flat_map(|stretch| [stretch.from, stretch.to()]);
         runs.need_single(&ends.map(|end| (end, 0)).collect::<Vec<_>>())?;
         let ends = |stretch: &Stretch| [stretch.from, stretch.to()].map(|end| runs.alike(end));

@@ -6,7 +6,7 @@ const WORDS: usize = 4;
 /// The largest number of factors.
 pub const FACTORS_MAX: usize = WORDS * 64;
 
-/// A set of factors. Whoever is in it has its bad value, everybody else the good one.
+/// A set of factors. Factors in the set have their bad value, all others their good one.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FactorSet([u64; WORDS]);
 
@@ -14,39 +14,39 @@ impl FactorSet {
     /// No factor: the good end.
     pub const EMPTY: Self = Self([0; WORDS]);
 
-    /// The factors `0..count`: of all of them, the bad end.
+    /// The factors `0..count`; with the number of all factors, the bad end.
     #[must_use]
     pub fn first(count: usize) -> Self {
         (0..count).collect()
     }
 
-    /// Whether `factor` is in it.
+    /// Whether the set contains `factor`.
     #[must_use]
     pub const fn contains(&self, factor: usize) -> bool {
         self.0[factor / 64] >> (factor % 64) & 1 == 1
     }
 
-    /// The same with `factor`.
+    /// This set with `factor` added.
     #[must_use]
     pub const fn with(mut self, factor: usize) -> Self {
         self.0[factor / 64] |= 1 << (factor % 64);
         self
     }
 
-    /// The same without `factor`.
+    /// This set with `factor` removed.
     #[must_use]
     pub const fn without(mut self, factor: usize) -> Self {
         self.0[factor / 64] &= !(1 << (factor % 64));
         self
     }
 
-    /// What is in one of the two.
+    /// The factors in either of the two sets.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         self.zip(other, |a, b| a | b)
     }
 
-    /// What is in this one and not in `other`.
+    /// The factors in this set and not in `other`.
     #[must_use]
     pub fn minus(self, other: Self) -> Self {
         self.zip(other, |a, b| a & !b)
@@ -56,19 +56,19 @@ impl FactorSet {
         Self(std::array::from_fn(|at| word(self.0[at], other.0[at])))
     }
 
-    /// How many are in it.
+    /// The number of factors in the set.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether none is in it.
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::EMPTY
     }
 
-    /// Those in it, in order.
+    /// The factors in the set, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + use<> {
         let set = *self;
         (0..FACTORS_MAX).filter(move |factor| set.contains(*factor))
@@ -87,7 +87,7 @@ impl fmt::Debug for FactorSet {
     }
 }
 
-/// As a number in hexadecimal digits, factor 0 being the lowest bit.
+/// Formats the set as a hexadecimal number whose lowest bit is factor 0.
 impl fmt::Display for FactorSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits: String = self.0.iter().rev().map(|word| format!("{word:016x}")).collect();
@@ -97,7 +97,7 @@ impl fmt::Display for FactorSet {
 }
 
 impl FactorSet {
-    /// Reads what [`Display`](fmt::Display) writes.
+    /// Parses the output of [`Display`](fmt::Display).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut set = Self::EMPTY;

@@ -1,19 +1,19 @@
-//! The smallest set of changes to undo in the bad end to get back most of what was lost.
+//! The smallest set of changes to undo in the bad end to recover most of the loss.
 
 use super::runs::{Halt, Runs};
 use super::{Ends, FactorSet, Findings, Undo};
 use crate::outcome::Spread;
 
-/// How much of the whole is to come back.
+/// The fraction of the whole that must be recovered.
 const ENOUGH: f64 = 0.95;
-/// As many standard errors less are as good,
+/// A recovery lower by up to this many standard errors still counts as enough,
 const ERRORS: f64 = 2.0;
-/// but no more than this part of the whole.
+/// but lower by no more than this fraction of the whole.
 const LESS_MAX: f64 = 0.05;
-/// Sets of the same size that are run at most.
+/// The most sets of one size to run.
 const SETS_MAX: usize = 400;
 
-/// Searches among the suspects, the smallest sets first, and notes what was found.
+/// Searches among the suspects, smallest sets first, and records the result.
 pub(super) fn undo(
     runs: &mut Runs<'_>,
     bad: FactorSet,
@@ -53,8 +53,8 @@ pub(super) fn undo(
     Ok(())
 }
 
-/// Where not all sets can be run: from a set that is enough, those with the smallest part are taken
-/// out one by one, as long as the others are enough.
+/// Reduces a sufficient set when not all sets can be run: removes the suspects with the smallest
+/// parts one by one, as long as the rest suffices.
 fn reduce(
     runs: &mut Runs<'_>,
     bad: FactorSet,
@@ -63,7 +63,7 @@ fn reduce(
     start: Option<Undo>,
 ) -> Result<Option<Undo>, Halt> {
     let Some(mut found) = start else { return Ok(None) };
-    // The suspects are in the order of their parts.
+    // Suspects are sorted by part.
     for suspect in suspects.iter().rev() {
         let fewer = [found.factors.without(*suspect)];
         if runs.cost(&fewer.map(|set| bad.minus(set))) > runs.left() {
@@ -77,7 +77,7 @@ fn reduce(
     Ok(Some(found))
 }
 
-/// The set whose undoing brings back most.
+/// The set whose undoing recovers most.
 fn best(
     runs: &Runs<'_>,
     bad: FactorSet,

@@ -1,18 +1,18 @@
-//! Which values are allowed, and the words for those that are not.
+//! Checks of values against the allowed ones, and the messages for those that are not.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// The path of the key that is wrong, as `row.0.tasks.1.count`, and how.
+/// The path of the faulty key, such as `row.0.tasks.1.count`, and what is wrong with it.
 pub(super) type Wrong = (String, String);
 
-/// The key at the end of `path`, without the places in its list.
+/// The key at the end of `path`, without list indices.
 pub(super) fn key_of(path: &str) -> &str {
     let mut parts = path.rsplit('.');
     parts.find(|part| part.parse::<usize>().is_err()).unwrap_or(path)
 }
 
-/// Demands that the value of the key at `path` is `good`.
+/// Returns an error unless the value of the key at `path` is `good`.
 pub(super) fn demand(
     good: bool,
     path: &str,
@@ -23,7 +23,7 @@ pub(super) fn demand(
     if good { Ok(()) } else { Err(wrong()) }
 }
 
-/// Demands that a value, if there is one, lies in a range, which `allowed` puts into words.
+/// Returns an error if a value is set and lies outside the range; `allowed` describes the range.
 pub(super) fn demand_in<T: PartialOrd + Display + Copy>(
     range: RangeInclusive<T>,
     path: &str,
@@ -33,7 +33,7 @@ pub(super) fn demand_in<T: PartialOrd + Display + Copy>(
     value.map_or(Ok(()), |value| demand(range.contains(&value), path, value, allowed))
 }
 
-/// Demands that a value lies in a range.
+/// Returns an error unless a value lies within a range.
 pub(super) fn demand_within<T: PartialOrd + Display + Copy>(
     range: RangeInclusive<T>,
     path: &str,

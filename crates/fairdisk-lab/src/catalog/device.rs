@@ -1,4 +1,4 @@
-//! Device files: `catalog/devices/<id>.toml`. The key `kind` decides which others there are.
+//! Device files: `catalog/devices/<id>.toml`. The key `kind` determines the other keys.
 
 mod fixed;
 mod hdd;
@@ -26,42 +26,42 @@ use ssd::SsdFile;
 pub struct DeviceEntry {
     /// One line for lists.
     pub title: String,
-    /// The device, or each disk of several.
+    /// The device, or each disk of an array.
     pub spec: DeviceSpec,
-    /// How many disks it is, and how they are divided.
+    /// The number of disks and their partitions.
     pub array: Array,
 }
 
-/// Equal disks, each by itself, and how each is divided.
+/// A number of equal disks, used separately, and their partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Array {
-    /// How many disks.
+    /// The number of disks.
     pub disks: u32,
-    /// Equal partitions of each.
+    /// The number of equal partitions per disk.
     pub partitions: u32,
 }
 
 impl Array {
-    /// One disk, whole.
+    /// A single disk without partitions.
     pub const SINGLE: Self = Self { disks: 1, partitions: 1 };
 }
 
-/// The device `name`, with what it inherits and the changes of scope `device`.
+/// Loads the device `name`, with what it inherits and the changes of scope `device`.
 ///
 /// # Errors
-/// A name that stands for nothing, or the first thing wrong with the file or a change.
+/// Returns an error if the name is unknown, or the first fault of the file or of a change.
 pub fn load(name: &str, overrides: &[Override]) -> Result<DeviceEntry, CatalogError> {
     let document = find_flat(name)?;
     let parse = |document: &Document| parse_entry(&document.id, Source::of(document));
     read(&document, &["device"], overrides, parse)
 }
 
-/// The file of the device `name` with what it inherits.
+/// The file of the device `name`, with what it inherits.
 fn find_flat(name: &str) -> Result<Document, CatalogError> {
     inherit::flatten(Kind::Device, find(Kind::Device, name)?)
 }
 
-/// What the file of a device that is there says.
+/// The contents of a device's file; `None` if there is no such device.
 pub(crate) fn table(name: &str) -> Option<toml::Table> {
     find_flat(name).ok()?.text.parse().ok()
 }
@@ -90,7 +90,7 @@ fn checked<P: Check>(source: Source<'_>, params: P) -> Result<Checked<P>, Catalo
     Checked::new(params).map_err(|error| source.error_at_key(error.field, error.to_string()))
 }
 
-/// What files of every kind have.
+/// The keys that device files of every kind have.
 #[derive(Deserialize)]
 struct Head {
     id: String,
@@ -103,7 +103,7 @@ struct Head {
 }
 
 impl Head {
-    /// Demands that it is called `id`, and values that can be run.
+    /// Checks that the file is called `id` and that its values can be run.
     fn check(&self, id: &str) -> Result<(), Wrong> {
         check_id(&self.id, id)?;
         check_line("title", &self.title)?;
@@ -116,7 +116,7 @@ const fn one() -> u32 {
     1
 }
 
-/// The struct of a file of one kind: its own keys, and those that [`Head`] reads, named again
+/// Defines the struct of one kind of device file: its own keys, and those of [`Head`], repeated
 /// because unknown keys are refused.
 macro_rules! device_file {
     ($(#[$doc:meta])* $vis:vis struct $name:ident { $($keys:tt)* }) => {
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(spec.params().write, spec.params().read);
     }
 
-    /// As files did before that key was known.
+    /// A file that predates the key behaves as it did.
     #[test]
     fn a_write_cache_that_does_not_say_how_much_it_holds_has_room_in_each_place() {
         let text = find_flat("wd2500js").expect("it is built in").text;

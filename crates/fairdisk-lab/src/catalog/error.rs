@@ -1,47 +1,47 @@
-//! What is wrong with a catalogue file, and where.
+//! Errors in catalogue files, with their location.
 
 use crate::letter::is_unseen;
 use crate::nearest::nearest;
 use std::fmt;
 
-/// Something wrong with a catalogue file. Prints as `path:line: message`, or as `path: message`
-/// when it is not about a line.
+/// A fault of a catalogue file. Formats as `path:line: message`, or as `path: message` if it does
+/// not concern a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogError {
-    /// The file as its reader named it, or the option that is wrong.
+    /// The file as its reader named it, or the faulty option.
     pub path: String,
-    /// Line, counted from 1; 0 when it is not about a line.
+    /// The line, counted from 1; 0 if the fault does not concern a line.
     pub line: usize,
     /// What is wrong and what was expected.
     pub message: String,
 }
 
-/// How much a scheduler that refuses a change has of what is changed.
+/// How close a scheduler that refuses a change is to having what it changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Nearness {
-    /// Not even the table.
+    /// It has not even the table.
     Nothing,
-    /// The table, and not the key.
+    /// It has the table but not the key.
     Table,
-    /// The key.
+    /// It has the key.
     Value,
 }
 
-/// What is said of a table that schedulers of this family do not have.
+/// Part of the message about a table that schedulers of a family do not have.
 pub(super) const OF_ANOTHER_FAMILY: &str = "is of another family than";
 
 impl CatalogError {
-    /// Something wrong with an option, given as on the command line.
+    /// A fault of an option, which is shown as on the command line.
     pub(crate) fn option(option: &str, message: impl Into<String>) -> Self {
         Self { path: option.to_owned(), line: 0, message: message.into() }
     }
 
-    /// Whether there can be no such key here, whatever its value.
+    /// Whether the key cannot exist here, whatever its value.
     pub(crate) fn is_about_a_name(&self) -> bool {
         self.nearness() != Nearness::Value
     }
 
-    /// How much whoever says this knows of what was meant.
+    /// How close the refusing scheduler is to having what was meant.
     pub(crate) fn nearness(&self) -> Nearness {
         match &self.message {
             message if message.contains(OF_ANOTHER_FAMILY) => Nearness::Nothing,
@@ -50,7 +50,7 @@ impl CatalogError {
         }
     }
 
-    /// The message about the file called `name`, which is named in it.
+    /// The message, with the file's `name` added unless it is mentioned already.
     pub(super) fn naming(self, name: &str) -> String {
         if self.message.contains(name) {
             return self.message;
@@ -70,13 +70,13 @@ impl fmt::Display for CatalogError {
 
 impl std::error::Error for CatalogError {}
 
-/// A letter of a file in a message: nothing in it moves a cursor or changes a colour.
+/// A character of a file in a message, escaped if it would move the cursor or change a colour.
 fn visible(letter: char) -> String {
     if is_unseen(letter) { letter.escape_default().collect() } else { letter.into() }
 }
 
-/// Says that `found` is no known `what` ("key", "kind"), what was probably meant, and what is
-/// known.
+/// A message that `found` is not a known `what` ("key", "kind"), with the likely intended one and
+/// the known ones.
 #[must_use]
 pub fn unknown(what: &str, found: &str, known: &[&str]) -> String {
     let hint = nearest(found, known.iter().copied())
@@ -86,8 +86,8 @@ pub fn unknown(what: &str, found: &str, known: &[&str]) -> String {
     format!("unknown {what} `{found}`{hint} (known: {known})")
 }
 
-/// Puts a message of the deserializer into the words of catalogue files. `key` is the key of the
-/// line the message is about.
+/// A message of the deserializer in the terms of catalogue files. `key` is the key on the line that
+/// the message is about.
 pub(super) fn reword(message: &str, key: Option<&str>) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     let first = quoted.next().unwrap_or_default();
@@ -106,7 +106,7 @@ pub(super) fn reword(message: &str, key: Option<&str>) -> String {
     format!("`{key}`: {}{hint}", plain(message))
 }
 
-/// How changes are written, for whoever wrote them as keys with values of their own.
+/// A hint on how to write changes, for a user who wrote them as keys with values.
 fn set_hint(message: &str) -> &'static str {
     let wants = message.rsplit_once(", expected ").map_or("", |(_, expected)| expected);
     match wants {
@@ -115,12 +115,12 @@ fn set_hint(message: &str) -> &'static str {
     }
 }
 
-/// A value of the wrong kind, without the names that kinds have in the program.
+/// A message about a value of the wrong type, without the type names of the program.
 fn plain(message: &str) -> String {
     let about_a_value = ["invalid type: ", "invalid value: "];
     let rest = about_a_value.iter().find_map(|start| message.strip_prefix(start));
     match rest.and_then(|rest| rest.rsplit_once(", expected ")) {
-        // Of what is no whole number the range does not matter.
+        // For a number that is not whole, the range does not matter.
         Some((found, expected))
             if found.starts_with("floating point") && kind(expected).starts_with(WHOLE) =>
         {

@@ -1,5 +1,5 @@
-//! Experiment files: `catalog/experiments/<id>.toml`. What was measured, on what, and what came
-//! out; never what comes out here.
+//! Experiment files: `catalog/experiments/<id>.toml`. They say what was measured, on what, and with
+//! what result according to the source; never what the lab measures.
 
 mod check;
 mod published;
@@ -24,63 +24,63 @@ use std::num::NonZeroU64;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// Its name in the catalogue.
+    /// The experiment's id in the catalogue.
     pub id: String,
     /// One line for lists.
     pub title: String,
-    /// What it asks.
+    /// The question that the experiment answers.
     #[serde(default)]
     pub question: String,
-    /// Who measured it, where it is written down.
+    /// Who measured it, and where it is published.
     #[serde(default)]
     pub source: String,
-    /// The disk: an id of the catalogue or the path of a `.toml` file.
+    /// The device: an id of the catalogue or the path of a `.toml` file.
     pub device: String,
-    /// The machine: an id of the catalogue or the path of a `.toml` file.
+    /// The host: an id of the catalogue or the path of a `.toml` file.
     pub host: String,
-    /// How long a run lasts, if not until its tasks are done.
+    /// The length of a run in seconds; `None` if it lasts until its tasks are done.
     pub duration_s: Option<f64>,
-    /// Time at the start of a run that does not count.
+    /// Time at the start of a run, in seconds, that is not counted.
     #[serde(default)]
     pub ramp_s: f64,
-    /// A run lasts until its tasks, or the first of them, are done.
+    /// Whether a run lasts until all of its tasks, or the first of them, are done.
     pub until: Option<Until>,
-    /// How many runs an ensemble has, if not 5.
+    /// The number of runs in an ensemble; 5 if not given.
     pub seeds: Option<u32>,
     /// What to know before reading the figures.
     #[serde(default)]
     pub caveats: Vec<String>,
-    /// What was tried as the cause of a difference from what the source prints, and is none.
+    /// Causes of a difference from the source's figures that were examined and excluded.
     #[serde(default)]
     pub excluded: Vec<String>,
     /// The file systems and partitions.
     #[serde(default, rename = "volume")]
     pub volumes: Vec<Volume>,
-    /// What tasks have that do not say otherwise.
+    /// Values for tasks that do not set their own.
     #[serde(default)]
     pub defaults: Defaults,
     /// The groups of rows that do not have their own.
     #[serde(default, rename = "group")]
     pub groups: Vec<Group>,
-    /// The loads.
+    /// The rows: one load each.
     #[serde(rename = "row")]
     pub rows: Vec<Row>,
-    /// The schedulers.
+    /// The arms: one scheduler each.
     #[serde(rename = "arm")]
     pub arms: Vec<Arm>,
-    /// What the source prints.
+    /// The figures that the source gives.
     #[serde(default)]
     pub published: Vec<Published>,
-    /// What it prints about one arm beside another.
+    /// The changes between arms that the source gives.
     #[serde(default, rename = "published_change")]
     pub published_changes: Vec<PublishedChange>,
 }
 
-/// When a run ends that has no duration.
+/// When a run without a duration ends.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Until {
-    /// When its tasks are done.
+    /// When all of its tasks are done.
     Done,
     /// When the first of its tasks is done.
     First,
@@ -90,92 +90,92 @@ pub enum Until {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum VolumeType {
-    /// Nothing: a partition used as it is.
+    /// Nothing: the partition is used directly.
     Raw,
-    /// ext2.
+    /// The file system ext2.
     Ext2,
-    /// ext3.
+    /// The file system ext3.
     Ext3,
 }
 
-/// A stretch of the disk.
+/// A contiguous part of the disk.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Volume {
-    /// What tasks call it.
+    /// The name by which tasks refer to the volume.
     pub name: String,
-    /// What manages it.
+    /// What manages the volume.
     pub kind: VolumeType,
-    /// Where it begins.
+    /// The position at which the volume begins.
     #[serde(default)]
     pub start_gib: f64,
-    /// How large a raw one is.
+    /// The size of a raw volume.
     pub size_gib: Option<f64>,
-    /// How many files an ext one has; contiguous, one behind the other.
+    /// The number of files on an ext volume; they are contiguous, one after another.
     pub files: Option<u32>,
-    /// How large they are.
+    /// The size of each file.
     pub file_mib: Option<u64>,
-    /// Whether tasks get the files at random, not in the order in which the row has them.
+    /// Whether tasks get the files in random order instead of the order of the row.
     pub shuffled: Option<bool>,
-    /// Whether the indirect blocks are in memory when a run begins.
+    /// Whether indirect blocks are in memory when a run begins.
     pub cached: Option<bool>,
-    /// Whether ext3 has its journal, if it is to be without to see what that does.
+    /// Whether an ext3 volume has its journal; `false` shows the journal's effect.
     pub journal: Option<bool>,
 }
 
-/// A class of `ionice`.
+/// An `ionice` class.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum IoniceClass {
-    /// Before all others.
+    /// Served before all other classes.
     RealTime,
-    /// As everybody.
+    /// The ordinary class.
     BestEffort,
-    /// When nobody else wants the disk.
+    /// Served only when no other class wants the disk.
     Idle,
 }
 
-/// A group.
+/// A group of an experiment.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
-    /// Its name.
+    /// The group's name.
     pub name: String,
-    /// Its group priority, 0 (high) to 7 (low).
+    /// The group's priority, 0 (high) to 7 (low).
     pub priority: Option<u8>,
-    /// Its weight, 1 to 10000; instead of a priority.
+    /// The group's weight, 1 to 10000, instead of a priority.
     #[serde(default, deserialize_with = "weight")]
     pub weight: Option<u32>,
-    /// The same on the scale of `blkio.weight`, 100 to 1000.
+    /// The group's weight on the scale of `blkio.weight`, 100 to 1000, instead of `weight`.
     pub blkio_weight: Option<u32>,
-    /// The `ionice` level of its tasks, in arms that use it.
+    /// The `ionice` level of the group's tasks, in arms that use levels.
     pub ionice: Option<u8>,
-    /// Their class, likewise.
+    /// The `ionice` class of the group's tasks, in arms that use levels.
     pub ionice_class: Option<IoniceClass>,
-    /// The group it lies in.
+    /// The name of the parent group.
     pub parent: Option<String>,
-    /// I/Os a second it gets at least.
+    /// The group's floor in I/Os per second.
     pub min_iops: Option<NonZeroU64>,
-    /// Bytes a second it gets at least.
+    /// The group's floor in bytes per second.
     pub min_bps: Option<NonZeroU64>,
-    /// I/Os a second it gets at most.
+    /// The group's ceiling in I/Os per second.
     pub max_iops: Option<NonZeroU64>,
-    /// Bytes a second it gets at most.
+    /// The group's ceiling in bytes per second.
     pub max_bps: Option<NonZeroU64>,
-    /// How far it may be ahead of what it gets at most, in milliseconds.
+    /// How far the group may run ahead of its ceiling, in milliseconds.
     pub burst_ms: Option<u32>,
-    /// Within how many milliseconds 99 of 100 requests are to be done.
+    /// The time within which 99 of 100 requests are to complete, in milliseconds.
     pub latency_p99_ms: Option<f64>,
 }
 
 impl Volume {
-    /// The byte where it begins.
+    /// The byte at which the volume begins; a multiple of 4096.
     #[must_use]
     pub fn start_bytes(&self) -> u64 {
         (self.start_gib * GIB) as u64 / 4096 * 4096
     }
 
-    /// Bytes of each of its files; a raw one is one file.
+    /// The size of each file in bytes; a raw volume counts as one file.
     #[must_use]
     pub fn file_bytes(&self) -> u64 {
         match self.kind {
@@ -187,7 +187,7 @@ impl Volume {
 
 const GIB: f64 = (1u64 << 30) as f64;
 
-/// A weight, which is told of its own range where it is no number of that size.
+/// Deserializes a weight, with an error message that names the allowed range.
 fn weight<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u32>, D::Error> {
     let weight = i64::deserialize(value)?;
     let expected = &"a whole number from 1 to 10000";
@@ -196,13 +196,13 @@ fn weight<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u32>, D::Error> 
 }
 
 impl Group {
-    /// Its weight, if it says one.
+    /// The group's weight on either scale, if one is given.
     #[must_use]
     pub fn weight(&self) -> Option<u32> {
         self.weight.or(self.blkio_weight.map(|weight| weight / Weight::BLKIO_SCALE))
     }
 
-    /// Its floor, ceiling and latency target.
+    /// The group's floor, ceiling and latency target.
     #[must_use]
     pub fn qos(&self) -> Qos {
         let ms = |ms: f64| Span::from_ns((ms * 1e6) as u64);
@@ -215,66 +215,66 @@ impl Group {
     }
 }
 
-/// A load: groups of tasks that run at once.
+/// A load: groups of tasks that run concurrently.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// What the source calls it.
+    /// The label of the row in the source.
     pub label: String,
-    /// How long a run of it lasts, if not as long as those of other rows.
+    /// The length of a run in seconds, if different from other rows.
     pub duration_s: Option<f64>,
-    /// Its groups, if not those of the experiment.
+    /// The row's groups, if different from the experiment's.
     #[serde(default)]
     pub groups: Vec<Group>,
-    /// Its tasks.
+    /// The row's tasks.
     pub tasks: Vec<Tasks>,
-    /// What it changes about schedulers, each as `KEY=VALUE`, and about the disk, the machine or
-    /// the volumes, each as `device.KEY=VALUE`, `host.KEY=VALUE` or `volume.KEY=VALUE`.
+    /// Changes to schedulers, each as `KEY=VALUE`, and to the device, the host or the volumes, each
+    /// as `device.KEY=VALUE`, `host.KEY=VALUE` or `volume.KEY=VALUE`.
     #[serde(default)]
     pub set: Vec<String>,
 }
 
 impl Row {
-    /// What it changes about schedulers, the disk, the machine and the volumes.
+    /// The row's changes to schedulers, the device, the host and the volumes.
     ///
     /// # Errors
-    /// The first change that is none: its number and why.
+    /// Returns the index of the first malformed change, and what is wrong.
     pub fn overrides(&self) -> Result<Vec<Override>, (usize, String)> {
         set::read(&self.set, "a row", &set::OF_ROW)
     }
 
-    /// The names of its tasks that are reported by themselves.
+    /// The names of the tasks that are reported separately.
     pub fn task_names(&self) -> impl Iterator<Item = &str> {
         self.tasks.iter().filter_map(|tasks| tasks.name.as_deref())
     }
 }
 
-/// A scheduler and how it is used.
+/// A scheduler, and how it is used.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Arm {
-    /// What results call it.
+    /// The arm's name in results.
     pub name: String,
     /// The scheduler: an id of the catalogue or the path of a `.toml` file.
     pub scheduler: String,
-    /// Whether tasks have their `ionice` levels.
+    /// Whether tasks use their `ionice` levels.
     #[serde(default)]
     pub ionice: bool,
-    /// The priorities of the row's groups under this arm, in their order, instead of their own:
-    /// for a scheduler that counts them otherwise.
+    /// The priorities of the row's groups under this arm, in order, instead of the groups' own: for
+    /// a scheduler that numbers priorities differently.
     pub priorities: Option<Vec<u8>>,
-    /// Its disk, if not the experiment's.
+    /// The arm's device, if different from the experiment's.
     pub device: Option<String>,
-    /// Its machine, if not the experiment's.
+    /// The arm's host, if different from the experiment's.
     pub host: Option<String>,
-    /// What it changes about the scheduler, each as `KEY=VALUE`, and about the disk or the machine,
-    /// each as `device.KEY=VALUE` or `host.KEY=VALUE`.
+    /// Changes to the scheduler, each as `KEY=VALUE`, and to the device or the host, each as
+    /// `device.KEY=VALUE` or `host.KEY=VALUE`.
     #[serde(default)]
     pub set: Vec<String>,
 }
 
 impl Arm {
-    /// A scheduler as it is.
+    /// An arm for an unchanged scheduler.
     pub(crate) const fn new(name: String, scheduler: String) -> Self {
         Self {
             name,
@@ -287,26 +287,26 @@ impl Arm {
         }
     }
 
-    /// Whether it has a disk or a machine of its own where this is changed.
+    /// Whether the arm, with these changes, has a device or a host of its own.
     pub(crate) fn has_own_rig(&self, changes: &[Override]) -> bool {
         let is_of_rig = |change: &Override| ["device", "host"].contains(&change.scope());
         self.device.is_some() || self.host.is_some() || changes.iter().any(is_of_rig)
     }
 
-    /// What it changes about the scheduler, the disk and the machine.
+    /// The arm's changes to the scheduler, the device and the host.
     ///
     /// # Errors
-    /// The first change that is none: its number and why.
+    /// Returns the index of the first malformed change, and what is wrong.
     pub fn overrides(&self) -> Result<Vec<Override>, (usize, String)> {
         set::read(&self.set, "an arm", &set::OF_ARM)
     }
 }
 
 impl Experiment {
-    /// Reads an experiment file and checks that everything it names exists.
+    /// Parses an experiment file and checks that everything it names exists.
     ///
     /// # Errors
-    /// The first thing wrong with it.
+    /// Returns the first fault of the file.
     pub fn parse(document: &Document) -> Result<Self, CatalogError> {
         let source = Source::of(document);
         let mut experiment: Self = source.parse()?;
@@ -323,10 +323,10 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// The experiment as it is for a row that changes something about the volumes.
+    /// Parses the experiment for a row that changes something about the volumes.
     ///
     /// # Errors
-    /// What of `changes` cannot be.
+    /// Returns the first of the `changes` that is not possible.
     pub(crate) fn parse_for_row(
         document: &Document,
         row: usize,
@@ -342,7 +342,7 @@ impl Experiment {
         read(document, &["experiment", "volume"], changes, parse)
     }
 
-    /// The same with one of its rows alone.
+    /// The experiment with only the row of this index.
     fn of_row(&self, at: usize) -> Self {
         let mut one = self.clone();
         one.rows = vec![self.rows[at].clone()];
@@ -358,13 +358,13 @@ impl Experiment {
         if row.groups.is_empty() { &self.groups } else { &row.groups }
     }
 
-    /// What the source prints for a row under an arm.
+    /// The figures that the source gives for a row under an arm.
     #[must_use]
     pub fn published(&self, arm: &str, row: &str) -> Option<&Published> {
         self.published.iter().find(|published| published.arm == arm && published.row == row)
     }
 
-    /// How long a run of the row lasts, if not until its tasks are done.
+    /// The length of a run of the row in seconds; `None` if it lasts until its tasks are done.
     #[must_use]
     pub fn duration_s(&self, row: &Row) -> Option<f64> {
         row.duration_s.or(self.duration_s)

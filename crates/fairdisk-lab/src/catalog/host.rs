@@ -9,56 +9,56 @@ use super::source::Source;
 use super::text::check_line;
 use serde::{Deserialize, Serialize};
 
-/// A machine, as its file describes it.
+/// A host, as its file describes it.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// Its name in the catalogue.
+    /// The host's id in the catalogue.
     pub id: String,
     /// One line for lists.
     pub title: String,
-    /// Timer ticks a second.
+    /// Timer ticks per second.
     pub hz: u32,
-    /// CPUs.
+    /// The number of CPUs.
     pub cpus: u32,
-    /// From a completion to the same task's next submission: at least, at most.
+    /// CPU time between an I/O completion and the same task's next submission: minimum, maximum.
     #[serde(deserialize_with = "pair")]
     pub turnaround_us: [u64; 2],
-    /// From being woken for a request slot to trying for it.
+    /// CPU time from being woken for a request slot to trying to get it.
     pub slot_wake_us: u64,
-    /// Copying a page of 4 KiB.
+    /// CPU time to copy a page of 4 KiB.
     pub page_copy_ns: u64,
-    /// Largest read-ahead window.
+    /// The largest read-ahead window.
     pub read_ahead_kib: u64,
-    /// Buffered data a task may have on the way to the disk, where it is sent there at once.
+    /// Buffered data that a task may have on its way to the disk, if it is sent there at once.
     pub write_behind_kib: u64,
     /// Whether reads of indirect blocks carry the metadata hint.
     pub meta_hint: bool,
-    /// Memory, and what its page faults cost.
+    /// Memory and the cost of page faults.
     #[serde(default)]
     pub memory: Memory,
-    /// How buffered data waits in memory; without, it is sent to the disk at once.
+    /// How dirty pages are held in memory; without this, buffered data is sent to the disk at once.
     pub write_back: Option<WriteBack>,
     /// The request queue.
     pub queue: Queue,
-    /// Whether and how a device with nothing to do is kept from starting.
+    /// How an idle device is plugged; without this, it is not.
     pub plug: Option<Plug>,
-    /// ext3 journals.
+    /// The ext3 journals.
     pub journal: JournalFile,
 }
 
-/// The memory of a host, as far as mapped files go.
+/// The memory of a host.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Memory {
-    /// For the pages of mapped files.
+    /// Memory for the page cache, in MiB.
     pub mib: u64,
-    /// A page fault, without what it waits for and without copying its page.
+    /// CPU time of a page fault, without any waiting and without copying the page, in ns.
     pub fault_ns: u64,
 }
 
 impl Default for Memory {
-    /// An ordinary machine: 8 GiB, and a fault in a microsecond.
+    /// An ordinary host: 8 GiB, and a microsecond per fault.
     fn default() -> Self {
         Self { mib: 8192, fault_ns: 1000 }
     }
@@ -68,18 +68,18 @@ impl Default for Memory {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
 pub struct WriteBack {
-    /// The flusher writes when more of the memory than this is dirty.
+    /// Percentage of memory above which the flusher starts to write.
     pub background_percent: u32,
-    /// No more of the memory than this may be dirty.
+    /// The largest percentage of memory that may be dirty.
     pub limit_percent: u32,
-    /// How often the flusher looks for old data.
+    /// How often the flusher checks for old data.
     pub interval_ms: u64,
-    /// What was dirty for so long is old.
+    /// The age at which dirty data counts as old.
     pub age_ms: u64,
 }
 
 impl Default for WriteBack {
-    /// As in Linux 2.6.32.
+    /// The defaults of Linux 2.6.32.
     fn default() -> Self {
         Self { background_percent: 10, limit_percent: 20, interval_ms: 5_000, age_ms: 30_000 }
     }
@@ -89,23 +89,23 @@ impl Default for WriteBack {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Queue {
-    /// Request slots in a pool.
+    /// Request slots in each pool.
     pub requests: u32,
-    /// Slots a task may take past a full pool after it had to sleep.
+    /// Slots that a task may take from a full pool after it had to sleep.
     pub batch_requests: u32,
-    /// Longest request that merging builds; 0 turns merging off.
+    /// The longest request that merging may build; 0 disables merging.
     pub merge_kib_max: u32,
     /// Whether the driver looks at the next request while the disk is busy.
     pub peek: bool,
 }
 
-/// How a host keeps an idle device from starting.
+/// How a host plugs an idle device.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Plug {
-    /// Queued requests with which it starts all the same.
+    /// The number of queued requests at which the device starts.
     pub requests: u32,
-    /// When it starts in any case.
+    /// The longest time the device stays plugged.
     pub delay_ms: u64,
 }
 
@@ -115,25 +115,25 @@ pub struct Plug {
 pub struct JournalFile {
     /// How long a transaction collects changes.
     pub commit_interval_ms: u64,
-    /// Inodes in a block.
+    /// Inodes per block.
     pub inodes_per_block: u32,
-    /// Blocks of the log.
+    /// Blocks in the log.
     pub blocks: u32,
-    /// `nice` of the journal tasks: their I/O priority follows from it.
+    /// The `nice` value of the journal tasks, from which their I/O priority is derived.
     #[serde(default)]
     pub nice: i64,
 }
 
 impl Host {
-    /// A machine of the catalogue, or of a file, changed by `overrides`.
+    /// Loads a host of the catalogue or of a file, changed by `overrides`.
     pub(crate) fn load(name: &str, overrides: &[Override]) -> Result<Self, CatalogError> {
         read(&find(Kind::Host, name)?, &["host"], overrides, Self::parse)
     }
 
-    /// Reads a host file.
+    /// Parses a host file.
     ///
     /// # Errors
-    /// The first thing wrong with it.
+    /// Returns the first fault of the file.
     pub fn parse(document: &Document) -> Result<Self, CatalogError> {
         let source = Source::of(document);
         let host: Self = source.parse()?;
@@ -141,14 +141,14 @@ impl Host {
         Ok(host)
     }
 
-    /// Demands that it is called `id` and that its values can be run: times and sizes that no
-    /// machine has would overflow.
+    /// Checks that the file is called `id` and that its values can be run: times and sizes that no
+    /// host has would overflow.
     fn check(&self, id: &str) -> Result<(), Wrong> {
         check_id(&self.id, id)?;
         check_line("title", &self.title)?;
         demand([100, 250, 300, 1000].contains(&self.hz), "hz", self.hz, "100, 250, 300 or 1000")?;
         let [least, most] = self.turnaround_us;
-        // Where nothing took any time, time would not pass.
+        // If nothing took any time, time would not advance.
         let allowed = "two numbers up to 1000000, the smaller first, the larger at least 1";
         let text = format!("[{least}, {most}]");
         let fits = least <= most && (1..=SECOND_US).contains(&most);
@@ -189,7 +189,7 @@ impl Host {
     }
 }
 
-/// A second in microseconds.
+/// Microseconds per second.
 const SECOND_US: u64 = 1_000_000;
-/// A GiB in KiB.
+/// KiB per GiB.
 const GIB_KIB: u64 = 1 << 20;

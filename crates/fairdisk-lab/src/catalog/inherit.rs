@@ -1,22 +1,23 @@
-//! Files that say only what differs from another one.
+//! Inheritance: files that say only how they differ from another file.
 
 use super::error::CatalogError;
 use super::library::{Document, Kind, beside, find};
 use super::source::Source;
 use toml::{Table, Value};
 
-/// Through more files than that nobody finds their way.
+/// The longest chain of inheritance; a longer one is a mistake.
 const FILES_MAX: usize = 100;
 
-/// A file's text with everything it inherits filled in.
+/// The text of a file with everything it inherits filled in.
 ///
 /// # Errors
-/// A parent that does not exist, a circle, or more files than 100.
+/// Returns an error if a parent does not exist, or if the chain is a circle or longer than 100
+/// files.
 pub(super) fn flatten(kind: Kind, document: Document) -> Result<Document, CatalogError> {
     let source = Source::new(&document.path, &document.text);
     let refuse = |message: String| source.error_at_key("inherits", message);
     let mut table: Table = source.parse()?;
-    // The files so far; the last one says what comes next.
+    // The files so far; the last one names the next.
     let mut paths = vec![document.path.clone()];
     while let Some(parent) = table.remove("inherits") {
         let Value::String(name) = parent else {
@@ -42,7 +43,7 @@ pub(super) fn flatten(kind: Kind, document: Document) -> Result<Document, Catalo
     Ok(document.clone().derived(text))
 }
 
-/// Puts the values of `over` on top of those of `base`.
+/// Overlays the values of `over` on those of `base`.
 fn overlay(base: &mut Table, over: Table) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {

@@ -1,4 +1,4 @@
-//! Where catalogue files come from: the ones built in, and any path that names a `.toml` file.
+//! The library of catalogue files: the built-in ones, and any path to a `.toml` file.
 
 use super::allowed::Wrong;
 use super::error::{CatalogError, unknown};
@@ -8,19 +8,19 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
-/// The built-in files: kind, id, text.
+/// The built-in files: kind, id and text.
 const EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
 
-/// What a catalogue file describes.
+/// The kinds of catalogue files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A disk.
+    /// A device.
     Device,
-    /// A machine.
+    /// A host.
     Host,
-    /// A scheduler.
+    /// A scheduler revision.
     Revision,
-    /// A measurement.
+    /// An experiment.
     Experiment,
 }
 
@@ -60,21 +60,22 @@ impl Kind {
     }
 }
 
-/// A catalogue file's name and text.
+/// The name and text of a catalogue file.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// What it calls itself: its file name without `.toml`.
+    /// The file's id: its file name without `.toml`.
     pub id: String,
-    /// Where it is, for messages.
+    /// The file's path, for messages.
     pub path: String,
-    /// What it says.
+    /// The text to parse.
     pub text: Cow<'static, str>,
-    /// What was written in the file, if `text` is derived from it; lines in messages are its lines.
+    /// The text in the file if `text` is derived from it. Line numbers in messages refer to this
+    /// text.
     pub written: Option<Cow<'static, str>>,
 }
 
 impl Document {
-    /// The same file, now saying `text`.
+    /// The same file with derived text.
     #[must_use]
     pub fn derived(self, text: String) -> Self {
         let written = self.written.or(Some(self.text));
@@ -82,7 +83,7 @@ impl Document {
     }
 }
 
-/// Demands that a file calls itself what it is called. The error is the key and what is wrong.
+/// Checks that a file's `id` is its file name. The error is the key and what is wrong.
 pub(super) fn check_id(id: &str, file: &str) -> Result<(), Wrong> {
     super::text::check_line("id", id)?;
     if id == file {
@@ -92,12 +93,13 @@ pub(super) fn check_id(id: &str, file: &str) -> Result<(), Wrong> {
     Err(("id".to_owned(), message))
 }
 
-/// Whether `name` is the path of a file, and no id of the catalogue.
+/// Whether `name` is the path of a file rather than an id of the catalogue.
 fn is_path(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
 }
 
-/// What a file at `path` calls `name`, as seen from here: a path in a file is relative to the file.
+/// The path of the file that a file at `path` calls `name`; a path in a file is relative to that
+/// file.
 pub(super) fn beside(path: &str, name: &str) -> String {
     match Path::new(path).parent() {
         Some(folder) if is_path(name) => folder.join(name).to_string_lossy().into_owned(),
@@ -105,10 +107,10 @@ pub(super) fn beside(path: &str, name: &str) -> String {
     }
 }
 
-/// Finds the file `name` stands for: an id of the catalogue, or a path ending in `.toml`.
+/// Finds the file with the given name: an id of the catalogue, or a path ending in `.toml`.
 ///
 /// # Errors
-/// No such id, with the nearest one; or the file cannot be read.
+/// Returns an error if there is no such id, with the nearest one, or if the file cannot be read.
 pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
     let file = Path::new(name);
     if is_path(name) {
@@ -140,10 +142,10 @@ pub fn find(kind: Kind, name: &str) -> Result<Document, CatalogError> {
     })
 }
 
-/// Why `name` stands for nothing: most of the time it is misspelt, but something may be there.
+/// Why `name` was not found: usually it is misspelt, but it may be a directory or another file.
 fn not_found(kind: Kind, name: &str) -> String {
     let noun = kind.noun();
-    // What is called an experiment may be a job file too.
+    // An experiment may also be given as a job file.
     let files = if kind == Kind::Experiment { "a .toml or job file" } else { "a .toml file" };
     match fs::metadata(name) {
         Ok(found) if found.is_dir() => {

@@ -1,5 +1,5 @@
-//! The catalogue: devices, scheduler revisions and experiments, a small TOML file each. Files are
-//! parsed once, into types in which invalid states do not exist.
+//! The catalogue: devices, hosts, scheduler revisions and experiments, each a small TOML file.
+//! Files are parsed once, into types that cannot represent invalid states.
 
 mod allowed;
 pub mod device;

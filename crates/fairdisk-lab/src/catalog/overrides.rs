@@ -1,6 +1,6 @@
-//! `--set KEY=VALUE`: one value of a catalogue file changed for one run.
+//! `--set KEY=VALUE`: changes one value of a catalogue file for one run.
 //!
-//! The first part of the key says which file: `scheduler.cfq.slice_idle_ms`, `host.hz`,
+//! The first part of the key names the file: `scheduler.cfq.slice_idle_ms`, `host.hz`,
 //! `device.write_cache.depth`, `volume.cached` (every volume that has such a key), or
 //! `experiment.duration_s`.
 
@@ -9,10 +9,10 @@ use super::library::Document;
 use super::source::Source;
 use toml::{Table, Value};
 
-/// The files a key may name.
+/// The files that a key may name.
 const SCOPES: &[&str] = &["scheduler", "host", "device", "volume", "experiment"];
 
-/// How messages about a key begin that is not there.
+/// The start of messages about a missing key.
 const MISSING: &str = "missing key";
 
 /// One change.
@@ -21,23 +21,23 @@ pub struct Override {
     scope: String,
     keys: Vec<String>,
     value: Value,
-    /// As it was given, with the option.
+    /// The change as it was written, with its option.
     written: String,
 }
 
 impl Override {
-    /// Reads `scope.key=value`, given with `--set`.
+    /// Parses `scope.key=value`, given with `--set`.
     ///
     /// # Errors
-    /// What is missing, or a scope that does not exist.
+    /// Returns what is missing, or that the scope does not exist.
     pub fn parse(text: &str) -> Result<Self, String> {
         Self::given("--set", text)
     }
 
-    /// Reads `scope.key=value`, given with `option`.
+    /// Parses `scope.key=value`, given with `option`.
     ///
     /// # Errors
-    /// What is missing, or a scope that does not exist.
+    /// Returns what is missing, or that the scope does not exist.
     pub fn given(option: &str, text: &str) -> Result<Self, String> {
         let written = format!("{option} {text}");
         let bad = |message: String| format!("{written}: {message}");
@@ -62,10 +62,12 @@ impl Override {
         Ok(Self { scope, keys, value, written })
     }
 
-    /// Demands that no two of them change the same: which of them would count is nobody's guess.
+    /// Checks that no two changes affect the same value, since it would be unclear which one
+    /// counts.
     ///
     /// # Errors
-    /// The place of the first that does, and both.
+    /// Returns the index of the first change that conflicts with an earlier one, and a message that
+    /// shows both.
     pub fn demand_once(changes: &[Self]) -> Result<(), (usize, String)> {
         for (at, change) in changes.iter().enumerate() {
             if let Some(other) = changes[..at].iter().find(|other| other.overlaps(change)) {
@@ -77,28 +79,28 @@ impl Override {
         Ok(())
     }
 
-    /// Whether one of the two is a part of the other.
+    /// Whether one change affects a part of what the other one affects.
     fn overlaps(&self, other: &Self) -> bool {
         let mut pairs = self.keys.iter().zip(&other.keys);
         self.scope == other.scope && pairs.all(|(one, two)| one == two)
     }
 
-    /// Which file it changes.
+    /// The file that is changed.
     pub(crate) fn scope(&self) -> &str {
         &self.scope
     }
 
-    /// What it changes, the scope first.
+    /// The key that is changed, with the scope first.
     pub(crate) fn key(&self) -> String {
         format!("{}.{}", self.scope, self.keys.join("."))
     }
 
-    /// What the value becomes.
+    /// The new value.
     pub(crate) const fn value(&self) -> &Value {
         &self.value
     }
 
-    /// As it was given, with the option.
+    /// The change as it was written, with its option.
     pub(crate) fn written(&self) -> &str {
         &self.written
     }
@@ -107,7 +109,8 @@ impl Override {
         CatalogError::option(&self.written, message)
     }
 
-    /// Why its file does not take it. What a table lacks that it makes can be given too.
+    /// An error about a value that the file does not accept. Keys that are missing in a table made
+    /// by the change can be given as well.
     fn refusal(&self, message: String) -> CatalogError {
         let lacks = message.strip_prefix(MISSING).and_then(|rest| rest.split('`').nth(1));
         match (lacks, self.keys.split_last()) {
@@ -119,7 +122,7 @@ impl Override {
         }
     }
 
-    /// Changes a file, or with scope `volume` each of its volumes.
+    /// Applies the change to a file; with scope `volume`, to each of its volumes.
     fn apply(&self, file: &mut Table) -> Result<(), String> {
         if self.scope != "volume" {
             return self.apply_to(file);
@@ -127,7 +130,7 @@ impl Override {
         let volumes = file.get_mut("volume").and_then(Value::as_array_mut);
         let mut volumes: Vec<&mut Table> =
             volumes.into_iter().flatten().filter_map(Value::as_table_mut).collect();
-        // If none has such a key, the reader of the result says so.
+        // If no volume has such a key, the parser of the result reports it.
         let some_have_it = volumes.iter().any(|volume| self.is_about(volume));
         volumes.retain(|volume| !some_have_it || self.is_about(volume));
         volumes.into_iter().try_for_each(|volume| self.apply_to(volume))
@@ -148,8 +151,8 @@ impl Override {
         let (last, path) = self.keys.split_last().ok_or("no key")?;
         let mut at = table;
         for key in path {
-            // A table or key the file leaves out may still be one it could have; the reader of the
-            // result knows, and refuses what it does not.
+            // A table or key that the file leaves out may still be allowed. The parser of the
+            // result knows, and refuses unknown ones.
             at = match at.entry(key).or_insert_with(|| Table::new().into()) {
                 Value::Table(inner) => inner,
                 _ => return Err(format!("`{key}` has no keys of its own")),
@@ -160,7 +163,7 @@ impl Override {
     }
 }
 
-/// Whether it is a whole number of more than 64 bits.
+/// Whether the text is a whole number of more than 64 bits.
 fn is_beyond_a_file(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_whole = digits.starts_with(|first: char| first.is_ascii_digit())
@@ -168,16 +171,16 @@ fn is_beyond_a_file(text: &str) -> bool {
     is_whole && text.replace('_', "").parse::<i64>().is_err()
 }
 
-/// A TOML value, or a bare word as a string.
+/// Parses a TOML value; a bare word is a string.
 fn read_value(text: &str) -> Value {
     let parsed = format!("value = {text}").parse::<Table>().ok();
     parsed.and_then(|mut table| table.remove("value")).unwrap_or_else(|| Value::from(text))
 }
 
-/// Demands that no change is meant for one of these scopes, which a run does not have.
+/// Checks that no change has one of these scopes, which a run does not have.
 ///
 /// # Errors
-/// The first change that is, and `remedy`.
+/// Returns the first such change, with `remedy`.
 pub fn demand_none(
     scopes: &[&str],
     overrides: &[Override],
@@ -189,10 +192,11 @@ pub fn demand_none(
     }
 }
 
-/// Reads a file with the changes meant for one of these scopes.
+/// Parses a file with the changes of these scopes applied.
 ///
 /// # Errors
-/// As `parse`. What is wrong with a change names the change: the file has no line for it.
+/// Returns the errors of `parse`. A fault of a change names the change, because the file has no
+/// line for it.
 pub fn read<T>(
     document: &Document,
     scopes: &[&str],
@@ -211,7 +215,7 @@ pub fn read<T>(
         attempt(&mine[..=at]).err().map(|error| change.refusal(error.message))
     };
     let mut refusals: Vec<CatalogError> = mine.iter().enumerate().filter_map(refused).collect();
-    // What the first of two lacks may be what the second one is.
+    // What one change lacks may be given by another.
     let wrong = refusals.iter().position(|error| !error.message.starts_with(MISSING));
     match refusals.is_empty() {
         true => whole,

@@ -1,4 +1,5 @@
-//! Lists of exactly two values. An array takes the first ones of a longer list, and says nothing.
+//! Deserialization of lists of exactly two values. A plain array would silently accept a longer
+//! list.
 
 use serde::{Deserialize, Deserializer};
 
@@ -17,7 +18,7 @@ impl<T> TryFrom<Vec<T>> for Pair<T> {
     }
 }
 
-/// For fields that are arrays.
+/// Deserializes an array field.
 pub(super) fn pair<'de, D, T>(deserializer: D) -> Result<[T; 2], D::Error>
 where
     D: Deserializer<'de>,
@@ -26,7 +27,7 @@ where
     Pair::deserialize(deserializer).map(|pair| pair.0)
 }
 
-/// The same where the field may be missing.
+/// Deserializes an optional array field.
 pub(super) fn optional<'de, D, T>(deserializer: D) -> Result<Option<[T; 2]>, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,5 +1,5 @@
-//! Scheduler revisions: `catalog/revisions/<id>.toml`. A revision may inherit from another and say
-//! only what differs.
+//! Scheduler revisions: `catalog/revisions/<id>.toml`. A revision may inherit from another one and
+//! give only the differences.
 
 mod bfq;
 mod cfq;
@@ -34,25 +34,25 @@ use toml::{Table, Value};
 /// A scheduler of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
-    /// Its name in the catalogue.
+    /// The revision's id in the catalogue.
     pub id: String,
     /// One line for lists.
     pub title: String,
-    /// What it is built from; HZ and phase come from the host.
+    /// The scheduler and its settings; HZ and the phase of the timer come from the host.
     pub spec: SchedulerSpec,
-    /// Who shares request slots under it.
+    /// Which requests share a pool of slots.
     pub pool: PoolLayout,
-    /// Where the host plugs devices: which of those without a head.
+    /// Which devices without a moving head are plugged, on a host that plugs devices.
     pub plug_flash: PlugFlash,
-    /// Where the host plugs devices: what starts one although nobody waits.
+    /// Which submissions unplug the device before any task waits, on a host that plugs devices.
     pub unplugs: Unplugs,
-    /// Which of the writes that make something durable are marked.
+    /// How writes that make data durable are marked.
     pub integrity_writes: IntegrityWrites,
-    /// D5: buffered writes are charged to whoever writes them back.
+    /// Defect D5: buffered writes are charged to whoever writes them back.
     pub async_of_submitter: bool,
 }
 
-/// A file. Its tables are those of its family, or of several: each is read by the family's module.
+/// A revision file. Its tables belong to one or more families, each parsed by the family's module.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -85,7 +85,7 @@ struct File {
     writes: WritesFile,
 }
 
-/// Who shares the request slots, where groups do.
+/// Which requests share a pool of slots.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct SlotsFile {
@@ -95,10 +95,10 @@ struct SlotsFile {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum SlotsBy {
-    /// Reads and writes.
+    /// Reads share one pool, and writes another.
     #[default]
     Direction,
-    /// What somebody waits for, and the rest.
+    /// Synchronous requests share one pool, and asynchronous ones another.
     Sync,
 }
 
@@ -118,7 +118,7 @@ enum IntegrityName {
     Noidle,
 }
 
-/// The rules of plugging, on a host that does.
+/// The rules of plugging, for hosts that plug devices.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct PlugFile {
@@ -136,34 +136,34 @@ enum PlugFlashName {
 }
 
 impl Default for PlugFile {
-    /// As it was before Linux 2.6.30.
+    /// The rules before Linux 2.6.30.
     fn default() -> Self {
         Self { flash: PlugFlashName::All, read_ahead_starts: false, direct_writes_start: true }
     }
 }
 
-/// A file's text with everything it inherits filled in.
+/// The text of a file with everything it inherits filled in.
 ///
 /// # Errors
-/// A parent that does not exist, or a circle.
+/// Returns an error if a parent does not exist or inheritance is circular.
 pub fn flatten(document: Document) -> Result<Document, CatalogError> {
     inherit::flatten(Kind::Revision, document)
 }
 
-/// The scheduler `name` with the changes of scope `scheduler`.
+/// Loads the scheduler `name` with the changes of scope `scheduler`.
 ///
 /// # Errors
-/// A name that stands for nothing, or the first thing wrong with the file or a change.
+/// Returns an error if the name is unknown, or the first fault of the file or of a change.
 pub fn load(name: &str, overrides: &[Override]) -> Result<Revision, CatalogError> {
     let document = flatten(find(Kind::Revision, name)?)?;
     read(&document, &["scheduler"], overrides, Revision::parse)
 }
 
 impl Revision {
-    /// Reads a revision whose inheritance is [flattened](flatten).
+    /// Parses a revision whose inheritance is [flattened](flatten).
     ///
     /// # Errors
-    /// The first thing wrong with it.
+    /// Returns the first fault of the file.
     pub fn parse(document: &Document) -> Result<Self, CatalogError> {
         let source = Source::of(document);
         demand_own_tables(source)?;
@@ -221,15 +221,16 @@ impl Revision {
         })
     }
 
-    /// The scheduler `name`: an id of the catalogue or the path of a `.toml` file.
+    /// Loads the scheduler `name`: an id of the catalogue or the path of a `.toml` file.
     ///
     /// # Errors
-    /// No such scheduler, or the first thing wrong with its file.
+    /// Returns an error if there is no such scheduler, or the first fault of its file.
     pub fn load(name: &str) -> Result<Self, CatalogError> {
         Self::parse(&flatten(find(Kind::Revision, name)?)?)
     }
 
-    /// The specification on a host with `hz` ticks a second, `phase` into a tick.
+    /// The specification for a host with `hz` ticks per second and a timer that is `phase` into a
+    /// tick.
     #[must_use]
     pub const fn on_host(&self, hz: u32, phase: Span) -> SchedulerSpec {
         let mut spec = self.spec;
@@ -262,7 +263,7 @@ const TABLES: &[&str] = &[
     "token_bucket",
 ];
 
-/// Demands that every table is one that its family reads, before anybody looks into it.
+/// Checks that every table belongs to the file's family, before any of them is parsed.
 fn demand_own_tables(source: Source<'_>) -> Result<(), CatalogError> {
     const CFQ: &[&str] = &["cfq", "quirks", "switches"];
     let file: Table = source.parse()?;
@@ -285,7 +286,7 @@ fn need<T>(value: Option<T>, table: &str, source: Source<'_>) -> Result<T, Catal
     value.ok_or_else(|| source.error_at_key("family", format!("missing table `[{table}]`")))
 }
 
-/// What a scheduler would take for another value, or what overflows.
+/// Refuses values that a scheduler would misinterpret or that overflow.
 fn demand(
     source: Source<'_>,
     range: RangeInclusive<u32>,
@@ -296,7 +297,7 @@ fn demand(
     demanded.map_err(|wrong| source.wrong(wrong))
 }
 
-/// The weight map called `name`, which stands at `path`.
+/// The weight map called `name`, which is given at `path`.
 fn weight_map(source: Source<'_>, path: &str, name: &str) -> Result<WeightMap, CatalogError> {
     WeightMap::named(name).ok_or_else(|| {
         let known = WeightMap::ALL.map(|(name, _)| name);
@@ -304,7 +305,7 @@ fn weight_map(source: Source<'_>, path: &str, name: &str) -> Result<WeightMap, C
     })
 }
 
-/// The largest time or count of a scheduler.
+/// The largest time or count in a scheduler's settings.
 const MOST: u32 = 1_000_000;
 
 #[cfg(test)]
@@ -337,7 +338,7 @@ mod tests {
                 panic!("{id}: another family");
             };
             let switches = Switches::of_revision(id).unwrap();
-            // The other tables are those of 2.6.25, but for one default.
+            // The other tables are those of 2.6.25, except for one default.
             let quantum = if *id == "cfq-2.6.34" { 8 } else { defaults.quantum };
             assert_eq!(params, CfqParams { switches, quantum, ..defaults }, "{id}");
         }

@@ -1,11 +1,11 @@
-//! Which changes which of several schedulers can have.
+//! Distribution of changes over several schedulers.
 
 use super::error::CatalogError;
 use super::overrides::Override;
 use super::revision::load as load_revision;
 
-/// Which overrides each of the schedulers can take. One that a scheduler has no key for is meant
-/// for the others; if none of them has the key, that is an error. `taken` is what each has already.
+/// The overrides that each scheduler can take. An override that a scheduler has no key for is meant
+/// for others; if none has the key, that is an error. `taken` holds what each has already.
 pub(crate) fn for_each_scheduler(
     schedulers: &[&str],
     mut taken: Vec<Vec<Override>>,
@@ -25,9 +25,9 @@ pub(crate) fn for_each_scheduler(
     unused.find_map(|(refusal, _)| refusal).map_or(Ok(taken), Err)
 }
 
-/// Gives a scheduler those of the changes that it can have, and answers why it cannot have the
-/// others. Values that are bound by each other, such as a least and a most, can be changed together
-/// whichever is written first.
+/// Adds to `taken` those changes that the scheduler can have, and returns why it cannot have the
+/// others. Values that constrain each other, such as a minimum and a maximum, can be changed
+/// together in either order.
 pub(crate) fn take(
     scheduler: &str,
     taken: &mut Vec<Override>,

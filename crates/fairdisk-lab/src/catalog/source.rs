@@ -1,4 +1,4 @@
-//! The text of a catalogue file, with the means to say where in it something is wrong.
+//! The text of a catalogue file, with functions to locate faults in it.
 
 use super::allowed::Wrong;
 use super::error::{CatalogError, reword};
@@ -6,28 +6,28 @@ use super::library::Document;
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 
-/// A file's text and name.
+/// The text and name of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     path: &'a str,
     text: &'a str,
-    /// What the file says, if `text` is derived from it.
+    /// The text in the file if `text` is derived from it.
     written: Option<&'a str>,
 }
 
 impl<'a> Source<'a> {
-    /// The file `path` containing `text`.
+    /// The file at `path` with the contents `text`.
     #[must_use]
     pub const fn new(path: &'a str, text: &'a str) -> Self {
         Self { path, text, written: None }
     }
 
-    /// The file's name.
+    /// The file's path.
     pub(super) const fn path(&self) -> &'a str {
         self.path
     }
 
-    /// A file of the catalogue or outside it.
+    /// The source of a catalogue document.
     #[must_use]
     pub fn of(document: &'a Document) -> Self {
         Self { written: document.written.as_deref(), ..Self::new(&document.path, &document.text) }
@@ -36,12 +36,12 @@ impl<'a> Source<'a> {
     /// Deserializes the whole file.
     ///
     /// # Errors
-    /// What the file has that `T` has not, or the other way round.
+    /// Returns an error if the file has a key that `T` does not have, or lacks one.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, CatalogError> {
         toml::from_str(self.text).map_err(|error| self.error_of(&error))
     }
 
-    /// What the TOML reader complains about, in the words of catalogue files.
+    /// An error of the TOML parser in the terms of catalogue files.
     #[must_use]
     pub fn error_of(&self, error: &toml::de::Error) -> CatalogError {
         let at = error.span().map_or(0, |span| span.start);
@@ -49,13 +49,13 @@ impl<'a> Source<'a> {
     }
 
     /// An error about the value of `key`: `table.key` for one in a table, `table.0.key` for one in
-    /// the first of several. Points to the innermost part of it that the file has.
+    /// the first of several tables. Points to the innermost part of the key that the file contains.
     #[must_use]
     pub fn error_at_key(&self, key: &str, message: impl Into<String>) -> CatalogError {
         let Some(written) = self.written else {
             return self.error_at_line(line(self.text, find(self.text, key).unwrap_or(0)), message);
         };
-        // What the file does not say itself it has from where it inherits, or from `--set`.
+        // What the file does not contain itself comes from inheritance or from `--set`.
         let at = find(written, key).or_else(|| find(written, "inherits"));
         self.error_at_line(at.map_or(0, |at| line(written, at)), message)
     }
@@ -76,8 +76,9 @@ impl<'a> Source<'a> {
         CatalogError { path: self.path.to_owned(), line, message: message.into() }
     }
 
-    /// The key whose value byte `at` belongs to: the one before the last `=` on the line up to
-    /// there, so that inline tables name the inner key. Of a line of brackets, the last in them.
+    /// The key to which the value at byte `at` belongs: the one before the last `=` on the line up
+    /// to there, so that inline tables give the inner key. On a line of brackets, the last key in
+    /// them.
     fn key_on_line(&self, at: usize) -> Option<&'a str> {
         let begin = self.text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
         let before = &self.text[begin..at];
@@ -99,7 +100,7 @@ fn line(text: &str, at: usize) -> usize {
     text.get(..at).unwrap_or(text).matches('\n').count() + 1
 }
 
-/// Where `text` has the innermost part of `key` that it has.
+/// Where `text` contains the innermost part of `key` that it has.
 fn find(text: &str, key: &str) -> Option<usize> {
     let document = DeTable::parse(text).ok()?;
     let mut found = None;
@@ -112,7 +113,7 @@ fn find(text: &str, key: &str) -> Option<usize> {
     found.map(|(_, at)| at)
 }
 
-/// The path of the last key that begins before byte `at` or in the brackets there.
+/// The path of the last key that begins before byte `at`, or in the brackets there.
 fn path_at(text: &str, at: usize) -> String {
     let Ok(document) = DeTable::parse(text) else { return String::new() };
     let rest = text.get(at..).unwrap_or_default();
@@ -121,7 +122,7 @@ fn path_at(text: &str, at: usize) -> String {
     before.max_by_key(|(_, begin)| *begin).map_or_else(String::new, |(path, _)| path)
 }
 
-/// Every key and every element of a list, and where it begins.
+/// Every key and every list element, and where it begins.
 fn places(table: &DeTable<'_>) -> Vec<(String, usize)> {
     let mut places = Vec::new();
     add_table("", table, &mut places);

@@ -1,13 +1,13 @@
-//! Text of a file that goes to terminals and into reports.
+//! Checks of text that is printed to terminals and into reports.
 
 use super::allowed::{Wrong, key_of};
 use crate::letter::is_unseen;
 
-/// The longest line, in letters: names make columns of tables.
+/// The longest line in characters; names become columns of tables.
 const LETTERS_MAX: usize = 1000;
 
-/// Demands a line: something, and nothing that moves a cursor or changes a colour. The error is the
-/// key and what is wrong.
+/// Checks that the text is one non-empty line without characters that move the cursor or change a
+/// colour. The error is the key and what is wrong.
 pub(super) fn check_line(key: &str, text: &str) -> Result<(), Wrong> {
     if text.trim().is_empty() {
         let name = key_of(key);
@@ -22,7 +22,7 @@ pub(super) fn check_line(key: &str, text: &str) -> Result<(), Wrong> {
     check(key, text, is_unseen)
 }
 
-/// As [`check_line`], for what may have several lines or none.
+/// Like [`check_line`], for text that may be empty or have several lines.
 pub(super) fn check_text(key: &str, text: &str) -> Result<(), Wrong> {
     check(key, text, |letter| is_unseen(letter) && !matches!(letter, '\n' | '\t'))
 }

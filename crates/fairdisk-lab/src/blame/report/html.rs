@@ -1,4 +1,4 @@
-//! The report as a page.
+//! The report as an HTML page.
 
 mod chart;
 
@@ -8,10 +8,10 @@ use crate::outcome::{Spread, write_notes};
 use crate::page::{escape, page};
 use std::fmt::Write as _;
 
-/// Pairs shown at most.
+/// The most pairs to show.
 const PAIRS_MAX: usize = 8;
 
-/// The report as a page. `command` is what made it.
+/// The report as an HTML page. `command` is the command that produced it.
 #[must_use]
 pub fn to_html(report: &Report, command: &str) -> String {
     let found = &report.findings;
@@ -179,7 +179,7 @@ fn write_divergence(body: &mut String, report: &Report) {
     }
 }
 
-/// All changes, those that do nothing included.
+/// Writes all changes, including those without an effect.
 fn write_changes(body: &mut String, report: &Report) {
     let count = words::count(report.changes.len(), "change");
     let _ = write!(

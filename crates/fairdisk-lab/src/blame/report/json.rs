@@ -1,4 +1,4 @@
-//! The report as JSON; the names are part of the contract with other tools.
+//! The report as JSON. The names are an interface for other tools.
 
 use super::{Change, Report};
 use crate::blame::{
@@ -7,7 +7,7 @@ use crate::blame::{
 use crate::outcome::{Spread, published_change};
 use serde_json::{Value, json};
 
-/// The version of the layout.
+/// The version of the JSON layout.
 const SCHEMA: u32 = 1;
 
 /// The report as one JSON object.

@@ -1,4 +1,4 @@
-//! The report as a table for people.
+//! The report as a text table.
 
 use super::{Report, words};
 use crate::blame::{Effect, Ends};
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// Columns of the longest bar.
 const BAR_WIDTH: f64 = 24.0;
-/// Pairs shown at most.
+/// The most pairs to show.
 const PAIRS_MAX: usize = 5;
 
 /// The report as text.
@@ -141,7 +141,7 @@ fn write_effects(out: &mut String, report: &Report, ends: &Ends, style: Style) {
     }
 }
 
-/// Pairs that do something else together than alone.
+/// Writes the pairs with a significant interaction.
 fn write_pairs(out: &mut String, report: &Report) {
     let real: Vec<_> =
         report.findings.pairs.iter().filter(|pair| !pair.is_noise).take(PAIRS_MAX).collect();
@@ -156,7 +156,7 @@ fn write_pairs(out: &mut String, report: &Report) {
     }
 }
 
-/// What goes the way of the whole is solid.
+/// A bar; solid if the value has the direction of the whole.
 fn bar(value: f64, largest: f64, whole: f64) -> String {
     let columns = (value.abs() / largest * BAR_WIDTH).round().max(1.0) as usize;
     let letter = if value * whole >= 0.0 { "█" } else { "▒" };

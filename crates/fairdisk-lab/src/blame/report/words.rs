@@ -1,9 +1,9 @@
-//! Sentences and numbers that table and page have in common.
+//! Sentences and numbers that the table and the page share.
 
 use super::Report;
 use crate::blame::{Bisection, Ends, Findings, Halt, Method, Undo};
 
-/// A number with four digits that say something.
+/// A number with four significant digits.
 pub(super) fn number(value: f64) -> String {
     let digits = match value.abs() {
         size if size >= 1000.0 || size == 0.0 => 0,
@@ -14,13 +14,13 @@ pub(super) fn number(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// The same, always with a sign.
+/// A number with four significant digits and a sign.
 pub(super) fn signed(value: f64) -> String {
     let text = number(value);
     if text.starts_with('-') { text } else { format!("+{text}") }
 }
 
-/// A part of the whole in percent.
+/// A fraction in percent.
 pub(super) fn percent(part: f64) -> String {
     format!("{:.1} %", 100.0 * part)
 }
@@ -30,7 +30,7 @@ pub(super) fn count(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// What the figures are of.
+/// What the figures are: how many runs each is the mean of.
 pub(super) fn runs(found: &Findings) -> String {
     match &found.ends {
         Some(_) => format!("mean of {} ± sd", count(found.seeds as usize, "run")),
@@ -47,7 +47,7 @@ pub(super) fn list(names: &[&str]) -> String {
     }
 }
 
-/// What was looked at, and how.
+/// What was examined, and how.
 pub(super) fn effort(report: &Report) -> String {
     let found = &report.findings;
     let how = match found.method {
@@ -62,7 +62,7 @@ pub(super) fn effort(report: &Report) -> String {
     format!("{how}; {}, {} of each mixture", count(found.runs, "run"), found.seeds)
 }
 
-/// How many changes are to blame, as far as that is known.
+/// How many changes are to blame, as far as known.
 pub(super) fn verdict(report: &Report) -> String {
     let found = &report.findings;
     let (culprits, all) = (found.culprits().len(), report.changes.len());
@@ -71,7 +71,7 @@ pub(super) fn verdict(report: &Report) -> String {
     let differ = found.ends.as_ref().is_none_or(|ends| ends.differ);
     match culprits {
         1.. if !differ => format!("{culprits} of {changes} do something, and together nothing"),
-        // What the ends lose somebody lost, however mixtures scatter.
+        // If the ends differ, some change is to blame, however noisy the mixtures are.
         0 if !is_known || differ => format!("of {changes} none is known to be to blame"),
         0 => format!("none of {changes} is to blame: all is within the noise"),
         1 => format!("1 of {changes} is to blame"),
@@ -79,7 +79,7 @@ pub(super) fn verdict(report: &Report) -> String {
     }
 }
 
-/// Why there is nothing to divide, if there is not.
+/// A note on the ends, if they do not differ.
 pub(super) fn ends_note(ends: &Ends) -> Option<&'static str> {
     (!ends.differ).then_some("the ends do not differ by more than the noise")
 }
@@ -118,7 +118,7 @@ pub(super) fn bisection(report: &Report, bisection: &Bisection) -> Vec<String> {
     lines
 }
 
-/// What to undo, in a sentence.
+/// The changes to undo, in a sentence.
 pub(super) fn undo(report: &Report, undo: &Undo) -> String {
     let names = list(&report.names(undo.factors));
     let seeds = count(report.findings.seeds as usize, "run");
@@ -132,7 +132,7 @@ pub(super) fn undo(report: &Report, undo: &Undo) -> String {
     format!("{names}: back to {value} ({back} of the loss, {seeds}); {smaller}")
 }
 
-/// What is missing, if something is.
+/// What is missing because the investigation stopped early; `None` if nothing is.
 pub(super) fn halt(report: &Report) -> Option<String> {
     let found = &report.findings;
     match &found.halt {
@@ -146,7 +146,7 @@ pub(super) fn halt(report: &Report) -> Option<String> {
     }
 }
 
-/// Where the ends part, in a sentence for each.
+/// Where the ends diverge: a heading, and a sentence for each end.
 pub(super) fn divergence(report: &Report) -> Option<(String, [String; 2])> {
     let found = report.divergence.as_ref()?;
     let at = format!(

@@ -1,10 +1,10 @@
-//! Files of devices with a fixed time for every request.
+//! Device files of kind `fixed`: a fixed time per request.
 
 use super::device_file;
 use fairdisk_sim::device::{FixedCost, FixedParams};
 
 device_file! {
-    /// A file of kind `fixed`.
+    /// A device file of kind `fixed`.
     pub(super) struct FixedFile {
         capacity_sectors: u64,
         parallel: u32,
@@ -18,7 +18,7 @@ device_file! {
 }
 
 impl FixedFile {
-    /// The parameters the file gives. A write costs what a read costs unless the file says
+    /// The parameters given by the file. A write costs as much as a read unless the file says
     /// otherwise.
     pub(super) fn params(self) -> FixedParams {
         let read = FixedCost { latency_us: self.latency_us, mb_per_s: self.mb_per_s };

@@ -1,4 +1,4 @@
-//! Files of rotating disks.
+//! Device files of kind `hdd`: rotating disks.
 
 use super::device_file;
 use crate::catalog::error::CatalogError;
@@ -11,7 +11,7 @@ use fairdisk_sim::device::{
 use serde::Deserialize;
 
 device_file! {
-    /// A file of kind `hdd`.
+    /// A device file of kind `hdd`.
     pub(super) struct HddFile {
         capacity_sectors: u64,
         rpm: u32,
@@ -35,7 +35,7 @@ device_file! {
 }
 
 impl HddFile {
-    /// The parameters the file gives.
+    /// The parameters given by the file.
     pub(super) fn params(self, source: Source<'_>) -> Result<HddParams, CatalogError> {
         Ok(HddParams {
             capacity_sectors: self.capacity_sectors,
@@ -59,10 +59,10 @@ impl HddFile {
     }
 }
 
-/// A disk without command queueing.
+/// The queue of a disk without command queueing.
 const NO_QUEUE: QueueParams = QueueParams { depth: 1, order: Order::Fifo, age_limit_ms: None };
 
-/// Either the three numbers of a data sheet or measured points `[cylinders, us]`.
+/// The seek curve: either the three numbers of a data sheet, or measured points `[cylinders, us]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SeekTable {
@@ -106,7 +106,7 @@ impl ReadAheadTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WriteCacheTable {
-    /// A disk whose cache is switched off still has one.
+    /// Whether the cache is used; a disk may have one that is switched off.
     enabled: bool,
     depth: u32,
     kib: Option<u32>,
@@ -115,8 +115,7 @@ struct WriteCacheTable {
     flush: FlushName,
 }
 
-/// What a place holds if the file does not say how much all of them do: the longest request of
-/// most hosts.
+/// The capacity of each place in KiB if the file gives no total: the longest request of most hosts.
 const PLACE_KIB: u32 = 512;
 
 impl WriteCacheTable {

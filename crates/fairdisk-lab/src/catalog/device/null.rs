@@ -1,10 +1,10 @@
-//! Files of devices that take no time.
+//! Device files of kind `null`: devices that take no time.
 
 use super::device_file;
 use fairdisk_sim::device::NullParams;
 
 device_file! {
-    /// A file of kind `null`.
+    /// A device file of kind `null`.
     pub(super) struct NullFile {
         capacity_sectors: u64,
         depth: u32,
@@ -12,7 +12,7 @@ device_file! {
 }
 
 impl NullFile {
-    /// The parameters the file gives.
+    /// The parameters given by the file.
     pub(super) fn params(self) -> NullParams {
         NullParams { capacity_sectors: self.capacity_sectors, depth: self.depth }
     }

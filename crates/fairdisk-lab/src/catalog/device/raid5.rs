@@ -1,4 +1,4 @@
-//! Files of disks with parity.
+//! Device files of kind `raid5`: arrays of disks with parity.
 
 use super::{Array, DeviceEntry, Head, device_file, find_flat, parse_entry};
 use crate::catalog::error::CatalogError;
@@ -7,7 +7,7 @@ use crate::catalog::source::Source;
 use fairdisk_sim::device::{DeviceSpec, Raid5Params};
 
 device_file! {
-    /// A file of kind `raid5`.
+    /// A device file of kind `raid5`.
     pub(super) struct Raid5File {
         disk: String,
         disks: u32,
@@ -17,13 +17,13 @@ device_file! {
 }
 
 impl Raid5File {
-    /// The parameters the file and that of its disks give.
+    /// The parameters given by the file and by the file of its disks.
     pub(super) fn params(self, source: Source<'_>) -> Result<Raid5Params, CatalogError> {
         let refuse = |message: String| source.error_at_key("disk", message);
         let name = beside(source.path(), &self.disk);
         find(Kind::Device, &name).map_err(|error| refuse(error.naming(&name)))?;
         let document = find_flat(&name)?;
-        // Of another kind it is not read: it may be this file.
+        // A file of another kind is not read further: it may be this file.
         let Head { kind, .. } = Source::of(&document).parse()?;
         let entry = (kind == "hdd").then(|| parse_entry(&document.id, Source::of(&document)));
         let Some(DeviceEntry { spec: DeviceSpec::Hdd(disk), array: Array::SINGLE, .. }) =

@@ -1,4 +1,4 @@
-//! Files of solid-state disks.
+//! Device files of kind `ssd`: solid-state disks.
 
 use super::device_file;
 use super::hdd::FlushName;
@@ -6,7 +6,7 @@ use fairdisk_sim::device::{CollectionParams, SsdParams};
 use serde::Deserialize;
 
 device_file! {
-    /// A file of kind `ssd`.
+    /// A device file of kind `ssd`.
     pub(super) struct SsdFile {
         capacity_sectors: u64,
         depth: u32,
@@ -24,7 +24,7 @@ device_file! {
 }
 
 impl SsdFile {
-    /// The parameters the file gives.
+    /// The parameters given by the file.
     pub(super) fn params(self) -> SsdParams {
         SsdParams {
             capacity_sectors: self.capacity_sectors,

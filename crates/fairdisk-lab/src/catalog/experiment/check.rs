@@ -1,5 +1,5 @@
-//! What an experiment file must keep to beyond its form: names that stand for something and are
-//! given once, and values that can be run.
+//! Checks of an experiment file beyond its syntax: names exist and are unique, and values can be
+//! run.
 
 mod changes;
 mod columns;
@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use tasks::{check_defaults, check_tasks};
 use volumes::check_volumes;
 
-/// Demands that names can be printed and that none is given twice.
+/// Checks that names are printable and unique.
 fn check_names<'a>(
     what: &str,
     names: impl Iterator<Item = &'a String>,
@@ -41,7 +41,7 @@ fn check_names<'a>(
     Ok(())
 }
 
-/// Checks the experiment of the file `id`.
+/// Checks the experiment in the file `id`.
 pub(super) fn check(experiment: &Experiment, id: &str) -> Result<(), Wrong> {
     check_id(&experiment.id, id)?;
     check_texts(experiment)?;
@@ -115,7 +115,7 @@ fn check_times(experiment: &Experiment) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The names of other files.
+/// Checks the arms and the files they name.
 fn check_arms(experiment: &Experiment) -> Result<(), Wrong> {
     let exists = |kind: Kind, path: String, name: &str| match find(kind, name) {
         Ok(_) => Ok(()),
@@ -136,7 +136,7 @@ fn check_arms(experiment: &Experiment) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The priorities an arm gives to the groups: one each, in every row.
+/// Checks the priorities that an arm gives to groups: one for each group, in every row.
 fn check_priorities(experiment: &Experiment, path: &str, arm: &Arm) -> Result<(), Wrong> {
     let Some(priorities) = &arm.priorities else { return Ok(()) };
     for row in &experiment.rows {
@@ -159,7 +159,8 @@ fn check_priorities(experiment: &Experiment, path: &str, arm: &Arm) -> Result<()
     each.try_for_each(|(at, one)| demand_in(0..=7, &format!("{path}.{at}"), Some(*one), "0 to 7"))
 }
 
-/// Levels in an experiment without an arm that uses them are hardly meant.
+/// Refuses `ionice` levels in an experiment without an arm that uses them, which are hardly
+/// intended.
 fn check_levels(experiment: &Experiment) -> Result<(), Wrong> {
     if experiment.arms.iter().any(|arm| arm.ionice) {
         return Ok(());
@@ -179,7 +180,7 @@ fn check_levels(experiment: &Experiment) -> Result<(), Wrong> {
     first.map_or(Ok(()), |path| Err((path, text.to_owned())))
 }
 
-/// The key of the first level, or class, where each at `path` has one or not.
+/// The key of the first `ionice` level or class among the items at `path`.
 fn first_level(path: &str, each: impl Iterator<Item = (bool, bool)>) -> Option<String> {
     each.enumerate().find_map(|(at, has)| match has {
         (true, _) => Some(format!("{path}.{at}.ionice")),

@@ -1,83 +1,83 @@
-//! What sources print: figures of a row, and changes from one arm to another.
+//! Published results: figures of a row, and changes between arms.
 
 use super::{Measure, Quantity, Subject};
 use crate::catalog::pair::optional;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What the source prints for one row under one scheduler.
+/// The figures that the source gives for one row under one arm.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// The arm.
+    /// The name of the arm.
     pub arm: String,
-    /// The row.
+    /// The label of the row.
     pub row: String,
-    /// I/Os of all groups.
+    /// I/Os of all groups together.
     pub total: Option<f64>,
     /// I/Os of each group, in order.
     pub ios: Option<Vec<f64>>,
-    /// Percentage of the I/Os of each group, in order, where there are no counts.
+    /// Percentage of all I/Os of each group, in order, where the source gives no counts.
     pub percent: Option<Vec<f64>>,
     /// Percentage of reads of each group, in order.
     pub read_percent: Option<Vec<f64>>,
-    /// Seconds of each named task, in order.
+    /// Run time of each named task in seconds, in order.
     pub seconds: Option<Vec<f64>>,
-    /// Million bytes per second of each named task, in order.
+    /// Rate of each named task in millions of bytes per second, in order.
     pub mb_per_s: Option<Vec<f64>>,
-    /// MiB/s instead.
+    /// Rate of each named task in MiB/s, in order.
     pub mib_per_s: Option<Vec<f64>>,
-    /// KiB/s instead.
+    /// Rate of each named task in KiB/s, in order.
     pub kib_per_s: Option<Vec<f64>>,
-    /// Other figures of everybody together.
+    /// Other figures, over everything.
     #[serde(default)]
     pub all: BTreeMap<Quantity, f64>,
-    /// Other figures of each group, in order; one that is not printed is not a number.
+    /// Other figures of each group, in order; NaN for one that is not given.
     #[serde(default)]
     pub groups: BTreeMap<Quantity, Vec<f64>>,
-    /// Other figures of each named task, likewise.
+    /// Other figures of each named task, in order; NaN for one that is not given.
     #[serde(default)]
     pub tasks: BTreeMap<Quantity, Vec<f64>>,
 }
 
-/// What the source prints about one arm beside another: by how much a figure changes. Without
-/// further keys, of the bytes per second of everybody together.
+/// A change in a figure between two arms that the source gives. Unless other keys say so, it is in
+/// the bytes per second over everything.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedChange {
-    /// The row.
+    /// The label of the row.
     pub row: String,
     /// The arm that is compared with.
     pub from: String,
     /// The arm that differs.
     pub to: String,
-    /// What changes.
+    /// The quantity that changes.
     pub figure: Option<Quantity>,
     /// The group whose figure it is.
     pub group: Option<String>,
     /// The named task whose figure it is.
     pub task: Option<String>,
-    /// By how much, in percent; negative is a loss.
+    /// The change in percent; negative is a loss.
     pub percent: Option<f64>,
-    /// From this to that many percent.
+    /// The range of the change in percent.
     #[serde(default, deserialize_with = "optional")]
     pub range: Option<[f64; 2]>,
-    /// That it is more, or less, than `percent`.
+    /// Whether the change is more, or less, than `percent`.
     pub bound: Option<Bound>,
 }
 
-/// Which side of a figure something is on.
+/// The side of a figure on which a value lies.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Bound {
-    /// As far from nothing as the figure, or further.
+    /// At least as far from zero as the figure.
     More,
-    /// No further from nothing than the figure, to the same side.
+    /// On the same side of zero as the figure, and no further from it.
     Less,
 }
 
 impl PublishedChange {
-    /// What the source prints, in words.
+    /// The published change in words.
     #[must_use]
     pub fn words(&self) -> String {
         let Self { percent, range, bound, .. } = self;
@@ -92,13 +92,13 @@ impl PublishedChange {
         }
     }
 
-    /// What changes.
+    /// The quantity that changes.
     #[must_use]
     pub fn figure(&self) -> Quantity {
         self.figure.unwrap_or(Quantity::of_all(Measure::MbPerS))
     }
 
-    /// What the source allows for, in percent: from, to.
+    /// The range in percent that the source allows.
     #[must_use]
     pub fn allowed(&self) -> [f64; 2] {
         let figure = self.percent.unwrap_or_default();
@@ -111,7 +111,7 @@ impl PublishedChange {
         }
     }
 
-    /// How far a change is from what the source allows for, in percentage points.
+    /// The distance of a change from the allowed range, in percentage points.
     #[must_use]
     pub fn distance(&self, percent: f64) -> f64 {
         let [low, high] = self.allowed();
@@ -120,7 +120,7 @@ impl PublishedChange {
 }
 
 impl Published {
-    /// The figures that have no key of their own: of whom, and of each of them in order.
+    /// The figures without a key of their own: the subject, the quantity and the figures in order.
     pub fn columns(&self) -> impl Iterator<Item = (Subject, Quantity, Vec<f64>)> {
         let all = self.all.iter().map(|(quantity, figure)| (*quantity, vec![*figure]));
         let all = all.map(|(quantity, figures)| (Subject::All, quantity, figures));
@@ -131,7 +131,8 @@ impl Published {
         all.chain(of(Subject::Groups, &self.groups)).chain(of(Subject::Tasks, &self.tasks))
     }
 
-    /// Leaves out what a run of another length does not compare with; whether there was any.
+    /// Drops figures that cannot be compared with a run of another length. Returns whether there
+    /// were any.
     pub(crate) fn drop_amounts(&mut self) -> bool {
         let lists = self.groups.keys().chain(self.tasks.keys());
         let had_some = self.total.is_some()
@@ -148,7 +149,7 @@ impl Published {
         had_some
     }
 
-    /// The rates of the named tasks: the key, the figures, and how many bytes per second one is.
+    /// The rates of named tasks: the key, the figures, and the unit in bytes per second.
     #[must_use]
     pub const fn rates(&self) -> [(&'static str, Option<&Vec<f64>>, f64); 3] {
         [
@@ -158,7 +159,7 @@ impl Published {
         ]
     }
 
-    /// The rate of the named task at `at`, in million bytes per second.
+    /// The rate of the named task with index `at`, in millions of bytes per second.
     #[must_use]
     pub fn mb_per_s(&self, at: usize) -> Option<f64> {
         let rate = |(_, list, unit): (_, Option<&Vec<f64>>, f64)| {

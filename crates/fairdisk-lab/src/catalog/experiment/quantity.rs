@@ -1,61 +1,61 @@
-//! What published figures are figures of, and in which unit.
+//! Quantities: what published figures measure, and in which unit.
 
 use crate::catalog::error::unknown;
 use serde::Deserialize;
 
-/// What is counted or measured, in its unit.
+/// What is counted or measured, with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Measure {
-    /// Finished I/Os.
+    /// Completed I/Os.
     Ios,
-    /// Of these, per second.
+    /// Completed I/Os per second.
     Iops,
-    /// Bytes moved, in units of 1048576.
+    /// Bytes transferred, in MiB.
     Mib,
-    /// Bytes moved, in sectors of 512 bytes.
+    /// Bytes transferred, in sectors of 512 bytes.
     Sectors,
-    /// Million bytes per second.
+    /// Millions of bytes per second.
     MbPerS,
-    /// MiB/s.
+    /// MiB per second.
     MibPerS,
-    /// KiB/s.
+    /// KiB per second.
     KibPerS,
-    /// Part of all bytes, in percent.
+    /// Share of all bytes, in percent.
     BytesPercent,
-    /// From beginning to end, in seconds.
+    /// Run time, in seconds.
     Seconds,
-    /// The same of each of several tasks, their mean.
+    /// Mean run time of several tasks, in seconds.
     SecondsMean,
-    /// Of the first of them that was done.
+    /// Run time of the first of several tasks to end, in seconds.
     SecondsMin,
-    /// How long it had the disk, in milliseconds.
+    /// Time for which the subject had the disk, in milliseconds.
     TimeMs,
-    /// Part of that of all, in percent.
+    /// Share of the disk time of all, in percent.
     TimePercent,
-    /// Mean latency of an I/O, in milliseconds.
+    /// Mean latency, in milliseconds.
     LatencyMeanMs,
-    /// Its standard deviation.
+    /// Standard deviation of the latency, in milliseconds.
     LatencySdMs,
-    /// The shortest latency.
+    /// Lowest latency, in milliseconds.
     LatencyMinMs,
-    /// Half of the I/Os took no longer, in milliseconds.
+    /// Median latency, in milliseconds.
     LatencyP50Ms,
-    /// 90 of 100 took no longer.
+    /// 90th percentile of the latency, in milliseconds.
     LatencyP90Ms,
-    /// 95 of 100 took no longer.
+    /// 95th percentile of the latency, in milliseconds.
     LatencyP95Ms,
-    /// 99 of 100 took no longer.
+    /// 99th percentile of the latency, in milliseconds.
     LatencyP99Ms,
-    /// 999 of 1000 took no longer.
+    /// 99.9th percentile of the latency, in milliseconds.
     LatencyP99_9Ms,
-    /// The longest took so long.
+    /// Highest latency, in milliseconds.
     LatencyMaxMs,
 }
 
-/// Which I/Os a figure is about.
+/// The I/Os that a figure covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ios {
-    /// All of them.
+    /// All I/Os.
     All,
     /// Reads.
     Reads,
@@ -63,29 +63,29 @@ pub enum Ios {
     Writes,
 }
 
-/// What a figure is of.
+/// The quantity of a figure.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(try_from = "String")]
 pub struct Quantity {
-    /// Of which I/Os.
+    /// The I/Os that it covers.
     pub ios: Ios,
-    /// What of them.
+    /// What is measured about them.
     pub measure: Measure,
 }
 
-/// Of whom a source prints figures.
+/// The subject of published figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// Everybody together.
+    /// Everything together.
     All,
-    /// Groups.
+    /// Each group.
     Groups,
-    /// Named tasks.
+    /// Each named task.
     Tasks,
 }
 
 impl Subject {
-    /// Its key.
+    /// The key under which figures of the subject are given.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -97,7 +97,7 @@ impl Subject {
 }
 
 impl Ios {
-    /// How keys of figures about them begin.
+    /// The prefix of the keys of figures that cover these I/Os.
     const fn prefix(self) -> &'static str {
         match self {
             Self::All => "",
@@ -106,7 +106,7 @@ impl Ios {
         }
     }
 
-    /// Them in words, to stand before what is measured.
+    /// The I/Os in words, to precede what is measured.
     const fn words(self) -> &'static str {
         match self {
             Self::All => "",
@@ -117,7 +117,7 @@ impl Ios {
 }
 
 impl Measure {
-    /// Each with its key and its words.
+    /// Every measure with its key and its words.
     const NAMES: [(Self, &'static str, &'static str); 22] = [
         (Self::Ios, "ios", "I/Os"),
         (Self::Iops, "iops", "I/Os/s"),
@@ -148,65 +148,66 @@ impl Measure {
         found.map_or(("", ""), |(_, key, words)| (key, words))
     }
 
-    /// Its key, of all I/Os.
+    /// The key of the measure over all I/Os.
     #[must_use]
     pub fn key(self) -> &'static str {
         self.named().0
     }
 
-    /// Whether it is from beginning to end.
+    /// Whether the measure is a run time.
     #[must_use]
     pub const fn is_seconds(self) -> bool {
         matches!(self, Self::Seconds | Self::SecondsMean | Self::SecondsMin)
     }
 
-    /// Whether reads and writes have it each by themselves: not what is of a task, or of the disk.
+    /// Whether the measure exists for reads and writes separately; those of a task or of the disk
+    /// do not.
     const fn is_of_ios(self) -> bool {
         !self.is_seconds() && !matches!(self, Self::TimeMs | Self::TimePercent | Self::BytesPercent)
     }
 }
 
 impl Quantity {
-    /// Of all I/Os.
+    /// A quantity over all I/Os.
     #[must_use]
     pub const fn of_all(measure: Measure) -> Self {
         Self { ios: Ios::All, measure }
     }
 
-    /// Its key.
+    /// The key of the quantity.
     #[must_use]
     pub fn key(self) -> String {
         format!("{}{}", self.ios.prefix(), self.measure.key())
     }
 
-    /// Its words in tables.
+    /// The words for the quantity in tables.
     #[must_use]
     pub fn words(self) -> String {
         format!("{}{}", self.ios.words(), self.measure.named().1)
     }
 
-    /// Whether it is a part of a whole: then distances are in percentage points, otherwise parts of
-    /// the published figure.
+    /// Whether the quantity is a share. Distances between shares are in percentage points, others
+    /// are fractions of the published figure.
     #[must_use]
     pub const fn is_percent(self) -> bool {
         matches!(self.measure, Measure::BytesPercent | Measure::TimePercent)
     }
 
-    /// Whether it is bytes per second.
+    /// Whether the quantity is in bytes per second.
     #[must_use]
     pub const fn is_byte_rate(self) -> bool {
         matches!(self.measure, Measure::MbPerS | Measure::MibPerS | Measure::KibPerS)
     }
 
-    /// Whether it grows with the length of a run.
+    /// Whether the quantity grows with the length of a run.
     #[must_use]
     pub const fn is_amount(self) -> bool {
         use Measure::{Ios, Mib, Sectors, TimeMs};
         matches!(self.measure, Ios | Mib | Sectors | TimeMs)
     }
 
-    /// Whether runs know it of them: nobody notes how long the disk was busy for one task, and only
-    /// several tasks of a name have a mean.
+    /// Whether runs measure the quantity for the subject: disk time is not recorded per task, and
+    /// only several tasks of one name have a mean.
     #[must_use]
     pub const fn is_known_of(self, subject: Subject) -> bool {
         use Measure::{SecondsMean, SecondsMin, TimeMs, TimePercent};
@@ -217,7 +218,7 @@ impl Quantity {
         }
     }
 
-    /// The keys of those that are known.
+    /// The keys of the quantities that are measured for a subject.
     pub(super) fn keys_of(subject: Subject) -> Vec<&'static str> {
         let known = Measure::NAMES
             .iter()
@@ -226,7 +227,7 @@ impl Quantity {
     }
 }
 
-/// What is no figure of a subject, but a key of what is published for a row.
+/// Keys of published figures that are not quantities of a subject.
 const OWN_KEYS: [&str; 3] = ["total", "percent", "read_percent"];
 
 impl TryFrom<String> for Quantity {

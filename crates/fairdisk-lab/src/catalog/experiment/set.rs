@@ -1,18 +1,18 @@
-//! `set` of an arm or a row: what it changes about its scheduler and about other files.
+//! The `set` key of an arm or a row: changes to its scheduler and to other files.
 
 use crate::catalog::overrides::Override;
 
-/// The files an arm changes beside its scheduler's.
+/// The other files that an arm may change.
 pub(super) const OF_ARM: [&str; 2] = ["device", "host"];
-/// Those that a row changes.
+/// The other files that a row may change.
 pub(super) const OF_ROW: [&str; 3] = ["device", "host", "volume"];
 
-/// The file that a change names first, or the first part of a key of the scheduler.
+/// The file that a change names first, or the first part of a scheduler's key.
 pub(super) fn scope(set: &str) -> &str {
     set.trim_start().split('.').next().unwrap_or_default()
 }
 
-/// Reads what `whose` `set` says, which may change files of these scopes and the scheduler.
+/// Parses the `set` key of `whose`, which may change the scheduler and files of these scopes.
 pub(super) fn read(
     set: &[String],
     whose: &str,

@@ -1,4 +1,4 @@
-//! What the tasks of a row do.
+//! The tasks of a row, and what they do.
 
 use super::{Experiment, IoniceClass};
 use fairdisk_core::Span;
@@ -6,105 +6,107 @@ use fairdisk_sim::workload::Think;
 use serde::Deserialize;
 use std::num::{NonZeroU32, NonZeroU64};
 
-/// Reads, writes, or both.
+/// The mix of operations.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum OpMix {
-    /// Reads only.
+    /// Only reads.
     Read,
-    /// Writes only.
+    /// Only writes.
     Write,
-    /// Both, by `read_percent`.
+    /// Both, in the proportion of `read_percent`.
     Mixed,
 }
 
-/// Where the next I/O lies.
+/// The position of the next I/O.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskOrder {
-    /// Right behind the last one.
+    /// Right after the previous one.
     Sequential,
-    /// Anywhere.
+    /// Anywhere, at random.
     Random,
 }
 
-/// Whose position the tasks of a line go on from.
+/// The position at which the tasks of a line continue.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskStream {
-    /// Each has its own.
+    /// Each task has its own position.
     #[default]
     Own,
-    /// Each has every so many blocks, of so many tasks.
+    /// Each of n tasks reads or writes every n-th block.
     Interleaved,
-    /// All take the next block from one position.
+    /// All tasks take the next block from one common position.
     Shared,
 }
 
-/// What tasks say about how they will use a mapping.
+/// The advice of tasks about their mapping.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskAdvice {
-    /// Nothing.
+    /// No advice.
     #[default]
     None,
-    /// That they will read it at random.
+    /// The mapping will be accessed at random.
     Random,
-    /// That they will read it from front to back.
+    /// The mapping will be accessed sequentially.
     Sequential,
 }
 
-/// The keys that tasks and the defaults have, each written once.
+/// Defines the keys that tasks and defaults have in common, so that each is written once.
 macro_rules! task_keys {
     ($($key:ident: $kind:ty),* $(,)?) => {
-        /// What tasks have that do not say otherwise.
+        /// Values for tasks that do not set their own.
         #[derive(Clone, Debug, Default, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         pub struct Defaults {
             $(pub(super) $key: Option<$kind>,)*
         }
 
-        /// Some tasks that do the same.
+        /// A number of tasks that do the same.
         #[derive(Clone, Debug, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Tasks {
-            /// A name, if its tasks are reported by themselves, in one line.
+            /// The name under which the tasks are reported separately, on one line.
             pub name: Option<String>,
-            /// Their group.
+            /// The name of their group.
             pub group: String,
-            /// How many.
+            /// The number of tasks.
             #[serde(default = "one")]
             pub count: u32,
-            /// The file all of them use; without it each has a file of its own, picked at random.
+            /// Index of the file that all of them use; without it, each has a random file of its
+            /// own.
             pub file: Option<u32>,
             /// Whether they create their files.
             #[serde(default)]
             pub new: bool,
-            /// Whether nobody waits for them: they go on until the others have ended.
+            /// Whether the run does not wait for them: they continue until the other tasks have
+            /// ended.
             #[serde(default)]
             pub background: bool,
-            /// When they begin, after the others.
+            /// The delay after which they start, in seconds.
             pub start_s: Option<f64>,
-            /// The tasks above them, by name, that must all have ended before they begin.
+            /// The name of tasks above that must all have ended before these start.
             pub after: Option<String>,
-            /// The tasks above them, by name, whose files they use, each those of its counterpart.
+            /// The name of tasks above whose files these use, each those of its counterpart.
             pub files_of: Option<String>,
-            /// Their `ionice` level, if not the group's.
+            /// Their `ionice` level, if different from the group's.
             pub ionice: Option<u8>,
-            /// Their class, likewise.
+            /// Their `ionice` class, if different from the group's.
             pub ionice_class: Option<IoniceClass>,
             $(pub(super) $key: Option<$kind>,)*
         }
 
         impl Tasks {
-            /// What they say, and of the rest what the defaults do.
+            /// Their own values, and the defaults for the rest.
             fn merged(&self, defaults: &Defaults) -> Defaults {
                 Defaults { $($key: self.$key.clone().or_else(|| defaults.$key.clone()),)* }
             }
         }
 
         impl Defaults {
-            /// Whether they say it.
+            /// Whether a key is set.
             pub(super) fn say(&self, key: &str) -> bool {
                 match key {
                     $(stringify!($key) => self.$key.is_some(),)*
@@ -143,7 +145,7 @@ task_keys! {
 }
 
 impl Tasks {
-    /// What they say, and of the rest what the defaults do. A rate of their own replaces one of the
+    /// Their own values, and the defaults for the rest. A rate of their own replaces that of the
     /// defaults, whatever its unit.
     pub(super) fn with(&self, defaults: &Defaults) -> Defaults {
         let mut keys = self.merged(defaults);
@@ -155,7 +157,7 @@ impl Tasks {
         keys
     }
 
-    /// Whether they say it themselves.
+    /// Whether they set a key themselves.
     pub(super) fn say(&self, key: &str) -> bool {
         self.merged(&Defaults::default()).say(key)
     }
@@ -169,57 +171,57 @@ const fn one() -> u32 {
     1
 }
 
-/// What a task does.
+/// What one task does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// On which volume.
+    /// The name of its volume.
     pub volume: String,
     /// The first byte it uses of its file.
     pub offset: u64,
-    /// Bytes it uses from there, if not all.
+    /// The number of bytes it uses from there; `None` for all.
     pub size: Option<u64>,
-    /// Reads, writes, or both.
+    /// The mix of operations.
     pub op: OpMix,
-    /// Percentage of reads, if both.
+    /// The percentage of reads in a mix.
     pub read_percent: u8,
-    /// Where the next I/O lies.
+    /// The position of the next I/O.
     pub order: TaskOrder,
-    /// Bytes of an I/O.
+    /// The size of an I/O in bytes.
     pub block_bytes: u64,
-    /// Bytes left out after each of them.
+    /// The bytes left out after each I/O.
     pub hole_bytes: u64,
-    /// Whose position it goes on from.
+    /// The position at which it continues.
     pub stream: TaskStream,
-    /// Past the page cache.
+    /// Whether it bypasses the page cache.
     pub direct: bool,
-    /// Whether what memory has of a file stays when it begins with it.
+    /// Whether pages of a file stay in memory when it starts on the file.
     pub keeps_cache: bool,
-    /// By page faults, through a mapping.
+    /// Whether it accesses its file through a mapping, by page faults.
     pub mapped: bool,
-    /// What it says about that.
+    /// Its advice about the mapping.
     pub advice: TaskAdvice,
     /// Whether a write returns only when it is durable.
     pub sync: bool,
-    /// After how many writes it makes its file durable.
+    /// The number of writes after which it calls `fsync`.
     pub fsync_every: Option<NonZeroU32>,
-    /// After how many writes it makes durable what it wrote.
+    /// The number of writes after which it calls `fdatasync`.
     pub fdatasync_every: Option<NonZeroU32>,
-    /// Whether it makes its file durable before it ends.
+    /// Whether it calls `fsync` before it ends.
     pub end_fsync: bool,
-    /// After how many bytes it is done.
+    /// The number of bytes after which it is done.
     pub bytes: Option<u64>,
-    /// After how many I/Os it is done.
+    /// The number of I/Os after which it is done.
     pub ios: Option<u64>,
-    /// I/Os it keeps in flight.
+    /// The number of I/Os it keeps in flight.
     pub depth: u32,
     /// When it pauses.
     pub think: Option<Think>,
-    /// Bytes a second at most.
+    /// Its highest rate in bytes per second.
     pub bytes_per_s: Option<NonZeroU64>,
 }
 
 impl Experiment {
-    /// What some tasks do, defaults filled in.
+    /// What each of these tasks does, with defaults filled in.
     #[must_use]
     pub fn task(&self, tasks: &Tasks) -> Task {
         let keys = tasks.with(&self.defaults);
@@ -262,23 +264,23 @@ impl Experiment {
 }
 
 impl Task {
-    /// From where one of its I/Os begins to where the next one does, were it alone.
+    /// The distance between the starts of two consecutive I/Os of one task, in bytes.
     #[must_use]
     pub const fn stride(&self) -> u64 {
         self.block_bytes.saturating_add(self.hole_bytes)
     }
 
-    /// Whether it goes past the page cache: what is mapped never does.
+    /// Whether it bypasses the page cache; mapped access never does.
     pub(super) const fn is_direct(&self) -> bool {
         self.direct && !self.mapped
     }
 
-    /// Whether it writes otherwise than by changing a mapping.
+    /// Whether it writes with system calls rather than through a mapping.
     pub(super) const fn writes_by_call(&self) -> bool {
         writes_by_call(self.op, self.mapped)
     }
 
-    /// Whether it comes to its end by itself.
+    /// Whether it ends by itself.
     #[must_use]
     pub const fn has_end(&self) -> bool {
         self.bytes.is_some() || self.ios.is_some()

@@ -10,7 +10,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TokenBucketFile {
-    /// 0: no slices.
+    /// The length of a slice in ms; 0 for no slices.
     slice_ms: u32,
 }
 

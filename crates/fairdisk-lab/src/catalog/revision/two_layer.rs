@@ -26,7 +26,7 @@ pub(super) struct DefectsFile {
 }
 
 impl DefectsFile {
-    /// Demands that no defect is on that only schedulers with a layer of groups above CFQ have.
+    /// Refuses the defects that only schedulers with a layer of groups above CFQ have.
     pub(super) fn demand_none_of_layers(&self, source: Source<'_>) -> Result<(), CatalogError> {
         self.demand_none_of_two_layer(source)?;
         if !self.d3_unbounded_wait {
@@ -37,7 +37,7 @@ impl DefectsFile {
         Err(source.error_at_key("defects.d3_unbounded_wait", message))
     }
 
-    /// Demands that no defect is on that only two-layer CFQ has.
+    /// Refuses the defects that only two-layer CFQ has.
     pub(super) fn demand_none_of_two_layer(&self, source: Source<'_>) -> Result<(), CatalogError> {
         let own = [
             ("d1_stale_group_records", self.d1_stale_group_records),

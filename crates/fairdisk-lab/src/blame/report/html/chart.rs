@@ -1,4 +1,4 @@
-//! Charts as SVG.
+//! Charts of the report, as SVG.
 
 use super::words;
 use crate::blame::{Bisection, Ends};
@@ -8,24 +8,24 @@ use std::fmt::Write as _;
 
 /// One bar.
 pub(super) struct Row {
-    /// What it is of.
+    /// The label of the bar.
     pub(super) name: String,
-    /// How long it is, and its whisker.
+    /// The bar's length (mean) and its whisker (standard deviation).
     pub(super) spread: Spread,
-    /// What stands behind its number.
+    /// Text to show after the number.
     pub(super) note: String,
 }
 
-/// Where names end and bars begin.
+/// The x position at which labels end and bars begin.
 const LEFT: f64 = 300.0;
-/// Where bars end and numbers begin.
+/// The x position at which bars end and numbers begin.
 const RIGHT: f64 = 640.0;
 const ROW: f64 = 30.0;
-/// Letters of a name that find room.
+/// The most letters of a label that fit.
 const NAME_MAX: usize = 42;
 
-/// Bars from a line at zero, with the spread as whiskers. What goes the way of `whole` has another
-/// colour than what goes against it; nothing does if there is no way.
+/// Bars from a zero line, with the spread as whiskers. Bars in the direction of `whole` have
+/// another colour than those against it; with a `whole` of 0 there is no direction.
 pub(super) fn bars(title: &str, rows: &[Row], whole: f64) -> String {
     let number = if whole == 0.0 { words::number } else { words::signed };
     let reach = |row: &Row| [row.spread.mean - row.spread.sd, row.spread.mean + row.spread.sd, 0.0];
@@ -76,8 +76,8 @@ pub(super) fn bars(title: &str, rows: &[Row], whole: f64) -> String {
     out
 }
 
-/// The runs of bisections: how many changes were made, and what was measured. The line in the
-/// middle decides what is called bad.
+/// The runs of bisections: measured value by number of changes made. The line in the middle
+/// separates good from bad.
 pub(super) fn ways(bisection: &Bisection, ends: &Ends, changes: usize) -> String {
     const HEIGHT: f64 = 260.0;
     let values = bisection.ways.iter().flatten().map(|step| step.value);
@@ -123,7 +123,7 @@ pub(super) fn ways(bisection: &Bisection, ends: &Ends, changes: usize) -> String
     out
 }
 
-/// The smallest and the largest, not equal.
+/// The smallest and the largest value, made different if they are equal.
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let start = (f64::INFINITY, f64::NEG_INFINITY);
     let (low, high) = values.fold(start, |(low, high), value| (low.min(value), high.max(value)));

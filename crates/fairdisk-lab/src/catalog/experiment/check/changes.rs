@@ -1,4 +1,4 @@
-//! What arms and rows change about schedulers, the disk, the machine and the volumes.
+//! Checks of what arms and rows change about schedulers, the device, the host and the volumes.
 
 use crate::catalog::allowed::Wrong;
 use crate::catalog::device;
@@ -10,7 +10,7 @@ use crate::catalog::overrides::Override;
 use crate::catalog::revision::load as load_revision;
 use crate::catalog::schedulers::for_each_scheduler;
 
-/// What an arm changes about its scheduler, the disk and the machine.
+/// Checks what an arm changes about its scheduler, the device and the host.
 pub(super) fn check_changes(experiment: &Experiment, path: &str, arm: &Arm) -> Result<(), Wrong> {
     let words = format!("arm `{}`", arm.name);
     let changes = arm.overrides().map_err(|wrong| refusal(path, &words, wrong))?;
@@ -20,7 +20,7 @@ pub(super) fn check_changes(experiment: &Experiment, path: &str, arm: &Arm) -> R
     })
 }
 
-/// What rows change.
+/// Checks what rows change.
 pub(in crate::catalog::experiment) fn check_rows_set(
     experiment: &Experiment,
     document: &Document,
@@ -37,7 +37,7 @@ pub(in crate::catalog::experiment) fn check_rows_set(
     Ok(())
 }
 
-/// Loads the schedulers, disks and machines of all arms as they are in a row.
+/// Loads the schedulers, devices and hosts of all arms as changed by a row.
 fn load_row(experiment: &Experiment, changes: &[Override]) -> Result<(), CatalogError> {
     let of_arm = |arm: &Arm| arm.overrides().unwrap_or_default();
     let own: Vec<Vec<Override>> = experiment.arms.iter().map(of_arm).collect();
@@ -51,7 +51,7 @@ fn load_row(experiment: &Experiment, changes: &[Override]) -> Result<(), Catalog
     })
 }
 
-/// Loads the disk and the machine of an arm, if they are its own.
+/// Loads the device and the host of an arm, if it has its own.
 fn load_rig(experiment: &Experiment, arm: &Arm, changes: &[Override]) -> Result<(), CatalogError> {
     if arm.has_own_rig(changes) {
         device::load(arm.device.as_ref().unwrap_or(&experiment.device), changes)?;
@@ -60,8 +60,8 @@ fn load_rig(experiment: &Experiment, arm: &Arm, changes: &[Override]) -> Result<
     Ok(())
 }
 
-/// Demands that changes can be made together; wrong is the first that cannot be with those before
-/// it.
+/// Checks that changes can be made together. The fault is the first one that cannot be made after
+/// those before it.
 fn demand_together(
     path: &str,
     words: &str,
@@ -75,7 +75,7 @@ fn demand_together(
     Err((path.to_owned(), whole.to_string()))
 }
 
-/// Why a change cannot be, in the words of those who wrote it.
+/// Why a change is not possible, in the terms of those who wrote it.
 fn refusal(path: &str, words: &str, (at, message): (usize, String)) -> Wrong {
     let message = message.replace("--set scheduler.", "").replace("--set ", "");
     (format!("{path}.{at}"), format!("{words}: {message}"))

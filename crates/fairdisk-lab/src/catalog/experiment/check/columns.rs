@@ -1,4 +1,5 @@
-//! Published figures that have no key of their own: who they are of, and whether runs know them.
+//! Checks of published figures without a key of their own: their subject, and whether runs measure
+//! them.
 
 use super::published::{FIGURE_MAX, unlike};
 use crate::catalog::allowed::{Wrong, demand};
@@ -7,7 +8,7 @@ use crate::catalog::experiment::{
     Experiment, Ios, Measure, Published, PublishedChange, Quantity, Row, Subject,
 };
 
-/// Checks them for a row of so many groups and named tasks.
+/// Checks these figures for a row with the given groups and named tasks.
 pub(super) fn check_columns(
     experiment: &Experiment,
     key: &impl Fn(&str) -> String,
@@ -33,7 +34,7 @@ pub(super) fn check_columns(
             let name = format!("{}.{}", subject.key(), quantity.key());
             return Err((path, unlike(&name, figures.len(), row, count, whom)));
         }
-        // What the source does not print is not a number.
+        // A figure that the source does not give is not a number.
         let printed = || figures.iter().filter(|figure| !figure.is_nan());
         let least = if subject == Subject::All { "a number" } else { "at least one number" };
         demand(printed().next().is_some(), &path, "nan", least)?;
@@ -51,7 +52,7 @@ pub(super) fn check_columns(
     check_units(key, published)
 }
 
-/// Parts that groups, or all tasks, have of a whole do not come to more than it.
+/// Checks that the parts of groups, or of all tasks, do not exceed the whole.
 fn check_parts(
     path: &str,
     experiment: &Experiment,
@@ -67,10 +68,10 @@ fn check_parts(
     demand(sum <= PARTS_MAX, path, found, "up to 102, for they are parts of the whole")
 }
 
-/// What parts come to at most: sources round.
+/// The highest sum of parts in percent; sources round.
 const PARTS_MAX: f64 = 102.0;
 
-/// A rate is given in one unit.
+/// Checks that a rate is given in one unit only.
 fn check_units(key: &impl Fn(&str) -> String, published: &Published) -> Result<(), Wrong> {
     let rates: Vec<(Subject, Quantity)> = published
         .columns()
@@ -92,7 +93,7 @@ fn check_units(key: &impl Fn(&str) -> String, published: &Published) -> Result<(
 
 const ABOVE: &str = "more than 0, up to 1e15";
 
-/// Checks whose figure it is that changes.
+/// Checks the subject of a published change.
 pub(super) fn check_change_of(
     experiment: &Experiment,
     key: &impl Fn(&str) -> String,
@@ -119,7 +120,7 @@ pub(super) fn check_change_of(
     check_known(experiment, &key("figure"), row, subject, change.figure())
 }
 
-/// Whether runs of the row know the figure of them.
+/// Checks that runs of the row measure the figure of this subject.
 fn check_known(
     experiment: &Experiment,
     path: &str,
@@ -154,7 +155,7 @@ const fn of(subject: Subject) -> &'static str {
     }
 }
 
-/// The key that stands beside `row` for it.
+/// The separate key, beside `row`, that holds this figure.
 fn own_key(subject: Subject, quantity: Quantity) -> Option<&'static str> {
     use Measure::{KibPerS, MbPerS, MibPerS, Seconds};
     match (subject, quantity.measure) {

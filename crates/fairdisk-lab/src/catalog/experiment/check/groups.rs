@@ -1,4 +1,4 @@
-//! Groups that can be there.
+//! Checks of groups.
 
 use super::check_names;
 use crate::catalog::allowed::{Wrong, demand, demand_in};
@@ -7,7 +7,7 @@ use crate::catalog::experiment::Group;
 use fairdisk_core::{Contradiction, Weight};
 use std::collections::BTreeMap;
 
-/// Checks the groups that stand at `path`.
+/// Checks the groups at `path`.
 pub(super) fn check_groups(path: &str, groups: &[Group]) -> Result<(), Wrong> {
     check_names("group", groups.iter().map(|group| &group.name), |at| format!("{path}.{at}.name"))?;
     for (at, group) in groups.iter().enumerate() {
@@ -35,14 +35,14 @@ pub(super) fn check_groups(path: &str, groups: &[Group]) -> Result<(), Wrong> {
     check_parents(path, groups)
 }
 
-/// Groups that lie in each other deeper than this are a mistake.
+/// The deepest nesting; deeper is a mistake.
 const DEPTH_MAX: usize = 100;
 
-/// Every group lies in another of the list, and none in itself, however far out.
+/// Checks that every parent is in the list and that no group is its own ancestor.
 fn check_parents(path: &str, groups: &[Group]) -> Result<(), Wrong> {
     let places: BTreeMap<&str, usize> =
         groups.iter().enumerate().map(|(at, group)| (group.name.as_str(), at)).collect();
-    // How many groups each lies in, where that is known.
+    // The depth of each group, where it is known.
     let mut depths: Vec<Option<usize>> = vec![None; groups.len()];
     for at in 0..groups.len() {
         let path = format!("{path}.{at}.parent");
@@ -73,7 +73,7 @@ fn check_parents(path: &str, groups: &[Group]) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// What the group asks for can be meant at once.
+/// Checks that the settings of a group do not contradict each other.
 fn check_together(group: &Group) -> Result<(), Contradiction> {
     if group.priority.is_some() && group.weight.is_some() {
         return Err(Contradiction::Shares { priority: "priority" });

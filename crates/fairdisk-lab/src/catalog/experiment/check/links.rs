@@ -1,4 +1,4 @@
-//! Tasks that refer to others of their row: whom they come after, and whose files they use.
+//! Checks of references between tasks of a row: which tasks they follow, and whose files they use.
 
 use crate::catalog::allowed::Wrong;
 use crate::catalog::error::unknown;
@@ -50,7 +50,7 @@ pub(super) fn check_links(
     Ok(())
 }
 
-/// The tasks of that name in a line above line `at`.
+/// The tasks with this name in a line above line `at`.
 fn before<'a>(
     row: &'a Row,
     at: usize,

@@ -1,14 +1,14 @@
-//! Published figures that belong to the experiment and can be compared with.
+//! Checks of published figures: they belong to the experiment and can be compared.
 
 use super::columns::{check_change_of, check_columns};
 use crate::catalog::allowed::{Wrong, demand, demand_in};
 use crate::catalog::error::unknown;
 use crate::catalog::experiment::{Experiment, Group, Published, PublishedChange, Row};
 
-/// No source prints a larger figure.
+/// The largest figure; no source gives a larger one.
 pub(super) const FIGURE_MAX: f64 = 1e15;
 
-/// Checks what the source prints about one arm beside another.
+/// Checks a change that the source gives between two arms.
 pub(super) fn check_published_change(
     experiment: &Experiment,
     path: &str,
@@ -53,7 +53,7 @@ pub(super) fn check_published_change(
     Ok(())
 }
 
-/// Checks what the source prints for one row under one arm.
+/// Checks the figures that the source gives for one row under one arm.
 pub(super) fn check_published(
     experiment: &Experiment,
     at: usize,
@@ -112,13 +112,13 @@ pub(super) fn check_published(
     check_sums(&key, groups, published)
 }
 
-/// That there are not as many figures as things they are of.
+/// The message for a number of figures that does not match the number of subjects.
 pub(super) fn unlike(name: &str, figures: usize, row: &Row, count: usize, whom: &str) -> String {
     let noun = if figures == 1 { "figure" } else { "figures" };
     format!("`{name}` has {figures} {noun}; row `{}` has {count} {whom}", row.label)
 }
 
-/// Figures that others can be compared with.
+/// Checks that figures are in a range in which they can be compared.
 fn check_figures(key: &impl Fn(&str) -> String, published: &Published) -> Result<(), Wrong> {
     let Published { total, ios, percent, read_percent, seconds, .. } = published;
     let above = f64::MIN_POSITIVE..=FIGURE_MAX;
@@ -143,7 +143,7 @@ fn check_figures(key: &impl Fn(&str) -> String, published: &Published) -> Result
     demand(!nothing, &key("ios"), "0 for all groups", text)
 }
 
-/// Figures that agree with each other. That of a group includes those of the groups in it.
+/// Checks that figures are consistent. A group's figure includes those of nested groups.
 fn check_sums(
     key: &impl Fn(&str) -> String,
     groups: &[Group],
@@ -180,7 +180,7 @@ fn check_sums(
     demand(all.is_none(), &key("percent"), found, "98 to 102, for they are parts of the whole")
 }
 
-/// How far the sum of so many figures may be off, for sources round.
+/// The rounding error to allow in the sum of this many figures.
 fn rounding(sum: f64, figures: usize) -> f64 {
     (sum * 0.02).max(figures as f64)
 }

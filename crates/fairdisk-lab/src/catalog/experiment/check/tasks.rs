@@ -1,4 +1,4 @@
-//! Tasks that can be run, and values that some task uses.
+//! Checks of tasks: they can be run, and every value is used by some task.
 
 use super::volumes::MIB_MAX;
 use crate::catalog::allowed::{Wrong, demand, demand_in};
@@ -13,7 +13,7 @@ use std::num::NonZeroU64;
 
 const BLOCK_KIB_MAX: u64 = BlockSize::BYTES_MAX / 1024;
 
-/// What no task can use is hardly meant.
+/// Checks the defaults. A value that no task can use is hardly intended.
 pub(super) fn check_defaults(experiment: &Experiment) -> Result<(), Wrong> {
     let defaults = &experiment.defaults;
     demand_in(0..=100, "defaults.read_percent", defaults.read_percent, "0 to 100")?;
@@ -44,12 +44,12 @@ pub(super) fn check_defaults(experiment: &Experiment) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Whether a task has a use for a key.
+/// Whether a task uses a key.
 type Uses = fn(&Task) -> bool;
 
 const WRITES: &str = "writes with a system call";
 
-/// Some tasks of a row, with what they are checked against.
+/// Some tasks of a row, and what they are checked against.
 struct Checked<'a> {
     experiment: &'a Experiment,
     tasks: &'a Tasks,
@@ -57,7 +57,7 @@ struct Checked<'a> {
 }
 
 impl Checked<'_> {
-    /// Where a key stands, or would: a value may come from the defaults.
+    /// The path at which a key is, or would be: its value may come from the defaults.
     fn key(&self, name: &str) -> String {
         match !self.tasks.say(name) && self.experiment.defaults.say(name) {
             true => format!("defaults.{name}"),
@@ -65,12 +65,12 @@ impl Checked<'_> {
         }
     }
 
-    /// A key that says what cannot be.
+    /// An error about the value of a key.
     fn wrong<T>(&self, name: &str, text: impl Into<String>) -> Result<T, Wrong> {
         Err((self.key(name), text.into()))
     }
 
-    /// Refuses a key that the tasks have themselves and cannot use.
+    /// Refuses a key that the tasks set themselves and cannot use.
     fn demand_use(&self, name: &str, is_used: bool, text: &str) -> Result<(), Wrong> {
         match self.tasks.say(name) && !is_used {
             true => self.wrong(name, format!("`{name}` is about {text}, or drop it")),
@@ -79,7 +79,7 @@ impl Checked<'_> {
     }
 }
 
-/// Checks some tasks of a row that lasts so long.
+/// Checks some tasks of a row.
 pub(super) fn check_tasks(
     experiment: &Experiment,
     path: &str,
@@ -106,7 +106,7 @@ pub(super) fn check_tasks(
     check_times(&checked, row, &task)
 }
 
-/// The size of I/Os and where they lie.
+/// Checks the size and position of I/Os.
 fn check_place(checked: &Checked<'_>, volume: &Volume, task: &Task) -> Result<(), Wrong> {
     let keys = checked.tasks.with(&checked.experiment.defaults);
     let most = (volume.file_bytes() / 1024).min(BLOCK_KIB_MAX);
@@ -126,7 +126,7 @@ fn check_place(checked: &Checked<'_>, volume: &Volume, task: &Task) -> Result<()
     check_stream(checked, task, task.size.unwrap_or(volume.file_bytes() - task.offset))
 }
 
-/// Holes and streams of several tasks, in so many bytes of a file.
+/// Checks holes, and streams shared by several tasks, in a file of this many bytes.
 fn check_stream(checked: &Checked<'_>, task: &Task, bytes: u64) -> Result<(), Wrong> {
     let is_sequential = task.order == TaskOrder::Sequential;
     for key in ["hole_kib", "stream"] {
@@ -155,7 +155,7 @@ fn check_mix(checked: &Checked<'_>, task: &Task) -> Result<(), Wrong> {
     checked.demand_use("read_percent", task.op == OpMix::Mixed, "a mix; add `op = \"mixed\"`")
 }
 
-/// Direct or through the page cache, read and written or mapped.
+/// Checks how tasks access files: directly, through the page cache or mapped.
 fn check_cache(checked: &Checked<'_>, volume: &Volume, task: &Task) -> Result<(), Wrong> {
     let Checked { experiment, tasks, .. } = checked;
     if task.mapped && tasks.with(&experiment.defaults).direct == Some(true) {
@@ -181,7 +181,7 @@ fn check_cache(checked: &Checked<'_>, volume: &Volume, task: &Task) -> Result<()
     Ok(())
 }
 
-/// When writes are made durable.
+/// Checks when writes are made durable.
 fn check_durable(checked: &Checked<'_>, task: &Task) -> Result<(), Wrong> {
     for key in ["sync", "fsync_every", "fdatasync_every", "end_fsync"] {
         let text = "what `write` writes; add `op = \"write\"` without `mapped`";
@@ -190,7 +190,7 @@ fn check_durable(checked: &Checked<'_>, task: &Task) -> Result<(), Wrong> {
     checked.demand_use("end_fsync", task.has_end(), "the end of tasks; add `bytes_mib` or `ios`")
 }
 
-/// Pauses and how many I/Os are between two of them, and rates.
+/// Checks pauses, the number of I/Os between them, and rates.
 fn check_pace(checked: &Checked<'_>) -> Result<(), Wrong> {
     let keys = checked.tasks.with(&checked.experiment.defaults);
     demand_in(0.0..=3.6e6, &checked.key("think_ms"), keys.think_ms, "0 to 3600000")?;
@@ -211,10 +211,10 @@ fn check_pace(checked: &Checked<'_>) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// I/Os, or KiB, a second that no disk comes near.
+/// The highest rate in I/Os or KiB per second; no disk comes near it.
 const RATE_MAX: u64 = 1_000_000_000;
 
-/// When they begin and end.
+/// Checks when tasks start and end.
 fn check_times(checked: &Checked<'_>, row: &Row, task: &Task) -> Result<(), Wrong> {
     let Checked { experiment, tasks, .. } = checked;
     let duration = experiment.duration_s(row);

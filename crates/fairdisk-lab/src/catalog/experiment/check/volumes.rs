@@ -1,13 +1,13 @@
-//! Volumes that can be there.
+//! Checks of volumes.
 
 use super::check_names;
 use crate::catalog::allowed::{Wrong, demand};
 use crate::catalog::experiment::{Volume, VolumeType};
 
-/// No disk is larger; sums of these stay far from overflowing.
+/// The largest sizes; no disk is larger, and sums stay far from overflowing.
 const GIB_MAX: f64 = (1u64 << 30) as f64;
 pub(super) const MIB_MAX: u64 = 1 << 40;
-/// More files take more memory than a run is worth.
+/// The most files; more would take more memory than a run is worth.
 const FILES_MAX: u64 = 1_000_000;
 
 /// Checks the volumes of an experiment.
@@ -28,7 +28,8 @@ pub(super) fn check_volumes(volumes: &[Volume]) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// A partition used as it is has no files, and a file system is as large as its files.
+/// Checks the keys of a volume: a raw volume has no files, and a file system is as large as its
+/// files.
 fn check_keys(path: &str, volume: &Volume) -> Result<(), Wrong> {
     let is_raw = volume.kind == VolumeType::Raw;
     let keys = [
