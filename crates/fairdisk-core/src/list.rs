@@ -4,7 +4,6 @@
 //!
 //! An element is inserted from the end, past all larger keys. Keys that never decrease take one
 //! step; a smaller key takes one step for each element it passes.
-//! step; an element with a smaller key takes a step for each it passes.
 
 use alloc::vec::Vec;
 

@@ -9,7 +9,8 @@
 //!    orders. The effect of all other changes is measured as one. The values sum to the whole
 //!    difference.
 //! 3. `undo` and `bisect` find what to undo, and what a bisection would have answered.
-//! ¶ [`blame`] does not depend on what is measured: see [`Measure`]. [`Between`] measures mixtures
+//!
+//! [`blame`] does not depend on what is measured: see [`Measure`]. [`Between`] measures mixtures
 //! of two schedulers in the lab, and a [`Report`] presents the findings.
 
 mod attribute;

@@ -1,9 +1,9 @@
-//! The same load under several schedulers and on several devices: who got what they asked for, what
-//! it cost in throughput, and how long anybody waited.
+//! Comparison of schedulers under the same load, on one or more devices: whether groups got what
+//! they asked for, what that cost in throughput, and how long requests waited.
 //!
-//! Who got how much of a disk is measured in [work](fairdisk_sim::device::Device::work), and what a
-//! group asks for is what it is entitled to: its weight's part of what was got, or what it can use
-//! at most if that is less, within its floor and its ceiling.
+//! What a group got of a disk is measured in [work](fairdisk_sim::device::Device::work). What a
+//! group asked for is what it is entitled to: its weight's share of the work of all groups, or the
+//! most it can use if that is less, within its floor and its ceiling.
 
 mod cell;
 mod demand;
@@ -27,48 +27,49 @@ use crate::run::{Ensemble, Progress, run_plans};
 pub(crate) use demand::{Demands, Rate, Singles};
 use std::sync::atomic::AtomicBool;
 
-/// The scheduler that others are measured by.
+/// The scheduler that serves as the baseline for throughput.
 pub const BASE: &str = "noop";
 
-/// A comparison.
+/// A comparison of schedulers.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// The experiment's id.
     pub experiment: String,
-    /// One line about it.
+    /// One line about the experiment.
     pub title: String,
-    /// Runs of each cell, if nothing ends them early.
+    /// The number of runs of each cell, unless stopped early.
     pub seeds: u32,
-    /// By device, then row, then scheduler.
+    /// The cells, by device, then row, then scheduler.
     pub cells: Vec<Cell>,
-    /// What schedulers refused to run.
+    /// Rows that schedulers refused to run.
     pub refused: Vec<RefusedCell>,
-    /// What the load asks for that schedulers other than [`BASE`] take no notice of, as sentences.
+    /// Settings of the load that schedulers other than [`BASE`] do not honour, as sentences.
     pub unheeded: Vec<String>,
 }
 
-/// A row that the scheduler of an arm does not take on a device.
+/// A row that the scheduler of an arm refuses to run on a device.
 #[derive(Clone, Debug)]
 pub struct RefusedCell {
-    /// The disk's id.
+    /// The id of the device.
     pub device: String,
     /// The row.
     pub row: String,
-    /// What the arm is called.
+    /// The name of the arm.
     pub arm: String,
-    /// Why.
+    /// The reason for the refusal.
     pub reason: String,
 }
 
-/// What to do about arms with their own disk.
+/// What to do about an arm that has its own device.
 pub(crate) const LEAVE_OUT: &str = "compare without it, by a file that leaves it out";
 
-/// Runs `plans`, which are one load on several devices, all of them at once, and each group alone
-/// where that is not known to fill the disk. `stop` ends early with what is known by then.
+/// Runs `plans`, which are one load on several devices, all at the same time. Also runs each group
+/// alone, unless it is known to saturate the disk. Setting `stop` ends early with what is known by
+/// then.
 ///
 /// # Errors
-/// A load that cannot be run under any scheduler. What a single scheduler refuses is left out, and
-/// said.
+/// Returns an error if a load cannot be run under any scheduler. What only some schedulers refuse
+/// is left out and listed as refused.
 pub fn compare(
     plans: &[Plan],
     progress: Progress<'_>,
@@ -77,7 +78,7 @@ pub fn compare(
     plans.iter().try_for_each(|plan| plan.demand_one_rig("a comparison", LEAVE_OUT))?;
     let singles = plans.iter().map(Singles::of).collect::<Result<Vec<_>, _>>();
     let singles = singles.map_err(|error| error.to_string())?;
-    // Single groups first: without them nobody knows what the others asked for.
+    // Single groups first: their results determine what the groups ask for.
     let all: Vec<&Plan> = singles.iter().map(|single| &single.plan).chain(plans).collect();
     let runs = run_plans(&all, progress, stop)?;
     let (alone, together) = runs.split_at(plans.len());
@@ -93,7 +94,7 @@ pub fn compare(
             reason: refused.reason.clone(),
         }));
     }
-    // The same load under the same schedulers, whatever the device.
+    // The load and the schedulers are the same on every device.
     if let Some(plan) = plans.first() {
         let others = plan.arms.iter().filter(|arm| arm.revision.id != BASE);
         comparison.unheeded = plan.unheeded(others);
@@ -103,7 +104,7 @@ pub fn compare(
 }
 
 impl Comparison {
-    /// Adds what the ensembles of `plan` came to.
+    /// Adds the results of the ensembles of `plan`.
     pub(crate) fn add(&mut self, plan: &Plan, ensembles: &[Ensemble], demands: &Demands) {
         self.experiment.clone_from(&plan.id);
         self.title.clone_from(&plan.title);
@@ -114,12 +115,12 @@ impl Comparison {
         }
     }
 
-    /// What to know of its figures, in sentences.
+    /// Notes on the figures, in sentences.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
         self.note().into_iter().chain(self.unheeded.iter().map(String::as_str))
     }
 
-    /// What to know where groups end at different times.
+    /// A note for comparisons in which groups end at different times.
     #[must_use]
     pub fn note(&self) -> Option<&'static str> {
         let is_partly_idle = |cell: &Cell| cell.done_early && cell.groups.len() > 1;
@@ -135,7 +136,7 @@ impl Comparison {
         self.cells.chunk_by(|one, two| one.device == two.device && one.row == two.row)
     }
 
-    /// Puts the cells in order and measures each by [`BASE`].
+    /// Sorts the cells and relates each to the [`BASE`] scheduler.
     pub(crate) fn finish(&mut self) {
         let place = |list: &mut Vec<String>, name: &String| {
             list.iter().position(|one| one == name).unwrap_or_else(|| {

@@ -1,7 +1,7 @@
-//! Letters that are not what a reader sees.
+//! Characters that do not appear as they are when printed.
 
-/// Whether a letter moves a cursor, changes a colour, or turns or hides the text around it: control
-/// characters, and Unicode's format characters and separators of lines.
+/// Whether a character moves the cursor, changes a colour, or reverses or hides the text around it:
+/// control characters, and Unicode's format characters and line separators.
 pub(crate) fn is_unseen(letter: char) -> bool {
     letter.is_control()
         || matches!(

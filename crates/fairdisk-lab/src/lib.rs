@@ -1,4 +1,5 @@
-//! The lab: catalogue, experiments and job files in, results and reports out.
+//! The lab: runs experiments and job files in the simulator, and reports the results. It also
+//! contains the catalogue of devices, hosts and schedulers.
 #![forbid(unsafe_code)]
 
 pub mod advise;

@@ -1,8 +1,9 @@
-//! What groups ask for beside their share, as experiments and mounts write it.
+//! The settings of a group other than its share, in the form in which experiments and mounts write
+//! them.
 
 use fairdisk_core::{Qos, Span};
 
-/// What a group asks for beside its share: keys, and their values.
+/// The settings of a group other than its share, as keys and values.
 pub(crate) fn limits(qos: &Qos) -> impl Iterator<Item = (&'static str, String)> + use<> {
     let Qos { floor, ceiling, burst, latency_p99 } = *qos;
     let ms = |span: Span| format!("{}", span.as_ns() as f64 / 1e6);

@@ -1,23 +1,23 @@
-//! What a file looks like, to tell whoever names one where another kind is expected.
+//! Recognition of files, to help a user who names a file where another kind is expected.
 
 use crate::catalog::library::Kind;
 use toml::{Table, Value};
 
-/// A kind of file that people have beside each other.
+/// A kind of file that users have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Looks {
-    /// A file as the catalogue has them.
+    /// A file of the catalogue.
     Catalog(Kind),
     /// A fio job file.
     JobFile,
-    /// What `--json` prints.
+    /// The output of `--json`.
     Results,
-    /// I/Os that were recorded.
+    /// A recording of I/Os.
     Trace,
 }
 
 impl Looks {
-    /// What a text is, if that is plain.
+    /// The kind of file that a text is, if it is clear.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
         if let Ok(file) = text.parse::<Table>() {
@@ -35,7 +35,7 @@ impl Looks {
         }
     }
 
-    /// What it looks like, and which command takes it.
+    /// What the file looks like, and which command accepts it.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -57,10 +57,10 @@ impl Looks {
     }
 }
 
-/// Keys that most job files have one of, and files of the catalogue none.
+/// Keys of which most job files have one, and files of the catalogue none.
 const JOB_KEYS: &[&str] = &["rw", "readwrite", "bs", "ioengine", "iodepth", "numjobs", "filename"];
 
-/// Which file of the catalogue has such keys.
+/// The kind of catalogue file that has such keys.
 fn kind(file: &Table) -> Option<Kind> {
     let is_list = |key: &str| file.get(key).is_some_and(Value::is_array);
     let is_text = |key: &str| file.get(key).is_some_and(Value::is_str);

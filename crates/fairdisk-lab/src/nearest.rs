@@ -1,7 +1,7 @@
-//! The known word a misspelt one was probably meant to be.
+//! Suggestions for misspelt words.
 
-/// The word in `known` that takes the fewest edits to get to from `word`, in any case of letters,
-/// if those are few: at most one in three letters; or else the only one that `word` begins.
+/// The word in `known` that takes the fewest edits from `word`, ignoring case, if there are at most
+/// one per three letters; otherwise the only word that starts with `word`.
 #[must_use]
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let known: Vec<&str> = known.into_iter().collect();
@@ -9,14 +9,15 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     near.or_else(|| begun(word, &known))
 }
 
-/// The only word in `known` that `word` begins, if that has three letters at least.
+/// The only word in `known` that starts with `word`, which must have at least three letters.
 fn begun<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let mut longer = known.iter().filter(|longer| longer.starts_with(word));
     let only = longer.next().filter(|_| longer.next().is_none() && word.chars().count() > 2);
     only.copied()
 }
 
-/// As [`nearest`], however many edits it takes; `None` only for a word longer than any known one.
+/// The most similar word, like [`nearest`] but however many edits it takes; `None` only if `word`
+/// is longer than any known word.
 #[must_use]
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LENGTH_MAX: usize = 64;
@@ -28,15 +29,14 @@ fn within<'a>(few: usize, word: &str, known: impl IntoIterator<Item = &'a str>) 
     let word: Vec<char> = word.to_lowercase().chars().collect();
     let near = |candidate: &'a str| {
         let letters: Vec<char> = candidate.to_lowercase().chars().collect();
-        // Also spares the table for words far too long to be one.
+        // Saves computing the table for words that are far too long.
         let edits = (letters.len().abs_diff(word.len()) <= few).then(|| edits(&word, &letters))?;
         (edits <= few).then_some((edits, candidate))
     };
     known.into_iter().filter_map(near).min().map(|(_, candidate)| candidate)
 }
 
-/// How many letters have to be inserted, removed, replaced or swapped with the next to make `b` of
-/// `a`.
+/// The number of letters to insert, remove, replace or swap with the next one to turn `a` into `b`.
 fn edits(a: &[char], b: &[char]) -> usize {
     let mut above: [Vec<usize>; 2] = [Vec::new(), (0..=b.len()).collect()];
     for row in 0..a.len() {

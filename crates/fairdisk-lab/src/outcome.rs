@@ -1,4 +1,4 @@
-//! What an experiment came to: means and spreads beside the published figures.
+//! The outcome of an experiment: means and spreads beside the published figures.
 
 mod change;
 mod directions;
@@ -23,7 +23,7 @@ use crate::plan::{Figures, Plan, ROOT_GROUP};
 use crate::run::{Ensemble, GroupRun, PlanRuns, Refused, RunEnd, RunResult};
 use fairdisk_core::Histogram;
 
-/// A mean and the standard deviation of single runs around it.
+/// A mean, and the standard deviation of single runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
     /// The mean.
@@ -33,7 +33,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of these values.
+    /// The mean and the standard deviation of these values.
     #[must_use]
     pub fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
@@ -49,17 +49,17 @@ impl Spread {
     }
 }
 
-/// Where a result was obtained.
+/// Where a result was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shell {
     /// In the simulation.
     Lab,
-    /// On a file.
+    /// On a real file.
     File,
 }
 
 impl Shell {
-    /// Its name in results.
+    /// The shell's name in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -69,130 +69,132 @@ impl Shell {
     }
 }
 
-/// What an experiment came to.
+/// The outcome of an experiment.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The experiment's id.
     pub experiment: String,
-    /// One line about it.
+    /// One line about the experiment.
     pub title: String,
-    /// What it asks.
+    /// The question that the experiment answers.
     pub question: String,
-    /// Where its figures come from.
+    /// The source of the published figures.
     pub source: String,
     /// What to know before reading the figures.
     pub caveats: Vec<String>,
-    /// What was tried as the cause of a difference from what the source prints, and is none.
+    /// Causes of a difference from the source's figures that were examined and excluded.
     pub excluded: Vec<String>,
-    /// Where it was run.
+    /// Where the results were measured.
     pub shell: Shell,
-    /// The disk's id.
+    /// The id of the device.
     pub device: String,
-    /// Runs of each row, if nothing ends them early.
+    /// The number of runs of each row, unless stopped early.
     pub seeds: u32,
     /// The rows, arm by arm.
     pub rows: Vec<RowOutcome>,
-    /// What schedulers refused to run.
+    /// Rows that schedulers refused to run.
     pub refused: Vec<RefusedRow>,
-    /// Arms beside each other, where the source prints something about that.
+    /// Changes between arms for which the source gives a figure.
     pub changes: Vec<ChangeOutcome>,
 }
 
-/// A row that the scheduler of an arm does not take.
+/// A row that the scheduler of an arm refuses to run.
 #[derive(Clone, Debug)]
 pub struct RefusedRow {
-    /// The arm.
+    /// The name of the arm.
     pub arm: String,
-    /// The row.
+    /// The label of the row.
     pub row: String,
-    /// Why.
+    /// The reason for the refusal.
     pub reason: String,
 }
 
-/// One row under one arm.
+/// The results of one row under one arm.
 #[derive(Clone, Debug)]
 pub struct RowOutcome {
-    /// The arm.
+    /// The name of the arm.
     pub arm: String,
-    /// Its scheduler.
+    /// The scheduler of the arm.
     pub scheduler: String,
-    /// The id of its disk.
+    /// The id of the device.
     pub device: String,
-    /// What its machine was asked for as, if it is not that of the others.
+    /// The host as it was asked for, if it differs from that of other arms.
     pub own_host: Option<String>,
-    /// The row.
+    /// The label of the row.
     pub row: String,
-    /// Number of runs.
+    /// The number of runs.
     pub seeds: usize,
-    /// Whether it has fewer runs than asked for, or one was cut short.
+    /// Whether there are fewer runs than asked for, or a run was cut short.
     pub partial: bool,
-    /// How its runs ended, the worst of them.
+    /// How the runs ended; the worst of them.
     pub end: RunEnd,
-    /// Length of a run, in seconds.
+    /// The length of a run, in seconds.
     pub duration_s: f64,
-    /// I/Os of all groups.
+    /// I/Os of all groups together.
     pub total_ios: Spread,
-    /// Bytes of all groups.
+    /// Bytes of all groups together.
     pub total_bytes: f64,
-    /// The groups.
+    /// The results of each group.
     pub groups: Vec<GroupOutcome>,
-    /// The named tasks.
+    /// The results of each named task.
     pub tasks: Vec<TaskOutcome>,
-    /// What the source prints that has no column of its own.
+    /// Published figures without a column of their own, beside the measured ones.
     pub figures: Vec<FigureOutcome>,
-    /// I/Os the source prints.
+    /// The total I/Os that the source gives.
     pub published_total: Option<f64>,
-    /// The journal's hash of the first seed.
+    /// The hash of the journal of the first seed.
     pub journal_hash: u64,
-    /// Bios submitted to, finished by and still in the request queue, all seeds together.
+    /// Bios submitted to the request queue, over all seeds.
     pub submitted: u64,
-    /// See `submitted`.
+    /// Bios completed by the request queue, over all seeds.
     pub completed: u64,
-    /// See `submitted`.
+    /// Bios still in the request queue at the end, over all seeds.
     pub in_flight: u64,
-    /// What was dirty in memory at the end.
+    /// Bytes that were dirty in memory at the end.
     pub dirty_bytes: f64,
-    /// I/Os that failed.
+    /// Failed I/Os.
     pub errors: u64,
 }
 
-/// One group of a row.
+/// The results of one group in a row.
 #[derive(Clone, Debug)]
 pub struct GroupOutcome {
-    /// Its name.
+    /// The group's name.
     pub name: String,
-    /// I/Os.
+    /// Mean number of I/Os per run.
     pub ios: f64,
-    /// Its part of all I/Os.
+    /// The group's share of all I/Os.
     pub share: Spread,
-    /// Bytes.
+    /// Mean bytes per run.
     pub bytes: f64,
-    /// Its part of the disk's busy time.
+    /// The group's share of the disk's busy time.
     pub time_share: f64,
-    /// Its reads, as part of its I/Os; `None` without I/Os.
+    /// The fraction of the group's I/Os that are reads; `None` without I/Os.
     pub read_share: Option<f64>,
-    /// Latencies of all seeds.
+    /// Latencies over all seeds.
     pub latency: Histogram,
-    /// Reads and writes by themselves.
+    /// Reads and writes separately.
     pub directions: Directions,
     /// How often a task had to wait for a request slot.
     pub slot_waits: f64,
-    /// The longest a request waited for the disk, in ms; one that still waits at the end counts.
+    /// The longest time a request waited for the disk, in ms, including requests still waiting at
+    /// the end.
     pub wait_max_ms: f64,
-    /// What the source prints.
+    /// The figures that the source gives.
     pub published: Option<PublishedGroup>,
 }
 
 impl GroupOutcome {
-    /// The part it has in all I/Os, as it is compared: where something is published, with those of
-    /// the groups in it.
+    /// The group's share of all I/Os as it is compared: if a share is published, it includes nested
+    /// groups.
     #[must_use]
     pub fn compared_share(&self) -> Spread {
         let published = self.published.filter(|published| published.share.is_some());
         published.map_or(self.share, |published| published.ours)
     }
 
-    /// What several groups came to, under one name; `None` of no group. Spreads are not known.
+    /// The results of several groups under one name; `None` if there is no group. Spreads are not
+    /// known.
     pub(crate) fn together<'a>(name: &str, groups: impl Iterator<Item = &'a Self>) -> Option<Self> {
         let add = |one: Self, other: Self| {
             let reads = |group: &Self| group.read_share.map_or(0.0, |share| share * group.ios);
@@ -218,49 +220,49 @@ impl GroupOutcome {
     }
 }
 
-/// What the source prints for a group, with the groups in it.
+/// The figures that the source gives for a group, including nested groups.
 #[derive(Clone, Copy, Debug)]
 pub struct PublishedGroup {
-    /// I/Os.
+    /// Number of I/Os.
     pub ios: Option<f64>,
-    /// Part of all I/Os.
+    /// Share of all I/Os.
     pub share: Option<f64>,
-    /// Reads as part of its I/Os.
+    /// Fraction of its I/Os that are reads.
     pub read_share: Option<f64>,
-    /// What `share` is compared with: the part that the group and those in it have in all I/Os.
+    /// The measured share to compare with `share`: that of the group and of groups nested in it.
     pub ours: Spread,
-    /// Whether that could be another one: not where one group has all tasks.
+    /// Whether the share could be different; it could not if one group has all tasks.
     pub is_contested: bool,
 }
 
-/// One named task of a row.
+/// The results of one named task in a row.
 #[derive(Clone, Debug)]
 pub struct TaskOutcome {
-    /// Its name.
+    /// The task's name.
     pub name: String,
-    /// How long it ran, in seconds.
+    /// Run time, in seconds.
     pub seconds: Spread,
-    /// I/Os.
+    /// Mean number of I/Os per run.
     pub ios: f64,
-    /// Its rate over its lifetime, in million bytes per second.
+    /// Rate over the task's lifetime, in millions of bytes per second.
     pub mb_per_s: Spread,
-    /// Latencies of all seeds.
+    /// Latencies over all seeds.
     pub latency: Histogram,
-    /// Reads and writes by themselves.
+    /// Reads and writes separately.
     pub directions: Directions,
-    /// Whether it came to its end in every run.
+    /// Whether the task finished in every run.
     pub finished: bool,
-    /// Whether it has one of its own.
+    /// Whether the task ends by itself.
     pub has_end: bool,
-    /// The rate the source prints.
+    /// The rate that the source gives.
     pub published_mb_per_s: Option<f64>,
-    /// The seconds the source prints.
+    /// The run time in seconds that the source gives.
     pub published_seconds: Option<f64>,
 }
 
 impl TaskOutcome {
-    /// How much faster it was than the source prints, as a part; from its seconds where no rate is
-    /// printed.
+    /// How much faster the task was than published, as a fraction; computed from the run time if no
+    /// rate is published.
     #[must_use]
     pub fn rate_error(&self) -> Option<f64> {
         match (self.published_mb_per_s, self.published_seconds) {
@@ -274,7 +276,7 @@ impl TaskOutcome {
 }
 
 impl Outcome {
-    /// What the ensembles of `plan` came to.
+    /// The outcome of the ensembles of `plan`.
     #[must_use]
     pub fn new(plan: &Plan, shell: Shell, ensembles: &[Ensemble]) -> Self {
         let unheeded = plan.unheeded(plan.arms.iter());
@@ -294,7 +296,7 @@ impl Outcome {
         }
     }
 
-    /// What the runs of `plan` in the lab came to.
+    /// The outcome of the runs of `plan` in the lab.
     #[must_use]
     pub fn of_runs(plan: &Plan, runs: &PlanRuns) -> Self {
         let refused = |refused: &Refused| RefusedRow {
@@ -348,16 +350,16 @@ fn total_ios(run: &RunResult) -> u64 {
     run.groups.iter().map(|group| group.ios).sum()
 }
 
-/// A part of a whole, 0 of nothing.
+/// A part as a fraction of a whole; 0 if the whole is 0.
 pub(crate) fn part(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-/// What the root group is called, and what if tasks have a group of that name.
+/// The name of the root group, and its name if the load has a group of that name.
 const ROOT: [&str; 2] = [ROOT_GROUP, "/ (root)"];
 
-/// The smallest part of the disk's time that the table has a digit for. The commits of a journal
-/// are far less.
+/// The smallest share of the disk's time that is visible in the table. The commits of a journal
+/// take far less.
 const TIME_SHOWN: f64 = 0.0005;
 
 /// The groups of the load and, if the disk was busy for it, the root group.
@@ -395,7 +397,7 @@ fn published_group(figures: &Figures, at: usize, ensemble: &Ensemble) -> Option<
     })
 }
 
-/// How long the disk was busy, for whomever.
+/// How long the disk was busy for all groups together, in ns.
 fn busy(run: &RunResult) -> f64 {
     let groups = run.groups.iter().chain([&run.root]);
     groups.map(|group| group.device_time.as_ns() as f64).sum()
@@ -450,7 +452,7 @@ fn tasks(plan: &Plan, ensemble: &Ensemble, figures: Option<&Figures>) -> Vec<Tas
             .zip(&seconds)
             .map(|(task, seconds)| part(task.bytes as f64 / 1e6, *seconds))
             .collect();
-        // The rate of a task that was cut off compares with nothing.
+        // The rate of a task that was cut off cannot be compared.
         let finished = runs.iter().all(|task| task.finished);
         let mut latency = Histogram::new();
         runs.iter().for_each(|task| latency.merge(&task.latency));

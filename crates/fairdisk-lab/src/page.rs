@@ -1,11 +1,11 @@
-//! Reports as pages: one file without scripts and without anything from elsewhere, in the colours
-//! of day or night as its reader's system has them.
+//! Reports as HTML pages: a single file without scripts or external resources, in light or dark
+//! colours as the reader's system is set.
 
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page/style.css");
 
-/// A page of `body`, which ends with the command that made it.
+/// A page with this body, which ends with the command that produced it.
 pub(crate) fn page(title: &str, mut body: String, command: &str) -> String {
     let _ = write!(body, "<h2>How this was made</h2>\n<pre>{}</pre>\n", escape(command));
     let title = escape(title);
@@ -16,7 +16,7 @@ pub(crate) fn page(title: &str, mut body: String, command: &str) -> String {
     )
 }
 
-/// Text as it may stand in a page.
+/// Text escaped for HTML.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -32,10 +32,10 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// Width of every picture.
+/// The width of every picture.
 pub(crate) const WIDTH: f64 = 900.0;
 
-/// Opens a picture. What it shows is said in words too, for those who do not see it.
+/// Opens a picture. Its contents are also described in words, for readers who cannot see it.
 pub(crate) fn open_svg(title: &str, description: &str, height: f64) -> String {
     let title = escape(title);
     let description = match description {
@@ -48,11 +48,11 @@ pub(crate) fn open_svg(title: &str, description: &str, height: f64) -> String {
     )
 }
 
-/// Colours there are for groups: the classes `g0` and on.
+/// The number of colours for groups: the classes `g0` and on.
 pub(crate) const COLOURS: usize = 6;
 
-/// Which colour stands for whom: names side by side from `left` on in so much room, each of so many
-/// letters at most.
+/// Writes the legend of colours: names side by side from `left` on in the given width, each cut to
+/// the given number of letters.
 pub(crate) fn write_legend(
     out: &mut String,
     names: &[&str],
@@ -76,7 +76,7 @@ pub(crate) fn write_legend(
     }
 }
 
-/// A name that finds room.
+/// A name cut to the given number of letters.
 pub(crate) fn shortened(name: &str, letters: usize) -> String {
     if name.chars().count() <= letters {
         return name.to_owned();

@@ -1,4 +1,4 @@
-//! What will be run: every name of an experiment resolved, ready to be built seed by seed.
+//! Plans: experiments and job files with every name resolved, ready to be built seed by seed.
 
 mod alone;
 mod changed;
@@ -38,62 +38,62 @@ use toml::{Table, Value};
 /// What the caller changes about an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Use these schedulers alone; none: those of the experiment.
+    /// Schedulers to use instead of those of the experiment; empty for no change.
     pub schedulers: Vec<String>,
-    /// Use this device.
+    /// The device to use.
     pub device: Option<String>,
-    /// Run only these arms; none: all of them.
+    /// The arms to run; empty for all.
     pub arms: Vec<String>,
-    /// Run only these rows; none: all of them.
+    /// The rows to run; empty for all.
     pub rows: Vec<String>,
-    /// So many seeds.
+    /// The number of seeds.
     pub seeds: Option<u32>,
-    /// So long.
+    /// The length of a run.
     pub duration: Option<Span>,
-    /// Single values changed.
+    /// Changes of single values.
     pub overrides: Vec<Override>,
-    /// Keep every event, for explanations.
+    /// Whether to keep every event of the journal, for explanations.
     pub keep_journal: bool,
 }
 
-/// Seeds of an ensemble that does not say otherwise.
+/// The number of seeds of an ensemble that does not set it.
 pub const DEFAULT_SEEDS: u32 = 5;
 
-/// One scheduler of a plan.
+/// One arm of a plan.
 #[derive(Clone, Debug)]
 pub struct PlannedArm {
-    /// What results call it.
+    /// The arm's name in results.
     pub name: String,
-    /// Its scheduler as it was asked for: an id of the catalogue or the path of a file.
+    /// The scheduler as it was asked for: an id of the catalogue or the path of a file.
     pub asked: String,
-    /// What it changes about its scheduler of its own accord, each as `KEY=VALUE`.
+    /// The changes that the arm itself makes to its scheduler, each as `KEY=VALUE`.
     pub set: Vec<String>,
-    /// Whether tasks have their `ionice` levels.
+    /// Whether tasks use their `ionice` levels.
     pub ionice: bool,
     /// The priorities of a row's groups, instead of their own.
     pub priorities: Option<Vec<u8>>,
     /// The scheduler.
     pub revision: Revision,
-    /// What it runs on: the plan's disk and machine, or its own.
+    /// The device and the host: those of the plan, or the arm's own.
     pub rig: Arc<Rig>,
 }
 
-/// One load of a plan.
+/// One row of a plan.
 #[derive(Clone, Debug)]
 pub struct PlannedRow {
-    /// What results call it.
+    /// The row's label in results.
     pub label: String,
-    /// How to build it.
+    /// The load, from which a machine is built.
     pub load: Arc<dyn Load>,
-    /// How long a run of it lasts; `None`: until its tasks are done.
+    /// The length of a run; `None` if it lasts until its tasks are done.
     pub duration: Option<Span>,
-    /// What it changes.
+    /// The changes that the row makes.
     pub(crate) changes: Vec<Override>,
-    /// The arms about which it changes something, as they are in it.
+    /// The arms that the row changes, as they are in this row.
     own_arms: Vec<PlannedArm>,
 }
 
-/// The kind of file a plan was read from.
+/// The kind of file from which a plan was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spec {
     /// An experiment.
@@ -105,43 +105,43 @@ pub enum Spec {
 /// What will be run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What it was read from.
+    /// The kind of file it was read from.
     pub spec: Spec,
     /// The experiment's id.
     pub id: String,
-    /// One line about it.
+    /// One line about the experiment.
     pub title: String,
-    /// What it asks.
+    /// The question that the experiment answers.
     pub question: String,
-    /// Where its figures come from.
+    /// The source of the published figures.
     pub source: String,
-    /// What to know before reading the figures, whatever schedulers take no notice of.
+    /// What to know before reading the figures, apart from settings that schedulers do not honour.
     pub caveats: Vec<String>,
-    /// What was tried as the cause of a difference from what the source prints, and is none.
+    /// Causes of a difference from the source's figures that were examined and excluded.
     pub excluded: Vec<String>,
-    /// The disk and the machine, for arms without their own.
+    /// The device and the host, for arms without their own.
     pub rig: Arc<Rig>,
-    /// The schedulers.
+    /// The arms.
     pub arms: Vec<PlannedArm>,
-    /// The loads.
+    /// The rows.
     pub rows: Vec<PlannedRow>,
-    /// Time at the start of a run that does not count.
+    /// Time at the start of a run that is not counted.
     pub ramp: Span,
-    /// Runs of an ensemble.
+    /// The number of runs in an ensemble.
     pub seeds: u32,
-    /// Keep every event, for explanations.
+    /// Whether to keep every event of the journal, for explanations.
     pub keep_journal: bool,
-    /// What the source prints about one arm beside another, for arms and rows that are run.
+    /// The changes between arms that the source gives, among the arms and rows that are run.
     pub published_changes: Vec<ChangeFigure>,
     published: Vec<Figures>,
 }
 
 impl Plan {
-    /// The experiment `name` (an id of the catalogue or the path of a `.toml` file), changed by
-    /// `options`.
+    /// Plans the experiment `name` (an id of the catalogue or the path of a `.toml` file), changed
+    /// by `options`.
     ///
     /// # Errors
-    /// A name that stands for nothing, or the first thing wrong with a file.
+    /// Returns an error if the name is unknown, or the first fault of a file.
     pub fn experiment(name: &str, options: &Options) -> Result<Self, CatalogError> {
         let document = Arc::new(find(Kind::Experiment, name)?);
         demand_said_once(options)?;
@@ -208,7 +208,7 @@ impl Plan {
         })
     }
 
-    /// What a key that `--set` could change has in the file it is in, or by default.
+    /// The value of a key that `--set` can change, from its file or by default.
     pub(crate) fn usual(&self, key: &str) -> Option<Value> {
         let (scope, path) = key.split_once('.')?;
         let file = match scope {
@@ -225,7 +225,7 @@ impl Plan {
         table.get(last).cloned()
     }
 
-    /// What the source prints for a row under an arm.
+    /// The figures that the source gives for a row under an arm.
     #[must_use]
     pub fn published(&self, arm: &str, row: &str) -> Option<&Figures> {
         let is_of = |published: &Published| published.arm == arm && published.row == row;
@@ -233,7 +233,7 @@ impl Plan {
     }
 }
 
-/// Demands that nothing is both changed and given with an option of its own.
+/// Checks that nothing is set both by an option of its own and by `--set`.
 fn demand_said_once(options: &Options) -> Result<(), CatalogError> {
     let given = [
         ("--seeds", "experiment.seeds", options.seeds.is_some()),
@@ -249,7 +249,8 @@ fn demand_said_once(options: &Options) -> Result<(), CatalogError> {
     Ok(())
 }
 
-/// Demands that a run as long as the options say goes on after `unmeasured`, which `why` names.
+/// Checks that a run of the length given by the options lasts longer than `unmeasured`, which `why`
+/// names.
 fn demand_measured(options: &Options, unmeasured: Span, why: &str) -> Result<(), CatalogError> {
     let Some(duration) = options.duration.filter(|duration| *duration <= unmeasured) else {
         return Ok(());
@@ -260,7 +261,7 @@ fn demand_measured(options: &Options, unmeasured: Span, why: &str) -> Result<(),
     Err(CatalogError::option(&format!("--duration {}s", seconds(duration)), message))
 }
 
-/// Demands that every task of the rows begins within a run as long as the options say.
+/// Checks that every task of the rows starts within a run of the length given by the options.
 fn demand_begun(
     options: &Options,
     experiment: &Experiment,
@@ -279,8 +280,8 @@ fn demand_begun(
     Err(CatalogError::option(&format!("--duration {}s", seconds(duration)), message))
 }
 
-/// Counts of a run of another length compare with nothing; shares and rates still do. Leaves the
-/// counts out, and says so.
+/// Drops published counts, which cannot be compared with a run of another length, and says so.
+/// Shares and rates can still be compared.
 fn comparable(
     published: &mut [Published],
     is_as_long: impl Fn(&str) -> bool,
@@ -319,7 +320,7 @@ fn choose<T>(
     Ok(items.into_iter().filter(is_wanted).collect())
 }
 
-/// The arms that are run.
+/// The arms to run.
 fn choose_arms(arms: &[Arm], options: &Options) -> Result<Vec<Arm>, CatalogError> {
     let mut arms = choose("arm", &options.arms, arms.to_vec(), |arm| &arm.name)?;
     if !options.schedulers.is_empty() {
@@ -329,7 +330,7 @@ fn choose_arms(arms: &[Arm], options: &Options) -> Result<Vec<Arm>, CatalogError
     Ok(arms)
 }
 
-/// The arms that have this scheduler; if there are none, one of its own.
+/// The arms with this scheduler; if there are none, a new one.
 fn with(scheduler: &str, arms: &[Arm]) -> Vec<Arm> {
     let known: Vec<Arm> = arms.iter().filter(|arm| arm.scheduler == scheduler).cloned().collect();
     if !known.is_empty() {

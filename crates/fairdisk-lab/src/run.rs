@@ -1,5 +1,5 @@
-//! Ensembles: every arm, row and seed of a plan, on all cores, with the same result on any number
-//! of them.
+//! Running plans: every arm, row and seed, on all cores, with the same results on any number of
+//! them.
 
 mod group_run;
 mod ramp;
@@ -23,24 +23,24 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use watch::Watch;
 
-/// What the tasks of one line of the report did in one run.
+/// What the tasks in one line of the report did in one run.
 #[derive(Clone, Debug)]
 pub struct TaskRun {
-    /// Finished I/Os.
+    /// Completed I/Os.
     pub ios: u64,
-    /// Bytes both ways.
+    /// Bytes read and written.
     pub bytes: u64,
-    /// From system call to return.
+    /// Latency, from the system call to its return.
     pub latency: Histogram,
     /// Reads.
     pub read: OpTally,
     /// Writes.
     pub write: OpTally,
-    /// How long it ran, of several the longest.
+    /// Run time; of several tasks, the longest.
     pub elapsed: Span,
-    /// How long each of them ran.
+    /// The run time of each task.
     pub each: Vec<Span>,
-    /// Whether all came to their end.
+    /// Whether all tasks finished.
     pub finished: bool,
 }
 
@@ -68,7 +68,7 @@ impl TaskRun {
 }
 
 impl TaskRun {
-    /// With what others did that are reported with it.
+    /// The sum with other tasks that are reported together.
     fn with(mut self, mut other: Self) -> Self {
         self.latency.merge(&other.latency);
         self.read.add(&other.read);
@@ -82,52 +82,52 @@ impl TaskRun {
     }
 }
 
-/// How a run came to its end; the worst last.
+/// How a run ended, from best to worst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RunEnd {
     /// As planned: after its time, or with its tasks.
     #[default]
     Planned,
-    /// Its tasks were not done after [`RUN_MAX`].
+    /// Given up, because its tasks were not done after [`RUN_MAX`].
     GivenUp,
-    /// Somebody interrupted it.
+    /// Interrupted by the user.
     Interrupted,
-    /// A request failed.
+    /// Failed, because a request failed.
     Failed,
 }
 
-/// What one run came to.
+/// The result of one run.
 #[derive(Clone, Debug, Default)]
 pub struct RunResult {
-    /// How long it was measured.
+    /// How long was measured.
     pub elapsed: Span,
-    /// How it ended.
+    /// How the run ended.
     pub end: RunEnd,
-    /// Whether its tasks were done.
+    /// Whether all tasks were done.
     pub done: bool,
-    /// Whether a group was done well before it was over, and took nothing from then on.
+    /// Whether a group was done well before the end and used the disk no more.
     pub done_early: bool,
     /// The groups, without the root group.
     pub groups: Vec<GroupRun>,
-    /// The root group: journals are in it, with D5 what is written back, and no task unless the
-    /// load has a group `/`, which then stands among the others.
+    /// The root group, to which journals belong and, with D5, write-back. It has no tasks, unless
+    /// the load has a group `/`, which is then one of `groups`.
     pub root: GroupRun,
     /// The lines of the report on tasks.
     pub tasks: Vec<TaskRun>,
-    /// The journal's hash.
+    /// The hash of the journal.
     pub journal_hash: u64,
-    /// Bios submitted to the request queue, metadata and journal included.
+    /// Bios submitted to the request queue, including metadata and journal.
     pub submitted: u64,
-    /// Bios that finished.
+    /// Bios completed.
     pub completed: u64,
-    /// Bios still on their way at the end.
+    /// Bios in the request queue at the end.
     pub in_flight: u64,
-    /// What was dirty in memory, or on its way from there, at the end.
+    /// Bytes that were dirty in memory or being written back at the end.
     pub dirty_bytes: u64,
 }
 
 impl RunResult {
-    /// Adds what happened on another disk at the same time.
+    /// Adds the result of another disk of the same run.
     fn add(&mut self, other: &Self) {
         self.elapsed = self.elapsed.max(other.elapsed);
         self.end = self.end.max(other.end);
@@ -145,7 +145,7 @@ impl RunResult {
         self.dirty_bytes += other.dirty_bytes;
     }
 
-    /// Notes what the disk did for each group of the machine, of which the first is the root group.
+    /// Records the disk's work for each group of the machine, the first of which is the root group.
     fn note_work(&mut self, root_at: Option<usize>, before: &[Span], after: &[Span]) {
         let mut work = before.iter().zip(after).map(|(before, after)| *after - *before);
         let root = work.next().unwrap_or_default();
@@ -158,7 +158,7 @@ impl RunResult {
         }
     }
 
-    /// Makes one of the lines of the report that stand for the same tasks on several partitions.
+    /// Combines the lines that stand for the same tasks on several partitions.
     fn gather_lines(&mut self, lines: usize) {
         let line = |at: usize| {
             let tasks = self.tasks.iter().skip(at).step_by(lines);
@@ -168,17 +168,17 @@ impl RunResult {
     }
 }
 
-/// A run in the lab that lasts until its tasks are done is given up after this long.
+/// A run in the lab that lasts until its tasks are done is given up after this time.
 pub const RUN_MAX: Span = Span::from_s(24 * 3600);
-/// How much of a run passes between looks at the stop flag.
+/// The simulated time between checks of the stop flag.
 const STOP_CHECK: Span = Span::from_s(10);
 
-/// Runs one arm, row and seed in the lab, disk after disk: disks share nothing that one of them
-/// would notice.
+/// Runs one arm, row and seed in the lab, one disk after another, since disks do not affect each
+/// other.
 ///
 /// # Errors
-/// The load does not fit the disk, the scheduler refuses a group's floor, or all tasks, or those of
-/// a line of the report, are done before anything is measured.
+/// Returns an error if the load does not fit the disk, if the scheduler refuses a group's floor, or
+/// if all tasks, or those of a line of the report, are done before anything is measured.
 pub fn run_once(
     plan: &Plan,
     arm: &PlannedArm,
@@ -198,7 +198,7 @@ pub fn run_once(
     Ok(result)
 }
 
-/// A run of one disk. The machine is compiled for its scheduler: that makes it a twentieth faster.
+/// A run of one disk. The machine is compiled for its scheduler, which makes it about 5 % faster.
 struct RunDisk<'a> {
     plan: &'a Plan,
     arm: &'a PlannedArm,
@@ -252,12 +252,12 @@ fn run_disk<E: Elevator>(
     Ok(result)
 }
 
-/// What the disk has done for each group of the machine.
+/// The disk's work so far for each group of the machine.
 fn work<E: Elevator>(world: &World<E>) -> Vec<Span> {
     world.machine().group_ids().map(|group| world.device().work(group)).collect()
 }
 
-/// Reads the result off a machine. `root_at` is the place of the root group among those of the
+/// Collects the result of a run from a machine. `root_at` is the index of the root group in the
 /// load, if tasks of the load are in it.
 pub fn collect<E: Elevator>(
     machine: &Machine<E>,
@@ -313,7 +313,7 @@ pub fn collect<E: Elevator>(
     }
 }
 
-/// Whether a group of which all tasks are done was done before the last part of the run.
+/// Whether a group all of whose tasks are done was done before the last part of the run.
 fn is_done_early<E: Elevator>(machine: &Machine<E>, began: Instant, until: Instant) -> bool {
     let last_part = (until - began) / 20;
     let mut done: BTreeMap<GroupId, Option<Instant>> = BTreeMap::new();
@@ -324,38 +324,38 @@ fn is_done_early<E: Elevator>(machine: &Machine<E>, began: Instant, until: Insta
     done.values().flatten().any(|last| *last + last_part < until)
 }
 
-/// The runs of one arm and row, a seed each.
+/// The runs of one arm and row, one per seed.
 #[derive(Clone, Debug)]
 pub struct Ensemble {
-    /// The arm, by index in the plan.
+    /// Index of the arm in the plan.
     pub arm: usize,
-    /// The row, by index in the plan.
+    /// Index of the row in the plan.
     pub row: usize,
-    /// The runs in order of their seeds.
+    /// The runs, in order of seeds.
     pub runs: Vec<RunResult>,
 }
 
 impl Ensemble {
-    /// Whether it has every run `plan` asks for, each to its end.
+    /// Whether every run that `plan` asks for is there and ended.
     #[must_use]
     pub fn is_complete(&self, plan: &Plan) -> bool {
         self.runs.len() == plan.seeds as usize && self.end() <= RunEnd::GivenUp
     }
 
-    /// How its runs ended, the worst of them.
+    /// How the runs ended; the worst of them.
     #[must_use]
     pub fn end(&self) -> RunEnd {
         self.runs.iter().map(|run| run.end).max().unwrap_or_default()
     }
 }
 
-/// Told after each run how many of how many are done.
+/// Called after each run with the number of runs done and the total.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// Runs the whole plan. `stop` ends early with the runs that are complete.
+/// Runs the whole plan. Setting `stop` ends early with the runs that are complete.
 ///
 /// # Errors
-/// The first load that cannot be run, or that a scheduler refuses.
+/// Returns the first load that cannot be run, or that a scheduler refuses.
 pub fn run_plan(
     plan: &Plan,
     progress: Progress<'_>,
@@ -368,15 +368,16 @@ pub fn run_plan(
     }
 }
 
-/// Runs all of the plan that schedulers take. `stop` ends early with the runs that are complete.
+/// Runs everything in the plan that schedulers accept. Setting `stop` ends early with the runs that
+/// are complete.
 ///
 /// # Errors
-/// The first load that cannot be run under any scheduler.
+/// Returns the first load that cannot be run under any scheduler.
 pub fn run_all(plan: &Plan, progress: Progress<'_>, stop: &AtomicBool) -> Result<PlanRuns, String> {
     Ok(run_plans(&[plan], progress, stop)?.pop().unwrap_or_default())
 }
 
-/// One run.
+/// One run to do.
 #[derive(Clone, Copy, Debug)]
 struct Job {
     plan: usize,
@@ -400,28 +401,28 @@ fn jobs(plans: &[&Plan]) -> Vec<Job> {
 /// The runs of a plan.
 #[derive(Debug, Default)]
 pub struct PlanRuns {
-    /// By arm, then row.
+    /// The ensembles, by arm, then row.
     pub ensembles: Vec<Ensemble>,
-    /// What was not run.
+    /// Rows that schedulers refused to run.
     pub refused: Vec<Refused>,
 }
 
-/// A row that the scheduler of an arm does not take.
+/// A row that the scheduler of an arm refuses to run.
 #[derive(Clone, Debug)]
 pub struct Refused {
-    /// The arm, by index in the plan.
+    /// Index of the arm in the plan.
     pub arm: usize,
-    /// The row, by index in the plan.
+    /// Index of the row in the plan.
     pub row: usize,
-    /// Why.
+    /// The reason for the refusal.
     pub reason: String,
 }
 
-/// Runs several plans at once, and answers the runs of each. `stop` ends early with the runs that
-/// are complete.
+/// Runs several plans at once and returns the runs of each. Setting `stop` ends early with the runs
+/// that are complete.
 ///
 /// # Errors
-/// The first load that cannot be run under any scheduler.
+/// Returns the first load that cannot be run under any scheduler.
 pub fn run_plans(
     plans: &[&Plan],
     progress: Progress<'_>,
@@ -458,7 +459,8 @@ pub fn run_plans(
     gather(plans.len(), &jobs, results)
 }
 
-/// The runs by plan, arm and row. Of an ensemble cut short, the runs that were done are kept.
+/// Collects the runs by plan, arm and row. Of an ensemble that was cut short, the completed runs
+/// are kept.
 fn gather(
     plans: usize,
     jobs: &[Job],
@@ -473,7 +475,7 @@ fn gather(
         match (result, ensembles.last_mut()) {
             (Some(Ok(result)), Some(ensemble)) => ensemble.runs.push(result),
             (Some(Err(Obstacle::Load(why))), _) => return Err(why),
-            // What a scheduler refuses it refuses with every seed.
+            // A scheduler that refuses a row refuses it with every seed.
             (Some(Err(Obstacle::Refusal(reason))), _) if seed == 0 => {
                 refused.push(Refused { arm, row, reason });
             }

@@ -1,6 +1,6 @@
-//! Lengths of time in headings.
+//! Durations in headings.
 
-/// As long as it was: whole where it is whole, else three figures that count.
+/// A duration in seconds: whole if it is whole, otherwise with three significant digits.
 pub(crate) fn seconds(value: f64) -> String {
     if !value.is_finite() || value <= 0.0 || (value - value.round()).abs() < value * 1e-6 {
         return format!("{value:.0} s");

@@ -1,19 +1,20 @@
-//! Files that people write: text, and not endless.
+//! Text files written by users, read with a size limit.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The longest file that is read, in bytes: a device such as `/dev/zero` has no end.
+/// The longest file that is read, in bytes; a device such as `/dev/zero` has no end.
 const BYTES_MAX: u64 = 16 << 20;
 
-/// How records of blktrace begin, but for their version.
+/// The start of blktrace records, except for their version.
 const BLKTRACE: &[u8] = b"\x07tae";
 
-/// The text of a file.
+/// Reads the text of a file.
 ///
 /// # Errors
-/// It cannot be read, is not UTF-8 (the line is named), or is longer than 16 MiB.
+/// Returns an error if the file cannot be read, is longer than 16 MiB, or is not UTF-8 (naming the
+/// line).
 pub fn read(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;

@@ -4,7 +4,6 @@
 //! could have been made. The values of all changes sum to the whole difference. The interaction of
 //! two changes is how much more one adds when the other is present. Changes without a known effect
 //! are made first, all at once.
-//! first, all at once.
 
 use super::noise::mean;
 use super::runs::{Halt, Runs};

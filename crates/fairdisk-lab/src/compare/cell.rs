@@ -1,4 +1,5 @@
-//! One row on one device under one arm: who got what, beside what they asked for.
+//! A cell of a comparison: what each group got and asked for in one row, on one device, under one
+//! arm.
 
 use super::demand::{Demands, Rate};
 use super::entitled::{Claim, entitlements};
@@ -8,59 +9,60 @@ use crate::plan::{GroupLabel, Loaded, Plan, pauses};
 use crate::run::{Ensemble, RunEnd, RunResult};
 use fairdisk_core::{Prng, Rates, WeightMap};
 
-/// One row on one device under one arm.
+/// The results of one row on one device under one arm.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The disk's id.
+    /// The id of the device.
     pub device: String,
-    /// What the arm is called: most of the time the scheduler.
+    /// The name of the arm, usually that of its scheduler.
     pub arm: String,
-    /// Its scheduler.
+    /// The scheduler.
     pub scheduler: String,
     /// The row.
     pub row: String,
-    /// Number of runs, and length of one in seconds.
+    /// The number of runs.
     pub seeds: usize,
-    /// See `seeds`.
+    /// The length of a run, in seconds.
     pub duration_s: f64,
-    /// Whether it has fewer runs than asked for, or one was cut short.
+    /// Whether there are fewer runs than asked for, or a run was cut short.
     pub partial: bool,
-    /// Whether one of them was given up, since its tasks were not done.
+    /// Whether a run was given up because its tasks were not done.
     pub given_up: bool,
-    /// Whether in one of the runs a group was done well before the others, and took nothing more.
+    /// Whether in some run a group was done well before the others and used the disk no more.
     pub done_early: bool,
-    /// I/Os a second, of all groups.
+    /// I/Os per second over all groups.
     pub ios_per_s: f64,
-    /// Million bytes a second, of all groups.
+    /// Millions of bytes per second over all groups.
     pub mb_per_s: f64,
-    /// Throughput in bytes as part of that of `noop` on the same device and row.
+    /// Throughput in bytes as a fraction of that of `noop` on the same device and row.
     pub of_noop: Option<f64>,
-    /// What the disk did, for whomever, as part of what it can do: 1 for a disk that always had as
-    /// much to do as it could.
+    /// Work of the disk for all groups, as a fraction of its capacity: 1 for a disk that was always
+    /// fully loaded.
     pub work: f64,
-    /// What the groups that have tasks asked for and got; without the root group.
+    /// What the groups with tasks asked for and got, without the root group.
     pub groups: Vec<CellGroup>,
-    /// Groups without tasks of their own, and what those in them asked for and got together.
+    /// Groups without tasks of their own, with what the groups nested in them asked for and got
+    /// together.
     pub outer: Vec<CellGroup>,
 }
 
-/// One group of a cell.
+/// The results of one group in a cell.
 #[derive(Clone, Debug)]
 pub struct CellGroup {
-    /// Its place among the groups of the load.
+    /// Index of the group in the load.
     pub at: usize,
-    /// The part it is entitled to of the work that the groups got.
+    /// The fraction of the groups' total work that the group is entitled to.
     pub asked: f64,
-    /// The part of that work it got.
+    /// The fraction of the groups' total work that the group got.
     pub got: f64,
-    /// What became of what it was promised.
+    /// Whether its floor, ceiling and latency target were kept.
     pub promises: Promises,
-    /// What else is known of it.
+    /// The other results of the group.
     pub outcome: GroupOutcome,
 }
 
 impl CellGroup {
-    /// How far it is from what it asked for, in percentage points.
+    /// The difference between what it got and what it asked for, in percentage points.
     #[must_use]
     pub fn error_points(&self) -> f64 {
         (self.got - self.asked) * 100.0
@@ -68,7 +70,7 @@ impl CellGroup {
 }
 
 impl Cell {
-    /// The group at a place among those of the load, if there are tasks in it or in groups in it.
+    /// The group with this index in the load, if it or a group nested in it has tasks.
     #[must_use]
     pub fn group(&self, at: usize) -> Option<&CellGroup> {
         self.groups.iter().chain(&self.outer).find(|group| group.at == at)
@@ -80,7 +82,7 @@ impl Cell {
         self.groups.iter().chain(outer)
     }
 
-    /// The arm, and its scheduler if that has another name.
+    /// The name of the arm, with its scheduler if that has another name.
     #[must_use]
     pub fn label(&self) -> String {
         let end = match (self.partial, self.given_up) {
@@ -94,8 +96,8 @@ impl Cell {
         }
     }
 
-    /// The distances of its groups from what they asked for, in percentage points: the mean, and
-    /// the largest.
+    /// The mean and the largest difference between what groups got and asked for, in percentage
+    /// points.
     #[must_use]
     pub fn error_points(&self) -> (f64, f64) {
         let errors = self.groups.iter().map(|group| group.error_points().abs());
@@ -103,7 +105,7 @@ impl Cell {
         (errors.clone().sum::<f64>() / count, errors.fold(0.0, f64::max))
     }
 
-    /// What `ensemble` of `plan` came to, which is `row` in words.
+    /// The results of `ensemble`, which ran the row called `row` of `plan`.
     pub(super) fn new(
         plan: &Plan,
         ensemble: &Ensemble,
@@ -119,7 +121,7 @@ impl Cell {
         let amount: f64 = rates.iter().map(|rate| rate.work).sum();
         let claims = claims(&loaded, &rates, &alone);
         let asked = match claims.len() {
-            // What one group alone asks for, and who would be asked, is plain.
+            // A single group is entitled to everything, whatever it asks for.
             1 => vec![amount],
             _ => entitlements(&claims, amount),
         };
@@ -171,7 +173,7 @@ impl Cell {
     }
 }
 
-/// What the disk did in a second, the journals' work included.
+/// The disk's work per second, including that for journals.
 fn all_work(runs: &[RunResult]) -> f64 {
     let work = |run: &RunResult| -> u64 {
         run.groups.iter().chain([&run.root]).map(|group| group.work.as_ns()).sum()
@@ -180,20 +182,20 @@ fn all_work(runs: &[RunResult]) -> f64 {
     part(runs.iter().map(work).sum::<u64>() as f64, ns as f64)
 }
 
-/// What the groups ask for, all of it as work in a second.
+/// What each group asks for, in work per second.
 fn claims(loaded: &Loaded, rates: &[Rate], alone: &dyn Fn(usize) -> Option<Rate>) -> Vec<Claim> {
     let all_members = loaded.numbers().members(&loaded.groups);
     let all_tasks = loaded.tasks_by_group();
     let claim = |(at, label): (usize, &GroupLabel)| {
         let spec = &label.spec;
         let members = &all_members[at];
-        // What its requests cost here; where none was served, what they cost alone.
+        // The cost of the group's requests here; if none was served here, their cost when alone.
         let here = sum(members.iter().map(|member| rates[*member]));
         let cost = match here.ios > 0.0 {
             true => here.cost(),
             false => sum(members.iter().filter_map(|member| alone(*member))).cost(),
         };
-        // What nobody has seen served is worth nobody knows what.
+        // Without any served request, the cost is unknown.
         let worth = |rates: &Rates| rate_work(rates, cost).filter(|_| cost != [0.0; 2]);
         let tasks = &all_tasks[at];
         let demand = (!tasks.is_empty()).then(|| {
@@ -212,9 +214,9 @@ fn claims(loaded: &Loaded, rates: &[Rate], alone: &dyn Fn(usize) -> Option<Rate>
     loaded.groups.iter().enumerate().map(claim).collect()
 }
 
-/// What a group can use that got `here` and has `alone` where nobody else is: as many I/Os as
-/// there, at what they cost here. One that does not always pause may do more of them where they
-/// cost less; and what it used, it can use.
+/// The work that a group can use, given what it got `here` and its rate when `alone`: as many I/Os
+/// as when alone, at their cost here. If it does not always pause, it may do more I/Os where they
+/// cost less. It can use at least what it got.
 fn demand(here: &Rate, alone: &Rate, pauses: bool) -> f64 {
     let [cost, _] = if here.ios > 0.0 { here.cost() } else { alone.cost() };
     let of_ios = alone.ios * cost;
@@ -222,8 +224,8 @@ fn demand(here: &Rate, alone: &Rate, pauses: bool) -> f64 {
     most.max(here.work)
 }
 
-/// What a rate of I/Os and a rate of bytes are worth as work, the smaller and the larger; `None`
-/// without a rate.
+/// The work that a rate of I/Os and a rate of bytes are worth, smaller one first; `None` if neither
+/// rate is set.
 fn rate_work(rates: &Rates, [of_io, of_byte]: [f64; 2]) -> Option<[f64; 2]> {
     let ios = rates.iops.map(|rate| rate.get() as f64 * of_io);
     let bytes = rates.bytes_per_s.map(|rate| rate.get() as f64 * of_byte);
@@ -252,12 +254,12 @@ mod tests {
         let same = |[one, two]: [f64; 2], [other, last]: [f64; 2]| {
             assert!((one - other).abs() < 1e-9 && (two - last).abs() < 1e-9, "{one} {two}");
         };
-        // Half as dear: who pauses does no more of them for that.
+        // At half the cost, a group that pauses does no more I/Os.
         same(used(rate(20.0, 0.1)), [0.3, 0.15]);
         same(used(rate(20.0, 0.4)), [0.6, 0.6]);
-        // It got more than it does alone, so it can use that.
+        // A group that got more here than when alone can use that.
         same(used(rate(90.0, 0.45)), [0.45, 0.45]);
-        // None was done here.
+        // No I/O of the group was done here.
         same(used(rate(0.0, 0.0)), [0.3, 0.3]);
     }
 }

@@ -1,4 +1,4 @@
-//! What groups do when each has the disk to itself: more than that, none of them can use.
+//! Demand: what each group does when it has the disk to itself, which is the most it can use.
 
 use super::BASE;
 use crate::catalog::error::CatalogError;
@@ -7,19 +7,19 @@ use crate::run::{Ensemble, GroupRun, RunResult};
 use fairdisk_core::Histogram;
 use std::collections::BTreeMap;
 
-/// What a group does in a second.
+/// What a group does per second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rate {
     pub(crate) ios: f64,
     pub(crate) bytes: f64,
-    /// Work for it, in seconds of the disk.
+    /// Work for the group, in seconds of the whole disk.
     pub(crate) work: f64,
-    /// Within this time 99 of 100 of its I/Os are done, in milliseconds; `None` without I/Os.
+    /// The 99th percentile of its latency, in milliseconds; `None` without I/Os.
     pub(crate) p99_ms: Option<f64>,
 }
 
 impl Rate {
-    /// What `find` names in some runs.
+    /// The mean rate of the group that `find` selects in each of some runs.
     pub(crate) fn of(runs: &[RunResult], find: impl Fn(&RunResult) -> &GroupRun) -> Self {
         let seconds: f64 = runs.iter().map(|run| run.elapsed.as_ns() as f64 / 1e9).sum();
         let mean = |value: fn(&GroupRun) -> f64| {
@@ -36,7 +36,7 @@ impl Rate {
         }
     }
 
-    /// What an I/O, and what a byte, costs.
+    /// The work per I/O and per byte.
     pub(crate) fn cost(&self) -> [f64; 2] {
         [self.ios, self.bytes].map(|count| if count > 0.0 { self.work / count } else { 0.0 })
     }
@@ -49,7 +49,7 @@ pub(crate) struct Singles {
     places: Vec<Single>,
 }
 
-/// What was found out about single groups of a plan.
+/// The results of these runs.
 #[derive(Debug, Default)]
 pub(crate) struct Demands(BTreeMap<Single, Rate>);
 
@@ -59,7 +59,7 @@ impl Singles {
         Ok(Self { plan, places })
     }
 
-    /// What came out of them.
+    /// The results, from the ensembles of the runs.
     pub(crate) fn demands(&self, ensembles: &[Ensemble]) -> Demands {
         let rate = |ensemble: &Ensemble| {
             let place = self.places[ensemble.row];
@@ -70,7 +70,8 @@ impl Singles {
 }
 
 impl Demands {
-    /// Of a group of a row; `None` if it fills the disk alone, or was not run.
+    /// The rate of a group of a row when alone; `None` if it saturates the disk alone or was not
+    /// run.
     pub(crate) fn of(&self, row: usize, group: usize) -> Option<Rate> {
         self.0.get(&(row, group)).copied()
     }

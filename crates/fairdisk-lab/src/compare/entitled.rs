@@ -1,47 +1,47 @@
-//! What groups are entitled to: their weights shared out over the hierarchy, within what each can
-//! use, is promised, and may have.
+//! Entitlements: the weights of groups shared out over the hierarchy, within what each group can
+//! use, is promised and may have.
 
-/// One group as far as its part of the disk is concerned. Amounts are work: time of the disk.
+/// The claim of one group to a part of the disk. Amounts are work, that is, time of the disk.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
-    /// Its weight among the groups beside it.
+    /// Its weight among its siblings.
     pub(super) weight: f64,
-    /// The group it lies in, by place.
+    /// Index of the parent group.
     pub(super) parent: Option<usize>,
-    /// What its own tasks can use; `None` if it has no tasks but groups.
+    /// The most its own tasks can use; `None` if it has only nested groups.
     pub(super) demand: Option<f64>,
-    /// What it and the groups in it are promised.
+    /// The floor of the group, including nested groups.
     pub(super) floor: f64,
-    /// What it and the groups in it may have at most.
+    /// The ceiling of the group, including nested groups.
     pub(super) ceiling: f64,
 }
 
-/// The weight of a group's own tasks among the groups in it.
+/// The weight of a group's own tasks among the groups nested in it.
 const OWN_TASKS: f64 = 100.0;
 
-/// Somebody who gets a part: a group with all in it, or the tasks of a group beside its groups.
+/// A recipient of a part: a group with everything in it, or only the own tasks of a group.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     weight: f64,
     least: f64,
     most: f64,
-    /// The group, and whether its tasks alone are meant.
+    /// The group, and whether only its own tasks are meant.
     group: usize,
     tasks: bool,
 }
 
-/// What the tasks of each group are entitled to of `amount`. What one cannot use or may not have is
-/// shared by the others in proportion to their weights; what one is promised comes first.
+/// What the tasks of each group are entitled to out of `amount`. Floors come first. What a group
+/// cannot use or may not have is shared by the others in proportion to their weights.
 pub(super) fn entitlements(claims: &[Claim], amount: f64) -> Vec<f64> {
     let mut out = vec![0.0; claims.len()];
     Tree::new(claims).share_out(None, amount, &mut out);
     out
 }
 
-/// Claims, and those of the groups in each group.
+/// The claims, and the children of each group.
 struct Tree<'a> {
     claims: &'a [Claim],
-    /// By place; in the end those in no other.
+    /// Children by index of the parent; the last entry has the top-level groups.
     inner: Vec<Vec<usize>>,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Among whom what `parent` gets is shared out.
+    /// The recipients of what `parent` gets.
     fn parts(&self, parent: Option<usize>) -> Vec<Part> {
         let inner = &self.inner[parent.unwrap_or(self.claims.len())];
         let mut parts: Vec<Part> = inner
@@ -83,7 +83,7 @@ impl<'a> Tree<'a> {
         parts
     }
 
-    /// What a group and those in it get at least and at most.
+    /// The least and the most that a group, with everything in it, gets.
     fn bounds(&self, group: usize) -> (f64, f64) {
         let (parts, claim) = (self.parts(Some(group)), &self.claims[group]);
         let sum = |of: fn(&Part) -> f64| parts.iter().map(of).sum::<f64>();
@@ -92,10 +92,10 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Halvings of the level's range: more than a number has digits.
+/// Halvings of the level's range: more than the digits of a number.
 const HALVINGS: u32 = 200;
 
-/// What each part gets of `amount`: a level times its weight, within its bounds.
+/// The part of `amount` for each recipient: a common level times its weight, within its bounds.
 fn fill(parts: &[Part], amount: f64) -> Vec<f64> {
     let sum = |of: fn(&Part) -> f64| parts.iter().map(of).sum::<f64>();
     let least = sum(|part| part.least);
@@ -143,7 +143,7 @@ mod tests {
     fn what_one_cannot_use_the_others_share_by_weight() {
         let idle = Claim { demand: Some(0.1), ..claim(700.0) };
         demand(&[idle.clone(), claim(100.0), claim(200.0)], &[0.1, 0.3, 0.6]);
-        // Nobody can use more: the rest is nobody's.
+        // If no group can use more, the rest is left over.
         demand(&[idle.clone(), idle], &[0.1, 0.1]);
     }
 
@@ -153,7 +153,8 @@ mod tests {
         demand(&[capped, claim(100.0)], &[0.2, 0.8]);
         let lifted = Claim { floor: 0.4, ..claim(100.0) };
         demand(&[lifted.clone(), claim(800.0), claim(100.0)], &[0.4, 8.0 / 15.0, 1.0 / 15.0]);
-        // A floor is of no use to whom it is too much, and floors beyond the disk are cut alike.
+        // A floor above what a group can use has no effect, and floors that exceed the disk are all
+        // reduced.
         demand(&[Claim { demand: Some(0.1), ..lifted }, claim(100.0)], &[0.1, 0.9]);
         let greedy = Claim { floor: 1.5, ..claim(1.0) };
         demand(&[greedy.clone(), Claim { floor: 0.5, ..greedy }], &[0.75, 0.25]);
@@ -164,17 +165,17 @@ mod tests {
         let outer = Claim { demand: None, ..claim(300.0) };
         let inner = |weight: f64| Claim { parent: Some(0), ..claim(weight) };
         demand(&[outer.clone(), inner(100.0), inner(200.0), claim(100.0)], &[0.0, 0.25, 0.5, 0.25]);
-        // Its own tasks have weight 100 beside its groups.
+        // The group's own tasks have weight 100 beside its nested groups.
         let with_tasks = claim(300.0);
         demand(&[with_tasks, inner(200.0), claim(100.0)], &[0.25, 0.5, 0.25]);
-        // An inner floor lifts the outer group, and an outer ceiling caps the inner one.
+        // An inner floor raises the outer group, and an outer ceiling limits the inner one.
         let lifted = Claim { floor: 0.9, ..inner(1.0) };
         demand(&[outer.clone(), lifted, claim(100.0)], &[0.0, 0.9, 0.1]);
         let capped = Claim { ceiling: 0.3, ..outer };
         demand(&[capped, inner(1.0), claim(100.0)], &[0.0, 0.3, 0.7]);
     }
 
-    /// It takes no time to speak of; looking all of them through for each would take minutes.
+    /// Runs in almost no time; scanning all groups for each one would take minutes.
     #[test]
     fn so_many_groups_are_shared_out_at_once() {
         let many = 200_000;

@@ -1,4 +1,4 @@
-//! A comparison as a page.
+//! A comparison as an HTML page.
 
 mod chart;
 
@@ -8,7 +8,7 @@ use crate::outcome::runs;
 use crate::page::{escape, page};
 use std::fmt::Write as _;
 
-/// The comparison as a page. `command` is what made it.
+/// The comparison as an HTML page. `command` is the command that produced it.
 #[must_use]
 pub fn to_html(comparison: &Comparison, command: &str) -> String {
     let mut body = String::new();
@@ -36,7 +36,7 @@ pub fn to_html(comparison: &Comparison, command: &str) -> String {
     page(&format!("Compare: {}", comparison.title), body, command)
 }
 
-/// The figures of a picture.
+/// Writes the figures that belong to a picture.
 fn write_cells(body: &mut String, cells: &[Cell]) {
     body.push_str(
         "<details>\n<summary>Figures</summary>\n<table>\n<tr><th>scheduler</th><th>I/Os/s</th>\
@@ -78,7 +78,7 @@ fn write_cells(body: &mut String, cells: &[Cell]) {
     body.push_str("</table>\n</details>\n");
 }
 
-/// What was not run.
+/// Writes what was refused.
 fn write_refused(body: &mut String, comparison: &Comparison) {
     if comparison.refused.is_empty() {
         return;
@@ -91,7 +91,7 @@ fn write_refused(body: &mut String, comparison: &Comparison) {
     body.push_str("</ul>\n");
 }
 
-/// Each arm over all devices and rows.
+/// Writes the summary of each arm over all devices and rows.
 fn write_summary(body: &mut String, comparison: &Comparison) {
     body.push_str(
         "<h2>Over all of them</h2>\n<table>\n<tr><th>scheduler</th><th>cells</th><th>error mean, \

@@ -4,7 +4,7 @@ use super::{Cell, CellGroup, Comparison, Floor, RefusedCell, Target};
 use crate::outcome::latency_ms;
 use serde_json::{Value, json};
 
-/// The comparison as one object; docs/results.md says what the names mean.
+/// The comparison as a JSON object; docs/results.md defines the names.
 #[must_use]
 pub fn to_json(comparison: &Comparison) -> Value {
     json!({

@@ -1,49 +1,51 @@
-//! What became of what a group was promised: floor, ceiling, latency target.
+//! Promises: whether the floor, the ceiling and the latency target of a group were kept.
 
 use super::demand::Rate;
 use crate::run::{Kept, RunResult};
 use fairdisk_core::{Histogram, Qos, Rates};
 
-/// What a group was promised and what became of it; `None` where nothing was.
+/// The promises made to a group, and whether each was kept; `None` for one that was not made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Promises {
-    /// Its floor.
+    /// The floor.
     pub floor: Option<Floor>,
-    /// Its ceiling.
+    /// The ceiling.
     pub ceiling: Option<Ceiling>,
-    /// Its latency target.
+    /// The latency target.
     pub latency: Option<Target>,
 }
 
-/// A floor.
+/// Whether a floor was kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor {
-    /// Seconds in which it wanted its floor, of all runs.
+    /// Seconds, over all runs, in which the group wanted its floor.
     pub seconds: u32,
-    /// Of these, seconds in which it got less.
+    /// Seconds out of those in which it got less.
     pub below: u32,
-    /// Whether it could use its floor if it had the disk to itself. If not, it cannot be wronged.
+    /// Whether the group could use its floor if it had the disk to itself. If not, the floor counts
+    /// as kept.
     pub usable: bool,
 }
 
-/// A ceiling.
+/// Whether a ceiling was kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Ceiling {
-    /// How far it was ahead of it at most, as milliseconds of the ceiling, beyond a burst.
+    /// The furthest the group ran ahead of its ceiling beyond the burst, in milliseconds of the
+    /// ceiling.
     pub over_ms: f64,
 }
 
-/// A latency target.
+/// Whether a latency target was met.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// What was asked for, in milliseconds.
+    /// The latency target, in milliseconds.
     pub asked_ms: f64,
-    /// Within this time 99 of 100 I/Os were done; `None` if there were none.
+    /// The 99th percentile of the latency, in milliseconds; `None` without I/Os.
     pub p99_ms: Option<f64>,
 }
 
 impl Floor {
-    /// Whether it was kept.
+    /// Whether the floor was kept.
     #[must_use]
     pub const fn is_kept(&self) -> bool {
         self.below == 0 || !self.usable
@@ -51,7 +53,7 @@ impl Floor {
 }
 
 impl Ceiling {
-    /// Whether it was kept.
+    /// Whether the ceiling was kept.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.over_ms <= 0.0
@@ -59,7 +61,7 @@ impl Ceiling {
 }
 
 impl Target {
-    /// Whether it was met.
+    /// Whether the latency target was met.
     #[must_use]
     pub fn is_met(&self) -> bool {
         self.p99_ms.is_some_and(|p99| p99 <= self.asked_ms)
@@ -67,7 +69,7 @@ impl Target {
 }
 
 impl Promises {
-    /// Whether all were kept, or there were none.
+    /// Whether all promises were kept; `true` if there were none.
     #[must_use]
     pub fn are_kept(&self) -> bool {
         self.floor.is_none_or(|floor| floor.is_kept())
@@ -75,14 +77,14 @@ impl Promises {
             && self.latency.is_none_or(|target| target.is_met())
     }
 
-    /// Whether there are none.
+    /// Whether there are no promises.
     #[must_use]
     pub const fn are_none(&self) -> bool {
         self.floor.is_none() && self.ceiling.is_none() && self.latency.is_none()
     }
 
-    /// Of the group at `at`, whose I/Os and those of groups in it had these latencies; `alone` is
-    /// what it did when it had the disk to itself.
+    /// The promises to the group with index `at`, given the latencies of its I/Os and those of
+    /// groups nested in it; `alone` is its rate when it had the disk to itself.
     pub(super) fn new(
         qos: &Qos,
         runs: &[RunResult],

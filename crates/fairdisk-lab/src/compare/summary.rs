@@ -1,26 +1,26 @@
-//! Each arm over all devices and rows.
+//! The summary of a comparison: each arm over all devices and rows.
 
 use super::{Cell, Comparison};
 
-/// What an arm came to over all cells.
+/// The results of an arm over all its cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// What the arm is called.
+    /// The name of the arm.
     pub arm: String,
-    /// Its cells.
+    /// The number of its cells.
     pub cells: usize,
     /// The mean over its cells of their mean errors, in percentage points.
     pub error_mean: f64,
-    /// The largest error of a group.
+    /// The largest error of any group, in percentage points.
     pub error_most: f64,
-    /// The mean and the least of its throughput as part of that of `noop`.
+    /// The mean and the lowest throughput, as a fraction of that of `noop`.
     pub of_noop: Option<[f64; 2]>,
-    /// Groups that were promised something and got all of it, and groups that were.
+    /// The number of groups whose promises were all kept, and of all groups with promises.
     pub promises: [usize; 2],
 }
 
 impl Summary {
-    /// Its figures as text: cells, errors, throughput, promises.
+    /// The figures as text: cells, errors, throughput, promises.
     pub(super) fn columns(&self) -> [String; 6] {
         let rate = |at: usize| self.of_noop.map_or("-".to_owned(), |one| format!("{:.2}", one[at]));
         let [kept, all] = self.promises;
@@ -37,7 +37,7 @@ impl Summary {
 }
 
 impl Comparison {
-    /// Each arm over all devices and rows, in the order of their first cells.
+    /// The summary of each arm, in the order of their first cells.
     #[must_use]
     pub fn summary(&self) -> Vec<Summary> {
         let mut arms: Vec<String> = Vec::new();

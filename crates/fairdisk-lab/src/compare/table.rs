@@ -1,4 +1,4 @@
-//! A comparison as a table for people.
+//! A comparison as a text table.
 
 use super::{Cell, CellGroup, Comparison, Promises, RefusedCell};
 use crate::outcome::{Style, runs, widest};
@@ -31,7 +31,7 @@ pub fn to_table(comparison: &Comparison, style: Style) -> String {
     out
 }
 
-/// All arms on one device and row.
+/// Writes all arms on one device and row.
 fn write_block(out: &mut String, cells: &[Cell], style: Style) {
     let first = &cells[0];
     let heading = format!("{}, {}, {}", first.device, first.row, seconds(first.duration_s));
@@ -89,7 +89,7 @@ fn group_text(group: &CellGroup, names: usize) -> String {
     )
 }
 
-/// What so many latencies of a thousand are below; `-` if there are none.
+/// A quantile of the latencies in milliseconds; `-` if there are none.
 pub(super) fn quantile_ms(latency: &Histogram, per_mille: u32) -> String {
     match latency.count() {
         0 => "-".to_owned(),
@@ -97,12 +97,12 @@ pub(super) fn quantile_ms(latency: &Histogram, per_mille: u32) -> String {
     }
 }
 
-/// Milliseconds with as many digits as tell something.
+/// Milliseconds with the significant digits.
 pub(super) fn ms(value: f64) -> String {
     if value < 9.995 { format!("{value:.2}") } else { format!("{value:.1}") }
 }
 
-/// What became of what was promised, in words.
+/// Which promises were kept, in words.
 pub(super) fn promises_text(promises: &Promises) -> String {
     let floor = promises.floor.map(|floor| match (floor.usable, floor.below) {
         (false, _) => "floor not usable".to_owned(),
@@ -121,7 +121,7 @@ pub(super) fn promises_text(promises: &Promises) -> String {
     all.join(", ")
 }
 
-/// Each arm over all devices and rows.
+/// Writes the summary of each arm over all devices and rows.
 fn write_summary(out: &mut String, comparison: &Comparison, style: Style) {
     let sums = comparison.summary();
     let width = widest(sums.iter().map(|sum| &sum.arm), "scheduler");

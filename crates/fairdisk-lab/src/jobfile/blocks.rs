@@ -1,4 +1,4 @@
-//! Block sizes: one, a range, or a weighted list, for each direction.
+//! Block sizes: a single one, a range, or a weighted list, for each direction.
 
 use fairdisk_sim::workload;
 use serde::Serialize;
@@ -10,38 +10,38 @@ use super::value::{self, KbBase, Read, ValueError};
 /// The block sizes of a job, for each direction.
 pub type BlockSizes = PerDirection<BlockSize>;
 
-/// How large one request is.
+/// The size of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockSize {
-    /// Always the same.
+    /// All requests have the same size.
     Fixed {
-        /// Above 0.
+        /// The size in bytes, above 0.
         bytes: u64,
     },
-    /// Any number of bytes up to the largest, rounded up to a multiple of the smallest but not
-    /// above the largest.
+    /// A uniform number of bytes up to the largest, rounded up to a multiple of the smallest but
+    /// not above the largest.
     Range {
-        /// Above 0.
+        /// The smallest size in bytes, above 0.
         min_bytes: u64,
-        /// At least the smallest.
+        /// The largest size in bytes, at least the smallest.
         max_bytes: u64,
     },
-    /// Chosen by weight; the weights sum to 100.
+    /// Sizes with weights that sum to 100.
     Split(Vec<WeightedBlock>),
 }
 
 /// One entry of `bssplit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct WeightedBlock {
-    /// Above 0.
+    /// The size in bytes, above 0.
     pub bytes: u64,
-    /// Of 100 requests, how many have this size.
+    /// The percentage of requests of this size.
     pub percent: u8,
 }
 
 impl BlockSize {
-    /// Every size that requests have, or are multiples of.
+    /// The sizes of which all requests are multiples.
     pub(super) fn units(&self) -> Vec<u64> {
         match self {
             Self::Fixed { bytes } | Self::Range { min_bytes: bytes, .. } => vec![*bytes],
@@ -49,7 +49,7 @@ impl BlockSize {
         }
     }
 
-    /// The smallest request.
+    /// The size of the smallest request.
     #[must_use]
     pub fn min_bytes(&self) -> u64 {
         match self {
@@ -58,7 +58,7 @@ impl BlockSize {
         }
     }
 
-    /// The largest request.
+    /// The size of the largest request.
     #[must_use]
     pub fn max_bytes(&self) -> u64 {
         match self {
@@ -71,7 +71,7 @@ impl BlockSize {
 const BYTES_MAX: u64 = workload::BlockSize::BYTES_MAX;
 const OUT_OF_BOUNDS: &str = "a block has 1 byte to 1g";
 
-/// Reads `bs=`.
+/// Parses `bs=`.
 pub(super) fn fixed(given: Given<'_>) -> Read<PerDirection<Option<BlockSize>>> {
     given.directions(|part| match part.bytes()? {
         0 => ValueError::bad("at least 1 byte, such as 4k"),
@@ -80,7 +80,7 @@ pub(super) fn fixed(given: Given<'_>) -> Read<PerDirection<Option<BlockSize>>> {
     })
 }
 
-/// Reads `bsrange=`; a `/` parts directions as a comma does.
+/// Parses `bsrange=`; a `/` separates directions like a comma.
 pub(super) fn range(given: Given<'_>) -> Read<PerDirection<Option<BlockSize>>> {
     let text = given.raw.map(|text| text.replace('/', ","));
     let given = Given { raw: text.as_deref(), ..given };
@@ -97,7 +97,7 @@ pub(super) fn range(given: Given<'_>) -> Read<PerDirection<Option<BlockSize>>> {
     })
 }
 
-/// Reads `bssplit=`, as in `4k/10:64k/50:32k/40`.
+/// Parses `bssplit=`, as in `4k/10:64k/50:32k/40`.
 pub(super) fn split(given: Given<'_>) -> Read<PerDirection<Option<BlockSize>>> {
     if given.raw.is_some_and(|text| text.trim().is_empty()) {
         return ValueError::unsupported("fio reads an empty list as none; remove the key");
@@ -116,7 +116,7 @@ fn split_part(text: &str, base: KbBase) -> Read<BlockSize> {
     share_out(&entries, given, u32::try_from(blanks).unwrap_or(u32::MAX)).map(BlockSize::Split)
 }
 
-/// Blank percentages share what the others leave; the first ones take what does not divide.
+/// Blank percentages share what the others leave; the first ones get the remainder of the division.
 fn share_out(entries: &[(u64, Option<u8>)], given: u32, blanks: u32) -> Read<Vec<WeightedBlock>> {
     let whole = if blanks == 0 { given == 100 } else { given + blanks <= 100 };
     if !whole {

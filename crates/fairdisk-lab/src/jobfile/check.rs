@@ -1,4 +1,5 @@
-//! What a job's settings say together: conflicts that stop it, remarks that do not.
+//! Checks of a job's settings in combination: conflicts that prevent a run, and remarks that do
+//! not.
 
 use super::draft::{self, Draft, Slot, value};
 use super::error::{Error, ErrorKind, Place};
@@ -12,7 +13,7 @@ use super::source::Section;
 use super::span::{Extent, FileBytes};
 use super::submission::{self, EngineKind};
 
-/// Everything that keeps a job from running.
+/// All conflicts that keep a job from running.
 pub(super) fn conflicts(section: &Section, draft: &Draft) -> Vec<Error> {
     let found = [
         size_is_missing(section, draft),
@@ -43,7 +44,8 @@ fn unsupported<T>(placed: &Placed<T>, value: impl Into<String>, remedy: &str) ->
     Error { place: placed.place.clone(), kind }
 }
 
-/// Only a block device has a size of its own before the run; so has a file of known size.
+/// Whether the size of the job is known before the run: only block devices and files of a given
+/// size have one.
 fn size_is_known(draft: &Draft) -> bool {
     let files = value(&draft.filename).unwrap_or_default();
     let devices = !files.is_empty() && files.iter().all(|name| name.starts_with("/dev/"));
@@ -88,13 +90,13 @@ fn mix_uses(draft: &Draft) -> PerDirection<bool> {
     .uses()
 }
 
-/// The files a job's size is divided by.
+/// The number of files by which a job's size is divided.
 fn file_count(draft: &Draft) -> u64 {
     let named = draft.filename.as_ref().map(|names| names.value.len() as u64);
     named.unwrap_or_else(|| u64::from(value(&draft.nrfiles).unwrap_or(1))).max(1)
 }
 
-/// The bytes the shortest of a job's files has, where `filesize=` says it.
+/// The size of the shortest file of the job, if `filesize=` gives it.
 fn shortest_file(draft: &Draft) -> Option<u64> {
     match value(&draft.filesize)? {
         FileBytes::Fixed { bytes } | FileBytes::Range { min_bytes: bytes, .. } => Some(bytes),
@@ -102,15 +104,15 @@ fn shortest_file(draft: &Draft) -> Option<u64> {
     }
 }
 
-/// Where the work of the first clone begins and how much further that of the last, in a file of
-/// `file` bytes.
+/// Where the work of the first clone starts, and how much further that of the last one does, in a
+/// file of `file` bytes.
 fn starts(draft: &Draft, file: u64) -> (u64, u64) {
     let of = |slot: &Slot<Option<Extent>>| value(slot).flatten().map_or(0, |at| at.of(file));
     let last = u64::from(value(&draft.numjobs).unwrap_or(1).saturating_sub(1));
     (of(&draft.offset), of(&draft.offset_increment).saturating_mul(last))
 }
 
-/// Every clone must find something behind its offset.
+/// Every clone must have something to work on after its offset.
 fn file_is_shorter(draft: &Draft) -> Option<Error> {
     let file = shortest_file(draft)?;
     let (first, further) = starts(draft, file);
@@ -190,7 +192,7 @@ fn two_shares(draft: &Draft) -> Option<Error> {
     ))
 }
 
-/// The number in `rw=randread:8` counts requests when the order is random.
+/// The number in `rw=randread:8` counts requests if the order is random.
 fn modifier(draft: &Draft) -> Option<Error> {
     let rw = draft.rw.as_ref().filter(|placed| placed.value.random)?;
     let count = rw.value.modifier?;
@@ -216,7 +218,7 @@ fn identical_without_random(draft: &Draft) -> Option<Error> {
     })
 }
 
-/// fio knows the jobs above only, and takes any of that name.
+/// fio considers only the jobs above, and accepts any of that name.
 pub(super) fn waits_for_nobody(draft: &Draft, above: &[Job]) -> Option<Error> {
     let Placed { value, place, .. } = draft.wait_for.as_ref()?;
     let text = match above.iter().filter(|job| job.name == *value).count() {
@@ -244,7 +246,7 @@ fn flush_after_passes(draft: &Draft) -> Option<Error> {
     })
 }
 
-/// No disk has sectors smaller than this, and `direct=1` allows for whole ones only.
+/// No disk has smaller sectors, and `direct=1` allows only whole ones.
 const SECTOR: u64 = 512;
 
 fn split_sectors(draft: &Draft) -> Option<Error> {
@@ -275,7 +277,7 @@ fn split_sectors(draft: &Draft) -> Option<Error> {
     ))
 }
 
-/// What is worth knowing about a job that does run.
+/// Remarks about a job that can run.
 pub(super) fn remarks(draft: &Draft) -> Notes {
     let mut notes = Notes::default();
     about_pattern(draft, &mut notes);

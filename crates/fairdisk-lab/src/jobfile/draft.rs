@@ -1,4 +1,4 @@
-//! The settings of a job while its file is being read: each with the line that set it.
+//! The settings of a job while its file is being parsed, each with the line that set it.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,13 @@ use super::span::{DelayNs, Extent, FileBytes};
 use super::submission::{Engine, Hint};
 use super::value::KbBase;
 
-/// A slot for one key.
+/// The slot of one key.
 pub(super) type Slot<T> = Option<Placed<T>>;
-/// A slot for a key with a value for each direction.
+/// The slot of a key with a value for each direction.
 pub(super) type List<T> = Slot<PerDirection<Option<T>>>;
 
-/// What has been set so far. A `[global]` section changes the draft every later job starts from.
+/// The settings made so far. A `[global]` section changes the draft from which every later job
+/// starts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Draft {
     pub(super) kb_base: Slot<KbBase>,
@@ -93,11 +94,11 @@ pub(super) struct Draft {
     pub(super) scheduler: Slot<String>,
     pub(super) device: Slot<String>,
 
-    /// Whether `verify=` names a checksum; `do_verify=0` leaves out the reading back.
+    /// Whether `verify=` names a checksum; `do_verify=0` omits the reading back.
     pub(super) verify: Slot<bool>,
     pub(super) do_verify: Slot<bool>,
 
-    /// Keys that belong to an engine, to be held against the job's engine.
+    /// Keys that belong to an engine, to be checked against the job's engine.
     pub(super) engine_keys: Vec<(&'static Key, Place)>,
 }
 
@@ -107,12 +108,12 @@ impl Draft {
     }
 }
 
-/// The key that switches on flushing at the end, if one does.
+/// The key that enables flushing at the end, if one does.
 pub(super) fn end_flush(draft: &Draft) -> Option<&Placed<bool>> {
     [&draft.end_fsync, &draft.fsync_on_close].into_iter().flatten().find(|placed| placed.value)
 }
 
-/// What a slot holds.
+/// The value in a slot.
 pub(super) fn value<T: Clone>(slot: &Slot<T>) -> Option<T> {
     slot.as_ref().map(|placed| placed.value.clone())
 }

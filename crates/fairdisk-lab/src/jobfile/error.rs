@@ -1,4 +1,4 @@
-//! What is wrong with a job file, where, and what to do about it.
+//! Errors in job files, with their location and a remedy.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -12,11 +12,12 @@ pub struct Place {
     /// The file as it was named.
     #[serde(serialize_with = "as_text")]
     pub file: Arc<str>,
-    /// Counted from 1.
+    /// The line number, counted from 1.
     pub line: usize,
 }
 
-/// serde leaves shared text to a feature this crate does not need otherwise.
+/// Serializes shared text without the serde feature for it, which this crate does not need
+/// otherwise.
 fn as_text<S: serde::Serializer>(text: &Arc<str>, out: S) -> Result<S::Ok, S::Error> {
     out.serialize_str(text)
 }
@@ -27,27 +28,27 @@ impl fmt::Display for Place {
     }
 }
 
-/// Who refuses: the difference between a wrong file and a file Fairdisk is not up to.
+/// The class of an error: whether the file is wrong, or Fairdisk does not support it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// fio refuses it too.
+    /// fio refuses the file too.
     Wrong,
-    /// fio takes it; Fairdisk does not, or not yet.
+    /// fio accepts it, but Fairdisk does not, or not yet.
     Unsupported,
-    /// Each line is fine and together they cannot run.
+    /// Each line is valid, but together they cannot run.
     Inconsistent,
 }
 
-/// One problem of a job file.
+/// One error in a job file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Error {
-    /// Where it is.
+    /// The location of the error.
     pub place: Place,
-    /// What it is.
+    /// The kind of error.
     pub kind: ErrorKind,
 }
 
-/// What can be wrong.
+/// The kinds of errors.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// A line before the first `[section]`.
@@ -55,93 +56,93 @@ pub enum ErrorKind {
         /// The line.
         line: String,
     },
-    /// A line fio reads in a way nobody can have meant.
+    /// A line that fio reads in a way that cannot be intended.
     OddLine {
         /// The line.
         line: String,
-        /// What to write.
+        /// What to write instead.
         remedy: String,
     },
-    /// Nobody knows this key.
+    /// A key that neither fio nor Fairdisk knows.
     UnknownKey {
-        /// As written.
+        /// The key as written.
         key: String,
-        /// The nearest key there is, when one is near.
+        /// The most similar key, if one is similar.
         nearest: Option<&'static str>,
-        /// The nearest key there is, however far.
+        /// The most similar key, however different.
         closest: Option<&'static str>,
     },
-    /// The key belongs to an I/O engine the job does not use.
+    /// A key of an I/O engine that the job does not use.
     KeyOfOtherEngine {
         /// The key.
         key: &'static str,
-        /// The engines that have it.
+        /// The engines that have the key.
         engines: &'static [&'static str],
     },
-    /// fio knows this key, Fairdisk does not.
+    /// A key that fio knows but Fairdisk does not support.
     UnsupportedKey {
         /// The key.
         key: &'static str,
         /// What to do.
         remedy: &'static str,
     },
-    /// The key stands alone and needs a value.
+    /// A key without a value that needs one.
     MissingValue {
         /// The key.
         key: String,
         /// What is expected.
         expected: String,
     },
-    /// fio refuses this value as well.
+    /// A value that fio refuses as well.
     BadValue {
         /// The key.
         key: String,
-        /// As written, variables expanded.
+        /// The value as written, with variables expanded.
         value: String,
         /// What is expected.
         expected: String,
     },
-    /// fio takes this value; Fairdisk does not.
+    /// A value that fio accepts but Fairdisk does not.
     UnsupportedValue {
         /// The key.
         key: String,
-        /// As written, variables expanded.
+        /// The value as written, with variables expanded.
         value: String,
-        /// Why, and what to write.
+        /// The reason, and what to write instead.
         remedy: String,
     },
-    /// The whole value is a variable that is not set.
+    /// A value that consists of a variable that is not set.
     UnsetVariable {
         /// The key.
         key: String,
         /// The variable.
         variable: String,
     },
-    /// An included file cannot be read.
+    /// An included file that cannot be read.
     Unreadable {
-        /// Its path.
+        /// The path of the file.
         path: String,
-        /// What the system said.
+        /// The reason given by the system.
         reason: String,
     },
-    /// A file includes itself, directly or not.
+    /// A file that includes itself, directly or indirectly.
     IncludeCycle {
         /// The path that closes the circle.
         path: String,
     },
-    /// Files include each other deeper, or in all more often or more text, than anybody can mean.
+    /// Includes that are nested too deeply, too many, or too long in total to be intended.
     TooManyIncludes {
-        /// The file that was too much.
+        /// The file that exceeded the limit.
         path: String,
     },
-    /// A section starts inside an included file.
+    /// A section that starts inside an included file.
     IncludedSection {
         /// The line.
         line: String,
     },
-    /// Settings that cannot stand together.
+    /// Settings that contradict each other.
     Conflict {
-        /// What clashes, and what to change.
+        /// What contradicts what, and what to change.
         text: String,
     },
     /// A file without any job.
@@ -149,7 +150,7 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// Who refuses.
+    /// The class of the error.
     #[must_use]
     pub fn class(&self) -> Class {
         match self.kind {
@@ -233,25 +234,26 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// Every problem found, in file order; never empty.
+/// All errors of a file, in file order; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems(Vec<Error>);
 
 impl Problems {
-    /// `None` when nothing is wrong. Problems of a `[global]` section count once.
+    /// The given errors, without repeated ones of a `[global]` section; `None` if the list is
+    /// empty.
     pub(super) fn from_list(mut list: Vec<Error>) -> Option<Self> {
         let mut seen = HashSet::new();
         list.retain(|error| seen.insert(error.clone()));
         (!list.is_empty()).then_some(Self(list))
     }
 
-    /// The problems.
+    /// The errors.
     #[must_use]
     pub fn errors(&self) -> &[Error] {
         &self.0
     }
 
-    /// The gravest class among them: a wrong file is wrong whatever else it is.
+    /// The most serious class among the errors; a wrong file is wrong whatever else it is.
     #[must_use]
     pub fn class(&self) -> Class {
         let classes = || self.0.iter().map(Error::class);

@@ -1,13 +1,13 @@
-//! Whole-number arithmetic: `+ - * / % ^` and parentheses.
+//! Integer arithmetic in values: `+ - * / % ^` and parentheses.
 
-/// Works out an expression; `None` for anything that is not one, or leaves 128 bits.
+/// Evaluates an expression; `None` if it is not one, or exceeds 128 bits.
 pub(super) fn evaluate(text: &str) -> Option<i128> {
     let mut reader = Reader { rest: text, depth: 0 };
     let value = reader.sum()?;
     reader.rest.trim().is_empty().then_some(value)
 }
 
-/// Parentheses deeper than this are not arithmetic, and would only exhaust the stack.
+/// The deepest nesting of parentheses; deeper would only exhaust the stack.
 const DEPTH_MAX: u32 = 64;
 
 struct Reader<'a> {
@@ -71,7 +71,7 @@ impl Reader<'_> {
         digits.parse().ok()
     }
 
-    /// Takes the next sign if it is one of these.
+    /// Takes the next character if it is one of the `wanted` operators.
     fn operator(&mut self, wanted: &[char]) -> Option<char> {
         self.rest = self.rest.trim_start();
         let sign = self.rest.chars().next().filter(|c| wanted.contains(c))?;

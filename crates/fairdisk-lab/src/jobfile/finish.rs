@@ -1,4 +1,4 @@
-//! From a checked draft to a job: defaults filled in, keys that belong together joined.
+//! From a checked draft to a job: fills in defaults and combines keys that belong together.
 
 use std::num::NonZeroU32;
 
@@ -14,12 +14,12 @@ use super::source::Section;
 use super::span::{Extent, FileBytes, Files, Target};
 use super::submission::{self, EngineKind, Queue, Submission, SubmissionClass};
 
-/// fio's default block size.
+/// The default block size of fio.
 const BLOCK_BYTES_DEFAULT: u64 = 4096;
-/// fio's default mix.
+/// The default percentage of reads in fio.
 const READ_PERCENT_DEFAULT: u8 = 50;
 
-/// The job of a section. `before` is the job above it, which decides its phase.
+/// The job of a section. `before` is the job above it, which determines its phase.
 pub(super) fn job(section: &Section, draft: &Draft, before: Option<&Job>) -> Job {
     let stonewall = value(&draft.stonewall).unwrap_or(false);
     let new_group = stonewall || value(&draft.new_group).unwrap_or(false);
@@ -101,7 +101,7 @@ fn list<T: Clone>(slot: &List<T>) -> PerDirection<Option<T>> {
     value(slot).unwrap_or_else(|| PerDirection::all(None))
 }
 
-/// The most detailed of the three keys decides, whatever their order in the file.
+/// The most detailed of the three keys takes precedence, whatever their order in the file.
 pub(super) fn blocks(draft: &Draft) -> BlockSizes {
     list(&draft.bssplit)
         .or(Some(&list(&draft.bsrange)))
@@ -133,7 +133,7 @@ fn submission(draft: &Draft) -> Submission {
     Submission { engine: engine.name, class, hint, invalidate }
 }
 
-/// To fio 0 means the whole depth, for the batch and for the low water mark.
+/// In fio, 0 means the whole depth, both for the batch and for the low water mark.
 fn queue(draft: &Draft) -> Queue {
     let depth = value(&draft.iodepth).unwrap_or(1);
     let within = |count: Option<u32>, default: u32| match count.unwrap_or(default) {

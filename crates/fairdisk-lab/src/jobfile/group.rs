@@ -1,36 +1,36 @@
-//! Which group a job belongs to and what the group is due: Fairdisk's keys and fio's cgroup keys.
+//! A job's group and its share, from Fairdisk's keys and fio's cgroup keys.
 
 use super::limits::Limits;
 use fairdisk_core::Weight;
 use serde::Serialize;
 
-/// A job's group.
+/// The group of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GroupSetting {
-    /// Starts with `/`.
+    /// The path of the group; starts with `/`.
     pub path: String,
-    /// What it is due.
+    /// The group's share.
     pub share: GroupShare,
-    /// What it asks for beside that.
+    /// The group's floors, ceilings and latency target.
     pub limits: Limits,
 }
 
-/// What a group is due, as it was asked for.
+/// The share of a group, as the job file gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupShare {
-    /// Nothing said: weight 100.
+    /// No share given: weight 100.
     Default,
     /// `group_weight`, 1 to 10000.
     Weight(u16),
     /// `group_ioprio`, 0 (high) to 7 (low).
     IoPrio(u8),
-    /// fio's `cgroup_weight`, 100 to 1000 on the scale of cgroup v1, where 500 is the default.
+    /// fio's `cgroup_weight`, 100 to 1000 on the scale of cgroup v1, whose default is 500.
     CgroupWeight(u16),
 }
 
 impl GroupShare {
-    /// The weight in effect, 1 to 10000, default 100.
+    /// The resulting weight, 1 to 10000; the default is 100.
     #[must_use]
     pub fn weight(self) -> u16 {
         match self {

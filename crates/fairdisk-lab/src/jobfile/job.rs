@@ -12,89 +12,91 @@ use super::priority::Priority;
 use super::span::{DelayNs, Extent, Target};
 use super::submission::Submission;
 
-/// One section of a job file, everything decided.
+/// One section of a job file, with every setting resolved.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Job {
-    /// The section's name, or `name=`.
+    /// The section's name, or the value of `name=`.
     pub name: String,
-    /// `description=`
+    /// The value of `description=`.
     pub description: Option<String>,
-    /// Jobs of a phase run together; a phase starts when the one before has ended (`stonewall`).
+    /// The phase. Jobs of a phase run together, and a phase starts when the previous one has ended
+    /// (`stonewall`).
     pub phase: u32,
-    /// It starts when the job above of this name has ended.
+    /// The name of the job above whose end it waits for.
     pub wait_for: Option<String>,
-    /// Jobs reported together (`new_group`, and every `stonewall`).
+    /// The group of jobs that are reported together (`new_group`, and every `stonewall`).
     pub report_group: u32,
     /// Whether the jobs of its report group are shown as one.
     pub group_reporting: bool,
-    /// How many of it run at once (`numjobs`).
+    /// The number of clones that run at once (`numjobs`).
     pub clones: NonZeroU32,
-    /// Whether the clones are threads of one process; it decides whether they share an I/O context.
+    /// Whether the clones are threads of one process, which determines whether they share an I/O
+    /// context.
     pub threads: bool,
-    /// What it does.
+    /// The I/O pattern.
     pub pattern: Pattern,
-    /// In which pieces.
+    /// The block sizes.
     pub blocks: BlockSizes,
-    /// On which files.
+    /// The files.
     pub target: Target,
-    /// The part of the target it works on.
+    /// The part of the target that it works on.
     pub size: Extent,
-    /// How much I/O it does, when not once over `size`.
+    /// The amount of I/O, if not one pass over `size`.
     pub io_size: Option<Extent>,
-    /// Where that part starts.
+    /// Where its part of the target starts.
     pub offset: Extent,
     /// Added to `offset` for each further clone.
     pub offset_increment: Extent,
     /// How requests are submitted.
     pub submission: Submission,
-    /// Whether the page cache is in the way.
+    /// Whether requests use the page cache.
     pub caching: Caching,
-    /// What forces writes down.
+    /// When writes are made durable.
     pub flush: Flush,
-    /// When it starts and ends.
+    /// When the job starts and ends.
     pub schedule: Schedule,
-    /// What slows it down on purpose.
+    /// Pauses and rate limits.
     pub pace: Pace,
-    /// Where its randomness comes from.
+    /// The seed of its random numbers.
     pub seed: Seed,
-    /// Its priority.
+    /// The priority of its requests.
     pub priority: Priority,
-    /// Its group; `None`: the root.
+    /// Its group; `None` for the root group.
     pub group: Option<GroupSetting>,
-    /// The scheduler asked for (`scheduler=`), when the file asks.
+    /// The scheduler that the file asks for (`scheduler=`).
     pub scheduler: Option<String>,
-    /// The device of the catalogue asked for (`device=`), when the file asks.
+    /// The device of the catalogue that the file asks for (`device=`).
     pub device: Option<String>,
 }
 
-/// Whether requests pass the page cache.
+/// Whether requests use the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Caching {
-    /// Through the page cache.
+    /// Requests use the page cache.
     Buffered,
-    /// Around it (`direct=1`).
+    /// Requests bypass the page cache (`direct=1`).
     Direct,
 }
 
-/// What forces writes to the device.
+/// When writes are made durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Flush {
-    /// How files are opened.
+    /// The mode in which files are opened.
     pub write_sync: WriteSync,
-    /// An `fsync` after this many writes.
+    /// The number of writes after which to call `fsync`.
     pub fsync_writes: Option<NonZeroU32>,
-    /// An `fdatasync` after this many writes.
+    /// The number of writes after which to call `fdatasync`.
     pub fdatasync_writes: Option<NonZeroU32>,
-    /// An `fsync` of every file before the job ends.
+    /// Whether to call `fsync` on every file before the job ends.
     pub at_end: bool,
 }
 
-/// `sync=`
+/// The values of `sync=`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WriteSync {
-    /// A write returns when the cache has it.
+    /// A write returns when its data is in the page cache.
     None,
     /// A write returns when data and metadata are on the device.
     Sync,
@@ -105,51 +107,52 @@ pub enum WriteSync {
 /// When a job starts and ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Schedule {
-    /// Waited before the first request.
+    /// The delay before the first request.
     pub start_delay: DelayNs,
-    /// Run before anything is measured, on top of `runtime_ns`.
+    /// Time before measuring starts, in addition to `runtime_ns`.
     pub ramp_ns: u64,
-    /// The end at the latest; `None`: when the work is done.
+    /// The latest end; `None` lets the job run until its work is done.
     pub runtime_ns: Option<u64>,
     /// Whether the work is repeated until `runtime_ns`, which is then set.
     pub time_based: bool,
     /// How often the work is done.
     pub loops: NonZeroU32,
-    /// The end after so many requests, if the work lasts that long.
+    /// The number of requests after which the job ends, if its work lasts that long.
     pub ios_max: Option<u64>,
 }
 
-/// What slows a job down on purpose.
+/// Pauses and rate limits of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Pace {
     /// Pauses between requests.
     pub think: Option<Think>,
-    /// Bytes each second at most.
+    /// The highest rate in bytes per second.
     pub bytes_per_s: PerDirection<Option<u64>>,
-    /// Requests each second at most.
+    /// The highest rate in requests per second.
     pub ios_per_s: PerDirection<Option<u64>>,
 }
 
-/// A pause after every so many requests.
+/// A pause after a number of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Think {
-    /// How long.
+    /// The length of the pause.
     pub pause_ns: u64,
-    /// After how many completed requests.
+    /// The number of completed requests between pauses.
     pub every_ios: NonZeroU32,
 }
 
-/// Where a job's randomness comes from.
+/// The seed of a job's random numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Seed {
-    /// `randseed=`
+    /// The value of `randseed=`.
     Given(u64),
-    /// The same in every run (`randrepeat=1`, fio's default).
+    /// The same seed in every run (`randrepeat=1`, the default of fio).
     Repeated {
-        /// Block sizes and mixes as well as offsets (`allrandrepeat=1`).
+        /// Whether it applies to block sizes and mixes as well as to offsets (`allrandrepeat=1`).
         everything: bool,
     },
-    /// Another in every run of fio (`randrepeat=0`); here it follows the run's own seed.
+    /// A different seed in every run of fio (`randrepeat=0`); here it is derived from the run's
+    /// seed.
     Fresh,
 }

@@ -1,6 +1,6 @@
-//! The table of keys: every key fio 3.33 knows and Fairdisk's own, each with what becomes of it.
+//! The table of keys: every key of fio 3.33 and Fairdisk's own ones, each with what becomes of it.
 //!
-//! Adding a key is a row here and, when it has an effect, a field in the draft and the job.
+//! To add a key, add a row here and, if it has an effect, a field in the draft and in the job.
 
 use super::draft::Draft;
 use super::setting::Given;
@@ -12,13 +12,13 @@ mod refused;
 
 /// One key of a job file.
 pub struct Key {
-    /// Its first name.
+    /// The key's main name.
     pub name: &'static str,
-    /// Its other names.
+    /// The key's other names.
     pub aliases: &'static [&'static str],
-    /// What it sets, or why it sets nothing.
+    /// What the key sets, or why it has no effect.
     pub help: &'static str,
-    /// The engines it belongs to; empty: every job may have it.
+    /// The engines to which the key belongs; empty if every job may have it.
     pub engines: &'static [&'static str],
     pub(super) does: Does,
 }
@@ -26,34 +26,34 @@ pub struct Key {
 /// What becomes of a key.
 #[derive(Clone, Copy)]
 pub(super) enum Does {
-    /// It changes the job.
+    /// The key changes the job.
     Set(fn(&mut Draft, Given<'_>) -> Read<()>),
-    /// It cannot change a result of this shape of value; one note says so.
+    /// The key, whose values have this shape, cannot change a result; a note says so.
     Nothing(Shape),
-    /// fio knows it, Fairdisk would run something else than was asked.
+    /// fio knows the key, but Fairdisk would run something other than what was asked for.
     Refuse,
 }
 
-/// What fio takes as a value of a key that has no effect here.
+/// The values that fio accepts for a key that has no effect here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// 0 or 1.
     Flag,
-    /// 0, 1, or the key alone.
+    /// 0, 1, or the key without a value.
     Switch,
     /// A number within these bounds.
     Number(u64, u64),
     /// Any text.
     Text,
-    /// Any text, or the key alone.
+    /// Any text, or the key without a value.
     Anything,
-    /// Numbers parted by `:`, from 0 to 100.
+    /// Numbers from 0 to 100, separated by `:`.
     Percentiles,
-    /// Bytes: a number, or a text or file name in quotes.
+    /// Bytes: a number, or a text or a file name in quotes.
     Pattern,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// Only these values change nothing; fio has others, and they would change the result.
+    /// Only these values have no effect; other values of fio would change the result.
     Only(&'static [&'static str]),
 }
 
@@ -68,19 +68,20 @@ pub fn all() -> impl Iterator<Item = &'static Key> {
     effective::KEYS.iter().chain(inert::KEYS).chain(refused::KEYS)
 }
 
-/// The key of this name.
+/// The key with this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Key> {
     all().find(|key| key.name == name || key.aliases.contains(&name))
 }
 
-/// The key most like this name, if one is: `--bs`, `bs: 4k` and `bs 4k` are no keys, but near one.
+/// The key most similar to this name, if any is. `--bs`, `bs: 4k` and `bs 4k` are not keys but are
+/// similar to one.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
     let word = name.trim_start_matches('-').split([':', ' ']).next().unwrap_or_default();
     crate::nearest::nearest(if word.is_empty() { name } else { word }, names())
 }
 
-/// The key most like this name, however little.
+/// The key most similar to this name, however different.
 pub(super) fn closest(name: &str) -> Option<&'static str> {
     crate::nearest::closest(name, names())
 }
@@ -90,7 +91,7 @@ fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Shape {
-    /// Refuses what fio would refuse, and what would change the result.
+    /// Refuses values that fio refuses, and values that would change the result.
     pub(super) fn check(self, given: Given<'_>) -> Read<()> {
         match self {
             Self::Anything => Ok(()),
@@ -130,7 +131,7 @@ fn pattern(given: Given<'_>) -> Read<()> {
     }
 }
 
-/// fio takes at most so many.
+/// The most percentiles that fio accepts.
 const PERCENTILES_MAX: usize = 20;
 
 fn percentiles(given: Given<'_>) -> Read<()> {

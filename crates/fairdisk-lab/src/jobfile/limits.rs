@@ -1,4 +1,4 @@
-//! What a group asks for beside its share: floors, ceilings, a latency target. Fairdisk's keys.
+//! Fairdisk's keys for a group's floors, ceilings and latency target.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -6,27 +6,27 @@ use std::num::NonZeroU64;
 use fairdisk_core::{Contradiction, Qos, Rates, Span};
 use serde::Serialize;
 
-/// One thing a group may ask for; its key in a job file is `group_` and its name.
+/// A limit of a group; its key in a job file is `group_` followed by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// I/Os a second at least.
+    /// The floor in I/Os per second.
     MinIops,
-    /// Bytes a second at least.
+    /// The floor in bytes per second.
     MinBps,
-    /// I/Os a second at most.
+    /// The ceiling in I/Os per second.
     MaxIops,
-    /// Bytes a second at most.
+    /// The ceiling in bytes per second.
     MaxBps,
-    /// How far it may be ahead of what it gets at most.
+    /// How far the group may run ahead of its ceiling, in milliseconds.
     BurstMs,
-    /// Within how many microseconds 99 of 100 of its requests are to be done; its key has
+    /// The time within which 99 of 100 requests are to complete, in microseconds; its key has
     /// milliseconds.
     LatencyP99Us,
 }
 
 impl Limit {
-    /// Its key.
+    /// The key of the limit.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -39,13 +39,13 @@ impl Limit {
         }
     }
 
-    /// The key without what all of them begin with: what experiments and mounts call it.
+    /// The key without the common prefix, as experiments and mounts name it.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.key().trim_start_matches("group_")
     }
 
-    /// A value in the unit of its key.
+    /// The value in the unit of its key.
     #[must_use]
     pub fn written(self, value: u64) -> String {
         match self {
@@ -55,12 +55,12 @@ impl Limit {
     }
 }
 
-/// What a group asks for.
+/// The limits of a group.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Limits(pub BTreeMap<Limit, u64>);
 
 impl Limits {
-    /// As schedulers are told.
+    /// The limits as quality of service for the schedulers.
     #[must_use]
     pub fn qos(&self) -> Qos {
         let rate = |limit| self.0.get(&limit).and_then(|rate| NonZeroU64::new(*rate));
@@ -73,7 +73,8 @@ impl Limits {
         }
     }
 
-    /// What of it cannot be meant at once: the limit in the way, and why, in words of job files.
+    /// The first contradiction among the limits: the limit at fault, and a message in the terms of
+    /// job files.
     pub(super) fn contradiction(&self) -> Option<(Limit, String)> {
         let found = self.qos().check(self.0.contains_key(&Limit::BurstMs)).err()?;
         let limit = self.0.keys().find(|limit| limit.name() == Contradiction::key(&found))?;

@@ -1,14 +1,14 @@
-//! fio job files: read as fio reads them, and nothing in them silently ignored.
+//! fio job files, read as fio reads them, with nothing silently ignored.
 //!
-//! Three stages, each with its own types. [`JobFile::parse`] splits the text into sections and
-//! settings, following includes and expanding variables. [`JobFile::resolve`] gives every setting
-//! to its row of the key table ([`keys`]) and checks the outcome as a whole. The result is a list
-//! of [`Job`] in which invalid states do not exist.
+//! Parsing has three stages, each with its own types. [`JobFile::parse`] splits the text into
+//! sections and settings, following includes and expanding variables. [`JobFile::resolve`] looks up
+//! every setting in the table of [`keys`] and checks the settings in combination. The result is a
+//! list of [`Job`]s, a type that cannot represent invalid states.
 //!
-//! What fio knows and Fairdisk does not honour is an error ([`Class::Unsupported`]) unless it
-//! cannot change a result, and then it is a [`Note`]. Where fio accepts a text and quietly reads
-//! something else (`runtime=1sec` is one microsecond to fio 3.33), the value is refused with the
-//! reading fio gives it: a file that means two things is worth a stop.
+//! What fio knows and Fairdisk does not honour is an error ([`Class::Unsupported`]), unless it
+//! cannot change a result; then it is a [`Note`]. Where fio accepts a text and silently reads
+//! something else (`runtime=1sec` is one microsecond to fio 3.33), the value is refused and the
+//! message shows how fio reads it: an ambiguous file is worth stopping for.
 //!
 //! ```
 //! use fairdisk_lab::jobfile::{Context, JobFile};

@@ -1,4 +1,4 @@
-//! Notes: what was read, taken, and has no effect on the result.
+//! Notes on job files: settings that were accepted and have no effect on the result.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::error::Place;
 
-/// One remark about a job file that does run.
+/// One remark about a job file that can run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// The setting it is about.
+    /// The location of the setting.
     pub place: Place,
     /// The key.
     pub key: String,
@@ -24,18 +24,19 @@ impl fmt::Display for Note {
     }
 }
 
-/// The notes of a file, in file order, one for each key and text.
+/// The notes on a file, in file order, without repetitions.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
 pub struct Notes {
     notes: Vec<Note>,
-    /// Their keys and texts.
+    /// The keys and texts of the notes.
     #[serde(skip)]
     said: HashSet<(String, String)>,
 }
 
 impl Notes {
-    /// Adds a note unless this was already said of this key: twenty jobs with `thread` need one.
+    /// Adds a note unless the same was said of this key before: twenty jobs with `thread` need only
+    /// one.
     pub(super) fn add(&mut self, place: &Place, key: &str, text: impl Into<String>) {
         let text = text.into();
         if self.said.insert((key.to_owned(), text.clone())) {
@@ -43,14 +44,14 @@ impl Notes {
         }
     }
 
-    /// Adds those of another list under the same rule.
+    /// Adds the notes of another list, without repetitions.
     pub(super) fn extend(&mut self, others: &Self) {
         for note in &others.notes {
             self.add(&note.place, &note.key, note.text.clone());
         }
     }
 
-    /// Puts them in file order; the passes that find them do not.
+    /// Sorts the notes by their place in the file.
     pub(super) fn sort(&mut self) {
         self.notes.sort_by(|a, b| a.place.cmp(&b.place));
     }
@@ -60,7 +61,7 @@ impl Notes {
         self.notes.iter()
     }
 
-    /// Whether there is nothing to say.
+    /// Whether there are no notes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.notes.is_empty()

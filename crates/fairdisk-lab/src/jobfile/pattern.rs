@@ -1,4 +1,4 @@
-//! What a job does to its files, and in which order.
+//! The I/O pattern of a job: its directions and its order of offsets.
 
 use serde::Serialize;
 
@@ -9,33 +9,33 @@ use super::value::{self, Read, ValueError};
 /// The I/O pattern of a job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pattern {
-    /// Which directions, in which proportion.
+    /// The directions and their proportion.
     pub mix: Mix,
-    /// In which order of offsets.
+    /// The order of offsets.
     pub order: Order,
 }
 
-/// Which directions of data.
+/// The directions of a job's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mix {
-    /// Reads only.
+    /// Only reads.
     Read,
-    /// Writes only.
+    /// Only writes.
     Write,
-    /// Trims only.
+    /// Only trims.
     Trim,
     /// Reads and writes.
     ReadWrite {
-        /// Of 100 requests, how many read.
+        /// The percentage of reads.
         read_percent: u8,
     },
-    /// Each write is preceded by a trim of the same range.
+    /// Writes, each preceded by a trim of the same range.
     TrimWrite,
 }
 
 impl Mix {
-    /// Whether it reads, writes, trims.
+    /// Which directions are used.
     #[must_use]
     pub fn uses(self) -> PerDirection<bool> {
         let (read, write, trim) = match self {
@@ -49,86 +49,87 @@ impl Mix {
     }
 }
 
-/// In which order offsets follow each other.
+/// The order of offsets.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// Each request where the previous one ended, plus a hole.
+    /// Each request starts where the previous one ended, plus a hole.
     Sequential {
         /// Bytes skipped after each request; negative goes backwards.
         hole_bytes: i64,
     },
-    /// Offsets drawn from a distribution.
+    /// Offsets are drawn from a distribution.
     Random(RandomOrder),
 }
 
 /// How random offsets are drawn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RandomOrder {
-    /// Where they fall.
+    /// The distribution of offsets.
     pub distribution: Distribution,
-    /// Of 100 requests, how many draw an offset; the others go on where the previous one ended.
+    /// The percentage of requests that draw an offset; the others continue where the previous one
+    /// ended.
     pub random_percent: PerDirection<u8>,
-    /// Whether every block is visited once before any is visited twice (no `norandommap`).
+    /// Whether every block is visited once before any is visited again (no `norandommap`).
     pub covers_every_block: bool,
-    /// How often an offset is drawn.
+    /// How many requests follow one drawn offset.
     pub repeat: Repeat,
 }
 
-/// What happens between two drawn offsets.
+/// What follows a drawn offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Repeat {
     /// An offset is drawn for every request.
     Never,
-    /// After a drawn offset the next requests follow it: `rw=randread:8`.
+    /// The next requests continue after a drawn offset: `rw=randread:8`.
     Sequential {
-        /// Requests for each drawn offset.
+        /// The number of requests per drawn offset.
         requests: u32,
     },
-    /// The same offset again: `rw_sequencer=identical`.
+    /// The next requests have the same offset: `rw_sequencer=identical`.
     Identical {
-        /// Requests for each drawn offset.
+        /// The number of requests per drawn offset.
         requests: u32,
     },
 }
 
-/// Where random offsets fall.
+/// The distribution of random offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Distribution {
-    /// Everywhere alike.
+    /// All offsets are equally likely.
     Uniform,
-    /// Zipf, with its theta.
+    /// A Zipf distribution.
     Zipf {
-        /// Larger is more skewed; never 1.
+        /// The exponent; larger is more skewed. Never 1.
         theta: f64,
     },
-    /// Pareto, with its power.
+    /// A Pareto distribution.
     Pareto {
-        /// Above 0 and below 1.
+        /// The power, above 0 and below 1.
         h: f64,
     },
 }
 
-/// `rw=` before it meets the other keys.
+/// The value of `rw=`, before it is combined with other keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Direction {
     pub(super) kind: Kind,
     pub(super) random: bool,
-    /// The number behind the colon.
+    /// The number after the colon.
     pub(super) modifier: Option<i64>,
 }
 
 impl Direction {
-    /// The word that names it.
+    /// The word for it in `rw=`.
     pub(super) fn word(self) -> &'static str {
         let same = |entry: &&(&str, (Kind, bool))| entry.1 == (self.kind, self.random);
         WORDS.iter().find(same).map_or("", |(word, _)| word)
     }
 }
 
-/// The directions a word of `rw=` names.
+/// The directions that a word of `rw=` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Read,
@@ -158,7 +159,7 @@ impl Default for Direction {
     }
 }
 
-/// Reads `rw=`: a word, and for example `:8` or `:-4k` behind it.
+/// Parses `rw=`: a word, optionally followed by something like `:8` or `:-4k`.
 pub(super) fn direction(given: Given<'_>) -> Read<Direction> {
     let text = given.raw.unwrap_or_default();
     let (word, modifier) = match text.split_once(':') {
@@ -179,7 +180,7 @@ fn modifier(text: &str, given: Given<'_>) -> Read<i64> {
     }
 }
 
-/// Reads `random_distribution=`.
+/// Parses `random_distribution=`.
 pub(super) fn distribution(given: Given<'_>) -> Read<Distribution> {
     let words =
         [("random", 0), ("zipf", 1), ("pareto", 2), ("normal", 3), ("zoned", 4), ("zoned_abs", 5)];

@@ -1,40 +1,40 @@
-//! A value for each direction of data.
+//! Values that differ by direction of data.
 
 use serde::Serialize;
 
-/// A value for reads, writes and trims, as fio's `a,b,c` lists give it.
+/// A value each for reads, writes and trims, as in fio's `a,b,c` lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct PerDirection<T> {
-    /// For reads.
+    /// The value for reads.
     pub read: T,
-    /// For writes.
+    /// The value for writes.
     pub write: T,
-    /// For trims.
+    /// The value for trims.
     pub trim: T,
 }
 
 impl<T: Clone> PerDirection<T> {
-    /// The same for all three.
+    /// One value for all three directions.
     pub fn all(value: T) -> Self {
         Self { read: value.clone(), write: value.clone(), trim: value }
     }
 }
 
 impl<T> PerDirection<T> {
-    /// In fio's order: read, write, trim.
+    /// The values in fio's order: read, write, trim.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         [&self.read, &self.write, &self.trim].into_iter()
     }
 
-    /// Each of the three changed by the same function.
+    /// Applies a function to each of the three values.
     pub fn map<U>(self, mut change: impl FnMut(T) -> U) -> PerDirection<U> {
         PerDirection { read: change(self.read), write: change(self.write), trim: change(self.trim) }
     }
 }
 
 impl<T: Clone> PerDirection<Option<T>> {
-    /// fio's rule for lists: one value is for all, two are read and the rest, three are their own;
-    /// an empty place keeps what was there.
+    /// fio's rule for lists: a single value is for all directions, two are for reads and for the
+    /// rest, three are for one direction each. An empty place keeps the previous value.
     pub(super) fn from_parts(parts: &[Option<T>]) -> Self {
         let pick = |index: usize| parts.get(index.min(parts.len() - 1)).cloned().flatten();
         if parts.is_empty() {
@@ -43,7 +43,7 @@ impl<T: Clone> PerDirection<Option<T>> {
         Self { read: pick(0), write: pick(1), trim: pick(2) }
     }
 
-    /// What is set here, else what `under` has.
+    /// The values set here, and those of `under` for the rest.
     pub(super) fn or(self, under: Option<&Self>) -> Self {
         let Some(under) = under else { return self };
         Self {
@@ -53,7 +53,7 @@ impl<T: Clone> PerDirection<Option<T>> {
         }
     }
 
-    /// What is set, else the default.
+    /// The values that are set, and `default` for the rest.
     pub(super) fn unwrap_or(self, default: &T) -> PerDirection<T> {
         self.map(|value| value.unwrap_or_else(|| default.clone()))
     }

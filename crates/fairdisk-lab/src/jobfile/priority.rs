@@ -1,39 +1,39 @@
-//! The priority of a job's requests: I/O class and level, and the CPU's nice value.
+//! The priority of a job's requests: I/O class and level, and the `nice` value.
 
 use serde::Serialize;
 
-/// A job's priority.
+/// The priority of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Priority {
-    /// What the scheduler sees.
+    /// The I/O priority that the scheduler sees.
     pub io: IoPrio,
-    /// -20 (high) to 19 (low).
+    /// The `nice` value, -20 (high) to 19 (low).
     pub nice: i8,
 }
 
-/// A Linux I/O priority, as `ionice` sets it.
+/// A Linux I/O priority, as set by `ionice`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IoPrio {
-    /// Never set: best effort, the level follows the nice value.
+    /// Not set: best effort at a level derived from the `nice` value.
     #[default]
     FromNice,
-    /// Before everything else.
+    /// Served before every other class.
     RealTime {
-        /// 0 (high) to 7 (low).
+        /// The level, 0 (high) to 7 (low).
         level: u8,
     },
-    /// The common class.
+    /// The ordinary class.
     BestEffort {
-        /// 0 (high) to 7 (low).
+        /// The level, 0 (high) to 7 (low).
         level: u8,
     },
-    /// Only when nobody else wants the disk.
+    /// Served only when no other class wants the disk.
     Idle,
 }
 
 impl Priority {
-    /// The level in effect within best effort, for a priority that was never set.
+    /// The level within best effort for a priority that is not set.
     #[must_use]
     pub fn level_from_nice(nice: i8) -> u8 {
         u8::try_from((i16::from(nice.clamp(-20, 19)) + 20) / 5).unwrap_or(4)

@@ -1,7 +1,7 @@
-//! A resolved job as text: a job file again, every decision written out and explained.
+//! A resolved job as text: a job file again, with every setting written out and explained.
 //!
-//! The text can be read back, by Fairdisk and, but for Fairdisk's own keys, by fio; a test holds
-//! that reading it gives the same jobs.
+//! The text can be parsed again by Fairdisk and, except for Fairdisk's own keys, by fio. A test
+//! checks that parsing it yields the same jobs.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use super::priority::{IoPrio, Priority};
 use super::span::{self, DelayNs, Extent, FileBytes, Files};
 use super::submission::{Hint, Submission, SubmissionClass};
 
-/// Comments start in this column unless a setting is longer.
+/// The column at which comments start, unless a setting is longer.
 const COMMENT_COLUMN: usize = 40;
 
 impl fmt::Display for Job {
@@ -24,7 +24,8 @@ impl fmt::Display for Job {
 }
 
 impl Job {
-    /// Writes the job; `before` is the job above it, which its phase and report group count from.
+    /// Writes the job; `before` is the job above it, relative to which its phase and report group
+    /// are given.
     pub(super) fn list(&self, f: &mut fmt::Formatter<'_>, before: Option<&Self>) -> fmt::Result {
         let mut lines = Lines::default();
         self.identity(&mut lines, before);
@@ -36,7 +37,7 @@ impl Job {
         self.schedule_lines(&mut lines);
         self.pace_lines(&mut lines);
         self.share_lines(&mut lines);
-        // `[global]` is no job, so a job of that name says it with a key.
+        // `[global]` is not a job, so a job of that name sets it with a key.
         let (section, name) = match self.name.as_str() {
             "global" => ("job", Some("name=global\n")),
             name => (name, None),
@@ -273,7 +274,7 @@ fn split(size: &BlockSize) -> Option<String> {
     Some(entries.join(":"))
 }
 
-/// A list of three that are the same is written once.
+/// Writes a list of three equal values as one.
 fn one_or_three(parts: &[String]) -> String {
     match parts {
         [first, rest @ ..] if rest.iter().all(|part| part == first) => first.clone(),
@@ -342,7 +343,7 @@ fn seconds(ns: u64) -> String {
     format!("{}.{:03} s", ns / 1_000_000_000, ns / 1_000_000 % 1000)
 }
 
-/// The lines of a section, comments aligned.
+/// The lines of a section, with aligned comments.
 #[derive(Default)]
 struct Lines {
     text: String,
@@ -379,7 +380,7 @@ impl Lines {
     }
 }
 
-/// A whole number of the largest unit that divides the bytes; nothing when that is the byte.
+/// A number of bytes in the largest unit that divides it; empty if that is the byte.
 fn human(bytes: u64) -> String {
     let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
     let fits = units.into_iter().find(|(shift, _)| bytes > 0 && bytes.trailing_zeros() >= *shift);

@@ -1,4 +1,4 @@
-//! From settings to jobs: each setting meets its row of the key table, each section its checks.
+//! From settings to jobs: looks up each setting in the table of keys and checks each section.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,14 +17,14 @@ use super::source::{JobFile, Section, Setting};
 use super::span;
 use super::whole::{Groups, Size};
 
-/// The jobs of a file, and what is worth knowing about how they were read.
+/// The jobs of a file, and notes on how they were read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Resolved {
-    /// One for each section that is not `[global]`, in file order.
+    /// One job for each section other than `[global]`, in file order.
     pub jobs: Vec<Job>,
-    /// Remarks: keys without effect, values that were adjusted.
+    /// Notes: keys without effect, values that were adjusted.
     pub notes: Notes,
-    /// What the jobs ask of the run as a whole, and where.
+    /// What the jobs ask of the run as a whole.
     #[serde(skip)]
     pub asked: Vec<Asked>,
     /// The groups with floors, and where those are written.
@@ -32,22 +32,22 @@ pub struct Resolved {
     pub floors: BTreeMap<String, Place>,
 }
 
-/// A `scheduler=` or `device=` of a job.
+/// A `scheduler=` or `device=` setting of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     /// The key.
     pub key: &'static str,
-    /// Its value.
+    /// The value.
     pub value: String,
-    /// Where it stands.
+    /// The location of the setting.
     pub place: Place,
 }
 
 impl JobFile {
-    /// Gives every setting its meaning and checks each job as a whole.
+    /// Resolves every setting and checks each job as a whole.
     ///
     /// # Errors
-    /// Every setting that is wrong or not supported, and every job that cannot run.
+    /// Returns every setting that is wrong or not supported, and every job that cannot run.
     pub fn resolve(&self) -> Result<Resolved, Problems> {
         let mut work = Work { notes: self.notes.clone(), ..Work::default() };
         let mut base = Draft::default();
@@ -57,7 +57,7 @@ impl JobFile {
                 base_is_whole &= work.apply(&mut base, section);
             } else {
                 let mut draft = base.clone();
-                // Holes left by settings that could not be read would look like conflicts.
+                // Gaps left by settings that could not be read would look like conflicts.
                 if work.apply(&mut draft, section) && base_is_whole {
                     work.job(section, &draft);
                 }
@@ -90,10 +90,10 @@ struct Work {
 }
 
 impl Work {
-    /// Applies a section's settings; whether all could be.
+    /// Applies the settings of a section. Returns whether all of them could be applied.
     fn apply(&mut self, draft: &mut Draft, section: &Section) -> bool {
         let before = self.wrong.len();
-        // fio reads kb_base before everything else, wherever it stands.
+        // fio reads `kb_base` before everything else, wherever it is.
         let (units, others): (Vec<_>, Vec<_>) =
             section.settings.iter().partition(|setting| setting.key == "kb_base");
         self.overruled(section);
@@ -106,7 +106,7 @@ impl Work {
         self.wrong.len() == before
     }
 
-    /// Says where a section sets a key twice; file names add up, and say so themselves.
+    /// Notes keys that a section sets twice; file names accumulate and have a note of their own.
     fn overruled(&mut self, section: &Section) {
         let mut first: BTreeMap<&str, &Place> = BTreeMap::new();
         for setting in &section.settings {
@@ -153,14 +153,14 @@ impl Work {
         self.notes.add(&setting.place, &setting.key, format!("no effect: {}", key.help));
     }
 
-    /// Keys of an engine are unknown to fio while another engine is set.
+    /// To fio, the keys of an engine are unknown while another engine is set.
     fn engine_keys(&mut self, draft: &mut Draft) {
         let refused = |error: &Error| match &error.kind {
             ErrorKind::UnsupportedValue { key, .. } => key == "ioengine",
             _ => false,
         };
         if self.wrong.iter().any(refused) {
-            return; // the engine these keys belong to may be the one that was refused
+            return; // The engine of these keys may be the one that was refused.
         }
         let engine = value(&draft.ioengine).map(|engine| engine.name);
         for (key, place) in draft.engine_keys.drain(..) {

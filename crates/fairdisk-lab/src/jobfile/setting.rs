@@ -1,4 +1,4 @@
-//! A setting on its way to the draft: the readers the rows of the key table use.
+//! Settings on their way to the draft: the parsers used by the rows of the key table.
 
 use std::ops::RangeInclusive;
 
@@ -8,7 +8,7 @@ use super::source;
 use super::value::{self, KbBase, Read, TimeUnit, ValueError};
 use crate::nearest::nearest;
 
-/// One value with what is needed to read it.
+/// One value, with what is needed to parse it.
 #[derive(Clone, Copy)]
 pub(super) struct Given<'a> {
     pub(super) key: &'static str,
@@ -26,13 +26,13 @@ pub(super) struct Placed<T> {
 }
 
 impl<'a> Given<'a> {
-    /// Stores a value that could be read; a later setting of the same key wins.
+    /// Stores a parsed value; a later setting of the same key takes precedence.
     pub(super) fn set<T>(&self, slot: &mut Option<Placed<T>>, read: Read<T>) -> Read<()> {
         *slot = Some(Placed { value: read?, place: self.place.clone(), key: self.key });
         Ok(())
     }
 
-    /// Stores a list over the one that was there: its empty parts keep what they had.
+    /// Stores a list on top of the present one, whose values its empty parts keep.
     pub(super) fn merge<T: Clone>(
         &self,
         slot: &mut Option<Placed<PerDirection<Option<T>>>>,
@@ -42,7 +42,7 @@ impl<'a> Given<'a> {
         self.set(slot, merged)
     }
 
-    /// The same setting with a part of its text.
+    /// The same setting, with only a part of its text.
     fn with(&self, raw: &'a str) -> Self {
         Self { raw: Some(raw), ..*self }
     }
@@ -65,7 +65,7 @@ impl<'a> Given<'a> {
         Ok(text.to_owned())
     }
 
-    /// The text as it stands, for names of things: fio takes no blanks around them.
+    /// The text exactly as written, for names; fio accepts no blanks around them.
     pub(super) fn word(&self, expected: &str) -> Read<&'a str> {
         self.needed(expected)
     }
@@ -87,25 +87,25 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Whether fio would stop at a `:` or `,` after a word it knows.
+    /// Whether fio would stop at a `:` or `,` after a word that it knows.
     fn extends_a_word(&self, names: &[&str]) -> bool {
         let text = self.raw.unwrap_or_default();
         text.split_once([':', ',']).is_some_and(|(word, _)| names.contains(&word))
     }
 
-    /// An amount of bytes.
+    /// A number of bytes.
     pub(super) fn bytes(&self) -> Read<u64> {
         value::quantity(self.needed("an amount, such as 4k or 1g")?, self.base)
     }
 
-    /// A whole number; fio takes unit suffixes on these too.
+    /// A whole number; fio accepts unit suffixes on these too.
     pub(super) fn count(&self, range: RangeInclusive<u64>) -> Read<u64> {
         let expected = format!("a number from {} to {}", range.start(), range.end());
         let value = value::quantity(self.needed(&expected)?, self.base)?;
         if range.contains(&value) { Ok(value) } else { ValueError::bad(expected) }
     }
 
-    /// A whole number that fits 32 bits. fio takes larger ones, and 0 where it makes no sense.
+    /// A whole number of 32 bits. fio accepts larger ones, and 0 where it makes no sense.
     pub(super) fn count32(&self, min: u32) -> Read<u32> {
         let value = value::quantity(self.needed("a number")?, self.base)?;
         match u32::try_from(value) {
@@ -114,7 +114,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// A number with a sign.
+    /// A signed number.
     pub(super) fn signed(&self, range: RangeInclusive<i64>) -> Read<i64> {
         let expected = format!("a number from {} to {}", range.start(), range.end());
         let value = value::signed_quantity(self.needed(&expected)?, self.base)?;
@@ -126,7 +126,7 @@ impl<'a> Given<'a> {
         value::time_ns(self.needed("a time, such as 10, 500ms or 2m")?, bare)
     }
 
-    /// `0` or `1`, and nothing is not an answer. fio looks at the digits only.
+    /// `0` or `1`; a value is required. fio looks at the digits only.
     pub(super) fn flag(&self) -> Read<bool> {
         let expected = "0 or 1";
         let text = self.needed(expected)?.trim();
@@ -139,7 +139,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The key alone switches on; fio takes any number but 0 for on.
+    /// A switch, which the key without a value turns on; in fio any number but 0 means on.
     pub(super) fn switch(&self) -> Read<bool> {
         match self.raw {
             None => Ok(true),
@@ -151,7 +151,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The parts of an `a,b,c` list; an empty part keeps what was there.
+    /// The parts of an `a,b,c` list; an empty part keeps the previous value.
     pub(super) fn directions<T: Clone>(
         &self,
         read: impl Fn(Self) -> Read<T>,
@@ -171,7 +171,7 @@ impl<'a> Given<'a> {
         Ok(PerDirection::from_parts(&parts))
     }
 
-    /// A `low-high` range, either way round, or a single value.
+    /// A `low-high` range in either order, or a single value.
     pub(super) fn range<T: Ord + Copy>(&self, read: impl Fn(Self) -> Read<T>) -> Read<(T, T)> {
         let text = self.needed("a value or a range, such as 1-4")?;
         match text.split_once(['-', ':']) {
@@ -186,7 +186,7 @@ impl<'a> Given<'a> {
 }
 
 impl ValueError {
-    /// What the user is told.
+    /// The error as it is shown to the user.
     pub(super) fn at(self, setting: &source::Setting) -> ErrorKind {
         let key = setting.key.clone();
         let value = setting.value.clone().unwrap_or_default();

@@ -1,8 +1,9 @@
-//! From text to sections and settings: lines, comments, includes.
+//! From text to sections and settings: lines, comments and includes.
 //!
-//! The rules are fio's, tried on fio 3.33: a comment starts at the first `;` or `#` wherever it is,
-//! `include FILE` may stand inside a section only and the included file holds no sections, keys and
-//! values part at the first `=`, blanks after the `=` belong to the value.
+//! The rules are those of fio, tested with fio 3.33: a comment starts at the first `;` or `#`
+//! wherever it is; `include FILE` is allowed only inside a section, and the included file has no
+//! sections; key and value are separated by the first `=`; blanks after the `=` belong to the
+//! value.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -13,62 +14,62 @@ use super::note::Notes;
 use super::variables::{self, Context};
 use crate::letter::is_unseen;
 
-/// Includes nested deeper than this are a mistake long before they are a limit.
+/// The deepest nesting of includes; deeper nesting is a mistake.
 const INCLUDE_DEPTH_MAX: usize = 16;
-/// So often files may be included in all: each may include several.
+/// The most includes in total, since each file may include several.
 const INCLUDES_MAX: usize = 1000;
-/// The text of all included files, in bytes.
+/// The total size of all included files, in bytes.
 const INCLUDED_BYTES_MAX: usize = 16 << 20;
 
-/// A job file as written, variables expanded, meaning not yet looked at.
+/// A job file as written, with variables expanded and not yet interpreted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobFile {
-    /// In file order.
+    /// The sections in file order.
     pub sections: Vec<Section>,
-    /// The first line, for problems that have no line of their own.
+    /// The first line, for errors without a line of their own.
     pub(super) start: Place,
-    /// Remarks about the text itself.
+    /// Notes on the text itself.
     pub(super) notes: Notes,
 }
 
 /// A `[section]` and its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// Between the brackets.
+    /// The name between the brackets.
     pub name: String,
-    /// The line of the bracket.
+    /// The line of the brackets.
     pub place: Place,
-    /// In file order, included ones where the include stands.
+    /// The settings in file order, with included ones at the place of the include.
     pub settings: Vec<Setting>,
 }
 
 impl Section {
-    /// Whether it sets defaults for the jobs after it instead of being one.
+    /// Whether the section sets defaults for later jobs instead of being a job.
     #[must_use]
     pub fn is_global(&self) -> bool {
         self.name == "global"
     }
 }
 
-/// One `key=value`, or a key alone.
+/// A `key=value` line, or a key without a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// As written.
+    /// The key as written.
     pub key: String,
-    /// `None` without an `=`.
+    /// The value; `None` without an `=`.
     pub value: Option<String>,
-    /// Its line.
+    /// The line of the setting.
     pub place: Place,
-    /// Variables in it that are not set, which were read as nothing.
+    /// Variables in the value that are not set and were replaced by nothing.
     pub unset: Vec<String>,
 }
 
 impl JobFile {
-    /// Reads the text of a job file. `name` is what messages call it, and the path includes are
+    /// Parses the text of a job file. `name` is the path that messages show and that includes are
     /// relative to.
     ///
     /// # Errors
-    /// Every line that cannot be read.
+    /// Returns every line that cannot be parsed.
     pub fn parse(name: &str, text: &str, context: &Context<'_>) -> Result<Self, Problems> {
         let mut reader = Reader {
             context,
@@ -91,7 +92,7 @@ impl JobFile {
     }
 }
 
-/// A file being read and the files that led to it.
+/// A file being parsed, and the files that led to it.
 struct Source {
     name: Arc<str>,
     chain: Vec<PathBuf>,
@@ -102,7 +103,7 @@ impl Source {
         self.chain.len() > 1
     }
 
-    /// The path an include names, relative to this file.
+    /// The path named by an include, relative to this file.
     fn path_of(&self, written: &str) -> PathBuf {
         let here = self.chain.last().and_then(|path| path.parent());
         here.map_or_else(|| PathBuf::from(written), |folder| folder.join(written))
@@ -112,11 +113,11 @@ impl Source {
 struct Reader<'a> {
     context: &'a Context<'a>,
     sections: Vec<Section>,
-    /// Their names.
+    /// The names of the sections.
     names: HashSet<String>,
     notes: Notes,
     wrong: Vec<Error>,
-    /// How often a file was included, and how much text that was.
+    /// How many files were included, and their total size.
     includes: usize,
     included_bytes: usize,
 }
@@ -140,7 +141,7 @@ impl Reader<'_> {
                     );
                 self.wrong.push(Error { place, kind });
                 if every {
-                    return; // every further line would only say it again
+                    return; // Every further line would only repeat it.
                 }
             }
         }
@@ -161,7 +162,8 @@ impl Reader<'_> {
         }
         let inner = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         let name = inner.unwrap_or_default().trim();
-        // An odd section is a section still, or all its lines would stand outside of one.
+        // An odd section still counts as one; otherwise all its lines would be outside of any
+        // section.
         self.name_notes(name, place);
         self.names.insert(name.to_owned());
         let settings = Vec::new();
@@ -175,7 +177,7 @@ impl Reader<'_> {
         Err(ErrorKind::OddLine { line: line.to_owned(), remedy: remedy.to_owned() })
     }
 
-    /// What is allowed and hardly meant.
+    /// Notes on section names that are allowed but hardly intended.
     fn name_notes(&mut self, name: &str, place: &Place) {
         if name != "global" && name.eq_ignore_ascii_case("global") {
             self.notes.add(place, name, "a job, as in fio; defaults stand in `[global]`");
@@ -257,8 +259,8 @@ fn worked_out(key: &str, value: &str, context: &Context<'_>) -> Result<String, E
     })
 }
 
-/// What is wrong with a line before it is looked at as a section or a setting: fio would read it in
-/// a way nobody can have meant, or refuse it with less to say.
+/// What is wrong with a line before it is parsed as a section or a setting: fio would read it in a
+/// way that cannot be intended, or refuse it with a less helpful message.
 fn odd(raw: &str, line: &str) -> Option<&'static str> {
     let open = line.rsplit_once("${").is_some_and(|(_, rest)| !rest.contains('}'));
     Some(match line {

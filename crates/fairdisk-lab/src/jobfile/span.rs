@@ -1,24 +1,24 @@
-//! Which bytes of which files, and when.
+//! Which bytes of which files a job uses, and when.
 
 use serde::Serialize;
 
 use super::setting::Given;
 use super::value::{Read, TimeUnit, ValueError};
 
-/// An amount of a file or a device.
+/// A part of a file or a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
-    /// So many bytes.
+    /// This many bytes.
     Bytes(u64),
-    /// 1 to 100 of a hundred parts of the file or device.
+    /// This percentage, 1 to 100, of the file or device.
     Percent(u8),
-    /// All of it.
+    /// The whole file or device.
     Whole,
 }
 
 impl Extent {
-    /// So many of `whole` bytes.
+    /// The number of bytes, out of `whole`.
     #[must_use]
     pub const fn of(self, whole: u64) -> u64 {
         match self {
@@ -29,46 +29,46 @@ impl Extent {
     }
 }
 
-/// Where a job's files are and how large.
+/// The files of a job and their sizes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Target {
-    /// Which files.
+    /// The files.
     pub files: Files,
-    /// The directories they are spread over; empty: the current one.
+    /// The directories over which the files are spread; empty for the current one.
     pub directories: Vec<String>,
-    /// How large each is.
+    /// The size of each file.
     pub file_bytes: FileBytes,
 }
 
-/// Which files a job works on.
+/// The files that a job works on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Files {
-    /// These, shared by all clones of the job.
+    /// These files, shared by all clones of the job.
     Named(Vec<String>),
-    /// So many, of its own for every clone.
+    /// A number of files of its own for every clone.
     PerClone {
-        /// At least 1.
+        /// The number of files, at least 1.
         count: u32,
     },
 }
 
-/// How large a file is.
+/// The size of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileBytes {
-    /// The job's size divided by its files.
+    /// The job's size divided by the number of its files.
     ShareOfSize,
-    /// So many bytes.
+    /// A fixed size.
     Fixed {
-        /// Above 0.
+        /// The size in bytes, above 0.
         bytes: u64,
     },
-    /// Drawn for each file.
+    /// A size drawn for each file.
     Range {
-        /// Above 0.
+        /// The smallest size in bytes, above 0.
         min_bytes: u64,
-        /// Above the smallest.
+        /// The largest size in bytes, above the smallest.
         max_bytes: u64,
     },
 }
@@ -76,13 +76,13 @@ pub enum FileBytes {
 /// A delay, drawn from a range for each clone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct DelayNs {
-    /// The shortest.
+    /// The shortest delay.
     pub min_ns: u64,
-    /// The longest; the same when it is fixed.
+    /// The longest delay; equal to the shortest for a fixed delay.
     pub max_ns: u64,
 }
 
-/// Reads bytes or a percentage; 0 bytes is fio's way to say unset.
+/// Parses bytes or a percentage; in fio, 0 bytes means not set.
 pub(super) fn extent(given: Given<'_>) -> Read<Option<Extent>> {
     let text = given.raw.unwrap_or_default().trim();
     let Some(digits) = text.strip_suffix('%') else {
@@ -105,7 +105,7 @@ fn bytes(given: Given<'_>, text: &str) -> Read<u64> {
     given.bytes()
 }
 
-/// Reads `filesize=`.
+/// Parses `filesize=`.
 pub(super) fn file_bytes(given: Given<'_>) -> Read<FileBytes> {
     match given.range(|end| end.bytes())? {
         (0, 0) => ValueError::bad("at least 1 byte, such as 1g or 1g-2g"),
@@ -115,7 +115,7 @@ pub(super) fn file_bytes(given: Given<'_>) -> Read<FileBytes> {
     }
 }
 
-/// Reads `startdelay=`.
+/// Parses `startdelay=`.
 pub(super) fn delay(given: Given<'_>) -> Read<DelayNs> {
     let first = given.raw.unwrap_or_default().split(['-', ':']).next().unwrap_or_default();
     let is_range = given.raw.is_some_and(|text| text.contains(['-', ':']));
@@ -134,7 +134,7 @@ pub(super) fn delay(given: Given<'_>) -> Read<DelayNs> {
     Ok(DelayNs { min_ns, max_ns })
 }
 
-/// Reads a colon separated list of paths; `\:` is a colon in a name.
+/// Parses a list of paths separated by colons; `\:` is a colon in a name.
 pub(super) fn paths(given: Given<'_>) -> Read<Vec<String>> {
     let text = given.text()?.replace("\\:", "\0");
     let list: Vec<String> = text.split(':').map(|path| path.replace('\0', ":")).collect();
@@ -144,7 +144,7 @@ pub(super) fn paths(given: Given<'_>) -> Read<Vec<String>> {
     Ok(list)
 }
 
-/// Writes such a list.
+/// Writes a list of paths separated by colons.
 pub(super) fn written(paths: &[String]) -> String {
     let escaped: Vec<String> = paths.iter().map(|path| path.replace(':', "\\:")).collect();
     escaped.join(":")

@@ -1,4 +1,4 @@
-//! I/O engines as the lab sees them: how many requests a job may have in flight.
+//! I/O engines as the lab models them: how many requests a job may have in flight.
 
 use serde::Serialize;
 
@@ -9,29 +9,29 @@ use crate::nearest::nearest;
 /// How a job submits its requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Submission {
-    /// fio's name of the engine.
+    /// The name of the engine in fio.
     pub engine: &'static str,
-    /// What the lab makes of it.
+    /// How the lab models the engine.
     pub class: SubmissionClass,
-    /// What the job says about how it will use its files.
+    /// The job's advice on how it will use its files.
     pub hint: Hint,
-    /// Whether it drops from memory what is there of a file that it begins with (`invalidate`).
+    /// Whether the job drops a file from memory when it starts on it (`invalidate`).
     pub invalidate: bool,
 }
 
-/// What a job says about how it will use its files (`fadvise_hint`), with `posix_fadvise` and,
-/// where it maps them, `madvise`.
+/// A job's advice on how it will use its files (`fadvise_hint`), given with `posix_fadvise` and,
+/// for mapped files, `madvise`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hint {
-    /// Nothing.
+    /// No advice.
     Nothing,
-    /// What its pattern is.
+    /// The advice that matches the job's pattern.
     #[default]
     Pattern,
-    /// That they are read at random; of a mapping it still says what the pattern is.
+    /// Random access; the advice on a mapping still matches the pattern.
     Random,
-    /// That they are read from front to back; likewise.
+    /// Sequential access; the advice on a mapping still matches the pattern.
     Sequential,
 }
 
@@ -39,24 +39,24 @@ pub enum Hint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubmissionClass {
-    /// One system call, one request, wait.
+    /// One request at a time, each by a system call that waits.
     Sync,
-    /// Page faults instead of system calls, one at a time.
+    /// One access at a time, by page faults instead of system calls.
     Mapped,
-    /// Many in flight.
+    /// Several requests in flight.
     Async(Queue),
-    /// Every request ends at once and no device is touched.
+    /// Every request completes at once without using a device.
     Null,
 }
 
 /// The queue of an asynchronous job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Queue {
-    /// Requests in flight at most.
+    /// The most requests in flight.
     pub depth: u32,
     /// Requests submitted together, at most `depth`.
     pub batch: u32,
-    /// Refilling starts when no more than this many are in flight; at most `depth`.
+    /// The number of requests in flight at or below which the queue is refilled; at most `depth`.
     pub low: u32,
 }
 
@@ -73,7 +73,7 @@ pub(super) enum EngineKind {
     Mapped,
     Async,
     Null,
-    /// fio has it; it does not do what a disk scheduler sees.
+    /// An engine of fio that does nothing that a disk scheduler sees.
     Foreign,
 }
 
@@ -81,7 +81,7 @@ const fn engine(name: &'static str, kind: EngineKind) -> Engine {
     Engine { name, kind }
 }
 
-/// fio's default engine on Linux.
+/// The default engine of fio on Linux.
 pub(super) const DEFAULT: Engine = engine("psync", EngineKind::Sync);
 
 const ENGINES: [Engine; 31] = [
@@ -118,7 +118,7 @@ const ENGINES: [Engine; 31] = [
     engine("external", EngineKind::Foreign),
 ];
 
-/// Reads `ioengine=`. fio looks an engine up only when it runs it, so an unknown one is not wrong.
+/// Parses `ioengine=`. fio looks an engine up only when it runs it, so an unknown one is not wrong.
 pub(super) fn read(given: Given<'_>) -> Read<Engine> {
     let name = given.text()?;
     match ENGINES.iter().find(|engine| engine.name == name) {

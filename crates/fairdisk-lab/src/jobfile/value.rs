@@ -1,21 +1,21 @@
 //! Numbers and their units, exactly as fio 3.33 reads them.
 //!
-//! fio reads digits, then a unit it knows, and drops everything else without a word: `1.5k` is 1,
-//! `4 k` is 4, `1sec` is one microsecond. Such values are [`ValueError::Unsupported`] here, with
-//! the reading fio gives them.
+//! fio reads digits, then a unit that it knows, and silently drops the rest: `1.5k` is 1, `4 k` is
+//! 4, `1sec` is one microsecond. Such values are [`ValueError::Unsupported`] here, and the message
+//! shows how fio reads them.
 //!
-//! With `kb_base=1024` (the default) `k`, `kb` and `ki` are 1024 and `kib` is 1000; with
-//! `kb_base=1000` `k`, `kb` and `ki` are 1000 and `kib` is 1024. For `ki` this is what fio does and
+//! With `kb_base=1024` (the default), `k`, `kb` and `ki` are 1024 and `kib` is 1000; with
+//! `kb_base=1000`, `k`, `kb` and `ki` are 1000 and `kib` is 1024. For `ki`, this is what fio does,
 //! not what its manual says.
 
-/// Why a value was not taken.
+/// Why a value was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ValueError {
-    /// No value where one is needed: what is expected.
+    /// There is no value where one is needed; contains what is expected.
     Missing(String),
-    /// fio refuses it as well: what is expected.
+    /// fio refuses the value as well; contains what is expected.
     Bad(String),
-    /// fio takes it: why not here, and what to write.
+    /// fio accepts the value; contains why it is refused here, and what to write.
     Unsupported(String),
 }
 
@@ -31,7 +31,7 @@ impl ValueError {
 
 pub(super) type Read<T> = Result<T, ValueError>;
 
-/// fio's `kb_base`.
+/// The setting of `kb_base` in fio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum KbBase {
     #[default]
@@ -39,7 +39,7 @@ pub(super) enum KbBase {
     Decimal,
 }
 
-/// What a time without a unit counts in.
+/// The unit of a time without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimeUnit {
     Seconds,
@@ -49,13 +49,13 @@ pub(super) enum TimeUnit {
 /// fio keeps numbers in signed 64 bits.
 const NUMBER_MAX: u64 = i64::MAX as u64;
 
-/// 100 years: sums of several times stay far from the 584 years of 64 bits.
+/// The longest time, about 100 years, so that sums stay far from the 584 years of 64 bits.
 const TIME_MAX_NS: u64 = 100 * 366 * 86_400_000_000_000;
 
 const A_NUMBER: &str = "a number, such as 16, 4k or 1g";
 const A_TIME: &str = "a time, such as 10, 500ms or 2m";
 
-/// A count or an amount of bytes.
+/// A count or a number of bytes.
 pub(super) fn quantity(text: &str, base: KbBase) -> Read<u64> {
     let (digits, unit) = number(text, A_NUMBER)?;
     let unit = unit.to_ascii_lowercase();
@@ -75,7 +75,7 @@ pub(super) fn quantity(text: &str, base: KbBase) -> Read<u64> {
     }
 }
 
-/// A whole number that may be negative, as `nice` and the holes of `rw=read:-8k` are.
+/// A whole number that may be negative, as for `nice` and the holes of `rw=read:-8k`.
 pub(super) fn signed_quantity(text: &str, base: KbBase) -> Read<i64> {
     let text = text.trim();
     let (sign, rest) = match text.strip_prefix('-') {
@@ -138,7 +138,7 @@ struct Digits {
     hex: bool,
 }
 
-/// Splits a text into its leading number and what follows.
+/// Splits a text into its leading number and the rest.
 fn number<'a>(text: &'a str, expected: &str) -> Read<(Digits, &'a str)> {
     let text = text.trim();
     let text = text.strip_prefix('+').unwrap_or(text);
@@ -164,7 +164,7 @@ fn number<'a>(text: &'a str, expected: &str) -> Read<(Digits, &'a str)> {
 mod tests {
     use super::*;
 
-    /// Each line was given to `fio --parse-only --debug=parse`.
+    /// The values were obtained with `fio --parse-only --debug=parse`.
     #[test]
     fn units_are_those_fio_prints() {
         for (text, binary, decimal) in [

@@ -1,29 +1,30 @@
-//! What a job file may ask of the outside: variables, the machine, other files.
+//! What a job file may ask of its environment: variables, properties of the machine, and other
+//! files.
 
 use std::io;
 use std::path::Path;
 
 use super::expression;
 
-/// The outside as the reader sees it. Nothing is read globally, so the same text and the same
-/// context give the same jobs on every machine.
+/// The environment as the parser sees it. Nothing is read globally, so the same text and the same
+/// context yield the same jobs on every machine.
 pub struct Context<'a> {
-    /// Looks up `${NAME}`.
+    /// Looks up the variable `${NAME}`.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// Reads an included file.
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
-    /// What `$pagesize`, `$mb_memory` and `$ncpus` stand for.
+    /// The values of `$pagesize`, `$mb_memory` and `$ncpus`.
     pub machine: Machine,
 }
 
-/// The machine fio's own keywords speak of.
+/// The machine to which fio's keywords refer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Machine {
-    /// `$pagesize`
+    /// The value of `$pagesize`.
     pub page_bytes: u64,
-    /// `$mb_memory`
+    /// The value of `$mb_memory`.
     pub memory_mib: u64,
-    /// `$ncpus`
+    /// The value of `$ncpus`.
     pub cpus: u64,
 }
 
@@ -35,7 +36,7 @@ impl Default for Machine {
 }
 
 impl Context<'static> {
-    /// No variables and no other files.
+    /// A context without variables and without other files.
     #[must_use]
     pub fn closed() -> Self {
         Self {
@@ -46,13 +47,13 @@ impl Context<'static> {
     }
 }
 
-/// A text with its `${NAME}` replaced; names that are not set are replaced by nothing, as in fio.
+/// A text with every `${NAME}` replaced; names that are not set are replaced by nothing, as in fio.
 pub(super) struct Expanded {
     pub(super) text: String,
     pub(super) unset: Vec<String>,
 }
 
-/// Replaces every `${NAME}` once: what a variable holds is not looked at again.
+/// Replaces every `${NAME}` once: values of variables are not expanded again.
 pub(super) fn expand(line: &str, context: &Context<'_>) -> Expanded {
     let mut out = Expanded { text: String::new(), unset: Vec::new() };
     let mut rest = line;
@@ -69,9 +70,10 @@ pub(super) fn expand(line: &str, context: &Context<'_>) -> Expanded {
     out
 }
 
-/// Replaces fio's keywords and works out the sum they stand in. `None`: it cannot be worked out.
+/// Replaces fio's keywords and evaluates the expression around them; `None` if it cannot be
+/// evaluated.
 ///
-/// fio does arithmetic only in values that hold a keyword, and only when one of `+-*/` is there.
+/// fio does arithmetic only in values that contain a keyword and one of `+-*/`.
 pub(super) fn keywords(value: &str, machine: Machine) -> Option<String> {
     let table = [
         ("$pagesize", machine.page_bytes),

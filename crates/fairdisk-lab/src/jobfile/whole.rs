@@ -1,5 +1,4 @@
-//! What all jobs of a file come to together: what each group is due, and how many tasks and files
-//! there are.
+//! Totals over all jobs of a file: the settings of each group, and the numbers of tasks and files.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +10,7 @@ use super::limits::{Limit, Limits};
 use super::setting::Placed;
 use super::span::Files;
 
-/// What the groups are due and ask for, each with the line that says so.
+/// The shares and limits of all groups, each with the line that sets it.
 #[derive(Default)]
 pub(super) struct Groups(BTreeMap<String, Group>);
 
@@ -22,7 +21,7 @@ struct Group {
 }
 
 impl Groups {
-    /// Takes down what the job says about its group; a group is due one thing.
+    /// Records what the job says about its group; a group has only one share.
     pub(super) fn add(&mut self, job: &Job, draft: &Draft) -> Option<Error> {
         let group = job.group.as_ref()?;
         let entry = self.0.entry(group.path.clone()).or_default();
@@ -51,7 +50,7 @@ impl Groups {
         None
     }
 
-    /// Groups whose limits cannot be meant at once.
+    /// An error for each group whose limits contradict each other.
     pub(super) fn contradictions(&self) -> impl Iterator<Item = Error> {
         self.0.values().filter_map(|group| {
             let (limit, text) = group.limits().contradiction()?;
@@ -70,7 +69,7 @@ impl Groups {
         self.0.iter().filter_map(floor).collect()
     }
 
-    /// Jobs that say nothing about their group have what others say of it.
+    /// Gives jobs that set nothing about their group what other jobs set about it.
     pub(super) fn apply(&self, jobs: &mut [Job]) {
         for group in jobs.iter_mut().filter_map(|job| job.group.as_mut()) {
             let Some(said) = self.0.get(&group.path) else { continue };
@@ -92,14 +91,14 @@ fn place<T>(slot: &Slot<T>) -> Option<&Place> {
     slot.as_ref().map(|placed| &placed.place)
 }
 
-/// How many clones and files the jobs make.
+/// The numbers of clones and files of all jobs.
 #[derive(Default)]
 pub(super) struct Size {
     clones: u64,
     files: u64,
 }
 
-/// More than any disk was ever shared by; each costs memory.
+/// The most clones and files: more than ever share a disk, and each costs memory.
 const CLONES_MAX: u64 = 100_000;
 const FILES_MAX: u64 = 1_000_000;
 
@@ -125,7 +124,7 @@ impl Size {
     }
 }
 
-/// A key that asks for too many.
+/// An error about a key that asks for too many.
 fn too_many<T>(slot: &Slot<T>, value: u64, what: &str, most: u64) -> Option<Error> {
     let placed = slot.as_ref()?;
     let kind = ErrorKind::UnsupportedValue {
@@ -136,7 +135,7 @@ fn too_many<T>(slot: &Slot<T>, value: u64, what: &str, most: u64) -> Option<Erro
     Some(Error { place: placed.place.clone(), kind })
 }
 
-/// A section that is one too many, whatever its keys say.
+/// An error about a section that exceeds the limit, whatever its keys say.
 fn one_too_many(section: &Place, what: &str, most: u64) -> Error {
     let text = format!("a job file may make up to {most} {what}; this section is beyond that");
     Error { place: section.clone(), kind: ErrorKind::Conflict { text } }

@@ -1,4 +1,4 @@
-//! One arm beside another: by how much a figure changes.
+//! Changes of a figure between two arms.
 
 use super::Spread;
 use super::figure::measure;
@@ -6,25 +6,26 @@ use crate::catalog::experiment::PublishedChange;
 use crate::plan::{ChangeFigure, Plan, Whom};
 use crate::run::Ensemble;
 
-/// How much more, or less, one arm comes to than another.
+/// The change of a figure between two arms.
 #[derive(Clone, Debug)]
 pub struct ChangeOutcome {
-    /// The row.
+    /// The label of the row.
     pub row: String,
     /// The arm that is compared with.
     pub from: String,
     /// The arm that differs.
     pub to: String,
-    /// Of whom.
+    /// The subject of the figure.
     pub whom: Whom,
-    /// Change of the figure in percent, seed by seed; none: in no run both arms have the figure.
+    /// The change of the figure in percent, seed by seed; `None` if no run of both arms has the
+    /// figure.
     pub percent: Option<Spread>,
-    /// What the source prints.
+    /// The change that the source gives.
     pub published: PublishedChange,
 }
 
 impl ChangeOutcome {
-    /// What changes, if it is not the bytes per second of everybody together.
+    /// The quantity and the subject, unless it is the bytes per second over everything.
     #[must_use]
     pub fn figure_text(&self) -> Option<String> {
         let (name, figure) = (self.whom.words(), self.published.figure());
@@ -32,14 +33,15 @@ impl ChangeOutcome {
         (!is_usual).then(|| format!("{name}: {}", figure.words()))
     }
 
-    /// How far it is from what the source allows for, in percentage points, if it is known.
+    /// The distance from the range that the source allows, in percentage points; `None` if not
+    /// known.
     #[must_use]
     pub fn distance(&self) -> Option<f64> {
         Some(self.published.distance(self.percent?.mean))
     }
 }
 
-/// The changes the source prints something about, of those arms and rows that were run.
+/// The changes for which the source gives a figure, among the arms and rows that were run.
 pub(super) fn changes(plan: &Plan, ensembles: &[Ensemble]) -> Vec<ChangeOutcome> {
     let find = |arm: &String, row: &String| {
         ensembles.iter().find(|ensemble| {

@@ -1,30 +1,30 @@
-//! Reads and writes by themselves.
+//! Reads and writes separately.
 
 use fairdisk_core::Histogram;
 use fairdisk_sim::machine::OpTally;
 
-/// What was read, or written.
+/// An amount of reads or of writes.
 #[derive(Clone, Debug, Default)]
 pub struct Amount {
-    /// I/Os.
+    /// Mean number of I/Os per run.
     pub ios: f64,
-    /// Bytes.
+    /// Mean bytes per run.
     pub bytes: f64,
-    /// Latencies of all seeds.
+    /// Latencies over all seeds.
     pub latency: Histogram,
 }
 
-/// What was read and what was written.
+/// Reads and writes separately.
 #[derive(Clone, Debug, Default)]
 pub struct Directions {
-    /// Read.
+    /// Reads.
     pub read: Amount,
-    /// Written.
+    /// Writes.
     pub write: Amount,
 }
 
 impl Directions {
-    /// With what somebody else came to.
+    /// The sum with another subject's reads and writes.
     pub(super) fn with(mut self, other: &Self) -> Self {
         for (one, other) in [(&mut self.read, &other.read), (&mut self.write, &other.write)] {
             one.ios += other.ios;
@@ -34,7 +34,7 @@ impl Directions {
         self
     }
 
-    /// Means over runs, each of which is its reads and its writes.
+    /// Means over runs, given the reads and the writes of each run.
     pub(super) fn of<'a>(runs: impl Iterator<Item = [&'a OpTally; 2]> + Clone) -> Self {
         let amount = |at: usize| {
             let mut all = OpTally::default();

@@ -1,4 +1,4 @@
-//! Figures that have no column of their own, beside what the source prints.
+//! Figures without a column of their own, beside the published ones.
 
 use super::{Spread, part};
 use crate::catalog::experiment::{Ios, Measure, Quantity};
@@ -7,22 +7,22 @@ use crate::run::{Ensemble, GroupRun, RunEnd, RunResult};
 use fairdisk_core::{Histogram, Span};
 use fairdisk_sim::machine::OpTally;
 
-/// What somebody came to in one figure.
+/// A measured figure beside the published one.
 #[derive(Clone, Debug)]
 pub struct FigureOutcome {
-    /// Who.
+    /// The subject.
     pub whom: Whom,
-    /// The figure.
+    /// The quantity.
     pub quantity: Quantity,
-    /// What runs came to; `None` of no run that knows it.
+    /// The measured figure; `None` if no run has it.
     pub ours: Option<Spread>,
-    /// What the source prints.
+    /// The published figure.
     pub published: f64,
 }
 
 impl FigureOutcome {
-    /// How much more it is than the source prints: in percentage points of what is a percentage,
-    /// in percent of the published figure otherwise.
+    /// The difference from the published figure: in percentage points for a share, otherwise in
+    /// percent of the published figure.
     #[must_use]
     pub fn error(&self) -> Option<f64> {
         let ours = self.ours?.mean;
@@ -33,7 +33,7 @@ impl FigureOutcome {
     }
 }
 
-/// What the runs came to in these figures.
+/// The measured figures of an ensemble beside the published ones.
 pub(super) fn figures(
     load: &dyn Load,
     ensemble: &Ensemble,
@@ -49,25 +49,25 @@ pub(super) fn figures(
     wanted.iter().map(outcome).collect()
 }
 
-/// What somebody did in one run: all of it, or of the reads or writes alone.
+/// What a subject did in one run, over all I/Os or only over reads or writes.
 struct Deeds {
     ios: u64,
     bytes: u64,
-    /// How long it was at it.
+    /// The time during which it was active.
     elapsed: Span,
-    /// From beginning to end, if it came to that.
+    /// Its run time, if it finished.
     seconds: Option<f64>,
-    /// How long each of several tasks took, if all came to their end.
+    /// The run times of each of several tasks, if all finished.
     each: Vec<Span>,
-    /// How long it had the disk; zero of tasks, of which nobody knows.
+    /// How long it had the disk; zero for tasks, for which this is not known.
     disk_time: Span,
     latency: Histogram,
-    /// Whether it has an end, and did not come to it.
+    /// Whether it has an end that it did not reach.
     is_cut_off: bool,
 }
 
-/// A figure of somebody in one run, if there is one: who was cut off has no rate that compares, and
-/// who did nothing no latency.
+/// The figure of a subject in one run, if there is one: the rate of a subject that was cut off
+/// cannot be compared, and one without I/Os has no latency.
 pub(super) fn measure(
     load: &dyn Load,
     run: &RunResult,
@@ -125,7 +125,7 @@ fn seconds(span: Span) -> f64 {
 }
 
 fn deeds(load: &dyn Load, run: &RunResult, whom: &Whom, ios: Ios) -> Option<Deeds> {
-    // Of a day of which nobody saw the end nothing compares.
+    // Nothing can be compared in a run that was given up after a day.
     if run.end == RunEnd::GivenUp {
         return None;
     }

@@ -1,4 +1,4 @@
-//! An outcome as a page.
+//! An outcome as an HTML page.
 
 mod chart;
 
@@ -11,7 +11,7 @@ use super::{
 use crate::page::{escape, page};
 use std::fmt::Write as _;
 
-/// The outcome as a page. `command` is what made it.
+/// The outcome as an HTML page. `command` is the command that produced it.
 #[must_use]
 pub fn to_html(outcome: &Outcome, command: &str) -> String {
     let mut body = String::new();
@@ -29,8 +29,8 @@ pub fn to_html(outcome: &Outcome, command: &str) -> String {
     page(&outcome.title, body, command)
 }
 
-/// What to know before reading figures, and what was excluded as the cause of differences from
-/// those that are published.
+/// Writes what to know before reading the figures, and which causes of differences from the
+/// published figures were excluded.
 pub(crate) fn write_notes(body: &mut String, caveats: &[String], excluded: &[String]) {
     for (title, texts) in [("Notes", caveats), ("Excluded", excluded)] {
         if texts.is_empty() {
@@ -44,7 +44,7 @@ pub(crate) fn write_notes(body: &mut String, caveats: &[String], excluded: &[Str
     }
 }
 
-/// What was not run.
+/// Writes what was refused.
 fn write_refused(body: &mut String, outcome: &Outcome) {
     if outcome.refused.is_empty() {
         return;
@@ -57,7 +57,7 @@ fn write_refused(body: &mut String, outcome: &Outcome) {
     body.push_str("</ul>\n");
 }
 
-/// The rows by name, each once, in their order.
+/// The labels of the rows, each once, in order.
 fn labels(outcome: &Outcome) -> Vec<&str> {
     let mut labels: Vec<&str> = Vec::new();
     for row in &outcome.rows {
@@ -87,7 +87,7 @@ fn write_head(body: &mut String, outcome: &Outcome) {
     }
 }
 
-/// A table: its heading, then its lines; columns from `numbers` on are figures.
+/// Writes a table from its heading and its lines; columns from `numbers` on are numeric.
 fn write_table(
     body: &mut String,
     head: &[&str],
@@ -110,7 +110,7 @@ fn write_table(
     body.push_str("</table>\n");
 }
 
-/// The figures of one row under each arm.
+/// Writes the figures of one row under each arm.
 fn write_figures(body: &mut String, outcome: &Outcome, arms: &[&RowOutcome]) {
     body.push_str("<details>\n<summary>Figures</summary>\n");
     let head = [
@@ -195,7 +195,7 @@ fn group_columns(group: &GroupOutcome) -> [String; 11] {
     ]
 }
 
-/// A latency, if there was one.
+/// A latency in ms; `-` if there were no I/Os.
 fn ms(group: &GroupOutcome, ns: u64) -> String {
     if group.latency.count() == 0 { "-".to_owned() } else { format!("{:.1}", ns as f64 / 1e6) }
 }
@@ -213,7 +213,7 @@ fn task_columns(arm: &str, task: &TaskOutcome) -> Vec<String> {
     ]
 }
 
-/// Arms beside each other.
+/// Writes the changes between arms.
 fn write_changes(body: &mut String, outcome: &Outcome) {
     if outcome.changes.is_empty() {
         return;

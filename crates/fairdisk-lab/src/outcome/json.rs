@@ -1,4 +1,4 @@
-//! Results as JSON; the names are part of the contract with other tools.
+//! Results as JSON. The names are an interface for other tools.
 
 use super::score::FigureScore;
 use super::{
@@ -10,10 +10,10 @@ use crate::run::RunEnd;
 use fairdisk_core::{Histogram, Span};
 use serde_json::{Value, json};
 
-/// The version of the layout.
+/// The version of the JSON layout.
 const SCHEMA: u32 = 1;
 
-/// The outcome as one JSON object.
+/// The outcome as a JSON object.
 #[must_use]
 pub fn to_json(outcome: &Outcome) -> Value {
     let mut value = json!({
@@ -43,10 +43,10 @@ fn refused(RefusedRow { arm, row, reason }: &RefusedRow) -> Value {
     json!({ "arm": arm, "row": row, "reason": reason })
 }
 
-/// What a source prints about a change.
+/// A published change.
 pub(crate) fn published_change(published: &PublishedChange) -> Value {
     let [low, high] = published.allowed();
-    // Without a bound on one side there is no number for it.
+    // A side without a bound has no number.
     let bound = |bound: f64| bound.is_finite().then_some(bound);
     json!({ "percent_min": bound(low), "percent_max": bound(high) })
 }
@@ -109,7 +109,7 @@ fn ms(span: Span) -> f64 {
     span.as_ns() as f64 / 1e6
 }
 
-/// Quantiles of latencies. Of no I/O there is none.
+/// Quantiles of latencies; null if there were no I/Os.
 pub(crate) fn latency_ms(latency: &Histogram) -> Value {
     let known = |span: Span| (latency.count() > 0).then(|| ms(span));
     json!({
@@ -120,7 +120,7 @@ pub(crate) fn latency_ms(latency: &Histogram) -> Value {
     })
 }
 
-/// What was read or written; of no I/O there is nothing.
+/// The amount of reads or writes; `None` if there were no I/Os.
 fn amount(amount: &Amount) -> Option<Value> {
     let Amount { ios, bytes, latency } = amount;
     (*ios > 0.0).then(|| json!({ "ios": ios, "bytes": bytes, "latency_ms": latency_ms(latency) }))
@@ -160,7 +160,7 @@ fn figure(figure: &FigureOutcome) -> Value {
     })
 }
 
-/// How a distance from a published figure is called.
+/// The key for a distance from a published figure.
 fn unit(quantity: Quantity) -> String {
     if quantity.is_percent() { "error_points" } else { "error_percent" }.to_owned()
 }
@@ -185,7 +185,7 @@ fn task(task: &TaskOutcome) -> Value {
 }
 
 fn score(score: &Score) -> Value {
-    // Of no share there is no distance.
+    // Without a published share there is no distance.
     let points = |points: f64| (score.cells > 0).then_some(points);
     let mut value = json!({
         "share_error_points_mean": points(score.share_error_points_mean),

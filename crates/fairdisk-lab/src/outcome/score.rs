@@ -1,4 +1,4 @@
-//! How far from the published figures: one number for shares, one for totals, one for rates.
+//! Scores: the distance from published figures, one number each for shares, totals and rates.
 
 use super::{ChangeOutcome, Outcome};
 use crate::catalog::experiment::Quantity;
@@ -7,30 +7,31 @@ use std::collections::BTreeMap;
 /// Distances from the published figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
-    /// Mean distance of a group's share, in percentage points.
+    /// Mean distance of groups' shares, in percentage points.
     pub share_error_points_mean: f64,
     /// Largest distance of a group's share, in percentage points.
     pub share_error_points_max: f64,
-    /// Mean distance of a row's I/Os, as a part of the published ones, if any are comparable.
+    /// Mean distance of rows' I/Os, as a fraction of the published ones; `None` if none are
+    /// comparable.
     pub total_error_mean: Option<f64>,
     /// Number of shares compared.
     pub cells: usize,
-    /// Named tasks, if rates are published.
+    /// Scores of named tasks; `None` if no rates are published.
     pub rates: Option<RateScore>,
-    /// Changes between arms, if some are published.
+    /// Scores of changes between arms; `None` if none are published.
     pub changes: Option<ChangeScore>,
-    /// Figures that have no column of their own, by what they are of.
+    /// Scores of figures without a column of their own, by quantity.
     pub figures: Vec<FigureScore>,
 }
 
-/// Distances of figures of one kind from the published ones.
+/// Distances of the figures of one quantity from the published ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FigureScore {
-    /// What they are of.
+    /// The quantity.
     pub quantity: Quantity,
-    /// Mean distance: percentage points of percentages, otherwise percent of the published figure.
+    /// Mean distance: percentage points for shares, otherwise percent of the published figure.
     pub error_mean: f64,
-    /// Largest distance, likewise.
+    /// Largest distance, in the same unit.
     pub error_max: f64,
     /// Number of figures compared.
     pub cells: usize,
@@ -56,7 +57,7 @@ impl FigureScore {
 /// Distances of changes between arms from the published ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangeScore {
-    /// Mean distance from what the source allows for, in percentage points.
+    /// Mean distance from the range that the source allows, in percentage points.
     pub error_points_mean: f64,
     /// Largest distance, in percentage points.
     pub error_points_max: f64,
@@ -78,13 +79,13 @@ impl ChangeScore {
 /// Distances of named tasks from their published rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateScore {
-    /// Mean distance, as a part of the published rate.
+    /// Mean distance, as a fraction of the published rate.
     pub error_mean: f64,
-    /// Largest distance, as a part of the published rate.
+    /// Largest distance, as a fraction of the published rate.
     pub error_max: f64,
     /// Rows in which the tasks finish in the published order.
     pub orders_right: usize,
-    /// Rows with published times.
+    /// Rows with published run times.
     pub orders: usize,
     /// Number of rates compared.
     pub tasks: usize,
@@ -161,11 +162,12 @@ impl RateScore {
     }
 }
 
-/// Tasks that end within this of each other end together: their order is chance.
+/// Tasks whose run times differ by less than this fraction count as ending together, since their
+/// order is chance.
 const TOGETHER: f64 = 0.1;
 
-/// Whether whoever is published to end clearly before another does so here, and whoever ends
-/// together ends together.
+/// Whether tasks that are published as ending clearly apart do so in the same order here, and tasks
+/// that end together do so here.
 fn same_order(published: &[f64], ours: &[f64]) -> bool {
     let order = |one: f64, two: f64| {
         let apart = (one - two) / one.max(two);

@@ -1,4 +1,4 @@
-//! Results as a table for people.
+//! Results as a text table.
 
 use super::{
     ChangeOutcome, FigureOutcome, GroupOutcome, Outcome, RefusedRow, RowOutcome, Score, Spread,
@@ -10,10 +10,10 @@ use crate::seconds::seconds;
 use fairdisk_core::Histogram;
 use std::fmt::Write as _;
 
-/// How to write it.
+/// The style of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// With terminal colours.
+    /// Whether to use terminal colours.
     pub colour: bool,
 }
 
@@ -59,14 +59,14 @@ pub fn to_table(outcome: &Outcome, style: Style) -> String {
     out
 }
 
-/// What to know before reading figures, and what was excluded as the cause of differences from
-/// those that are published, a line each.
+/// What to know before reading the figures, and which causes of differences from the published
+/// figures were excluded, one line each.
 pub(crate) fn notes(caveats: &[String], excluded: &[String]) -> Vec<String> {
     let caveats = caveats.iter().map(|caveat| format!("note: {caveat}"));
     caveats.chain(excluded.iter().map(|cause| format!("excluded: {cause}"))).collect()
 }
 
-/// What figures are of.
+/// How many runs the figures are the mean of.
 pub(crate) fn runs(count: usize) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("mean of {count} runs") }
 }
@@ -76,10 +76,10 @@ fn line(out: &mut String, text: &str) {
     out.push('\n');
 }
 
-/// Names longer than this push the rest of their line aside.
+/// The widest column of names; longer names push the rest of their line aside.
 const WIDTH_MAX: usize = 100;
 
-/// How wide a column of these texts below that heading is, in letters.
+/// The width in characters of a column with these texts and this heading.
 pub(crate) fn widest(texts: impl Iterator<Item = impl AsRef<str>>, heading: &str) -> usize {
     let letters = texts.map(|text| text.as_ref().chars().count());
     letters.max().unwrap_or(0).max(heading.len()).min(WIDTH_MAX)
@@ -135,14 +135,14 @@ pub(super) fn title(outcome: &Outcome, row: &RowOutcome) -> String {
     text
 }
 
-/// Which columns there are for groups.
+/// The columns of the table of groups.
 #[derive(Clone, Copy)]
 struct Columns {
-    /// Of the names.
+    /// The width of the names.
     width: usize,
-    /// Whether runs can differ.
+    /// Whether runs can differ, so that there is a spread.
     spread: bool,
-    /// Whether something is published for a group.
+    /// Whether figures are published for a group.
     published: bool,
 }
 
@@ -193,7 +193,7 @@ impl Columns {
     }
 }
 
-/// What so many latencies of a thousand are below, in milliseconds.
+/// A quantile of the latencies in milliseconds; `-` if there are none.
 fn milliseconds(latency: &Histogram, per_mille: u32) -> String {
     match latency.count() {
         0 => "-".to_owned(),
@@ -201,7 +201,7 @@ fn milliseconds(latency: &Histogram, per_mille: u32) -> String {
     }
 }
 
-/// Reads as part of the I/Os, and the published part where there is one.
+/// The percentage of reads, with the published one if there is one.
 pub(super) fn reads(group: &GroupOutcome) -> String {
     let ours = or_dash(group.read_share, |part| format!("{:.0}", part * 100.0));
     match group.published.and_then(|published| published.read_share) {
@@ -210,13 +210,13 @@ pub(super) fn reads(group: &GroupOutcome) -> String {
     }
 }
 
-/// What was dirty at the end, if anything was.
+/// A line on data that was dirty at the end, if there was any.
 pub(super) fn still_dirty(row: &RowOutcome) -> Option<String> {
     let mb = row.dirty_bytes / 1e6;
     (mb > 0.0).then(|| format!("{mb:.1} MB were still dirty in memory at the end"))
 }
 
-/// That its tasks were not done, if a run was given up.
+/// A line on tasks that were not done, if a run was given up.
 pub(super) fn given_up(row: &RowOutcome) -> Option<String> {
     let hours = RUN_MAX.as_ns() / 3_600_000_000_000;
     (row.end == RunEnd::GivenUp)
@@ -248,7 +248,7 @@ fn task_line(task: &TaskOutcome, width: usize) -> String {
         let published = rate(published);
         let _ = write!(text, ", published {} ({error:+.1} %)", published.trim_start());
     } else if let Some(seconds) = task.published_seconds {
-        // As the score has it: who takes longer is slower.
+        // As in the score: a task that takes longer is slower.
         let error = task.rate_error().unwrap_or_default() * 100.0;
         let _ = write!(text, ", published {seconds:.1} s (rate {error:+.1} %)");
     }
@@ -258,7 +258,7 @@ fn task_line(task: &TaskOutcome, width: usize) -> String {
     text
 }
 
-/// What the source prints that has no column of its own.
+/// Writes the figures without a column of their own.
 fn write_figures(out: &mut String, figures: &[FigureOutcome], style: Style) {
     if figures.is_empty() {
         return;
@@ -274,12 +274,12 @@ fn write_figures(out: &mut String, figures: &[FigureOutcome], style: Style) {
     }
 }
 
-/// What is there in words, or a dash.
+/// A value in words, or a dash.
 pub(super) fn or_dash<T>(what: Option<T>, words: impl FnOnce(T) -> String) -> String {
     what.map_or_else(|| "-".to_owned(), words)
 }
 
-/// Ours, the published figure, and how far they are apart.
+/// The measured figure, the published one, and the distance between them.
 pub(super) fn figure_columns(figure: &FigureOutcome) -> [String; 3] {
     let ours = or_dash(figure.ours, |ours| format!("{} ± {}", digits(ours.mean), digits(ours.sd)));
     let unit = off_by(figure.quantity);
@@ -287,12 +287,12 @@ pub(super) fn figure_columns(figure: &FigureOutcome) -> [String; 3] {
     [ours, digits(figure.published), off]
 }
 
-/// In which unit distances of such figures are.
+/// The unit of distances of such figures.
 const fn off_by(quantity: Quantity) -> &'static str {
     if quantity.is_percent() { "points" } else { "%" }
 }
 
-/// A figure with three digits that count, or all before the point.
+/// A figure with three significant digits, or with all digits before the point.
 fn digits(figure: f64) -> String {
     match figure {
         figure if figure >= 100.0 => format!("{figure:.0}"),
@@ -301,7 +301,7 @@ fn digits(figure: f64) -> String {
     }
 }
 
-/// A rate in the unit in which it has digits.
+/// A rate in a unit in which it has significant digits.
 fn rate(mb_per_s: f64) -> String {
     match mb_per_s {
         rate if rate > 0.0 && rate < 0.1 => format!("{:>6.1} KB/s", rate * 1e3),
@@ -309,7 +309,7 @@ fn rate(mb_per_s: f64) -> String {
     }
 }
 
-/// What was not run, and why.
+/// Writes what was refused, and why.
 fn write_refused(out: &mut String, outcome: &Outcome, style: Style) {
     if outcome.refused.is_empty() {
         return;
@@ -321,7 +321,7 @@ fn write_refused(out: &mut String, outcome: &Outcome, style: Style) {
     }
 }
 
-/// What stands over [`ChangeOutcome`]s.
+/// The heading of a list of [`ChangeOutcome`]s.
 pub(super) fn changes_title(changes: &[ChangeOutcome]) -> &'static str {
     match changes.iter().any(|change| change.figure_text().is_some()) {
         true => "changes of the throughput, or of the figure that is named",
@@ -329,7 +329,7 @@ pub(super) fn changes_title(changes: &[ChangeOutcome]) -> &'static str {
     }
 }
 
-/// Arms beside each other.
+/// Writes the changes between arms.
 fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
     let changes = &outcome.changes;
     if changes.is_empty() {
@@ -363,7 +363,7 @@ fn write_changes(out: &mut String, outcome: &Outcome, style: Style) {
     }
 }
 
-/// What the score says, a line for each kind of figure.
+/// The score as text, one line for each kind of figure.
 pub(super) fn score_lines(score: &Score) -> Vec<String> {
     let mut lines = Vec::new();
     let shares = (score.cells > 0).then(|| {

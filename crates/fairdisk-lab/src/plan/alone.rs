@@ -1,4 +1,4 @@
-//! What a group does when it has the disk to itself.
+//! Plans that run each group alone.
 
 use super::setup::{Load, Loaded, START_SPREAD};
 use super::{GroupNumbers, Plan, PlannedRow};
@@ -11,7 +11,7 @@ use fairdisk_sim::device::Device as _;
 use fairdisk_sim::workload::{Rates, TaskSpec};
 use std::sync::Arc;
 
-/// The tasks of one group of a load, where they are in it.
+/// A load with only the tasks of one group, at their places in the full load.
 #[derive(Debug)]
 struct Alone {
     load: Arc<dyn Load>,
@@ -41,17 +41,17 @@ impl Load for Alone {
 }
 
 impl Loaded {
-    /// The number in the machine of the group at `at`.
+    /// The number in the machine of the group with index `at`.
     pub(crate) fn group_id(&self, at: usize) -> GroupId {
         self.numbers().id(at)
     }
 
-    /// The numbers of its groups in the machine.
+    /// The numbers of the groups in the machine.
     pub(crate) const fn numbers(&self) -> GroupNumbers {
         GroupNumbers { root: self.root }
     }
 
-    /// The tasks of each group, by its place; none for one that has groups alone.
+    /// The tasks of each group, by group index; empty for a group that has only nested groups.
     pub(crate) fn tasks_by_group(&self) -> Vec<Vec<&TaskSpec>> {
         let mut tasks: Vec<Vec<&TaskSpec>> = vec![Vec::new(); self.groups.len()];
         for task in &self.tasks {
@@ -64,20 +64,21 @@ impl Loaded {
     }
 }
 
-/// Whether the task starts late, thinks, or is held to a rate, however fast its I/Os are done.
+/// Whether the task starts late, thinks, or has a rate limit, so that it sometimes pauses however
+/// fast its I/Os are.
 pub(crate) fn pauses(task: &TaskSpec) -> bool {
     task.start > Instant::ZERO + START_SPREAD
         || task.think.is_some()
         || task.stream.rates != Rates::default()
 }
 
-/// Which group of which row a row of a plan of single groups is: both by their places.
+/// A row and a group, by index, that a row of a plan of single groups stands for.
 pub(crate) type Single = (usize, usize);
 
 impl Plan {
-    /// The same with one group at a time under `scheduler`, a run each, and which group each of its
-    /// rows is. Groups that are known to keep the disk busy when they are alone are left out, and
-    /// rows of one group.
+    /// A plan that runs one group at a time under `scheduler`, once each, and which group each of
+    /// its rows is. Leaves out groups that are known to keep the disk busy when alone, and rows
+    /// with a single group.
     pub(crate) fn alone(&self, scheduler: &str) -> Result<(Self, Vec<Single>), CatalogError> {
         let (mut rows, mut singles) = (Vec::new(), Vec::new());
         for (at, row) in self.rows.iter().enumerate() {
@@ -108,7 +109,7 @@ impl Plan {
         Ok((Self { arms: vec![arm], rows, seeds: 1, ..self.clone() }, singles))
     }
 
-    /// Whether the disk serves one request at a time, and some task of the group always has one for
+    /// Whether the disk serves one request at a time and some task of the group always has one for
     /// it.
     fn is_filled_by(&self, qos: &Qos, tasks: &[&TaskSpec]) -> bool {
         let never_pauses = |task: &&TaskSpec| {
@@ -122,7 +123,7 @@ impl Plan {
                 && limits.runtime.is_none()
                 && limits.passes.is_none()
         };
-        // What it can do at most is to be known where it was promised something.
+        // The most a group can do alone must be known if it was promised something.
         qos.floor.is_none()
             && qos.latency_p99.is_none()
             && self.rig.device.build().depth() == 1

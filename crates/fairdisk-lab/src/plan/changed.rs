@@ -1,5 +1,5 @@
-//! What arms and rows change about the scheduler, the disk and the machine. What a row changes
-//! counts after what an arm does, what the caller changes after both.
+//! Changes by arms and rows to the scheduler, the device and the host. Those of a row take
+//! precedence over those of an arm, and the caller's over both.
 
 use super::{Options, Plan, PlannedArm, PlannedRow, Rig};
 use crate::catalog::error::CatalogError;
@@ -20,7 +20,7 @@ impl PlannedRow {
 }
 
 impl Plan {
-    /// The arm and the row at these places, the arm as it is in the row.
+    /// The arm and the row with these indices; the arm as it is in the row.
     #[must_use]
     pub fn cell(&self, arm: usize, row: usize) -> (&PlannedArm, &PlannedRow) {
         let row = &self.rows[row];
@@ -28,7 +28,7 @@ impl Plan {
     }
 }
 
-/// An experiment as it is in its file, which says where something is wrong.
+/// An experiment and its file, for locating faults.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExperimentFile<'a> {
     pub(super) document: &'a Document,
@@ -36,14 +36,14 @@ pub(super) struct ExperimentFile<'a> {
 }
 
 impl ExperimentFile<'_> {
-    /// An error about a change of an arm; it may come from elsewhere.
+    /// An error about a change made by an arm, or elsewhere.
     fn of_arm(&self, arm: &Arm, change: &str, message: &str) -> CatalogError {
         let at = self.experiment.arms.iter().position(|it| it.name == arm.name);
         let key = at.map(|at| format!("arm.{at}")).unwrap_or_default();
         self.of(&key, &arm.set, change, format!("arm `{}`: {message}", arm.name))
     }
 
-    /// An error about a change of the row at this place.
+    /// An error about a change made by the row with index `at`.
     fn of_row(&self, at: usize, change: &str, message: &str) -> CatalogError {
         let Row { label, set, .. } = &self.experiment.rows[at];
         self.of(&format!("row.{at}"), set, change, format!("row `{label}`: {message}"))
@@ -56,7 +56,7 @@ impl ExperimentFile<'_> {
     }
 }
 
-/// These arms, changed as the caller says.
+/// These arms, changed by the caller's options.
 pub(super) fn plan_arms(
     arms: &[Arm],
     options: &Options,
@@ -79,7 +79,7 @@ pub(super) fn plan_arms(
     arms.map(|((arm, overrides), rig)| planned(arm, overrides, rig)).collect()
 }
 
-/// These arms as they are in a row, if it changes something about them.
+/// These arms as they are in a row, if it changes anything about them.
 pub(super) fn arms_in_row(
     file: ExperimentFile<'_>,
     row: usize,
@@ -95,7 +95,7 @@ pub(super) fn arms_in_row(
     }
     let in_row = |arm: &Arm| {
         let mut own = changes_of(arm)?;
-        // What this scheduler has no key for is meant for others.
+        // Changes that this scheduler has no key for are meant for others.
         let refused = take(&arm.scheduler, &mut own, &changes);
         if let Some(error) = refused.into_iter().flatten().find(|it| !it.is_about_a_name()) {
             return Err(of_row(change_in(&error), &format!("arm `{}`: {error}", arm.name)));
@@ -145,8 +145,8 @@ fn changes_of(arm: &Arm) -> Result<Vec<Override>, CatalogError> {
     arm.overrides().map_err(|(_, message)| CatalogError::option(&arm.name, message))
 }
 
-/// What an arm runs on: the common disk and machine, unless it or `own`, its changes, say something
-/// else. What the caller changes counts after that. An error comes with which of `own` is wrong; it
+/// The device and the host of an arm: the common ones, unless the arm or its changes `own` say
+/// otherwise. The caller's changes take precedence. An error comes with the change at fault, which
 /// may be one of the caller's. `remedy` is the option that leaves it out.
 fn own_rig(
     arm: &Arm,

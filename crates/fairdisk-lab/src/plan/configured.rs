@@ -1,4 +1,4 @@
-//! The same load with groups that ask for something else.
+//! The same load with other settings for its groups.
 
 use super::setup::{Load, Loaded};
 use super::{Plan, PlannedArm, PlannedRow};
@@ -36,7 +36,7 @@ impl Load for Configured {
 }
 
 impl Plan {
-    /// The plan of `row` alone under `arm`, its groups asking for `groups` and nothing else.
+    /// A plan of only `row` under `arm`, with the settings `groups` instead of the groups' own.
     pub(crate) fn configured(
         &self,
         row: &PlannedRow,

@@ -1,4 +1,4 @@
-//! A row of an experiment, laid out on the disk.
+//! The load of one row of an experiment, laid out on the disk.
 
 use super::setup::{GroupLabel, Load, Loaded, Written, start};
 use super::{GroupNumbers, ROOT_GROUP};
@@ -22,16 +22,16 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One row of an experiment.
+/// The load of one row of an experiment.
 #[derive(Debug)]
 pub(super) struct ExperimentLoad {
     pub(super) experiment: Experiment,
     pub(super) row: usize,
-    /// The file, to say where in it something is.
+    /// The experiment's file, to locate faults.
     pub(super) document: Arc<Document>,
 }
 
-/// A volume's files in the machine, and which of them are still unused, the next one last.
+/// The files of a volume in the machine, and those that are unused; the next one is last.
 struct Files {
     name: String,
     first: u32,
@@ -41,7 +41,7 @@ struct Files {
 }
 
 impl Files {
-    /// The next file nobody uses yet, or any if all are in use.
+    /// The next unused file, or a random one if all are in use.
     fn pick(&mut self, prng: &mut Prng) -> u32 {
         let any = || self.first + prng.below(u64::from(self.count)) as u32;
         self.unused.pop().unwrap_or_else(any)
@@ -53,21 +53,21 @@ fn numbers(groups: &[Group]) -> GroupNumbers {
     GroupNumbers { root: groups.iter().position(|group| group.name == ROOT_GROUP) }
 }
 
-/// The groups' numbers in the machine, and what they ask for.
+/// The numbers of the groups in the machine, and their settings.
 pub(super) fn labels(groups: &[Group]) -> (GroupNumbers, Vec<GroupLabel>) {
     let numbers = numbers(groups);
     (numbers, groups.iter().map(|group| label(groups, numbers, group)).collect())
 }
 
-/// Whether a row's change says how large volumes are.
+/// Whether a row's change affects the size of volumes.
 fn is_extent(set: &str) -> bool {
     let key = set.split('=').next().unwrap_or_default().trim().strip_prefix("volume.");
     key.is_some_and(|key| ["size_gib", "files", "file_mib"].contains(&key))
 }
 
-/// Files have the places in the inode table after the file system's own. Inodes are numbered from
-/// 1, the first ten are reserved, and the eleventh is `lost+found` (documentation of ext4, "special
-/// inodes").
+/// The number of the first file in the inode table, after the file system's own inodes. Inodes are
+/// numbered from 1, the first ten are reserved, and the eleventh is `lost+found` (documentation of
+/// ext4, "special inodes").
 const FIRST_FILE: u32 = 11;
 
 impl Load for ExperimentLoad {
@@ -91,7 +91,7 @@ impl Load for ExperimentLoad {
         let row = &self.experiment.rows[self.row];
         let own_groups = !row.groups.is_empty();
         let key = match what {
-            // What a row says of all volumes counts after what they say.
+            // A row's changes to all volumes take precedence over the volumes' own keys.
             Written::Volume(at) => match row.set.iter().rposition(|set| is_extent(set)) {
                 Some(change) => format!("row.{}.set.{change}", self.row),
                 None => format!("volume.{at}"),
@@ -122,13 +122,13 @@ impl Load for ExperimentLoad {
 }
 
 impl ExperimentLoad {
-    /// The tasks that are reported by themselves.
+    /// The tasks that are reported separately.
     fn named(&self) -> impl Iterator<Item = &Tasks> {
         let tasks = self.experiment.rows[self.row].tasks.iter();
         tasks.filter(|tasks| tasks.name.is_some())
     }
 
-    /// Files that tasks name are not given to others as their own.
+    /// Excludes files that tasks name from being given to other tasks.
     fn set_apart(&self, row: &Row, files: &mut [Files]) {
         for place in files {
             let on_it = |tasks: &&Tasks| self.experiment.task(tasks).volume == place.name;
@@ -151,7 +151,7 @@ impl ExperimentLoad {
         let line_of = |name: &Option<String>| {
             row.tasks.iter().position(|tasks| name.is_some() && tasks.name == *name)
         };
-        // The first task of each line.
+        // Index of the first task of each line.
         let mut firsts: Vec<usize> = Vec::new();
         for (line, tasks) in row.tasks.iter().enumerate() {
             firsts.push(loaded.tasks.len());
@@ -177,7 +177,8 @@ impl ExperimentLoad {
             };
             let theirs = line_of(&tasks.files_of);
             for at in 0..tasks.count as usize {
-                // One stream is in one file; others may be in those of their counterparts.
+                // A shared stream uses one file; other tasks may use the files of their
+                // counterparts.
                 let same = match theirs {
                     _ if at > 0 && task.stream != TaskStream::Own => Some(firsts[line]),
                     Some(line) => Some(firsts[line] + at % row.tasks[line].count as usize),
@@ -210,7 +211,7 @@ impl ExperimentLoad {
     }
 }
 
-/// What `ionice` makes of a class and a level: level 4 if none is given.
+/// The I/O priority that `ionice` sets for a class and a level; level 4 if none is given.
 fn ioprio(class: Option<IoniceClass>, level: Option<u8>) -> IoPrio {
     let class = match (class, level) {
         (None, None) => return IoPrio::UNSET,
@@ -228,7 +229,7 @@ fn file_of(tasks: &Tasks, place: &mut Files, prng: &mut Prng) -> u32 {
     }
 }
 
-/// What a task does that is so many of so many in its line.
+/// The stream of the task with index `at` out of `count` in its line.
 fn stream(task: &Task, file_bytes: u64, (at, count): (u64, u64)) -> StreamSpec {
     let (at, count) = match task.stream {
         TaskStream::Interleaved => (at, count),
@@ -257,7 +258,7 @@ fn stream(task: &Task, file_bytes: u64, (at, count): (u64, u64)) -> StreamSpec {
     }
 }
 
-/// Reads and writes of a mix each have their part of the rate.
+/// Reads and writes of a mix each get their part of the rate.
 fn rates(task: &Task) -> Rates {
     let part = |percent: u8| {
         let rate = u128::from(task.bytes_per_s?.get()) * u128::from(percent) / 100;
@@ -293,17 +294,17 @@ fn label(groups: &[Group], numbers: GroupNumbers, group: &Group) -> GroupLabel {
     GroupLabel { name: group.name.clone(), spec }
 }
 
-/// What a volume takes up, in sectors.
+/// The space that a volume takes up.
 struct Space {
-    /// Files.
+    /// The number of files.
     count: u32,
-    /// Bytes of each.
+    /// The size of each file in bytes.
     bytes: u64,
-    /// Where the first one begins.
+    /// The first sector of the first file.
     data: u64,
-    /// From one to the next.
+    /// The distance between the starts of two files, in sectors.
     stride: u64,
-    /// The whole volume.
+    /// All sectors of the volume.
     all: Range<u64>,
 }
 
@@ -322,8 +323,7 @@ impl Space {
     }
 }
 
-/// Demands that no volume of the experiment lies on another one. The error is the key and what is
-/// wrong.
+/// Checks that no two volumes of the experiment overlap. The error is the key and what is wrong.
 pub(super) fn demand_apart(volumes: &[Volume], host: &Host) -> Result<(), (String, String)> {
     let mut spaces: Vec<(usize, Range<u64>)> =
         volumes.iter().map(|volume| Space::of(volume, host).all).enumerate().collect();
@@ -342,7 +342,7 @@ pub(super) fn demand_apart(volumes: &[Volume], host: &Host) -> Result<(), (Strin
     Ok(())
 }
 
-/// Puts a volume and its files on the disk.
+/// Lays out a volume and its files on the disk.
 fn lay_out(volume: &Volume, host: &Host, loaded: &mut Loaded, prng: &mut Prng) -> Files {
     let index = loaded.volumes.len() as u32;
     let start = Lba(volume.start_bytes() / 512);

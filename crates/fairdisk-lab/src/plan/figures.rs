@@ -1,31 +1,31 @@
-//! What a source prints for a row, beside the groups of the row.
+//! Published figures of a row, related to the groups of the row.
 
 use super::experiment_load::labels;
 use crate::catalog::experiment::{Experiment, Published, PublishedChange, Quantity, Row, Subject};
 
-/// Of whom a figure is.
+/// The subject of a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Whom {
-    /// Of everybody together.
+    /// Everything together.
     All,
-    /// Of a group and those in it.
+    /// A group, with the groups nested in it.
     Group {
-        /// Its name.
+        /// The name of the group.
         name: String,
-        /// Their places among the groups of the row.
+        /// Indices of the group and its nested groups in the row.
         members: Vec<usize>,
     },
-    /// Of named tasks.
+    /// Tasks with a name.
     Task {
-        /// Their name.
+        /// The name of the tasks.
         name: String,
-        /// Their place among those of the row.
+        /// Index among the named tasks of the row.
         at: usize,
     },
 }
 
 impl Whom {
-    /// How it is called.
+    /// The name of the subject.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -34,7 +34,7 @@ impl Whom {
         }
     }
 
-    /// Of which kind it is.
+    /// The kind of subject.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Whom {
         }
     }
 
-    /// How it is called where groups stand, too, which may have the same name.
+    /// The name of the subject, unambiguous where a group may have the same name as a task.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
@@ -53,7 +53,7 @@ impl Whom {
         }
     }
 
-    /// The group, named tasks or everybody of the row, by place.
+    /// The subject with index `at` in the row.
     fn of(experiment: &Experiment, row: &Row, subject: Subject, at: usize) -> Self {
         match subject {
             Subject::All => Self::All,
@@ -71,25 +71,25 @@ impl Whom {
     }
 }
 
-/// A figure that has no column of its own in results.
+/// A figure without a column of its own in results.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// Of whom.
+    /// The subject.
     pub whom: Whom,
-    /// Of what.
+    /// The quantity.
     pub quantity: Quantity,
-    /// What the source prints.
+    /// The published figure.
     pub published: f64,
 }
 
-/// What the source prints about one arm beside another, and of whom.
+/// A published change between two arms, and its subject.
 #[derive(Clone, Debug)]
 pub struct ChangeFigure {
-    /// What it prints.
+    /// The published change.
     pub published: PublishedChange,
-    /// Of whom.
+    /// The subject.
     pub whom: Whom,
-    /// The schedulers of both arms, where these are taken as they are.
+    /// The schedulers of both arms; `None` if they are not used unchanged.
     pub schedulers: Option<[String; 2]>,
 }
 
@@ -116,23 +116,24 @@ impl ChangeFigure {
     }
 }
 
-/// What the source prints for one row under one arm, and what the row's groups are to each other.
+/// The figures that the source gives for one row under one arm, and how the row's groups are
+/// nested.
 #[derive(Clone, Debug)]
 pub struct Figures {
     /// The figures.
     pub published: Published,
-    /// Those of them that have no column of their own.
+    /// The figures without a column of their own.
     pub others: Vec<Figure>,
-    /// Each group with those in it, however deep, by their places.
+    /// For each group, the indices of the group and of all groups nested in it.
     members: Vec<Vec<usize>>,
-    /// Which groups lie in no other.
+    /// For each group, whether it is a top-level group.
     outermost: Vec<bool>,
-    /// Which groups have tasks of their own.
+    /// For each group, whether it has tasks of its own.
     have_tasks: Vec<bool>,
 }
 
 impl Figures {
-    /// Of a row of the experiment.
+    /// The published figures of a row of the experiment.
     pub(super) fn new(experiment: &Experiment, published: Published) -> Self {
         let row = experiment.rows.iter().find(|row| row.label == published.row);
         let groups = row.map_or(&[][..], |row| experiment.groups_of(row));
@@ -151,28 +152,28 @@ impl Figures {
         }
     }
 
-    /// The I/Os of all groups: as printed, or what those of the groups come to.
+    /// The total I/Os: as published, or the sum over the groups.
     #[must_use]
     pub fn total(&self) -> Option<f64> {
         let Published { total, ios, .. } = &self.published;
         total.or_else(|| ios.as_ref().map(|ios| self.sum(ios)))
     }
 
-    /// The part of the group at `at`, and of those in it, in all I/Os.
+    /// The share of all I/Os of the group with index `at`, including nested groups.
     #[must_use]
     pub fn share(&self, at: usize) -> Option<f64> {
         let parts = self.published.ios.as_ref().or(self.published.percent.as_ref())?;
         Some(parts.get(at)? / self.sum(parts))
     }
 
-    /// The group at `at` with those in it, however deep, by their places.
+    /// The indices of the group with index `at` and of all groups nested in it.
     #[must_use]
     pub fn members(&self, at: usize) -> &[usize] {
         &self.members[at]
     }
 
-    /// Whether the share of the group at `at` could be another one: some tasks are in it or in
-    /// those in it, and some are not.
+    /// Whether the share of the group with index `at` could be different: some tasks are in it or
+    /// in nested groups, and some are not.
     #[must_use]
     pub fn is_contested(&self, at: usize) -> bool {
         let within = |group: usize| self.members[at].contains(&group);
@@ -180,14 +181,14 @@ impl Figures {
         busy().any(within) && !busy().all(within)
     }
 
-    /// What the figures of all groups come to. That of a group includes those of the groups in it.
+    /// The sum of the figures of all groups. The figure of a group includes those of nested groups.
     fn sum(&self, figures: &[f64]) -> f64 {
         let outermost = figures.iter().zip(&self.outermost).filter(|(_, is)| **is);
         outermost.map(|(figure, _)| figure).sum()
     }
 }
 
-/// The figures that have no column of their own, without those that are not printed.
+/// The published figures without a column of their own, except those that are not given.
 fn others(experiment: &Experiment, row: &Row, published: &Published) -> Vec<Figure> {
     let column = |(subject, quantity, figures): (Subject, Quantity, Vec<f64>)| {
         let figure = |(at, published): (usize, f64)| Figure {

@@ -1,17 +1,18 @@
-//! The files of a job file: which part of them each clone of a job uses, and where they lie.
+//! The files of a job file: which part of them each clone of a job uses, and where they are on
+//! disk.
 //!
-//! Files are contiguous stretches, one behind the other, without a file system; jobs that name the
-//! same file share it, and `/dev/...` is the whole disk.
+//! Files are contiguous, one after another, without a file system. Jobs that name the same file
+//! share it, and `/dev/...` is the whole disk.
 
 use crate::jobfile::{BlockSize, Extent, FileBytes, Files, Job};
 use fairdisk_core::{Lba, Prng, SECTOR_BYTES};
 use fairdisk_sim::host::FileSpec;
 use std::collections::BTreeMap;
 
-/// Files begin on multiples of this.
+/// Files start at multiples of this number of bytes.
 const ALIGN_BYTES: u64 = 4096;
 
-/// One clone of a job with its files.
+/// One clone of a job, with its files.
 pub(super) struct Worker<'a> {
     pub(super) job: &'a Job,
     pub(super) clone: u32,
@@ -21,11 +22,11 @@ pub(super) struct Worker<'a> {
 
 /// The part of its files that a clone uses.
 pub(super) struct Region {
-    /// First byte used of each file.
+    /// The first byte used of each file.
     pub(super) offset: u64,
-    /// Bytes used of each from there, if it is that long.
+    /// Bytes used of each file from there, as far as the file is that long.
     pub(super) bytes: u64,
-    /// How long each file is.
+    /// The size of each file in bytes.
     file_bytes: Vec<u64>,
 }
 
@@ -35,14 +36,15 @@ impl Region {
         self.file_bytes.iter().map(|file| file.saturating_sub(self.offset).min(self.bytes)).sum()
     }
 
-    /// The shortest file.
+    /// The size of the shortest file.
     pub(super) fn shortest(&self) -> u64 {
         self.file_bytes.iter().copied().min().unwrap_or(0)
     }
 }
 
 impl<'a> Worker<'a> {
-    /// Clone `clone` of `job` on a disk of `disk_bytes`; file sizes of a range are drawn.
+    /// Clone number `clone` of `job` on a disk of `disk_bytes`; file sizes given as a range are
+    /// drawn.
     pub(super) fn new(job: &'a Job, clone: u32, disk_bytes: u64, prng: &mut Prng) -> Self {
         let names = names(job, clone);
         let region = region(job, clone, &names, disk_bytes, prng);
@@ -50,7 +52,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Every file by name, shared ones once.
+/// The names of all files, shared ones once.
 fn names(job: &Job, clone: u32) -> Vec<String> {
     let directories = &job.target.directories;
     let folder = match directories.len() {
@@ -73,7 +75,7 @@ pub(super) fn is_device(name: &str) -> bool {
 }
 
 fn region(job: &Job, clone: u32, names: &[String], disk_bytes: u64, prng: &mut Prng) -> Region {
-    // Before the run only devices and files of a given size have one.
+    // Before the run, only devices and files of a given size have a known size.
     let mut known = |name: &String| match job.target.file_bytes {
         _ if is_device(name) => Some(disk_bytes),
         FileBytes::Fixed { bytes } => Some(bytes),
@@ -84,7 +86,7 @@ fn region(job: &Job, clone: u32, names: &[String], disk_bytes: u64, prng: &mut P
     let base = known.iter().flatten().min().copied().unwrap_or(0);
     let offset = offset(job, clone, base);
     let bytes = match job.size {
-        // All files together get no more; a pass ends with that.
+        // All files together get no more, so a pass ends there.
         Extent::Bytes(_) if job.target.file_bytes != FileBytes::ShareOfSize => u64::MAX,
         Extent::Bytes(size) => size / names.len().max(1) as u64,
         Extent::Percent(100) | Extent::Whole => u64::MAX,
@@ -97,7 +99,7 @@ fn region(job: &Job, clone: u32, names: &[String], disk_bytes: u64, prng: &mut P
     Region { offset, bytes, file_bytes: known.iter().map(length).collect() }
 }
 
-/// Offsets that are percentages are rounded up to blocks, as fio does.
+/// Offsets given as percentages are rounded up to blocks, as in fio.
 fn offset(job: &Job, clone: u32, base: u64) -> u64 {
     let increment = job.offset_increment.of(base).saturating_mul(u64::from(clone));
     let offset = job.offset.of(base).saturating_add(increment);
@@ -108,7 +110,7 @@ fn offset(job: &Job, clone: u32, base: u64) -> u64 {
     offset.checked_next_multiple_of(smallest_block(job)).unwrap_or(offset)
 }
 
-/// The smallest block of any direction.
+/// The smallest block size of any direction.
 fn smallest_block(job: &Job) -> u64 {
     job.blocks.iter().map(BlockSize::min_bytes).min().unwrap_or(1).max(1)
 }
@@ -117,11 +119,11 @@ fn aligned(bytes: u64) -> u64 {
     bytes.checked_next_multiple_of(ALIGN_BYTES).unwrap_or(u64::MAX)
 }
 
-/// Which files there are, how large each must be, and where it lies.
+/// The files, with their sizes and positions.
 #[derive(Default)]
 pub(super) struct Layout<'a> {
     index: BTreeMap<&'a str, u32>,
-    /// How long each is; `None`: as long as the disk, because it is the disk.
+    /// The size of each file; `None` if it is the disk itself.
     bytes: Vec<Option<u64>>,
 }
 
@@ -153,7 +155,7 @@ impl<'a> Layout<'a> {
         worker.names.iter().filter_map(index).collect()
     }
 
-    /// The bytes all files take.
+    /// The bytes taken up by all files.
     pub(super) fn bytes(&self) -> u64 {
         let lengths = self.bytes.iter().flatten();
         lengths.fold(0, |sum, bytes| sum.saturating_add(aligned(*bytes)))

@@ -1,7 +1,7 @@
-//! The jobs of a fio job file as tasks on a disk.
+//! The load of a fio job file: its jobs as tasks on a disk.
 //!
-//! Jobs without a group of their own are in the root group `/`, as tasks are that nobody
-//! moved. `/a/b` lies in `/a`, which is there even if no job is in it.
+//! Jobs without a group of their own are in the root group `/`, like tasks that were never moved.
+//! `/a/b` is nested in `/a`, which exists even if no job is in it.
 
 use super::jobfile_files::{Layout, Worker};
 use super::jobfile_stream::stream;
@@ -21,12 +21,13 @@ use std::ops::Range;
 
 const GIB: u64 = 1 << 30;
 
-/// The jobs of a file.
+/// The load of a job file.
 #[derive(Debug)]
 pub(super) struct JobFileLoad {
     jobs: Vec<Job>,
     disk_bytes: u64,
-    /// In the order in which jobs name them, then those that only hold others.
+    /// The groups in the order in which jobs name them, followed by those that have only nested
+    /// groups.
     groups: Vec<GroupLabel>,
     numbers: GroupNumbers,
     /// The group of each job.
@@ -82,7 +83,7 @@ impl JobFileLoad {
         let mut groups: Vec<GroupLabel> = Vec::new();
         let mut index: BTreeMap<&str, usize> = BTreeMap::new();
         let mut place_of = Vec::new();
-        // Jobs without a group have what others say that `/` is due.
+        // Jobs without a group get the settings that other jobs give to `/`.
         let mut named = jobs.iter().filter_map(|job| job.group.as_ref());
         let root = named.find(|group| group.path == ROOT_GROUP);
         for job in &jobs {
@@ -137,14 +138,14 @@ impl JobFileLoad {
         Worker::new(job, clone, self.disk_bytes, prng)
     }
 
-    /// Every clone of every job, in the order of the file, with the number of its job.
+    /// Every clone of every job, in file order, with the number of its job.
     fn clones(&self) -> impl Iterator<Item = (usize, &Job, u32)> {
         let jobs = self.jobs.iter().enumerate();
         jobs.flat_map(|(at, job)| (0..job.clones.get()).map(move |clone| (at, job, clone)))
     }
 
-    /// The lines of the table: a name and its tasks. With `group_reporting` the clones of a job and
-    /// the jobs of its report group share one, as fio has it.
+    /// The lines of the table: a name and its tasks. With `group_reporting`, the clones of a job
+    /// and the jobs of its report group share a line, as in fio.
     fn lines(&self) -> Vec<(String, Range<usize>)> {
         let mut lines: Vec<(String, Range<usize>)> = Vec::new();
         let mut group = None;
@@ -167,7 +168,7 @@ impl JobFileLoad {
     }
 }
 
-/// Puts groups into those their paths say, which are made if they are not there.
+/// Nests groups as their paths say, adding missing parents.
 fn nest(groups: &mut Vec<GroupLabel>, numbers: GroupNumbers) {
     let mut index: BTreeMap<String, usize> =
         groups.iter().enumerate().map(|(at, group)| (group.name.clone(), at)).collect();
@@ -223,7 +224,8 @@ fn task(worker: &Worker<'_>, group: GroupId, files: Vec<u32>, prng: &mut Prng) -
                 Hint::Nothing => Advice::Normal,
                 Hint::Pattern | Hint::Random | Hint::Sequential => pattern(job),
             });
-            // fio synchronises a mapping with msync, and after a write only to leave the cache out.
+            // fio synchronises a mapping with msync, and after each write only when bypassing the
+            // cache.
             task.write_through = job.caching == Caching::Direct;
         }
         SubmissionClass::Null => task.nowhere = true,
@@ -234,7 +236,7 @@ fn task(worker: &Worker<'_>, group: GroupId, files: Vec<u32>, prng: &mut Prng) -
     task
 }
 
-/// How the job uses its files, as it tells the kernel.
+/// The advice that matches the job's access pattern.
 const fn pattern(job: &Job) -> Advice {
     match job.pattern.order {
         Order::Sequential { .. } => Advice::Sequential,

@@ -1,8 +1,8 @@
-//! What to know about the result of a job file.
+//! Notes on the results of a job file.
 
 use crate::jobfile::{Job, Resolved, SubmissionClass};
 
-/// How engines were understood, and the reader's notes.
+/// How engines were modelled, and the parser's notes.
 pub(super) fn notes(resolved: &Resolved) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for job in &resolved.jobs {

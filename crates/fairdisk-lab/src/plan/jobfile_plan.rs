@@ -14,24 +14,25 @@ use crate::jobfile::{Job, Place, Resolved};
 use fairdisk_core::Span;
 use std::sync::Arc;
 
-/// The disk of a job file that names none.
+/// The device of a job file that does not name one.
 const DEFAULT_DEVICE: &str = "hdd-7200-2007";
-/// The machine of every job file.
+/// The host of every job file.
 const HOST: &str = "plain";
-/// What `--set` cannot change.
+/// The scopes that `--set` cannot change.
 const NOT_IN_JOB_FILES: [&str; 2] = ["experiment", "volume"];
 const USE_OPTIONS: &str = "a job file has no experiment and no volumes; use --seeds or --duration, \
                            or change the file";
-/// The scheduler of a job file that names none.
+/// The scheduler of a job file that does not name one.
 const DEFAULT_SCHEDULER: &str = "two-layer-cfq";
 
 impl Plan {
-    /// The jobs of the file `name`. The disk is `--device`, the job's `device=`, or a 7200 rpm disk
-    /// of 2007; the scheduler likewise, or two-layer CFQ.
+    /// Plans the jobs of the file `name`. The device is that of `--device`, of the jobs' `device=`,
+    /// or a 7200 rpm disk of 2007; the scheduler is chosen in the same way, by default two-layer
+    /// CFQ.
     ///
     /// # Errors
-    /// A disk or scheduler that does not exist, jobs that disagree about them, or a change of
-    /// something that a job file does not have.
+    /// Returns an error if the device or scheduler does not exist, jobs disagree about them, or a
+    /// change concerns something that a job file does not have.
     pub fn job_file(
         name: &str,
         resolved: &Resolved,
@@ -94,8 +95,8 @@ fn arms(
     plan_arms(&arms, options, rig, None).map_err(|error| at(error, &schedulers[0], place))
 }
 
-/// What the command line says, or what all jobs that say something agree on with the place where
-/// the first says it, or the default.
+/// The value given on the command line; else the one that all jobs with a value agree on, with the
+/// place where the first gives it; else the default.
 fn pick<'a>(
     key: &str,
     option: &Option<String>,
@@ -120,7 +121,7 @@ fn pick<'a>(
     }
 }
 
-/// A name that stands for nothing is wrong where it is written.
+/// Moves the error for an unknown name to the place where the name is written.
 fn at(error: CatalogError, name: &str, place: Option<&Place>) -> CatalogError {
     match place {
         Some(place) if error.path == name && error.line == 0 => {

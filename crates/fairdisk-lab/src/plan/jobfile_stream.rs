@@ -1,4 +1,4 @@
-//! What a job of a fio job file asks for, as a stream of I/Os.
+//! The stream of I/Os of a job of a fio job file.
 
 use super::jobfile_files::{Region, Worker};
 use crate::jobfile::{
@@ -73,8 +73,8 @@ fn blocks(sizes: &PerDirection<JobBlock>) -> Blocks {
     })
 }
 
-/// As in fio `loops` multiplies what is to be done: a pass ends where the files do, not where
-/// `size` does. An `io_size` in bytes has passes go on unless less than a block of it is missing.
+/// As in fio, `loops` multiplies the work: a pass ends with the files, not with `size`. With an
+/// `io_size` in bytes, passes are repeated unless less than one block is missing.
 fn limits(job: &Job, region: &Region) -> Limits {
     let runtime = job.schedule.runtime_ns.map(|ns| Span::from_ns(ns + job.schedule.ramp_ns));
     if job.schedule.time_based {
@@ -103,8 +103,8 @@ fn limits(job: &Job, region: &Region) -> Limits {
     }
 }
 
-/// A rate in I/Os is one in bytes at the smallest block, as fio has it: where sizes differ there
-/// are fewer I/Os.
+/// As in fio, a rate in I/Os is a rate in bytes at the smallest block size, so with mixed sizes
+/// there are fewer I/Os.
 fn rates(job: &Job) -> Rates {
     let rate = |bytes: Option<u64>, ios: Option<u64>, block: &JobBlock| {
         NonZeroU64::new(bytes.or_else(|| Some(ios?.saturating_mul(block.min_bytes()))).unwrap_or(0))
@@ -117,7 +117,7 @@ fn rates(job: &Job) -> Rates {
     }
 }
 
-/// `randseed` fixes everything, for each clone differently; otherwise seeds follow the run's.
+/// `randseed` fixes everything, differently for each clone; otherwise seeds derive from the run's.
 fn seeds(seed: Seed, clone: u32) -> Seeds {
     let given = match seed {
         Seed::Given(seed) => Some(seed.wrapping_add(u64::from(clone))),

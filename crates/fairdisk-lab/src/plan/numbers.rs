@@ -3,24 +3,24 @@
 use super::setup::GroupLabel;
 use fairdisk_core::GroupId;
 
-/// What the group is called that is there without being made.
+/// The name of the root group, which always exists.
 pub const ROOT_GROUP: &str = "/";
 
-/// Which number each group has: the root group 0, the others from 1 on by their places.
+/// The numbers of groups: the root group is 0, the others count from 1 in order of their indices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupNumbers {
-    /// The place of the root group, if tasks of the load are in it.
+    /// Index of the root group in the load, if tasks of the load are in it.
     pub root: Option<usize>,
 }
 
 impl GroupNumbers {
-    /// The number of the group at `at`.
+    /// The number of the group with index `at`.
     #[must_use]
     pub fn id(self, at: usize) -> GroupId {
         if self.root == Some(at) { GroupId::ROOT } else { GroupId(at as u32 + 1) }
     }
 
-    /// The place of the group with this number; `None` for a root group without tasks of the load.
+    /// The index of the group with this number; `None` for a root group without tasks of the load.
     #[must_use]
     pub fn place(self, id: GroupId) -> Option<usize> {
         match id {
@@ -29,12 +29,12 @@ impl GroupNumbers {
         }
     }
 
-    /// Each group with those in it, however deep, by their places.
+    /// For each group, the indices of the group and of all groups nested in it.
     pub(crate) fn members(self, groups: &[GroupLabel]) -> Vec<Vec<usize>> {
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); groups.len()];
         for at in 0..groups.len() {
             let mut outer = Some(at);
-            // Nobody lies in more groups than there are.
+            // No group is nested in more groups than there are.
             for _ in groups {
                 let Some(group) = outer else { break };
                 members[group].push(at);

@@ -1,4 +1,4 @@
-//! What runs are made on: a disk, or several, and a machine.
+//! Rigs: the device or array, and the host, on which runs are made.
 
 use super::Plan;
 use crate::calibrate::calibrate;
@@ -10,24 +10,24 @@ use fairdisk_core::CostModel;
 use fairdisk_sim::device::DeviceSpec;
 use std::sync::{Arc, OnceLock};
 
-/// A disk, or several, and a machine.
+/// A device or an array of devices, and a host.
 #[derive(Clone, Debug)]
 pub struct Rig {
-    /// The disk's id.
+    /// The id of the device.
     pub device_id: String,
-    /// The disk, or each of several.
+    /// The device, or each one of an array.
     pub device: DeviceSpec,
-    /// How many disks, and how they are divided. Every partition carries the whole load.
+    /// The number of devices and their partitions. Every partition has the whole load.
     pub array: Array,
-    /// What the machine was asked for as: an id of the catalogue or the path of a file.
+    /// The host as it was asked for: an id of the catalogue or the path of a file.
     pub host_name: String,
-    /// The machine.
+    /// The host.
     pub host: Host,
     costs: OnceLock<CostModel>,
 }
 
 impl Rig {
-    /// The disk and the machine of these names, changed by `overrides`.
+    /// Loads the device and the host with these names, changed by `overrides`.
     pub(super) fn load(
         device: &str,
         host: &str,
@@ -44,7 +44,7 @@ impl Rig {
         })
     }
 
-    /// What requests cost the device, measured when first asked for.
+    /// The cost model of the device, calibrated on first use.
     #[must_use]
     pub fn costs(&self) -> CostModel {
         *self.costs.get_or_init(|| calibrate(&self.device))
@@ -52,18 +52,18 @@ impl Rig {
 }
 
 impl Plan {
-    /// Calls the disk of all arms something else.
+    /// Renames the device of all arms.
     pub fn rename_device(&mut self, name: &str) {
         let rig = Rig { device_id: name.to_owned(), ..Rig::clone(&self.rig) };
         self.rig = Arc::new(rig);
         self.arms.iter_mut().for_each(|arm| arm.rig = Arc::clone(&self.rig));
     }
 
-    /// Demands that all arms run on the plan's disk and machine in all rows, which `what` needs;
-    /// `remedy` says what to do about others.
+    /// Checks that all arms use the plan's device and host in all rows, as `what` needs; `remedy`
+    /// says what to do about others.
     ///
     /// # Errors
-    /// The first arm that has its own, or the first row that changes something.
+    /// Returns the first arm that has its own, or the first row that changes something.
     pub fn demand_one_rig(&self, what: &str, remedy: &str) -> Result<(), String> {
         let arm = self.arms.iter().find(|arm| !Arc::ptr_eq(&arm.rig, &self.rig));
         let arm = arm.map(|arm| format!("arm `{}` of {} changes", arm.name, self.id));

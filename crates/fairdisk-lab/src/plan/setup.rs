@@ -1,4 +1,4 @@
-//! From a plan to a machine: one arm, one row, one seed.
+//! From a plan to a machine for one arm, one row and one seed.
 
 use super::{GroupNumbers, Plan, PlannedArm, PlannedRow, ROOT_GROUP, Rig};
 use crate::catalog::device::Array;
@@ -18,45 +18,45 @@ use std::ops::Range;
 
 /// A load that can be laid out on a disk.
 pub trait Load: fmt::Debug + Send + Sync {
-    /// Lays the load out, with places and order drawn from `prng`.
+    /// Lays out the load, with positions and order drawn from `prng`.
     fn build(&self, host: &Host, ionice: bool, prng: &mut Prng) -> Loaded;
 
-    /// The file and the line where something of it is written, if it is in a file.
+    /// The file and the line where a part of the load is written, if it is in a file.
     fn place(&self, _what: Written) -> Option<(String, usize)> {
         None
     }
 
-    /// The experiment that it is a row of, if it is one.
+    /// The experiment of which the load is a row, if it is one.
     fn document(&self) -> Option<&Document> {
         None
     }
 
-    /// The names of its groups, without the root group.
+    /// The names of the groups, without the root group.
     fn group_names(&self) -> Vec<String>;
 
-    /// The names of the lines of the report on tasks.
+    /// The names of the lines in the report on tasks.
     fn task_names(&self) -> Vec<String>;
 
-    /// Whether the tasks of a line end by themselves, so that only when they have their rate can be
-    /// compared.
+    /// Whether the tasks of a line end by themselves, so that their rates can be compared only when
+    /// they have.
     fn has_end(&self, line: usize) -> bool;
 }
 
-/// Something of a load that a file says.
+/// A part of a load that is written in a file.
 #[derive(Clone, Copy, Debug)]
 pub enum Written {
-    /// The volume at a place.
+    /// The volume with this index.
     Volume(usize),
-    /// A key of the group at a place.
+    /// A key of the group with this index.
     Group(usize, &'static str),
 }
 
 /// Why a load cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// It does not fit the disk or the time, under whatever scheduler.
+    /// The load does not fit the disk or the time, whatever the scheduler.
     Load(String),
-    /// The scheduler does not promise a group what that asks for; others may.
+    /// The scheduler refuses what a group asks for; other schedulers may not.
     Refusal(String),
 }
 
@@ -79,28 +79,28 @@ impl From<Obstacle> for String {
 pub struct Loaded {
     /// The groups, without the root group.
     pub groups: Vec<GroupLabel>,
-    /// File systems and partitions.
+    /// The file systems and partitions.
     pub volumes: Vec<VolumeSpec>,
-    /// Files.
+    /// The files.
     pub files: Vec<FileSpec>,
-    /// Tasks; group numbers count from 1, 0 being the root group.
+    /// The tasks; their group numbers count from 1, and 0 is the root group.
     pub tasks: Vec<TaskSpec>,
     /// The tasks of each line of the report, in the order of [`Load::task_names`].
     pub named: Vec<Range<usize>>,
-    /// Which of the groups is the root group, if one is.
+    /// Index of the root group among the groups, if it is one of them.
     pub root: Option<usize>,
 }
 
-/// A group's name and what it asks for.
+/// The name and the settings of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupLabel {
-    /// Its name.
+    /// The group's name.
     pub name: String,
-    /// What it asks for. The group it lies in is named by its number in the machine.
+    /// The group's settings; the parent is given by its number in the machine.
     pub spec: GroupSpec,
 }
 
-/// What a machine is made of, but for its scheduler, and the disk to put under it.
+/// The parts of a machine except for its scheduler, and the disk for it.
 #[derive(Debug)]
 pub(crate) struct Parts {
     config: MachineConfig,
@@ -111,42 +111,44 @@ pub(crate) struct Parts {
     sectors_needed: u64,
 }
 
-/// A machine ready to run, and the disk to put under it.
+/// A machine ready to run, and the disk for it.
 #[derive(Debug)]
 pub struct Setup<E = Scheduler> {
     /// The machine.
     pub machine: Machine<E>,
-    /// The disk, its platters at a random angle.
+    /// The disk, with its platters at a random angle.
     pub disk: DeviceModel,
     /// The groups, without the root group.
     pub groups: Vec<GroupLabel>,
     /// The tasks of each line of the report, in the order of [`Load::task_names`], partition by
     /// partition.
     pub named: Vec<Range<usize>>,
-    /// Which of the groups is the root group, if one is.
+    /// Index of the root group among the groups, if it is one of them.
     pub root: Option<usize>,
-    /// Sectors the disk must have for the load to fit.
+    /// The number of sectors that the disk must have for the load to fit.
     pub sectors_needed: u64,
 }
 
-/// Where an ensemble's seeds begin; any number would do.
+/// The first seed of an ensemble; any number would do.
 const SEED_BASE: u64 = 0x5EED_2008;
 
 impl Plan {
-    /// Builds the machine for one arm, row and seed; of several disks, the first with its part of
-    /// the machine.
+    /// Builds the machine for one arm, row and seed; with several disks, the first disk with its
+    /// part of the machine.
     ///
     /// # Errors
-    /// The load does not fit the disk, or the scheduler refuses a group's floor.
+    /// Returns an error if the load does not fit the disk, or if the scheduler refuses a group's
+    /// floor.
     pub fn setup(&self, arm: &PlannedArm, row: &PlannedRow, seed: u32) -> Result<Setup, Obstacle> {
         self.setup_disk(arm, row, seed, 0)
     }
 
-    /// Builds what one disk has of the machine: its tasks, and its part of the memory. Disks share
-    /// nothing else.
+    /// Builds the part of the machine that belongs to one disk: its tasks and its part of the
+    /// memory. Disks share nothing else.
     ///
     /// # Errors
-    /// The load does not fit the disk, or the scheduler refuses a group's floor.
+    /// Returns an error if the load does not fit the disk, or if the scheduler refuses a group's
+    /// floor.
     pub fn setup_disk(
         &self,
         arm: &PlannedArm,
@@ -158,10 +160,10 @@ impl Plan {
         self.assemble(arm, row, parts, scheduler)
     }
 
-    /// The scheduler of one disk, and what its machine is made of beside.
+    /// The scheduler of one disk, and the other parts of its machine.
     ///
     /// # Errors
-    /// The load does not fit the disk.
+    /// Returns an error if the load does not fit the disk.
     pub(crate) fn parts(
         &self,
         arm: &PlannedArm,
@@ -189,7 +191,8 @@ impl Plan {
         let Loaded { groups: labels, volumes, files, tasks, named, root: root_at } = loaded;
         let root_spec = root_at.map_or_else(GroupSpec::default, |at| labels[at].spec);
         let mut groups = vec![root_spec];
-        // The place of the root group among those of the load stays empty: it is the machine's own.
+        // The index of the root group in the load stays empty, because the machine has its own root
+        // group.
         let own = |(at, group): (usize, &GroupLabel)| {
             if root_at == Some(at) { GroupSpec::default() } else { group.spec }
         };
@@ -220,10 +223,10 @@ impl Plan {
         Ok((scheduler, parts))
     }
 
-    /// The machine with its scheduler.
+    /// Assembles the machine with its scheduler.
     ///
     /// # Errors
-    /// The scheduler refuses a group's floor.
+    /// Returns an error if the scheduler refuses a group's floor.
     pub(crate) fn assemble<E: Elevator>(
         &self,
         arm: &PlannedArm,
@@ -241,7 +244,7 @@ impl Plan {
         }
     }
 
-    /// What a scheduler will not do for a group.
+    /// The reason for which a scheduler refuses a group's settings.
     fn refused(
         &self,
         arm: &PlannedArm,
@@ -266,7 +269,7 @@ impl Plan {
         )
     }
 
-    /// The load on every partition of a disk, and how many sectors it reaches to.
+    /// The load on every partition of a disk, and the number of sectors it needs.
     fn load_partitions(
         &self,
         arm: &PlannedArm,
@@ -306,13 +309,13 @@ fn too_small(rig: &Rig, needed: u64, partition: u64) -> String {
     )
 }
 
-/// Where the randomness of a disk comes from. That of the first is a run's own.
+/// The generator of a disk's random numbers. That of the first disk is the run's own.
 fn root(seed: u32, disk: u32) -> Prng {
     let root = Prng::new(SEED_BASE.wrapping_add(u64::from(seed)));
     if disk == 0 { root } else { root.fork(FIRST_DISK + u64::from(disk)) }
 }
 
-/// Parts of a run's randomness below are those of its first disk.
+/// Forks of a run's generator below this number belong to the first disk.
 const FIRST_DISK: u64 = 1000;
 const GIB_SECTORS: u64 = 1 << 21;
 
@@ -325,7 +328,7 @@ pub(super) const fn partition_sectors(device: &DeviceSpec, array: Array) -> u64 
 }
 
 impl Loaded {
-    /// Adds the load of another partition, which begins at sector `start`. Groups are the same.
+    /// Adds the load of another partition, which starts at sector `start`. The groups are the same.
     fn add(&mut self, mut part: Self, start: u64) {
         let (volumes, files) = (self.volumes.len() as u32, self.files.len() as u32);
         let tasks = self.tasks.len();
@@ -350,12 +353,12 @@ impl Loaded {
     }
 }
 
-/// Where the place of a thing is known, a message about it begins with that.
+/// The start of a message about something whose place is known.
 fn prefix(place: Option<(String, usize)>) -> String {
     place.map_or_else(String::new, |(path, line)| format!("{path}:{line}: "))
 }
 
-/// How many sectors the load reaches to, and which of its volumes does.
+/// The number of sectors that the load needs, and the volume that reaches furthest.
 fn sectors_needed(loaded: &Loaded) -> (u64, usize) {
     let end = |file: &FileSpec| {
         file.start.0 + fairdisk_sim::host::ext_bytes_on_disk(file.bytes).div_ceil(512)
@@ -410,10 +413,10 @@ fn write_back_spec(host: &Host) -> Option<WriteBackSpec> {
     })
 }
 
-/// Tasks do not start in the same instant: within this much of each other.
+/// Tasks do not start at the same instant but spread over this time.
 pub(crate) const START_SPREAD: Span = Span::from_ms(50);
 
-/// A start within the spread.
+/// A random start within the spread.
 pub(super) fn start(prng: &mut Prng) -> Instant {
     Instant::ZERO + Span::from_ns(prng.below(START_SPREAD.as_ns()))
 }

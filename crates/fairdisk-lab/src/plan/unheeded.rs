@@ -1,4 +1,4 @@
-//! What a load asks for and schedulers take no notice of.
+//! Settings of a load that schedulers do not honour.
 
 use super::{GroupLabel, Plan, PlannedArm};
 use crate::catalog::library::Kind;
@@ -12,24 +12,24 @@ const PRIORITIES: &str = "priorities of groups";
 const NESTED: &str = "groups in groups";
 const OF_TASKS: &str = "I/O priorities of tasks";
 
-/// What the rows of a load ask for.
+/// The settings that the rows of a load use.
 struct Asked {
-    /// Each in words, or as the key of a limit.
+    /// Each setting in words, or as the key of a limit.
     things: Vec<&'static str>,
-    /// For each depth at which groups lie in groups one of them, the outermost first.
+    /// For each depth of nesting, a group at that depth, outermost first.
     nested: Vec<String>,
 }
 
-/// What some schedulers do with something that is asked for.
+/// A note on what some schedulers do with settings.
 struct Note {
     schedulers: Vec<String>,
     things: Vec<&'static str>,
-    /// A group that lies in groups and is not taken so, and how many levels are.
+    /// A nested group whose nesting is not honoured, and the number of levels that are.
     nested: Option<(String, usize)>,
 }
 
 impl Plan {
-    /// What its groups and tasks ask for that schedulers of `arms` take no notice of, as sentences.
+    /// The settings of groups and tasks that schedulers of `arms` do not honour, as sentences.
     pub(crate) fn unheeded<'a>(&self, arms: impl Iterator<Item = &'a PlannedArm>) -> Vec<String> {
         let asked = [false, true].map(|ionice| self.asked(ionice));
         let mut notes: Vec<Note> = Vec::new();
@@ -45,7 +45,7 @@ impl Plan {
             }
             things.retain(|thing| !heeds(&honours, thing));
             let mut nested = asked.nested.get(levels).cloned();
-            // Where groups have no shares at all it does not matter what they lie in.
+            // Without shares, nesting makes no difference.
             if nested.is_some() && !honours.shares {
                 things.push(NESTED);
                 nested = None;
@@ -64,7 +64,7 @@ impl Plan {
         notes.iter().map(Note::words).chain(beyond).collect()
     }
 
-    /// Which weights lie beyond those that the scheduler of an arm has.
+    /// Weights outside the range of the scheduler of an arm.
     fn beyond(&self, arm: &PlannedArm, [least, most]: [u32; 2]) -> BTreeSet<String> {
         let loads =
             self.rows.iter().map(|row| row.load.build(&self.rig.host, false, &mut Prng::new(0)));
@@ -82,7 +82,7 @@ impl Plan {
         groups.filter_map(note).collect()
     }
 
-    /// What groups and tasks of all rows ask for, where tasks have their `ionice` levels or not.
+    /// The settings of groups and tasks of all rows, with or without `ionice` levels.
     fn asked(&self, ionice: bool) -> Asked {
         let mut asked = Asked { things: Vec::new(), nested: Vec::new() };
         for row in &self.rows {
@@ -117,7 +117,7 @@ impl Plan {
     }
 }
 
-/// Adds what a scheduler does to a note that says the same of others, if there is one.
+/// Adds what a scheduler does to a note that says the same about others, if there is one.
 fn add(
     notes: &mut Vec<Note>,
     scheduler: &str,
@@ -132,7 +132,7 @@ fn add(
     }
 }
 
-/// In how many groups one may lie.
+/// The number of levels of nesting that are honoured.
 const fn levels(honours: &Honours) -> usize {
     match honours.nesting {
         Nesting::None => 0,
@@ -170,7 +170,7 @@ impl Note {
     }
 }
 
-/// The schedulers of the catalogue of which that is true, if there are some.
+/// The schedulers of the catalogue for which this is true, if any.
 fn others(is_so: impl Fn(&Honours) -> bool) -> String {
     let is_there = |name: &&&str| Kind::Revision.ids().any(|id| id == **name);
     let honours = |name: &str| SchedulerSpec::named(name).map(|spec| spec.honours());

@@ -8,52 +8,54 @@ use fairdisk_sim::machine::OpTally;
 /// What one group did in one run.
 #[derive(Clone, Debug, Default)]
 pub struct GroupRun {
-    /// Finished I/Os.
+    /// Completed I/Os.
     pub ios: u64,
-    /// Its reads.
+    /// Reads.
     pub read: OpTally,
-    /// Its writes.
+    /// Writes.
     pub write: OpTally,
-    /// Bytes both ways.
+    /// Bytes read and written.
     pub bytes: u64,
-    /// From system call to return.
+    /// Latency, from the system call to its return.
     pub latency: Histogram,
-    /// How long the disk was busy for the group: time from one completion to the next.
+    /// How long the disk was busy for the group, measured from one completion to the next.
     pub device_time: Span,
-    /// How long its turns were, waits for its tasks included, if the scheduler charges it by that.
+    /// The length of the group's turns, idle waits included; `None` if the scheduler does not
+    /// charge by time.
     pub charged: Option<Span>,
-    /// What the simulated disk did for the group, in time of the whole disk; zero on real files.
+    /// Work of the simulated disk for the group, in time of the whole disk; zero on real files.
     pub work: Span,
-    /// The longest a request waited for the disk, those that still wait at the end included.
+    /// The longest time a request waited for the disk, including requests still waiting at the end.
     pub wait_max: Span,
     /// How often a task had to wait for a request slot.
     pub slot_waits: u64,
-    /// I/Os that failed.
+    /// Failed I/Os.
     pub errors: u64,
-    /// What became of its floor and ceiling; in the lab, if it has one.
+    /// Whether its floor and ceiling were kept; only in the lab, and if it has one.
     pub kept: Option<Kept>,
-    /// When its first task began, if one has.
+    /// When the first of its tasks started; `None` if none did.
     pub began: Option<Instant>,
-    /// When the last of those that are done was.
+    /// When the last of its finished tasks ended.
     pub ended: Option<Instant>,
-    /// How many of its tasks are not done.
+    /// The number of its tasks that have not finished.
     pub unfinished: usize,
 }
 
 impl GroupRun {
-    /// How long it had the disk, as the scheduler counts it, or the disk was busy for it.
+    /// How long the group had the disk, as the scheduler counts it, or else how long the disk was
+    /// busy for it.
     #[must_use]
     pub fn disk_time(&self) -> Span {
         self.charged.unwrap_or(self.device_time)
     }
 
-    /// From when its first task began until its last one was done, if all are.
+    /// The time from the start of its first task to the end of its last one, if all have finished.
     #[must_use]
     pub fn lifetime(&self) -> Option<Span> {
         (self.unfinished == 0).then_some(self.ended? - self.began?)
     }
 
-    /// Adds what the report on one of its tasks says of reads, of writes, and of when it was at it.
+    /// Adds the reads, writes and times from the report of one of its tasks.
     pub(super) fn add_task(&mut self, report: &TaskReport) {
         self.read.add(&report.per_op.read);
         self.write.add(&report.per_op.write);
@@ -67,7 +69,7 @@ impl GroupRun {
         self.ended = self.ended.max(ended);
     }
 
-    /// What several of a run did, or nothing of none.
+    /// The sum over several groups of a run; empty for no group.
     pub(crate) fn together<'a>(groups: impl IntoIterator<Item = &'a Self>) -> Self {
         let both = |mut all: Self, group: Self| {
             all.add(&group);
@@ -76,7 +78,7 @@ impl GroupRun {
         groups.into_iter().cloned().reduce(both).unwrap_or_default()
     }
 
-    /// Adds what another group did, or the same on another disk.
+    /// Adds what another group did, or the same group on another disk.
     pub(super) fn add(&mut self, other: &Self) {
         self.ios += other.ios;
         self.read.add(&other.read);

@@ -1,12 +1,12 @@
-//! What is not measured must leave something that is.
+//! Checks that something is left to measure after the ramp.
 
 use crate::plan::{Obstacle, Plan, PlannedRow};
 use fairdisk_core::Elevator;
 use fairdisk_sim::Machine;
 use std::ops::Range;
 
-/// Demands that something is left to measure at the end of the ramp: of all tasks together, and of
-/// each line of the report.
+/// Returns an error unless something is left to measure at the end of the ramp: of all tasks
+/// together, and of each line of the report.
 pub(super) fn demand_left<E: Elevator>(
     plan: &Plan,
     row: &PlannedRow,

@@ -1,4 +1,5 @@
-//! Whether groups got their floors and kept below their ceilings, looked at all through a run.
+//! Monitoring of floors and ceilings: whether groups got their floors and stayed below their
+//! ceilings throughout a run.
 
 use super::GroupRun;
 use crate::plan::{GroupLabel, GroupNumbers};
@@ -6,30 +7,29 @@ use fairdisk_core::{Accounts, Elevator, GroupId, Instant, Qos, Rates, Span};
 use fairdisk_sim::Machine;
 use std::num::NonZeroU64;
 
-/// How often the accounts are looked at: a ceiling that is exceeded for less is not noticed.
+/// The interval between checks of the accounts; a ceiling that is exceeded for less is not noticed.
 pub(super) const LOOK: Span = Span::from_ms(10);
-/// Over how long a floor is averaged.
+/// The time over which a floor is averaged.
 const WINDOW: Span = Span::from_s(1);
 const LOOKS: u32 = (WINDOW.as_ns() / LOOK.as_ns()) as u32;
 
-/// What became of a group's floor and ceiling.
+/// Whether a group's floor and ceiling were kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Kept {
-    /// Seconds in which the group had requests at the disk or on their way to it in at least half
-    /// of all looks, and so wanted its floor.
-    /// A run that is shorter than a second is taken as one.
+    /// Seconds in which the group wanted its floor: it had requests at the disk, or on their way to
+    /// it, in at least half of all checks. A run shorter than a second counts as one.
     pub seconds: u32,
-    /// Of these, seconds in which it got less than its floor, by more than one request.
+    /// Seconds out of these in which it fell short of its floor by more than one request.
     pub below: u32,
-    /// How far it was ahead of its ceiling at most, as time of the ceiling. A burst of it is
-    /// allowed, and one request, for nobody can give half of one.
+    /// The furthest it ran ahead of its ceiling, as time of the ceiling. A burst and one request
+    /// are allowed, since requests cannot be divided.
     pub ahead: Span,
-    /// How far it may be ahead.
+    /// How far ahead it is allowed to run.
     pub allowed: Span,
 }
 
 impl Kept {
-    /// What happened on another disk at the same time.
+    /// Adds the result of another disk of the same run.
     pub(super) fn add(&mut self, other: &Self) {
         self.seconds += other.seconds;
         self.below += other.below;
@@ -37,14 +37,14 @@ impl Kept {
         self.allowed = self.allowed.max(other.allowed);
     }
 
-    /// How far it was ahead of its ceiling beyond what is allowed.
+    /// How far it ran ahead of its ceiling beyond what is allowed.
     #[must_use]
     pub fn over(&self) -> Span {
         self.ahead - self.allowed
     }
 }
 
-/// Requests and bytes that a group and those in it have had.
+/// Requests and bytes of a group, including nested groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Count {
     ios: u64,
@@ -63,7 +63,8 @@ impl Count {
         Self { ios: self.ios - before.ios, bytes: self.bytes - before.bytes }
     }
 
-    /// How long this takes at `rates`, the longer of both; nothing without rates.
+    /// How long this amount takes at `rates`, the stricter rate deciding, in ns; zero without
+    /// rates.
     fn at(self, rates: &Rates) -> f64 {
         let of = |count: u64, rate: Option<NonZeroU64>| {
             rate.map_or(0.0, |rate| count as f64 * 1e9 / rate.get() as f64)
@@ -71,12 +72,12 @@ impl Count {
         of(self.ios, rates.iops).max(of(self.bytes, rates.bytes_per_s))
     }
 
-    /// One more.
+    /// This count and one request more, of the mean size.
     fn and_one(self) -> Self {
         Self { ios: self.ios + 1, bytes: self.bytes + self.bytes / self.ios.max(1) }
     }
 
-    /// Whether it is all that `rates` promise in so many looks, one request more or less.
+    /// Whether the count reaches what `rates` promise in `looks` checks, allowing for one request.
     fn reaches(self, rates: &Rates, looks: u32) -> bool {
         let one_more = self.and_one();
         let promised =
@@ -86,28 +87,28 @@ impl Count {
     }
 }
 
-/// I/Os alone and bytes alone: what counts for one does not for the other.
+/// The rate of I/Os alone and the rate of bytes alone, which are checked separately.
 const fn apart(rates: &Rates) -> [Rates; 2] {
     [Rates { bytes_per_s: None, ..*rates }, Rates { iops: None, ..*rates }]
 }
 
-/// A group that was promised something.
+/// A group with a floor or a ceiling.
 #[derive(Debug)]
 struct Watched {
-    /// Its place among the groups of the load.
+    /// Index of the group in the load.
     at: usize,
-    /// It and the groups in it.
+    /// The group and the groups nested in it.
     members: Vec<GroupId>,
     qos: Qos,
     last: Count,
     window: Count,
     busy_looks: u32,
-    /// How far it is ahead of either rate of its ceiling.
+    /// How far it is ahead of each rate of its ceiling.
     ahead_ns: [f64; 2],
     kept: Kept,
 }
 
-/// All groups that were promised something.
+/// All groups with a floor or a ceiling.
 #[derive(Debug)]
 pub(super) struct Watch {
     groups: Vec<Watched>,
@@ -116,7 +117,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Begins to watch those of the load's groups that have a floor or a ceiling.
+    /// Starts to monitor the groups of the load that have a floor or a ceiling.
     pub(super) fn new(labels: &[GroupLabel], numbers: GroupNumbers, began: Instant) -> Self {
         let members = numbers.members(labels);
         let promised = labels.iter().enumerate().filter(|(_, label)| {
@@ -135,12 +136,12 @@ impl Watch {
         Self { groups: groups.collect(), last: began, looks: 0 }
     }
 
-    /// Whether there is nobody to watch.
+    /// Whether there is no group to monitor.
     pub(super) const fn is_idle(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// Looks.
+    /// Checks the accounts at `now`.
     pub(super) fn look<E: Elevator>(&mut self, now: Instant, machine: &Machine<E>) {
         let passed = (now - self.last).as_ns() as f64;
         self.last = now;
@@ -163,7 +164,7 @@ impl Watch {
         }
     }
 
-    /// Writes down what was seen.
+    /// Stores the results in the runs of the groups.
     pub(super) fn finish(self, groups: &mut [GroupRun]) {
         for mut group in self.groups {
             if self.looks < LOOKS {

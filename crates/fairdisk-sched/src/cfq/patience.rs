@@ -10,7 +10,6 @@
 //! where the last two are the largest seen so far. The number of tasks and groups matters only
 //! through requests that become overdue together: they leave together, and count as outstanding
 //! then.
-//! through requests that are overdue together: they leave together, and are outstanding then.
 
 use super::jiffies::Jiffies;
 use super::queue::NIL;

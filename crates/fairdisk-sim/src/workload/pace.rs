@@ -2,7 +2,6 @@
 //!
 //! The first I/O may go at once, and every byte issued delays the next I/O by its share of a
 //! second. A task that falls behind catches up, because the average over the task's life counts.
-//! falls behind catches up: the average over the task's life counts.
 
 use super::direction::{Direction, PerOp};
 use fairdisk_core::{Instant, Op, Span};

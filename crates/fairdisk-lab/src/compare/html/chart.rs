@@ -1,4 +1,4 @@
-//! One device and row as a picture: parts got and asked for, throughput, latencies.
+//! A picture of one device and row: parts got and asked for, throughput and latencies.
 
 use crate::compare::table::{ms, quantile_ms};
 use crate::compare::{Cell, CellGroup};
@@ -6,15 +6,15 @@ use crate::page::{COLOURS, escape, open_svg, shortened, write_legend};
 use fairdisk_core::Histogram;
 use std::fmt::Write as _;
 
-/// Where the three columns begin and end.
+/// The left and right edges of the three columns.
 const PARTS: [f64; 2] = [175.0, 455.0];
 const RATES: [f64; 2] = [480.0, 600.0];
 const TIMES: [f64; 2] = [670.0, 870.0];
 const HEAD: f64 = 44.0;
 const ROW: f64 = 26.0;
-/// Between the lines of two groups.
+/// The distance between the lines of two groups.
 const LINE: f64 = 6.0;
-/// Letters of a scheduler's name, and of a group's, that find room.
+/// The most letters of a scheduler's and of a group's name that fit.
 const NAME_MAX: usize = 24;
 const GROUP_MAX: usize = 16;
 
@@ -48,7 +48,7 @@ pub(super) fn block(cells: &[Cell]) -> String {
     out
 }
 
-/// What the picture shows, for those who do not see it.
+/// A description of the picture, for readers who cannot see it.
 fn in_words(cells: &[Cell]) -> String {
     let group = |group: &CellGroup| {
         format!(
@@ -76,7 +76,8 @@ fn write_heads(out: &mut String, cell: &Cell) {
     }
 }
 
-/// What groups got, end to end, and strokes where each would end.
+/// Writes a bar of what the groups got, end to end, with strokes where the parts they asked for
+/// would end.
 fn write_parts(out: &mut String, cell: &Cell, top: f64, row: f64) {
     let wide = PARTS[1] - PARTS[0];
     let (mut got, mut asked) = (0.0, 0.0);
@@ -115,13 +116,14 @@ fn write_rate(out: &mut String, cell: &Cell, top: f64, row: f64, most: f64) {
     );
 }
 
-/// The scale of latencies: powers of ten are equally far from each other.
+/// A logarithmic scale of latencies.
 struct Axis {
     low: f64,
     high: f64,
 }
 
-/// Below what 500, 990 and 999 of 1000 latencies are, in milliseconds, if there were any.
+/// The median, the 99th and the 99.9th percentile of the latencies in milliseconds; `None` if there
+/// were none.
 fn quantiles(latency: &Histogram) -> Option<[f64; 3]> {
     let at = |per_mille| latency.quantile(per_mille).as_ns().max(1) as f64 / 1e6;
     (latency.count() > 0).then(|| [500, 990, 999].map(at))

@@ -18,7 +18,7 @@ const fn set(
     Key { name, aliases, help, engines: &[], does: Does::Set(read) }
 }
 
-/// fio's numbers end here when they say they have no upper bound.
+/// The largest value of those numbers for which fio states no upper bound.
 const U64_MAX: u64 = i64::MAX as u64;
 
 pub(super) static KEYS: &[Key] = &[
@@ -235,7 +235,7 @@ pub(super) static KEYS: &[Key] = &[
     set("do_verify", &[], "read back after writing", |d, g| g.set(&mut d.do_verify, g.flag())),
 ];
 
-/// What `verify=` takes; only `0` verifies nothing, for `null` reads back as well.
+/// The values of `verify=`; only `0` disables verification, for `null` also reads back.
 const CHECKSUMS: [&str; 19] = [
     "0",
     "null",
@@ -268,13 +268,13 @@ fn percent(given: Given<'_>) -> Read<u8> {
     small(given, 0, 100)
 }
 
-/// A number within bounds of a small type.
+/// A number within bounds, as a smaller type.
 fn small<T: TryFrom<u64>>(given: Given<'_>, min: u64, max: u64) -> Read<T> {
     let value = given.count(min..=max)?;
     T::try_from(value).or_else(|_| ValueError::bad(format!("a number from {min} to {max}")))
 }
 
-/// What a group asks for.
+/// Sets a limit of the group.
 fn limit(draft: &mut Draft, limit: Limit, given: Given<'_>, read: Read<u64>) -> Read<()> {
     let mut slot = None;
     given.set(&mut slot, read)?;
@@ -282,7 +282,7 @@ fn limit(draft: &mut Draft, limit: Limit, given: Given<'_>, read: Read<u64>) -> 
     Ok(())
 }
 
-/// Milliseconds with decimals, as microseconds.
+/// Milliseconds with decimals, converted to microseconds.
 fn milliseconds(given: Given<'_>) -> Read<u64> {
     let expected = "milliseconds from 0.001 to 60000, such as 2.5";
     let ms: f64 = given.word(expected)?.trim().parse().unwrap_or(0.0);
@@ -292,7 +292,7 @@ fn milliseconds(given: Given<'_>) -> Read<u64> {
     Ok((ms * 1e3).round() as u64)
 }
 
-/// A path of groups; fio's names have no leading `/`.
+/// A path of groups; the names in fio have no leading `/`.
 fn group_path(given: Given<'_>) -> Read<String> {
     let text = given.text()?;
     let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! Keys that cannot change a result. A key is here only if a run would be the same without it.
+//! Keys that cannot change a result. A key belongs here only if a run would be the same without it.
 
 use super::{Does, Key, Shape};
 

@@ -1,4 +1,5 @@
-//! Keys fio knows and Fairdisk would have to ignore to run: refused, with what to do instead.
+//! Keys of fio that Fairdisk could only ignore, and therefore refuses, each with what to do
+//! instead.
 
 use super::{Does, Key};
 

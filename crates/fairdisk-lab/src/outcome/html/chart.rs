@@ -1,18 +1,18 @@
-//! One row as pictures: the groups' parts of the I/Os, and the rates of tasks that are named.
+//! Pictures of one row: the groups' shares of the I/Os, and the rates of named tasks.
 
 use crate::outcome::{GroupOutcome, RowOutcome, TaskOutcome};
 use crate::page::{COLOURS, WIDTH, escape, open_svg, shortened, write_legend};
 use std::fmt::Write as _;
 
-/// Where bars begin, and where they end at most.
+/// The left edge and the right limit of bars.
 const BARS: [f64; 2] = [235.0, 690.0];
 const HEAD: f64 = 34.0;
 const LINE: f64 = 26.0;
-/// Letters of an arm's, task's and group's name that find room.
+/// The most letters of a name that fit: of arms and tasks, and of groups.
 const NAME_MAX: usize = 32;
 const GROUP_MAX: usize = 18;
 
-/// What the groups of each arm got of the I/Os, end to end, and what the source prints.
+/// The shares of the groups under each arm, end to end, and the published shares.
 pub(super) fn shares(arms: &[&RowOutcome]) -> String {
     let Some(first) = arms.first() else { return String::new() };
     let words: Vec<String> = arms.iter().map(|arm| shares_in_words(arm)).collect();
@@ -31,7 +31,7 @@ pub(super) fn shares(arms: &[&RowOutcome]) -> String {
         }
         let published = arm.groups.iter().map(|group| group.published.and_then(|it| it.share));
         let published: Vec<f64> = published.map_while(|share| share).collect();
-        // With groups in groups they do not lie end to end.
+        // Shares of nested groups do not add up end to end.
         let in_all: f64 = published.iter().sum();
         let strokes = if in_all < 1.001 { arm.groups.len().saturating_sub(1) } else { 0 };
         let mut end = 0.0;
@@ -45,7 +45,7 @@ pub(super) fn shares(arms: &[&RowOutcome]) -> String {
     out
 }
 
-/// The rate of each task that is named, and what the source prints.
+/// The rate of each named task, and the published rate.
 pub(super) fn rates(arms: &[&RowOutcome]) -> String {
     let tasks: Vec<(&str, usize, &TaskOutcome)> = arms
         .iter()
@@ -109,7 +109,7 @@ fn write_name(out: &mut String, name: &str, top: f64) {
     );
 }
 
-/// A bar from and to a part of the whole width.
+/// Writes a bar between two fractions of the full width.
 fn write_bar(out: &mut String, at: usize, top: f64, [from, to]: [f64; 2]) {
     let wide = BARS[1] - BARS[0];
     let _ = writeln!(
