@@ -5,7 +5,7 @@
 use crate::request::Op;
 use crate::time::Span;
 
-/// What requests of one direction cost.
+/// The cost of requests of one direction: a fixed part per request and a part per byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cost {
     /// Fixed cost of a sequential request, one that starts where the previous request ended.
@@ -37,12 +37,12 @@ impl Cost {
     }
 }
 
-/// The linear model of a device: how much of a second of it a request takes up when the device has
-/// as much to do as it can take. Costs of requests that complete within a second add up to one.
+/// A linear cost model of a device. The cost of a request is the device time that it uses up when the
+/// device is saturated: the costs of all requests completed in one second add up to one second.
 ///
-/// The shape is that of Linux's io.cost model (cgroup v2 documentation), rates of bytes, of
-/// sequential and of random requests, for either direction; beside it what a byte of a random
-/// request costs, and how much the device has to have so that all of it is at work.
+/// The model extends Linux's io.cost model (cgroup v2 documentation), which has a byte rate and
+/// sequential and random request rates per direction. This model adds a separate cost for the bytes
+/// of random requests, and the amount of outstanding work that saturates the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CostModel {
     /// The number of requests the device accepts at once; at least 1.

@@ -320,7 +320,7 @@ pub struct Completion {
     pub ok: bool,
 }
 
-/// Something about groups and tasks changed.
+/// A change to a group, a task or the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
     /// A group has been created.

@@ -1,10 +1,11 @@
-//! The mechanism every scheduler shares: request slots, merging, order of overlapping writes,
-//! plugging, the dispatch list, depth, accounting, and changing the elevator under load.
+//! The engine: the parts of the request queue that every scheduler shares. These are request slots,
+//! merging, the order of overlapping writes, plugging, the dispatch list, queue depth, accounting,
+//! and changing the elevator under load.
 //!
-//! One entry point: [`Engine::handle`] takes what happened and says what to do. A bio travels
-//! *held* (behind an earlier one it overlaps) → *sleeping* (no request slot free) → queued in the
-//! elevator, as a request or part of one → on the dispatch list → *staged* (the driver has looked
-//! at it) → in flight → finished.
+//! The only entry point is [`Engine::handle`], which takes an input and returns effects. A bio is
+//! first *held* (behind an earlier one that it overlaps) → *sleeping* (no request slot is free) →
+//! queued in the elevator, as a request or part of one → on the dispatch list → *staged* (the
+//! driver has looked at it) → in flight → finished. States that do not apply are skipped.
 
 mod at_device;
 mod bios;
@@ -43,24 +44,24 @@ use plug::Plug;
 use pool::Pools;
 use requests::{Requests, State};
 
-/// How an engine is set up; fixed for its life, but for the depth.
+/// The configuration of an engine. Fixed for its life, except for the depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineConfig {
-    /// Requests the device takes at once.
+    /// The number of requests the device accepts at once.
     pub depth: u32,
-    /// Whether the driver looks at the next request while the device is busy with another, as
+    /// Whether the driver looks at the next request while the device is busy with another one, as
     /// Linux's SCSI layer does.
     pub peek: bool,
     /// The request slots.
     pub pool: PoolConfig,
-    /// The host's timer, by which the times of a batch of slots and of a plug are counted.
+    /// The host's timer, in whose ticks batches of slots and plugs are timed.
     pub ticks: Ticks,
-    /// Longest request that merging may build, in sectors; 0 turns merging off.
+    /// The longest request that merging may build, in sectors; 0 disables merging.
     pub merge_sectors_max: u32,
-    /// What overlaps a write keeps its place before or after it, and a flush waits for all writes
-    /// before it. Needless where whoever submits sees to that, as a page cache does.
+    /// Whether bios that overlap a write keep their order, and a flush waits for all writes before
+    /// it. Not needed if the submitter sees to this itself, like a page cache.
     pub keeps_order: bool,
-    /// Whether and how a device with nothing to do is kept from starting.
+    /// When to plug an idle device; `None` never plugs it.
     pub plug: Option<PlugConfig>,
 }
 
@@ -79,7 +80,7 @@ impl Default for EngineConfig {
     }
 }
 
-/// What a group asks for: told to every elevator that takes over.
+/// The settings of a group, which are passed to every elevator that takes over.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     share: Share,
@@ -94,17 +95,17 @@ impl Asked {
     }
 }
 
-/// A device's queue: one elevator and everything around it.
+/// The request queue of a device: an elevator and everything around it.
 #[derive(Debug)]
 pub struct Engine<E> {
     elevator: E,
     handover: Handover,
     config: EngineConfig,
-    /// Elevators are told the depth.
+    /// Whether the depth was set by a [`Change::Depth`], so that elevators are told of it.
     depth_told: bool,
-    /// The device has a head to move.
+    /// Whether the device has a moving head.
     rotational: bool,
-    /// What requests cost it, if that is known.
+    /// The device's cost model, if one was set.
     costs: Option<CostModel>,
     now: Instant,
     bios: Bios,
@@ -157,7 +158,7 @@ impl<E: Elevator> Engine<E> {
         engine
     }
 
-    /// Takes in what happened at `now` and says what to do.
+    /// Handles an input at `now` and writes the resulting effects to `out`.
     pub fn handle(&mut self, now: Instant, input: Input<E>, out: &mut Effects) {
         assert!(now >= self.now, "time ran backwards: {now} after {}", self.now);
         if now > self.now && self.is_plugged() {
@@ -174,7 +175,7 @@ impl<E: Elevator> Engine<E> {
         self.pump(out);
     }
 
-    /// What is no arrival has the driver run, whatever the plug.
+    /// Handles the input alone. Inputs other than arrivals also unplug the device.
     #[inline(always)]
     fn take_in(&mut self, input: Input<E>, out: &mut Effects) {
         match input {
@@ -198,45 +199,45 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    /// The elevator in charge.
+    /// The present elevator.
     pub const fn elevator(&self) -> &E {
         &self.elevator
     }
 
-    /// Whether the next bio of `task` in `group` that somebody waits for, and that is no flush, is
-    /// [issued](Effect::Issue) as soon as it is submitted, and so is each that comes when the one
-    /// before is done, as long as nothing else happens. Who submits may begin with them then, and
-    /// say so afterwards.
+    /// Whether the next synchronous bio of `task` in `group`, other than a flush, will be
+    /// [issued](Effect::Issue) as soon as it is submitted, and likewise each later one that is
+    /// submitted after the previous one completed, as long as nothing else happens. A submitter may
+    /// then start such I/O first and submit it afterwards.
     pub fn lets_through(&self, task: TaskId, group: GroupId) -> bool {
         self.bios.is_empty() && self.plug.is_none() && self.elevator.lets_through(task, group)
     }
 
-    /// What elevators that are gone left behind in the groups.
+    /// The groups in which detached elevators left records.
     pub const fn leftovers(&self) -> &Leftovers {
         &self.leftovers
     }
 
-    /// What every group got.
+    /// The accounts of all groups.
     pub const fn accounts(&self) -> &Accounts {
         &self.accounts
     }
 
-    /// Starts the accounts anew (after a warm-up, say).
+    /// Clears the accounts and starts counting again, for example after a warm-up.
     pub fn restart_accounts(&mut self) {
         self.accounts.restart(self.now);
     }
 
-    /// How long the turns of a group have been, if the elevator charges groups by that.
+    /// The total length of a group's turns; `None` if the elevator does not charge groups by time.
     pub fn charged(&self, group: GroupId) -> Option<Span> {
         self.elevator.charged(group)
     }
 
-    /// What happened so far.
+    /// The journal.
     pub const fn journal(&self) -> &Journal {
         &self.journal
     }
 
-    /// Gives away what happened since the last call, if the journal keeps it.
+    /// Removes and returns the journal entries since the last call, if the journal keeps them.
     pub fn drain_journal(&mut self) -> impl Iterator<Item = Entry> {
         self.journal.drain()
     }
@@ -260,14 +261,14 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    /// Keeps the bio behind an earlier one that must finish first, if there is one.
+    /// Holds the bio behind an earlier one that must finish first, if there is one.
     #[inline(always)]
     fn place_or_hold(&mut self, index: BioIndex, bio: &Bio, out: &mut Effects) {
         match self.order.blocker_of(&self.bios, index, bio) {
             Some(blocker) => {
                 self.log(Record::Held(bio.id));
                 self.bios.hold(index, blocker);
-                // It waits for what may be plugged.
+                // The bio waits for an earlier one that may be queued behind the plug.
                 self.unplug();
             }
             None => self.place(index, bio, out),
@@ -319,7 +320,8 @@ impl<E: Elevator> Engine<E> {
         let id = self.requests.insert(bio, index, self.now);
         self.log(Record::Queued(bio.id, id));
         if bio.op == Op::Flush {
-            // The elevator orders positions; a flush has none. It goes straight on.
+            // A flush has no position that the elevator could order, so it goes straight to the
+            // list.
             self.requests.set_state(id, State::Bypassing);
             self.list.push_flush(id);
             self.elevator.flushes(self.now, bio.group);
@@ -340,8 +342,8 @@ impl<E: Elevator> Engine<E> {
 
     // ---- from elevator to device ---------------------------------------------------------
 
-    /// Keeps the device busy. An elevator that has said to wait is not asked again in the same
-    /// call: by law 3 it would repeat itself.
+    /// Issues requests until the device is full. An elevator that has answered with a wait is not
+    /// asked again in the same call: by law 3 it would repeat itself.
     fn pump(&mut self, out: &mut Effects) {
         if let Some(due) = self.plug.as_ref().and_then(Plug::due) {
             out.wake_at = Some(due);
@@ -371,7 +373,8 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    /// Asks the elevator for requests; whether it ended with a wait.
+    /// Fills the dispatch list from the elevator. Returns whether the elevator answered with a
+    /// wait.
     fn refill(&mut self, out: &mut Effects) -> bool {
         out.wake_at = None;
         loop {
@@ -398,7 +401,7 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    /// A wait is one event however often it is repeated.
+    /// Logs a wait once, however often it is repeated.
     #[inline]
     fn log_wait(&mut self, wait: Decision, record: Record) {
         if self.last_wait.replace(wait) != Some(wait) {
@@ -426,13 +429,14 @@ impl<E: Elevator> Engine<E> {
         self.accounts.group_mut(group).waited(wait);
     }
 
-    /// When the bio that has been waiting longest was submitted, of those from `first` on.
+    /// When the bio that has waited longest was submitted, of the request whose first bio is
+    /// `first`.
     fn oldest_submission(&self, first: BioIndex) -> Instant {
         let bios = self.chain(first);
         bios.map(|index| self.bios.submitted(index).1).fold(self.now, Instant::min)
     }
 
-    /// Requests at the device.
+    /// The number of requests at the device.
     #[must_use]
     pub const fn in_flight(&self) -> u32 {
         self.at_device.count()

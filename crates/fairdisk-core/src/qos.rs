@@ -4,7 +4,7 @@
 use crate::time::Span;
 use core::num::NonZeroU64;
 
-/// I/Os and bytes a second. Where both are there, both count.
+/// A pair of rates, in I/Os and bytes per second. If both are set, both apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rates {
     /// I/Os per second.
@@ -43,8 +43,8 @@ impl Rates {
     }
 }
 
-/// Quality of service: what a group asks for beside its share. Which of it a scheduler keeps, its
-/// documentation says.
+/// Quality of service of one group, in addition to its share. Each scheduler documents which of
+/// these settings it honours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Qos {
     /// The rates the group gets at least, whenever it has enough I/O to use them.

@@ -28,7 +28,7 @@ impl Weight {
     }
 }
 
-/// What a group asks for.
+/// The share that a group asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Share {
     /// A group priority from 0 (high) to 7 (low). The scheduler's [`WeightMap`] converts it to a

@@ -1,4 +1,5 @@
-//! Changes under load: a bio is wanted back, groups and tasks change, another elevator takes over.
+//! Changes under load: cancelling a bio, changing groups, tasks and the device, and changing the
+//! elevator.
 
 use super::bios::BioIndex;
 use super::effects::{Effect, Effects};
@@ -36,7 +37,7 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    /// Takes back a queued request that carries this bio alone.
+    /// Withdraws the queued request that carries only this bio, if there is one.
     fn withdraw_lone(&mut self, index: BioIndex, out: &mut Effects) -> bool {
         let Some(id) = self.requests.queued_alone(index) else { return false };
         let request = self.requests[id];
@@ -47,7 +48,7 @@ impl<E: Elevator> Engine<E> {
         true
     }
 
-    /// Groups or tasks change, unless the elevator refuses.
+    /// Applies a change, unless the elevator refuses it.
     #[inline(never)]
     pub(super) fn configure(&mut self, change: &Change, out: &mut Effects) {
         match self.elevator.accepts(change) {
@@ -142,7 +143,8 @@ impl<E: Elevator> Engine<E> {
         }
     }
 
-    /// Tells a new elevator about the groups: all of them first, then what they are to each other.
+    /// Tells a new elevator about the groups: first all of them with their shares, then how they
+    /// are nested and their other settings.
     fn tell_groups(&mut self) {
         let known = || (0u32..).map(GroupId).zip(&self.groups);
         for (group, asked) in known() {
