@@ -37,8 +37,8 @@ impl Cost {
     }
 }
 
-/// A linear cost model of a device. The cost of a request is the device time that it uses up when the
-/// device is saturated: the costs of all requests completed in one second add up to one second.
+/// A linear cost model of a device. The cost of a request is the device time that it uses up when
+/// the device is saturated: the costs of all requests completed in one second add up to one second.
 ///
 /// The model extends Linux's io.cost model (cgroup v2 documentation), which has a byte rate and
 /// sequential and random request rates per direction. This model adds a separate cost for the bytes

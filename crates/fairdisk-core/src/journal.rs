@@ -1,5 +1,5 @@
-//! The journal: every input and effect with its time. Its hash is the unit of comparison between
-//! runs, machines and shells.
+//! The journal: a record of every input and every effect, with its time. Runs, machines and shells
+//! are compared by the journal's hash.
 
 use crate::elevator::{Change, Why};
 use crate::request::{Bio, BioId, RequestId};
@@ -7,53 +7,54 @@ use crate::time::Instant;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
-/// One thing that happened.
+/// An entry of the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// When.
+    /// The time of the event.
     pub at: Instant,
-    /// What.
+    /// The event.
     pub record: Record,
 }
 
-/// What can happen.
+/// The events that a journal records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
     /// A task submitted a bio.
     Submitted(Bio),
-    /// A bio waits until an earlier one it overlaps (or a flush depends on) has finished.
+    /// A bio waits until an earlier one, which it overlaps or which its flush depends on, has
+    /// finished.
     Held(BioId),
     /// A bio waits for a request slot.
     Sleeps(BioId),
     /// A sleeping bio was told that a slot is free.
     Woken(BioId),
-    /// A bio became part of a queued request.
+    /// A bio was merged into a queued request.
     Merged(BioId, RequestId),
-    /// A queued request took over the bios of the second one, which is no more.
+    /// The first request absorbed the bios of the second one, which was withdrawn.
     Absorbed(RequestId, RequestId),
     /// A bio became a request of its own.
     Queued(BioId, RequestId),
-    /// The elevator moved a request to the dispatch list.
+    /// The elevator moved a request to the dispatch list, for this reason.
     Dispatched(RequestId, Why),
-    /// The elevator waits until an instant.
+    /// The elevator waits until this instant, for this reason.
     Waits(Instant, Why),
-    /// The elevator waits for a completion.
+    /// The elevator waits for a completion, for this reason.
     WaitsCompletion(Why),
-    /// A request went to the device.
+    /// A request was issued to the device.
     Issued(RequestId),
-    /// The device finished a request.
+    /// The device completed a request; the flag says whether it succeeded.
     Completed(RequestId, bool),
-    /// A bio finished.
+    /// A bio completed; the flag says whether it succeeded.
     Finished(BioId, bool),
     /// A bio was withdrawn.
     Cancelled(BioId),
-    /// Groups, tasks or what is known of the device changed.
+    /// A group, a task or the device changed.
     Configured(Change),
-    /// Another elevator took over: its name.
+    /// The elevator with this name took over.
     Switched(&'static str),
 }
 
-/// The running hash of all entries and, on request, the entries themselves.
+/// The running hash of all entries and, if wanted, the entries themselves.
 #[derive(Clone, Debug)]
 pub struct Journal {
     hash: u64,
@@ -69,7 +70,7 @@ impl Default for Journal {
 }
 
 impl Journal {
-    /// A journal that keeps only its hash.
+    /// A journal that keeps only the hash.
     #[must_use]
     pub const fn hashing() -> Self {
         Self { hash: 0x6661_6972_6469_736B, len: 0, keeps: false, kept: Vec::new() }
@@ -81,36 +82,38 @@ impl Journal {
         Self { keeps: true, ..Self::hashing() }
     }
 
-    /// The hash of everything so far. Stable between machines and versions of this format.
+    /// The hash of all entries so far. The same on every machine, for one version of the journal's
+    /// format.
     #[must_use]
     pub const fn hash(&self) -> u64 {
         crate::prng::mix(self.hash ^ self.len)
     }
 
-    /// Number of entries so far.
+    /// The number of entries so far.
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether nothing has happened.
+    /// Whether there are no entries yet.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The entries, if they are kept.
+    /// The kept entries; empty if the journal keeps only the hash or after a
+    /// [`drain`](Self::drain).
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.kept
     }
 
-    /// Gives away the entries that are kept. Hash and length go on as if nothing had happened.
+    /// Removes and returns the kept entries. Hash and length are not affected.
     pub fn drain(&mut self) -> impl Iterator<Item = Entry> {
         self.kept.drain(..)
     }
 
-    /// Adds an entry.
+    /// Appends an entry.
     #[inline]
     pub fn push(&mut self, at: Instant, record: Record) {
         let mut hash = Words(step(self.hash, at.as_ns()));
@@ -132,13 +135,13 @@ const fn step(hash: u64, word: u64) -> u64 {
     (hash.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// The hash while words are added to it. Every number is one word, whatever its width and the
-/// order of bytes of the machine.
+/// A hash to which words are added. Every number is one word, whatever its width and the machine's
+/// byte order.
 struct Words(u64);
 
 impl Words {
-    /// Adds a record: its tag, then each thing that it says. The encoding is part of the hash's
-    /// stability.
+    /// Adds a record: its tag, followed by its fields. The encoding must not change, or hashes of
+    /// earlier runs cannot be compared.
     #[inline]
     fn record(&mut self, record: &Record) {
         match *record {

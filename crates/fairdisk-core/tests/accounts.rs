@@ -1,4 +1,4 @@
-//! What the accounts of groups say of what waits, what fails and what moves nothing.
+//! Group accounts: what they say about bios that wait, fail or transfer nothing.
 
 #[path = "model/fifo.rs"]
 mod fifo;
@@ -13,7 +13,7 @@ const fn ms(ms: u64) -> Instant {
     Instant::from_ns(1_000_000 * ms)
 }
 
-/// A write at the same place as every other: it is held behind those before it.
+/// A write at the same position as every other, so that it is held behind earlier ones.
 fn write(id: u64, group: u32) -> Bio {
     Bio {
         id: BioId(id),
@@ -32,7 +32,7 @@ fn read(id: u64, group: u32, start: u64) -> Bio {
     Bio { op: Op::Read, start: Lba(start), ..write(id, group) }
 }
 
-/// A disk that takes one request at a time and has two slots for reads.
+/// A disk that takes one request at a time and has two request slots for reads.
 struct Disk {
     engine: Engine<Fifo>,
     effects: Effects,
@@ -50,7 +50,7 @@ impl Disk {
         self.engine.handle(now, input, &mut self.effects);
     }
 
-    /// The longest wait of each group in milliseconds, as somebody sees it at `now`.
+    /// The longest wait of each group in ms, as of `now`.
     fn waits(&self, now: Instant) -> Vec<u64> {
         let accounts = self.engine.accounts_at(now);
         accounts.iter().map(|(_, account)| account.wait_max.as_ms()).collect()
@@ -61,12 +61,12 @@ impl Disk {
 fn whoever_was_never_served_has_waited_all_the_time() {
     let mut disk = Disk::new();
     disk.handle(ms(0), Input::Submit(write(1, 1)));
-    // At the device, one held behind it, one queued.
+    // One request is at the device, one bio is held behind it, and one request is queued.
     disk.handle(ms(5), Input::Submit(write(2, 2)));
     disk.handle(ms(7), Input::Submit(read(3, 3, 1000)));
     assert_eq!(disk.waits(ms(100)), [0, 0, 95, 93]);
     assert_eq!(disk.waits(ms(200)), [0, 0, 195, 193]);
-    // What was served waits no longer.
+    // A request that is at the device no longer waits.
     disk.handle(ms(300), Input::Completed { request: RequestId(0), ok: true });
     assert_eq!(disk.waits(ms(900)), [0, 0, 895, 293]);
 }

@@ -1,5 +1,5 @@
-//! Numbers that must be the same on every machine and in every version: journals of different
-//! origin are compared by them.
+//! Golden values that must be the same on every machine and in every version, because journals of
+//! different origin are compared by them.
 
 use fairdisk_core::{
     Bio, BioId, Change, Flags, GroupId, Instant, IoClass, IoPrio, Journal, Lba, Op, Prng, Record,

@@ -1,4 +1,4 @@
-//! Advice: what is proposed for wishes, and what is said of those that cannot come true.
+//! Advice: what is proposed for wishes, and what is reported about wishes that cannot be granted.
 
 use fairdisk_lab::advise::{Advice, Kind, Want, advise, to_json, to_table};
 use fairdisk_lab::catalog::experiment::Experiment;
@@ -31,7 +31,8 @@ fn wishes_that_can_come_true_do_and_the_lines_are_an_experiment() {
     let advice = asked(Some("nested"), &["beside: min_iops=20"]).expect("it makes sense");
     assert!(advice.is_granted(), "{}", to_table(&advice, Style::default()));
     let best = advice.proposed().expect("something is proposed");
-    // With 3:1 for the others the group beside them has 31 of 125 I/Os a second, in whatever way.
+    // With 3:1 for the others, the group beside them has 31 of 125 I/Os per second, however this is
+    // achieved.
     assert_ne!(best.scheduler, "noop");
     let value = to_json(&advice);
     let check = value["proposed"]["check"].as_str().expect("it can be checked");
@@ -127,7 +128,8 @@ fn wishes_that_make_no_sense_are_refused() {
     }
 }
 
-/// What no disk can do is as far off whatever is tried, so that nobody else loses for it.
+/// A wish that no disk can grant is missed by as much whatever is tried, so nobody else loses for
+/// its sake.
 #[test]
 fn where_nothing_helps_nobody_is_held_back() {
     let job = "[global]\ndevice=fixed-8ms\nrw=randread\ndirect=1\nsize=4m\n\

@@ -1,4 +1,5 @@
-//! In steady state a run in the lab does not allocate: tasks, host, engine, scheduler and disk.
+//! In steady state, a run in the lab does not allocate memory: neither tasks, host and engine nor
+//! scheduler and disk.
 
 #[path = "../../fairdisk-sched/tests/support/counting.rs"]
 mod counting;
@@ -10,12 +11,12 @@ use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_sim::World;
 
-/// Allocations in the second minute of a run, and the bios finished in it.
+/// Allocations in the second minute of a run, and the bios completed in it.
 fn second_minute(plan: &Plan) -> (u64, u64) {
     minute_after(plan, 1)
 }
 
-/// Allocations in the minute after so many, and the bios finished in it.
+/// Allocations in the minute after `minutes` minutes, and the bios completed in it.
 fn minute_after(plan: &Plan, minutes: u64) -> (u64, u64) {
     let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
     let mut world = World::new(setup.machine, setup.disk);
@@ -56,7 +57,7 @@ fn jobs_do_not_allocate_in_steady_state() {
     }
 }
 
-/// How many pages are on the way at once has its highest only after a while.
+/// The number of pages being written back reaches its maximum only after a while.
 #[test]
 fn dirty_pages_are_written_back_without_allocating() {
     let kinds = [
@@ -73,7 +74,7 @@ fn dirty_pages_are_written_back_without_allocating() {
     }
 }
 
-/// Passes over small files, each of which takes every block once, end and begin anew all the time.
+/// Passes over small files that visit every block once, and therefore end and restart all the time.
 #[test]
 fn a_new_pass_does_not_allocate() {
     let kinds = [

@@ -1,4 +1,4 @@
-//! Devices of several disks and partitions, and what is published about one arm beside another.
+//! Arrays of disks and partitions, and published changes between arms.
 
 use fairdisk_core::{Bio, Entry, GroupId, Instant, Record, Span};
 use fairdisk_lab::catalog::experiment::Experiment;
@@ -119,7 +119,7 @@ fn arms_are_compared_seed_by_seed() {
     assert!(table.contains("mapped: old to new"), "{table}");
 }
 
-/// The tasks of a group `/` are in the root group, and the report says so.
+/// Tasks of a group `/` are in the root group, and the report says so.
 #[test]
 fn tasks_that_nobody_put_into_a_group() {
     let text =
@@ -148,7 +148,7 @@ fn tasks_that_nobody_put_into_a_group() {
     assert_eq!(ios(&root), ios(&plan(&[])), "CFQ of 2.6.25 knows no groups");
 }
 
-/// 60 I/Os a second are half of the disk: there is room for them once.
+/// 60 I/Os per second are half of the disk, so there is room for them only once.
 #[test]
 fn the_floor_of_the_root_group_is_reserved_once() {
     let promises = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/promises.toml");
@@ -176,12 +176,13 @@ fn an_arm_that_is_not_run_is_compared_with_nothing() {
     assert!(outcome.changes.is_empty() && Score::of(&outcome).is_none());
 }
 
-/// The experiment with one piece of its text replaced, refused; line and message.
+/// Replaces one piece of the experiment's text, which must be refused, and returns the line and the
+/// message of the error.
 fn refusal(from: &str, to: &str) -> String {
     refusal_at(to, from, to)
 }
 
-/// As [`refusal`], with the line that has `at` named.
+/// Like [`refusal`], with the text whose line the error names.
 fn refusal_at(at: &str, from: &str, to: &str) -> String {
     let document = find(Kind::Experiment, FOUR_DISKS).expect("it is there");
     assert!(document.text.contains(from), "no `{from}`");

@@ -1,5 +1,5 @@
-//! BFQ beside what was measured of the kernel's on a disk that serves each request in 8 ms, with
-//! groups of weights 100 and 800 (docs/rivals.md), and what its budgets are for.
+//! BFQ compared with measurements of the kernel's BFQ on a disk that serves each request in 8 ms,
+//! with groups of weights 100 and 800 (docs/rivals.md), and the effect of its budgets.
 
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell};
@@ -19,8 +19,8 @@ fn rows(file: &str, sets: &[&str]) -> Vec<RowOutcome> {
     Outcome::new(&plan, Shell::Lab, &ensembles).rows
 }
 
-/// Ideal is 11.1 : 88.9. The kernel's strict mode came to 12.7 to 13.7; the longest waits of the
-/// light group were about a second there, one turn of it after eight of the other.
+/// The ideal is 11.1 : 88.9. The kernel's strict mode gave 12.7 to 13.7; the longest waits of the
+/// light group were about a second, one of its turns after eight of the other group.
 #[test]
 fn groups_share_a_disk_by_weight_at_any_depth() {
     for row in rows("referee.toml", &[]) {
@@ -32,7 +32,7 @@ fn groups_share_a_disk_by_weight_at_any_depth() {
     }
 }
 
-/// Without idling the heavy group cannot have more than one request of two.
+/// Without idling, the heavy group cannot have more than every second request.
 #[test]
 fn idling_is_what_keeps_shares_at_depth_1() {
     let rows = rows("referee.toml", &["scheduler.bfq.slice_idle_ms=0"]);
@@ -40,8 +40,8 @@ fn idling_is_what_keeps_shares_at_depth_1() {
     assert!((light - 0.5).abs() < 0.02, "{light}");
 }
 
-/// A task that asks for little is served soon, although all tasks have the same weight: its budget
-/// is small, so it is the first to finish.
+/// A task that asks for little is served soon, although all tasks have the same weight: with its
+/// small budget it is the first to finish.
 #[test]
 fn who_asks_for_little_does_not_wait_for_who_asks_for_much() {
     let mut rows = rows("player.toml", &[]);

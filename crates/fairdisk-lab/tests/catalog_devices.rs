@@ -1,5 +1,5 @@
-//! Every device of the catalogue: its file reads, and what it costs is the committed table
-//! `devices.expected`. `UPDATE=1 cargo test` rewrites the table; read the difference.
+//! Every device of the catalogue can be parsed, and its costs are those in the committed table
+//! `devices.expected`. `UPDATE=1 cargo test` rewrites the table; review the difference.
 
 #[path = "support/golden.rs"]
 mod golden;
@@ -17,7 +17,7 @@ fn catalogue() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalog/devices")
 }
 
-/// All devices by id, in the order of their ids.
+/// All devices in the order of their ids.
 fn devices() -> Vec<(String, DeviceSpec)> {
     let files = std::fs::read_dir(catalogue()).expect("the catalogue has devices");
     let mut paths: Vec<PathBuf> = files.map(|file| file.expect("is readable").path()).collect();
@@ -30,7 +30,7 @@ fn devices() -> Vec<(String, DeviceSpec)> {
     paths.into_iter().map(read).collect()
 }
 
-/// One request at a time, with a think time between them.
+/// A host that issues one request at a time, with a think time in between.
 struct Host {
     device: DeviceModel,
     now: Instant,
@@ -62,7 +62,7 @@ impl Host {
     }
 }
 
-/// Milliseconds per random request of 4 KiB among the first `sectors` after `start`.
+/// Milliseconds per random request of 4 KiB among the first `sectors` sectors after `start`.
 fn random_ms(spec: &DeviceSpec, op: Op, start: u64, sectors: u64) -> f64 {
     let (mut host, mut prng) = (Host { device: spec.build(), now: Instant::ZERO }, Prng::new(1));
     let (count, think) = (20_000, Span::from_us(200));
@@ -73,8 +73,8 @@ fn random_ms(spec: &DeviceSpec, op: Op, start: u64, sectors: u64) -> f64 {
     (host.now.as_ns() as f64 / f64::from(count) - think.as_ns() as f64) / 1e6
 }
 
-/// MB/s of requests of 128 KiB along streams that begin at `starts` and take turns after `turn_ms`,
-/// until all of it is on the medium.
+/// The rate in MB/s of requests of 128 KiB along streams that begin at `starts` and take turns of
+/// `turn_ms`, until all data is on the medium.
 fn streams_mb_per_s(spec: &DeviceSpec, op: Op, starts: &[u64], turn_ms: u64) -> f64 {
     let mut host = Host { device: spec.build(), now: Instant::ZERO };
     let mut next = starts.to_vec();
@@ -94,7 +94,7 @@ fn streams_mb_per_s(spec: &DeviceSpec, op: Op, starts: &[u64], turn_ms: u64) -> 
     f64::from(requests) * 256.0 * 512.0 * 1e3 / host.now.as_ns() as f64
 }
 
-/// Random reads of 4 KiB per second with as many outstanding as the device takes, at most 32.
+/// Random reads of 4 KiB per second, with as many outstanding as the device accepts, at most 32.
 fn queued_per_s(spec: &DeviceSpec) -> f64 {
     let (mut host, mut prng) = (Host { device: spec.build(), now: Instant::ZERO }, Prng::new(1));
     let blocks = spec.capacity_sectors() / 8;
@@ -118,7 +118,8 @@ fn queued_per_s(spec: &DeviceSpec) -> f64 {
 }
 
 fn row(id: &str, spec: &DeviceSpec) -> String {
-    // A file of 250 MB, some way into the disk; two far streams take turns of 100 ms, as under CFQ.
+    // A file of 250 MB some way into the disk, and two distant streams that take turns of 100 ms,
+    // as under CFQ.
     let (file, file_start) = (250_000_000 / 512, spec.capacity_sectors() / 4);
     let inner = spec.capacity_sectors().saturating_sub(2_000_000_000 / 512);
     let mut row = format!("{id:<16}");

@@ -1,4 +1,4 @@
-//! The page about CFQ lists every switch as the table in the code does. `UPDATE=1` rewrites it.
+//! The page on CFQ lists every switch as the table in the code does. `UPDATE=1` rewrites it.
 
 use fairdisk_sched::cfq::{SWITCHES, Switch};
 use std::fs;

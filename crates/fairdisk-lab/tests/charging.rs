@@ -1,4 +1,4 @@
-//! Who pays for what: buffered writes are charged to whoever is said to have submitted them.
+//! Charging: buffered writes are charged to whoever counts as their submitter.
 
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, RowOutcome, Shell, Style, to_json, to_table};
@@ -7,7 +7,8 @@ use fairdisk_lab::run::run_plan;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Two groups of weights 100 and 400, in each a task that writes through the page cache.
+/// The outcome for two groups of weights 100 and 400, each with a task that writes through the page
+/// cache.
 fn outcome(d5: bool) -> Outcome {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/experiments/write-back.toml");
     let set = format!("scheduler.defects.d5_async_of_submitter={d5}");
@@ -29,7 +30,7 @@ fn without_the_defect_buffered_writes_are_charged_to_who_wrote() {
     let charged = time_percents(&outcome.rows[0]);
     println!("{charged:?}");
     let [("light", light), ("heavy", heavy)] = charged[..] else { panic!("{charged:?}") };
-    // Not 4 to 1: with D2 both sleep for the same request slots.
+    // Not 4 to 1: with D2, both groups sleep for the same request slots.
     assert!(heavy > 2.0 * light && light > 10.0, "weights rule: {charged:?}");
     assert!(!to_table(&outcome, Style::default()).contains("\n  / "));
 }

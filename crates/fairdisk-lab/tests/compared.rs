@@ -1,4 +1,4 @@
-//! Comparisons: what groups are entitled to, and what becomes of what they were promised.
+//! Comparisons: what groups are entitled to, and whether promises to them are kept.
 
 use fairdisk_core::Span;
 use fairdisk_lab::compare::{Cell, Comparison, compare};
@@ -30,8 +30,8 @@ fn what_was_promised_and_not_kept_is_seen() {
     let [floor, ceiling, latency] = [0, 1, 2].map(|at| &cell.groups[at].promises);
     let floor = floor.floor.expect("it has one");
     assert!(floor.usable && floor.below == floor.seconds && floor.seconds >= 18, "{floor:?}");
-    // For 10 s it does twice what it may: it is 10 s of the ceiling ahead, all but its burst of
-    // 100 ms and one request, 50 ms.
+    // For 10 s the group does twice what it may. It is then 10 s of the ceiling ahead, minus its
+    // burst of 100 ms and one request of 50 ms.
     let over = ceiling.ceiling.expect("it has one").over_ms;
     assert!((over - 10_250.0).abs() < 1_000.0, "{over}");
     let target = latency.latency.expect("it has one");
@@ -68,13 +68,13 @@ fn each_rate_of_a_ceiling_counts_what_it_limits() {
 #[test]
 fn what_a_group_leaves_over_is_for_the_others() {
     let cell = &compared("fixed-8ms", "pauses").cells[0];
-    // 10 of 125 I/Os a second; the rest is shared 1:2.
+    // 10 of 125 I/Os per second; the rest is shared 1:2.
     assert_eq!(percents(cell), [("pauses", 8), ("small", 31), ("large", 61)]);
     let floor = cell.groups[0].promises.floor.expect("it has one");
     assert!(!floor.usable && floor.is_kept(), "{floor:?}");
 }
 
-/// A group without tasks of its own is promised something for those in it.
+/// A group without tasks of its own is promised something for the groups nested in it.
 #[test]
 fn what_a_group_of_groups_was_promised_is_looked_at() {
     let cell = &compared("fixed-8ms", "promised together").cells[0];
@@ -109,14 +109,14 @@ fn groups_in_a_group_share_its_part() {
 
 #[test]
 fn on_a_disk_that_nobody_fills_all_get_what_they_can_use() {
-    // Four readers one at a time each use a few hundredths of the disk, alone or not.
+    // Four readers with one request at a time each use a few hundredths of the disk, alone or not.
     let cell = &compared("nvme", "nested").cells[0];
     assert!(cell.work < 0.5, "{}", cell.work);
     let (mean, most) = cell.error_points();
     assert!(most < 3.0, "{mean}, {most}: {:?}", percents(cell));
 }
 
-/// One task reads whenever it can, the other begins after half of the time.
+/// One task reads whenever it can; the other starts after half of the time.
 #[test]
 fn who_starts_late_can_use_no_more_than_the_time_that_is_left() {
     let text = "[global]\ndevice=fixed-8ms\nscheduler=noop\ndirect=1\nsize=64m\nrw=randread\n\

@@ -1,6 +1,6 @@
-//! What the published experiments come to: the promised distances from the published figures, the
-//! order of effects when single causes are taken away, and golden tables. Everything here is
-//! deterministic; `UPDATE=1` rewrites the golden tables, and the change is reviewed as a diff.
+//! The published experiments: their distances from the published figures stay within the promised
+//! bounds, single causes have effects in the expected order, and golden tables match. Everything is
+//! deterministic; `UPDATE=1` rewrites the golden tables, and the difference is reviewed.
 
 #[path = "support/golden.rs"]
 mod golden;
@@ -32,7 +32,7 @@ fn outcome(experiment: &str, seeds: Option<u32>, sets: &[&str]) -> Outcome {
     Outcome::new(&plan, Shell::Lab, &ensembles)
 }
 
-/// Without the arm that has a test of its own (group_layer.rs).
+/// Removes the arm that has a test of its own (group_layer.rs).
 fn group_layer_apart(mut outcome: Outcome) -> Outcome {
     outcome.rows.retain(|row| row.arm != "group-layer");
     outcome
@@ -49,8 +49,8 @@ fn check_golden(name: &str, text: &str) {
 
 // ---- distances from the published figures ----------------------------------------------------
 
-/// Nine rows, one parameter set for the machine, five seeds. The goal of 1.5 points is met:
-/// 1.42, and 1.48 with twenty seeds (docs/fidelity.md). The bound below is looser.
+/// Nine rows, one set of host parameters, five seeds. The goal of 1.5 points is met with 1.42, or
+/// 1.48 with twenty seeds (docs/fidelity.md). The bound below is looser.
 #[test]
 fn test1_is_reproduced() {
     let outcome = group_layer_apart(outcome(TEST1, None, &[]));
@@ -63,8 +63,8 @@ fn test1_is_reproduced() {
     assert!(score.total_error_mean.is_some_and(|error| error <= 0.05), "{score:?}");
 }
 
-/// 300 processes and one pool of request slots; with #2, where the goal of 2.5 points is met by
-/// 0.01 (docs/fidelity.md), and without.
+/// 300 processes and one pool of request slots: with #2, where the goal of 2.5 points is met by
+/// 0.01 (docs/fidelity.md), and without it.
 #[test]
 fn the_collapse_of_shares_at_300_processes_is_reproduced() {
     let outcome = group_layer_apart(outcome(PARTITIONS, None, &[]));
@@ -93,8 +93,8 @@ fn the_four_pairs_of_dd_are_reproduced() {
     assert!(score.error_max <= 0.10, "{score:?}");
 }
 
-/// The disk's speed is set so that runs 1 and 3 take as long as they took; runs 2 and 4 were not
-/// used for it.
+/// The disk's speed is fitted so that runs 1 and 3 take as long as published; runs 2 and 4 were not
+/// used for the fit.
 #[test]
 fn the_pairs_of_dd_that_were_not_fitted_are_predicted() {
     let outcome = outcome(DD, None, &[]);
@@ -110,8 +110,8 @@ fn the_pairs_of_dd_that_were_not_fitted_are_predicted() {
     assert!(mean <= 0.05 && errors.iter().all(|error| *error <= 0.10), "{errors:?}");
 }
 
-/// What the report of 2009 says about 2.6.33-rc1, by sign and order; how far the sizes are off is
-/// in docs/fidelity.md. Two of the twelve disks show it.
+/// The changes that the report of 2009 gives for 2.6.33-rc1, by sign and order; docs/fidelity.md
+/// says how far the sizes are off. Two of the twelve disks show it.
 #[test]
 fn the_losses_of_2_6_33_rc1_come_from_its_changes() {
     let changes = |depth: &str| {
@@ -141,7 +141,7 @@ fn the_losses_of_2_6_33_rc1_come_from_its_changes() {
 
 // ---- what causes it --------------------------------------------------------------------------
 
-/// One cause taken away at a time, the strongest effect on the shares first.
+/// One cause removed at a time, the strongest effect on the shares first.
 const ABLATIONS: [(&str, &[&str]); 9] = [
     ("reference", &[]),
     ("no idle waiting", &["scheduler.cfq.slice_idle_ms=0"]),
@@ -154,7 +154,7 @@ const ABLATIONS: [(&str, &[&str]); 9] = [
     ("reads do not wait for dirty data", &["device.write_cache.reads_wait_for_dirty=false"]),
 ];
 
-/// Seeds of an ablation: the soak asks for more.
+/// The number of seeds of an ablation; the soak test uses more.
 fn ablation_seeds() -> u32 {
     env::var("FAIRDISK_ABLATION_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(3)
 }
@@ -178,7 +178,7 @@ fn causes_have_effects_in_the_known_order() {
     };
     assert!(idle > offset && offset > 2.0 * both, "idling > key offset >> file system\n{text}");
     assert!(both > cached && both > journal, "journal and metadata add up\n{text}");
-    // By 0.3 points with 20 seeds; a few seeds are as far off.
+    // By 0.3 points with 20 seeds; with a few seeds, chance is as large.
     let chance = if seeds < 20 { 0.3 } else { 0.0 };
     assert!(cached.min(journal) + chance > hz, "both count for more than HZ\n{text}");
     assert!(cached.min(journal) > 1.3 * reference, "each of them matters\n{text}");
@@ -189,7 +189,7 @@ fn causes_have_effects_in_the_known_order() {
     }
 }
 
-/// Whoever waits for each of its requests starts a plugged disk itself; what is written back starts
+/// A task that waits for each of its requests unplugs the disk itself; what is written back starts
 /// later.
 #[test]
 fn a_plug_keeps_back_what_nobody_waits_for() {
@@ -205,8 +205,8 @@ fn a_plug_keeps_back_what_nobody_waits_for() {
     }
 }
 
-/// If groups are isolated, what a group gets depends on its own operation alone: a run of readers,
-/// readers and writers follows from the runs of readers only and of writers only.
+/// If groups are isolated, what a group gets depends only on its own operations: a run with
+/// readers, readers and writers follows from runs with only readers and with only writers.
 #[test]
 fn two_layer_shares_compose() {
     for file in ["composition-partitions.toml", "composition-files.toml"] {
@@ -270,7 +270,7 @@ fn every_experiment_of_the_catalogue_has_its_golden_table() {
     }
 }
 
-/// A parameter that changes nothing is not a parameter.
+/// A parameter that changes nothing should not be a parameter.
 #[test]
 fn every_parameter_of_host_and_disk_changes_something() {
     let hash = |sets: &[&str]| {

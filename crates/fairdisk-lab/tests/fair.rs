@@ -1,5 +1,5 @@
-//! What `fair` promises (docs/fair.md), in the lab: shares of time, floors that are kept or
-//! refused, ceilings, groups in groups, and nothing given away where nobody needs it.
+//! The promises of `fair` (docs/fair.md), in the lab: shares of time, floors that are kept or
+//! refused, ceilings, nested groups, and nothing given away that nobody needs.
 
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::overrides::Override;
@@ -31,14 +31,14 @@ fn run_in(
     Ok(run_once(&plan, arm, row, 0, &AtomicBool::new(false))?)
 }
 
-/// Percent of the work the device did, group by group.
+/// The percentage of the device's work for each group.
 fn shares(result: &RunResult) -> Vec<f64> {
     let work = || result.groups.iter().map(|group| group.work.as_ns() as f64);
     let all: f64 = work().sum();
     work().map(|work| work / all * 100.0).collect()
 }
 
-/// Demands that those who read beside writers whose data is in the disk's cache have their half.
+/// Checks that readers beside writers, whose data is in the disk's cache, get their half.
 fn demand_half(row: &str, devices: &[&str]) {
     for device in devices {
         let result = run_in("hidden-writes.toml", device, "fair", row, Options::default());
@@ -52,7 +52,7 @@ fn rate(result: &RunResult, group: usize) -> f64 {
     result.groups[group].ios as f64 / (result.elapsed.as_ns() as f64 / 1e9)
 }
 
-/// One at a time: time is measured, and a group is waited for.
+/// On disks that serve one request at a time, time is measured and the disk idles for a group.
 #[test]
 fn shares_hold_on_disks_that_serve_one_at_a_time() {
     for device in ["fixed-8ms", "wd2500js"] {
@@ -73,8 +73,8 @@ fn shares_hold_on_disks_that_serve_one_at_a_time() {
     }
 }
 
-/// The first read after buffered writes may wait until the disk has emptied its cache: that time is
-/// the writers', however long it is.
+/// The first read after buffered writes may wait until the disk has emptied its cache. That time is
+/// charged to the writers, however long it is.
 #[test]
 fn writers_pay_for_a_cache_that_is_emptied_in_anothers_turn() {
     let (schedulers, duration) = (vec!["fair".to_owned()], Some(Span::from_s(6)));
@@ -92,22 +92,22 @@ fn writers_pay_for_a_cache_that_is_emptied_in_anothers_turn() {
     }
 }
 
-/// The disk may be busy with what was written long after. Reads that take much longer than any
-/// show it; otherwise readers would pay for what they wait for.
+/// The disk may be busy with writes long after they were acknowledged. Reads that take much longer
+/// than usual reveal it; otherwise readers would be charged for what they wait for.
 #[test]
 fn writers_pay_for_a_cache_that_takes_long_to_be_emptied() {
     demand_half("two groups write", &["wd2500js", "hdd-7200-2007"]);
     demand_half("one reads", &["hdd-ncq"]);
 }
 
-/// The disk empties its cache while it is kept for whoever wrote.
+/// The disk empties its cache while it is kept idle for the group that wrote.
 #[test]
 fn writers_pay_for_what_the_disk_does_while_it_is_kept_for_them() {
     demand_half("writes with pauses", &["wd2500js", "hdd-7200-2007"]);
 }
 
-/// A disk may empty its cache between reads, each of which waits a little for that. Of two thirds
-/// readers had 27 % when that was not found out.
+/// A disk may empty its cache between reads, each of which then waits a little. When this went
+/// unnoticed, readers entitled to two thirds had 27 %.
 #[test]
 fn writers_pay_for_a_cache_that_is_emptied_between_reads() {
     let one_at_a_time = Override::parse("device.queue.depth=1").expect("it is one");
@@ -124,16 +124,16 @@ fn writers_pay_for_a_cache_that_is_emptied_between_reads() {
     assert!((38.0..=70.0).contains(&of_readers), "{of_readers:.1}");
 }
 
-/// Small reads come from the disk's buffer while it empties its cache, until one has to wait.
+/// Small reads are served from the disk's buffer while it empties its cache, until one has to wait.
 #[test]
 fn writers_pay_for_what_the_disk_does_while_others_read_from_its_buffer() {
     demand_half("streams of small reads", &["wd2500js", "hdd-7200-2007"]);
 }
 
-/// A read may wait for writes of its own task and of others. Who wrote more paid for all of it, and
-/// for what was done long ago: a group of weight 8 of 13 had 55 % instead of 61.5, a mix beside a
-/// writer up to 9 points too much. The third disk reads before it does what was written, and goes
-/// on with that between reads.
+/// A read may wait for writes of its own task and of others. When whoever wrote more was charged
+/// for all of it, and for writes of long ago, a group of weight 8 of 13 had 55 % instead of 61.5,
+/// and a mix beside a writer up to 9 points too much. The third disk reads before it writes what it
+/// has cached, and continues with that between reads.
 #[test]
 fn who_reads_and_writes_has_its_share() {
     for (device, off) in [("wd2500js", 3.0), ("hdd-7200-2007", 3.0), ("hdd-ncq", 7.0)] {
@@ -157,8 +157,8 @@ fn who_reads_and_writes_has_its_share() {
     }
 }
 
-/// A stream of writes is done in a part of what as many writes at random places would take; what it
-/// might have left in the cache is no reason to shut it out.
+/// A stream of writes takes a fraction of the time of as many random writes, so what it may have
+/// left in the cache is no reason to shut it out.
 #[test]
 fn a_reader_that_pauses_leaves_a_writer_its_share() {
     for device in ["hdd-ncq", "wd2500js", "hdd-7200-2007"] {
@@ -170,16 +170,18 @@ fn a_reader_that_pauses_leaves_a_writer_its_share() {
     }
 }
 
-/// What a writer's requests take says little where the disk acknowledges them before it has done
-/// them: the reader is waited for by what its own take. It had 5 % when it was not.
+/// How long a writer's requests take says little on a disk that acknowledges them before they are
+/// on the medium. The disk idles for the reader by what the reader's own requests take; without
+/// this, the reader had 5 %.
 #[test]
 fn a_reader_that_thinks_is_waited_for_beside_writes_that_seem_to_take_no_time() {
     demand_half("a reader that thinks", &["wd2500js", "hdd-7200-2007"]);
 }
 
-/// One that thinks for no longer than its request takes is waited for, whatever the others do;
-/// one that thinks for longer has its next read after at most half a request of theirs. Both had
-/// one read in each turn of the others, 2 to 12 %. No share is more than the task would have alone.
+/// The disk idles for a task that thinks for no longer than its request takes, whatever the others
+/// do; a task that thinks for longer gets its next read after at most half a request of theirs.
+/// Without this, both had one read in each turn of the others, 2 to 12 %. No share is more than the
+/// task would have alone.
 #[test]
 fn who_thinks_has_its_share_beside_others_that_do_not() {
     let rows = [
@@ -192,16 +194,16 @@ fn who_thinks_has_its_share_beside_others_that_do_not() {
         ("20 ms, a stream", 19.0),
         ("2 ms, buffered writers", 63.0),
         ("5 ms, buffered writers", 55.0),
-        // 12 to 14 and 7 to 8 % while others wrote as much as they could before it was back.
+        // 12 to 14 and 7 to 8 % if others write as much as they can before the task is back.
         ("10 ms, buffered writers", 24.0),
         ("20 ms, buffered writers", 19.0),
     ];
     demand_of_thinkers(&rows, &["hdd-7200-2007", "wd2500js"]);
 }
 
-/// The same where the disk takes several commands: there the thinker's read waits for those of
-/// others that are at the disk. It had one read in each turn of the others, 1 to 5 %, and 21 to 38
-/// where it thinks for 1 or 2 ms.
+/// On a disk that accepts several commands, the thinking task's read waits for the commands of
+/// others at the disk. Without care it had one read in each turn of the others, 1 to 5 %, and 21 to
+/// 38 % if it thinks for 1 or 2 ms.
 #[test]
 fn who_thinks_has_its_share_where_the_disk_takes_several_commands() {
     let rows = [
@@ -209,13 +211,14 @@ fn who_thinks_has_its_share_where_the_disk_takes_several_commands() {
         ("2 ms, a stream", 63.0),
         ("5 ms, a stream", 28.0),
         ("20 ms, a stream", 8.0),
-        // 6 and 1 %.
+        // 6 and 1 % without care.
         ("20 ms, buffered writers", 9.0),
     ];
     demand_of_thinkers(&rows, &["hdd-ncq", "cheetah-15k5"]);
 }
 
-/// The thinker has at least so much of each disk, and no more than its two thirds.
+/// Checks that the thinking task gets at least this much of each disk, and no more than its two
+/// thirds.
 fn demand_of_thinkers(rows: &[(&str, f64)], devices: &[&str]) {
     for device in devices {
         for (row, least) in rows {
@@ -227,9 +230,9 @@ fn demand_of_thinkers(rows: &[(&str, f64)], devices: &[&str]) {
     }
 }
 
-/// One command keeps the arm busy, so that whoever has one there, and had less, is made room for:
-/// a writer whose write waits for the cache to have a place, a reader beside those that flush. They
-/// had 15 and 25 % on `hdd-ncq`.
+/// A single command keeps the arm busy, so room is made for a group that has one command at the
+/// disk and has had less: for a writer whose write waits for a place in the cache, or a reader
+/// beside tasks that flush. Without this, they had 15 and 25 % on `hdd-ncq`.
 #[test]
 fn who_has_one_command_at_a_head_is_made_room_for() {
     for device in ["hdd-ncq", "cheetah-15k5"] {
@@ -242,8 +245,9 @@ fn who_has_one_command_at_a_head_is_made_room_for() {
     }
 }
 
-/// The last reads of a turn take longer than those before, as the disk has fewer to choose from:
-/// that is not because of what others wrote. These had 54 of 67 % on `hdd-ncq` when it was.
+/// The last reads of a turn take longer than earlier ones because the disk has fewer to choose
+/// from, not because of what others wrote. When writers were charged for it, they had 54 of 67 % on
+/// `hdd-ncq`.
 #[test]
 fn writers_do_not_pay_for_reads_that_have_few_beside_them() {
     for device in ["hdd-ncq", "cheetah-15k5"] {
@@ -255,8 +259,8 @@ fn writers_do_not_pay_for_reads_that_have_few_beside_them() {
     }
 }
 
-/// Nobody keeps a disk on which all places are as near: requests of a stream that waits for others
-/// become one. Four tenths of the bytes were lost when a stream was served for a whole turn.
+/// No stream keeps a disk on which all positions are equally near: requests of a stream that waits
+/// for others are merged. Serving a stream for a whole turn lost four tenths of the bytes.
 #[test]
 fn where_no_place_is_near_requests_wait_and_become_one() {
     for latency_us in [3_000, 15_000] {
@@ -273,15 +277,16 @@ fn where_no_place_is_near_requests_wait_and_become_one() {
     }
 }
 
-/// A reader whose every read waits for what others wrote pays for none of that, although nobody
-/// has seen what its reads take otherwise. It had 2 % when it did.
+/// A reader whose every read waits for what others wrote is not charged for that, although its
+/// reads have never been seen without it. When it was charged, it had 2 %.
 #[test]
 fn writers_pay_where_nobody_ever_read_without_waiting_for_them() {
     demand_half("a reader beside large writes", &["wd2500js", "hdd-7200-2007"]);
 }
 
-/// The first second of a group beside one that has long been there. Waiting for it is worth a try
-/// as long as nothing is known of it, or it would have one read in each round of the others.
+/// The first second of a group beside one that has long been present. Idling for it is worth a try
+/// as long as nothing is known about it; otherwise it would have one read in each round of the
+/// others.
 #[test]
 fn who_comes_for_the_first_time_has_its_share() {
     for device in ["fixed-8ms", "wd2500js", "hdd-7200-2007"] {
@@ -292,9 +297,9 @@ fn who_comes_for_the_first_time_has_its_share() {
     }
 }
 
-/// Who waits for a flush is about to want the disk: others who had more do not fill it meanwhile,
-/// or the flush would wait for all of that. When they did it had 6 % on `hdd-ncq` and 14 on
-/// `raid5-4`. What one run has on `cheetah-15k5` differs by 5 points from another.
+/// A task that waits for a flush is about to want the disk, so groups that have had more do not
+/// fill it meanwhile; the flush would have to wait for all of that. When they did, the task had 6 %
+/// on `hdd-ncq` and 14 % on `raid5-4`. Single runs on `cheetah-15k5` differ by 5 points.
 #[test]
 fn who_flushes_is_made_room_for() {
     for device in ["hdd-ncq", "raid5-4", "cheetah-15k5"] {
@@ -307,8 +312,8 @@ fn who_flushes_is_made_room_for() {
     }
 }
 
-/// A small write between them does not make what the others wrote the readers': those have half of
-/// what whoever writes a little leaves them.
+/// A small write in between does not make the readers pay for what the others wrote: the readers
+/// get half of what the group with the small writes leaves.
 #[test]
 fn who_has_most_to_be_done_pays_whoever_wrote_last() {
     for device in ["hdd-7200-2007", "wd2500js"] {
@@ -327,7 +332,8 @@ fn who_has_most_to_be_done_pays_whoever_wrote_last() {
     }
 }
 
-/// Several at a time: requests are charged what they cost, and others make room.
+/// On a device that serves several requests at once, requests are charged what they cost, and
+/// groups with more make room.
 #[test]
 fn shares_hold_on_a_solid_state_disk() {
     for (row, asked) in [("1 task against 1000", &[9.5, 90.5][..]), ("sizes", &[50.0, 50.0])] {
@@ -340,8 +346,8 @@ fn shares_hold_on_a_solid_state_disk() {
     }
 }
 
-/// A task with one request in flight has its share of a disk that takes more, however little time
-/// each request of its takes.
+/// A task with one request in flight gets its share of a disk that accepts more, however little
+/// time each of its requests takes.
 #[test]
 fn a_stream_has_its_share_beside_random_readers() {
     for device in ["hdd-ncq", "cheetah-15k5", "raid5-4"] {
@@ -351,7 +357,7 @@ fn a_stream_has_its_share_beside_random_readers() {
                 let result = run_in("streams.toml", device, "fair", &row, Options::default());
                 let got = shares(&result.expect("it runs"))[0];
                 println!("{device}, {row}: {got:.1} %");
-                // Of an array it has its share of the time; other heads have nothing to do then.
+                // On an array it gets its share of the time only; the other heads are idle then.
                 let is_whole = device != "raid5-4" || readers == 1;
                 assert!(!is_whole || (got - asked).abs() <= 5.0, "{device}, {row}: {got:.1} %");
             }
@@ -359,8 +365,8 @@ fn a_stream_has_its_share_beside_random_readers() {
     }
 }
 
-/// A write that is acknowledged at once keeps the device busy all the same: it is not handed over
-/// just because reads left room for less.
+/// A write that is acknowledged at once still keeps the device busy, so it is not dispatched merely
+/// because reads left room for less.
 #[test]
 fn writers_do_not_fill_the_write_buffer_of_a_solid_state_disk() {
     let short = || Options {
@@ -423,7 +429,7 @@ fn a_floor_and_a_target_do_not_lift_a_ceiling() {
     }
 }
 
-/// A task with one request in flight has as much of its group's time as tasks with several.
+/// A task with one request in flight gets as much of its group's time as tasks with several.
 #[test]
 fn a_stream_keeps_its_place_among_the_tasks_of_its_group() {
     let result = run("wd2500js", "fair", "a stream beside readers").expect("it runs");

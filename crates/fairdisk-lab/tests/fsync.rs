@@ -1,4 +1,4 @@
-//! `fsync` beside tasks that read without end: what it waits for is said in docs/fidelity.md.
+//! `fsync` beside tasks that read all the time; docs/fidelity.md says what it waits for.
 
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::outcome::{Outcome, Shell};
@@ -26,8 +26,8 @@ fn durable_writes(sets: &[&str]) -> Vec<f64> {
     writes
 }
 
-/// The readers set the times of inodes beside the writer's every second, which a later commit
-/// holds: `fsync` waits for its own.
+/// Every second, the readers set the times of inodes in the writer's inode block. A later commit
+/// holds these changes, and `fsync` waits only for its own.
 #[test]
 fn fsync_beside_readers_takes_seconds_at_most() {
     let writes = durable_writes(&[]);
@@ -45,7 +45,8 @@ fn what_fsync_waits_for_does_not_depend_on_how_dirty_pages_wait() {
     assert_eq!(behind, back, "all that is dirty is what fsync writes");
 }
 
-/// What no flush finds dirty is nobody's to wait for, and with D5 the flusher's, in the root group.
+/// No flush waits for the data that it does not find dirty; with D5 that data is written by the
+/// flusher, in the root group.
 #[test]
 fn who_flushes_some_day_writes_as_who_never_does() {
     let run = |row| {
@@ -55,7 +56,7 @@ fn who_flushes_some_day_writes_as_who_never_does() {
     assert_eq!(run("some day"), run("never"));
 }
 
-/// Before 2.6.30 the data, too, waits for a moment without any read in flight.
+/// Before 2.6.30, the data also waits for a moment without any read in flight.
 #[test]
 fn a_file_system_without_a_journal_waits_for_the_data_alone() {
     let writes = durable_writes(&["volume.journal=false"]);

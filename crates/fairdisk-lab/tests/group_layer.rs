@@ -1,5 +1,5 @@
 //! group-cfq beside the published figures of its time, and what makes its priorities weak: each
-//! cause taken away, alone and together (spec: groups, section 2.4; docs/fidelity.md).
+//! cause removed, alone and together (spec: groups, section 2.4; docs/fidelity.md).
 
 #[path = "support/golden.rs"]
 mod golden;
@@ -34,7 +34,7 @@ fn shares(row: &RowOutcome) -> Vec<f64> {
     row.groups.iter().take(3).map(|group| group.share.mean * 100.0).collect()
 }
 
-/// Points off, of each published share.
+/// The error of each published share, in percentage points.
 fn errors(row: &RowOutcome) -> Vec<f64> {
     let published = row.groups.iter().filter_map(|group| group.published?.share);
     let each = shares(row).into_iter().zip(published);
@@ -47,8 +47,8 @@ fn mean<'a>(rows: impl Iterator<Item = &'a RowOutcome>) -> f64 {
 }
 
 /// The goal of 2.5 points is missed for 27 May and reached for 22 May without #2, which is a miss
-/// of the disk (docs/fidelity.md). This holds what is reached, and where the miss lies: the group
-/// in the middle is too strong, in every row.
+/// of the disk (docs/fidelity.md). This test holds what is reached, and where the miss lies: the
+/// middle group is too strong in every row.
 #[test]
 fn how_far_the_published_shares_are() {
     let test1 = rows(TEST1, &[]);
@@ -65,7 +65,7 @@ fn how_far_the_published_shares_are() {
     assert!(mean(partitions.iter()) <= 2.9 && without_2 <= 2.0);
 }
 
-/// What is changed, and what it is called.
+/// The changes, with their names.
 const CHANGES: [(&str, &[&str]); 9] = [
     ("nothing", &[]),
     ("a group is waited for", &[WAITED_FOR]),
@@ -117,19 +117,20 @@ fn each_cause_of_the_weak_effect_can_be_taken_away() {
     let [nothing, waited, slots, steep, slots_steep, short, .., waited_steep] = &all[..] else {
         unreachable!("nine changes")
     };
-    // One task each: the turn ends with the task's, and the shares follow the numbers of tasks.
+    // With one task each, the turn ends with the task's, and the shares follow the numbers of
+    // tasks.
     assert!((nothing.few[0] - 50.0).abs() < 3.0 && nothing.few[1] < 25.0, "{text}");
     assert!(waited.few.iter().all(|share| (share - 66.7).abs() < 2.0), "{text}");
     assert!(waited_steep.few.iter().all(|share| (share - 88.9).abs() < 2.0), "{text}");
-    // 300 tasks: neither weights nor waiting do anything while slots are shared.
+    // With 300 tasks, neither weights nor idling have any effect while slots are shared.
     assert!((nothing.partitions - 33.3).abs() < 2.0, "{text}");
     assert!((waited.partitions - 33.3).abs() < 2.0, "{text}");
     assert!((steep.partitions - 33.3).abs() < 2.0, "{text}");
     assert!((slots.partitions - 43.8).abs() < 2.0, "{text}");
     assert!((slots_steep.partitions - 57.1).abs() < 2.0, "{text}");
-    // A short slice binds, as the thread found.
+    // A short slice takes effect, as the thread found.
     assert!(short.partitions > nothing.partitions + 3.0, "{text}");
-    // 75 tasks: the slices bind, and their span of 1 to 2 is the cause.
+    // With 75 tasks the slices take effect, and their range of only 1 to 2 is the cause.
     assert!((nothing.test1 - 43.8).abs() < 3.0 && steep.test1 > 55.0, "{text}");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/group-layer.txt");
     golden::compare(&path, &text).unwrap_or_else(|difference| panic!("{difference}"));

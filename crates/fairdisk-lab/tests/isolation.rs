@@ -1,10 +1,11 @@
-//! The matrix: `isolation` on several devices under every scheduler, and what `fair` has to show
-//! there. What it misses stands in `isolation-misses.txt`, each with by how much and its reason;
-//! the test fails when there is another miss, when one of them becomes larger or smaller, and when
-//! one is cured. `UPDATE=1` rewrites the list and leaves a `?` where a reason is to be given.
+//! The isolation matrix: the experiment `isolation` on several devices under every scheduler, and
+//! the goals of `fair` in it. `isolation-misses.txt` lists every goal that is missed, with the
+//! distance and the reason. The test fails if another goal is missed, if a listed miss becomes
+//! larger or smaller, and if one disappears. `UPDATE=1` rewrites the list and leaves a `?` where a
+//! reason is needed.
 //!
-//! A short form, unless `FAIRDISK_ISOLATION` is `long`: that one prints what is missed on all
-//! devices, at the experiment's own length.
+//! By default the test runs in a short form. With `FAIRDISK_ISOLATION=long` it prints what is
+//! missed on all devices, at the experiment's own length.
 
 use fairdisk_core::Span;
 use fairdisk_lab::catalog::library::Kind;
@@ -15,21 +16,21 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 
-/// What has to show all of it.
+/// The scheduler whose goals are checked.
 const OURS: &str = "fair";
 
-/// Percentage points that a group may be away from what it is entitled to, and that the mean over
-/// all cells may be.
+/// The goals for the distance of a group from its entitlement, and for the mean distance over all
+/// cells, in percentage points.
 const WORST_POINTS: f64 = 3.0;
 const MEAN_POINTS: f64 = 1.0;
-/// Isolation is the same up to so many points.
+/// Isolation that differs by at most this many points counts as equal.
 const SAME_POINTS: f64 = 0.5;
-/// Part of the throughput of the best rival with the same isolation, and of `noop` for one group.
+/// The goals for throughput, as a fraction of that of the best rival with equal isolation, and of
+/// `noop` for a single group.
 const OF_BEST: f64 = 0.95;
 const OF_NOOP: f64 = 0.99;
 
-/// Devices of the short form, and how long a run is there, in milliseconds: what does not count,
-/// and all of it.
+/// Devices of the short form, with the length of the ramp and of the whole run in ms.
 const SHORT: &[(&str, u64, u64)] = &[
     ("fixed-8ms", 1_000, 11_000),
     ("hdd-ncq", 1_000, 11_000),
@@ -38,7 +39,7 @@ const SHORT: &[(&str, u64, u64)] = &[
 ];
 const LONG: &[&str] = &["fixed-8ms", "hdd-7200-2007", "hdd-ncq", "raid5-4", "sata-ssd", "nvme"];
 
-/// The matrix on a device, under `noop` and every scheduler that knows groups.
+/// The matrix on one device, under `noop` and every scheduler that knows groups.
 fn plan(device: &str, options: Options) -> Plan {
     let options = Options {
         schedulers: Kind::Revision.ids().map(str::to_owned).collect(),
@@ -65,7 +66,7 @@ fn short((device, ramp_ms, duration_ms): &(&str, u64, u64)) -> Plan {
     plan(device, options)
 }
 
-/// What was aimed at and missed in a cell, by name, with the figures.
+/// The goals missed in a cell, by name, with the figures.
 fn misses(ours: &Cell, others: &[&Cell]) -> Vec<(&'static str, String)> {
     let mut misses = Vec::new();
     let (_, worst) = ours.error_points();
@@ -94,8 +95,8 @@ fn misses(ours: &Cell, others: &[&Cell]) -> Vec<(&'static str, String)> {
     misses
 }
 
-/// How much of the throughput of the best with the same isolation it has, if that is too little.
-/// One group needs no isolation: what counts is `noop`.
+/// The throughput as a fraction of that of the best rival with equal isolation, if it is too low. A
+/// single group needs no isolation, so it is compared with `noop`.
 fn behind(ours: &Cell, others: &[&Cell]) -> Option<(f64, String)> {
     let alone = ours.groups.len() == 1;
     let least = if alone { OF_NOOP } else { OF_BEST };
@@ -133,14 +134,14 @@ fn judge(comparison: &Comparison) -> (BTreeMap<String, String>, f64) {
     (found, mean)
 }
 
-/// A line of the list after the miss's name.
+/// A line of the list, after the name of the miss.
 #[derive(Debug, PartialEq)]
 struct Known {
     figures: String,
     reason: String,
 }
 
-/// What is known of misses, by name.
+/// The listed misses, by name.
 fn known(text: &str) -> BTreeMap<String, Known> {
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     let split = |line: &str| {

@@ -1,4 +1,4 @@
-//! fio job files as a workload: what the jobs say is what is run.
+//! fio job files as a workload: what the jobs say is what runs.
 
 use fairdisk_core::{Bio, Instant, Op, Record, Span};
 use fairdisk_lab::catalog::error::CatalogError;
@@ -16,7 +16,7 @@ fn run(text: &str) -> RowOutcome {
     row
 }
 
-/// For this long, or until it is done.
+/// Runs the jobs for `duration`, or until they are done.
 fn run_for(text: &str, duration: Option<Span>) -> RowOutcome {
     let options = Options { seeds: Some(1), duration, ..Options::default() };
     let plan = plan(text, &options).expect("disk and scheduler exist");
@@ -52,7 +52,7 @@ fn clones_and_io_size_and_number_ios() {
     assert_eq!(names, ["clones#1", "clones#2", "clones#3", "few"]);
 }
 
-/// What `/` is due counts for jobs without a group, wherever it is said.
+/// The settings given to `/` apply to jobs without a group, wherever they are given.
 #[test]
 fn jobs_without_a_group_have_what_another_says_of_the_root_group() {
     let text = "[global]\ndirect=1\nbs=4k\nsize=64m\nrw=randread\nruntime=20\ntime_based\n\
@@ -63,7 +63,7 @@ fn jobs_without_a_group_have_what_another_says_of_the_root_group() {
     assert!(share.is_some_and(|share| (share - 0.75).abs() < 0.02), "{share:?}");
 }
 
-/// The flusher writes them, and has no priority of its own.
+/// Buffered data is written by the flusher, which has no priority of its own.
 #[test]
 fn the_priority_of_who_wrote_through_the_page_cache_is_not_that_of_the_write_back() {
     let reads = |class: &str| {
@@ -81,7 +81,7 @@ fn the_priority_of_who_wrote_through_the_page_cache_is_not_that_of_the_write_bac
     }
 }
 
-/// In a second far less than the memory's tenth is written; `fsync` at the end leaves nothing.
+/// In one second, far less than a tenth of memory is written; `fsync` at the end leaves nothing.
 #[test]
 fn what_is_dirty_at_the_end_is_said() {
     let text = "[global]\nbs=64k\nsize=64m\nrate=8m\nruntime=1\ntime_based\n[w]\nrw=write\n";
@@ -106,7 +106,7 @@ fn what_is_dirty_at_the_end_is_said() {
     assert!(synced <= 65536.0, "{synced}");
 }
 
-/// `blkio.weight` is 500 by default, 1000 for the root group, and 100 at least.
+/// `blkio.weight` is 500 by default, 1000 for the root group, and at least 100.
 #[test]
 fn the_root_group_of_cfq_has_its_own_weight() {
     let share = |scheduler: &str, root: &str| {
@@ -126,7 +126,7 @@ fn the_root_group_of_cfq_has_its_own_weight() {
     }
 }
 
-/// No disk is that fast, so it holds nobody back; it was taken modulo 2^64.
+/// No disk is that fast, so the rate holds nobody back; it must not be taken modulo 2^64.
 #[test]
 fn a_rate_beyond_all_disks_is_none() {
     let job = "[a]\ndirect=1\nbs=4k\nsize=64m\nrw=randread\nruntime=5\ntime_based\n";
@@ -134,7 +134,7 @@ fn a_rate_beyond_all_disks_is_none() {
     assert_eq!(run(&format!("{job}rate_iops=4503599627370497\n")).total_ios.mean, plain);
 }
 
-/// From byte 1000 on 1000 bytes lie in the sectors 1 to 3.
+/// 1000 bytes from byte 1000 on are in the sectors 1 to 3.
 #[test]
 fn what_begins_within_a_sector_takes_the_whole_of_it() {
     let text = "[a]\nrw=write\nbs=1000\nsize=1000\noffset=1000\nfilesize=8000\nioengine=psync\n";
@@ -183,7 +183,8 @@ fn rates_hold_and_a_ramp_does_not_count() {
     assert!((9.9..=10.1).contains(&row.tasks[0].seconds.mean), "{:?}", row.tasks[0].seconds);
 }
 
-/// fio 3.33 makes 35 I/Os in three seconds of such a job at 100 a second, and 1,257,472 bytes.
+/// In three seconds of such a job at 100 I/Os per second, fio 3.33 makes 35 I/Os of 1,257,472
+/// bytes.
 #[test]
 fn a_rate_of_requests_is_one_of_bytes_at_the_smallest() {
     let row = run("[a]\ndirect=1\nbsrange=4k-64k\nsize=64m\nrw=randread\nruntime=30\n\
@@ -249,7 +250,7 @@ fn the_share_of_a_group_counts_wherever_it_is_said() {
     assert!((heavy - 80.0).abs() < 4.0, "{heavy}");
 }
 
-/// Half for the one and half for the two together, whatever they weigh.
+/// One group gets half, and the two nested ones together the other half, whatever they weigh.
 #[test]
 fn a_path_lies_in_the_path_before_it() {
     let text = "[global]\ndirect=1\nbs=4k\nsize=256m\nrw=randread\nruntime=60\ntime_based\nnumjobs=4\n\
@@ -284,7 +285,7 @@ fn plan(text: &str, options: &Options) -> Result<Plan, CatalogError> {
     Plan::job_file("test.fio", &resolved, options)
 }
 
-/// What is said about the jobs beyond their results.
+/// The notes on the jobs, apart from their results.
 fn notes(text: &str) -> Vec<String> {
     Outcome::new(&plan(text, &Options::default()).expect("it can run"), Shell::Lab, &[]).caveats
 }

@@ -1,5 +1,5 @@
-//! What a job file says about time and durability happens when it says, on a disk that takes
-//! exactly 8 ms for a request and 5 ms for a flush or a trim.
+//! Times and durability in job files, on a disk that takes exactly 8 ms for a request and 5 ms for
+//! a flush or a trim.
 
 use fairdisk_core::{Instant, Span};
 use fairdisk_lab::catalog::overrides::Override;
@@ -7,12 +7,12 @@ use fairdisk_lab::jobfile::{Context, JobFile};
 use fairdisk_lab::plan::{Options, Plan};
 use fairdisk_sim::{TaskReport, World};
 
-/// The tasks of the jobs when all of them are done.
+/// The reports of the jobs' tasks when all of them are done.
 fn run(jobs: &str) -> Vec<TaskReport> {
     run_with(jobs, &[])
 }
 
-/// The same with other values of the disk or the host.
+/// The reports of the jobs' tasks, with changes to the disk or the host.
 fn run_with(jobs: &str, sets: &[&str]) -> Vec<TaskReport> {
     let text = format!("[global]\ndevice=fixed-8ms\nscheduler=noop\ndirect=1\nsize=1m\n{jobs}");
     let resolved = JobFile::parse("test.fio", &text, &Context::closed())
@@ -41,7 +41,7 @@ fn lasted(task: &TaskReport) -> f64 {
     ms(task.finished) - began(task)
 }
 
-/// A request takes 8 ms and a little: its data, and the task's turn round.
+/// A request takes 8 ms, plus a little for its data and the task's turnaround.
 fn assert_ms(got: f64, expected: f64, requests: f64) {
     assert!(
         (expected..=expected + 0.3 * requests + 0.1).contains(&got),
@@ -60,11 +60,11 @@ fn a_task_pauses_after_so_many_requests() {
 fn a_queue_is_empty_before_a_pause() {
     let job = "[a]\nioengine=libaio\niodepth=4\nrw=randread\nnumber_ios=8\n";
     let tasks = run(&format!("{job}thinktime=100ms\nthinktime_blocks=4\n"));
-    // As in fio there is no pause once the last one is on its way.
+    // As in fio, there is no pause once the last request has been submitted.
     assert_ms(lasted(&tasks[0]), 8.0 * 8.0 + 100.0, 8.0);
 }
 
-/// What finishes while the queue empties counts: fio has 8 pauses too.
+/// Requests that complete while the queue empties count: fio has 8 pauses too.
 #[test]
 fn pauses_of_a_queue_are_as_many_as_in_fio() {
     let job = "[a]\nioengine=libaio\niodepth=4\nrw=randread\nnumber_ios=24\n";
@@ -72,9 +72,9 @@ fn pauses_of_a_queue_are_as_many_as_in_fio() {
     assert_ms(lasted(&tasks[0]), 24.0 * 8.0 + 8.0 * 100.0, 24.0);
 }
 
-/// What has finished is taken up only when the queue is full: 32 are started before the first
-/// counts, and fio 3.33 pauses twice for each 36, after the fourth that it takes up and after the
-/// next one it starts, as the rest has finished meanwhile.
+/// Completions are taken up only when the queue is full, so 32 requests are started before the
+/// first one counts. fio 3.33 pauses twice for each 36 requests: after the fourth that it takes up,
+/// and after the next one it starts, as the rest has completed meanwhile.
 #[test]
 fn a_deep_queue_pauses_as_often_as_in_fio() {
     for (ios, pauses) in [(24, 0), (72, 4), (100, 4), (108, 6), (150, 8)] {
@@ -85,8 +85,8 @@ fn a_deep_queue_pauses_as_often_as_in_fio() {
     }
 }
 
-/// Who is ahead of its rate takes up all that has finished before it sleeps. So fio 3.33 pauses
-/// without ever having a full queue, and makes up for its pauses afterwards.
+/// A job that is ahead of its rate takes up all completions before it sleeps. fio 3.33 therefore
+/// pauses without ever having a full queue, and makes up for its pauses afterwards.
 #[test]
 fn a_deep_queue_with_a_rate_pauses_as_often_as_in_fio() {
     for (rate, ios, fio_ms) in
@@ -111,7 +111,7 @@ fn trims_go_one_after_the_other_however_deep_the_queue() {
     assert_ms(lasted(&run_with(&job("randread"), &parallel)[0]), 2.0 * 8.0, 8.0);
 }
 
-/// The longest time its calls took, in milliseconds.
+/// The longest latency of its calls, in ms.
 fn longest(tasks: &[TaskReport]) -> f64 {
     let per_op = &tasks[0].per_op;
     let latencies = [&per_op.read, &per_op.write, &per_op.trim].map(|op| op.latency());
@@ -136,7 +136,7 @@ fn a_call_returns_when_its_task_has_the_cpu() {
     let mut calls = [longest(&tasks[..1]), longest(&tasks[1..])];
     calls.sort_by(f64::total_cmp);
     assert_ms(calls[0], 8.0, 0.0);
-    // Both come back from the disk together, and one waits until the other has done with its data.
+    // Both requests complete together, and one task waits until the other has copied its data.
     assert_ms(calls[1], 11.0, 0.0);
 }
 
@@ -175,12 +175,12 @@ fn a_job_waits_for_every_clone_of_another() {
     assert!(began(&tasks[5]) >= ms(tasks[2].finished).max(ms(tasks[4].finished)));
 }
 
-/// Only who slept must be woken.
+/// Only a task that slept needs a wake-up.
 #[test]
 fn what_is_in_memory_is_read_without_a_wake_up() {
     let job = "[a]\ndirect=0\nrw=read\nsize=4m\nbs=4k\n";
     let tasks = run_with(job, &["host.turnaround_us=[2000, 2000]"]);
-    // 35 windows are waited for, at most; with a wake-up for each read it takes 2 s.
+    // At most 35 windows are waited for; with a wake-up for each read it would take 2 s.
     assert!(lasted(&tasks[0]) < 35.0 * (8.0 + 2.0), "{} ms", lasted(&tasks[0]));
 }
 
@@ -198,7 +198,7 @@ fn buffered_writes_are_on_the_disk_after_an_fsync() {
     let without = run("[a]\ndirect=0\nrw=write\nio_size=64k\n");
     let with = run("[a]\ndirect=0\nrw=write\nio_size=64k\nfsync=4\n");
     assert_eq!((without[0].flushes.ios, with[0].flushes.ios), (0, 3));
-    // Of the four writes before a flush one is at the disk, one is next, and two are merged.
+    // Of the four writes before a flush, one is at the disk, one is next, and two are merged.
     let flushes = with[0].flushes.latency().expect("there were flushes");
     let flush = Span::from_ns(flushes.sum().as_ns() / flushes.count());
     assert!((29.0..30.0).contains(&(flush.as_ns() as f64 / 1e6)), "{flush:?}");

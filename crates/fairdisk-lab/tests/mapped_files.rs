@@ -1,5 +1,5 @@
-//! What a job that maps its files (`ioengine=mmap`) or reads them through the page cache reads and
-//! writes, request by request.
+//! The requests of a job that maps its files (`ioengine=mmap`) or reads them through the page
+//! cache.
 
 use fairdisk_core::{Bio, Entry, Instant, Op, Record, Span};
 use fairdisk_lab::catalog::overrides::Override;
@@ -29,7 +29,7 @@ fn plan(text: &str, sets: &[&str]) -> Plan {
     Plan::job_file("test.fio", &resolved, &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Everything that happens in a run of the jobs.
+/// The journal of a run of the jobs.
 fn journal(text: &str, sets: &[&str]) -> Vec<Entry> {
     let plan = plan(text, sets);
     let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
@@ -87,7 +87,7 @@ fn without_advice_the_block_is_read_around() {
     let no_read_ahead = requests(&format!("{BLOCK}fadvise_hint=random\n"), &[]);
     assert_eq!(no_read_ahead.len(), 16);
     let half = requests(&format!("{BLOCK}fadvise_hint=0\n"), &["host.read_ahead_kib=64"]);
-    // The second follows the first, and reads ahead as far again.
+    // The second request follows the first, and reads ahead as far again.
     assert_eq!(half, [read(first - 8, 16), read(first + 8, 32)]);
 }
 
@@ -101,8 +101,8 @@ fn a_sequential_job_reads_ahead_and_every_page_once() {
     }
 }
 
-/// Whoever begins inside a file reads around first, but then has the next window on the way while
-/// this one is used, as one has who begins at its start.
+/// A job that starts inside a file reads around its page first, but then has the next window on its
+/// way while this one is used, like a job that starts at the beginning.
 #[test]
 fn a_sequential_job_that_begins_inside_a_file_keeps_the_disk_busy() {
     let under_way = |offset: &str| {
@@ -153,9 +153,9 @@ fn a_write_fault_reads_its_page_first() {
 fn a_page_in_memory_is_written_without_reading() {
     let jobs = "[a]\nrw=write\nbs=4k\nsize=64k\nfilename=/x\n\
                 [b]\nstonewall\nrw=write\nbs=64k\nsize=64k\nfilename=/x\n";
-    // fio drops a file from memory before it opens it: the second job reads again.
+    // fio drops a file from memory before opening it, so the second job reads it again.
     assert_eq!(pages_read(&requests(jobs, &[])), 32);
-    // A job that is at it twice at once does not.
+    // A job whose clones use the file at the same time does not.
     let again = "[a]\nrw=randwrite\nbs=4k\nsize=64k\nnorandommap\nio_size=1m\n";
     let requests = requests(again, &[]);
     assert!(pages_read(&requests) <= 16, "{requests:?}");
@@ -192,7 +192,7 @@ fn a_file_that_fits_memory_is_read_once_and_a_larger_one_again() {
         |mib: u64| format!("[a]\nrw=randread\nbs=4k\nsize={mib}m\nnorandommap\nnumber_ios=20000\n");
     let small = pages_read(&requests(&job(16), &["host.memory.mib=32"]));
     assert!(small <= 4096, "{small}");
-    // Half of it fits: once it is full, every second access finds its page.
+    // Half of the file fits: once memory is full, every second access finds its page.
     let large = pages_read(&requests(&job(64), &["host.memory.mib=32"]));
     assert!((10_000..12_000).contains(&large), "{large}");
 }
@@ -210,7 +210,7 @@ fn every_pass_reads_the_file_again() {
     assert_eq!(pages_read(&requests), 48);
 }
 
-/// A job of plain system calls on a file of 4 MiB, 1,024 pages.
+/// A job of plain system calls on a file of 4 MiB, which is 1,024 pages.
 fn calls(keys: &str) -> String {
     format!("[a]\nioengine=psync\nrw=read\nbs=64k\nsize=4m\nfilename=/x\n{keys}\n")
 }
@@ -232,7 +232,8 @@ fn what_does_not_fit_memory_is_read_again() {
     let job = calls("size=64m\nfilesize=64m\nloops=2\ninvalidate=0");
     let pages = |mib: u64| pages_read(&requests(&job, &[&format!("host.memory.mib={mib}")]));
     assert_eq!(pages(128), 16 * 1024);
-    // Those read first go first: when the job comes to one again, it has just gone.
+    // The pages read first are evicted first: when the job comes to one again, it has just been
+    // evicted.
     assert_eq!(pages(32), 2 * 16 * 1024);
 }
 
@@ -248,7 +249,8 @@ fn what_was_written_is_in_memory_unless_it_was_written_past_it() {
     assert_eq!(pages("rw=write\nbs=1k"), 1024, "no page was written as a whole");
     assert_eq!(pages("rw=write\ndirect=1"), 1024);
     assert_eq!(pages(""), 1024, "and in memory from then on");
-    // The first job has read all; of it a quarter is overtaken before the last one reads.
+    // The first job has read everything; a quarter of it is overwritten past the cache before the
+    // last job reads.
     let overtaken = "[c]\nstonewall\nioengine=psync\nrw=write\nbs=64k\nsize=1m\ndirect=1\n\
                      filesize=4m\nfilename=/x\ninvalidate=0\n";
     assert_eq!(pages(&format!("\n{overtaken}")), 1024 + 256);

@@ -1,6 +1,7 @@
-//! Each rival does what it is for, on a disk that serves one request at a time and on flash:
-//! shares, whatever the size of requests; floors, ceilings, latency targets; and what idle groups
-//! leave over. The golden table is what all of them do on the serial disk; `UPDATE=1` rewrites it.
+//! Each rival does what it is made for, on a disk that serves one request at a time and on flash:
+//! shares, whatever the size of requests; floors, ceilings and latency targets; and using what idle
+//! groups leave over. The golden table shows all of them on the serial disk; `UPDATE=1` rewrites
+//! it.
 
 #[path = "support/golden.rs"]
 mod golden;
@@ -16,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 const RIVALS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiments/rivals.toml");
 const DEVICES: [&str; 3] = ["fixed-8ms", "sata-ssd", "nvme"];
 
-/// Runs a row under these schedulers. Groups have more request slots than flash takes requests.
+/// Runs a row under these schedulers. Groups have more request slots than flash accepts requests.
 fn cells(device: &str, row: &str, schedulers: &[&str]) -> Vec<Cell> {
     let seconds = if device == "fixed-8ms" { 10 } else { 2 };
     let slots = Override::parse("host.queue.requests=1024").expect("well formed");
@@ -32,7 +33,7 @@ fn cells(device: &str, row: &str, schedulers: &[&str]) -> Vec<Cell> {
     compare(&[plan], &|_, _| {}, &AtomicBool::new(false)).expect("it fits").cells
 }
 
-/// What the groups got, in percent, in words for a failure.
+/// The percentages that the groups got, in words for a failure message.
 fn told(cell: &Cell) -> String {
     let mut text = format!("{}, {}, {}:", cell.device, cell.row, cell.scheduler);
     for group in &cell.groups {
@@ -64,8 +65,8 @@ fn who_knows_groups_in_groups_keeps_their_shares() {
     demand_shares("nested", &["iocost", "shares"], 1.0);
 }
 
-/// A group of weight 900 that is there for a moment ten times a second leaves the disk to one of
-/// weight 100. The first period of `iocost` is over before anybody lends, 0.1 s of 2 s.
+/// A group of weight 900 that is briefly present ten times per second leaves the disk to one of
+/// weight 100. The first period of `iocost`, 0.1 s of 2 s, is over before any group lends.
 #[test]
 fn what_is_left_over_is_used() {
     for device in DEVICES {
@@ -84,7 +85,7 @@ fn a_floor_is_met_whatever_the_weights() {
         let cells = cells(device, &format!("floor, {device}"), &["mclock", "shares"]);
         let kept = |cell: &Cell| {
             let floor = cell.groups[0].promises.floor.expect("it has one");
-            // The first second of a run begins with nothing done.
+            // At the start of the first second, nothing has completed yet.
             floor.usable && floor.below <= 1
         };
         assert!(kept(&cells[0]), "{}", told(&cells[0]));
@@ -100,13 +101,13 @@ fn a_ceiling_is_exceeded_by_no_more_than_a_burst() {
             let ceiling = cell.groups[0].promises.ceiling.expect("it has one");
             let kept = ceiling.is_kept();
             assert_eq!(kept, cell.scheduler != "noop", "{}: {ceiling:?}", told(&cell));
-            // What the capped group may not have, the other has.
+            // What the capped group may not use goes to the other one.
             assert!(cell.of_noop.is_none_or(|part| part > 0.98), "{}", told(&cell));
         }
     }
 }
 
-/// The target is one of the mean, or of nine in ten; noop misses it for the median.
+/// The target is for the mean, or for nine in ten requests; noop misses it even for the median.
 #[test]
 fn a_target_is_met_by_holding_others_back() {
     for device in DEVICES {

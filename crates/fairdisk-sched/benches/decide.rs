@@ -1,10 +1,10 @@
-//! What a request costs in a scheduler: admit, decide, complete; and with the engine around it,
-//! from submission to the end. Run with `cargo bench --bench decide`; `-- NAME` runs one scheduler
-//! only, for a profiler.
+//! The cost of a request in a scheduler: admit, decide, complete; and, with the engine around it,
+//! from submission to completion. Run with `cargo bench --bench decide`; `-- NAME` runs a single
+//! scheduler, for a profiler.
 //!
-//! First in CPU time, then, where valgrind is there, in instructions. Times hold the caches' share:
-//! the state of 100 000 tasks does not fit into them. Instructions are exact, and say how the work
-//! grows with tasks and groups.
+//! Costs are measured in CPU time and, if valgrind is installed, in instructions. Times include
+//! cache misses: the state of 100 000 tasks does not fit into the caches. Instruction counts are
+//! exact, and show how the work grows with tasks and groups.
 
 #[path = "../tests/support/bare_loop.rs"]
 mod bare_loop;
@@ -21,9 +21,9 @@ use fairdisk_sched::two_layer::TwoLayerParams;
 use fairdisk_sched::{Scheduler, SchedulerSpec};
 use std::fs;
 
-/// Groups, and tasks in each.
+/// Numbers of groups, and of tasks in each.
 const CROWDS: [(u32, u32); 5] = [(10, 10), (100, 10), (1000, 10), (1000, 100), (10_000, 10)];
-/// Of those, the ones whose time is measured.
+/// The crowds for which time is measured.
 const TIMED: [(u32, u32); 3] = [CROWDS[0], CROWDS[3], CROWDS[4]];
 const ROUNDS: u32 = 3;
 
@@ -34,7 +34,7 @@ fn main() {
     {
         return instructions::serve(rest);
     }
-    // `cargo test --benches` only wants to see that it runs.
+    // `cargo test --benches` only checks that it runs.
     let in_full = words.iter().any(|word| word == "--bench");
     let chosen = words.iter().find(|word| !word.starts_with('-'));
     let chosen: Vec<Named> =
@@ -48,8 +48,8 @@ fn main() {
 
 type Named = (&'static str, SchedulerSpec);
 
-/// All schedulers, and two-layer CFQ once more that keeps the disk for nobody: it serves task after
-/// task, as most others do, and not one of them for a while.
+/// All schedulers, and a variant of two-layer CFQ that never idles: it serves task after task, as
+/// most others do, instead of one of them for a while.
 fn specs() -> Vec<Named> {
     let params = TwoLayerParams::default();
     let cfq = CfqParams { slice_idle_ms: 0, ..params.cfq };
@@ -84,7 +84,7 @@ impl Part {
     }
 }
 
-/// A crowd that was served for a while.
+/// A crowd that has been served for a while.
 enum Loop {
     Alone(Box<BareLoop<Scheduler>>),
     Whole(Box<ClosedLoop<Scheduler>>),
@@ -103,7 +103,7 @@ impl Loop {
         this
     }
 
-    /// Serves so many more requests.
+    /// Serves `requests` more requests.
     fn serve(&mut self, requests: u64) {
         match self {
             Self::Alone(bare) => bare.run(requests),
@@ -131,7 +131,7 @@ fn times(specs: &[Named], requests: u64) {
     }
 }
 
-/// Nanoseconds a request, the best of a few rounds.
+/// Nanoseconds per request, the best of a few rounds.
 fn best(spec: SchedulerSpec, part: Part, crowd: Crowd, requests: u64) -> u64 {
     let mut served = Loop::new(spec, part, crowd);
     let mut round = |_| {
@@ -142,7 +142,7 @@ fn best(spec: SchedulerSpec, part: Part, crowd: Crowd, requests: u64) -> u64 {
     (0..ROUNDS).map(&mut round).min().unwrap_or_default()
 }
 
-/// CPU time of this thread in nanoseconds: other programs on the machine do not count. It grows by
+/// CPU time of this thread in ns, which excludes other programs on the machine. It advances in
 /// ticks of a few milliseconds.
 fn cpu_ns() -> u64 {
     let schedstat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
@@ -150,7 +150,7 @@ fn cpu_ns() -> u64 {
     field.unwrap_or_else(wall_ns)
 }
 
-/// Where the system does not tell CPU time.
+/// Elapsed time, for systems that do not report CPU time.
 #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 fn wall_ns() -> u64 {
     use std::sync::LazyLock;

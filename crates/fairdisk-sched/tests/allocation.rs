@@ -1,4 +1,4 @@
-//! In steady state the engine and the schedulers do not allocate: not rarely, never.
+//! In steady state the engine and the schedulers never allocate memory.
 
 #[path = "support/closed_loop.rs"]
 mod closed_loop;
@@ -15,10 +15,10 @@ use fairdisk_sched::cfq::{CfqParams, Switches};
 /// Allocations over 100 000 requests after a warm-up.
 fn steady(spec: SchedulerSpec, layout: PoolLayout) -> u64 {
     let crowd = Crowd { groups: 10, tasks_per_group: 10, writes_percent: 30 };
-    // Small enough that tasks sleep for slots.
+    // A pool small enough for tasks to sleep for slots.
     let pool = PoolConfig { layout, requests: 24, batch_requests: 8 };
     let mut run = ClosedLoop::new(spec.build(), crowd, pool);
-    // All tasks write, then all read: as many sleep at once as ever will.
+    // All tasks write, then all read, so that as many sleep at once as ever will.
     for writes_percent in [100, 0, crowd.writes_percent] {
         run.crowd.writes_percent = writes_percent;
         run.run(50_000);

@@ -1,5 +1,5 @@
-//! What a scheduler honours it honours whenever it is told: before there are requests, under load,
-//! or when it takes over a device whose groups are what they are.
+//! A scheduler honours its settings whenever it is told of them: before there are requests, under
+//! load, or when it takes over a device with existing groups.
 
 use fairdisk_core::{
     Bio, BioId, Change, Cost, CostModel, Effect, Effects, Engine, EngineConfig, Flags, GroupId,
@@ -15,8 +15,8 @@ const GROUPS: u32 = 3;
 const TASKS_PER_GROUP: u32 = 8;
 const SERVICE: Span = Span::from_us(500);
 
-/// Three groups of tasks that read one block after the other, on a disk that takes half a
-/// millisecond for each.
+/// Three groups of tasks that read one block after another, on a disk that takes half a millisecond
+/// for each.
 struct Disk {
     engine: Engine<Scheduler>,
     effects: Effects,
@@ -25,7 +25,7 @@ struct Disk {
     at_disk: Option<RequestId>,
     ready: VecDeque<TaskId>,
     submitted: u64,
-    /// Finished, by group.
+    /// Completed I/Os, by group.
     finished: [u32; 1 + GROUPS as usize],
 }
 
@@ -110,7 +110,7 @@ impl Disk {
 
     /// I/Os of each group in 24 s.
     fn measure(&mut self) -> [u32; 3] {
-        // What went before is over by then.
+        // By then, the effects of earlier settings are over.
         self.run(Span::from_s(3));
         self.finished = Default::default();
         self.run(Span::from_s(24));
@@ -118,8 +118,8 @@ impl Disk {
     }
 }
 
-/// What groups get when the scheduler is told `changes` at once, under load, and before it takes
-/// over.
+/// What the groups get if the scheduler is told of `changes` at the start, under load, and before
+/// it takes over.
 fn whenever(spec: SchedulerSpec, changes: &[Change]) -> [[u32; 3]; 3] {
     let mut at_once = Disk::new(spec);
     at_once.tell(changes);
@@ -134,7 +134,8 @@ fn whenever(spec: SchedulerSpec, changes: &[Change]) -> [[u32; 3]; 3] {
     [at_once.measure(), under_load.measure(), before.measure()]
 }
 
-/// What it is told, which of it counts, and what group 1 of three that ask alike gets in percent.
+/// A setting, the schedulers that honour it, and the percentage that group 1 of three equal groups
+/// then gets.
 struct Told {
     what: &'static str,
     honoured: fn(&Honours) -> bool,
@@ -159,7 +160,7 @@ fn all_told() -> [Told; 5] {
             what: "a share",
             honoured: |honours| honours.shares,
             changes: vec![Change::GroupShare { group, share: weight(200) }],
-            // Turns of whole slices come only near it.
+            // Turns of whole slices come only close to it.
             first_percent: 44..=56,
         },
         Told {
@@ -170,7 +171,7 @@ fn all_told() -> [Told; 5] {
             first_percent: 47..=53,
         },
         Told {
-            // Its tasks never rest, so that it gains nothing by it and loses nothing.
+            // Its tasks never pause, so it neither gains nor loses by it.
             what: "an idle wait",
             honoured: |honours| honours.idle,
             changes: vec![Change::GroupIdle { group, idle: Some(Span::from_ms(30)) }],
@@ -209,8 +210,9 @@ fn what_is_honoured_is_honoured_whenever_it_is_told() {
     }
 }
 
-/// Beside group 1 lies group 4 with group 2 and group 5 of three times its weight, with group 3.
-/// Where all count as directly in group 4, the weight of group 5 is not looked at.
+/// Beside group 1 is group 4, in which group 2 is nested and group 5, of three times its weight,
+/// with group 3 in it. If all count as directly inside group 4, the weight of group 5 has no
+/// effect.
 #[test]
 fn groups_lie_as_deep_as_is_said() {
     let added = |group: u32, weight: u32| {
@@ -232,7 +234,7 @@ fn groups_lie_as_deep_as_is_said() {
     }
 }
 
-/// How far a group may be ahead of its ceiling is looked at by those that say so.
+/// A scheduler that honours bursts limits how far a group runs ahead of its ceiling.
 #[test]
 fn bursts_count_where_they_are_said_to() {
     let group = GroupId(1);
@@ -249,7 +251,7 @@ fn bursts_count_where_they_are_said_to() {
     }
 }
 
-/// What is not honoured changes nothing.
+/// A setting that is not honoured changes nothing.
 #[test]
 fn what_is_not_honoured_is_not_looked_at() {
     for name in SchedulerSpec::NAMES {
@@ -265,7 +267,7 @@ fn what_is_not_honoured_is_not_looked_at() {
     }
 }
 
-/// A group that is put into one that lies in it goes beside all others.
+/// A group that is moved into one of its own descendants goes to the top level.
 #[test]
 fn groups_never_lie_in_a_circle() {
     for name in SchedulerSpec::NAMES {

@@ -1,5 +1,5 @@
-//! Shares hold after years: a group of the smallest weight has the disk for so long that 64 bits of
-//! its virtual time are used up, and then another comes.
+//! Shares still hold after years: a group of the smallest weight has the disk for so long that 64
+//! bits of its virtual time would be used up, and then another group arrives.
 
 use fairdisk_core::{
     Change, Completion, Decision, Elevator, Flags, GroupId, Instant, IoPrio, Lba, Op, Request,
@@ -7,13 +7,13 @@ use fairdisk_core::{
 };
 use fairdisk_sched::{Scheduler, SchedulerSpec};
 
-/// Groups 1 and 2 with two tasks each that always have a request queued.
+/// Groups 1 and 2, with two tasks each that always have a request queued.
 struct Scene {
     elevator: Scheduler,
     now: Instant,
     service: Span,
     requests: u64,
-    /// What was served, by group.
+    /// Requests served, by group.
     served: [u64; 3],
 }
 
@@ -32,7 +32,8 @@ impl Scene {
         self.elevator.configure(self.now, &change);
     }
 
-    /// The next request of a task, which has its number: as large as can be.
+    /// Submits the next request of a task, of the largest possible size, in the slot of the task's
+    /// number.
     fn submit(&mut self, task: u32) {
         self.requests += 1;
         let request = Request {
@@ -69,14 +70,14 @@ impl Scene {
     }
 }
 
-/// What the groups have of 400 requests, after the first had so many.
+/// The groups' parts of 400 requests, after the first group had `requests` alone.
 fn after(name: &str, requests: u32, service: Span) -> [u64; 3] {
     let spec = SchedulerSpec::named(name).expect("it is listed");
     let mut scene = Scene::new(spec.build(), service);
     (0..2).for_each(|task| scene.submit(task));
     scene.serve(requests);
     (2..4).for_each(|task| scene.submit(task));
-    // Who comes may catch up on a little.
+    // A group that arrives may catch up on a little.
     scene.serve(40);
     scene.served = [0; 3];
     scene.serve(400);

@@ -1,4 +1,4 @@
-//! What every device promises, asked of every kind with random requests.
+//! The promises of every device, checked for every kind with random requests.
 
 mod support;
 
@@ -8,11 +8,11 @@ use fairdisk_core::time::Instant;
 use fairdisk_sim::device::{Device, DeviceIo, DeviceModel, Done};
 use support::{all_kinds, io};
 
-/// How the bodies below drive a device.
+/// Drives a device with random requests.
 struct Drive {
     prng: Prng,
     now: Instant,
-    /// Per request: when it was submitted and when it completed.
+    /// For each request, when it was submitted and when it completed.
     times: Vec<(Instant, Option<Instant>)>,
     sizes: Vec<u64>,
     outstanding: u32,
@@ -31,7 +31,7 @@ impl Drive {
         }
     }
 
-    /// Mostly small requests close together, so that caches, joins and overlaps are met.
+    /// Mostly small requests close together, so that caching, joining and overlaps occur.
     fn next_io(&mut self, capacity: u64) -> DeviceIo {
         let op = match self.prng.below(20) {
             0 => Op::Flush,
@@ -60,7 +60,7 @@ impl Drive {
         device.submit(self.now, &io);
     }
 
-    /// Goes to the next event, or for a while if that is earlier.
+    /// Advances to the next event, or for a while if that is earlier.
     fn advance(&mut self, device: &mut DeviceModel) {
         let Some(event) = device.next_event() else { return };
         assert!(event >= self.now, "the past does not come back");
@@ -75,7 +75,7 @@ impl Drive {
         }
     }
 
-    /// Lets some time pass, to everywhere from nothing to longer than any access.
+    /// Lets time pass, from none to more than any access takes.
     fn think(&mut self, device: &mut DeviceModel) {
         let until = self.now.as_ns() + (self.prng.next_u64() >> self.prng.between(38, 60));
         while device.next_event().is_some_and(|event| event.as_ns() <= until) {
@@ -117,7 +117,7 @@ fn every_request_completes_exactly_once() {
 
 #[test]
 fn nothing_is_faster_than_its_data_on_the_bus() {
-    // 300 MB/s: the fastest bus among the devices, apart from the null device.
+    // 300 MB/s: the fastest bus of all devices except the null device.
     let bus_ns = |bytes: u64| bytes * 10 / 3;
     for (name, mut device) in all_kinds().into_iter().filter(|(name, _)| *name != "null") {
         let drive = random_run(&mut device, 99, 3_000);

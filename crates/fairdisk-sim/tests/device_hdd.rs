@@ -1,4 +1,4 @@
-//! What the rotating disk does, in numbers that can be worked out by hand.
+//! The rotating disk, checked by numbers that can be computed by hand.
 
 mod support;
 
@@ -13,10 +13,10 @@ use support::{Host, cached, hdd, io, queued, skewed, wd2500js};
 const MS: u64 = 1_000_000;
 /// 250 MB in 4 KiB blocks.
 const FILE_BLOCKS: u64 = 61_035;
-/// Partitions of the published runs begin some way in: 60 GB.
+/// The start of the partitions of the published runs: 60 GB into the disk.
 const FILE_START: u64 = 60_000_000_000 / 512;
 
-/// The mean time of random 4 KiB requests among `blocks`, the host thinking a while in between.
+/// The mean time of random 4 KiB requests among `blocks`, with think times of the host in between.
 fn mean_random_ns(params: HddParams, op: Op, start: u64, blocks: u64) -> u64 {
     let (mut host, mut prng) = (Host::new(hdd(params)), Prng::new(3));
     let count = 20_000;
@@ -29,7 +29,7 @@ fn mean_random_ns(params: HddParams, op: Op, start: u64, blocks: u64) -> u64 {
     total / count
 }
 
-/// The rate of a stream of reads or writes, in bytes per second.
+/// The rate of a stream of reads or writes in bytes per second.
 fn stream_rate(host: &mut Host, op: Op, start: u64, sectors: u32, count: u64) -> u64 {
     host.time(op, start, sectors);
     let begin = host.now;
@@ -83,7 +83,7 @@ fn streams_run_at_the_rate_of_their_zone() {
 fn without_reading_ahead_every_read_of_a_stream_loses_a_rotation() {
     let params = HddParams { read_ahead: None, ..wd2500js() };
     let rate = stream_rate(&mut Host::new(hdd(params)), Op::Read, 0, 256, 200);
-    // A quarter of a track per read, and the next one begins a whole rotation later at the latest.
+    // A quarter of a track per read, and the next one starts at most a whole rotation later.
     assert!(rate < 20_000_000, "{rate}");
 }
 
@@ -129,7 +129,7 @@ fn a_write_makes_the_buffer_forget() {
     assert!(host.time(Op::Read, 64, 8) > 2 * MS, "comes from the medium");
 }
 
-/// Random blocks of one file.
+/// The position of a random block of one file.
 fn place(i: u64) -> u64 {
     FILE_START + Prng::new(i).below(FILE_BLOCKS) * 8
 }
@@ -146,8 +146,8 @@ fn a_write_cache_takes_its_depth_at_once_and_then_goes_at_the_rate_of_the_medium
         host.time(Op::Write, place(i), 8);
     }
     let mean = host.now.since(begin).as_ns() / count;
-    // First come, first served: a seek of 1.3 ms, half a rotation, a transfer. No overheads, as
-    // commands and bus go on beside the arm.
+    // First come, first served: a seek of 1.3 ms, half a rotation and a transfer. No overheads,
+    // because commands and bus transfers overlap with the arm's work.
     assert_close("throttled", mean, 5_550_000, 2);
 }
 
@@ -208,7 +208,7 @@ fn a_stream_of_small_writes_goes_as_fast_as_the_host_can_send_it() {
         let rate = stream_rate(&mut host, Op::Write, FILE_START, 8, 5_000) / 4_096;
         // 0.33 ms for the command, 0.03 ms and 14 us on the bus.
         assert_close("writes a second", rate, 2_676, 1);
-        // What the disk has not written yet is little: no more than comes while it turns once.
+        // Little data is left to write: no more than arrives during one rotation.
         assert!(host.time(Op::Flush, 0, 0) < 12 * MS);
     }
 }
@@ -234,7 +234,7 @@ fn neighbours_reach_the_medium_together_whatever_came_between_them() {
         host.time(Op::Write, place(1) + i * 8, 8);
         host.time(Op::Write, place(2) + i * 8, 8);
     }
-    // The two stretches are two accesses, not sixteen of at least a seek of 1.2 ms each.
+    // The two ranges are two accesses, not sixteen with a seek of at least 1.2 ms each.
     assert!(host.time(Op::Flush, 0, 0) < 2 * 11 * MS);
 }
 
@@ -256,7 +256,7 @@ fn a_write_cache_takes_as_much_data_as_it_holds() {
 fn a_stream_leaves_places_for_others() {
     let queue = queued(4, Order::Fifo).queue;
     let mut host = Host::new(hdd(HddParams { queue, ..cached(2, Order::Satf) }));
-    // Three writes of the stream all the time, as fast as the cache takes them, and one elsewhere.
+    // Three writes of the stream at any time, as fast as the cache accepts them, and one elsewhere.
     let mut next = FILE_START;
     let mut stream = |host: &mut Host| {
         next += 256;
@@ -274,7 +274,7 @@ fn a_stream_leaves_places_for_others() {
                 }
             }
         }
-        // What is in the cache may go first: 4 MiB.
+        // The contents of the cache, 4 MiB, may go first.
         assert!(host.now.since(begin).as_ns() < 150 * MS, "write {i}");
     }
 }
@@ -308,7 +308,7 @@ fn a_stream_of_cached_writes_reaches_the_rate_of_the_medium() {
     assert_close("outer zone", rate, 1_020 * 512 * 1_000 / 8_333 * 1_000, 3);
 }
 
-/// Random reads over the whole disk with `depth` outstanding all the time, per second.
+/// Random reads per second over the whole disk, with `depth` always outstanding.
 fn queued_rate(depth: u32, order: Order) -> u64 {
     let (mut host, mut prng) = (Host::new(hdd(queued(depth, order))), Prng::new(11));
     let blocks = host.device.capacity_sectors() / 8;
@@ -336,8 +336,8 @@ fn a_queue_pays_when_it_may_reorder() {
     assert!(satf > 2 * fifo, "{satf} against {fifo}");
 }
 
-/// How long a read far away takes, in ms, beside seven that are always near the last one; `None`
-/// if it is not done after a minute.
+/// How long a distant read takes, in ms, beside seven others that are always near the last one;
+/// `None` if it has not completed after a minute.
 fn far_read_ms(order: Order, age_limit_ms: Option<u32>) -> Option<u64> {
     let queue = QueueParams { age_limit_ms, ..queued(8, order).queue };
     let mut host = Host::new(hdd(HddParams { queue, ..wd2500js() }));
@@ -361,7 +361,7 @@ fn a_command_is_passed_over_until_its_age_is_at_the_limit() {
     assert_eq!(far_read_ms(Order::Satf, None), None, "near ones always come");
     for limit_ms in [100, 2_400] {
         let took = far_read_ms(Order::Satf, Some(limit_ms)).expect("there is a limit");
-        // What the arm is at when the limit is reached, and the seek and the turn of its own.
+        // The arm's work at the time of the limit, and the read's own seek and rotation.
         assert!((u64::from(limit_ms)..u64::from(limit_ms) + 60).contains(&took), "{took} ms");
     }
     let in_order = far_read_ms(Order::Fifo, None).expect("seven are before it");

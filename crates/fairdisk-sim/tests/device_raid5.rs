@@ -1,4 +1,4 @@
-//! What disks with parity do, told from the single disk.
+//! The array with parity, compared with a single disk.
 
 mod support;
 
@@ -7,7 +7,7 @@ use fairdisk_core::request::Op;
 use fairdisk_sim::device::{Device, DeviceModel};
 use support::{Host, hdd, io, raid5, wd2500js};
 
-/// Requests of 4 KiB a second, `together` at a time, at random places.
+/// Random requests of 4 KiB per second, with `together` outstanding.
 fn per_second(mut device: DeviceModel, op: Op, together: u32) -> u64 {
     let (mut prng, mut done) = (Prng::new(1), Vec::new());
     let mut now = fairdisk_core::time::Instant::ZERO;
@@ -35,9 +35,10 @@ fn assert_about(what: &str, got: u64, expected: u64, percent: u64) {
 fn random_reads_use_all_arms_and_small_writes_cost_four() {
     let single = per_second(hdd(wd2500js()), Op::Read, 1);
     assert_about("one read", per_second(raid5(wd2500js()), Op::Read, 1), single, 3);
-    // With 32 reads about, an arm without work is rare.
+    // With 32 reads outstanding, an arm without work is rare.
     assert_about("32 reads", per_second(raid5(wd2500js()), Op::Read, 32), 4 * single, 5);
-    // Two reads and two writes for each, the writes a rotation behind the reads of the same place.
+    // Two reads and two writes for each; the writes follow the reads of the same place a rotation
+    // later.
     let writes = per_second(raid5(wd2500js()), Op::Write, 32);
     assert!((single * 9 / 10..single * 3 / 2).contains(&writes), "{writes} against {single}");
 }
@@ -47,7 +48,7 @@ fn a_whole_stripe_is_written_without_reading() {
     let (mut host, mut single) = (Host::new(raid5(wd2500js())), Host::new(hdd(wd2500js())));
     let stripe = host.time(Op::Write, 0, 3 * 128);
     let chunk = single.time(Op::Write, 0, 128);
-    // Three disks are at other angles than the first: up to a rotation.
+    // The other three disks are at different angles than the first: up to one rotation more.
     assert!((chunk..chunk + 8_400_000).contains(&stripe), "{stripe} against {chunk}");
 }
 

@@ -1,4 +1,4 @@
-//! What the solid-state disk does, in numbers that can be worked out by hand.
+//! The solid-state disk, checked by numbers that can be computed by hand.
 
 mod support;
 
@@ -9,14 +9,14 @@ use fairdisk_sim::device::{Device, SsdParams};
 use support::{COLLECTION, Host, io, small_ssd, ssd};
 
 const US: u64 = 1_000;
-/// 4 KiB at 300 MB/s.
+/// 4 KiB at 300 MB/s, in ns.
 const BUS_4K: u64 = 13_653;
-/// A sector of the page that unit `unit` holds in row `row`: pages of 16 KiB, eight units.
+/// The first sector of the page in unit `unit` and row `row`: pages of 16 KiB, eight units.
 const fn page(unit: u64, row: u64) -> u64 {
     (row * 8 + unit) * 32
 }
 
-/// Submits reads of 4 KiB at `starts` together, and answers when each completed.
+/// Submits reads of 4 KiB at `starts` at once, and returns when each completed.
 fn together(params: SsdParams, starts: &[u64]) -> Vec<u64> {
     let (mut device, mut done, mut times) = (ssd(params), Vec::new(), vec![0; starts.len()]);
     for (id, start) in (0..).zip(starts) {
@@ -33,7 +33,7 @@ fn together(params: SsdParams, starts: &[u64]) -> Vec<u64> {
 fn a_read_is_command_flash_and_bus() {
     let mut host = Host::new(ssd(small_ssd()));
     assert_eq!(host.time(Op::Read, 0, 8), (10 + 50) * US + BUS_4K);
-    // Two pages lie on two units, nine on eight: one reads twice.
+    // Two pages are on two units; nine are on eight units, one of which reads twice.
     assert_eq!(host.time(Op::Read, 0, 64), 60 * US + 8 * BUS_4K + 2);
     assert_eq!(host.time(Op::Read, 0, 9 * 32), 110 * US + 36 * BUS_4K + 11);
 }
@@ -41,7 +41,7 @@ fn a_read_is_command_flash_and_bus() {
 #[test]
 fn units_work_side_by_side_and_one_after_the_other() {
     let single = 60 * US + BUS_4K;
-    // The controller takes a command a microsecond, and the bus carries one answer at a time.
+    // The controller takes one command per microsecond, and the bus carries one answer at a time.
     assert_eq!(together(small_ssd(), &[page(0, 0), page(1, 0)]), [single, single + BUS_4K]);
     assert_eq!(together(small_ssd(), &[page(0, 0), page(0, 1)]), [single, single + 50 * US]);
 }
@@ -50,7 +50,7 @@ fn units_work_side_by_side_and_one_after_the_other() {
 fn a_write_is_done_in_the_buffer_until_that_is_full() {
     let mut host = Host::new(ssd(small_ssd()));
     assert_eq!(host.time(Op::Write, 0, 8), 10 * US + BUS_4K);
-    // 300 MB/s come in; eight units program 16 KiB each 500 us, 262 MB/s.
+    // 300 MB/s arrive; eight units program 16 KiB each per 500 us, 262 MB/s.
     let begin = host.now;
     let times: Vec<u64> = (1..400).map(|at| host.time(Op::Write, at * 256, 256)).collect();
     let rate = 399 * 256 * 512 * 1_000 / (host.now.since(begin).as_ns() / US / 1_000);
@@ -72,7 +72,7 @@ fn a_flush_waits_for_the_flash_and_a_second_one_does_not() {
 #[test]
 fn a_read_behind_a_program_waits_for_its_end() {
     let mut host = Host::new(ssd(small_ssd()));
-    // Eight pages: every unit programs.
+    // Eight pages: every unit is programming.
     let write = host.time(Op::Write, 0, 256);
     let read = host.time(Op::Read, page(3, 9), 8);
     assert_eq!(write, 10 * US + 32 * BUS_4K + 10);

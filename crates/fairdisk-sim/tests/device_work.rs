@@ -1,4 +1,4 @@
-//! Whose work a device does: what all groups had adds up to the time in which it had enough to do.
+//! Work of devices: what all groups had adds up to the time in which the device was fully loaded.
 
 mod support;
 
@@ -11,7 +11,7 @@ use support::all_kinds;
 const ONE: GroupId = GroupId(1);
 const OTHER: GroupId = GroupId(2);
 
-/// Keeps `depth` requests at the device for `length`: request number k is what `io` says of k.
+/// Keeps `depth` requests at the device for `length`; `io` gives request number k.
 fn keep_busy(
     device: &mut DeviceModel,
     depth: u32,
@@ -40,7 +40,7 @@ fn keep_busy(
     }
 }
 
-/// The parts of `end` that both groups had.
+/// What both groups had, as fractions of the time until `end`.
 fn parts(device: &DeviceModel, end: Instant) -> [f64; 2] {
     let whole = (end - Instant::ZERO).as_ns() as f64;
     [ONE, OTHER].map(|group| device.work(group).as_ns() as f64 / whole)
@@ -92,8 +92,8 @@ fn emptying_a_cache_is_work_for_whoever_filled_it() {
     for (name, mut device) in all_kinds().into_iter().filter(|(name, _)| cached.contains(name)) {
         let mut prng = Prng::new(9);
         let mut number = 0u64;
-        // A writer and a reader by turns: writes are done at once, reads wait for their being
-        // written out.
+        // A writer and a reader in turn: writes complete at once, and reads wait until they are
+        // destaged.
         let capacity = device.capacity_sectors();
         let mix = |_| {
             number += 1;
@@ -107,7 +107,7 @@ fn emptying_a_cache_is_work_for_whoever_filled_it() {
     }
 }
 
-/// Two groups write neighbouring blocks: the disk gathers them as if they were of one.
+/// Two groups write neighbouring blocks: the disk joins the writes as if they were of one group.
 #[test]
 fn whose_writes_are_in_a_cache_does_not_change_what_the_disk_does() {
     let run = |name: &str, others_from: u64| {

@@ -20,7 +20,7 @@ fn task(number: u32) -> TaskSpec {
     TaskSpec { files: vec![number], stream, ..TaskSpec::default() }
 }
 
-/// The bios of the journal task: where in the log, how long.
+/// The bios of the journal task: position in the log, and length.
 fn log_writes(blocks: u32) -> Vec<(u64, u32)> {
     let journal = JournalSpec {
         start: Lba(0),

@@ -1,4 +1,4 @@
-//! A machine whose idle disk is kept from starting: who starts it, and when.
+//! A machine whose idle disk is plugged: what unplugs it, and when.
 
 #[path = "../../fairdisk-core/tests/model/fifo.rs"]
 mod fifo;
@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 
 const PLUG: PlugConfig = PlugConfig { requests: 4, delay: Span::from_ms(3), flash: PlugFlash::All };
 const TICKS: Ticks = Ticks::new(1000, Span::ZERO);
-/// More than any of the tasks has in flight: nothing waits but for the plug.
+/// More than any of the tasks has in flight, so that nothing waits except for the plug.
 const DEPTH: u32 = 8;
 const START: Instant = Instant::from_ns(10_500_000);
 
-/// A task that does `ios` I/Os of 4 KiB, from front to back.
+/// A task that makes `ios` sequential I/Os of 4 KiB.
 fn task(direction: Direction, ios: u64) -> TaskSpec {
     let limits = Limits { ios: Some(ios), ..Limits::default() };
     let stream =
@@ -40,8 +40,8 @@ fn machine(task: TaskSpec, unplugs: Unplugs) -> Machine<Fifo> {
     Machine::new(Fifo::default(), config)
 }
 
-/// Of each request, by the order of their first bios: when that was submitted, and how long after
-/// the request was issued, both in microseconds.
+/// For each request, in the order of first bios: when its first bio was submitted, and how long
+/// after that the request was issued, both in microseconds.
 fn issued(task: TaskSpec, unplugs: Unplugs) -> Vec<(u64, u64)> {
     let mut world = World::new(machine(task, unplugs), small::disk(DEPTH));
     world.run_until_done(Instant::ZERO + Span::from_s(10));
@@ -80,9 +80,9 @@ fn who_waits_for_each_of_its_ios_starts_the_disk_at_once() {
 
 #[test]
 fn what_is_written_back_waits_for_more_or_for_three_ticks() {
-    // The first block is sent off at a half past ten.
+    // The first block is submitted half way between two ticks.
     assert_eq!(issued(buffered(Direction::Write, 1), Unplugs::default()), [(0, 2_500)]);
-    // Its neighbours have joined it by then.
+    // By then, its neighbours have been merged with it.
     assert_eq!(issued(buffered(Direction::Write, 9), Unplugs::default()), [(0, 2_500)]);
 }
 

@@ -1,4 +1,4 @@
-//! What schedulers are told of devices and of tasks that end.
+//! What schedulers are told about devices and about tasks that end.
 
 #[path = "../../fairdisk-core/tests/model/fifo.rs"]
 mod fifo;
@@ -12,7 +12,7 @@ use fairdisk_sim::workload::{Blocks, Direction, Limits, StreamSpec, TaskSpec};
 use fairdisk_sim::{Machine, MachineConfig, World};
 use fifo::Fifo;
 
-/// First come, first served; keeps what it was told.
+/// First come, first served; records what it was told.
 #[derive(Debug, Default)]
 struct Witness {
     fifo: Fifo,
@@ -57,7 +57,7 @@ impl Elevator for Witness {
     }
 }
 
-/// A disk of 1 ms a request, and a task that reads a file's first pages through the page cache.
+/// A disk of 1 ms per request, and a task that reads a file's first pages through the page cache.
 fn world(pages: u64, engine: EngineConfig, serves_together: bool) -> World<Witness> {
     let machine = Machine::new(Witness::default(), config(pages, engine, serves_together));
     World::new(machine, small::disk(1))
@@ -73,7 +73,7 @@ fn config(pages: u64, engine: EngineConfig, serves_together: bool) -> MachineCon
 
 #[test]
 fn a_task_is_gone_when_nothing_more_of_it_arrives() {
-    // Every page is a request, and slots are few: what the task reads ahead when it ends sleeps.
+    // Every page is a request and slots are few, so read-ahead still sleeps when the task ends.
     let pool = PoolConfig { layout: PoolLayout::PerDirection, requests: 3, batch_requests: 1 };
     let engine = EngineConfig { merge_sectors_max: 8, pool, ..EngineConfig::default() };
     let mut world = world(2, engine, false);
@@ -95,13 +95,13 @@ fn the_depth_of_a_device_that_serves_several_at_once_is_told() {
     assert_eq!((told(true), told(false)), (Some(4), None));
 }
 
-/// No call of the task fails with them.
+/// These failures make no call of the task fail.
 #[test]
 fn read_ahead_and_write_out_that_fail_are_errors_of_the_group() {
     for direction in [Direction::Read, Direction::Write] {
         let mut config = config(8, EngineConfig::default(), false);
         config.tasks[0].stream.direction = direction;
-        // Where the disk has ended.
+        // The file lies past the end of the disk.
         config.files[0].start = Lba(1 << 20);
         let mut world = World::new(Machine::new(Witness::default(), config), small::disk(1));
         world.run_until_done(Instant::ZERO + Span::from_s(10));

@@ -1,4 +1,4 @@
-//! Buffered data that waits in memory: when it goes to the disk, who sends it, and who waits.
+//! Buffered data in memory: when it goes to the disk, who submits it, and who waits.
 
 #[path = "small/dirty.rs"]
 mod dirty;
@@ -16,7 +16,7 @@ use fifo::Fifo;
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
-/// Four files of 16 MiB, memory for 4096 pages, and 4 KiB a request.
+/// Four files of 16 MiB, memory for 4096 pages, and 4 KiB per request.
 fn config(tasks: Vec<TaskSpec>) -> MachineConfig {
     let groups = vec![GroupSpec::default(); 3];
     let mut config = MachineConfig { groups, ..dirty::config(4, tasks) };
@@ -36,7 +36,7 @@ fn reader(file: u32, pages: u64) -> TaskSpec {
     task
 }
 
-/// Does one direct read after 100 s: until then the run is not at its end.
+/// A task that makes one direct read after 100 s, so that the run does not end before.
 fn late() -> TaskSpec {
     TaskSpec { start: s(100), buffered: false, ..reader(3, 1) }
 }
@@ -58,7 +58,7 @@ struct Sent {
     page: u64,
 }
 
-/// What was sent to the disk until `end`, or until the workload had ended.
+/// What was submitted to the disk until `end`, or until the workload had ended.
 fn sent(config: MachineConfig, end: Instant) -> Vec<Sent> {
     let mut world = world(config);
     world.run_until_done(end);
@@ -94,7 +94,7 @@ fn what_is_no_longer_too_much_waits_until_it_is_old() {
     let sent = sent(config(vec![writer(0, 300, 1), writer(1, 300, 1), late()]), s(40));
     let writes = writes(&sent);
     assert_eq!(writes.len(), 600);
-    // 409 may be dirty.
+    // 409 pages may be dirty.
     let early = writes.iter().filter(|write| write.at < s(30));
     assert!((191..=300).contains(&early.clone().count()), "one file is enough");
     assert!(early.clone().all(|write| write.at < s(1)));
@@ -104,7 +104,7 @@ fn what_is_no_longer_too_much_waits_until_it_is_old() {
 fn the_flusher_begins_above_the_background_threshold_and_writes_a_slice_of_a_file() {
     let below = sent(config(vec![writer(0, 409, 1), late()]), s(29));
     assert_eq!(writes(&below).len(), 0);
-    // A look comes every 128 pages.
+    // The limits are checked every 128 pages.
     let above = sent(config(vec![writer(0, 512, 1), late()]), s(29));
     assert_eq!(writes(&above).len(), 512);
     assert!(above.iter().all(|it| it.at < s(1)));
@@ -136,7 +136,7 @@ fn what_waits_is_bounded_by_the_limit() {
         let bytes: u64 = world.machine().groups().iter().map(|it| it.written_bytes).sum();
         let completed = world.machine().engine().accounts().completed;
         let dirty = bytes / PAGE - completed;
-        // The middle of the two thresholds, and what four writers may do before they look.
+        // The middle of the two thresholds, plus what four writers may write before they check.
         assert!(dirty <= 614 + 128 + 8, "{dirty} pages after {second} s");
     }
 }
@@ -283,7 +283,8 @@ fn memory_full_of_dirty_pages_makes_no_room() {
     assert!(reads.clone().count() > 0 && reads.clone().all(|it| it.page >= FILE_PAGES));
 }
 
-/// Who waits for slots of its read-ahead while it copies is not done with that the sooner.
+/// A task that waits for the slots of its read-ahead while it copies is not done with copying any
+/// sooner.
 #[test]
 fn slots_do_not_cut_the_work_of_a_task_short() {
     let mut mixed = writing_on(0, 0);

@@ -1,4 +1,4 @@
-//! The plainest elevator: first come, first served.
+//! The simplest elevator: first come, first served.
 
 use fairdisk_core::{
     Admission, Change, Completion, Decision, Description, Elevator, Handover, Instant, Request,

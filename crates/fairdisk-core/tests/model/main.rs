@@ -1,6 +1,6 @@
-//! The engine against a model that does everything the slow and plain way: the same inputs must
-//! bring the same effects in the same order. Merging is off; the tables of `fairdisk-sched` and its
-//! storms cover it.
+//! The engine against a model that does everything in the slow and simple way: the same inputs must
+//! cause the same effects in the same order. Merging is disabled here; the tables and storms of
+//! `fairdisk-sched` cover it.
 
 mod fifo;
 mod naive;

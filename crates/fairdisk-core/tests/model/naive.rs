@@ -1,10 +1,10 @@
-//! The model: lists that are searched from end to end, and the rules of the block layer written
-//! down as they are read (spec: cfq, section 1).
+//! The model: lists that are searched from end to end, with the rules of the block layer written
+//! down as they are specified (spec: cfq, section 1).
 
 use fairdisk_core::{Bio, BioId, EngineConfig, Instant, Op, PoolLayout, TaskId};
 use std::collections::BTreeMap;
 
-/// What the model does, by the name of the bio.
+/// An effect of the model, with the name of the bio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Out {
     Issue(BioId),
@@ -16,7 +16,7 @@ pub(crate) enum Out {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// Behind another bio.
+    /// Held behind another bio.
     Held(BioId),
     Sleeping,
     Woken,
@@ -36,15 +36,15 @@ struct Pool {
 pub(crate) struct Naive {
     config: EngineConfig,
     now: Instant,
-    /// Everything in flight in order of submission.
+    /// Everything in flight, in order of submission.
     bios: Vec<(Bio, Place)>,
-    /// The held ones in the order in which they came to be held.
+    /// The held bios, in the order in which they were held.
     held: Vec<BioId>,
     queue: Vec<BioId>,
     list: Vec<BioId>,
     pools: BTreeMap<(u32, bool), Pool>,
     batches: BTreeMap<TaskId, (u32, Instant)>,
-    /// When the plug comes out, if it is in.
+    /// When the device is unplugged; `None` while it is not plugged.
     plug: Option<Instant>,
     out: Vec<Out>,
 }
@@ -121,7 +121,7 @@ impl Naive {
         self.pump()
     }
 
-    /// Bios at the device, and bios that were woken.
+    /// Bios at the device.
     pub(crate) fn at_device(&self) -> Vec<BioId> {
         self.in_place(Place::AtDevice)
     }
@@ -302,7 +302,7 @@ struct PoolLimits {
 
 const BATCH_MS: u64 = 20;
 
-/// So many ticks later, of which there is one each millisecond.
+/// The tick `ticks` ticks later, at one tick per millisecond.
 fn in_ms(now: Instant, ticks: u64) -> Instant {
     Instant::from_ns((now.as_ns() / 1_000_000 + ticks) * 1_000_000)
 }

@@ -16,7 +16,7 @@ pub(crate) struct Pair {
     now: Instant,
     bios: u64,
     told: usize,
-    /// What is in each request slot.
+    /// The bio in each request slot.
     carried: BTreeMap<RequestId, BioId>,
     sleepers: BTreeMap<BioId, Sleeper>,
 }
@@ -58,7 +58,7 @@ impl Pair {
         }
     }
 
-    /// Completes and retries until nothing is left; everything must have gone somewhere.
+    /// Completes and retries until nothing is left; every bio must have ended.
     pub(crate) fn drain(&mut self) {
         while !self.naive.is_empty() {
             self.act(&Act::Unplug);
@@ -133,7 +133,7 @@ impl Pair {
         assert_eq!(got, expected, "after {said} at {}", self.now);
     }
 
-    /// Notes which bio is in which slot, and says who was woken.
+    /// Records which bio is in which slot, and returns the bios that were woken.
     fn read_journal(&mut self) -> Vec<BioId> {
         let entries = &self.engine.journal().entries()[self.told..];
         self.told += entries.len();

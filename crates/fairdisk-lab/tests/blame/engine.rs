@@ -1,4 +1,4 @@
-//! Blame names what was planted, all of it and nothing else.
+//! Blame names the planted changes, all of them and nothing else.
 
 use crate::planted::{BASE, Interrupter, Log, Planted, blame, design};
 use fairdisk_core::Prng;
@@ -7,12 +7,12 @@ use fairdisk_lab::blame::{
 };
 use std::sync::atomic::AtomicBool;
 
-/// A part of the base between 10 and 25 %.
+/// A fraction of the base between 10 and 25 %.
 fn part(prng: &mut Prng) -> f64 {
     prng.between(100, 250) as f64 / 1000.0
 }
 
-/// So many different changes.
+/// This many distinct changes.
 fn changes(prng: &mut Prng, factors: usize, count: usize) -> Vec<usize> {
     let mut all: Vec<usize> = (0..factors).collect();
     prng.shuffle(&mut all);
@@ -47,7 +47,7 @@ const KINDS: [Kind; 8] = [
     Kind::Together,
 ];
 
-/// A regression of this kind, with noise of 1 %.
+/// A regression of the given kind, with 1 % noise.
 fn plant(kind: Kind, prng: &mut Prng) -> Planted {
     let factors = prng.between(6, 60) as usize;
     let at = changes(prng, factors, 6);
@@ -61,11 +61,11 @@ fn plant(kind: Kind, prng: &mut Prng) -> Planted {
         Kind::CancellingAndSingle => {
             vec![(set(&at[..1]), -one), (set(&at[1..2]), one), (set(&at[2..3]), -other)]
         }
-        // The second takes away what the first does; the third remains.
+        // The second term takes away what the first one adds; the third remains.
         Kind::Masked => {
             vec![(set(&at[..1]), -one), (set(&at[..2]), one), (set(&at[2..3]), -other)]
         }
-        // Each undone alone brings it all back, and an order shows the last of them.
+        // Undoing any of them restores everything, and an order shows the last of them.
         Kind::Together => vec![(set(&at[..prng.between(3, 6) as usize]), -one - other)],
     };
     let traced = prng.chance(1, 2);
@@ -134,8 +134,8 @@ fn of_several_causes_all_must_be_undone() {
     }
 }
 
-/// Several changes together give something back, and one more takes it away again: most orders do
-/// not show that one, and whoever undoes it alone in the bad end sees it.
+/// Several changes together give something back, and one more takes it away again. Most orders do
+/// not show that one, but undoing it alone in the bad end does.
 #[test]
 fn what_undoing_one_change_brings_is_seen() {
     for case in 0..60 {
@@ -167,7 +167,7 @@ fn shapley_values_are_exact() {
     assert_eq!(findings.method, Some(Method::Exact { mixtures: 16 }));
     let of = |a, b| findings.pairs.iter().find(|pair| pair.factors == [a, b]).unwrap();
     assert!(near(of(3, 5).interaction.mean, BASE * 0.06));
-    // A term of three is half there, on average, when its third is not looked at.
+    // On average, half of a term of three appears when its third change is not considered.
     assert!(near(of(1, 7).interaction.mean, BASE * -0.15));
     assert!(of(1, 5).is_noise);
 }
@@ -218,7 +218,7 @@ fn nothing_is_claimed_where_there_is_only_noise() {
     }
 }
 
-/// What is measured, and how far it spreads, by how many changes are made.
+/// The measured value and its spread, by number of changes made.
 struct Uneven {
     noise: Planted,
     levels: Vec<(f64, f64)>,
@@ -232,8 +232,8 @@ impl Measure for Uneven {
     }
 }
 
-/// Two changes make a small figure more than twice as large, and one of them alone makes it thirty
-/// times as large, with a spread beyond what there is between the ends.
+/// Two changes make a small figure more than twice as large. One of them alone makes it thirty
+/// times as large, with a spread that exceeds the difference between the ends.
 #[test]
 fn noise_of_other_mixtures_does_not_hide_what_the_ends_say() {
     for case in 0..20 {
@@ -248,7 +248,7 @@ fn noise_of_other_mixtures_does_not_hide_what_the_ends_say() {
     }
 }
 
-/// A loss between ends that hardly scatter; what lies between them does.
+/// A loss between ends that hardly scatter, while what lies between them does.
 #[test]
 fn a_set_that_only_chance_brings_near_is_not_enough_to_undo() {
     for case in 0..40 {
@@ -265,7 +265,7 @@ fn a_set_that_only_chance_brings_near_is_not_enough_to_undo() {
     }
 }
 
-/// Too many for every mixture within the budget of a command.
+/// Too many changes for every mixture to fit the budget of a command.
 #[test]
 fn changes_that_add_up_are_named_from_one_pair_of_orders() {
     for factors in [6, 8, 14] {

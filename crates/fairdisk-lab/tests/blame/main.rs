@@ -1,4 +1,4 @@
-//! Blame on regressions whose causes are known because they were planted.
+//! Blame on regressions with known, planted causes.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod engine;

@@ -1,4 +1,4 @@
-//! Where two revisions part, each side says what it chose or what it waits for, and why.
+//! At the divergence of two revisions, each side says what it chose or what it waits for, and why.
 
 use fairdisk_lab::blame::{Between, Difference, FactorSet, Metric, MoveKind, Side, divergence};
 use fairdisk_lab::plan::{Options, Plan};

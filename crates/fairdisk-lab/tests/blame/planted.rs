@@ -1,5 +1,5 @@
-//! Regressions with planted causes: what is measured is a sum of terms, each of which is there when
-//! all of its changes are made, and noise.
+//! Regressions with planted causes: the measured value is a sum of terms, each of which is present
+//! when all of its changes are made, plus noise.
 
 use fairdisk_core::Prng;
 use fairdisk_lab::blame::{
@@ -8,25 +8,26 @@ use fairdisk_lab::blame::{
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is measured where nothing is changed.
+/// The measured value without any change.
 pub(crate) const BASE: f64 = 1000.0;
 
-/// A regression made up.
+/// An artificial regression.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Planted {
     pub(crate) factors: usize,
-    /// What is added, as a part of the base, when all of these changes are made.
+    /// The terms: changes, and what is added, as a fraction of the base, when all of them are made.
     pub(crate) terms: Vec<(FactorSet, f64)>,
-    /// The standard deviation of a run, as a part of the base.
+    /// The standard deviation of a run, as a fraction of the base.
     pub(crate) noise: f64,
-    /// Whether runs have a trace: mixtures that differ only in idle changes do the same.
+    /// Whether runs have a trace, so that mixtures that differ only in idle changes have equal
+    /// traces.
     pub(crate) traced: bool,
-    /// The second does nothing without the first.
+    /// Pairs of changes of which the second has no effect without the first.
     pub(crate) needs: Vec<(usize, usize)>,
 }
 
 impl Planted {
-    /// The changes that do something.
+    /// The changes that have an effect.
     pub(crate) fn causes(&self) -> FactorSet {
         self.terms.iter().fold(FactorSet::EMPTY, |all, term| all.union(term.0))
     }
@@ -37,7 +38,7 @@ impl Planted {
             .iter()
             .fold(u64::from(seed) << 32, |hash, factor| Prng::new(hash ^ factor as u64).next_u64());
         let mut prng = Prng::new(start);
-        // A sum of twelve equal distributions is near a normal one.
+        // The sum of twelve uniform numbers is approximately normal.
         let sum: f64 = (0..12).map(|_| prng.below(1 << 32) as f64 / (1_u64 << 32) as f64).sum();
         (BASE * self.noise * (sum - 6.0), start)
     }
@@ -58,7 +59,7 @@ impl Measure for Planted {
     }
 }
 
-/// Keeps what it is told.
+/// Records the measurements it is told of.
 #[derive(Debug, Default)]
 pub(crate) struct Log(pub(crate) Mutex<Vec<(FactorSet, u32, Sample)>>);
 
@@ -72,7 +73,7 @@ impl Watch for Log {
     }
 }
 
-/// Interrupts after so many runs.
+/// Interrupts after this many runs.
 pub(crate) struct Interrupter<'a>(pub(crate) usize, pub(crate) &'a AtomicBool, pub(crate) Log);
 
 impl Watch for Interrupter<'_> {

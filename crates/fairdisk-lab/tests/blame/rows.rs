@@ -1,4 +1,4 @@
-//! Mixtures of two schedulers under a row that changes schedulers, the disk, the machine and the
+//! Mixtures of two schedulers under a row that changes schedulers, the device, the host and the
 //! volumes.
 
 use fairdisk_lab::blame::{Between, Difference, FactorSet, Measure as _, Metric, Side};
@@ -14,7 +14,7 @@ fn changes(sets: &[&str]) -> Vec<Override> {
     sets.iter().map(|set| Override::parse(set).unwrap()).collect()
 }
 
-/// Readers under each of the ends, in a row as it is and in one that changes something.
+/// An experiment with readers under each of the ends, in an unchanged row and in one with changes.
 fn file(set: &str) -> PathBuf {
     let arms = ENDS.map(|end| format!("[[arm]]\nname = \"{end}\"\nscheduler = \"{end}\"\n"));
     let row = |label: &str, set: &str| {
@@ -37,8 +37,7 @@ fn file(set: &str) -> PathBuf {
     path
 }
 
-/// I/Os per second of the first seed in a row under both ends: as they are run, and as blame
-/// measures them.
+/// I/Os per second of the first seed in a row under both ends: as run, and as measured by blame.
 fn ios(path: &Path, row: &str, given: &[&str]) -> [[f64; 2]; 2] {
     let spec = path.to_string_lossy();
     let stop = AtomicBool::new(false);
@@ -67,7 +66,7 @@ fn what_a_row_changes_is_changed_in_all_mixtures() {
         ("volume.cached=true", &[]),
         ("cfq.slice_idle_ms=0", &[]),
         ("cfq.slice_idle_ms=0", &["scheduler.cfq.slice_idle_ms=4"]),
-        // In this the ends differ.
+        // The ends differ in this switch.
         ("switches.slice_scaling=false", &[]),
         ("switches.slice_scaling=false", &["scheduler.switches.slice_scaling=true"]),
     ] {

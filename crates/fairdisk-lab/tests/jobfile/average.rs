@@ -1,17 +1,17 @@
-//! What the clones of a job do on average, where chance decides.
+//! The behaviour of clones on average, for jobs with randomness.
 
 use crate::done::{self, Done};
 use crate::fio;
 
 /// Clones of each job, under fio and in the lab.
 const CLONES: usize = 16;
-/// Jobs of one run of fio, so that their files fit into a small memory.
+/// Jobs per run of fio, few enough for their files to fit into a small memory.
 const JOBS: usize = 20;
 
-/// Means further apart than so many times what chance explains are no chance.
+/// Means that differ by more than this many standard errors do not differ by chance.
 const SIGMAS: f64 = 4.5;
 
-/// Where jobs, each given as settings parted by blanks, differ by more than chance.
+/// The jobs, each given as settings separated by blanks, that differ by more than chance.
 pub(crate) fn differences(name: &str, jobs: &[String]) -> Vec<String> {
     let scratch = fio::Scratch::in_memory(name);
     let mut found = Vec::new();
@@ -29,7 +29,7 @@ pub(crate) fn differences(name: &str, jobs: &[String]) -> Vec<String> {
     found
 }
 
-/// The mean and the spread of every measure.
+/// The mean of every measure, and its standard error.
 struct Average(Vec<(&'static str, f64, f64)>);
 
 impl Average {
@@ -41,7 +41,7 @@ impl Average {
             let values = || measures.iter().map(|measures| measures[at].1);
             let mean = values().sum::<f64>() / count;
             let square = values().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
-            // How far the mean itself may be off.
+            // The standard error of the mean.
             (name, mean, (square / count).sqrt())
         };
         Self((0..measures[0].len()).map(measure).collect())

@@ -1,4 +1,4 @@
-//! Our own files: what good ones resolve to, what is said about bad ones.
+//! Our own job files: what valid ones resolve to, and the errors of invalid ones.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,8 @@ fn files(folder: &str) -> Vec<PathBuf> {
     list
 }
 
-/// Messages name files as the user named them; paths of this machine stay out of what is expected.
+/// A description of a file without paths of this machine: messages name files as the user named
+/// them.
 fn described(path: &Path) -> String {
     let text = std::fs::read_to_string(path).expect("readable");
     let folder = format!("{}/", path.parent().expect("in a folder").display());
@@ -55,7 +56,7 @@ fn fio_agrees_about_every_file() {
     for path in files("good").into_iter().chain(files("bad")) {
         let text = std::fs::read_to_string(&path).expect("readable");
         if text.starts_with("; fairdisk only") {
-            continue; // holds keys fio does not have
+            continue; // It has keys that fio does not have.
         }
         let ours = fio::ours(&path.display().to_string(), &text, VARS);
         if let Some(reason) = fio::disagreement(fio::accepts(&path, VARS), &ours) {

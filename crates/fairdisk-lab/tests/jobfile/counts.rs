@@ -1,5 +1,5 @@
-//! The same job file under the installed fio and in the lab: every clone does as many reads,
-//! writes, trims and flushes, of as many bytes, and where no chance is in it in the same order.
+//! Job files run by the installed fio and in the lab give equal counts: every clone does as many
+//! reads, writes, trims and flushes of as many bytes, and in the same order unless it is random.
 
 use crate::average;
 use crate::done::{self, Done};
@@ -14,7 +14,7 @@ fn parts<'a>(text: &'a str, kind: &str) -> Vec<&'a str> {
     text.split("\n## ").filter_map(part).collect()
 }
 
-/// The jobs of such parts, one a line.
+/// The jobs of these parts, one per line.
 fn jobs(kind: &str) -> Vec<String> {
     let text = counts();
     let lines = parts(&text, kind).into_iter().flat_map(str::lines);
@@ -34,7 +34,7 @@ fn agree(name: &str, text: &str, same: impl Fn(&Done, &Done) -> bool) {
     assert!(off.is_empty(), "{} of {}:\n{}", off.len(), fio.len(), off.join("\n"));
 }
 
-/// All parts are one job file: fio takes longer to start than to run them.
+/// All parts form one job file, because fio takes longer to start than to run them.
 #[test]
 fn numbers_are_those_of_fio() {
     if fio::is_installed() {

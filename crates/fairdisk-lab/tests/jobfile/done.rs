@@ -15,17 +15,17 @@ use crate::fio;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Done {
     job: String,
-    /// Number and bytes of reads, writes and trims.
+    /// The number and bytes of reads, writes and trims.
     ops: [(u64, u64); 3],
     flushes: u64,
-    /// One after the other, where they are known.
+    /// The I/Os in order, where they are known.
     ios: Vec<Io>,
 }
 
 /// One read, write or trim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Io {
-    /// Which of the job's files.
+    /// Index of the file among those of the job.
     file: usize,
     op: Op,
     at: u64,
@@ -33,13 +33,13 @@ struct Io {
 }
 
 impl Done {
-    /// Whether both did as much, whatever the order.
+    /// Whether both did as much, in whatever order.
     pub(crate) fn same_numbers(&self, other: &Self) -> bool {
         (&self.job, self.ops, self.flushes) == (&other.job, other.ops, other.flushes)
     }
 
-    /// What is compared on average: I/Os and bytes of each operation, flushes, and of the pattern
-    /// how many places were visited, and how many I/Os followed the one before.
+    /// The measures that are compared on average: I/Os and bytes of each operation, flushes, and
+    /// for the pattern the number of positions visited and of I/Os that followed the previous one.
     pub(crate) fn measures(&self) -> [(&'static str, f64); 9] {
         let [read, write, trim] = self.ops.map(|(ios, bytes)| (ios as f64, bytes as f64));
         let places: BTreeSet<_> = self.ios.iter().map(|io| (io.file, io.at)).collect();
@@ -59,11 +59,11 @@ impl Done {
     }
 }
 
-/// What stands on top of every job file: fio lays out files without waiting for the disk.
+/// The head of every job file: fio must lay out files without waiting for the disk.
 pub(crate) const GLOBAL: &str =
     "[global]\nioengine=psync\nbs=4k\nsize=1m\nthread\ncreate_fsync=0\n";
 
-/// A job file with a section for each job, given as settings parted by blanks.
+/// A job file with a section for each job, given as settings separated by blanks.
 pub(crate) fn sections<'a>(jobs: impl Iterator<Item = &'a String>) -> String {
     let section = |(at, job): (usize, &String)| {
         format!("[j{at}]\n{}\nwrite_iolog=j{at}.log\n", job.replace(' ', "\n"))
@@ -100,7 +100,7 @@ pub(crate) fn by_fio(scratch: &fio::Scratch, text: &str) -> Vec<Done> {
     jobs.iter().map(done).collect()
 }
 
-/// The I/Os of one of fio's logs.
+/// The I/Os in one of fio's logs.
 fn logged(path: &Path) -> Vec<Io> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let mut files = Vec::new();
@@ -124,7 +124,7 @@ fn logged(path: &Path) -> Vec<Io> {
     ios
 }
 
-/// What the lab does, on a disk that takes no time.
+/// What the lab does, on a device that takes no time.
 pub(crate) fn by_us(text: &str) -> Vec<Done> {
     let text = text.replacen("[global]\n", "[global]\ndirect=1\n", 1);
     let resolved = fio::ours("job.fio", &text, &[]).unwrap_or_else(|wrong| panic!("{wrong}"));
@@ -137,7 +137,7 @@ pub(crate) fn by_us(text: &str) -> Vec<Done> {
     };
     let plan = Plan::job_file("job.fio", &resolved, &options).expect("the plan is whole");
     let setup = plan.setup(&plan.arms[0], &plan.rows[0], 0).expect("it fits");
-    // Files lie where they lie for every seed, unless their sizes are drawn.
+    // Files have the same positions for every seed, unless their sizes are drawn.
     let Loaded { files, tasks, .. } =
         plan.rows[0].load.build(&plan.rig.host, true, &mut Prng::new(0));
     let mut world = World::new(setup.machine, setup.disk);

@@ -1,4 +1,4 @@
-//! fio's own examples, where Debian installs them: every one is run or refused for a stated reason.
+//! fio's own examples, as installed by Debian: every one is run, or refused for a stated reason.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -35,7 +35,7 @@ fn read(path: &Path) -> Result<Resolved, Problems> {
     fio::ours(&path.display().to_string(), &text(path), &[])
 }
 
-/// What stands in the way, one word for each problem.
+/// The obstacle, as one word per problem.
 fn reason(kind: &ErrorKind) -> String {
     match kind {
         ErrorKind::UnsupportedKey { key, .. } | ErrorKind::KeyOfOtherEngine { key, .. } => {
@@ -66,7 +66,7 @@ fn verdict(outcome: &Result<Resolved, Problems>) -> (&'static str, String) {
     }
 }
 
-/// The table of all examples is kept: a change of what is supported is a change of it.
+/// The table of all examples is committed, so a change of what is supported changes it.
 #[test]
 fn the_table_of_examples_is_up_to_date() {
     let examples = examples();

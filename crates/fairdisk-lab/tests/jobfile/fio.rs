@@ -1,4 +1,4 @@
-//! The installed fio as the judge of what parses.
+//! The installed fio, as the judge of what can be parsed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,18 @@ use std::process::{Command, Stdio};
 
 use fairdisk_lab::jobfile::{Class, Context, JobFile, Machine, Problems, Resolved};
 
-/// Where the corpus is.
+/// The folder of the corpus.
 pub(crate) fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jobfiles")
 }
 
-/// Says what is missing; where everything must be there, that is a failure.
+/// Reports what is missing; in CI, where everything must be there, fails.
 pub(crate) fn skip(missing: &str) {
     assert!(std::env::var("CI").as_deref() != Ok("true"), "missing in CI: {missing}");
     eprintln!("skipped: {missing}");
 }
 
-/// Whether fio can be asked.
+/// Whether fio is installed.
 pub(crate) fn is_installed() -> bool {
     let found = Command::new("fio").arg("--version").stdout(Stdio::null()).status();
     let found = found.is_ok_and(|status| status.success());
@@ -27,16 +27,15 @@ pub(crate) fn is_installed() -> bool {
     found
 }
 
-/// Whether fio accepts the file, with an environment that holds nothing but the path and `vars`.
+/// Whether fio accepts the file, in an environment with nothing but the path and `vars`.
 pub(crate) fn accepts(file: &Path, vars: &[(&str, &str)]) -> bool {
     let mut command = command(file);
     command.envs(vars.iter().copied()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().expect("fio runs").success()
 }
 
-/// Whether fio accepts a text without includes and variables. It is asked with a section behind it
-/// that it refuses, which takes it a tenth of the time: it measures the CPU clock only once a whole
-/// file is accepted.
+/// Whether fio accepts a text without includes and variables. An invalid section is appended, which
+/// makes fio ten times faster: it measures the CPU clock only once a whole file has been accepted.
 pub(crate) fn accepts_text(scratch: &Scratch, text: &str) -> bool {
     let file = scratch.write(&format!("{text}\n[sentinel]\nno_such_key=1\n"));
     let output = command(&file).output().expect("fio runs");
@@ -54,7 +53,7 @@ fn command(file: &Path) -> Command {
     command
 }
 
-/// Our reading of a text, includes from disk, variables from `vars`.
+/// Our reading of a text, with includes from disk and variables from `vars`.
 pub(crate) fn ours(name: &str, text: &str, vars: &[(&str, &str)]) -> Result<Resolved, Problems> {
     let variable = |name: &str| {
         vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
@@ -64,7 +63,7 @@ pub(crate) fn ours(name: &str, text: &str, vars: &[(&str, &str)]) -> Result<Reso
     JobFile::parse(name, text, &context).and_then(|file| file.resolve())
 }
 
-/// The rule of parity, as a sentence when it is broken.
+/// The violation of the rule of parity in a sentence; `None` if it holds.
 pub(crate) fn disagreement(fio_accepts: bool, ours: &Result<Resolved, Problems>) -> Option<String> {
     match ours {
         Err(problems) if fio_accepts && problems.class() == Class::Wrong => {
@@ -75,7 +74,7 @@ pub(crate) fn disagreement(fio_accepts: bool, ours: &Result<Resolved, Problems>)
     }
 }
 
-/// A file in a folder of this test's own, removed with it.
+/// A file in a folder of its own, which is removed with it.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
@@ -83,7 +82,7 @@ impl Scratch {
         Self::within(&std::env::temp_dir(), name)
     }
 
-    /// One in memory where the system has a folder for that: fio makes many files.
+    /// A folder in memory if the system has one, because fio makes many files.
     pub(crate) fn in_memory(name: &str) -> Self {
         let memory = Path::new("/dev/shm");
         if memory.is_dir() { Self::within(memory, name) } else { Self::new(name) }
@@ -95,7 +94,7 @@ impl Scratch {
         Self(folder)
     }
 
-    /// Leaves nothing in it.
+    /// Removes everything in the folder.
     pub(crate) fn clear(&self) {
         std::fs::remove_dir_all(&self.0).expect("its own files can be removed");
         std::fs::create_dir(&self.0).expect("a temporary folder can be made");

@@ -1,5 +1,5 @@
-//! A matrix of small jobs: settings that decide about numbers and places of I/Os, combined by
-//! chance, under fio and in the lab.
+//! A matrix of small jobs: random combinations of the settings that determine numbers and positions
+//! of I/Os, under fio and in the lab.
 
 use fairdisk_core::Prng;
 
@@ -83,9 +83,9 @@ const AMOUNTS: &[&str] = &[
 ];
 const MIXES: &[&str] = &["", "rwmixread=20", "rwmixread=85", "rwmixread=100", "fsync=5"];
 
-/// Combinations tried. fio's seeds are the same in every run, and so are ours.
+/// The number of combinations tried. fio's seeds are the same in every run, and so are ours.
 const PROBES: usize = 240;
-/// Another seed is another matrix.
+/// Another seed gives another matrix.
 const SEED: u64 = 3;
 
 #[test]

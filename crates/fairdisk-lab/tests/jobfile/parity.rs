@@ -1,4 +1,4 @@
-//! Settings one by one: whatever fio makes of them, we agree or say that we do not support them.
+//! Settings one by one: we agree with fio about each, or say that we do not support it.
 
 use std::process::Command;
 use std::sync::Mutex;
@@ -23,17 +23,17 @@ const OWN: [&str; 11] = [
     "device",
 ];
 
-/// Keys of engines and profiles that are not in every build of fio, and fio's crash.
+/// Keys of engines and profiles that not every build of fio has, and keys that make fio crash.
 const NOT_ASKED: [&str; 2] = ["profile", "random_distribution"];
 
-/// A job with these settings behind a few sound ones.
+/// A job with these settings after a few valid ones.
 fn job(name: &str, tail: &str) -> String {
     format!("[{name}]\nrw=randrw\nsize=1g\n{tail}\n")
 }
 
-/// Where fio and we disagree about settings of a job. fio is asked once about all that we accept,
-/// and about each that we call wrong: it stops at the first one it refuses. What we do not support
-/// it may take or refuse.
+/// Where fio and we disagree about settings of a job. fio is asked once about all settings that we
+/// accept, and separately about each that we call wrong, because it stops at the first one it
+/// refuses. What we do not support, fio may accept or refuse.
 fn disagreements(name: &str, tails: &[String]) -> Vec<String> {
     let read = |tail: &String| fio::ours("job.fio", &job("j", tail), &[]);
     let (accepted, refused): (Vec<&String>, Vec<&String>) =
@@ -63,7 +63,7 @@ fn disagreements(name: &str, tails: &[String]) -> Vec<String> {
     found.into_inner().expect("no thread failed")
 }
 
-/// Every name `fio --cmdhelp=all` prints is in the table.
+/// Every name printed by `fio --cmdhelp=all` is in the table.
 #[test]
 fn every_key_of_fio_is_known() {
     if !fio::is_installed() {
@@ -90,7 +90,7 @@ fn fio_agrees_about_every_key() {
     assert!(failures.is_empty(), "{}:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// Every line of `parity.txt` is a job's tail; `\n` and `\t` are spelt out.
+/// Every line of `parity.txt` is the end of a job; `\n` and `\t` are written out.
 #[test]
 fn fio_agrees_about_every_setting() {
     if !fio::is_installed() {
@@ -105,7 +105,7 @@ fn fio_agrees_about_every_setting() {
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), tails.len(), failures.join("\n"));
 }
 
-/// Files that are not a job with a tail.
+/// Files that are more than a job with different settings.
 #[test]
 fn fio_agrees_about_odd_files() {
     if !fio::is_installed() {
@@ -147,7 +147,7 @@ fn fio_agrees_about_odd_files() {
     }
 }
 
-/// fio reports a missing include and ends well, so it is no judge of that.
+/// fio reports a missing include and exits successfully, so it cannot judge this.
 #[test]
 fn a_missing_include_is_named() {
     let text = "[j]\ninclude nowhere.fio\n";

@@ -1,4 +1,4 @@
-//! Any text is read or refused without a panic, and what is shown reads back as the same jobs.
+//! Any text is parsed or refused without a panic, and a shown job parses as the same job again.
 
 use fairdisk_lab::jobfile::{Context, JobFile, keys};
 use proptest::collection::vec;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::fio;
 
-/// Reads a text; when it resolves, what is shown must resolve to the same.
+/// Parses a text; if it resolves, what is shown must resolve to the same jobs.
 fn read(text: &str) {
     let Ok(first) = fio::ours("any.fio", text, &[("V", "4k")]) else { return };
     let shown = first.to_string();
@@ -16,7 +16,7 @@ fn read(text: &str) {
     assert_eq!(first.jobs, again.jobs, "{shown}");
 }
 
-/// A key of the table, a value of the kinds fio has, and the ways they go wrong.
+/// A key of the table, with a value of the kinds that fio has, valid or invalid.
 fn setting() -> impl Strategy<Value = String> {
     let names: Vec<&str> = keys::all().map(|key| key.name).collect();
     let value = prop_oneof![
@@ -39,7 +39,7 @@ fn setting() -> impl Strategy<Value = String> {
     )
 }
 
-/// Only settings that usually resolve, so that the second half of [`read`] is reached often.
+/// Only settings that usually resolve, so that the second half of [`read`] is often reached.
 fn sound_setting() -> impl Strategy<Value = String> {
     prop_oneof![
         "(bs|blocksize)=[1-9][0-9]?k(,[1-9]k|,,[1-9]k|)",
@@ -84,7 +84,7 @@ fn section(setting: impl Strategy<Value = String>, count: usize) -> impl Strateg
     })
 }
 
-/// Failing cases are printed and belong into the corpus, not into a file of their own.
+/// Failing cases are printed; they belong into the corpus, not into a file of their own.
 fn config() -> ProptestConfig {
     ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() }
 }

@@ -1,5 +1,5 @@
-//! Published figures of reads and of writes by themselves, of the spread of latencies, and of each
-//! of several tasks.
+//! Published figures for reads and writes separately, for the spread of latencies, and for each of
+//! several tasks.
 
 use super::{assert_refused, outcome, table};
 use fairdisk_lab::outcome::{FigureOutcome, Outcome, Style, to_html, to_json, to_table};
@@ -67,7 +67,7 @@ fn the_spread_of_latencies_has_its_figures() {
     assert!(figures.is_sorted() && figures[0] > 0.0 && figures[0] < figures[6], "{figures:?}");
     let (sd, mean) = (ours(&one, "latency_sd_ms")[0], ours(&one, "latency_mean_ms")[0]);
     assert!(sd > 0.0 && sd < figures[6] - figures[0] && mean > figures[0], "{sd} around {mean}");
-    // What always takes as long does not differ.
+    // Requests that always take the same time have no spread.
     let more = "[[published]]\narm = \"flat\"\nrow = \"row\"\ngroups.latency_sd_ms = [9, nan]\n\
                 groups.latency_mean_ms = [9, nan]";
     let same = table("duration_s = 4\nseeds = 1", "{ group = \"a\" }", more);
@@ -133,6 +133,6 @@ fn what_reads_and_writes_do_not_have_is_refused() {
         let line = 26 + figures.lines().count();
         assert!(refused.contains(&format!("mine.toml:{line}: ")), "{figures}: {refused}");
     }
-    // A rate of reads may have another unit than that of writes.
+    // A rate of reads may have another unit than a rate of writes.
     outcome(&published("all.read_mb_per_s = 1\nall.write_kib_per_s = 1\nall.mib_per_s = 2"));
 }

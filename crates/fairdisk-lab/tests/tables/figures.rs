@@ -1,5 +1,5 @@
-//! Published figures that have no column of their own: bandwidth, disk time and latency of groups,
-//! of named tasks and of everybody.
+//! Published figures without a column of their own: bandwidth, disk time and latency of groups, of
+//! named tasks and over everything.
 
 use super::{assert_refused, outcome, outcome_of, read, table};
 use fairdisk_core::Span;
@@ -23,7 +23,7 @@ fn ours(figure: &FigureOutcome) -> f64 {
     figure.ours.unwrap_or_else(|| panic!("{figure:?} is known")).mean
 }
 
-/// Whether two ways to come to a figure agree.
+/// Whether two ways to compute a figure agree.
 fn agree(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
 }
@@ -61,8 +61,8 @@ fn the_disk_time_of_groups_is_compared_in_points() {
 
 #[test]
 fn who_is_waited_for_has_the_disk_by_blkio_time() {
-    // It pauses for less than the disk is kept for it: half of the turns are its, if equal groups
-    // want the disk, though the disk is hardly busy for it.
+    // The task pauses for less than the disk is kept for it. With equal groups it gets half of the
+    // turns, although the disk is hardly busy for it.
     let tasks = "{ group = \"a\", order = \"sequential\", block_kib = 64, think_ms = 5 }, \
                  { group = \"b\", order = \"sequential\", block_kib = 64 }";
     let more = "[[published]]\narm = \"flat\"\nrow = \"row\"\ngroups.time_percent = [50, 50]\n\
@@ -86,7 +86,7 @@ fn latencies_are_those_of_the_group_or_of_the_task() {
     let [p50, p99, max_a, max_b, mean_one, _, max_one, max_other] = figures(&one) else {
         panic!("{one:?}")
     };
-    // Each group has one task, and the longest of a mean of two runs is not longer than both.
+    // Each group has one task, and the longest of the means of two runs is not longer than both.
     assert_eq!((max_a.ours, max_b.ours), (max_one.ours, max_other.ours));
     let longest = one.rows[0].groups[0].latency.max().as_ns() as f64 / 1e6;
     assert!(ours(max_a) <= longest && ours(max_a) > ours(mean_one), "{max_a:?}, {longest}");

@@ -1,4 +1,4 @@
-//! Tasks that refer to others of their row: one after the other, on the same files.
+//! Tasks that refer to other tasks of their row: one after another, on the same files.
 
 use super::{assert_refused, files, outcome, table};
 

@@ -1,5 +1,5 @@
-//! Published tables written as experiments of one's own: what a row's tasks do and what is compared
-//! with the figures.
+//! Published tables written as experiments: what the tasks of a row do, and what is compared with
+//! the published figures.
 
 mod directions;
 mod figures;
@@ -19,7 +19,7 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// The experiment `mine` with this text behind its `id` and `title`, or why it is none.
+/// Parses the experiment `mine` with this text after its `id` and `title`.
 fn read(text: &str, options: &Options) -> Result<Plan, String> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -34,7 +34,7 @@ fn read(text: &str, options: &Options) -> Result<Plan, String> {
     plan.map_err(|error| error.to_string())
 }
 
-/// What `--set` says.
+/// Options with a change given by `--set`.
 fn set(change: &str) -> Options {
     let change = Override::parse(change).expect("a change");
     Options { overrides: vec![change], ..Options::default() }
@@ -44,21 +44,22 @@ fn plan(text: &str) -> Plan {
     read(text, &Options::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The row on the disk, as this seed lays it out.
+/// The row laid out on the disk with this seed.
 fn loaded(text: &str, seed: u64) -> Loaded {
     let plan = plan(text);
     plan.rows[0].load.build(&plan.rig.host, false, &mut Prng::new(seed))
 }
 
-/// The text is no experiment, for this reason among others in the words that are returned.
+/// Checks that the text is refused as an experiment for reason `why`, among others, and returns the
+/// message.
 fn assert_refused(text: &str, why: &str) -> String {
     let words = read(text, &Options::default()).expect_err(why);
     assert!(words.contains(why), "`{why}` is not in: {words}");
     words
 }
 
-/// On an ordinary disk with four files: a line on the whole experiment, the tasks of the one row,
-/// and what follows.
+/// An experiment on an ordinary disk with four files: a line on the whole experiment, the tasks of
+/// its only row, and further text.
 fn table(whole: &str, tasks: &str, more: &str) -> String {
     format!(
         "device = \"hdd-7200-2007\"
@@ -85,7 +86,7 @@ scheduler = \"noop\"
     )
 }
 
-/// The files of the row's tasks, one after the other.
+/// The files of the row's tasks, one after another.
 fn files(tasks: &str, seed: u64) -> Vec<u32> {
     let loaded = loaded(&table("duration_s = 1", tasks, ""), seed);
     loaded.tasks.iter().flat_map(|task| task.files.clone()).collect()
@@ -272,7 +273,7 @@ fn a_second_pass_finds_what_the_first_read_if_nothing_drops_it() {
 #[test]
 fn a_new_file_has_no_blocks_to_be_read_first() {
     let dd = |more: &str| requests(&format!("{{ {DD} = 64, op = \"write\"{more} }}"));
-    // 64 MiB are 16384 blocks: 16 indirect blocks, and the one that points to them.
+    // 64 MiB are 16384 blocks: 16 indirect blocks, and the block that points to them.
     assert_eq!(dd("") - dd(", new = true"), 17);
     let reader = table("duration_s = 1", "{ group = \"a\", new = true }", "");
     assert_refused(&reader, "a new file has nothing to read or map yet");

@@ -1,4 +1,4 @@
-//! Arms that differ in the disk or the machine.
+//! Arms that differ in the device or the host.
 
 use super::{assert_refused, outcome, plan, read, table};
 use fairdisk_lab::catalog::overrides::Override;
@@ -76,7 +76,7 @@ fn a_device_that_does_not_fit_an_arm_is_refused_where_the_arm_is_changed() {
     assert!(refused.contains(&words), "{words} is not in: {refused}");
     let why = "(on device `fixed-8ms`, under arm `other`; leave it out with --arm)";
     assert!(refused.ends_with(why), "{refused}");
-    // What the caller changes is no fault of the file.
+    // A change by the caller is no fault of the file.
     let overrides = vec![Override::parse("device.rpm=7000").expect("well formed")];
     let given = Options { overrides, ..Options::default() };
     let refused = read(&second("device = \"fixed-8ms\""), &given).expect_err("it does not turn");

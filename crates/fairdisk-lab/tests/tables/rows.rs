@@ -1,4 +1,4 @@
-//! Rows that differ in the scheduler, the disk, the machine or the volumes.
+//! Rows that differ in the scheduler, the device, the host or the volumes.
 
 use super::{assert_refused, outcome, plan, read, set, table};
 use fairdisk_lab::compare::compare;
@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 const READERS: &str = "{ group = \"a\", count = 8 }";
 
-/// Two rows of these tasks, the second of which says `keys`, and the one arm with `arm`.
+/// Two rows with these tasks, the second with `keys`, and the only arm with `arm`.
 fn rows(tasks: &str, keys: &str, arm: &str) -> String {
     let second = format!("\n[[row]]\nlabel = \"second\"\ntasks = [{tasks}]\n{keys}\n[[arm]]");
     let whole = table("duration_s = 4\nseeds = 1", tasks, arm);
@@ -20,7 +20,7 @@ fn ios(text: &str) -> [f64; 2] {
     [0, 1].map(|row: usize| outcome.rows[row].total_ios.mean)
 }
 
-/// The one arm as it is in the second row.
+/// The only arm as it is in the second row.
 fn second(plan: &Plan) -> &PlannedArm {
     plan.cell(0, 1).0
 }

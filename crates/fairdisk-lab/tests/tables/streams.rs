@@ -1,4 +1,4 @@
-//! Tasks that leave holes, that read interleaved, and that read on from one position.
+//! Tasks that leave holes, that read interleaved blocks, and that share one position.
 
 use super::{assert_refused, loaded, outcome, plan, table};
 use fairdisk_lab::outcome::RowOutcome;
@@ -11,7 +11,7 @@ fn until_done(tasks: &str) -> RowOutcome {
 
 #[test]
 fn a_hole_is_left_out_after_each_io() {
-    // A pass of 64 MiB has 256 I/Os of 64 KiB with a hole of 192 KiB after each.
+    // A pass over 64 MiB has 256 I/Os of 64 KiB, with a hole of 192 KiB after each.
     let once = "bytes_mib = 16, direct = false, keeps_cache = true";
     let half = until_done(&format!("{{ {IN_ORDER}, hole_kib = 192, {once} }}"));
     let twice =
@@ -28,7 +28,7 @@ fn interleaved_tasks_read_all_of_the_file_between_them() {
     let places: Vec<_> = tasks.iter().map(|task| (task.files[0], task.stream.offset)).collect();
     let file = tasks[0].files[0];
     assert_eq!(places, [0, 1, 2, 3].map(|at| (file, at * (64 << 10))));
-    // Whoever is last reads it again from memory, where the four have read all of it.
+    // The last task reads the file again from memory, where the four others have read all of it.
     let cached = "direct = false, keeps_cache = true";
     let beside = |after: &str| {
         let four = four.replace("bytes", &format!("file = 0, name = \"four\", {cached}, bytes"));
@@ -54,7 +54,7 @@ fn tasks_that_share_a_stream_read_each_block_once() {
     assert_eq!([one.total_ios.mean, four.total_ios.mean], [1024.0; 2]);
     assert_eq!(one.total_bytes, four.total_bytes, "`bytes_mib` is of all of them");
     assert!(four.tasks[0].finished);
-    // One open file has one read-ahead, whoever reads on.
+    // One open file has one read-ahead state, whichever task reads.
     assert!(four.submitted < one.submitted * 5 / 4, "{} and {}", one.submitted, four.submitted);
     let loaded = loaded(
         &table("duration_s = 1", &format!("{{ {IN_ORDER}, count = 4, stream = \"shared\" }}"), ""),
@@ -63,7 +63,7 @@ fn tasks_that_share_a_stream_read_each_block_once() {
     assert!(loaded.tasks.iter().all(|task| task.files == loaded.tasks[0].files));
 }
 
-/// Megabytes a second of interleaved readers in a row of these changes.
+/// The rate of interleaved readers in MB/s, in a row with these changes.
 fn rate(scheduler: &str, tasks: &str, set: &str) -> f64 {
     let text = table("duration_s = 10\nramp_s = 2\nseeds = 2", tasks, set);
     let text = text.replace("file_mib = 64", "file_mib = 4096\ncached = true");

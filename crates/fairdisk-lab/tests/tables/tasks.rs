@@ -1,16 +1,16 @@
-//! What a row's tasks do: when they begin and end, how fast they go, where, and how durably.
+//! What the tasks of a row do: when they start and end, how fast they go, where, and how durably.
 
 use super::{assert_refused, loaded, outcome, plan, table};
 use fairdisk_core::Span;
 use fairdisk_lab::outcome::RowOutcome;
 use fairdisk_lab::plan::Options;
 
-/// A run of four seconds of these tasks.
+/// A run of four seconds with these tasks.
 fn four_seconds(tasks: &str) -> RowOutcome {
     outcome(&table("duration_s = 4\nseeds = 1", tasks, "")).rows.remove(0)
 }
 
-/// A run of these tasks until they are done.
+/// A run with these tasks until they are done.
 fn until_done(tasks: &str) -> RowOutcome {
     outcome(&table("until = \"done\"\nseeds = 1", tasks, "")).rows.remove(0)
 }
@@ -21,7 +21,7 @@ fn a_task_may_begin_after_the_others() {
         "{ group = \"a\", name = \"early\" }, { group = \"b\", name = \"late\", start_s = 3 }";
     let row = four_seconds(late);
     let seconds = |at: usize| row.tasks[at].seconds.mean;
-    // Every task begins within the first 50 ms of its time.
+    // Every task starts within 50 ms after its time.
     assert!((3.95..=4.0).contains(&seconds(0)) && (0.95..=1.0).contains(&seconds(1)), "{row:?}");
     assert!(row.tasks[1].ios > 0.0);
 }
@@ -29,7 +29,7 @@ fn a_task_may_begin_after_the_others() {
 #[test]
 fn a_task_keeps_to_its_rate() {
     let ios = |more: &str| four_seconds(&format!("{{ group = \"a\"{more} }}")).total_ios.mean;
-    // The first one goes at once.
+    // The first I/O goes at once.
     assert!((80.0..=81.0).contains(&ios(", rate_iops = 20")), "{}", ios(", rate_iops = 20"));
     assert!((80.0..=81.0).contains(&ios(", rate_kib_per_s = 80")), "20 blocks a second");
     assert!(ios("") > 200.0);
@@ -52,7 +52,7 @@ fn a_task_uses_the_part_of_its_file_that_is_named() {
     let part = loaded(&table("duration_s = 4", tasks, ""), 1);
     let streams = [0, 1].map(|at| (part.tasks[at].stream.offset, part.tasks[at].stream.bytes));
     assert_eq!(streams, [(8 << 20, 16 << 20), (0, 64 << 20)]);
-    // What is used up is begun again, from memory.
+    // When the file has been read, it is read again from memory.
     let again = "order = \"sequential\", direct = false, keeps_cache = true, block_kib = 1024";
     let row = until_done(&format!("{{ group = \"a\", size_mib = 4, bytes_mib = 40, {again} }}"));
     let whole = until_done(&format!("{{ group = \"a\", bytes_mib = 40, {again} }}"));
@@ -71,8 +71,8 @@ fn durable_writes_wait_for_the_disk() {
     assert!(tenth > 1.3 * each, "{tenth}, {each}");
 }
 
-/// On a volume of this kind, how many writes are made durable by `key`, each by itself, and how
-/// many requests there are beyond the write and the flush of each.
+/// On a volume of this kind, the number of writes made durable by `key`, one by one, and the number
+/// of requests beyond the write and the flush of each.
 fn durable(kind: &str, key: &str, more: &str) -> (f64, f64) {
     let tasks = "group = \"a\", op = \"write\", order = \"sequential\", direct = false";
     let tasks = format!("{{ {tasks}, {key} = 1{more} }}");
@@ -89,10 +89,10 @@ fn fdatasync_commits_only_what_grew() {
         let [all, data] = both("ext2", more);
         assert!(all == data && data.1.abs() <= 1.0, "no journal: {all:?} {data:?}");
     }
-    // An overwrite changes the times of the file, once a second: the log, and the record.
+    // An overwrite changes the times of the file once per second: the log and the commit record.
     let [all, data] = both("ext3", "");
     assert!((8.0..=11.0).contains(&all.1) && data.1.abs() <= 1.0, "{all:?} {data:?}");
-    // What grows is committed every time.
+    // A growing file needs a commit every time.
     for (writes, beyond) in both("ext3", ", new = true") {
         assert!((beyond / writes - 2.0).abs() < 0.1, "{beyond} of {writes}");
         assert!(writes < 0.85 * data.0, "and takes its time: {writes}");

@@ -1,17 +1,18 @@
-//! Instructions, as valgrind counts them: it runs this program again for each figure, and counts
+//! Instructions as counted by valgrind, which runs this program again for each figure and counts
 //! while [`counted`] runs.
 
 use super::{CROWDS, Loop, Named, Part, crowd, specs};
 use std::process::Command;
 
-/// The first word for the program under valgrind.
+/// The first argument of the program when it runs under valgrind.
 pub(super) const COUNT: &str = "count";
-/// How many requests are counted; several periods of every scheduler that has some.
+/// The number of requests that are counted; covers several periods of every scheduler that has
+/// periods.
 const REQUESTS: u64 = 20_000;
-/// With some writes everything is at work.
+/// The percentage of writes; some writes exercise every part.
 const WRITES_PERCENT: u64 = 30;
 
-/// Prints a table of instructions for each request.
+/// Prints a table of instructions per request.
 pub(super) fn count(specs: &[Named]) {
     if Command::new("valgrind").arg("--version").output().is_err() {
         println!("skipped: valgrind is not installed, no instructions are counted");
@@ -36,7 +37,7 @@ fn shown(count: Option<u64>) -> String {
     count.map_or("?".to_owned(), |count| count.to_string())
 }
 
-/// What a request takes, or `None` if valgrind does not tell.
+/// Instructions per request; `None` if valgrind does not report them.
 fn instructions(name: &str, part: Part, (groups, tasks): (u32, u32)) -> Option<u64> {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
@@ -48,7 +49,7 @@ fn instructions(name: &str, part: Part, (groups, tasks): (u32, u32)) -> Option<u
     Some(all / REQUESTS)
 }
 
-/// Serves the requests that are counted: of the scheduler, the part and the crowd in `words`.
+/// Serves the requests that are counted, with the scheduler, part and crowd given in `words`.
 pub(super) fn serve(words: &[String]) {
     let [name, part, groups, tasks] = words else { panic!("{words:?}") };
     let (_, spec) = specs().into_iter().find(|(one, _)| one == name).expect("a scheduler");

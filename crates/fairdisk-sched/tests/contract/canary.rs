@@ -1,4 +1,4 @@
-//! Elevators that break one law each, on purpose: the auditor must name it.
+//! Elevators that each break one law on purpose; the auditor must name the law.
 
 use crate::world::World;
 use fairdisk_core::{
@@ -9,28 +9,28 @@ use fairdisk_core::{
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a canary does wrong.
+/// The fault of a canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wrong {
-    /// Nothing: a bird that lives.
+    /// No fault; the auditor must stay silent.
     Nothing,
     /// Dispatches a request that was never admitted.
     Invents,
     /// Dispatches every request twice.
     Repeats,
-    /// Changes its mind although nothing happened.
+    /// Changes its answer although nothing happened.
     Wavers,
-    /// Waits until now.
+    /// Waits until the present instant.
     WaitsForThePast,
     /// Waits for a completion with nothing in flight.
     WaitsForNothing,
-    /// Says idle with requests queued.
+    /// Answers idle with requests queued.
     IdlesEarly,
-    /// Waits although it is empty.
+    /// Waits with nothing queued.
     WaitsEmpty,
-    /// Forgets the oldest request, against its promise.
+    /// Never dispatches the oldest request, in spite of its bound on waiting.
     Starves,
-    /// Serves the second first, against its promise.
+    /// Dispatches the second request first, in spite of its bound on overtaking.
     Overtakes,
 }
 
@@ -47,7 +47,7 @@ impl Canary {
     }
 
     fn misbehave(&self, now: Instant) -> Option<Decision> {
-        // A different answer each time it is asked.
+        // Gives a different answer each time it is asked.
         let soon = now + Span::from_ms(50) + Span::from_us(u64::from(self.asked));
         let soon = Decision::WaitUntil(soon, Why::IdleWait);
         let queued = !self.queue.is_empty();
@@ -125,7 +125,7 @@ fn read(number: u64) -> Bio {
     }
 }
 
-/// A closed loop of three reads at a time, asked about once more than needed.
+/// Runs a closed loop of three reads at a time, with one superfluous call.
 fn fly(wrong: Wrong) {
     let mut world = World::new(Auditor::new(Canary::new(wrong)), EngineConfig::default(), 1);
     for number in 0..90 {
@@ -138,7 +138,7 @@ fn fly(wrong: Wrong) {
     world.run_dry();
 }
 
-/// What the auditor said, or that it said nothing.
+/// The auditor's message, or that there was none.
 fn verdict(flight: impl FnOnce()) -> String {
     match catch_unwind(AssertUnwindSafe(flight)) {
         Ok(()) => "alive".to_owned(),

@@ -1,6 +1,7 @@
-//! The defects that are switches of the schedulers: on, they show; off, they are gone. (Two-layer
-//! CFQ without any of them goes through the storms of the suite as well: no record stays behind in
-//! any order of changes, and the auditor holds it to the bound on waiting that it states.)
+//! The defects that schedulers have as switches: they show when on, and are gone when off.
+//! (Two-layer CFQ without any of them also goes through the storms of the suite: no record stays
+//! behind after any sequence of changes, and the auditor enforces the bound on waiting that it
+//! states.)
 
 use crate::world::World;
 use fairdisk_core::{
@@ -12,7 +13,7 @@ use fairdisk_sched::group_cfq::GroupCfqParams;
 use fairdisk_sched::two_layer::{TwoLayerParams, WAIT_MAX};
 use fairdisk_sched::{Scheduler, SchedulerSpec};
 
-/// Two-layer CFQ as it should have been.
+/// Two-layer CFQ without defects.
 pub(crate) fn without_defects() -> SchedulerSpec {
     SchedulerSpec::TwoLayerCfq(TwoLayerParams {
         d1_stale_group_records: false,
@@ -23,7 +24,7 @@ pub(crate) fn without_defects() -> SchedulerSpec {
     })
 }
 
-/// The same, with tasks served together where the device is faster that way.
+/// Two-layer CFQ without defects, with tasks served together where the device is faster that way.
 pub(crate) fn as_mounted() -> SchedulerSpec {
     match without_defects() {
         SchedulerSpec::TwoLayerCfq(mut params) => {
@@ -34,7 +35,7 @@ pub(crate) fn as_mounted() -> SchedulerSpec {
     }
 }
 
-/// group-cfq without what makes the effect of a priority weak, and with a bound on waiting.
+/// group-cfq without the causes of weak priorities, and with a bound on waiting.
 pub(crate) fn strong_group_cfq() -> SchedulerSpec {
     SchedulerSpec::GroupCfq(GroupCfqParams {
         weight_map: WeightMap::LinearHigh7,
@@ -53,7 +54,7 @@ pub(crate) fn reads_of_the_root_group() -> SchedulerSpec {
     SchedulerSpec::GroupCfq(params)
 }
 
-/// BFQ as who wants exact shares sets it.
+/// BFQ configured for exact shares.
 pub(crate) fn strict_bfq() -> SchedulerSpec {
     SchedulerSpec::Bfq(BfqParams {
         strict_guarantees: true,
@@ -62,7 +63,7 @@ pub(crate) fn strict_bfq() -> SchedulerSpec {
     })
 }
 
-/// BFQ with turns that all kinds of ends come to, short and of few sectors.
+/// BFQ with short turns of few sectors, so that turns end in every possible way.
 pub(crate) fn hasty_bfq() -> SchedulerSpec {
     SchedulerSpec::Bfq(BfqParams {
         timeout: Span::from_ms(3),
@@ -95,8 +96,9 @@ fn bio(number: u64) -> Bio {
     }
 }
 
-/// One asynchronous write beside a task that keeps the disk busy with reads: whether it was served.
-/// Its queue gets its turns, but each is taken away by the next read before the disk has drained.
+/// Runs one asynchronous write beside a task that keeps the disk busy with reads, and returns
+/// whether the write was served. Its queue gets turns, but each is preempted by the next read
+/// before the disk has drained.
 fn write_beside_a_hog(spec: SchedulerSpec, length: Span) -> (bool, World<Auditor<Scheduler>>) {
     let config = EngineConfig { depth: 8, ..EngineConfig::default() };
     let mut world = World::new(Auditor::new(spec.build()), config, 1);

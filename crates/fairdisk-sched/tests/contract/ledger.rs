@@ -1,5 +1,6 @@
-//! What happened to every bio, kept without looking into the engine: an independent check of the
-//! order of overlapping writes and flushes (law 8), and that every bio finishes once (law 2).
+//! A record of what happened to every bio, kept without looking into the engine. It independently
+//! checks that overlapping writes and flushes keep their order (law 8), and that every bio
+//! completes once (law 2).
 
 use fairdisk_core::{Bio, BioId, Op, Request, RequestId, TaskId};
 use std::collections::BTreeMap;
@@ -7,13 +8,13 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 struct Line {
     bio: Bio,
-    /// When its request went to the device, as a count of events.
+    /// When its request was issued to the device, as a count of events.
     issued: u64,
-    /// When it finished or was cancelled.
+    /// When it completed or was cancelled.
     gone: Option<u64>,
 }
 
-/// A completion whose bios are being told.
+/// A completion whose bios are being reported.
 #[derive(Debug)]
 struct Settling {
     issued: u64,
@@ -24,7 +25,7 @@ struct Settling {
 
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    /// Law 8 is kept.
+    /// Whether law 8 is checked.
     ordered: bool,
     /// In order of submission.
     lines: Vec<Line>,
@@ -74,14 +75,14 @@ impl Ledger {
         at
     }
 
-    /// The device finished `id`; the bios that end until [`Self::settle`] are what it carried. The
-    /// slot may be reused before that.
+    /// Records that the device completed `id`. The bios that complete until [`Self::settle`] are
+    /// those it carried; its slot may be reused before that.
     pub(crate) fn completed(&mut self, id: RequestId, ok: bool) {
         let (issued, request) = self.at_device.remove(&id).expect("it was at the device");
         self.settling = Some(Settling { issued, request, ok, sectors: 0 });
     }
 
-    /// All effects of an input were carried out.
+    /// Ends an input, all of whose effects have been carried out.
     pub(crate) fn settle(&mut self) {
         let Some(Settling { request, sectors, .. }) = self.settling.take() else { return };
         assert_eq!(sectors, request.sectors.0, "law 2: {request:?} carried something else");
@@ -101,7 +102,8 @@ impl Ledger {
         }
     }
 
-    /// Everything submitted earlier that must come first was gone before this was issued.
+    /// Checks that everything submitted earlier that must come first was gone before this bio was
+    /// issued.
     fn check_order(&self, at: usize) {
         let Line { bio, issued, .. } = self.lines[at];
         for earlier in self.lines[..at].iter().filter(|line| must_come_first(&line.bio, &bio)) {
@@ -110,7 +112,7 @@ impl Ledger {
         }
     }
 
-    /// Bios that have not ended.
+    /// The number of bios that have not ended.
     pub(crate) const fn live(&self) -> u64 {
         self.live
     }

@@ -1,5 +1,5 @@
-//! The contract suite: one body, run for every scheduler of the registry, through the auditor and
-//! inside a real engine. A new scheduler is tested by being registered.
+//! The contract suite: one set of tests, run for every scheduler of the registry, through the
+//! auditor and inside a real engine. Registering a new scheduler suffices to test it.
 
 mod canary;
 mod defects;
@@ -20,7 +20,7 @@ use world::World;
 
 const SEEDS: u64 = 4;
 
-/// Every way an engine is set up, with a pool small enough to fill.
+/// Every kind of engine configuration, with a pool small enough to fill.
 fn configs() -> Vec<EngineConfig> {
     let layouts = [PoolLayout::Unlimited, PoolLayout::PerSync, PoolLayout::PerGroup];
     let mut configs = Vec::new();
@@ -53,7 +53,7 @@ fn configs() -> Vec<EngineConfig> {
     configs
 }
 
-/// Runs one storm and says what came of it, naming what reproduces a failure.
+/// Runs one storm and returns the hash of its journal. A failure names what reproduces it.
 fn weather(spec: SchedulerSpec, config: EngineConfig, seed: u64, switch: bool) -> u64 {
     let storm = || Storm { spec, config, seed, bios: 1000, switch }.run();
     std::panic::catch_unwind(storm)
@@ -73,7 +73,7 @@ fn specs() -> impl Iterator<Item = SchedulerSpec> {
     named.chain(set).chain(revisions::all())
 }
 
-/// So many times more storms: `FAIRDISK_STORM_FACTOR`, as `make soak` sets it.
+/// The factor by which to run more storms: `FAIRDISK_STORM_FACTOR`, as set by `make soak`.
 fn factor() -> u64 {
     env::var("FAIRDISK_STORM_FACTOR").map_or(1, |factor| factor.parse().expect("a number"))
 }
@@ -108,7 +108,7 @@ fn without_merging_every_bio_is_a_request() {
     }
 }
 
-/// A read of the task, at a random place.
+/// A read by the task at a random position.
 fn read(number: u64, task: u32, group: u32, prng: &mut Prng) -> Bio {
     Bio {
         id: BioId(number),
@@ -123,8 +123,9 @@ fn read(number: u64, task: u32, group: u32, prng: &mut Prng) -> Bio {
     }
 }
 
-/// A task that thinks for longer than is waited for, and that is behind its share, is made room for
-/// shortly before it is back: until then whoever has the disk to itself is kept back.
+/// Room is made for a task that thinks for longer than the disk idles for it, and that is behind
+/// its share, shortly before it returns: until then, a group that has the disk to itself is held
+/// back.
 #[test]
 fn nobody_is_let_through_shortly_before_a_thinker_is_back() {
     for spec in specs() {
@@ -151,8 +152,8 @@ fn nobody_is_let_through_shortly_before_a_thinker_is_back() {
     }
 }
 
-/// Two tasks that come back soon: who has the disk to itself for a moment may have to wait for the
-/// other all the same.
+/// Two tasks that return soon: a task that briefly has the disk to itself may still have to wait
+/// for the other one.
 #[test]
 fn who_is_let_through_is_served_at_once() {
     for spec in specs() {
@@ -188,7 +189,8 @@ fn who_is_let_through_is_served_at_once() {
     }
 }
 
-/// A group that had the disk to itself for long is not made to wait for that when another comes.
+/// A group that had the disk to itself for long must not have to wait for that when another one
+/// arrives.
 #[test]
 fn what_a_group_had_alone_is_not_held_against_it() {
     const ON_THEIR_WAY: u64 = 4;

@@ -1,6 +1,6 @@
-//! The revisions of CFQ: each keeps the laws (in the storms of the suite), and so does any
-//! combination of their switches. With all switches off the later implementation decides what the
-//! one of 2.6.25 decides.
+//! The revisions of CFQ: each keeps the laws (in the storms of the suite), as does any combination
+//! of their switches. With all switches off, the later implementation makes the decisions of the
+//! one for 2.6.25.
 
 use crate::storm::Storm;
 use crate::{configs, weather};
@@ -20,7 +20,7 @@ pub(crate) fn all() -> impl Iterator<Item = SchedulerSpec> {
     switches.map(|switches| SchedulerSpec::Cfq(params(switches)))
 }
 
-/// One setting out of `of` ones for a number.
+/// The set of quirks encoded in the bits.
 fn quirks(bits: u64) -> Quirks {
     let on = |bit: u64| bits >> bit & 1 == 1;
     Quirks {
@@ -53,7 +53,7 @@ fn any_combination_of_switches_keeps_the_laws() {
     let mut prng = Prng::new(4);
     for round in 0..96 {
         let mut switches = Switches::NONE;
-        // Few, half or most of them.
+        // Turns on few, half or most of the switches.
         let density = prng.between(1, 7);
         for switch in SWITCHES {
             switches.set(switch.name, prng.chance(density, 8));

@@ -1,4 +1,4 @@
-//! Random weather: everything a shell may do to an engine, in any order, from one seed.
+//! Storms: everything that a shell may do to an engine, in random order, from one seed.
 
 use crate::world::World;
 use fairdisk_core::{
@@ -11,10 +11,10 @@ use std::num::NonZeroU64;
 
 const TASKS: usize = 12;
 const GROUPS: u32 = 6;
-/// Small enough that bios overlap and touch.
+/// The size of the disk; small enough for bios to overlap and adjoin.
 const DISK_SECTORS: u64 = 3000;
 
-/// What a storm is made of.
+/// The parameters of a storm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Storm {
     pub(crate) spec: SchedulerSpec,
@@ -26,12 +26,12 @@ pub(crate) struct Storm {
 }
 
 impl Storm {
-    /// Lets it rage and says what the journal came to.
+    /// Runs the storm and returns the hash of its journal.
     pub(crate) fn run(self) -> u64 {
         self.run_on(self.spec.build())
     }
 
-    /// The same on a scheduler made otherwise.
+    /// Runs the storm on the given scheduler.
     pub(crate) fn run_on(self, scheduler: Scheduler) -> u64 {
         let mut sea = Sea::new(self, scheduler);
         while sea.submitted < self.bios {
@@ -56,9 +56,9 @@ struct Sea {
     world: World<Auditor<Scheduler>>,
     prng: Prng,
     tasks: Vec<Task>,
-    /// In the order in which they were made.
+    /// In order of creation.
     groups: Vec<GroupId>,
-    /// Which lies in which, if it was ever told.
+    /// The parent of each group whose parent was ever set.
     parents: BTreeMap<GroupId, Option<GroupId>>,
     next_task: u32,
     submitted: u64,
@@ -76,7 +76,8 @@ impl Sea {
         Self { storm, world, prng, tasks, groups, parents, next_task, submitted: 0 }
     }
 
-    /// Mostly short, so that queues fill; now and then long enough for slices and waits to end.
+    /// Lets time pass: mostly a little, so that queues fill, and sometimes long enough for slices
+    /// and waits to end.
     fn pause(&mut self) {
         let us = match self.prng.below(40) {
             0 => self.prng.below(30_000),
@@ -126,7 +127,7 @@ impl Sea {
         self.submit_as(who, op, start, sectors, sync, flags);
     }
 
-    /// A task that has the disk to itself for a while.
+    /// Lets a task have the disk to itself for a while.
     fn come_back(&mut self) {
         let (who, mut pause) = (self.some_task(), Span::from_ms(300));
         for _ in 0..4 {
@@ -138,7 +139,8 @@ impl Sea {
         }
     }
 
-    /// Two bios and a third between them: the requests on either side become one.
+    /// Submits two bios and a third one between them, so that the requests on either side are
+    /// merged.
     fn fill_a_gap(&mut self) {
         let who = self.some_task();
         let op = if self.prng.chance(1, 2) { Op::Read } else { Op::Write };
@@ -165,7 +167,8 @@ impl Sea {
         self.world.submit(bio);
     }
 
-    /// Half of the bios go on where the last one of the task ended, or end there: they merge.
+    /// A position; half of the bios continue at the end of the task's previous bio, or end at its
+    /// start, so that they are merged.
     fn some_place(&mut self, position: Lba, sectors: u32) -> (Lba, u32) {
         match self.prng.below(8) {
             0..4 => (position, sectors),
@@ -187,7 +190,7 @@ impl Sea {
         }
     }
 
-    /// A bio that lives, has ended, or never was.
+    /// Cancels a bio that is in flight, has ended, or never existed.
     fn cancel(&mut self) {
         let recent = self.submitted.saturating_sub(self.prng.below(40));
         self.world.handle(Input::Cancel(BioId(recent)));
@@ -232,7 +235,7 @@ impl Sea {
         }
     }
 
-    /// Puts a group into one that was made before it, or beside all others.
+    /// Nests a group in one created before it, or moves it to the top level.
     fn nest_group(&mut self, at: usize) {
         let group = self.groups[at];
         let outer = self.prng.below(at as u64) as usize;
@@ -241,7 +244,7 @@ impl Sea {
         self.configure(Change::GroupParent { group, parent });
     }
 
-    /// Floors and ceilings that matter to a disk of some thousand I/Os a second.
+    /// Floors and ceilings that matter to a disk of several thousand I/Os per second.
     fn some_qos(&mut self) -> Qos {
         let mut rate = |most: u64| {
             let rate = NonZeroU64::new(self.prng.between(1, most));
@@ -273,7 +276,7 @@ impl Sea {
         }
     }
 
-    /// Takes out of a group whatever is in it.
+    /// Moves all nested groups out of a group.
     fn empty_group(&mut self, group: GroupId) {
         self.parents.remove(&group);
         let inner = self.parents.iter().filter(|(_, parent)| **parent == Some(group));
@@ -300,7 +303,7 @@ impl Sea {
         self.configure(Change::TaskMoved { task: self.tasks[who].id, group });
     }
 
-    /// A task is gone and another is born. What it submitted may be anywhere on its way.
+    /// Replaces a task that exits; its bios may be in any state.
     fn exit_task(&mut self) {
         let who = self.some_task();
         let task = self.tasks[who].id;
@@ -318,7 +321,7 @@ impl Sea {
         self.check_leftovers();
     }
 
-    /// What a scheduler without defect D1 takes over, it gives back as it was.
+    /// Checks that a scheduler without defect D1 leaves no records behind.
     fn check_leftovers(&self) {
         let clean = matches!(self.storm.spec, SchedulerSpec::TwoLayerCfq(params)
             if !params.d1_stale_group_records);

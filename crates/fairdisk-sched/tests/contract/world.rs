@@ -1,5 +1,5 @@
-//! A shell as small as can be: a device of fixed service time, tasks that wake, and a timer. It
-//! checks what every shell may rely on.
+//! A minimal shell: a device with a fixed service time, tasks that wake up, and a timer. It checks
+//! what every shell may rely on.
 
 use crate::ledger::Ledger;
 use fairdisk_core::{
@@ -23,7 +23,7 @@ pub(crate) struct World<E> {
     /// One in this many completions fails; 0 for none.
     pub(crate) failing: u64,
     pub(crate) depth: usize,
-    /// How long the device takes for a request.
+    /// The service time of a request.
     pub(crate) service: Span,
     jobs: Vec<Job>,
     sleepers: Vec<(Instant, Sleeper)>,
@@ -31,11 +31,12 @@ pub(crate) struct World<E> {
     effects: Effects,
     prng: Prng,
     busy: Span,
-    /// Device time of groups whose numbers others have now.
+    /// Device time of removed groups whose numbers are in use again.
     forgotten: Span,
-    /// Who was let through, if nothing else has happened since than what it asked for.
+    /// The task and group that were let through, as long as nothing has happened except what they
+    /// asked for.
     has_pass: Option<(TaskId, GroupId)>,
-    /// How often somebody came who had such a pass.
+    /// How often a task submitted while it was let through.
     let_through: u64,
 }
 
@@ -60,7 +61,7 @@ impl<E: Elevator> World<E> {
         }
     }
 
-    /// Who is let through is issued at once, and so is what it asks for after that, one by one.
+    /// Submits a bio. A task that is let through must be issued at once, one bio after another.
     pub(crate) fn submit(&mut self, bio: Bio) {
         let who = (bio.task, bio.group);
         let somebody_waits = bio.sync && bio.op != Op::Flush;
@@ -76,7 +77,7 @@ impl<E: Elevator> World<E> {
         }
     }
 
-    /// Lets time pass until `until`, or until all that was asked for is done.
+    /// Runs until `until`, or until everything submitted is done.
     pub(crate) fn run_while_busy(&mut self, until: Instant) {
         while self.ledger.live() > 0 && self.now < until {
             let next = self.next_event().map_or(until, |at| at.min(until));
@@ -84,7 +85,7 @@ impl<E: Elevator> World<E> {
         }
     }
 
-    /// How many bios were let through before they came.
+    /// How many bios were let through before they were submitted.
     pub(crate) const fn let_through(&self) -> u64 {
         self.let_through
     }
@@ -93,7 +94,7 @@ impl<E: Elevator> World<E> {
         if let Input::Completed { request, ok } = input {
             self.ledger.completed(request, ok);
         }
-        // What else happens than that requests come and are done: the pass is void.
+        // Anything but arrivals and completions ends the permission.
         if !matches!(input, Input::Submit(_) | Input::Completed { .. } | Input::Tick) {
             self.has_pass = None;
         }
@@ -124,7 +125,7 @@ impl<E: Elevator> World<E> {
             Effect::Finish { bio, task, ok } => self.ledger.finished(bio, task, ok),
             Effect::Sleep { .. } => {}
             Effect::Wake { sleeper, .. } => {
-                // A woken task does not run at once: others may come first.
+                // A woken task does not run at once, so others may come first.
                 let runs = self.now + Span::from_us(self.prng.below(300));
                 self.sleepers.push((runs, sleeper));
             }
@@ -134,7 +135,7 @@ impl<E: Elevator> World<E> {
 
     fn start(&mut self, request: RequestId) {
         assert!(self.jobs.len() < self.depth, "the device was given more than its depth");
-        // Requests overtake each other at a device that takes several.
+        // Requests overtake each other at a device that accepts several.
         let extra = if self.depth > 1 { Span::from_us(self.prng.below(900)) } else { Span::ZERO };
         let ok = self.failing == 0 || !self.prng.chance(1, self.failing);
         self.jobs.push(Job { done: self.now + self.service + extra, request, ok });
@@ -146,14 +147,14 @@ impl<E: Elevator> World<E> {
         assert_eq!(self.engine.in_flight() as usize, self.jobs.len());
     }
 
-    /// When something happens next by itself.
+    /// When the next event happens by itself.
     fn next_event(&self) -> Option<Instant> {
         let jobs = self.jobs.iter().map(|job| job.done);
         let sleepers = self.sleepers.iter().map(|(at, _)| *at);
         jobs.chain(sleepers).chain(self.wake_at).min()
     }
 
-    /// Lets time pass until `until`.
+    /// Runs until `until`.
     pub(crate) fn run_until(&mut self, until: Instant) {
         while let Some(at) = self.next_event().filter(|at| *at <= until) {
             self.pass_to(at);
@@ -162,7 +163,7 @@ impl<E: Elevator> World<E> {
         self.pass_to(until);
     }
 
-    /// Lets time pass until nothing happens any more, and checks that nothing is left.
+    /// Runs until no event is left, and checks that everything is done.
     pub(crate) fn run_dry(&mut self) {
         let mut events_left = 100_000;
         while let Some(at) = self.next_event() {
@@ -176,7 +177,7 @@ impl<E: Elevator> World<E> {
         assert_eq!(charged, self.busy, "device time does not add up to the busy time");
     }
 
-    /// Device time of all groups.
+    /// The device time of all groups.
     fn charged(&self) -> Span {
         let groups = self.engine.accounts().iter();
         groups.fold(Span::ZERO, |sum, (_, group)| sum + group.device_time)

@@ -1,5 +1,5 @@
-//! The closed loop without an engine: an elevator alone is told of requests, asked, and told that
-//! they are done. The device takes one request at a time, for a fixed time.
+//! The closed loop without an engine: the elevator alone gets requests, is asked for decisions, and
+//! is told of completions. The device takes one request at a time, for a fixed time.
 
 use crate::closed_loop::{Crowd, SERVICE};
 use fairdisk_core::{
@@ -12,12 +12,12 @@ pub(crate) struct BareLoop<E> {
     crowd: Crowd,
     now: Instant,
     prng: Prng,
-    /// Requests that make room for another at the same position: they go to the disk at once.
+    /// Requests displaced by another one at the same position; they go to the disk at once.
     displaced: Vec<RequestId>,
 }
 
 impl<E: Elevator> BareLoop<E> {
-    /// Every task has one request queued. A task's request has the task's number.
+    /// A loop in which every task has one request queued, whose slot has the number of the task.
     pub(crate) fn new(elevator: E, crowd: Crowd) -> Self {
         let (now, prng) = (Instant::ZERO, Prng::new(42));
         let mut this = Self { elevator, crowd, now, prng, displaced: Vec::new() };

@@ -1,5 +1,5 @@
-//! A closed loop: every task has one bio on its way and submits the next, at a random position, as
-//! soon as that one finishes. The device takes one request at a time, for a fixed time.
+//! A closed loop: every task has one bio in flight and submits the next one, at a random position,
+//! as soon as that completes. The device takes one request at a time, for a fixed time.
 
 use fairdisk_core::{
     Bio, BioId, Change, Effect, Effects, Elevator, Engine, EngineConfig, Flags, GroupId, Input,
@@ -11,12 +11,12 @@ use std::collections::VecDeque;
 pub(crate) const SERVICE: Span = Span::from_us(500);
 const DISK_SECTORS: u64 = 1 << 31;
 
-/// Who is in the loop.
+/// The tasks of a loop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crowd {
     pub(crate) groups: u32,
     pub(crate) tasks_per_group: u32,
-    /// How many bios in a hundred are writes.
+    /// The percentage of bios that are writes.
     pub(crate) writes_percent: u64,
 }
 
@@ -29,7 +29,7 @@ impl Crowd {
         GroupId(1 + task.0 / self.tasks_per_group)
     }
 
-    /// What a task does next, and where.
+    /// The operation and the position of a task's next bio.
     pub(crate) fn next_io(self, prng: &mut Prng) -> (Op, Lba) {
         let op = if prng.chance(self.writes_percent, 100) { Op::Write } else { Op::Read };
         (op, Lba(8 * prng.below(DISK_SECTORS / 8)))
@@ -45,7 +45,7 @@ pub(crate) struct ClosedLoop<E> {
     at_device: Option<RequestId>,
     wake_at: Option<Instant>,
     sleepers: VecDeque<Sleeper>,
-    /// Tasks whose bio finished.
+    /// Tasks whose bio completed.
     ready: VecDeque<TaskId>,
     submitted: u64,
     completed: u64,

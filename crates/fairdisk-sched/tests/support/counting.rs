@@ -1,4 +1,4 @@
-//! An allocator that counts.
+//! An allocator that counts allocations.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -7,7 +7,7 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The system's allocator with a counter for each thread.
+/// The system allocator, with a counter per thread.
 struct Counting;
 
 // SAFETY: every call goes unchanged to the system's allocator, which keeps the contract. Counting
@@ -34,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations of this thread so far.
+/// The number of allocations by this thread so far.
 pub(crate) fn allocations() -> u64 {
     ALLOCATIONS.with(Cell::get)
 }

@@ -1,4 +1,4 @@
-//! A read as most tests have them: 4 KiB that a task waits for, in a slot of the task's number.
+//! The read that most tests use: 4 KiB, synchronous, in the slot with the number of its task.
 
 use fairdisk_core::{
     Flags, GroupId, Instant, IoPrio, Lba, Op, Request, RequestId, Sectors, TaskId,

@@ -1,5 +1,5 @@
-//! Every switch of the CFQ family does something: with it and without it a journal differs. And
-//! turning all switches of a revision gives its neighbour.
+//! Every switch of the CFQ family has an effect: some journal differs with and without it. Toggling
+//! all switches of a revision gives the neighbouring revision.
 
 mod scene;
 
@@ -16,7 +16,7 @@ const LENGTH: Span = Span::from_ms(1000);
 /// Long enough for what takes a second to notice.
 const LONGER: Span = Span::from_s(3);
 
-/// Far enough apart that a seek costs something.
+/// Far enough apart for a seek to cost something.
 const fn at(number: u64) -> u64 {
     number << 24
 }
@@ -29,7 +29,7 @@ const fn sequential(number: u64) -> Habit {
     Habit { home: at(number), ..READER }
 }
 
-/// A buffered writer.
+/// The habit of a buffered writer.
 const fn writer(number: u64) -> Habit {
     Habit { write: true, sync: false, at_once: 16, span: 1 << 24, run: 4, ..seeker(number) }
 }
@@ -42,14 +42,14 @@ const fn with_class(habit: Habit, class: IoClass, level: u8) -> Habit {
     Habit { ioprio: IoPrio { class, level }, ..habit }
 }
 
-/// Everybody a disk of 2009 may have met.
+/// The kinds of tasks that a disk of 2009 may have met.
 fn crowds() -> Vec<Vec<Habit>> {
     let real_time = with_class(thinking(sequential(9), 6), IoClass::RealTime, 2);
     let idle = with_class(Habit { at_once: 6, ..seeker(10) }, IoClass::Idle, 0);
     let fsync =
         Habit { write: true, flags: Flags::NOIDLE, think: Span::from_ms(2), ..sequential(11) };
     let meta = Habit { flags: Flags::META, think: Span::from_ms(20), ..seeker(12) };
-    // Two that read every other piece of the same stretch.
+    // Two tasks that read alternate pieces of the same range.
     let one = Habit { gap: 8, span: 8, think: Span::from_us(300), ..sequential(13) };
     let other = Habit { home: at(13) + 8, ..one };
     let drifts = Habit { home: at(13) + 16, run: 300, span: 1 << 22, ..one };
@@ -108,8 +108,8 @@ fn spec(switches: Switches) -> SchedulerSpec {
     SchedulerSpec::Cfq(CfqParams { switches, ..CfqParams::default() })
 }
 
-/// With the switch and without it: where its prerequisites came, where its revision ended, and with
-/// nothing else.
+/// Sets of switches with and without this one: at the time its prerequisites came, at the end of
+/// its revision, and alone.
 fn pairs(switch: &Switch) -> Vec<(Switches, Switches)> {
     let mut alone = Switches::NONE;
     enable(&mut alone, switch.name);
@@ -136,8 +136,8 @@ fn enable(switches: &mut Switches, name: &str) {
     switch.needs.iter().for_each(|need| enable(switches, need));
 }
 
-/// Some need a story of their own: tables `cfq-switch-NAME-on.txt` and `-off.txt`, which are
-/// played by `tests/table`.
+/// Whether the switch has a scenario of its own: tables `cfq-switch-NAME-on.txt` and `-off.txt`,
+/// which are played by `tests/table`.
 fn is_told(switch: &Switch) -> bool {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables");
     let told = |state: &str| {
@@ -170,8 +170,8 @@ fn every_switch_changes_a_journal() {
     assert!(idle.is_empty(), "these do nothing: {idle:?}");
 }
 
-/// What each revision does in each scene, as hashes of the journals: `UPDATE=1` rewrites them, and
-/// whoever changes them says why.
+/// What each revision does in each scene, as hashes of the journals. `UPDATE=1` rewrites them; the
+/// commit that changes them says why.
 #[test]
 fn every_revision_has_its_golden_journals() {
     let mut text = String::new();
@@ -191,7 +191,7 @@ fn every_revision_has_its_golden_journals() {
     assert!(text == golden, "{} differs; UPDATE=1 rewrites it", path.display());
 }
 
-/// Weights 1000 and 250, as the scene has them.
+/// Weights of 1000 and 250, as in the scene.
 #[test]
 fn groups_get_the_disk_by_their_weights() {
     let habits = [(1, 0), (1, 1), (2, 2), (2, 3)];
@@ -201,7 +201,7 @@ fn groups_get_the_disk_by_their_weights() {
         let switches = Switches::of_revision(revision).expect("a revision");
         let [great, small] = scene.device_times(spec(switches), Span::from_s(60));
         let percent = 100 * great.as_ms() / (great.as_ms() + small.as_ms());
-        // What a turn takes beyond its slice is not charged.
+        // Time that a turn takes beyond its slice is not charged.
         assert!((76..=84).contains(&percent), "{revision}: {great} and {small}");
         let mut off = switches;
         off.set("cgroup_groups", false);

@@ -7,10 +7,10 @@ use fairdisk_core::{
 };
 use fairdisk_sched::{Scheduler, SchedulerSpec};
 
-/// What a task does, over and over.
+/// What a task does over and over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Habit {
-    /// Where it reads next after `run` requests that follow each other: at random within this many
+    /// The position of the next read after `run` consecutive requests: random, within `span`
     /// sectors of `home`.
     pub(crate) home: u64,
     pub(crate) span: u64,
@@ -18,9 +18,9 @@ pub(crate) struct Habit {
     /// Sectors left out between two requests of a run.
     pub(crate) gap: u64,
     pub(crate) sectors: u32,
-    /// Requests on their way at once.
+    /// Requests in flight at once.
     pub(crate) at_once: u32,
-    /// How long it thinks between them, at most.
+    /// The longest think time between requests.
     pub(crate) think: Span,
     pub(crate) write: bool,
     pub(crate) sync: bool,
@@ -29,7 +29,7 @@ pub(crate) struct Habit {
     pub(crate) group: GroupId,
 }
 
-/// A reader of 4 KiB pieces that follow each other.
+/// A reader of consecutive 4 KiB pieces.
 pub(crate) const READER: Habit = Habit {
     home: 0,
     span: 1 << 20,
@@ -48,7 +48,7 @@ pub(crate) const READER: Habit = Habit {
 /// When groups change.
 const CHANGE: Span = Span::from_ms(500);
 
-/// Everything that can be told of a run.
+/// The parameters of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
     pub(crate) depth: u32,
@@ -60,7 +60,7 @@ struct Task {
     habit: Habit,
     left: u32,
     at: u64,
-    /// When it submits next, for each request it may have on its way.
+    /// When the task submits next, for each request it may have in flight.
     due: Vec<Instant>,
 }
 
@@ -72,14 +72,14 @@ struct Play {
     tasks: Vec<Task>,
     rotational: bool,
     head: Lba,
-    /// At the device, with when they are done: one after the other.
+    /// Requests at the device, one after another, with their completion times.
     jobs: Vec<(Instant, RequestId)>,
     wake_at: Option<Instant>,
     submitted: u64,
 }
 
 impl Scene {
-    /// The journal's hash after `length`.
+    /// The hash of the journal after `length`.
     pub(crate) fn play(&self, spec: SchedulerSpec, seed: u64, length: Span) -> u64 {
         let mut play = self.begin(spec, seed);
         play.run_to(Instant::ZERO + CHANGE);
@@ -88,7 +88,7 @@ impl Scene {
         play.engine.journal().hash()
     }
 
-    /// How long the disk was busy with each of the two groups in `length`, without a change.
+    /// The device time of each of the two groups in `length`, without a change of groups.
     pub(crate) fn device_times(&self, spec: SchedulerSpec, length: Span) -> [Span; 2] {
         let mut play = self.begin(spec, 7);
         play.run_to(Instant::ZERO + length);
@@ -130,7 +130,8 @@ impl Scene {
 }
 
 impl Play {
-    /// The great group becomes a small one, and the tasks of both change places.
+    /// Swaps the shares of the groups: the large one becomes small, and the tasks of both change
+    /// places.
     fn change_groups(&mut self) {
         let share = Share::Priority(7);
         self.handle(Input::Configure(Change::GroupShare { group: GroupId(1), share }));

@@ -1,5 +1,4 @@
-//! Who and what a table talks about: tasks by number, bios by name, requests by the name of their
-//! first bio.
+//! The names in a table: tasks by number, bios by name, requests by the name of their first bio.
 
 use crate::settings::number;
 use fairdisk_core::{
@@ -31,7 +30,7 @@ impl Cast {
         self.tasks.insert(task, (group, ioprio));
     }
 
-    /// Reads `submit NAME OP …`.
+    /// Parses `submit NAME OP …`.
     pub(crate) fn bio(&mut self, name: &str, op: &str, words: &[&str]) -> Result<Bio, String> {
         if self.bios.iter().any(|known| known == name) {
             return Err(format!("{name} was submitted before"));
@@ -76,7 +75,7 @@ impl Cast {
         self.at_device.insert(self.request_name(id), id);
     }
 
-    /// The request called `name` leaves the device.
+    /// Removes the request called `name` from the device.
     pub(crate) fn take_from_device(&mut self, name: &str) -> Result<RequestId, String> {
         self.at_device.remove(name).ok_or_else(|| format!("{name} is not at the device"))
     }

@@ -1,6 +1,6 @@
-//! Table tests: every `tests/tables/*.txt` is one scenario, told line by line. Left of `=>` is what
-//! happens, right of it what the engine must do and why. `UPDATE=1 cargo test --test table`
-//! rewrites the right side. The format is told in `tests/tables/README.md`.
+//! Table tests: every `tests/tables/*.txt` is one scenario, line by line. To the left of `=>` is
+//! what happens, to the right what the engine must do and why. `UPDATE=1 cargo test --test table`
+//! rewrites the right side. `tests/tables/README.md` describes the format.
 
 mod cast;
 mod play;
@@ -23,7 +23,7 @@ fn tables() -> Vec<PathBuf> {
     files
 }
 
-/// Plays one table; says what differs, or rewrites the file.
+/// Plays one table. Returns the differences, or rewrites the file.
 fn check(path: &Path, update: bool) -> Vec<String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let text = fs::read_to_string(path).expect("a readable table");

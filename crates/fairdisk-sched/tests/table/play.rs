@@ -25,7 +25,7 @@ struct Player {
     engine: Engine<Elevator>,
     effects: Effects,
     wake_at: Option<Instant>,
-    /// Journal entries told so far.
+    /// The number of journal entries reported so far.
     told: usize,
     cast: Cast,
 }
@@ -71,7 +71,7 @@ impl Player {
         }
     }
 
-    /// Does `words` several times; `#` in them stands for 1, 2, …
+    /// Runs `words` several times; `#` in them stands for 1, 2, …
     fn repeat(&mut self, now: Instant, times: u32, words: &[&str]) -> Result<String, String> {
         let mut told: Vec<(String, String, u32)> = Vec::new();
         for time in 1..=times {
@@ -109,7 +109,7 @@ impl Player {
         })
     }
 
-    /// The journal names the woken bio, the effect names the sleeper.
+    /// Relates woken bios to sleepers: the journal names the bio, the effect names the sleeper.
     fn note_woken(&mut self, records: &[Record]) {
         let woken = records.iter().filter_map(|record| match *record {
             Record::Woken(bio) => Some(bio),
@@ -124,7 +124,7 @@ impl Player {
         }
     }
 
-    /// The table's own scheduler as it is set, any other as it is by default.
+    /// The table's own scheduler with its settings, or another one with default settings.
     fn spec(&self, name: &str) -> Result<SchedulerSpec, String> {
         if self.spec.name() == name { Ok(self.spec) } else { scheduler(name) }
     }
@@ -184,7 +184,7 @@ impl Player {
     }
 }
 
-/// `text` with `#` for `time` and `#+1` for the number after it, so that the like looks alike.
+/// `text` with `#` for `time` and `#+1` for the number after it, so that similar steps look alike.
 fn shape(text: &str, time: u32) -> String {
     let is_digit = |c: char| c.is_ascii_digit();
     let (mut shape, mut rest) = (String::new(), text);

@@ -1,4 +1,4 @@
-//! A table as read: header, then one step per line.
+//! A parsed table: a header, and one step per line.
 
 use crate::settings::Settings;
 use fairdisk_core::{Instant, Span};
@@ -11,13 +11,13 @@ pub(crate) struct Scenario {
     lines: Vec<String>,
 }
 
-/// One line of the story.
+/// One line of a scenario.
 #[derive(Debug)]
 pub(crate) struct Step {
-    /// Its number in the file.
+    /// The line number in the file.
     pub(crate) line: usize,
     pub(crate) at: Instant,
-    /// What happens, word by word, without the time.
+    /// The words of what happens, without the time.
     pub(crate) words: Vec<String>,
     pub(crate) left: String,
     pub(crate) expected: String,
@@ -44,7 +44,7 @@ impl Scenario {
         Ok(Self { settings, steps, lines: text.lines().map(str::to_owned).collect() })
     }
 
-    /// The file with `told` right of the arrows, in one column.
+    /// The file with `told` to the right of the arrows, aligned in a column.
     pub(crate) fn rewritten(&self, told: &[String]) -> String {
         let width = self.steps.iter().map(|step| step.left.len()).max().unwrap_or(0);
         let mut lines = self.lines.clone();
@@ -70,7 +70,7 @@ impl Step {
     }
 }
 
-/// `250us`, `12ms`, `12.5ms`, `3s`, or `7j` in timer ticks of `hz`.
+/// Parses `250us`, `12ms`, `12.5ms`, `3s`, or `7j` in timer ticks of `hz`.
 fn span(text: &str, hz: u64) -> Result<Span, String> {
     let units = [("us", 1_000), ("ms", 1_000_000), ("j", 1_000_000_000 / hz), ("s", 1_000_000_000)];
     let found = units.iter().find_map(|(unit, ns)| Some((text.strip_suffix(unit)?, *ns)));

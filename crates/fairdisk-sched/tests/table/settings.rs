@@ -1,5 +1,5 @@
-//! The header of a table: `key = value` for the engine, `set key = value` for the scheduler,
-//! `group …` and `task …` for who is there from the beginning.
+//! The header of a table: `key = value` for the engine, `set key = value` for the scheduler, `group
+//! …` and `task …` for what exists from the start.
 
 use fairdisk_core::{
     Cost, CostModel, EngineConfig, GroupId, IoClass, IoPrio, PlugConfig, PlugFlash, PoolConfig,
@@ -12,7 +12,7 @@ use fairdisk_sched::mclock::AtLimit;
 use fairdisk_sched::noop::NoopParams;
 use std::str::FromStr;
 
-/// Everything fixed before the first step.
+/// Everything that is fixed before the first step.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) spec: SchedulerSpec,
@@ -34,7 +34,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Timer ticks a second, for times written in jiffies.
+    /// Timer ticks per second, for times written in jiffies.
     pub(crate) fn hz(&self) -> u64 {
         match self.spec {
             SchedulerSpec::Cfq(params) => u64::from(params.hz),
@@ -44,7 +44,7 @@ impl Settings {
         }
     }
 
-    /// Takes one header line in.
+    /// Parses one line of the header.
     pub(crate) fn set(&mut self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         match *words.as_slice() {
@@ -67,7 +67,8 @@ impl Settings {
         }
     }
 
-    /// `unlimited`, or `per-direction` or `per-group`, slots, and slots of a batch.
+    /// Parses `unlimited`, or `per-direction` or `per-group` followed by the number of slots and of
+    /// slots of a batch.
     fn set_pool(&mut self, words: &[&str]) -> Result<(), String> {
         let (layout, requests, batch_requests) = match *words {
             ["unlimited"] => (PoolLayout::Unlimited, 1, 0),
@@ -81,8 +82,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Requests, milliseconds, and which devices without a head: `all`, `one-at-a-time`,
-    /// `never-deep`. The timer ticks 1000 times a second.
+    /// Parses the requests, the milliseconds, and which devices without a moving head are plugged:
+    /// `all`, `one-at-a-time`, `never-deep`. The timer ticks 1000 times per second.
     fn set_plug(&mut self, requests: &str, delay: &str, flash: &str) -> Result<(), String> {
         let flash = match flash {
             "all" => PlugFlash::All,
@@ -123,7 +124,7 @@ fn put<T: FromStr>(place: &mut T, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// `prio:3` or `weight:250`.
+/// Parses `prio:3` or `weight:250`.
 pub(crate) fn share(text: &str) -> Result<Share, String> {
     match text.split_once(':') {
         Some(("prio", level)) => Ok(Share::Priority(number(level)?)),
@@ -134,7 +135,8 @@ pub(crate) fn share(text: &str) -> Result<Share, String> {
     }
 }
 
-/// `min_iops=N`, `min_bps=N`, `max_iops=N`, `max_bps=N`, `burst_ms=N`, `latency_ms=N`, or none.
+/// Parses `min_iops=N`, `min_bps=N`, `max_iops=N`, `max_bps=N`, `burst_ms=N`, `latency_ms=N`, or
+/// none of them.
 pub(crate) fn qos(words: &[&str]) -> Result<Qos, String> {
     let mut qos = Qos::NONE;
     for word in words {
@@ -152,8 +154,9 @@ pub(crate) fn qos(words: &[&str]) -> Result<Qos, String> {
     Ok(qos)
 }
 
-/// `US` each, sequential or not, and `PS` a byte, in both directions. `more`: `sequential_us=` for
-/// sequential ones, and `saturation_us=`, with how much to do all of the device is at work.
+/// Costs of `us` microseconds per request and `ps` picoseconds per byte, in both directions. `more`
+/// may set `sequential_us=`, the fixed cost of sequential requests, and `saturation_us=`, the
+/// amount of work that saturates the device.
 pub(crate) fn costs(us: &str, ps: &str, more: &[&str]) -> Result<CostModel, String> {
     let fixed = Span::from_us(number(us)?);
     let byte_ps = number(ps)?;
@@ -169,7 +172,7 @@ pub(crate) fn costs(us: &str, ps: &str, more: &[&str]) -> Result<CostModel, Stri
     Ok(CostModel { depth: 1, saturation, read: cost, write: cost })
 }
 
-/// `rt:0`, `be:4`, `idle`, or `none:4` as `nice` leaves it.
+/// Parses `rt:0`, `be:4`, `idle`, or `none:4`, a level derived from `nice`.
 pub(crate) fn ioprio(text: &str) -> Result<IoPrio, String> {
     let (class, level) = text.split_once(':').unwrap_or((text, "0"));
     let class = match class {

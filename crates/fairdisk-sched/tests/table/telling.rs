@@ -3,7 +3,7 @@
 use crate::cast::Cast;
 use fairdisk_core::{Instant, Record, RequestId, Why};
 
-/// What `records` say, without what the left side said already.
+/// The records in words, without what the left side says already.
 pub(crate) fn tell(records: &[Record], cast: &mut Cast) -> String {
     let mut said = Vec::new();
     for (at, record) in records.iter().enumerate() {
@@ -17,7 +17,7 @@ pub(crate) fn tell(records: &[Record], cast: &mut Cast) -> String {
     if said.is_empty() { "nothing".to_owned() } else { said.join(", ") }
 }
 
-/// A record in words; `None` if it is told together with another, or goes without saying.
+/// A record in words; `None` if it is told with another one, or follows from one.
 fn word(record: &Record, before: &[Record], after: &[Record], cast: &Cast) -> Option<String> {
     let (bio, request) = (|id| cast.bio_name(id), |id| cast.request_name(id));
     Some(match *record {
@@ -55,7 +55,7 @@ fn moves(record: &Record, id: RequestId) -> bool {
     is_dispatch(record, id) || *record == Record::Issued(id)
 }
 
-/// Milliseconds without needless zeros.
+/// Milliseconds without trailing zeros.
 fn short(at: Instant) -> String {
     let text = at.to_string();
     let number = text.trim_end_matches("ms").trim_end_matches('0').trim_end_matches('.');

@@ -1,6 +1,6 @@
-//! Law 6: the work of a call is bounded. Counted in instructions, the worst calls of a storm of
-//! thousands of groups take a few times what they take among sixteen, as O(log n) does, and not
-//! hundreds of times; and however much time has passed before.
+//! Law 6: the work per call is bounded. Counted in instructions, the worst calls in a storm of
+//! thousands of groups take a few times what they take among sixteen groups, as O(log n) does, not
+//! hundreds of times; nor does elapsed time matter.
 
 #[path = "../support/counting.rs"]
 mod counting;
@@ -21,24 +21,24 @@ use scene::{Scene, Weather};
 
 const FEW: u32 = 16;
 const MANY: u32 = 4096;
-/// The logarithms of the tasks are as 14 to 6, and the first level of a tree costs less than
-/// others.
+/// The logarithms of the numbers of tasks are as 14 to 6, and the first level of a tree costs less
+/// than the others.
 const FACTOR: u64 = 6;
-/// Less than this is little, whatever it is compared with.
+/// Instruction counts below this are small, whatever they are compared with.
 const LITTLE: u64 = 800;
-/// So many of the calls of a kind that took longest are counted.
+/// The number of the longest calls of each kind that are counted.
 const COUNTED: usize = 4;
-/// Of those they are compared with; many more before one is said to break the law, as on a busy
-/// machine others may have taken longest than the worst.
+/// The numbers of calls that they are compared with. Many more are counted before a call is said to
+/// break the law: on a busy machine, others than the worst ones may have taken longest.
 const COMPARED: [usize; 2] = [16, 1024];
 
 const fn weather(groups: u32, depth: u32) -> Weather {
     Weather { groups, depth, pause: None, calls: 40_000 }
 }
 
-/// Who does not keep the law, and in which calls. `bfq` does there what earlier calls have put off:
-/// all that virtual time has come to since; `iocost` and `iolatency` look at all groups once a
-/// period, and a class that `shares` moves may hold any number of others.
+/// The calls in which schedulers do not keep the law. In `decide`, `bfq` does work that earlier
+/// calls postponed: everything that virtual time has reached since. `iocost` and `iolatency` visit
+/// all groups once per period, and a class that `shares` moves may contain any number of others.
 const EXCEPTED: [(&str, &[&str]); 4] = [
     ("bfq", &["decide"]),
     ("iocost", &["admit", "decide", "complete", "share", "parent", "added", "removed"]),
@@ -50,7 +50,7 @@ fn excepted(name: &str) -> &'static [&'static str] {
     EXCEPTED.iter().find(|(one, _)| *one == name).map_or(&[], |(_, calls)| calls)
 }
 
-/// What a call is compared with.
+/// The bound for a call.
 type Bound = fn(&Worst, &str) -> u64;
 
 fn same_call(among_few: &Worst, kind: &str) -> u64 {
@@ -61,7 +61,7 @@ fn any_call(usual: &Worst, _: &str) -> u64 {
     usual.values().copied().max().unwrap_or_default()
 }
 
-/// Calls of `run` that take too much more than those of `usual`.
+/// The calls of `run` that exceed the bound from `usual`.
 fn broken(
     name: &str,
     run: impl Fn(Meter) -> Meter,
@@ -82,7 +82,7 @@ fn broken(
     if excess(some).is_empty() { Vec::new() } else { excess(more) }
 }
 
-/// What breaks the law among many groups.
+/// The calls that break the law among many groups.
 fn broken_among_many<E: Elevator>(name: &str, depth: u32, build: impl Fn() -> E) -> Vec<String> {
     let among = |groups| {
         let build = &build;
@@ -124,7 +124,7 @@ fn nor_does_it_on_a_device_that_takes_many_requests() {
     every_scheduler_keeps_the_law(32);
 }
 
-/// First come, first served, but now and then it looks at all groups there are.
+/// First come, first served, but now and then it visits all groups.
 #[derive(Default)]
 struct Walker {
     fifo: Fifo,
@@ -192,7 +192,7 @@ fn the_work_of_a_call_does_not_grow_with_the_time_that_has_passed() {
                 Scene::run(weather, spec.build(), meter)
             }
         };
-        // What is due at some time is done by whichever call comes next.
+        // Whatever is due at some time is done by the next call of any kind.
         let broken = broken(name, after(Some(day)), after(None), any_call);
         assert!(broken.is_empty(), "law 6: {name}, after a day: {broken:?}");
     }

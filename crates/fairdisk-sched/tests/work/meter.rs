@@ -1,34 +1,34 @@
-//! What the calls of an elevator take. A run in which they are timed says which may be the worst
-//! of each kind, and in a second run, which is the same, the instructions of these are counted.
-//! So a loaded machine can make it look at the wrong ones, but not at a wrong number.
+//! Measures the calls of an elevator. A timed run suggests which calls of each kind may be the
+//! worst, and in a second, identical run the instructions of these are counted. On a busy machine
+//! the wrong calls may be counted, but the counts are right.
 
 use crate::counting::allocations;
 use crate::steps;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Calls that make tables grow are rare, and left out: what that takes is spread over all calls
-/// since it happened last.
+/// The most calls in which tables may grow. They are rare and left out, because their cost is
+/// spread over all calls since the last growth.
 const GROWTHS_MAX: usize = 200;
 
-/// The worst of each kind of call, in instructions.
+/// The instructions of the worst calls of each kind.
 pub(crate) type Worst = BTreeMap<&'static str, u64>;
 
-/// Kind and time of a call.
+/// The kind and the time of a call.
 type Timed = (&'static str, u64);
 
 #[derive(Debug)]
 enum Mode {
     Time(Vec<Timed>),
-    /// Which calls are counted.
+    /// Count the instructions of these calls.
     Count(BTreeSet<usize>, Worst),
 }
 
-/// Looks at each call.
+/// Observes each call.
 #[derive(Debug)]
 pub(crate) struct Meter {
     mode: Mode,
     calls: usize,
-    /// Those before are not looked at.
+    /// Calls before this one are not observed.
     from: usize,
     growths: usize,
 }
@@ -38,17 +38,17 @@ impl Meter {
         Self { mode, calls: 0, from: usize::MAX, growths: 0 }
     }
 
-    /// So many calls were made.
+    /// The number of calls so far.
     pub(crate) const fn calls(&self) -> usize {
         self.calls
     }
 
-    /// What was made until now was to get there.
+    /// Starts to observe; earlier calls were preparation.
     pub(crate) const fn begin(&mut self) {
         self.from = self.calls;
     }
 
-    /// Makes a call.
+    /// Makes and observes a call.
     pub(crate) fn call<T>(&mut self, kind: &'static str, call: impl FnOnce() -> T) -> T {
         let at = self.calls;
         self.calls += 1;
@@ -77,11 +77,11 @@ impl Meter {
     }
 }
 
-/// The worst calls, but for some kinds, of what `run` does, which is the same each time; so many
-/// of each kind are counted.
+/// The worst calls made by `run`, which must be the same each time, except for some kinds;
+/// `counted` of each kind are counted.
 pub(crate) fn worst(excepted: &[&str], counted: usize, run: &impl Fn(Meter) -> Meter) -> Worst {
     let mut times = timed(run);
-    // What others on the machine do adds to a call now and then, but not to the same one again.
+    // Other programs delay a call now and then, but not the same one twice.
     for (time, again) in times.iter_mut().zip(timed(run)) {
         time.1 = time.1.min(again.1);
     }
@@ -101,7 +101,7 @@ fn timed(run: &impl Fn(Meter) -> Meter) -> Vec<Timed> {
     }
 }
 
-/// The `counted` that took longest, of each kind.
+/// The `counted` longest calls of each kind.
 fn candidates(excepted: &[&str], counted: usize, times: &[Timed]) -> BTreeSet<usize> {
     let mut by_kind: BTreeMap<&str, Vec<(u64, usize)>> = BTreeMap::new();
     let judged = times.iter().enumerate().filter(|(_, (kind, _))| !excepted.contains(kind));

@@ -1,6 +1,6 @@
-//! A storm of any size: groups of three tasks, each with a request at a time; what they ask for
-//! changes all the time, and so does who lies where. As much time passes for each request as keeps
-//! the rate of a group the same, however many there are.
+//! A storm of any size: groups of three tasks, each with one request at a time, whose settings and
+//! nesting change all the time. The time per request is such that the rate of a group stays the
+//! same, however many groups there are.
 
 use crate::meter::Meter;
 use fairdisk_core::{
@@ -11,20 +11,20 @@ use fairdisk_core::{
 use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroU64;
 
-/// Tasks of a group.
+/// Tasks per group.
 const TASKS: u32 = 3;
-/// No task of the storm has this number.
+/// A number that no task of the storm has.
 const NOBODY: TaskId = TaskId(0);
 
-/// What the storm is like.
+/// The parameters of a storm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weather {
     pub(crate) groups: u32,
-    /// Requests the device takes; more than one where it has no head.
+    /// The number of requests the device accepts; if more than one, it has no moving head.
     pub(crate) depth: u32,
-    /// Now and then so much time passes at once.
+    /// A long pause to insert now and then.
     pub(crate) pause: Option<Span>,
-    /// So many calls are looked at.
+    /// The number of calls to observe.
     pub(crate) calls: usize,
 }
 
@@ -49,14 +49,14 @@ pub(crate) struct Scene<E> {
     prng: Prng,
     now: Instant,
     service: Span,
-    /// A task's request has the number of the task here.
+    /// The slot of a task's request is the task's index here.
     tasks: Vec<Task>,
     at_device: VecDeque<(Instant, u32)>,
     asleep: BTreeSet<(Instant, u32)>,
 }
 
 impl<E: Elevator> Scene<E> {
-    /// Lets the storm rage over an elevator.
+    /// Runs the storm on an elevator.
     pub(crate) fn run(weather: Weather, elevator: E, meter: Meter) -> Meter {
         let tasks = (0..weather.groups * TASKS).map(|task| Task {
             id: TaskId(1 + task),
@@ -76,7 +76,8 @@ impl<E: Elevator> Scene<E> {
             asleep: BTreeSet::new(),
         };
         scene.set_up();
-        // Everybody has been served, moved and gone, so that what grows has grown.
+        // By then everything has been served, moved and removed, so that tables have reached their
+        // size.
         let often = 8 * scene.tasks.len();
         (0..often).for_each(|_| scene.step());
         scene.meter.begin();
@@ -137,7 +138,7 @@ impl<E: Elevator> Scene<E> {
         let task = &mut self.tasks[at as usize];
         task.state = State::Queued;
         let is_write = self.prng.chance(1, 3);
-        // Some is written in nobody's name, for any group.
+        // Some requests belong to a task of no group, on behalf of any group.
         let is_nobodys = self.prng.chance(1, 8);
         let request = Request {
             id: RequestId(at),
@@ -257,7 +258,7 @@ impl<E: Elevator> Scene<E> {
                 let at = self.some_task() as usize;
                 let task = self.tasks[at].id;
                 self.configure("exit", Change::TaskExited { task });
-                // One of two numbers it has in turn.
+                // The task alternates between two numbers.
                 let all = self.tasks.len() as u32;
                 self.tasks[at].id = TaskId(1 + (task.0 - 1 + all) % (2 * all));
             }
@@ -266,7 +267,7 @@ impl<E: Elevator> Scene<E> {
         }
     }
 
-    /// A floor, a ceiling, a target, or any of them.
+    /// Sets a floor, a ceiling, a target, or several of them.
     fn limit(&mut self, group: u32) {
         let mut some = |least: u64, most: u64| {
             let number = self.prng.between(least, most);
@@ -281,7 +282,7 @@ impl<E: Elevator> Scene<E> {
         self.configure("qos", Change::GroupQos { group, qos });
     }
 
-    /// Puts the group into one of those that hold others, or beside them.
+    /// Moves the group into one of those that hold others, or to the top level.
     fn nest(&mut self, group: u32) {
         if group > self.holders() {
             let outer = self.prng.between(1, u64::from(self.holders())) as u32;
@@ -307,7 +308,7 @@ impl<E: Elevator> Scene<E> {
         self.configure("move", Change::TaskMoved { task, group });
     }
 
-    /// The group goes, and another gets its number.
+    /// Removes the group and gives its number to another one.
     fn replace(&mut self, group: GroupId) {
         for at in 0..self.tasks.len() as u32 {
             if self.tasks[at as usize].group == group.0 {

@@ -1,6 +1,6 @@
-//! How many instructions a call takes: the processor stops after each, and each stop is counted.
-//! Unlike a time that is the same in every run, whatever else the machine does; it is slow, so few
-//! calls are counted.
+//! Counts the instructions of a call by single-stepping the processor. Unlike a time, the count is
+//! the same in every run, whatever else the machine does; but it is slow, so only few calls are
+//! counted.
 
 use std::cell::Cell;
 
@@ -8,14 +8,14 @@ thread_local! {
     static STEPS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Whether instructions can be counted here.
+/// Whether instructions can be counted on this machine.
 pub(crate) fn are_counted() -> bool {
     let few = count(|| std::hint::black_box((0..10).sum::<u64>())).1;
     let more = count(|| (0..100).for_each(|at| _ = std::hint::black_box(at))).1;
     more > few && more >= 100
 }
 
-/// What `work` comes to, and how many instructions it took.
+/// The result of `work`, and how many instructions it took.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn count<T>(work: impl FnOnce() -> T) -> (T, u64) {
     use std::sync::Once;
@@ -46,7 +46,7 @@ pub(crate) fn count<T>(work: impl FnOnce() -> T) -> (T, u64) {
             );
         }
     }
-    /// Ends it also where `work` panics.
+    /// Ends counting even if `work` panics.
     struct End;
     impl Drop for End {
         fn drop(&mut self) {
@@ -61,7 +61,7 @@ pub(crate) fn count<T>(work: impl FnOnce() -> T) -> (T, u64) {
     (result, STEPS.with(Cell::get) - before)
 }
 
-/// Nobody counts on other processors.
+/// On other processors instructions cannot be counted.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn count<T>(work: impl FnOnce() -> T) -> (T, u64) {
     (work(), STEPS.with(Cell::get))

@@ -1,4 +1,4 @@
-//! A small machine whose dirty pages wait in memory, and tasks that write through it.
+//! A small machine that keeps dirty pages in memory, and tasks that write through it.
 
 use super::small;
 use fairdisk_core::{EngineConfig, Lba, Span, Ticks};
@@ -7,10 +7,10 @@ use fairdisk_sim::host::{FileSpec, WriteBackSpec};
 use fairdisk_sim::workload::{Direction, Limits, StreamSpec, TaskSpec};
 
 pub(crate) const PAGE: u64 = 4096;
-/// Pages of each file.
+/// Pages per file.
 pub(crate) const FILE_PAGES: u64 = 4096;
 
-/// As Linux 2.6.32 had it.
+/// The settings of Linux 2.6.32.
 pub(crate) const LINUX: WriteBackSpec = WriteBackSpec {
     background_percent: 10,
     limit_percent: 20,
@@ -18,7 +18,7 @@ pub(crate) const LINUX: WriteBackSpec = WriteBackSpec {
     age: Span::from_s(30),
 };
 
-/// A machine with so many files, one behind the other, and memory for as many pages as one has.
+/// A machine with `files` contiguous files, and memory for as many pages as one of them has.
 pub(crate) fn config(files: u32, tasks: Vec<TaskSpec>) -> MachineConfig {
     let file = |number: u32| FileSpec {
         volume: 0,
@@ -38,7 +38,7 @@ pub(crate) fn config(files: u32, tasks: Vec<TaskSpec>) -> MachineConfig {
     }
 }
 
-/// Writes the first `pages` of its file in order, so many times.
+/// A task that writes the first `pages` pages of its file in order, `passes` times.
 pub(crate) fn writer(file: u32, pages: u64, passes: u32) -> TaskSpec {
     let limits = Limits { passes: Some(passes), ..Limits::default() };
     let (direction, bytes) = (Direction::Write, pages * PAGE);

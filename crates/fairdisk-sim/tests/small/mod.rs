@@ -1,5 +1,4 @@
-//! A small machine to test with: one task, one file, one processor, and a disk that takes a fixed
-//! time.
+//! A small machine for tests: one task, one file, one CPU, and a disk that takes a fixed time.
 
 use fairdisk_core::{EngineConfig, Lba, Span};
 use fairdisk_sim::device::{DeviceModel, DeviceSpec, FixedCost, FixedParams, FixedSpec};
@@ -7,7 +6,7 @@ use fairdisk_sim::host::{CpuSpec, FileSpec, VolumeKind, VolumeSpec};
 use fairdisk_sim::workload::TaskSpec;
 use fairdisk_sim::{GroupSpec, IntegrityWrites, MachineConfig, Unplugs};
 
-/// A machine with this task; copying a page takes it so long.
+/// A machine with this task, where copying a page takes `page_copy`.
 pub(crate) fn config(task: TaskSpec, page_copy: Span) -> MachineConfig {
     let cpu = CpuSpec {
         cpus: 1,
@@ -45,7 +44,7 @@ pub(crate) fn config(task: TaskSpec, page_copy: Span) -> MachineConfig {
     }
 }
 
-/// A disk of 1 ms a request, which serves so many at once.
+/// A disk that takes 1 ms per request and serves `parallel` at once.
 pub(crate) fn disk(parallel: u32) -> DeviceModel {
     let cost = FixedCost { latency_us: 1_000, mb_per_s: None };
     let params =

@@ -1,4 +1,4 @@
-//! Devices to test with, and a host that drives one.
+//! Devices for tests, and a host that drives one.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 use fairdisk_core::GroupId;
@@ -10,7 +10,7 @@ use fairdisk_sim::device::{
     Raid5Params, Raid5Spec, ReadAheadParams, SeekParams, SsdParams, SsdSpec, WriteCacheParams,
 };
 
-/// A WD2500JS, write cache off.
+/// A WD2500JS with its write cache off.
 pub(crate) fn wd2500js() -> HddParams {
     HddParams {
         capacity_sectors: 488_397_168,
@@ -33,12 +33,12 @@ pub(crate) fn wd2500js() -> HddParams {
     }
 }
 
-/// The same with switches that take time.
+/// A WD2500JS whose head and cylinder switches take time.
 pub(crate) fn skewed() -> HddParams {
     HddParams { head_switch_us: 900, cylinder_switch_us: 1_100, ..wd2500js() }
 }
 
-/// The same with its write cache on.
+/// A WD2500JS with its write cache on.
 pub(crate) fn cached(depth: u32, order: Order) -> HddParams {
     let cache = WriteCacheParams {
         depth,
@@ -50,7 +50,7 @@ pub(crate) fn cached(depth: u32, order: Order) -> HddParams {
     HddParams { write_cache: Some(cache), ..wd2500js() }
 }
 
-/// The same with command queueing.
+/// A WD2500JS with command queueing.
 pub(crate) fn queued(depth: u32, order: Order) -> HddParams {
     HddParams { queue: QueueParams { depth, order, age_limit_ms: None }, ..wd2500js() }
 }
@@ -60,7 +60,7 @@ pub(crate) fn hdd(params: HddParams) -> DeviceModel {
     DeviceSpec::Hdd(HddSpec::new(params).expect("describes a device")).build()
 }
 
-/// A solid-state disk of round numbers: a page takes 50 us to read and 500 us to program.
+/// A solid-state disk with round numbers: a page takes 50 us to read and 500 us to program.
 pub(crate) const fn small_ssd() -> SsdParams {
     SsdParams {
         capacity_sectors: 1 << 23,
@@ -78,7 +78,7 @@ pub(crate) const fn small_ssd() -> SsdParams {
     }
 }
 
-/// After 1 MiB a unit needs 5 ms for every further 256 KiB.
+/// After 1 MiB, a unit collects for 5 ms after every 256 KiB.
 pub(crate) const COLLECTION: CollectionParams =
     CollectionParams { fresh_mib: 1, every_kib: 256, busy_us: 5_000 };
 
@@ -87,14 +87,14 @@ pub(crate) fn ssd(params: SsdParams) -> DeviceModel {
     DeviceSpec::Ssd(SsdSpec::new(params).expect("describes a device")).build()
 }
 
-/// Four disks with parity, chunks of 64 KiB.
+/// Four disks with parity and chunks of 64 KiB.
 pub(crate) fn raid5(disk: HddParams) -> DeviceModel {
     let disk = HddSpec::new(disk).expect("describes a device");
     let params = Raid5Params { disk, disks: 4, chunk_kib: 64, depth: 32 };
     DeviceSpec::Raid5(Raid5Spec::new(params).expect("describes a device")).build()
 }
 
-/// One of every kind, and the variants of the disk that take different paths.
+/// One device of every kind, and the variants of the disk that take different code paths.
 pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
     let both = HddParams { queue: queued(8, Order::Satf).queue, ..cached(4, Order::Satf) };
     let lying = WriteCacheParams {
@@ -141,13 +141,13 @@ pub(crate) fn all_kinds() -> Vec<(&'static str, DeviceModel)> {
     ]
 }
 
-/// A request.
+/// A request for a device.
 pub(crate) fn io(id: u32, op: Op, start: u64, sectors: u32) -> DeviceIo {
     let (id, group) = (RequestId(id), GroupId::ROOT);
     DeviceIo { id, group, op, start: Lba(start), sectors: Sectors(sectors), fua: false }
 }
 
-/// A host that knows the time.
+/// A host with a clock, which drives a device.
 pub(crate) struct Host {
     pub(crate) device: DeviceModel,
     pub(crate) now: Instant,
@@ -160,14 +160,14 @@ impl Host {
         Self { device, now: Instant::ZERO, done: Vec::new(), ids: 0 }
     }
 
-    /// Submits a request now and answers its name.
+    /// Submits a request now and returns its id.
     pub(crate) fn submit(&mut self, op: Op, start: u64, sectors: u32) -> u32 {
         self.ids += 1;
         self.device.submit(self.now, &io(self.ids, op, start, sectors));
         self.ids
     }
 
-    /// Lets time pass, `ns` of it; nothing may complete meanwhile.
+    /// Lets `ns` nanoseconds pass, in which nothing may complete.
     pub(crate) fn sleep(&mut self, ns: u64) {
         let until = Instant::from_ns(self.now.as_ns() + ns);
         while let Some(at) = self.device.next_event().filter(|&at| at <= until) {
@@ -177,7 +177,7 @@ impl Host {
         self.now = until;
     }
 
-    /// Waits until something completes, and answers what.
+    /// Waits until something completes, and returns what.
     pub(crate) fn wait(&mut self) -> Vec<Done> {
         while self.done.is_empty() {
             let at = self.device.next_event().expect("something is outstanding");
@@ -188,7 +188,7 @@ impl Host {
         std::mem::take(&mut self.done)
     }
 
-    /// Does one request and answers how long it took in nanoseconds.
+    /// Executes one request and returns how long it took, in ns.
     pub(crate) fn time(&mut self, op: Op, start: u64, sectors: u32) -> u64 {
         let begin = self.now;
         let id = self.submit(op, start, sectors);
