@@ -109,8 +109,8 @@ impl Pools {
         true
     }
 
-    /// Asks for the last slot of a pool, or one in excess of it. The task that fills the pool starts
-    /// a batch. Returns whether the task may take the slot.
+    /// Asks for the last slot of a pool, or one in excess of it. The task that fills the pool
+    /// starts a batch. Returns whether the task may take the slot.
     #[inline(never)]
     fn try_fill(&mut self, pool: usize, now: Instant, task: TaskId, must: bool) -> bool {
         let requests = self.config.requests;

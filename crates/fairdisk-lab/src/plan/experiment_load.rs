@@ -177,8 +177,7 @@ impl ExperimentLoad {
             };
             let theirs = line_of(&tasks.files_of);
             for at in 0..tasks.count as usize {
-                // A shared stream uses one file; other tasks may use the files of their
-                // counterparts.
+                // A shared stream uses one file; others may use the files of their counterparts.
                 let same = match theirs {
                     _ if at > 0 && task.stream != TaskStream::Own => Some(firsts[line]),
                     Some(line) => Some(firsts[line] + at % row.tasks[line].count as usize),

@@ -32,7 +32,8 @@ impl State {
         let place = self.place_of(queue);
         let q = &self.queues[queue];
         let (before, was_there) = (q.place, q.on_tree);
-        // Without the switch `groups`, a queue is counted before its key is computed; with it, after.
+        // Without the switch `groups`, a queue is counted before its key is computed; with it,
+        // after.
         if !was_there && !self.on.groups {
             self.enter(queue, place);
         }

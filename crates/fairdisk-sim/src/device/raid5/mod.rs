@@ -71,8 +71,8 @@ struct Member {
     waiting: VecDeque<DeviceIo>,
 }
 
-/// An array of rotating disks with parity. A write of less than a stripe first reads what it needs to
-/// compute the parity; nothing is cached.
+/// An array of rotating disks with parity. A write of less than a stripe first reads what it needs
+/// to compute the parity; nothing is cached.
 #[derive(Clone, Debug)]
 pub struct Raid5 {
     capacity_sectors: u64,

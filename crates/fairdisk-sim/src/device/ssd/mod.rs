@@ -46,8 +46,8 @@ enum Event {
     Worked(u32),
 }
 
-/// A solid-state disk: a controller, a bus, a write buffer, and flash units that work in parallel and
-/// are not interrupted by reads.
+/// A solid-state disk: a controller, a bus, a write buffer, and flash units that work in parallel
+/// and are not interrupted by reads.
 #[derive(Clone, Debug)]
 pub struct Ssd {
     capacity_sectors: u64,
