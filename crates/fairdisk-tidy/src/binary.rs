@@ -1,4 +1,4 @@
-//! The `fairdisk` program, as these tests find it: where cargo puts it, beside the tests.
+//! Locates the `fairdisk` program for tests, in the target directory beside them.
 
 use crate::files::root;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,11 @@ use std::process::Command;
 use std::time::SystemTime;
 use std::{env, fs};
 
-/// The built program. `cargo test --workspace` has built it; it is built here only if it is missing
-/// or older than its sources.
+/// The path of the built program. `cargo test --workspace` builds it; it is built here only if it
+/// is missing or older than its sources.
 ///
 /// # Errors
-/// Why there is none.
+/// The program cannot be built; the message says why.
 pub fn fairdisk() -> Result<PathBuf, String> {
     let test = env::current_exe().map_err(|error| error.to_string())?;
     // target/<profile>/deps/<test>
@@ -30,7 +30,7 @@ fn is_current(program: &Path) -> bool {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
-            // Of a crate only what the program is made of.
+            // Only the files of a crate that the program is built from.
             let other = ["tests", "benches", "examples", "fairdisk-tidy"];
             if path.is_dir() && !other.iter().any(|name| path.ends_with(name)) {
                 folders.push(path);
@@ -44,7 +44,7 @@ fn is_current(program: &Path) -> bool {
 
 fn build(profile: &Path) -> Result<(), String> {
     let target = profile.parent().ok_or("no target folder")?;
-    // Tests lie in `debug`, built with the profile `test`.
+    // Cargo puts what it builds with the profile `test` into `debug`.
     let name = match profile.file_name().and_then(|name| name.to_str()) {
         Some("debug") | None => "test",
         Some(name) => name,

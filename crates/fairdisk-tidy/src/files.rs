@@ -1,30 +1,31 @@
-//! The files of the repository.
+//! The text files of the repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The top folder of the repository.
+/// The root directory of the repository.
 ///
 /// # Panics
-/// If this crate is not two folders below it.
+/// If this crate is not two directories below the root.
 #[must_use]
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).expect("crates/fairdisk-tidy").to_owned()
 }
 
-/// A text file.
+/// A text file of the repository.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Its path from the top folder.
+    /// The path of the file, relative to the root directory.
     pub path: String,
-    /// Its text.
+    /// The contents of the file.
     pub text: String,
 }
 
-/// The text files whose names end so. Of a git repository those it tracks: what an editor or a
-/// build leaves behind does not count. Of an unpacked archive all.
+/// The text files whose names end in one of `endings`, in order of their paths. In a git repository
+/// these are the tracked files, so that leftovers of editors and builds do not count; in an
+/// unpacked archive, all files.
 #[must_use]
 pub fn ending_in(endings: &[&str]) -> Vec<File> {
     let root = root();
@@ -64,7 +65,7 @@ fn walk(root: &Path, folder: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Fails with everything that was found, if anything was.
+/// Panics with a list of all faults, if there are any.
 ///
 /// # Panics
 /// If `faults` is not empty.

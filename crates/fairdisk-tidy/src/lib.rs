@@ -1,5 +1,6 @@
-//! What the tests of the sources share: which files there are, and how Rust and Markdown are read.
-//! Simple readers, good enough for files that the compiler or a reviewer has accepted.
+//! Shared code of the tests that check the repository itself: which files there are, and readers
+//! for Rust, Markdown and licence expressions. The readers are simple, and rely on the files having
+//! been accepted by the compiler or a reviewer.
 #![forbid(unsafe_code)]
 
 pub mod binary;

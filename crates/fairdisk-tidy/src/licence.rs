@@ -1,6 +1,6 @@
-//! Licence expressions, as crates state them: names with `OR`, `AND`, `WITH` and parentheses.
+//! SPDX licence expressions, as crates state them: names with `OR`, `AND`, `WITH` and parentheses.
 
-/// Whether the expression can be met with licences of `allowed`. An exception (`WITH`) belongs to
+/// Whether licences of `allowed` suffice to meet the expression. An exception (`WITH`) is part of
 /// the name before it.
 #[must_use]
 pub fn is_met(expression: &str, allowed: &[&str]) -> bool {

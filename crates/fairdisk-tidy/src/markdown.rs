@@ -1,58 +1,58 @@
-//! Markdown, as far as titles, links and fenced blocks go.
+//! A reader of Markdown that finds headings, links and fenced blocks.
 
-/// A fenced block.
+/// A fenced code block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// What follows the opening fence, such as `console`.
+    /// The info string after the opening fence, such as `console`.
     pub info: String,
     /// The line of the opening fence, counted from 1.
     pub line: usize,
-    /// The lines inside.
+    /// The lines between the fences.
     pub lines: Vec<String>,
 }
 
 impl Block {
-    /// The language: the info up to the first space or comma.
+    /// The language: the info string up to the first space or comma.
     #[must_use]
     pub fn language(&self) -> &str {
         self.info.split([' ', ',']).next().unwrap_or_default()
     }
 
-    /// Whether the info has this word after the language.
+    /// Whether `word` is in the info string after the language.
     #[must_use]
     pub fn is(&self, word: &str) -> bool {
         self.info.split([' ', ',']).skip(1).any(|part| part == word)
     }
 
-    /// The value of `key=value` in the info.
+    /// The value of `key=value` in the info string.
     #[must_use]
     pub fn value(&self, key: &str) -> Option<&str> {
         self.info.split([' ', ',']).find_map(|part| part.strip_prefix(key)?.strip_prefix('='))
     }
 }
 
-/// A link and the line it is on, counted from 1.
+/// A link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Where it leads.
+    /// The target of the link, an address or a path.
     pub target: String,
-    /// The line.
+    /// The line that contains the link, counted from 1.
     pub line: usize,
 }
 
-/// A document taken apart.
+/// The parsed elements of a document.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
-    /// Headings with their level.
+    /// The headings with their level, which is 1 for a title.
     pub headings: Vec<(usize, String)>,
-    /// Links outside of fenced blocks.
+    /// The links outside of fenced blocks.
     pub links: Vec<Link>,
-    /// Fenced blocks.
+    /// The fenced blocks.
     pub blocks: Vec<Block>,
 }
 
 impl Document {
-    /// Reads `text`.
+    /// Parses the text of a document.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let mut document = Self::default();
@@ -85,7 +85,7 @@ impl Document {
         }
     }
 
-    /// The anchors its headings make.
+    /// The anchors by which links can refer to the headings.
     #[must_use]
     pub fn anchors(&self) -> Vec<String> {
         let anchor = |(_, heading): &(usize, String)| {
@@ -96,7 +96,7 @@ impl Document {
     }
 }
 
-/// The line without what stands between backticks.
+/// The line without the code spans between backticks.
 fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect()
 }

@@ -1,18 +1,18 @@
-//! Rust sources, as far as their form goes: which characters are code, comment or literal, and how
-//! long functions are.
+//! A reader of Rust sources that classifies characters as code, comment or literal, and measures
+//! the length of functions.
 
-/// What a character belongs to.
+/// The lexical class of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Code.
+    /// Code outside of comments and literals.
     Code,
-    /// A comment, its slashes included.
+    /// A comment, including its slashes.
     Comment,
-    /// The inside of a string or character literal.
+    /// A string or character literal, including its quotes.
     Literal,
 }
 
-/// A source with the part each of its characters belongs to.
+/// A source text with the class of each of its characters.
 #[derive(Clone, Debug)]
 pub struct Source {
     chars: Vec<char>,
@@ -20,7 +20,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads `text`.
+    /// Classifies the characters of `text`.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let chars: Vec<char> = text.chars().collect();
@@ -33,7 +33,7 @@ impl Source {
         Self { chars, parts }
     }
 
-    /// The lines, with only the characters of these parts.
+    /// The lines of the source, reduced to the characters of the classes in `keep`.
     #[must_use]
     pub fn lines(&self, keep: &[Part]) -> Vec<String> {
         let mut lines = vec![String::new()];
@@ -48,7 +48,7 @@ impl Source {
     }
 }
 
-/// What begins at `at`, and how many characters it has.
+/// The class of the token that begins at `at`, and its length in characters.
 fn piece(chars: &[char], at: usize) -> (Part, usize) {
     let starts = |text: &str| text.chars().enumerate().all(|(i, c)| chars.get(at + i) == Some(&c));
     if starts("//") {
@@ -83,7 +83,8 @@ fn block_comment(chars: &[char]) -> usize {
     at
 }
 
-/// `r"…"`, `r#"…"#`, `br"…"` and so on.
+/// The length of the raw string (`r"…"`, `r#"…"#`, `br"…"` and so on) that begins at `at`, if one
+/// does.
 fn raw_string(chars: &[char], at: usize) -> Option<usize> {
     let in_word = at > 0 && (chars[at - 1].is_alphanumeric() || chars[at - 1] == '_');
     if in_word {
@@ -114,7 +115,7 @@ fn quoted(chars: &[char], quote: char) -> usize {
     at + 1
 }
 
-/// A character literal; a lifetime is none.
+/// The length of the character literal at the start of `chars`; `None` for a lifetime.
 fn character(chars: &[char]) -> Option<usize> {
     match (chars.get(1)?, chars.get(2)) {
         ('\\', _) => Some(quoted(chars, '\'')),
@@ -123,18 +124,18 @@ fn character(chars: &[char]) -> Option<usize> {
     }
 }
 
-/// A function and its length from `fn` to the closing brace.
+/// A function and its extent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// Its name.
+    /// The name of the function.
     pub name: String,
-    /// The line of its `fn`, counted from 1.
+    /// The line of the keyword `fn`, counted from 1.
     pub line: usize,
-    /// Lines.
+    /// The number of lines from `fn` to the closing brace.
     pub lines: usize,
 }
 
-/// The functions that have a body, found by counting braces.
+/// The functions that have a body, which is found by counting braces.
 #[must_use]
 pub fn functions(code: &[String]) -> Vec<Function> {
     let mut found = Vec::new();
@@ -156,8 +157,8 @@ fn function_name(line: &str) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Lines up to the brace that closes the first one, from byte `before` of the first line on; `None`
-/// if a semicolon ends it earlier.
+/// The number of lines up to the brace that closes the first one, beginning at byte `before` of the
+/// first line; `None` if a semicolon comes before any brace.
 fn body_lines(code: &[String], before: usize) -> Option<usize> {
     let (mut braces, mut brackets) = (0i32, 0i32);
     for (at, line) in code.iter().enumerate() {

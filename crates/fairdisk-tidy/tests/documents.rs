@@ -1,10 +1,11 @@
-//! The documents: one title, links that lead somewhere, and commands that work.
+//! Tests of the documents: each has one title, its links lead somewhere, and its commands work.
 //!
-//! In `README.md` and `docs/` a block marked `console` is a transcript. Its lines that begin with
-//! `$ fairdisk` are run, in a folder of their own, and must succeed; those that begin with `$ make`
-//! must name a target. Blocks marked `file=NAME` are put into that folder first. A block marked
-//! `console,exact` must show what the program prints (`UPDATE=1` writes it). One marked
-//! `console,ignore` is not looked at: it needs something the test has not.
+//! In `README.md` and `docs/`, a block marked `console` is a transcript. Lines that begin with `$
+//! fairdisk` are run, in a directory of the document's own, and must succeed; lines that begin with
+//! `$ make` must name a target of the Makefile. Blocks marked `file=NAME` are first written to that
+//! directory. The text of a block marked `console,exact` must be what the program prints
+//! (`UPDATE=1` writes it). A block marked `console,ignore` is not checked, since it needs something
+//! that the test does not have.
 
 use fairdisk_tidy::binary;
 use fairdisk_tidy::files::{File, demand_none, ending_in, root};
@@ -56,8 +57,8 @@ fn has_anchor(target: &Path, anchor: &str) -> bool {
     Document::new(&text).anchors().iter().any(|known| known == anchor)
 }
 
-/// A path in a row of the map begins at the top or in `crates/`, or else in a folder around the
-/// first path of its row.
+/// A path in a row of the map is relative to the root, to `crates/`, or to a directory that
+/// contains the first path of its row.
 #[test]
 fn paths_of_the_map_exist() {
     let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
@@ -102,7 +103,7 @@ fn is_transcript(block: &Block) -> bool {
     block.language() == "console" && !block.is("ignore")
 }
 
-/// The documents whose commands are run.
+/// The documents whose commands are checked.
 fn guides() -> Vec<File> {
     let guide = |file: &File| file.path == "README.md" || file.path.starts_with("docs/");
     documents().into_iter().filter(guide).collect()
@@ -166,7 +167,7 @@ impl Guide {
         faults
     }
 
-    /// The block as it should be: its commands, each followed by what it prints.
+    /// The block as it should be: each command, followed by what the program prints.
     fn run_block(&self, block: &Block, folder: &Path, faults: &mut Vec<String>) -> Vec<String> {
         let mut printed = Vec::new();
         for (at, line) in block.lines.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Every crate that is built in must come under a licence that allows to give Fairdisk on under
+//! Tests of licences: every dependency must have a licence that permits distributing Fairdisk under
 //! MIT or Apache-2.0.
 
 use fairdisk_tidy::files::{demand_none, root};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::env;
 use std::process::Command;
 
-/// Licences that ask for nothing but their text and a name.
+/// Permissive licences, which require no more than that their text and copyright notice are kept.
 const ALLOWED: &[&str] = &[
     "0BSD",
     "Apache-2.0",
@@ -24,7 +24,8 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
-/// The triple of this machine: crates of other systems need not have been fetched.
+/// The target triple of this machine, because dependencies for other systems may not have been
+/// downloaded.
 fn host() -> String {
     let rustc = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     let output = Command::new(rustc).arg("-vV").output().expect("rustc runs");

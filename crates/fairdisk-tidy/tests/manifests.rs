@@ -1,5 +1,5 @@
-//! Manifests say why they depend on what they depend on; catalogue files are named as they call
-//! themselves.
+//! Tests of manifests and catalogue files: every dependency has its reason in a comment, and the
+//! name of a catalogue file is the id in it.
 
 use fairdisk_tidy::files::{demand_none, ending_in};
 use std::collections::BTreeSet;

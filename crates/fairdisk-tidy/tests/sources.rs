@@ -1,16 +1,17 @@
-//! The form of the sources: module docs, lengths, widths, and what must not be in them.
+//! Tests of the form of the sources: module docs, lengths, widths, and forbidden contents.
 
 use fairdisk_tidy::files::{File, demand_none, ending_in, root};
 use fairdisk_tidy::rust::{Part, Source, functions};
 
-/// Lines of a file without its unit tests.
+/// The most lines in a file, without its unit tests.
 const FILE_LINES_MAX: usize = 500;
-/// Lines of a function.
+/// The most lines in a function.
 const FUNCTION_LINES_MAX: usize = 70;
-/// Columns of a line, not counting what stands in literals.
+/// The most columns in a line, not counting literals.
 const COLUMNS_MAX: usize = 100;
 
-/// Folders of a machine. Nothing in the sources may depend on where they lie.
+/// Top-level directories whose paths belong to one machine. Nothing in the repository may depend on
+/// such a path.
 const PLACES: &[&str] = &["home", "root", "Users", "work", "workspace"];
 
 fn sources() -> Vec<File> {
@@ -65,7 +66,7 @@ fn lines_fit_a_hundred_columns() {
     for file in sources() {
         let lines = Source::new(&file.text).lines(&[Part::Code, Part::Comment]);
         let columns = |line: &String| line.trim_end().chars().count();
-        // An address cannot be broken.
+        // A URL cannot be broken.
         let wide = |line: &String| columns(line) > COLUMNS_MAX && !line.contains("://");
         let wide: Vec<usize> = (1..).zip(&lines).filter(|at| wide(at.1)).map(|at| at.0).collect();
         if !wide.is_empty() {
@@ -104,7 +105,7 @@ fn nothing_depends_on_where_it_lies() {
                     faults.push(format!("{}: a path of one machine: {}", place(), line.trim()));
                 }
             }
-            // What is not in the repository cannot be read by whoever has it.
+            // Whoever has the repository alone cannot follow a path that leaves it.
             if let Some(path) = leaves_repository(&file.path, line) {
                 faults.push(format!("{}: {path} is outside of the repository", place()));
             }
@@ -113,7 +114,7 @@ fn nothing_depends_on_where_it_lies() {
     demand_none(&faults);
 }
 
-/// Whether an absolute path through `folder` stands in the line.
+/// Whether the line contains an absolute path that begins with `folder`.
 fn names_folder(line: &str, folder: &str) -> bool {
     let needle = format!("/{folder}/");
     line.match_indices(&needle).any(|(at, _)| {
@@ -122,8 +123,8 @@ fn names_folder(line: &str, folder: &str) -> bool {
     })
 }
 
-/// A path in the line that climbs out of the top folder, or, in prose, one that climbs a folder and
-/// leads nowhere.
+/// A path in the line that leads out of the repository, or, in prose, one that goes up a directory
+/// and does not exist.
 fn leaves_repository(file: &str, line: &str) -> Option<String> {
     let depth = file.matches('/').count();
     let prose = file.ends_with(".md") || line.trim_start().starts_with("//");
