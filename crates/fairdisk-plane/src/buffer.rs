@@ -1,25 +1,26 @@
-//! Memory that travels with a request: aligned for direct I/O and used again.
+//! Data buffers of requests: aligned for direct I/O, and reused.
 
 use fairdisk_core::{Op, Prng, Request};
 use huge::{HALF_BYTES, Half};
 
 mod huge;
 
-/// Alignment and granularity of every buffer: what direct I/O needs on any common disk.
+/// The alignment and granularity of every buffer in bytes, which suits direct I/O on any common
+/// disk.
 pub const ALIGN: usize = 4096;
 
 #[derive(Clone, Copy)]
 #[repr(C, align(4096))]
 struct Page([u8; ALIGN]);
 
-/// Where the bytes of a buffer are.
+/// The memory of a buffer.
 enum Memory {
     Pages(Box<[Page]>),
     Half(Half),
 }
 
 impl Memory {
-    /// So many zero bytes, or more.
+    /// Zeroed memory of `len` bytes, rounded up to whole pages.
     fn zeroed(len: usize) -> Self {
         Self::Pages(vec![Page([0; ALIGN]); len.div_ceil(ALIGN)].into_boxed_slice())
     }
@@ -38,7 +39,7 @@ impl Default for Memory {
     }
 }
 
-/// Bytes read or to be written, owned by whoever holds the request.
+/// The bytes that a request reads or writes, owned by whoever holds the request.
 #[derive(Default)]
 pub struct Buffer {
     memory: Memory,
@@ -46,23 +47,24 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// No bytes: for requests that carry no data.
+    /// A buffer without bytes, for requests that carry no data.
     #[must_use]
     pub fn empty() -> Self {
         Self::default()
     }
 
-    /// `len` zero bytes.
+    /// A buffer of `len` zero bytes.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
         Self { memory: Memory::zeroed(len), len }
     }
 
-    /// The length of a large one.
+    /// The length in bytes of a buffer of [`large_pair`](Self::large_pair).
     pub const LARGE_BYTES: usize = HALF_BYTES;
 
-    /// Two large ones, zeroed, each of them in one piece of physical memory if the system has such:
-    /// a disk takes one in one request, where it takes a number of pieces.
+    /// Two zeroed large buffers, each of them physically contiguous if the system has huge pages. A
+    /// disk then takes such a buffer in one request, where fragmented memory could exceed its limit
+    /// on segments.
     #[must_use]
     pub fn large_pair() -> [Self; 2] {
         let len = HALF_BYTES;
@@ -72,11 +74,11 @@ impl Buffer {
         }
     }
 
-    /// `len` bytes that neither compress nor repeat, so that a disk which looks for zeroes or
-    /// duplicates gains nothing.
+    /// A buffer of `len` pseudo-random bytes, which neither compress nor repeat, so that a disk
+    /// that detects zeroes or duplicates gains nothing.
     #[must_use]
     pub fn noise(len: usize, seed: u64) -> Self {
-        // All there is room for, since it may be used again for more bytes.
+        // Fills all the room, since the buffer may be reused for more bytes.
         let mut buffer = Self::zeroed(len.next_multiple_of(ALIGN));
         let mut prng = Prng::new(seed);
         for word in buffer.bytes_mut().chunks_mut(8) {
@@ -86,13 +88,14 @@ impl Buffer {
         buffer
     }
 
-    /// Whether it is of a pair, so that its memory is used again only once the other is done with.
+    /// Whether the buffer is one of a pair, so that its memory is freed only together with the
+    /// other's.
     #[must_use]
     pub const fn is_paired(&self) -> bool {
         matches!(self.memory, Memory::Half(_))
     }
 
-    /// Whether the two are a pair.
+    /// Whether the two buffers form a pair.
     #[must_use]
     pub fn is_pair_of(&self, other: &Self) -> bool {
         match (&self.memory, &other.memory) {
@@ -101,12 +104,12 @@ impl Buffer {
         }
     }
 
-    /// How many bytes it could hold.
+    /// The most bytes that the buffer can hold.
     fn room(&self) -> usize {
         self.memory.room()
     }
 
-    /// The bytes.
+    /// The bytes of the buffer.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         let start = match &self.memory {
@@ -118,7 +121,7 @@ impl Buffer {
         unsafe { std::slice::from_raw_parts(start, self.len) }
     }
 
-    /// The bytes, to be changed.
+    /// The bytes of the buffer, mutably.
     #[must_use]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         let start = match &mut self.memory {
@@ -136,7 +139,7 @@ impl std::fmt::Debug for Buffer {
     }
 }
 
-/// How many bytes travel with a request.
+/// The number of data bytes that a request carries.
 #[must_use]
 pub const fn payload_bytes(request: &Request) -> usize {
     match request.op {
@@ -145,8 +148,8 @@ pub const fn payload_bytes(request: &Request) -> usize {
     }
 }
 
-/// Buffers that are used again, so that a steady load allocates nothing. They hold noise at first:
-/// those that are only written from keep it.
+/// A pool of reusable buffers, so that a steady load allocates nothing. A new buffer is filled with
+/// noise, which remains in it if it is used for writes only.
 #[derive(Debug, Default)]
 pub struct Buffers {
     free: Vec<Buffer>,
@@ -154,7 +157,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// A buffer of `len` bytes, whatever is in them.
+    /// Takes a buffer of `len` bytes with unspecified contents.
     pub fn take(&mut self, len: usize) -> Buffer {
         if len == 0 {
             return Buffer::empty();
@@ -171,7 +174,7 @@ impl Buffers {
         }
     }
 
-    /// Takes a buffer back.
+    /// Returns a buffer to the pool.
     pub fn give_back(&mut self, buffer: Buffer) {
         if buffer.room() > 0 {
             self.free.push(buffer);

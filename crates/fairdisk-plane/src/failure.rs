@@ -1,24 +1,24 @@
-//! Why a request failed.
+//! Failures of single requests.
 
 use fairdisk_core::{Instant, Lba, Request};
 use rustix::io::Errno;
 use std::fmt;
 
-/// Why one request failed.
+/// Why a request failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The system said so.
+    /// The system returned an error.
     Os(Errno),
-    /// The file ended before the request did.
+    /// The file ended before the request was complete.
     Short,
-    /// The request lies beyond the last sector.
+    /// The request extends beyond the last sector.
     OutOfRange {
-        /// Sectors there are.
+        /// The size of the target in sectors.
         capacity_sectors: u64,
     },
-    /// A sector read back is not what was written to it.
+    /// This sector's contents differ from what was written to it.
     Corrupt(Lba),
-    /// The device model refused it.
+    /// The device model refused the request.
     Modelled,
 }
 
@@ -56,14 +56,14 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A failed request and why.
+/// A failed request, with the time and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedRequest {
-    /// When the failure was seen.
+    /// When the failure was noticed.
     pub at: Instant,
-    /// The request.
+    /// The request that failed.
     pub request: Request,
-    /// Why it failed.
+    /// Why the request failed.
     pub failure: Failure,
 }
 

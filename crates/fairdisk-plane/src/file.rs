@@ -1,12 +1,12 @@
-//! The file or block device a run does its I/O on.
+//! Target files: the file or block device on which a run does its I/O.
 //!
-//! `file:PATH` makes the file if it is not there: a data area of holes followed by a mark
-//! ([`Mark`]) that says Fairdisk made it. A marked file is used again by any later run. Anything
-//! else at PATH, a block device included, is read without further ado but only written if the
-//! caller says *overwrite*.
+//! `file:PATH` creates the file if it does not exist: a data area of holes, followed by a [`Mark`]
+//! that identifies it as made by Fairdisk. A marked file may be reused by any later run. Anything
+//! else at PATH, block devices included, may be read, but is written only if the caller says
+//! *overwrite*.
 //!
-//! Holes read as zeroes without touching the disk. That is right under a modelled disk; to measure
-//! the real one, ask for [`FileNeeds::allocate`], which writes out what the run reaches first.
+//! Holes read as zeroes without touching the disk. That suits a modelled disk; to measure the real
+//! one, set [`FileNeeds::allocate`], which writes out beforehand what the run reaches.
 
 mod create;
 mod data;
@@ -30,22 +30,22 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// What a target is asked to be.
+/// What a run needs of its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileNeeds {
-    /// Sectors the run reaches.
+    /// The number of sectors that the run reaches, from the first on.
     pub sectors: u64,
-    /// Whether the run changes them.
+    /// Whether the run writes.
     pub writes: bool,
-    /// Whether the contents of a file Fairdisk did not make may be destroyed.
+    /// Whether the contents of a file that Fairdisk did not make may be destroyed.
     pub overwrite: bool,
-    /// Whether what the run reaches of a file of Fairdisk's own is written out before it, so that
-    /// reads reach the disk.
+    /// Whether to write out what the run reaches before it begins, so that its reads reach the
+    /// disk. Applies to files made by Fairdisk.
     pub allocate: bool,
 }
 
 impl FileNeeds {
-    /// A scratch area of `sectors` to read and write.
+    /// The needs of a run that reads and writes `sectors`.
     #[must_use]
     pub const fn scratch(sectors: u64) -> Self {
         Self { sectors, writes: true, overwrite: false, allocate: false }
@@ -56,10 +56,10 @@ impl FileNeeds {
     }
 }
 
-/// Takes `file:PATH` apart.
+/// Parses `file:PATH`.
 ///
 /// # Errors
-/// It is something else, or `dir:PATH`, which is reserved.
+/// The text is something else, or `dir:PATH`, which is reserved.
 pub fn parse_target(text: &OsStr) -> Result<PathBuf, TargetError> {
     let fail = |problem| Err(TargetError::new(Path::new(text), problem));
     let bytes = text.as_bytes();
@@ -71,13 +71,12 @@ pub fn parse_target(text: &OsStr) -> Result<PathBuf, TargetError> {
     }
 }
 
-/// An open file or block device, locked against other runs until it is dropped: against all of them
-/// if it may be written, else against those that write. Runs that only read may share what they
-/// read, as programs that read do.
+/// An open target, locked until it is dropped: exclusively if it may be written, else against
+/// writers only, so that runs that only read can share a target.
 #[derive(Debug)]
 pub struct TargetFile {
     path: PathBuf,
-    /// Through the page cache; serves what direct I/O cannot.
+    /// Goes through the page cache; serves what direct I/O cannot.
     buffered: File,
     direct: Option<TargetFd>,
     capacity_sectors: u64,
@@ -86,18 +85,19 @@ pub struct TargetFile {
 }
 
 impl Drop for TargetFile {
-    /// A ring gives up its files some time after it is gone; the lock is not to last until then.
+    /// Unlocks the file explicitly, because `io_uring` closes its files some time after the ring is
+    /// gone.
     fn drop(&mut self) {
         unlock(&self.buffered);
     }
 }
 
 impl TargetFile {
-    /// Opens what is at `path`, or makes it.
+    /// Opens what is at `path`, or creates it. `watch` receives the progress of writing out.
     ///
     /// # Errors
-    /// It cannot serve the needs; the error says why and what to do. A file that could not be
-    /// completed leaves nothing behind.
+    /// The target cannot meet the needs; the error says why and what to do. A file that could not
+    /// be completed is removed.
     pub fn open(
         path: &Path,
         needs: &FileNeeds,
@@ -128,7 +128,7 @@ impl TargetFile {
         if needs.writes && !needs.overwrite {
             return Err(TargetError::new(path, TargetProblem::Foreign));
         }
-        // On a block device the kernel refuses O_EXCL while it is mounted or otherwise in use.
+        // With O_EXCL the kernel refuses a block device that is mounted or otherwise in use.
         let flags = if needs.writes { OFlags::EXCL } else { OFlags::empty() };
         let file = open_file(path, needs.writes, flags)?;
         Self::from_foreign(path, needs, file)
@@ -141,7 +141,7 @@ impl TargetFile {
     ) -> Result<Self, TargetError> {
         let file = open_file(path, false, OFlags::empty())?;
         if !needs.writes {
-            // Before the mark is read, since another run may be about to change what it says.
+            // Locked before the mark is read, since a writing run might change it.
             lock(path, &file, false)?;
         }
         let mark = Mark::read(&file).map_err(|error| TargetError::os(path, "read", &error))?;
@@ -186,45 +186,45 @@ impl TargetFile {
         Self { path: path.to_owned(), buffered, direct, capacity_sectors, mark, writable }
     }
 
-    /// Where it is.
+    /// The path of the target.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Sectors in its data area.
+    /// The size of the data area in sectors.
     #[must_use]
     pub const fn capacity_sectors(&self) -> u64 {
         self.capacity_sectors
     }
 
-    /// The mark, if Fairdisk made it.
+    /// The mark, if Fairdisk made the file.
     #[must_use]
     pub const fn mark(&self) -> Option<Mark> {
         self.mark
     }
 
-    /// Whether it may be written.
+    /// Whether the target may be written.
     #[must_use]
     pub const fn is_writable(&self) -> bool {
         self.writable
     }
 
-    /// What the offset and length of a request must be a multiple of to bypass the page cache;
-    /// `None` if nothing bypasses it.
+    /// The number of bytes of which offset and length of a request must be multiples for direct
+    /// I/O; `None` if direct I/O does not work here.
     #[must_use]
     pub fn direct_align(&self) -> Option<u64> {
         self.direct.as_ref().map(TargetFd::align)
     }
 
-    /// Gives up bypassing the page cache.
+    /// Does all I/O through the page cache.
     #[must_use]
     pub fn buffered_only(mut self) -> Self {
         self.direct = None;
         self
     }
 
-    /// The way to the file for `len` bytes at `offset`.
+    /// The file to use for `len` bytes at `offset`: opened for direct I/O if the alignment permits.
     pub(crate) fn fd_for(&self, offset: u64, len: u64) -> &File {
         match &self.direct {
             Some(direct) if (offset | len).is_multiple_of(direct.align()) => direct.file(),
@@ -232,7 +232,7 @@ impl TargetFile {
         }
     }
 
-    /// The way to the file for what carries no data.
+    /// The file to use for operations without data.
     pub(crate) const fn fd(&self) -> &File {
         &self.buffered
     }

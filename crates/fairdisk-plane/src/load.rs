@@ -1,24 +1,24 @@
-//! What the shell drives: workload, host and scheduler behind one small seam.
+//! The interface between the shell and what it drives: workload, host and scheduler.
 
 use fairdisk_core::{Elevator, Instant, Request, RequestId};
 use fairdisk_sim::Machine;
 
-/// A state machine that wants requests served. It does no I/O and has no clock; the shell tells it
-/// what happened and when, and carries out what it appends to `issue`.
+/// A state machine that issues requests. It does no I/O and has no clock: the shell reports events
+/// with their times to it, and serves the requests that it appends to `issue`.
 pub trait Load {
-    /// When it wants to be advanced by itself; `None` if it only waits for completions.
+    /// When the load's next timer is due; `None` if it only waits for completions.
     fn next_event(&self) -> Option<Instant>;
 
-    /// Its timers due at `now` go off. Requests for the device are appended to `issue`.
+    /// Runs the timers due at `now`, and appends requests for the device to `issue`.
     fn advance(&mut self, now: Instant, issue: &mut Vec<Request>);
 
-    /// The device finished a request. Requests for the device are appended to `issue`.
+    /// Reports that the device completed a request, and appends requests for the device to `issue`.
     fn completed(&mut self, now: Instant, id: RequestId, ok: bool, issue: &mut Vec<Request>);
 
-    /// Whether the workload has finished and nothing is in flight.
+    /// Whether the workload has ended and no request is in flight.
     fn is_done(&self) -> bool;
 
-    /// No new work from now on; what is in flight finishes.
+    /// Ends the workload: no new work begins, and what is in flight completes.
     fn stop(&mut self, now: Instant);
 }
 

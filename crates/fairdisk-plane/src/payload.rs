@@ -1,4 +1,4 @@
-//! What is written, and whether what is read is what was written.
+//! Payloads: the contents of writes, and the verification of reads.
 
 use crate::buffer::Buffer;
 use fairdisk_core::prng::mix;
@@ -6,24 +6,25 @@ use fairdisk_core::{Lba, Op, Request, SECTOR_BYTES};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 
-/// Fills the buffers of writes and looks at those of reads.
+/// Fills the buffers of writes and verifies those of reads.
 pub trait Payload {
-    /// A write is about to be submitted.
+    /// Fills the buffer of a write that is about to be submitted.
     fn fill(&mut self, request: &Request, data: &mut Buffer);
 
-    /// A request is done. Returns the first sector whose bytes are not what they must be.
+    /// Reports a completed request. Returns the first sector of a read whose contents are wrong.
     fn check(&mut self, request: &Request, data: &Buffer, ok: bool) -> Option<Lba>;
 }
 
-/// Writes noise and checks nothing: for measuring. All of it is new each time: who compresses over
-/// many blocks would find again what is left of the last one.
+/// A payload for measurements: writes noise and verifies nothing. The noise never repeats, so that
+/// a disk that compresses over many blocks does not find earlier blocks again.
 #[derive(Clone, Copy, Debug)]
 pub struct Anything {
     words: u64,
 }
 
 impl Anything {
-    /// Differs from all others, so that a run that is repeated does not write the same again.
+    /// A payload that differs from all others, so that a repeated run does not write the same data
+    /// again.
     #[must_use]
     pub fn new() -> Self {
         Self { words: RandomState::new().hash_one(0) }
@@ -55,28 +56,28 @@ enum Content {
     Generation(u64),
 }
 
-/// Writes a pattern made from the position and a generation number, remembers it for every sector
-/// and compares what is read. Costs memory per sector: for tests.
+/// A payload for tests: writes a pattern derived from the sector number and a generation, remembers
+/// the generation of every sector, and compares what is read. Needs memory for each sector written.
 ///
-/// It relies on overlapping requests not being in flight together, which the engine sees to.
+/// It relies on the engine never having overlapping requests in flight together.
 #[derive(Debug, Default)]
 pub struct Pattern {
     generation: u64,
-    /// What the sectors hold; one that is missing may hold anything.
+    /// The known contents of sectors; a sector that is missing may contain anything.
     sectors: BTreeMap<u64, Content>,
     writing: BTreeMap<u64, u64>,
-    /// Sectors that were compared.
+    /// The number of sectors compared.
     checked: u64,
 }
 
 impl Pattern {
-    /// Nothing is known about any sector.
+    /// A payload that knows nothing about the contents of any sector.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many sectors have been compared.
+    /// The number of sectors compared so far.
     #[must_use]
     pub const fn checked(&self) -> u64 {
         self.checked

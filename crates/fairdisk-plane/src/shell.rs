@@ -1,8 +1,8 @@
-//! The real shell: a load, a backend and a clock in one loop.
+//! The real shell: runs a load on a backend, under a clock, in one loop.
 //!
-//! At one instant completions come first, one by one and each followed by what it issues; then the
-//! load's timers. The simulated world keeps the same order, which is why the same load leaves the
-//! same journal in both.
+//! At each instant completions are processed first, one by one, each followed by the requests that
+//! it issues, and then the load's timers. The simulated world keeps the same order, which is why
+//! the same load leaves the same journal in both.
 
 mod report;
 
@@ -18,13 +18,13 @@ use fairdisk_core::{Histogram, Instant, Op, Request, RequestId, Span, dense};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How often the stop flag is looked at and progress told.
+/// The interval at which the stop flag is checked and progress is reported.
 const TICK: Span = Span::from_ms(100);
 
-/// Told how far a run has come.
+/// A callback that receives the progress of a run.
 type Listener = Box<dyn FnMut(&Progress)>;
 
-/// Drives a [`Load`] on a [`Backend`].
+/// Drives a [`Load`] on a [`Backend`] under a [`Clock`].
 pub struct Shell<L, B, C, P = Anything> {
     load: L,
     backend: B,
@@ -37,13 +37,14 @@ pub struct Shell<L, B, C, P = Anything> {
     run: Run,
 }
 
-/// What a run keeps track of.
+/// The state of a run.
 #[derive(Debug, Default)]
 struct Run {
-    /// To read into. What a disk returned is no noise to write.
+    /// Buffers for reads. They are kept apart from those for writes, because what a disk returned
+    /// may not be noise.
     read_buffers: Buffers,
     write_buffers: Buffers,
-    /// Requests at the backend, by id.
+    /// Requests at the backend, indexed by their ids.
     at_backend: Vec<Option<Request>>,
     issue: Vec<Request>,
     done: Vec<Done>,
@@ -58,8 +59,7 @@ struct Run {
 }
 
 impl<L: Load, B: Backend, C: Clock> Shell<L, B, C> {
-    /// A shell that runs `load` on `backend` until it is done. The load must keep to the
-    /// backend's depth.
+    /// A shell that runs `load` on `backend`. The load must not exceed the backend's depth.
     #[must_use]
     pub fn new(load: L, backend: B, clock: C) -> Self {
         Self {
@@ -77,47 +77,47 @@ impl<L: Load, B: Backend, C: Clock> Shell<L, B, C> {
 }
 
 impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
-    /// Ends the run early once `stop` is true; what is in flight finishes first.
+    /// Ends the run once `stop` is true, after requests in flight have completed.
     #[must_use]
     pub fn stop_on(mut self, stop: Arc<AtomicBool>) -> Self {
         self.stop = stop;
         self
     }
 
-    /// Ends the run at `end`; what is in flight finishes first.
+    /// Ends the run at `end`, after requests in flight have completed.
     #[must_use]
     pub fn end_at(mut self, end: Instant) -> Self {
         self.end = Some(end);
         self
     }
 
-    /// Ends the run at the first request that fails, before the load hears of it; what is in
-    /// flight finishes first. What comes after a full or broken disk measures nothing.
+    /// Ends the run at the first failed request, before the load learns of it and after requests in
+    /// flight have completed. What a full or broken disk does afterwards is not worth measuring.
     #[must_use]
     pub const fn end_on_failure(mut self) -> Self {
         self.end_on_failure = true;
         self
     }
 
-    /// Calls `progress` now and then, at most ten times a second.
+    /// Calls `progress` at most ten times per second.
     #[must_use]
     pub fn on_progress(mut self, progress: impl FnMut(&Progress) + 'static) -> Self {
         self.progress = Some(Box::new(progress));
         self
     }
 
-    /// Writes what `payload` says and lets it check what is read.
+    /// Writes what `payload` provides, and lets it verify what is read.
     #[must_use]
     pub fn with_payload<Q: Payload>(self, payload: Q) -> Shell<L, B, C, Q> {
         let Self { load, backend, clock, stop, end, end_on_failure, progress, run, .. } = self;
         Shell { load, backend, clock, payload, stop, end, end_on_failure, progress, run }
     }
 
-    /// Runs to the end.
+    /// Runs the load to its end.
     ///
     /// # Errors
-    /// The backend broke, or the load waits for something that never happens. A request that fails
-    /// is no error here; the report counts it.
+    /// The backend is broken, or the load waits for something that cannot happen. A failed request
+    /// is not an error here; the report counts it.
     pub fn run(&mut self) -> Result<ShellReport, ShellError> {
         self.clock.prepare();
         let began = self.clock.now();
@@ -137,7 +137,7 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
         }
     }
 
-    /// The load, to look at what became of it.
+    /// The load, for example to read its results.
     pub const fn load(&self) -> &L {
         &self.load
     }
@@ -158,7 +158,8 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
 
     // ---- what happens at one instant -----------------------------------------------------
 
-    /// What is done ten times a second, and the end.
+    /// Ends the run if its time is over or it was asked to stop, and reports progress every
+    /// [`TICK`].
     fn tick(&mut self, now: Instant) {
         let over = self.end.is_some_and(|end| now >= end) || self.stop.load(Ordering::Relaxed);
         if over {
@@ -196,7 +197,8 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
     }
 
     fn advance(&mut self, now: Instant) {
-        // Once: what it sets for this very instant comes after the completions of this instant.
+        // Only once: timers that it sets for this very instant run after the completions of this
+        // instant.
         if let Some(due) = self.load.next_event().filter(|due| *due <= now) {
             self.run.timers.record(now - due);
             self.load.advance(now, &mut self.run.issue);
@@ -220,7 +222,7 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
         self.run.issue = issue;
     }
 
-    /// Counts a completion and takes its buffer back; says whether it succeeded.
+    /// Accounts for a completion and recycles its buffer. Returns whether the request succeeded.
     fn settle(&mut self, now: Instant, done: Done) -> bool {
         let request = self.run.take(done.id);
         let corrupt = self.payload.check(&request, &done.data, done.result.is_ok());
@@ -241,7 +243,10 @@ impl<L: Load, B: Backend, C: Clock, P: Payload> Shell<L, B, C, P> {
 
     // ---- waiting -------------------------------------------------------------------------
 
-    /// Until when to wait for a completion.
+    /// How long to wait for completions at most.
+    ///
+    /// # Errors
+    /// The load is not done and waits for nothing.
     fn deadline(&self) -> Result<Instant, ShellError> {
         let next = self.load.next_event();
         let waits_for_end = self.end.is_some() && self.run.stopped.is_none();

@@ -1,4 +1,5 @@
-//! One body for every backend: what is written is read back, whatever else happens around it.
+//! Conformance of every backend: what is written is read back, whatever else goes on. All backends
+//! run the same scenarios.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod common;
@@ -36,7 +37,7 @@ fn read(backend: &mut dyn Backend, start: u64, sectors: u32) -> Vec<u8> {
     done.data.bytes().iter().step_by(512).copied().collect()
 }
 
-/// The bodies every backend with data must pass.
+/// The scenarios that every backend with data must pass.
 fn conforms(backend: &mut dyn Backend) {
     assert_eq!((backend.depth(), backend.capacity_sectors()), (DEPTH, SECTORS));
     starts_as_zeroes_and_keeps_what_is_written(backend);
@@ -65,7 +66,7 @@ fn flushes_discards_and_zeroes(backend: &mut dyn Backend) {
         assert_eq!(perform(backend, &zeroes, Buffer::empty()).result, Ok(()));
         assert_eq!(read(backend, start, 10)[8..], [0, 0xD4]);
     }
-    // Nothing is promised about the contents of what was discarded, but all about its neighbours.
+    // The contents of the discarded range are unspecified, but its neighbours must be intact.
     let discard = request(2, Op::Discard, 200, 50);
     assert_eq!(perform(backend, &discard, Buffer::empty()).result, Ok(()));
     assert_eq!(read(backend, 199, 1), [0xD4]);
@@ -93,7 +94,7 @@ fn waits_no_longer_than_asked(backend: &mut dyn Backend) {
     assert!(done.is_empty() && clock.now() >= deadline);
 }
 
-/// Many requests at once that do not overlap, against bytes in memory.
+/// Runs many concurrent requests without overlaps, and compares with a model in memory.
 fn random_operations_match_a_model(backend: &mut dyn Backend, count: u32) {
     let clock = MonotonicClock::start();
     let mut prng = Prng::new(11);
@@ -130,7 +131,7 @@ fn next_request(
     let id = (0..DEPTH).map(RequestId).find(|id| !flying.contains_key(id))?;
     let op = [Op::Read, Op::Read, Op::Write, Op::Write, Op::WriteZeroes, Op::Flush]
         [prng.below(6) as usize];
-    // Half are aligned as direct I/O wants it, half are not.
+    // Half of the requests are aligned for direct I/O.
     let unit = if prng.chance(1, 2) { 8 } else { 1 };
     let sectors = if op == Op::Flush { 0 } else { prng.between(1, 128 / unit) * unit };
     let start = prng.below((SECTORS - sectors) / unit + 1) * unit;
@@ -164,13 +165,13 @@ fn target(path: &Path) -> TargetFile {
     TargetFile::open(path, &FileNeeds::scratch(SECTORS), &mut |_| Watch::Continue).unwrap()
 }
 
-/// A ring, or a line that says why this machine cannot test one.
+/// A ring; `None`, with a message that says why, where the machine does not provide one.
 fn ring() -> Option<Ring> {
     Ring::new(DEPTH).inspect_err(|refusal| eprintln!("skipped, io_uring: {refusal}")).ok()
 }
 
-/// Scratch directories on the file system of the build and, if there is one, on a tmpfs, which
-/// supports less.
+/// Scratch directories: on the file system of the build, and on a tmpfs, which supports less, if
+/// there is one.
 fn places() -> Vec<tempfile::TempDir> {
     let mut places = vec![tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()];
     match tempfile::tempdir_in("/dev/shm") {
@@ -229,7 +230,7 @@ fn a_block_device_conforms() {
     }
 }
 
-/// No data to compare, the rest holds.
+/// There is no data to compare, but everything else must hold.
 #[test]
 fn the_null_backend_conforms_but_for_its_data() {
     for mut backend in [
@@ -273,7 +274,7 @@ fn a_target_opened_for_reading_fails_writes_and_serves_reads() {
     }
 }
 
-/// The file is cut behind our back.
+/// The file is truncated after it was opened.
 #[test]
 fn a_file_that_ended_early_fails_reads() {
     let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -304,7 +305,7 @@ fn the_choice_is_reported_with_its_reason() {
     }
 }
 
-/// Deeper than any ring, and than threads make sense.
+/// The depth exceeds that of any ring and the limit of threads.
 #[test]
 fn a_depth_that_nothing_serves_is_refused_with_its_reason() {
     let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -323,7 +324,7 @@ fn a_depth_that_nothing_serves_is_refused_with_its_reason() {
     assert!(error.contains("serve 1024 requests at once, not 1025"), "{error}");
 }
 
-/// None waits in a queue that the scheduler knows nothing of.
+/// No request waits in a queue that the scheduler does not know.
 #[test]
 fn every_request_up_to_the_depth_has_a_thread() {
     let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -331,7 +332,7 @@ fn every_request_up_to_the_depth_has_a_thread() {
     assert_eq!((backend.depth(), backend.threads()), (100, 100));
 }
 
-/// Requests in flight when a backend goes away: nothing hangs, nothing is written to freed memory.
+/// Nothing hangs, and nothing is written to freed memory.
 #[test]
 fn a_backend_can_be_dropped_with_requests_in_flight() {
     let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

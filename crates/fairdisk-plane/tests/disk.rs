@@ -82,7 +82,7 @@ impl Job for Told {
     }
 }
 
-/// Submits 500 pieces from each of eight threads; returns the disk still at work.
+/// Submits 500 pieces from each of eight threads. Returns the disk while it is still working.
 fn eight_threads(disk: Disk, tell: &Sender<(u64, u32, Option<i32>)>) -> Arc<Disk> {
     let disk = Arc::new(disk);
     let together = Barrier::new(8);
@@ -109,7 +109,7 @@ fn every_job_is_performed_once_and_told_its_own_result() {
     for scheduler in SchedulerSpec::NAMES {
         for model in [None, Some(fixed(1))] {
             let (tell, told) = channel();
-            // Dropping waits for what is in flight.
+            // Dropping the disk waits for what is in flight.
             drop(eight_threads(disk(scheduler, model), &tell));
             drop(tell);
             let mut all: Vec<_> = told.iter().collect();
@@ -141,7 +141,8 @@ fn nothing_is_lost_when_schedulers_change_under_load() {
         for round in 0..1000 {
             let name = SchedulerSpec::NAMES[round % SchedulerSpec::NAMES.len()];
             let spec = SchedulerSpec::named(name).expect("a known scheduler");
-            // The historical two-layer CFQ refuses to come back (D1); the one in charge stays.
+            // The historical two-layer CFQ refuses to be switched to again (D1); the current one
+            // stays.
             let _ = disk.switch(spec.build());
         }
     });
@@ -150,14 +151,14 @@ fn nothing_is_lost_when_schedulers_change_under_load() {
     assert_eq!(told.iter().count(), 4000);
 }
 
-/// A task that comes back as soon as it is answered, until `left` is used up.
+/// A task that submits its next request as soon as the last one is answered, `left` times.
 struct Again {
     disk: Arc<Disk>,
     task: u32,
     group: u32,
     at: u64,
     left: Arc<AtomicU64>,
-    /// Told when nothing is left.
+    /// Receives a message when `left` is used up.
     over: Sender<()>,
 }
 
@@ -184,7 +185,7 @@ impl Job for Again {
     }
 }
 
-/// Device time of groups 1 and 2 when `tasks` in each read one after the other.
+/// The device time of groups 1 and 2, in each of which `tasks` read one piece after the other.
 fn shares(tasks: u32, weights: [u32; 2]) -> [f64; 2] {
     let disk = Arc::new(disk("two-layer-cfq", Some(fixed(1000))));
     let left = Arc::new(AtomicU64::new(1000));
@@ -209,7 +210,8 @@ fn groups_get_what_their_weights_say_in_real_time() {
     for tasks in [1, 10] {
         let [favoured, other] = shares(tasks, [200, 50]);
         let share = 100.0 * favoured / (favoured + other);
-        // Wide: on a busy machine threads wake late, and a late request counts as an absent one.
+        // Long, since threads wake late on a busy machine, and a late request would count as
+        // absent.
         assert!((share - 80.0).abs() < 15.0, "{tasks} tasks: {share:.1} %, asked for 80");
     }
 }
@@ -240,7 +242,7 @@ fn what_waits_is_seen_and_a_group_of_the_same_number_begins_with_nothing() {
     assert_eq!(ios(), 0);
 }
 
-/// Wants a lock to finish, as a mount's jobs do when they ask for more.
+/// A job that takes a lock when it finishes, as a mount's jobs do when they submit more.
 struct Locking {
     lock: Arc<Mutex<()>>,
     tell: Sender<()>,
@@ -267,7 +269,7 @@ fn whoever_tells_of_a_change_finishes_no_job_of_others() {
         let job = Box::new(Locking { lock: Arc::clone(&lock), tell: tell.clone() });
         disk.submit(&order(1, number * 1000), job, Thread::MustGoOn);
         let held = lock.lock().expect("nobody panicked");
-        // Now and then it is the change that finds the request done.
+        // Sometimes the thread that changes the scheduler finds the completed request.
         while disk.jobs_left() > 0 {
             disk.configure(Change::GroupShare { group, share }).expect("nothing is promised");
         }
@@ -276,7 +278,7 @@ fn whoever_tells_of_a_change_finishes_no_job_of_others() {
     }
 }
 
-/// Is at work until it is told to end, and says when it is performed.
+/// A job that reports that it has started and works until it is told to end.
 struct Busy {
     performed: Sender<Op>,
     end: Option<Receiver<()>>,
@@ -314,7 +316,7 @@ fn where_others_keep_the_order_a_flush_waits_for_no_write_of_somebody_else() {
     go_on.send(()).expect("it waits");
 }
 
-/// Says by which thread it was performed.
+/// A job that reports the thread that performed it.
 struct Named(Sender<Option<String>>);
 
 impl Job for Named {
@@ -341,7 +343,7 @@ fn threads_are_started_when_they_are_needed() {
         disk.submit(&order(1, lba), Box::new(Named(tell.clone())), Thread::MustGoOn);
         names.insert(told.recv().expect("it is finished"));
     }
-    // The last one may still be on its way back when the next one is there.
+    // The previous job may still be finishing when the next one is submitted.
     assert!(names.len() < 16, "{names:?}");
     let (tell, performed) = channel();
     let mut go_on = Vec::new();
@@ -357,7 +359,7 @@ fn threads_are_started_when_they_are_needed() {
     go_on.iter().for_each(|end| end.send(()).expect("it waits"));
 }
 
-/// A disk under `noop` that is as it is and takes one request at a time.
+/// A disk without a model under `noop`, with a depth of one.
 fn one_at_a_time() -> Arc<Disk> {
     let spec = SchedulerSpec::named("noop").expect("a known scheduler");
     let config = EngineConfig { depth: 1, ..CONFIG };
@@ -365,7 +367,7 @@ fn one_at_a_time() -> Arc<Disk> {
     Arc::new(disk.expect("threads"))
 }
 
-/// Does something when it is answered.
+/// A job that calls a function when it is answered.
 struct Then<F>(Option<F>);
 
 impl<F: FnOnce() + Send> Job for Then<F> {
@@ -378,8 +380,8 @@ impl<F: FnOnce() + Send> Job for Then<F> {
     }
 }
 
-/// The scheduler hears of what was answered before it hears of what came of that: the disk, which
-/// takes one at a time, is free for it.
+/// The scheduler learns of a completion before it learns of requests that the answer causes, so the
+/// disk with its depth of one is free for them.
 #[test]
 fn what_is_answered_is_done_for_whoever_comes_then() {
     let disk = one_at_a_time();
@@ -398,7 +400,7 @@ fn what_is_answered_is_done_for_whoever_comes_then() {
     }
 }
 
-/// Is answered when it is told so.
+/// A job that finishes its answer only when it is told to.
 struct Slow {
     job: Busy,
     answered: Receiver<()>,
@@ -414,7 +416,7 @@ impl Job for Slow {
     }
 }
 
-/// Nobody who waits for the disk waits for the answer to somebody else.
+/// A slow answer to one caller delays no other that waits for the disk.
 #[test]
 fn what_waits_goes_to_the_disk_before_anybody_is_answered() {
     let disk = one_at_a_time();
@@ -432,7 +434,7 @@ fn what_waits_goes_to_the_disk_before_anybody_is_answered() {
     drop(answering);
 }
 
-/// Counts how many of its kind are performed at this moment.
+/// A job that counts how many of its kind are performed at the same time.
 struct Counted {
     now: Arc<AtomicU64>,
     most: Arc<AtomicU64>,
@@ -450,7 +452,7 @@ impl Job for Counted {
     fn finish(self: Box<Self>, _result: io::Result<()>) {}
 }
 
-/// Whoever is let through before the scheduler is asked: the disk has as many as it takes.
+/// Requests that bypass the scheduler on an idle disk still respect its depth.
 #[test]
 fn a_disk_is_given_no_more_than_it_takes_whoever_comes_when() {
     for scheduler in ["noop", "fair"] {

@@ -1,5 +1,5 @@
-//! The same load in the real shell under a fake clock and in a little simulated world must leave
-//! the same journal.
+//! Equivalence of the real shell and the simulated world: the same load leaves the same journal in
+//! the real shell under a fake clock and in a minimal simulated world.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod common;
@@ -16,12 +16,12 @@ use fairdisk_sim::device::{
 
 const SECTORS: u64 = 1 << 16;
 
-/// How times fall.
+/// The distribution of event times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Times {
-    /// Anywhere: hardly two things happen at once.
+    /// Arbitrary: events hardly ever coincide.
     Odd,
-    /// On whole milliseconds: completions and timers meet all the time.
+    /// Whole milliseconds: completions and timers often coincide.
     Round,
 }
 
@@ -52,7 +52,7 @@ fn load(scheduler: &str, depth: u32, times: Times, seed: u64) -> ClosedLoop<Sche
     ClosedLoop::new(SchedulerSpec::named(scheduler).unwrap().build(), config, mix, seed)
 }
 
-/// The simulated shell in its simplest form.
+/// A simulated world in its simplest form.
 fn in_simulation(mut load: impl Load, mut device: DeviceModel) {
     let (mut issue, mut done) = (Vec::new(), Vec::new());
     while !load.is_done() {
@@ -114,7 +114,7 @@ fn memory_under_a_modelled_disk_leaves_the_journal_of_the_simulation() {
     }
 }
 
-/// Time stands still while real I/O is at work, so how long that takes changes nothing.
+/// Virtual time stands still while real I/O is under way, so its duration has no influence.
 #[test]
 fn a_real_file_under_a_modelled_disk_leaves_the_journal_of_the_simulation() {
     let directory = tempfile::tempdir().unwrap();

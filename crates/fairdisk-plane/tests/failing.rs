@@ -1,4 +1,4 @@
-//! A run that ends with the first request that fails.
+//! Runs that end with the first failed request.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod common;

@@ -1,5 +1,5 @@
-//! The machine of the lab in its world, and the same machine in the real shell under a fake clock:
-//! one journal.
+//! Equivalence of the lab and the real shell: the lab's machine leaves the same journal in its
+//! simulated world and in the real shell under a fake clock.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use fairdisk_core::{
@@ -23,7 +23,7 @@ use fairdisk_sim::{GroupSpec, IntegrityWrites, Machine, MachineConfig, Unplugs, 
 use std::num::{NonZeroU32, NonZeroU64};
 
 const SECTORS: u64 = 1 << 20;
-/// Tasks, and how many of them are plain.
+/// The number of tasks, and of the plain ones among them.
 const TASKS: u32 = 13;
 const PLAIN: u32 = 8;
 const WRITE_BACK: WriteBackSpec = WriteBackSpec {
@@ -33,12 +33,12 @@ const WRITE_BACK: WriteBackSpec = WriteBackSpec {
     age: Span::from_ms(300),
 };
 const PLUG: PlugConfig = PlugConfig { requests: 4, delay: Span::from_ms(3), flash: PlugFlash::All };
-/// With the fixed disk these make timers and completions meet at the same instants.
+/// Turnaround times. Combined with the fixed disk, they make timers and completions coincide.
 const TURNAROUND: [(Span, Span); 2] =
     [(Span::from_us(50), Span::from_us(400)), (Span::from_ms(1), Span::from_ms(1))];
 
-/// A disk that takes a fixed time, one that turns, four of these, one without moving parts, and one
-/// that takes no time at all.
+/// A disk with a fixed service time, a hard disk, a RAID of four of these, an SSD, and a device
+/// that takes no time.
 fn devices(depth: u32) -> [DeviceModel; 5] {
     let cost = FixedCost { latency_us: 4000, mb_per_s: None };
     let fixed = FixedParams {
@@ -60,7 +60,7 @@ fn devices(depth: u32) -> [DeviceModel; 5] {
     ]
 }
 
-/// With the queue deeper than one it also has a write cache.
+/// A hard disk, which also has a write cache if its queue is deeper than one.
 fn hdd(depth: u32) -> HddParams {
     let cache = WriteCacheParams {
         depth: 4,
@@ -111,7 +111,7 @@ const fn ssd(depth: u32) -> SsdParams {
     }
 }
 
-/// The tasks after the plain ones: each does something that they do not.
+/// The tasks after the plain ones, each of which does something that plain ones do not.
 fn special(number: u32) -> TaskSpec {
     let plain = TaskSpec { buffered: false, ..task(number) };
     let stream = StreamSpec { direction: Direction::Write, ..plain.stream.clone() };
@@ -237,7 +237,7 @@ fn the_shell_leaves_the_journal_of_the_world() {
     for scheduler in SchedulerSpec::NAMES {
         for depth in [1, 8] {
             for seed in 0..4 {
-                // Every device meets every other seed.
+                // Each device runs with every other seed.
                 for device in devices(depth).iter().skip(seed as usize % 2).step_by(2) {
                     compare(scheduler, depth, seed, device);
                 }

@@ -1,5 +1,5 @@
-//! The shell on the machine's clock: how late timers and completions are. The numbers are printed;
-//! the bounds are loose, since the machine may be busy with other things.
+//! The shell on the system's clock: the lateness of timers and completions. The figures are
+//! printed; the bounds are loose, since the machine may be busy with other work.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod common;
@@ -61,7 +61,8 @@ fn timers_and_modelled_completions_are_nearly_on_time() {
     }
 }
 
-/// The modelled disk is far faster than the real one: being late is counted, nothing breaks.
+/// The modelled disk is far faster than the real one, so completions are late, and nothing else is
+/// wrong.
 #[test]
 fn a_model_faster_than_the_real_disk_is_reported_as_late() {
     let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -86,7 +87,7 @@ fn a_real_file_at_its_own_pace() {
     }
 }
 
-/// Memory that looks at what is written to it.
+/// Memory that records what is written to it.
 struct Looking {
     memory: Memory,
     written: Rc<RefCell<Vec<Vec<u8>>>>,
@@ -126,7 +127,7 @@ impl Backend for Looking {
     }
 }
 
-/// Also where reads bring zeroes between the writes, and when the same is run again.
+/// This holds even where reads fetch zeroes between the writes, and when the run is repeated.
 #[test]
 fn what_is_written_neither_compresses_nor_repeats() {
     let written = Rc::default();

@@ -1,5 +1,5 @@
-//! Errors, delays, changed order, full disks and early ends: nothing is lost, nothing is finished
-//! twice, and what was written is read back.
+//! Randomised runs with errors, delays, reordering, full disks and early ends: no request is lost
+//! or completed twice, and what was written is read back.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod common;
@@ -64,7 +64,8 @@ fn faults(prng: &mut Prng) -> Faults {
     }
 }
 
-/// One storm; the journal is what is compared between two of the same seed.
+/// Runs one storm. Returns the hash of its journal and the number of sectors verified, which must
+/// be equal for equal seeds.
 fn storm(seed: u64, backend: impl FnOnce(u32) -> Box<dyn Backend>) -> (u64, u64) {
     let mut prng = Prng::new(seed);
     let depth = prng.between(1, 32) as u32;
@@ -81,7 +82,7 @@ fn storm(seed: u64, backend: impl FnOnce(u32) -> Box<dyn Backend>) -> (u64, u64)
     (load.engine.journal().hash(), shell.payload().checked())
 }
 
-/// Requests that were issued; each must have completed once.
+/// The number of requests issued, each of which must have completed exactly once.
 fn completions(journal: &Journal) -> u64 {
     let (mut issued, mut completed) = (0, 0);
     for entry in journal.entries() {
@@ -95,7 +96,8 @@ fn completions(journal: &Journal) -> u64 {
     completed
 }
 
-/// So many times more storms: `FAIRDISK_STORM_FACTOR`, as `make soak` sets it.
+/// The factor by which to multiply the number of storms: `FAIRDISK_STORM_FACTOR`, which `make soak`
+/// sets.
 fn factor() -> u64 {
     env::var("FAIRDISK_STORM_FACTOR").map_or(1, |factor| factor.parse().expect("a number"))
 }
@@ -138,7 +140,7 @@ fn storms_over_real_files_lose_nothing() {
 
 // ---- canaries: what must be noticed ------------------------------------------------------
 
-/// A backend that waits in another way.
+/// A backend whose wait is replaced.
 struct Tampered<B, W>(B, W);
 
 impl<B, W> Backend for Tampered<B, W>
@@ -216,7 +218,7 @@ fn a_broken_backend_ends_the_run_and_says_what_it_held() {
     assert!(text.contains("null") && text.contains("the cable is out"), "{text}");
 }
 
-/// Wants nothing and is never done.
+/// A load that waits for nothing and is never done.
 struct Forgetful;
 
 impl Load for Forgetful {

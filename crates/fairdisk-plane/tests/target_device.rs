@@ -1,5 +1,5 @@
-//! A block device as a target. Apart from the other tests of targets: a program that is started
-//! holds for a moment what they have locked.
+//! A block device as a target. These tests are a program of their own, because a child process
+//! holds the locks of files that other tests have open until it executes its program.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod common;

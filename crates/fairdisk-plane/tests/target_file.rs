@@ -1,4 +1,4 @@
-//! Everything that can be wrong with a target, and what the error says.
+//! Everything that can be wrong with a target file, and what the error says.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod common;
@@ -106,7 +106,8 @@ fn allocating_writes_the_file_out_once_and_tells_how_far_it_is() {
     assert_eq!(target.mark().unwrap().written_bytes, 5 << 20);
 }
 
-/// Opens `path` written out as far as `sectors`; how much had to be written for it.
+/// Opens `path` and has it written out as far as `sectors`. Returns the number of bytes written for
+/// that.
 fn written_for(path: &Path, sectors: u64) -> u64 {
     let mut written = 0;
     let mut watch = |progress: Allocated| {
@@ -117,7 +118,7 @@ fn written_for(path: &Path, sectors: u64) -> u64 {
     written
 }
 
-/// Bytes of the disk.
+/// The number of bytes that the file occupies on its disk.
 fn taken(path: &Path) -> u64 {
     fs::metadata(path).unwrap().blocks() * 512
 }
@@ -139,7 +140,7 @@ fn a_written_out_file_that_grows_keeps_what_is_written() {
     let path = place.path().join("growing");
     assert_eq!(written_for(&path, 2 << 11), 2 << 20);
     let before = fs::read(&path).unwrap();
-    // By a run that does not care, and by one that does.
+    // First extended by a run that needs nothing written out, then by one that does.
     drop(open(&path, &FileNeeds::scratch(3 << 11)).unwrap());
     assert_eq!(written_for(&path, 5 << 11), 3 << 20);
     let after = fs::read(&path).unwrap();
@@ -184,8 +185,8 @@ fn a_file_that_is_replaced_while_it_is_written_out_is_not_touched() {
 #[test]
 fn what_a_killed_run_left_behind_is_removed_and_nothing_else() {
     let place = place();
-    // More than the kernel ever gives: a child of ours would hold the files of other tests, and
-    // their locks, until it executes its program.
+    // A number that the kernel never gives to a process. A killed child of ours would do, but it
+    // would hold the files of other tests, and their locks, until it executes its program.
     let dead = 1 << 23;
     let target = place.path().join("x");
     drop(open(&target, &FileNeeds::scratch(SECTORS)).unwrap());
@@ -195,7 +196,7 @@ fn what_a_killed_run_left_behind_is_removed_and_nothing_else() {
     fs::copy(&target, at(format!(".y.{alive}-99.part"))).unwrap();
     fs::copy(&target, at("y.part".to_owned())).unwrap();
     fs::write(at(format!(".z.{dead}-0.part")), "not ours").unwrap();
-    // Killed before there was a mark: just made, or lengthened too.
+    // Files of runs killed before they wrote the mark: just created, or also extended.
     fs::write(at(format!(".new.{dead}-0.part")), "").unwrap();
     fs::File::create(at(format!(".long.{dead}-0.part"))).unwrap().set_len(1 << 20).unwrap();
     fs::write(at(format!(".young.{alive}-99.part")), "").unwrap();
@@ -257,8 +258,8 @@ fn targets_are_taken_apart() {
 
 // ---- what does not -----------------------------------------------------------------------
 
-/// Opens `name` in a fresh directory after `prepare`; the error must contain the path and `words`,
-/// and nothing may be left behind or changed.
+/// Opens `name` in a fresh directory after `prepare`. The error must contain the path and `words`,
+/// and no file may be left behind or removed.
 fn refused(
     name: &str,
     needs: &FileNeeds,
@@ -445,7 +446,7 @@ fn a_file_that_is_there_does_not_fill_the_disk() {
     assert!(matches!(error.problem, TargetProblem::DiskFull { need: 4_194_304, .. }), "{error}");
     assert_eq!(taken(&path), before);
 
-    // What the file has taken already may lie where it is of no use; that shows only later.
+    // What the file already occupies may be beyond the range to write; that shows only later.
     let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
     file.write_all_at(&[7; 3 * MIB / 2], 5 << 20).unwrap();
     let before = taken(&path);

@@ -1,5 +1,5 @@
-//! Jobs that are nothing but transfers: by the kernel where there is a ring, by threads otherwise,
-//! with the same bytes and the same errors.
+//! Jobs that are pure transfers: done by the kernel where there is a ring, else by threads, with
+//! the same data and the same errors.
 
 use fairdisk_core::{EngineConfig, Flags, GroupId, IoPrio, Lba, Op, Sectors, TaskId};
 use fairdisk_plane::backend::Preference;
@@ -15,13 +15,13 @@ use std::sync::mpsc::{Sender, channel};
 const PIECE: usize = 4096;
 const PIECES: u64 = 512;
 
-/// What a reader does with what the kernel offers.
+/// What a reader does when the kernel offers to do its transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manner {
     Plain,
-    /// Lends nothing.
+    /// Offers no transfer.
     Refuses,
-    /// Does not believe what the kernel says.
+    /// Does not accept the kernel's result.
     Doubts,
 }
 
@@ -66,7 +66,7 @@ impl Job for Reader {
     }
 }
 
-/// Every word of the file is its own offset.
+/// The contents of the file at an offset: every word is its own offset.
 fn content(at: u64) -> Vec<u8> {
     (0..PIECE as u64 / 8).flat_map(|word| (at + 8 * word).to_le_bytes()).collect()
 }
@@ -93,14 +93,14 @@ fn disk(scheduler: &str, depth: u32, preference: Preference) -> Option<Disk> {
     }
 }
 
-/// Has every piece read once, by four threads, and returns what came of each.
+/// Reads every piece once, from four threads, and returns the outcomes in order of their offsets.
 fn read_all(disk: Disk, file: &Arc<File>, manner: Manner, thread: Thread) -> Vec<Outcome> {
     let (tell, told) = channel();
     std::thread::scope(|scope| {
         for task in 0..4_u32 {
             let (disk, tell, file) = (&disk, &tell, Arc::clone(file));
             scope.spawn(move || {
-                // Neighbours follow each other, so that requests are merged.
+                // Adjacent pieces are submitted in sequence, so that requests are merged.
                 for piece in u64::from(task) * PIECES / 4..u64::from(task + 1) * PIECES / 4 {
                     let at = piece * PIECE as u64;
                     let bytes = vec![0; PIECE];
@@ -121,7 +121,7 @@ fn read_all(disk: Disk, file: &Arc<File>, manner: Manner, thread: Thread) -> Vec
             });
         }
     });
-    // Waits for everything.
+    // Waits for all jobs.
     drop(disk);
     drop(tell);
     let mut all: Vec<Outcome> = told.iter().collect();
@@ -150,7 +150,7 @@ fn every_reader_gets_its_bytes_whoever_reads() {
             for outcome in &all {
                 assert_eq!(outcome.errno, None);
                 assert!(outcome.bytes == content(outcome.at), "{scheduler}: at {}", outcome.at);
-                // Who may perform a job itself does so while the disk is not busy.
+                // A thread that may perform its own job does so while the disk is not busy.
                 if thread == Thread::MustGoOn || !by_kernel {
                     assert_ne!(outcome.performed, by_kernel, "{scheduler}, {depth}, {manner:?}");
                 }

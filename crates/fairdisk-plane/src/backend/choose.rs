@@ -1,4 +1,4 @@
-//! Which backend serves a file.
+//! Chooses the backend that serves a file.
 
 use super::file_threads::DEPTH_MAX;
 use super::{Backend, FileThreads, FileUring, NoRing, Ring};
@@ -7,42 +7,42 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// What the user asked for.
+/// The backend that the user prefers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preference {
     /// `io_uring` if the kernel allows it, else threads.
     #[default]
     Auto,
-    /// `io_uring` or nothing.
+    /// `io_uring`, or else an error.
     Uring,
-    /// Threads.
+    /// A pool of threads.
     Threads,
 }
 
-/// No backend could be set up for a file.
+/// Why no backend could be set up for a file.
 #[derive(Debug)]
 pub enum ChooseError {
-    /// `io_uring` was asked for, and there is none.
+    /// `io_uring` was asked for, but the kernel provides none that we can use.
     Refused {
-        /// The file.
+        /// The file that was to be served.
         path: PathBuf,
-        /// Why.
+        /// Why there is no ring.
         refusal: NoRing,
     },
-    /// More requests at once than threads serve.
+    /// The depth exceeds the number of requests that threads serve at once.
     TooDeep {
-        /// The file.
+        /// The file that was to be served.
         path: PathBuf,
-        /// How many.
+        /// The requested depth, in requests.
         depth: u32,
-        /// Why it would be threads.
+        /// Why threads would be the backend.
         why: String,
     },
-    /// The system refuses to start threads.
+    /// The system refused to start the threads.
     NoThreads {
-        /// The file.
+        /// The file that was to be served.
         path: PathBuf,
-        /// What it said.
+        /// The error of the system.
         error: io::Error,
     },
 }
@@ -74,10 +74,10 @@ impl fmt::Display for ChooseError {
 
 impl std::error::Error for ChooseError {}
 
-/// A backend for `target` that takes `depth` requests at once.
+/// Opens a backend for `target` with a depth of `depth` requests.
 ///
 /// # Errors
-/// What was asked for is not to be had.
+/// The preferred backend is not available, or threads cannot serve that depth.
 pub fn open(
     target: TargetFile,
     preference: Preference,

@@ -1,4 +1,4 @@
-//! Errors, delays and changed order on top of any backend, from a seed: for tests.
+//! A backend for tests that adds errors, delays and reordering, drawn from a seed, to any other.
 
 use super::{Backend, Chosen, Done};
 use crate::buffer::Buffer;
@@ -8,18 +8,18 @@ use fairdisk_core::{Instant, Prng, Request, Span};
 use rustix::io::Errno;
 use std::io;
 
-/// What goes wrong and how often.
+/// The kinds of faults and their frequency.
 #[derive(Clone, Copy, Debug)]
 pub struct Faults {
-    /// Requests of 1000 that fail without reaching the disk.
+    /// How many of 1000 requests fail, without reaching the inner backend.
     pub errors_per_mille: u32,
-    /// Requests of 1000 whose completion is held back, which changes the order.
+    /// How many of 1000 completions are held back, which also changes their order.
     pub delays_per_mille: u32,
-    /// How long one is held back at most.
+    /// The longest time for which a completion is held back.
     pub delay_max: Span,
 }
 
-/// A backend with faults.
+/// A backend that adds faults to another.
 #[derive(Debug)]
 pub struct Faulty<B> {
     inner: B,
@@ -31,14 +31,14 @@ pub struct Faulty<B> {
 }
 
 impl<B: Backend> Faulty<B> {
-    /// Puts `faults` on top of `inner`.
+    /// Adds `faults`, drawn from `seed`, to `inner`.
     #[must_use]
     pub const fn new(inner: B, faults: Faults, seed: u64) -> Self {
         let prng = Prng::new(seed);
         Self { inner, faults, prng, held: Vec::new(), inner_done: Vec::new(), injected: 0 }
     }
 
-    /// Errors made so far.
+    /// The number of errors injected so far.
     #[must_use]
     pub const fn injected(&self) -> u64 {
         self.injected

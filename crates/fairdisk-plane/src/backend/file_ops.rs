@@ -1,4 +1,4 @@
-//! One request on a file with ordinary system calls.
+//! Serves one request on a file with ordinary blocking system calls.
 
 use crate::buffer::Buffer;
 use crate::failure::Failure;
@@ -9,27 +9,27 @@ use rustix::io::{Errno, ReadWriteFlags, pread, pwritev2};
 use std::fs::File;
 use std::io::IoSlice;
 
-/// Where zeroes are not to be had as a hole they are written, this much at a time.
+/// The size in bytes of the writes that zero a range where the file system cannot do it itself.
 const ZERO_STEP: usize = 256 * 1024;
 
-/// Discards: the range becomes a hole.
+/// The mode of fallocate(2) for a discard: the range becomes a hole.
 pub(super) const DISCARD: FallocateFlags =
     FallocateFlags::PUNCH_HOLE.union(FallocateFlags::KEEP_SIZE);
 
-/// Zeroes without giving up the space.
+/// The mode of fallocate(2) for write-zeroes: the range reads as zeroes and stays allocated.
 pub(super) const ZERO: FallocateFlags = FallocateFlags::ZERO_RANGE.union(FallocateFlags::KEEP_SIZE);
 
-/// First byte of a request.
+/// The byte offset of a request.
 pub(super) const fn offset_of(request: &Request) -> u64 {
     request.start.0 * SECTOR_BYTES
 }
 
-/// Whether the request must be durable before it completes.
+/// Whether the request must be durable before it completes (`FUA`).
 pub(super) const fn is_durable(request: &Request) -> bool {
     request.flags.contains(Flags::FUA)
 }
 
-/// Serves `request`, which lies within `target`.
+/// Serves `request`, which must be within `target`.
 pub(super) fn perform(
     target: &TargetFile,
     request: &Request,
@@ -83,7 +83,7 @@ fn write_all(
     Ok(())
 }
 
-/// A discard is a hint: where it cannot be followed nothing is lost.
+/// Discards a range. A discard is a hint, so a file system that does not support it is no failure.
 fn discard(file: &File, offset: u64, len: u64) -> Result<(), Failure> {
     match retry(|| fallocate(file, DISCARD, offset, len)) {
         Ok(()) | Err(Errno::OPNOTSUPP) => Ok(()),

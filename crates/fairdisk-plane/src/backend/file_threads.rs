@@ -1,4 +1,4 @@
-//! A file served by a pool of threads that make ordinary blocking calls: works everywhere.
+//! A backend that serves a file with a pool of threads making blocking calls. It works everywhere.
 
 use super::file_ops::perform;
 use super::{Backend, Chosen, Done, in_range};
@@ -11,11 +11,11 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// The largest depth. A request without a thread would wait in a queue of our own, behind the back
-/// of the scheduler.
+/// The largest depth, in requests. Each request has a thread, because requests in a queue of our
+/// own would wait where the scheduler cannot reorder them.
 pub(super) const DEPTH_MAX: u32 = 1024;
 
-/// Serves up to `depth` requests at once, each on a thread of its own.
+/// A backend that serves up to `depth` requests at once, each on its own thread.
 #[derive(Debug)]
 pub struct FileThreads {
     shared: Arc<Shared>,
@@ -41,7 +41,7 @@ struct Jobs {
 }
 
 impl FileThreads {
-    /// Starts the threads, one for every request there may be at once; `why` goes into the report.
+    /// Starts `depth` threads. `why`, the reason for choosing this backend, goes into the report.
     ///
     /// # Errors
     /// The system refuses to start a thread.
@@ -54,7 +54,8 @@ impl FileThreads {
             done: Mutex::default(),
             done_added: Condvar::new(),
         });
-        // Made first, so that threads already started are joined if a later one cannot be.
+        // The pool exists before its threads, so that dropping it joins those already started if a
+        // later one fails to start.
         let threads = Vec::new();
         let mut pool = Self { shared, threads, depth, in_flight: 0, why: why.to_owned() };
         for number in 0..depth {
@@ -65,7 +66,7 @@ impl FileThreads {
         Ok(pool)
     }
 
-    /// How many threads there are.
+    /// The number of threads.
     #[must_use]
     pub const fn threads(&self) -> usize {
         self.threads.len()
@@ -79,7 +80,8 @@ impl FileThreads {
     }
 }
 
-/// The data behind these locks is complete at every moment, even if a holder panicked.
+/// Locks a mutex, poisoned or not: the data is consistent at every moment, even if a holder
+/// panicked.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -174,7 +176,7 @@ impl Drop for FileThreads {
         locked(&self.shared.jobs).closed = true;
         self.shared.job_added.notify_all();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has printed why.
+            // The panic of a thread has already been printed.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,5 @@
-//! A file served by the kernel's `io_uring`: no threads, one system call for many requests.
+//! A backend that serves a file through `io_uring`: no threads, and one system call for many
+//! requests.
 
 use super::file_ops::{DISCARD, ZERO, is_durable, offset_of};
 use super::{Backend, Chosen, Done, Ring, in_range};
@@ -13,7 +14,7 @@ use rustix::io::{Errno, ReadWriteFlags};
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// Serves up to `depth` requests at once through a ring.
+/// A backend that serves up to `depth` requests at once through a ring.
 #[derive(Debug)]
 pub struct FileUring {
     ring: Ring,
@@ -21,12 +22,12 @@ pub struct FileUring {
     slots: Vec<Option<Slot>>,
     free: Vec<usize>,
     ready: Vec<Done>,
-    /// Fatal; told at the next wait.
+    /// A fatal error, which the next wait returns.
     broken: Option<io::Error>,
     why: String,
 }
 
-/// A request at the kernel.
+/// A request that the kernel is working on.
 #[derive(Debug)]
 struct Slot {
     request: Request,
@@ -35,19 +36,20 @@ struct Slot {
     step: Step,
 }
 
-/// What the kernel is doing for a request.
+/// The step of a request that the kernel is working on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// The operation itself.
+    /// The operation of the request itself.
     Own,
-    /// The zeroes of a write-zeroes as data, since the file system makes none of its own.
+    /// For write-zeroes where the file system cannot zero a range: zeroes are written as data.
     Zeroes,
-    /// The flush after zeroes that must be durable.
+    /// The fdatasync(2) after write-zeroes that must be durable.
     Sync,
 }
 
 impl FileUring {
-    /// Serves `target` through `ring`, which was made for `depth`; `why` goes into the report.
+    /// Serves `target` through `ring`, which must have been made for `depth`. `why`, the reason for
+    /// choosing this backend, goes into the report.
     #[must_use]
     pub fn new(target: TargetFile, ring: Ring, depth: u32, why: &str) -> Self {
         Self {
@@ -65,7 +67,7 @@ impl FileUring {
         self.slots.len() - self.free.len()
     }
 
-    /// Gives the next step of a slot to the kernel.
+    /// Submits the current step of a slot to the kernel.
     fn start(&mut self, index: usize) {
         let Some(slot) = &mut self.slots[index] else { return };
         let entry = entry(&self.target, slot).user_data(index as u64);
@@ -92,7 +94,7 @@ impl FileUring {
     fn finish(&mut self, index: usize, result: Result<(), Failure>) {
         let Some(slot) = self.slots[index].take() else { return };
         self.free.push(index);
-        // The zeroes of a write-zeroes are ours, not the caller's.
+        // The buffer with zeroes is ours; the caller passed none.
         let data = if slot.request.op == Op::WriteZeroes { Buffer::empty() } else { slot.data };
         self.ready.push(Done { id: slot.request.id, data, result });
     }
@@ -104,7 +106,7 @@ enum Progress {
 }
 
 impl Slot {
-    /// Takes in what the kernel says about the current step.
+    /// Processes the result of the current step.
     fn advance(&mut self, result: i32) -> Progress {
         if result < 0 {
             return self.failed(Errno::from_raw_os_error(-result));
@@ -165,7 +167,8 @@ fn entry(target: &TargetFile, slot: &mut Slot) -> squeue::Entry {
 fn move_entry(target: &TargetFile, slot: &mut Slot, offset: u64) -> squeue::Entry {
     let offset = offset + slot.moved as u64;
     let rest = &mut slot.data.bytes_mut()[slot.moved..];
-    // The longest request is far below 4 GiB; a cut one would come back short and go on.
+    // Requests are far below 4 GiB. A longer one would be truncated to a multiple of the page size,
+    // complete short, and continue from there.
     let len = u32::try_from(rest.len()).unwrap_or(!4095);
     let fd = types::Fd(target.fd_for(offset, u64::from(len)).as_raw_fd());
     if slot.request.op == Op::Read {
@@ -223,7 +226,7 @@ impl Backend for FileUring {
                 return Err(error);
             }
             if self.at_kernel() == 0 || !self.ready.is_empty() {
-                // New requests must not wait until the completions dry up.
+                // Submits new requests even when completions keep arriving.
                 self.ring.flush()?;
                 break;
             }
@@ -248,7 +251,8 @@ impl Backend for FileUring {
 }
 
 impl Drop for FileUring {
-    /// The kernel may still write into buffers: they must outlive its work.
+    /// Waits for the kernel, which may still write into the buffers. If that fails, the buffers are
+    /// leaked, since they must outlive the kernel's work.
     fn drop(&mut self) {
         while self.at_kernel() > 0 {
             if self.broken.is_some() || self.ring.enter(1, None).is_err() {

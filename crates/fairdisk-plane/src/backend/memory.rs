@@ -1,4 +1,4 @@
-//! A disk in memory, holding only what was written.
+//! A backend that keeps a disk in memory, allocated where it was written.
 
 use super::{Backend, Chosen, Done, in_range, wait_ready};
 use crate::buffer::Buffer;
@@ -7,11 +7,11 @@ use fairdisk_core::{Instant, Op, Request, SECTOR_BYTES};
 use std::collections::BTreeMap;
 use std::io;
 
-/// Large enough that sequential writes rarely allocate, small enough that scattered ones waste
-/// little.
+/// The unit of allocation in bytes: large enough that sequential writes rarely allocate, small
+/// enough that scattered ones waste little.
 const CHUNK: usize = 64 * 1024;
 
-/// Serves every request at once from memory. What was never written reads as zeroes.
+/// A disk in memory that completes every request immediately. Unwritten ranges read as zeroes.
 #[derive(Debug)]
 pub struct Memory {
     capacity_sectors: u64,
@@ -21,7 +21,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// A disk of `capacity_sectors` that takes `depth` requests at once.
+    /// A disk of `capacity_sectors` that takes up to `depth` requests at once.
     #[must_use]
     pub const fn new(capacity_sectors: u64, depth: u32) -> Self {
         Self { capacity_sectors, depth, chunks: BTreeMap::new(), ready: Vec::new() }
@@ -66,7 +66,7 @@ impl Memory {
     }
 }
 
-/// The part of a range that lies in one chunk.
+/// The part of a range that is within one chunk.
 struct Piece {
     chunk: u64,
     within: usize,

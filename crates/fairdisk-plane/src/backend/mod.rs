@@ -1,4 +1,4 @@
-//! What serves the requests: memory, a file through threads or `io_uring`, or any of them held to
+//! Backends, which serve requests: memory, a file through threads or `io_uring`, or one of these at
 //! the pace of a modelled disk.
 
 mod choose;
@@ -26,28 +26,28 @@ use crate::failure::Failure;
 use fairdisk_core::{Histogram, Instant, Request, RequestId};
 use std::io;
 
-/// Serves requests. It is used from one thread.
+/// Serves requests. A backend is used by one thread at a time.
 pub trait Backend {
-    /// How many requests it takes at once.
+    /// The largest number of requests in flight.
     fn depth(&self) -> u32;
 
-    /// How many sectors it has.
+    /// The size in sectors.
     fn capacity_sectors(&self) -> u64;
 
-    /// How many requests it holds.
+    /// The number of requests submitted but not yet returned by [`wait`](Self::wait).
     fn in_flight(&self) -> u32;
 
-    /// Takes a request over, with the bytes to write or room for those to read. At most
-    /// [`depth`](Self::depth) may be in flight, each with an id of its own.
+    /// Submits a request, with the bytes to write or room for the bytes to read. At most
+    /// [`depth`](Self::depth) requests may be in flight, and their ids must differ.
     fn submit(&mut self, now: Instant, request: &Request, data: Buffer);
 
-    /// Waits until a request is done or `deadline` has come, whichever is first, and appends what
-    /// is done. A deadline that has passed only looks. Without a deadline and with nothing in
-    /// flight it returns at once.
+    /// Waits until a request completes or `deadline` comes, whichever is first, and appends the
+    /// completed requests to `done`. With a deadline in the past it only polls. Without a deadline
+    /// and with nothing in flight it returns immediately.
     ///
     /// # Errors
-    /// The backend itself broke; what is in flight is lost. A request that fails is not an error
-    /// here but in its [`Done`].
+    /// The backend itself is broken, and the requests in flight are lost. The failure of a single
+    /// request is not an error here but in its [`Done`].
     fn wait(
         &mut self,
         clock: &dyn Clock,
@@ -55,10 +55,10 @@ pub trait Backend {
         done: &mut Vec<Done>,
     ) -> io::Result<()>;
 
-    /// What it is and why it was chosen.
+    /// The name of the backend and why it was chosen.
     fn chosen(&self) -> Chosen;
 
-    /// How late completions were against a model, if there is one.
+    /// The lateness of completions relative to the device model, if there is one.
     fn lateness(&self) -> Option<&Histogram> {
         None
     }
@@ -99,23 +99,23 @@ impl<B: Backend + ?Sized> Backend for Box<B> {
     }
 }
 
-/// A request that is done.
+/// A completed request.
 #[derive(Debug)]
 pub struct Done {
-    /// Which.
+    /// The id of the request.
     pub id: RequestId,
-    /// Its buffer, with what was read.
+    /// The buffer passed on submission; for a read, with the bytes read.
     pub data: Buffer,
-    /// Whether it succeeded.
+    /// Whether the request succeeded.
     pub result: Result<(), Failure>,
 }
 
-/// Which backend serves a run, and why that one.
+/// The backend that serves a run, and why it was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// Its name: `memory`, `null`, `threads`, `io_uring`, or one of them under another.
+    /// The name: `memory`, `null`, `threads`, `io_uring`, or a wrapper over one of them.
     pub name: String,
-    /// Why.
+    /// Why it was chosen.
     pub why: String,
 }
 
@@ -125,7 +125,7 @@ impl Chosen {
     }
 }
 
-/// Whether the request lies within the target.
+/// Checks that the request is within the target.
 fn in_range(request: &Request, capacity_sectors: u64) -> Result<(), Failure> {
     match request.start.0.checked_add(u64::from(request.sectors.0)) {
         Some(end) if end <= capacity_sectors => Ok(()),
@@ -133,7 +133,7 @@ fn in_range(request: &Request, capacity_sectors: u64) -> Result<(), Failure> {
     }
 }
 
-/// What a backend that is done at once does in [`Backend::wait`].
+/// [`Backend::wait`] for backends that complete requests immediately.
 fn wait_ready(
     ready: &mut Vec<Done>,
     clock: &dyn Clock,

@@ -1,8 +1,9 @@
-//! Real data at the pace of a modelled disk.
+//! A backend that does real I/O at the pace of a modelled disk.
 //!
-//! A request goes to an inner backend, which really reads or writes, and to a device model from
-//! the catalogue. It is done when both say so. An inner backend faster than the model is invisible
-//! but for its data; how much later than the model completions come is measured.
+//! A request goes both to an inner backend, which really reads or writes, and to a device model
+//! from the catalogue. It completes when both have completed it. An inner backend that is faster
+//! than the model contributes only its data; if it is slower, the lateness of completions is
+//! measured.
 
 use super::{Backend, Chosen, Done};
 use crate::buffer::Buffer;
@@ -13,16 +14,17 @@ use fairdisk_sim::device::{Device, DeviceIo, Done as DeviceDone};
 use std::collections::BTreeMap;
 use std::io;
 
-/// A backend held to the pace of a device model.
+/// A backend paced by a device model.
 #[derive(Debug)]
 pub struct Modelled<B, D> {
     inner: B,
     device: D,
-    /// Done by the inner backend, not yet by the model.
+    /// Requests that the inner backend has completed, but not the model.
     early: BTreeMap<RequestId, Done>,
-    /// Done by the model, not yet by the inner backend.
+    /// Requests that the model has completed, but not the inner backend.
     late: BTreeMap<RequestId, Due>,
-    /// Done by both, with their place in the model's order; handed out by the next wait.
+    /// Requests that both have completed, with their place in the model's order, to be returned by
+    /// the current or next wait.
     ready: Vec<(u64, Done)>,
     in_flight: u32,
     completions: u64,
@@ -34,13 +36,13 @@ pub struct Modelled<B, D> {
 #[derive(Clone, Copy, Debug)]
 struct Due {
     at: Instant,
-    /// Place in the model's order of completions.
+    /// The place in the model's order of completions.
     place: u64,
     ok: bool,
 }
 
 impl<B: Backend, D: Device> Modelled<B, D> {
-    /// Holds `inner` to the pace of `device`. Its depth is the model's.
+    /// Paces `inner` by `device`, whose depth becomes that of the whole.
     ///
     /// # Panics
     /// If `inner` takes fewer requests at once than `device`.
@@ -61,8 +63,8 @@ impl<B: Backend, D: Device> Modelled<B, D> {
         }
     }
 
-    /// Lets the model go through everything up to `until`, event by event, so that what it does
-    /// depends on its own times and not on when we look.
+    /// Advances the model to `until`, event by event, so that its behaviour depends on its own
+    /// times and not on when it is polled.
     fn advance_device(&mut self, until: Instant, now: Instant) {
         while let Some(at) = self.device.next_event().filter(|at| *at <= until) {
             self.device.advance(at, &mut self.device_done);
@@ -105,7 +107,7 @@ impl<B: Backend, D: Device> Modelled<B, D> {
         self.ready.push((due.place, done));
     }
 
-    /// When to look again at the latest.
+    /// The next time at which to poll, at the latest.
     fn wake_at(&self, deadline: Option<Instant>) -> Option<Instant> {
         match (self.device.next_event(), deadline) {
             (Some(event), Some(deadline)) => Some(event.min(deadline)),
@@ -129,7 +131,7 @@ impl<B: Backend, D: Device> Backend for Modelled<B, D> {
 
     fn submit(&mut self, now: Instant, request: &Request, data: Buffer) {
         self.in_flight += 1;
-        // What is due at `now` itself comes after every request submitted at `now`.
+        // Events of the model at `now` itself come after every request submitted at `now`.
         self.advance_device(Instant::from_ns(now.as_ns().saturating_sub(1)), now);
         self.device.submit(now, &DeviceIo::of(request));
         self.inner.submit(now, request, data);
@@ -147,8 +149,8 @@ impl<B: Backend, D: Device> Backend for Modelled<B, D> {
             self.collect_inner(now);
             self.advance_device(now, now);
             if !clock.runs() && !self.late.is_empty() {
-                // Time stands still until the inner backend has caught up: virtual time depends
-                // on the model alone.
+                // Virtual time stands still until the inner backend has caught up, so that times
+                // depend on the model alone.
                 self.inner.wait(clock, None, &mut self.inner_done)?;
                 continue;
             }

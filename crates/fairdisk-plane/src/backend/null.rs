@@ -1,4 +1,4 @@
-//! A backend that does nothing, at once: what is left is the cost of everything around it.
+//! A backend that does nothing, for measuring the cost of everything around it.
 
 use super::{Backend, Chosen, Done, in_range, wait_ready};
 use crate::buffer::Buffer;
@@ -6,7 +6,8 @@ use crate::clock::Clock;
 use fairdisk_core::{Instant, Request};
 use std::io;
 
-/// Succeeds without touching any data. Reads bring whatever was in the buffer.
+/// Completes every request immediately without touching its data. A read returns whatever was in
+/// its buffer.
 #[derive(Debug)]
 pub struct Null {
     capacity_sectors: u64,
@@ -15,7 +16,7 @@ pub struct Null {
 }
 
 impl Null {
-    /// A backend of `capacity_sectors` that takes `depth` requests at once.
+    /// A backend of `capacity_sectors` that takes up to `depth` requests at once.
     #[must_use]
     pub const fn new(capacity_sectors: u64, depth: u32) -> Self {
         Self { capacity_sectors, depth, ready: Vec::new() }

@@ -1,4 +1,4 @@
-//! An `io_uring` that can do everything we need of it, or the reason why there is none.
+//! An `io_uring` instance with all the operations we need, or the reason why there is none.
 
 use crate::clock::{Clock, Stance};
 use fairdisk_core::Instant;
@@ -8,12 +8,12 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// A ring of the kernel's.
+/// An `io_uring` instance.
 pub struct Ring {
     uring: IoUring,
 }
 
-/// Why the kernel gives us no ring.
+/// Why the kernel provides no usable ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoRing(String);
 
@@ -30,13 +30,14 @@ impl fmt::Debug for Ring {
 }
 
 impl Ring {
-    /// A ring for `depth` requests at once.
+    /// Sets up a ring for `depth` requests at once.
     ///
     /// # Errors
-    /// The kernel has none, forbids it, or lacks an operation.
+    /// The kernel has no `io_uring`, forbids it, or lacks an operation.
     pub fn new(depth: u32) -> Result<Self, NoRing> {
-        // Completions are taken by the thread that waits for them: nobody needs to be interrupted
-        // for one. Kernels before 5.19 cannot be told.
+        // The thread that waits for completions also processes them, so no thread needs to be
+        // interrupted for one (IORING_SETUP_COOP_TASKRUN). Kernels before 5.19 do not know this
+        // flag.
         let uring = (IoUring::builder().setup_clamp().setup_coop_taskrun().build(depth))
             .or_else(|_| IoUring::builder().setup_clamp().build(depth))
             .map_err(|error| refused(&error))?;
@@ -56,29 +57,29 @@ impl Ring {
         Ok(Self { uring })
     }
 
-    /// Queues an entry; it reaches the kernel with the next [`enter`](Self::enter).
+    /// Queues an entry, which reaches the kernel with the next [`enter`](Self::enter).
     ///
     /// # Safety
     /// Everything the entry points to must stay valid and untouched until its completion has been
     /// taken from [`next`](Self::next).
     pub(crate) unsafe fn push(&mut self, entry: &squeue::Entry) -> io::Result<()> {
-        // SAFETY: the caller promises what the kernel needs.
+        // SAFETY: the caller guarantees that what the entry points to stays valid and untouched.
         let pushed = unsafe { self.uring.submission().push(entry) };
         if pushed.is_ok() {
             return Ok(());
         }
-        // The queue is full of entries the kernel has not fetched yet.
+        // The submission queue is full of entries that the kernel has not fetched yet.
         self.enter(0, None)?;
-        // SAFETY: the caller promises what the kernel needs.
+        // SAFETY: as above.
         unsafe { self.uring.submission().push(entry) }.map_err(io::Error::other)
     }
 
-    /// Hands over what is queued, if anything is.
+    /// Submits the queued entries, if there are any.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         if self.uring.submission().is_empty() { Ok(()) } else { self.enter(0, None) }
     }
 
-    /// Hands over what is queued and waits for `want` completions, no longer than `span`.
+    /// Submits the queued entries and waits for `want` completions, but no longer than `span`.
     pub(crate) fn enter(&self, want: usize, span: Option<Duration>) -> io::Result<()> {
         let entered = match span {
             None => self.uring.submitter().submit_and_wait(want),
@@ -90,13 +91,15 @@ impl Ring {
         };
         match entered {
             Ok(_) => Ok(()),
-            // Timed out, interrupted, or completions must be taken first: the caller looks again.
+            // Timed out, interrupted, or the completion queue is full: in each case the caller
+            // looks for completions again.
             Err(error) if is_benign(&error) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// Hands over what is queued and waits once the way `clock` says. False if the time is over.
+    /// Submits the queued entries and waits once in the manner that `clock` prescribes. Returns
+    /// false if the deadline has passed.
     pub(super) fn pause(&self, clock: &dyn Clock, deadline: Option<Instant>) -> io::Result<bool> {
         match clock.stance(deadline) {
             Stance::Block(span) => self.enter(1, span)?,
@@ -109,7 +112,7 @@ impl Ring {
         Ok(true)
     }
 
-    /// The next completion, if there is one.
+    /// The next completion, if one has arrived.
     pub(crate) fn next(&mut self) -> Option<cqueue::Entry> {
         self.uring.completion().next()
     }

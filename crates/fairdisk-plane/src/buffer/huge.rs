@@ -1,20 +1,20 @@
-//! Huge pages: memory in one physical piece.
+//! Huge pages, which provide physically contiguous memory.
 //!
-//! A disk takes only so many pieces of memory in one request, 254 for one of virtio. A buffer of
-//! 1 MiB in ordinary pages may lie in 256 pieces, and then makes two requests; and each piece is
-//! looked up and handed over by itself.
+//! A disk limits the number of memory segments of a request, to 254 for virtio. A buffer of 1 MiB
+//! in ordinary pages may consist of 256 segments, and would have to be split into two requests; and
+//! each segment is looked up and passed on separately.
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 
-/// As the processors that matter have them, and aligned to as much.
+/// The size and the alignment of a huge page in bytes, on x86-64 and on arm64 with 4 KiB pages.
 const HUGE_BYTES: usize = 2 << 20;
 
-/// Bytes in a half.
+/// The size of half a huge page in bytes.
 pub(super) const HALF_BYTES: usize = HUGE_BYTES / 2;
 
-/// A mapping of its own: what is asked of the system for it ends with it.
+/// A huge page in a mapping of its own, so that what `madvise` sets for it ends with it.
 struct HugePage(NonNull<u8>);
 
 // SAFETY: it owns its memory, as a box does, and hands out only addresses.
@@ -23,11 +23,13 @@ unsafe impl Send for HugePage {}
 unsafe impl Sync for HugePage {}
 
 impl HugePage {
-    /// Zeroed. Ordinary pages where the system has no other.
+    /// Maps a zeroed huge page. Where the system has no huge pages, it consists of ordinary ones.
     fn zeroed() -> Option<Self> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
-        // Any place will do for the mapping, so an aligned part of one of twice the size is kept.
-        // SAFETY: a new mapping, which takes nobody's place.
+        // A mapping has no guaranteed alignment, so one of twice the size is made and the parts
+        // around an aligned huge page are unmapped.
+        //
+        // SAFETY: a new mapping, placed where no other is.
         let mapped =
             unsafe { mmap_anonymous(null_mut(), 2 * HUGE_BYTES, access, MapFlags::PRIVATE) };
         let mapped = mapped.ok()?.cast::<u8>();
@@ -35,12 +37,14 @@ impl HugePage {
         let start = mapped.wrapping_add(before);
         let rest = start.wrapping_add(HUGE_BYTES);
         for (unused, len) in [(mapped, before), (rest, HUGE_BYTES - before)] {
-            // SAFETY: within the mapping, and nobody has its address. Should it fail, which it does
-            // only where mappings run out, the part is lost and never touched.
+            // SAFETY: the part is within the mapping, and nobody has its address. Unmapping fails
+            // only where the number of mappings is exhausted; then the part is lost and never
+            // touched.
             let _ = (len > 0).then(|| unsafe { munmap(unused.cast(), len) });
         }
-        // Before the first byte is touched: with that the system chooses the pages.
-        // SAFETY: the range is ours, and what is asked changes none of its bytes.
+        // Before the first access, at which the system allocates the pages.
+        //
+        // SAFETY: the range is ours, and the advice changes none of its bytes.
         let _ = unsafe { madvise(start.cast(), HUGE_BYTES, Advice::LinuxHugepage) };
         NonNull::new(start).map(Self)
     }
@@ -48,31 +52,31 @@ impl HugePage {
 
 impl Drop for HugePage {
     fn drop(&mut self) {
-        // SAFETY: a mapping of this length, and nobody has a half of it any more.
+        // SAFETY: a mapping of this length, of which no half is in use any more.
         let _ = unsafe { munmap(self.0.as_ptr().cast(), HUGE_BYTES) };
     }
 }
 
-/// One of the two halves of a huge page. Nobody else has it.
+/// One of the two halves of a huge page, owned exclusively.
 pub(super) struct Half {
     page: Arc<HugePage>,
     at: usize,
 }
 
 impl Half {
-    /// Both halves of a new one, if there is memory.
+    /// Both halves of a new huge page; `None` if there is no memory.
     pub(super) fn both() -> Option<[Self; 2]> {
         let page = Arc::new(HugePage::zeroed()?);
         Some([0, HALF_BYTES].map(|at| Self { page: Arc::clone(&page), at }))
     }
 
-    /// Its first byte.
+    /// The address of the first byte.
     pub(super) fn start(&self) -> *mut u8 {
-        // SAFETY: a half lies within its page.
+        // SAFETY: a half is within its page.
         unsafe { self.page.0.as_ptr().add(self.at) }
     }
 
-    /// Whether both are of one page.
+    /// Whether both halves belong to the same page.
     pub(super) fn is_beside(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.page, &other.page)
     }

@@ -1,4 +1,4 @@
-//! Making a target file, and making one of ours larger.
+//! Creates target files, extends them and writes them out.
 
 use super::FileNeeds;
 use super::data::{lock, open_file, taken_bytes};
@@ -15,30 +15,30 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How much is written between two looks at the watch.
+/// The number of bytes written between two calls of the watch.
 const STEP: u64 = 1 << 20;
 
 const PUNCH: FallocateFlags = FallocateFlags::PUNCH_HOLE.union(FallocateFlags::KEEP_SIZE);
 
-/// How far the writing out has come.
+/// The progress of writing out a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocated {
-    /// Bytes written.
+    /// The number of bytes written so far.
     pub done: u64,
-    /// Bytes to write.
+    /// The number of bytes to write in total.
     pub total: u64,
 }
 
-/// What the caller wants after hearing about progress.
+/// The answer of a caller to a progress report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
-    /// Go on.
+    /// Continue writing.
     Continue,
-    /// Give up; what was made is removed, what was written given back.
+    /// Stop: a new file is removed; in an existing one the space just written is released.
     Stop,
 }
 
-/// Makes a file with its mark, and locks it. It appears under its name complete, or not at all.
+/// Creates a file with its mark, and locks it. It appears under its name only once it is complete.
 pub(super) fn create(
     path: &Path,
     needs: &FileNeeds,
@@ -54,7 +54,8 @@ pub(super) fn create(
     let missing = missing(path, mark, needs)?;
     demand_room(path, &file, &missing)?;
     file.set_len(mark.file_bytes()).map_err(|error| growing("make", &error))?;
-    // First of all: if we are killed, a later run knows by the mark that the file is ours.
+    // The mark comes first: if we are killed, a later run recognises the file as ours and removes
+    // it.
     mark.write(&file).map_err(|error| growing("write", &error))?;
     write_out(path, &file, &mut mark, missing, watch)?;
     file.sync_all().map_err(|error| growing("write", &error))?;
@@ -62,7 +63,7 @@ pub(super) fn create(
     Ok((file, mark))
 }
 
-/// Makes a file of ours large enough and writes it out if that is wanted. It stays locked.
+/// Locks a file of ours, extends it to the size needed and writes it out if required.
 pub(super) fn adapt(
     path: &Path,
     needs: &FileNeeds,
@@ -70,7 +71,7 @@ pub(super) fn adapt(
 ) -> Result<(File, Mark), TargetError> {
     let file = open_file(path, true, OFlags::empty())?;
     lock(path, &file, true)?;
-    // Until it was locked it may have been another's to change.
+    // Read again, because another run may have changed the file before it was locked.
     let mark = Mark::read(&file).map_err(|error| TargetError::os(path, "read", &error))?;
     let mut mark = mark.ok_or_else(|| TargetError::new(path, TargetProblem::Appeared))?;
     let missing = missing(path, mark, needs)?;
@@ -82,20 +83,20 @@ pub(super) fn adapt(
     Ok((file, mark))
 }
 
-/// The mark of a new file that is as large as needed.
+/// The mark of a new file of the size needed.
 fn mark_for(path: &Path, needs: &FileNeeds) -> Result<Mark, TargetError> {
     let need = needs.bytes();
     Mark::for_bytes(need).ok_or_else(|| TargetError::new(path, TargetProblem::TooLarge { need }))
 }
 
-/// What is still to be written out, in bytes: of what the run reaches, not of all there is.
+/// The range of bytes still to be written out, within what the run reaches.
 fn missing(path: &Path, mark: Mark, needs: &FileNeeds) -> Result<Range<u64>, TargetError> {
     let end = if needs.allocate { mark_for(path, needs)?.data_bytes } else { 0 };
     Ok(mark.written_bytes..end.max(mark.written_bytes))
 }
 
-/// The new mark is in place before the old one goes, so the file is ours at every moment but the
-/// one between the two calls that lengthen and mark it.
+/// Extends a file of ours. The new mark is written before the old one is cleared, so that the file
+/// is recognisable as ours at every moment, except between the calls that extend and mark it.
 fn grow(path: &Path, file: &File, old: Mark, needs: &FileNeeds) -> Result<Mark, TargetError> {
     let new = Mark { written_bytes: old.written_bytes, ..mark_for(path, needs)? };
     let lengthen = || {
@@ -104,7 +105,7 @@ fn grow(path: &Path, file: &File, old: Mark, needs: &FileNeeds) -> Result<Mark, 
         file.sync_all()
     };
     if let Err(error) = lengthen() {
-        // Back to what it was; if that fails too, the first error is the one to tell.
+        // Restores the old length. If that fails too, the first error is the one to report.
         let _ = file.set_len(old.file_bytes());
         return Err(TargetError::growing(path, "lengthen", &error, needs.bytes()));
     }
@@ -112,7 +113,7 @@ fn grow(path: &Path, file: &File, old: Mark, needs: &FileNeeds) -> Result<Mark, 
     Ok(new)
 }
 
-/// The old mark becomes data; a hole like the rest.
+/// Turns the old mark into a part of the data area that reads as zeroes: a hole where possible.
 fn clear(file: &File, at: u64) -> io::Result<()> {
     match fallocate(file, PUNCH, at, MARK_BYTES) {
         Ok(()) => Ok(()),
@@ -120,7 +121,7 @@ fn clear(file: &File, at: u64) -> io::Result<()> {
     }
 }
 
-/// Writes `missing` out and marks it as such. If that cannot be done the space is given back.
+/// Writes out `missing` and records that in the mark. On failure the space is released.
 fn write_out(
     path: &Path,
     file: &File,
@@ -140,17 +141,17 @@ fn write_out(
     });
     if written.is_ok() {
         *mark = marked;
-        // What was just written should not be served from memory later. Only advice.
+        // Later reads should not be served from the page cache. This is only advice.
         let _ = fadvise(file, 0, None, Advice::DontNeed);
     } else {
-        // The error is the one to tell, also where the file system cannot make holes.
+        // If the file system cannot punch holes, the write error is still the one to report.
         let _ = fallocate(file, PUNCH, missing.start, at - missing.start);
     }
     written
 }
 
-/// Writes bytes that do not compress over `missing`, so that every read reaches the disk. `at` is
-/// how far it may have come.
+/// Fills `missing` with incompressible bytes, so that every read reaches the disk. `at` is set to
+/// the end of what may have been written.
 fn write_noise(
     path: &Path,
     file: &File,
@@ -172,7 +173,7 @@ fn write_noise(
     Ok(())
 }
 
-/// Refuses what cannot end well before anything is written.
+/// Checks, before anything is written, that the disk has room for `missing`.
 fn demand_room(path: &Path, file: &File, missing: &Range<u64>) -> Result<(), TargetError> {
     let need = missing.end - missing.start;
     match room(file, missing) {
@@ -183,8 +184,9 @@ fn demand_room(path: &Path, file: &File, missing: &Range<u64>) -> Result<(), Tar
     }
 }
 
-/// How many bytes of `missing` the disk has room for, at the most: what is free, and what the file
-/// has taken beyond its start. `None` if the file system does not tell.
+/// An upper bound on the bytes of `missing` that the disk has room for: the free space plus what
+/// the file already occupies beyond the start of `missing`. `None` if the file system does not
+/// tell.
 fn room(file: &File, missing: &Range<u64>) -> Option<u64> {
     let disk = rustix::fs::fstatvfs(file).ok().filter(|disk| disk.f_blocks > 0)?;
     let taken = taken_bytes(file).saturating_sub(missing.start);
@@ -200,7 +202,7 @@ fn full(path: &Path, file: &File, error: &io::Error, missing: &Range<u64>) -> Ta
     error
 }
 
-/// A file under a temporary name, removed unless it is published.
+/// A file under a temporary name, which is removed unless it is published.
 struct Scratch {
     path: PathBuf,
     published: bool,
@@ -221,12 +223,12 @@ impl Scratch {
         Ok((Self { path, published: false }, file))
     }
 
-    /// Gives the file its name, unless somebody else has taken it meanwhile.
+    /// Gives the file its final name, unless that name has been taken meanwhile.
     fn publish(mut self, target: &Path) -> Result<(), TargetError> {
         let no_replace =
             rustix::fs::renameat_with(CWD, &self.path, CWD, target, RenameFlags::NOREPLACE);
         let renamed = match no_replace {
-            // The file system cannot do it in one step.
+            // The file system does not support RENAME_NOREPLACE.
             Err(Errno::INVAL | Errno::NOSYS) => rename_if_absent(&self.path, target),
             other => other,
         };
@@ -245,7 +247,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if !self.published {
-            // Nothing more can be done about it here.
+            // Nothing can be done about a failure here.
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -258,7 +260,8 @@ fn rename_if_absent(from: &Path, to: &Path) -> Result<(), Errno> {
     rustix::fs::rename(from, to)
 }
 
-/// Makes the name durable. Not every file system can; the data does not depend on it.
+/// Makes the file's name durable. Errors are ignored: not every file system supports this, and the
+/// data does not depend on it.
 fn sync_directory(target: &Path) {
     let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
     let _ = File::open(parent.unwrap_or(Path::new("."))).and_then(|directory| directory.sync_all());

@@ -1,4 +1,4 @@
-//! Opening, locking and measuring, and the way around the page cache.
+//! Opens, locks and measures files, and finds out whether direct I/O works.
 
 use super::error::{TargetError, TargetProblem};
 use crate::buffer::{ALIGN, Buffer};
@@ -9,7 +9,7 @@ use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Opens for reading, and for writing too if `write`.
+/// Opens a file for reading, and also for writing if `write`.
 pub(super) fn open_file(path: &Path, write: bool, flags: OFlags) -> Result<File, TargetError> {
     let to = if write { "write" } else { "read" };
     open_raw(path, write, flags).map_err(|error| TargetError::os(path, to, &error))
@@ -19,7 +19,7 @@ fn open_raw(path: &Path, write: bool, flags: OFlags) -> io::Result<File> {
     OpenOptions::new().read(true).write(write).custom_flags(flags.bits() as i32).open(path)
 }
 
-/// Keeps other runs away: from writing, or with `exclusive` from reading too.
+/// Locks the file without waiting: against other writers, or with `exclusive` against readers, too.
 pub(super) fn lock(path: &Path, file: &File, exclusive: bool) -> Result<(), TargetError> {
     let operation = if exclusive {
         FlockOperation::NonBlockingLockExclusive
@@ -28,33 +28,33 @@ pub(super) fn lock(path: &Path, file: &File, exclusive: bool) -> Result<(), Targ
     };
     match flock(file, operation) {
         Err(Errno::WOULDBLOCK) => Err(TargetError::new(path, TargetProblem::Busy)),
-        // Some network file systems have no locks; then two runs on one file are up to the user.
+        // Some network file systems have no locks. There, the user has to keep two runs apart.
         _ => Ok(()),
     }
 }
 
-/// Lets others have it, whoever else has the file open in this process.
+/// Unlocks the file, even if this process has other descriptors of the same open file.
 pub(super) fn unlock(file: &File) {
     let _ = flock(file, FlockOperation::Unlock);
 }
 
-/// Length of a file or block device.
+/// The size in bytes of a file or block device.
 pub(super) fn size_of(mut file: &File) -> io::Result<u64> {
     file.seek(SeekFrom::End(0))
 }
 
-/// Where the first hole of a file begins, at the latest at its end; `None` if the file system does
-/// not tell.
+/// The offset of the first hole, which is at the end of a file without holes; `None` if the file
+/// system does not tell.
 pub(super) fn first_hole(file: &File) -> Option<u64> {
     rustix::fs::seek(file, rustix::fs::SeekFrom::Hole(0)).ok()
 }
 
-/// Bytes the file takes up.
+/// The number of bytes that the file occupies on its disk.
 pub(super) fn taken_bytes(file: &File) -> u64 {
     file.metadata().map_or(0, |found| found.blocks() * 512)
 }
 
-/// A file opened around the page cache.
+/// A file opened for direct I/O.
 #[derive(Debug)]
 pub(crate) struct TargetFd {
     file: File,
@@ -62,8 +62,9 @@ pub(crate) struct TargetFd {
 }
 
 impl TargetFd {
-    /// Opens `buffered`, which is at `path`, around the page cache if that works: tries, since what
-    /// a file system says about direct I/O and what it does are two things.
+    /// Opens `path` for direct I/O, if that is still the file `buffered` and direct I/O works. It
+    /// is tried out, because a file system may accept O_DIRECT and then fail reads. The alignment
+    /// is the smaller of 512 and 4096 bytes that works.
     pub(super) fn probe(path: &Path, buffered: &File, write: bool, bytes: u64) -> Option<Self> {
         let file = open_raw(path, write, OFlags::DIRECT).ok()?;
         if !is_same(&file, buffered) {
@@ -80,18 +81,18 @@ impl TargetFd {
             .map(|align| Self { file, align })
     }
 
-    /// What offsets and lengths must be a multiple of.
+    /// The number of bytes of which offsets and lengths must be multiples.
     pub(crate) const fn align(&self) -> u64 {
         self.align
     }
 
-    /// The file.
+    /// The file opened for direct I/O.
     pub(crate) const fn file(&self) -> &File {
         &self.file
     }
 }
 
-/// Another file may have come to the path in between.
+/// Whether both are the same file. Another one may have appeared at the path meanwhile.
 fn is_same(one: &File, two: &File) -> bool {
     let id = |file: &File| file.metadata().map(|found| (found.dev(), found.ino())).ok();
     id(one).is_some() && id(one) == id(two)

@@ -1,73 +1,73 @@
-//! What can be wrong with a target, and what to do about it.
+//! Errors of targets, with advice on what to do about them.
 
 use rustix::io::Errno;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A target that cannot be used.
+/// A target that cannot be used, and why.
 #[derive(Debug)]
 pub struct TargetError {
-    /// Where it is.
+    /// The path of the target.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// What is wrong with the target.
     pub problem: TargetProblem,
 }
 
 /// What is wrong with a target.
 #[derive(Debug)]
 pub enum TargetProblem {
-    /// The text names no target.
+    /// The text is not `file:PATH`.
     NotATarget,
-    /// `dir:` is reserved.
+    /// The text is `dir:PATH`, which is reserved.
     DirNotSupported,
-    /// It is neither a regular file nor a block device but this.
+    /// The target is neither a regular file nor a block device, but this.
     NotAFile(&'static str),
-    /// Its directory is missing.
+    /// The target's directory is missing.
     ParentMissing,
-    /// It was there a moment ago.
+    /// The target was removed while it was being opened.
     Vanished,
-    /// It is a symbolic link to something that is not there.
+    /// The target is a symbolic link to a missing file.
     DanglingLink,
-    /// It appeared while it was being made.
+    /// Another file appeared under the name while the target was being created.
     Appeared,
-    /// Fairdisk did not make it, and the run would write to it.
+    /// Fairdisk did not make the target, and the run would write to it.
     Foreign,
-    /// It has too few bytes.
+    /// The target is too small.
     TooSmall {
-        /// Bytes it has.
+        /// The size of the target in bytes.
         have: u64,
-        /// Bytes the run reaches.
+        /// The number of bytes that the run reaches.
         need: u64,
     },
-    /// The disk it lies on is full.
+    /// The target's disk has too little room.
     DiskFull {
-        /// Bytes that are free, as far as known.
+        /// The number of free bytes, if known.
         free: Option<u64>,
-        /// Bytes the file needs.
+        /// The number of bytes needed.
         need: u64,
     },
-    /// The file system cannot hold a file of that size.
+    /// The file system does not allow a file of that size.
     TooLarge {
-        /// Bytes the file needs.
+        /// The number of bytes needed.
         need: u64,
     },
-    /// Permission was denied.
+    /// The user lacks a permission.
     NoPermission {
-        /// What was tried.
+        /// What was attempted, as a verb.
         to: &'static str,
     },
-    /// The file system is mounted for reading only.
+    /// The file system is mounted read-only.
     ReadOnly,
-    /// Another run or a mount uses it.
+    /// Another run or a mount is using the target.
     Busy,
     /// The caller stopped the writing out.
     Stopped,
-    /// Anything else the system said.
+    /// Any other error of the system.
     Os {
-        /// What was tried.
+        /// What was attempted, as a verb.
         to: &'static str,
-        /// What it said.
+        /// The error of the system.
         error: io::Error,
     },
 }
@@ -77,7 +77,7 @@ impl TargetError {
         Self { path: path.to_owned(), problem }
     }
 
-    /// What the system said when we tried `to` do something with `path`.
+    /// The problem behind a system error in an attempt `to` do something with `path`.
     pub(super) fn os(path: &Path, to: &'static str, error: &io::Error) -> Self {
         let problem = match Errno::from_io_error(error) {
             Some(Errno::ACCESS | Errno::PERM) => TargetProblem::NoPermission { to },
@@ -91,7 +91,7 @@ impl TargetError {
         Self::new(path, problem)
     }
 
-    /// As [`os`](Self::os), for what takes up `need` bytes.
+    /// Like [`os`](Self::os), for an operation that needs `need` bytes of space.
     pub(super) fn growing(path: &Path, to: &'static str, error: &io::Error, need: u64) -> Self {
         match Errno::from_io_error(error) {
             Some(Errno::NOSPC | Errno::DQUOT) => {

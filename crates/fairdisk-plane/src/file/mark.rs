@@ -1,20 +1,20 @@
-//! The mark at the end of every file Fairdisk made.
+//! The mark at the end of every file that Fairdisk made.
 //!
-//! 4 KiB after the data area, which requests never reach:
+//! It occupies 4 KiB after the data area, which requests never reach:
 //!
 //! | offset | bytes | what |
 //! |---|---|---|
 //! | 0 | 16 | signature |
 //! | 16 | 4 | version, 2 |
 //! | 20 | 4 | zero |
-//! | 24 | 8 | bytes in the data area |
-//! | 32 | 8 | how many of them, from the first on, were written out |
+//! | 24 | 8 | size of the data area in bytes |
+//! | 32 | 8 | number of its bytes, from the first on, that were written out |
 //! | 40 | 8 | checksum of the 40 bytes before |
 //! | 48 | 4048 | zero |
 //!
-//! Numbers are little-endian. A file counts as marked only if all of it fits, the length of the
-//! file included, so a cut or extended file counts as somebody else's. Version 1 has no count of
-//! written bytes, but 1 at offset 20 if all were.
+//! Numbers are little-endian. A file counts as marked only if every field is valid and the length
+//! of the file fits, so a truncated or extended file counts as foreign. Version 1 has no count of
+//! written bytes; there the number at offset 20 is 1 if all were written out.
 
 use super::FileNeeds;
 use super::data::{first_hole, size_of};
@@ -23,19 +23,20 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Length of the mark, and granularity of the data area before it.
+/// The size of the mark, and the granularity of the data area before it, in bytes.
 pub(super) const MARK_BYTES: u64 = 4096;
 
 const SIGNATURE: [u8; 16] = *b"FAIRDISK-TARGET\n";
 const VERSION: u32 = 2;
 const VERSION_1: u32 = 1;
 
-/// What a mark says.
+/// The contents of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Bytes in the data area, a multiple of 4096.
+    /// The size of the data area in bytes, a multiple of 4096.
     pub data_bytes: u64,
-    /// How many of them, from the first on, are written out: reads of them reach the disk.
+    /// The number of bytes, from the first on, that are written out, so that reads of them reach
+    /// the disk.
     pub written_bytes: u64,
 }
 
@@ -47,19 +48,19 @@ impl Mark {
         i64::try_from(data_bytes.checked_add(MARK_BYTES)?).is_ok().then_some(mark)
     }
 
-    /// Whether a file with this mark is as large, and written out as far, as needed.
+    /// Whether a file with this mark is large enough, and written out as far as needed.
     pub(super) const fn serves(&self, needs: &FileNeeds) -> bool {
         let reach = needs.bytes();
         self.data_bytes >= reach && (!needs.allocate || self.written_bytes >= reach)
     }
 
-    /// Length of a file with this mark.
+    /// The length in bytes of a file with this mark.
     pub(super) const fn file_bytes(&self) -> u64 {
         self.data_bytes + MARK_BYTES
     }
 
-    /// The mark of `file`, if it has one. What was written out and then discarded, or lost when the
-    /// file was copied, is not written out.
+    /// Reads the mark of `file`, if it has one. Data that was written out but has become a hole, by
+    /// a discard or a sparse copy, does not count as written out.
     pub(super) fn read(file: &File) -> io::Result<Option<Self>> {
         let len = size_of(file)?;
         let Some(at) = len.checked_sub(MARK_BYTES) else { return Ok(None) };
@@ -72,7 +73,7 @@ impl Mark {
         }))
     }
 
-    /// Writes the mark where it belongs.
+    /// Writes the mark to its place after the data area.
     pub(super) fn write(&self, file: &File) -> io::Result<()> {
         file.write_all_at(&self.encode(), self.data_bytes)
     }

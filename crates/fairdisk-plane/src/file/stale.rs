@@ -1,7 +1,8 @@
-//! What a run that was killed left behind.
+//! Removes the unfinished files of runs that were killed.
 //!
-//! A file being made has a name that says by which process, and is locked for as long as somebody
-//! works on it. Its mark is the first thing in it: until then there is nothing to lose.
+//! The name of an unfinished file contains the number of the process that makes it, and the file is
+//! locked while that process works on it. The first thing written to it is the mark, so a file that
+//! is ours is either marked or empty.
 
 use super::data::lock;
 use super::mark::Mark;
@@ -12,19 +13,18 @@ use std::path::{Path, PathBuf};
 
 const PREFIX: &str = ".";
 const SUFFIX: &str = ".part";
-/// Bytes of the target's name that are in that of the file being made: with all the rest it is no
-/// longer than the 255 that file systems allow.
+/// The most bytes of the target's name that go into the temporary name, which then stays within the
+/// limit of 255 bytes that file systems have.
 const NAME_BYTES: usize = 200;
 
-/// The name under which process `pid` makes its file number `count`, to be called like `target` in
-/// the end.
+/// The temporary name for file number `count` of process `pid`, which will become `target`.
 pub(super) fn scratch_path(target: &Path, pid: u32, count: u32) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let name = &name[..name.floor_char_boundary(NAME_BYTES)];
     target.with_file_name(format!("{PREFIX}{name}.{pid}-{count}{SUFFIX}"))
 }
 
-/// The process that made a file of this name, if it is one of ours.
+/// The number of the process that made a file of this name, if it is a temporary name of ours.
 fn maker(name: &OsStr) -> Option<u32> {
     let name = name.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
     let (pid, count) = name.rsplit_once('.')?.1.split_once('-')?;
@@ -32,8 +32,7 @@ fn maker(name: &OsStr) -> Option<u32> {
     pid.parse().ok()
 }
 
-/// Removes unfinished files beside `target` whose makers are gone. It is nobody's task to know
-/// whether that works.
+/// Removes the unfinished files beside `target` whose processes are gone. Errors are ignored.
 pub(super) fn sweep(target: &Path) {
     let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
     let Ok(entries) = fs::read_dir(parent.unwrap_or(Path::new("."))) else { return };
@@ -45,20 +44,20 @@ pub(super) fn sweep(target: &Path) {
     }
 }
 
-/// Without `/proc` every process looks dead, and the lock alone decides.
+/// Whether the process exists. Without `/proc` no process seems to, and the lock alone decides.
 fn is_alive(pid: u32) -> bool {
     Path::new("/proc").join(pid.to_string()).exists()
 }
 
 fn remove_abandoned(path: &Path) {
     let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { return };
-    // In another container a process may be alive that has no number here; it holds the lock.
+    // A process in another container may be alive and have no number here, but it holds the lock.
     if (is_marked(&file) || is_hollow(&file)) && lock(path, &file, true).is_ok() {
         let _ = fs::remove_file(path);
     }
 }
 
-/// Whether nothing has ever been written to it.
+/// Whether the file occupies no space, so that nothing was ever written to it.
 fn is_hollow(file: &File) -> bool {
     file.metadata().is_ok_and(|found| found.blocks() == 0)
 }

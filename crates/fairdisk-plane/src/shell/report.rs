@@ -1,4 +1,4 @@
-//! What a run of the shell says about itself.
+//! The report of a run about the shell itself.
 
 use crate::backend::Chosen;
 use crate::failure::FailedRequest;
@@ -6,40 +6,40 @@ use fairdisk_core::{Histogram, Instant, Span};
 use std::fmt;
 use std::io;
 
-/// How a run went. What the load achieved is the load's to tell.
+/// The shell's figures of a run. The results of the load are the load's to report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellReport {
-    /// From the start until everything had finished.
+    /// The time from the start until everything had completed.
     pub elapsed: Span,
-    /// Requests that came back, failed ones included.
+    /// The number of completed requests, including failed ones.
     pub requests: u64,
-    /// Bytes read and written.
+    /// The number of bytes read and written.
     pub bytes: u64,
-    /// Requests that failed.
+    /// The number of failed requests.
     pub errors: u64,
-    /// The first of them.
+    /// The first failed request.
     pub first_error: Option<FailedRequest>,
-    /// When the run was told to end, by the stop flag, its end or a failure; `None` if it ended by
-    /// itself.
+    /// When the run was told to end, by the stop flag, its end time or a failure; `None` if it
+    /// ended by itself.
     pub stopped: Option<Instant>,
-    /// How much later than it asked for the load was advanced.
+    /// How late the load's timers ran.
     pub timer_lateness: Lateness,
-    /// How much later than the model says completions came, if there is a model.
+    /// How late completions came relative to the device model, if there is one.
     pub completion_lateness: Option<Lateness>,
     /// The backend and why it was chosen.
     pub backend: Chosen,
 }
 
-/// How late something was.
+/// The distribution of a lateness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lateness {
-    /// How many times it was looked at.
+    /// The number of measurements.
     pub count: u64,
-    /// Half were later.
+    /// The median.
     pub p50: Span,
-    /// One in a hundred was later.
+    /// The 99th percentile.
     pub p99: Span,
-    /// The latest.
+    /// The maximum.
     pub max: Span,
 }
 
@@ -60,38 +60,38 @@ impl fmt::Display for Lateness {
     }
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The time.
+    /// The time since the clock was started.
     pub now: Instant,
-    /// Requests that came back.
+    /// The number of completed requests, including failed ones.
     pub completed: u64,
-    /// Bytes read and written.
+    /// The number of bytes read and written.
     pub bytes: u64,
-    /// Requests at the backend.
+    /// The number of requests at the backend.
     pub in_flight: u64,
-    /// Requests that failed.
+    /// The number of failed requests.
     pub errors: u64,
-    /// Whether the run only finishes what is in flight.
+    /// Whether the run has been told to end and only completes what is in flight.
     pub draining: bool,
 }
 
-/// Why a run could not go on.
+/// Why a run could not continue.
 #[derive(Debug)]
 pub enum ShellError {
-    /// The backend broke.
+    /// The backend is broken.
     Backend {
-        /// Its name.
+        /// The name of the backend.
         backend: String,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
-        /// Requests it held.
+        /// The number of requests at the backend, which are lost.
         lost: u64,
     },
-    /// The load is not done, yet waits for nothing.
+    /// The load is not done, but waits for nothing.
     Stalled {
-        /// When.
+        /// When this was noticed.
         at: Instant,
     },
 }

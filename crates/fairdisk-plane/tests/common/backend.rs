@@ -1,4 +1,4 @@
-//! Requests as the tests hand them to a backend.
+//! Requests for tests, and their submission to a backend.
 
 use fairdisk_core::{
     Flags, GroupId, Instant, IoPrio, Lba, Op, Request, RequestId, Sectors, TaskId,
@@ -22,7 +22,7 @@ pub fn request(id: u32, op: Op, start: u64, sectors: u32) -> Request {
     }
 }
 
-/// One request from submission to completion.
+/// Submits a request and waits for its completion.
 pub fn perform(backend: &mut dyn Backend, request: &Request, data: Buffer) -> Done {
     let clock = MonotonicClock::start();
     backend.submit(clock.now(), request, data);

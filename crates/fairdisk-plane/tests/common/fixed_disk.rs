@@ -1,4 +1,4 @@
-//! A disk that takes the same time for everything.
+//! A modelled disk that takes the same time for every request.
 
 use fairdisk_sim::device::{DeviceModel, Fixed, FixedCost, FixedParams, FixedSpec};
 

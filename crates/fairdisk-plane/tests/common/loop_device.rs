@@ -1,4 +1,4 @@
-//! A block device to test on.
+//! A loop device as a block device for tests.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,8 @@ pub struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// `None`, with a line that says why, where there are none to be had.
+    /// Attaches a loop device of `bytes`; `None`, with a message that says why, where that is
+    /// impossible.
     pub fn attach(bytes: u64) -> Option<Self> {
         let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let file = place.path().join("disk");

@@ -1,4 +1,4 @@
-//! A small load for tests: an engine and a closed loop of tasks around it.
+//! A small load for tests: an engine with a closed loop of tasks around it.
 #![allow(
     dead_code,
     unused_imports,
@@ -25,18 +25,18 @@ use fairdisk_core::{
 use fairdisk_plane::Load;
 use std::collections::BTreeSet;
 
-/// What the tasks do.
+/// The load that the tasks make.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix {
     pub tasks: u32,
     pub bios_per_task: u32,
     pub capacity_sectors: u64,
     pub sectors_max: u32,
-    /// Reads, writes, flushes, discards and write-zeroes of 100.
+    /// The percentages of reads, writes, flushes, discards and write-zeroes.
     pub percent: [u32; 5],
-    /// Time between a completion and the next bio of the task, at most.
+    /// The longest time between a completion and the task's next bio.
     pub think_max: Span,
-    /// That time is a multiple of this.
+    /// The granularity of that time.
     pub think_step: Span,
 }
 
@@ -56,14 +56,14 @@ impl Mix {
     }
 }
 
-/// What comes next by itself; ordered by time, then by the order in which it was set.
+/// A timer event. Events are ordered by time, then by the order in which they were set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Submit(u32),
     Retry(u32),
 }
 
-/// Every task has one bio at a time and thinks before the next.
+/// A load in which every task has one bio at a time and thinks before the next.
 #[derive(Debug)]
 pub struct ClosedLoop<E> {
     pub engine: Engine<E>,

@@ -1,4 +1,4 @@
-//! A file system that is soon full.
+//! A file system that is easily filled.
 
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_remount, unmount};
 use std::ffi::CStr;
@@ -9,7 +9,8 @@ use tempfile::TempDir;
 pub struct SmallDisk(TempDir);
 
 impl SmallDisk {
-    /// `None`, with a line that says why, where mounting is not allowed.
+    /// Mounts a tmpfs of this size; `None`, with a message that says why, where that is not
+    /// permitted.
     pub fn mount(size: &CStr) -> Option<Self> {
         let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let mounted = mount("none", place.path(), "tmpfs", MountFlags::empty(), Some(size));

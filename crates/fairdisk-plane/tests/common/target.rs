@@ -1,4 +1,4 @@
-//! Targets as the tests open them.
+//! Opens targets for tests.
 
 use fairdisk_plane::file::Watch;
 use fairdisk_plane::{FileNeeds, TargetError, TargetFile};
