@@ -1,4 +1,5 @@
-//! The command line. Help, completions and man pages are generated from this one definition.
+//! The command line. Help texts, shell completions and man pages are all generated from this one
+//! definition.
 
 use crate::commands::{
     advise, blame, catalog, cgroup, compare, completions, ctl, demo, explain, man, mount, run, top,
@@ -20,7 +21,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// What can be asked for.
+/// The subcommands, in the order in which `--help` lists them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(demo::Args),
@@ -44,7 +45,7 @@ mod tests {
     use clap::{Command, CommandFactory as _};
     use std::collections::BTreeSet;
 
-    /// The command and all below it.
+    /// Checks a command and all commands below it.
     fn commands() -> Vec<Command> {
         let mut root = Cli::command();
         root.build();

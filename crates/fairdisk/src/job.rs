@@ -1,4 +1,4 @@
-//! fio job files: read from disk, with the environment's variables and the files they include.
+//! Reads fio job files from disk and resolves their environment variables and include files.
 
 use crate::failure::Failure;
 use fairdisk_lab::catalog::library::Kind;
@@ -8,8 +8,8 @@ use fairdisk_lab::text_file;
 use std::env;
 use std::path::Path;
 
-/// Whether `spec` names a job file: ends as one, or is a file that neither ends as an experiment
-/// nor has the name of a built-in one. fio asks for no ending.
+/// Whether `spec` names a job file: its extension is `.fio`; or, since fio requires no extension,
+/// it is an existing file that neither ends in `.toml` nor has the name of a built-in experiment.
 pub(crate) fn is_job_file(spec: &str) -> bool {
     let path = Path::new(spec);
     let ending = path.extension().unwrap_or_default();
@@ -21,19 +21,19 @@ pub(crate) fn is_job_file(spec: &str) -> bool {
         && path.metadata().is_ok_and(|found| !found.is_dir())
 }
 
-/// The text of the job file at `path`.
+/// Reads the text of the job file at `path`.
 ///
 /// # Errors
-/// It cannot be read.
+/// The file cannot be read.
 pub(crate) fn read(path: &str) -> Result<String, Failure> {
     let text = text_file::read(Path::new(path));
     text.map_err(|error| Failure::BadInput(format!("{path}: cannot be read: {error}")))
 }
 
-/// The jobs of the file at `path`, every decision taken.
+/// The jobs of the file at `path`, with all options resolved and defaults filled in.
 ///
 /// # Errors
-/// It cannot be read, or something in it is wrong or not supported.
+/// The file cannot be read, or it contains something wrong or unsupported.
 pub(crate) fn resolve(path: &str) -> Result<Resolved, Failure> {
     let text = read(path)?;
     if let Some(looks) = Looks::of(&text).filter(|looks| *looks != Looks::JobFile) {
@@ -43,7 +43,7 @@ pub(crate) fn resolve(path: &str) -> Result<Resolved, Failure> {
     let context = Context {
         variable: &|name| env::var(name).ok(),
         read: &text_file::read,
-        // Not this machine: the same file means the same everywhere.
+        // A default machine, not the one we run on, so that a job file means the same everywhere.
         machine: Machine::default(),
     };
     JobFile::parse(path, &text, &context)
@@ -51,7 +51,7 @@ pub(crate) fn resolve(path: &str) -> Result<Resolved, Failure> {
         .map_err(|problems| Failure::BadInput(problems.to_string()))
 }
 
-/// The jobs as a job file, the notes as comments at its end.
+/// The resolved jobs as the text of a job file, with the notes as comments at its end.
 pub(crate) fn to_text(resolved: &Resolved) -> String {
     let notes = resolved.notes.iter().map(|note| format!("# note: {note}\n"));
     let gap = if resolved.notes.is_empty() { "" } else { "\n" };

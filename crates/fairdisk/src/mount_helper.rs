@@ -1,7 +1,7 @@
-//! `mount.fairdisk`: what mount(8) runs for a line of fstab.
+//! `mount.fairdisk`, the mount helper that mount(8) runs for an fstab entry of type `fairdisk`.
 //!
-//! The program under another name. It translates what mount(8) passes into the options of
-//! `fairdisk mount`, which are all known here by their own names, and runs that.
+//! It is this program under another name. It translates the options of mount(8) into those of
+//! `fairdisk mount`, each of which is also accepted by its own name, and runs that command.
 
 use crate::cli::Cli;
 use crate::output::{diagnose, print};
@@ -12,9 +12,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-/// What mount(8) takes for wrong usage.
+/// The exit status that mount(8) documents for incorrect usage.
 const WRONG_USAGE: u8 = 1;
-/// What mount(8) takes for a mount that failed.
+/// The exit status that mount(8) documents for a failed mount.
 const FAILED: u8 = 32;
 
 const USAGE: &str = "usage: mount.fairdisk SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS]";
@@ -22,7 +22,7 @@ const USAGE: &str = "usage: mount.fairdisk SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS
 /// Flags of mount(8) that `fairdisk mount` has under other names.
 const OWN_FLAGS: [&str; 2] = ["ro", "noexec"];
 
-/// Options for mount(8) itself and for file systems on disks, which change nothing here.
+/// Options that concern mount(8) itself or on-disk file systems, and are accepted without effect.
 const IGNORED: [&str; 31] = [
     "_netdev",
     "async",
@@ -57,7 +57,7 @@ const IGNORED: [&str; 31] = [
     "users",
 ];
 
-/// Options that ask for what cannot be done.
+/// Options that a mount cannot honour, each with the reason or the alternative.
 const REFUSED: [(&str, &str); 5] = [
     ("remount", "unmount it and mount it again"),
     ("suid", "set-user-id bits have no effect through the mount"),
@@ -66,10 +66,10 @@ const REFUSED: [(&str, &str); 5] = [
     ("dirsync", "programs that need it use fsync"),
 ];
 
-/// Options of `fairdisk mount` that make no sense in a line of fstab.
+/// Options of `fairdisk mount` that make no sense in an fstab entry.
 const OWN_ONLY: [&str; 4] = ["foreground", "detached", "help", "version"];
 
-/// What mount(8) asked for.
+/// The parsed command line of mount(8).
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Asked {
     places: Vec<OsString>,
@@ -79,13 +79,14 @@ struct Asked {
     fake: bool,
 }
 
-/// Whether the program was called by the name of a mount helper.
+/// Whether the program was invoked as a mount helper, that is under a name that begins with
+/// `mount.`.
 pub(crate) fn is_called(name: Option<&OsStr>) -> bool {
     let name = name.map(Path::new).and_then(Path::file_name);
     name.is_some_and(|name| name.as_encoded_bytes().starts_with(b"mount."))
 }
 
-/// Does what mount(8) asks for.
+/// Runs the helper with the arguments that mount(8) gives it.
 pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
     if arguments.iter().any(|argument| argument == "--help" || argument == "-h") {
@@ -118,13 +119,13 @@ fn mount(asked: &Asked, options: &[String]) -> ExitCode {
     match output {
         Ok(output) if output.status.success() => {
             if asked.verbose {
-                // Nobody to tell it to is no failure.
+                // A failure to print this is not a failure to mount.
                 let _ = print(&String::from_utf8_lossy(&output.stdout));
             }
             ExitCode::SUCCESS
         }
         Ok(output) if output.status.code() == Some(2) => ExitCode::from(WRONG_USAGE),
-        // It has said why.
+        // `fairdisk mount` has already reported the error.
         Ok(_) => ExitCode::from(FAILED),
         Err(error) => {
             diagnose(&format!("error: cannot run fairdisk: {error}"));
@@ -134,7 +135,7 @@ fn mount(asked: &Asked, options: &[String]) -> ExitCode {
 }
 
 impl Asked {
-    /// Reads `SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS] [-t TYPE]`, in any order.
+    /// Parses `SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS] [-t TYPE]`, in any order.
     fn read(mut arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
         let mut asked = Self::default();
         while let Some(argument) = arguments.next() {
@@ -183,8 +184,7 @@ impl Asked {
     }
 }
 
-/// The options of `fairdisk mount` that say the same. Of those that contradict one another the last
-/// one counts.
+/// The equivalent options of `fairdisk mount`. Of contradictory options the last one counts.
 fn translate(asked: &Asked) -> Result<Vec<String>, String> {
     let known = own_options();
     let (mut read_only, mut no_exec, mut options) = (false, false, Vec::new());
@@ -200,7 +200,7 @@ fn translate(asked: &Asked) -> Result<Vec<String>, String> {
             ("rw", None) => read_only = false,
             ("noexec", None) => no_exec = true,
             ("exec", None) => no_exec = false,
-            // mount(8): they imply noexec.
+            // According to mount(8), both imply noexec.
             ("user" | "users", _) => no_exec = true,
             (key, _) if key == "comment" || key.starts_with("x-") || key.starts_with("X-") => {}
             (key, None) if IGNORED.contains(&key) => {}
@@ -214,7 +214,7 @@ fn translate(asked: &Asked) -> Result<Vec<String>, String> {
     let flags = [(read_only, "--read-only"), (no_exec, "--no-exec")];
     let flags = flags.into_iter().filter(|(asked, _)| *asked).map(|(_, flag)| flag.to_owned());
     options.extend(flags);
-    // Asked for in both ways, perhaps.
+    // The same option may have been given under both of its names.
     options.sort();
     options.dedup();
     Ok(options)
@@ -234,10 +234,11 @@ fn unknown(key: &str, value: Option<&str>, known: &[OwnOption]) -> String {
     }
 }
 
-/// A long option of `fairdisk mount`.
+/// A long option of `fairdisk mount`, accepted as a mount option.
 struct OwnOption {
     name: String,
-    /// A value, or what it is, if it takes one.
+    /// For an option that takes a value: its default value, or else the name of the value, to show
+    /// in error messages.
     example: Option<String>,
 }
 
@@ -251,8 +252,9 @@ impl OwnOption {
         Some(Self { name, example })
     }
 
-    /// The option, called `key`, as `fairdisk mount` takes it. Without the value that it needs it
-    /// would take the next word for it.
+    /// The option as an argument of `fairdisk mount`, or an error if it lacks a value or has one
+    /// too many. Checked here, since `fairdisk mount` would take the next argument as the missing
+    /// value. `key` is the spelling used in fstab, for error messages.
     fn with(&self, key: &str, value: Option<&str>) -> Result<String, String> {
         let Self { name, example } = self;
         match (value, example) {
@@ -266,7 +268,7 @@ impl OwnOption {
     }
 }
 
-/// The long options of `fairdisk mount`.
+/// The long options of `fairdisk mount` that are accepted as mount options.
 fn own_options() -> Vec<OwnOption> {
     let root = Cli::command();
     let mount = root.find_subcommand("mount");
@@ -321,7 +323,7 @@ mod tests {
             assert!(why.contains(says), "{option}: {why}");
             assert_eq!(translated(&["-s", "-o", option]), Ok(vec![]), "{option}");
         }
-        // What is known is not passed over.
+        // Known options are never ignored.
         for (option, says) in [
             ("dirty_mib", "option `dirty_mib` needs a value, as in dirty_mib=32"),
             ("scheduler=", "option `scheduler` needs a value, as in scheduler=NAME"),

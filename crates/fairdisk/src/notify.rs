@@ -1,16 +1,16 @@
-//! Telling the service manager how we are: a datagram to the socket named in the environment, as
-//! sd_notify(3) describes.
+//! Notification of the service manager: a datagram to the socket that `$NOTIFY_SOCKET` names, as
+//! described in sd_notify(3).
 
 use std::env;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// Tells `state`, such as `READY=1`, to whoever started us as a service that tells. Nobody to tell
-/// it to is no failure.
+/// Sends `state`, such as `READY=1`, to the service manager, if one started us and wants to know.
+/// Errors are ignored: notification is optional.
 pub(crate) fn tell(state: &str) {
     let Some(name) = env::var_os("NOTIFY_SOCKET") else { return };
-    // A name that begins with `@` is none of the file system's.
+    // A leading `@` denotes an abstract socket, which has no place in the file system.
     let address = match name.as_bytes().strip_prefix(b"@") {
         Some(name) => SocketAddr::from_abstract_name(name),
         None => SocketAddr::from_pathname(&name),

@@ -1,8 +1,8 @@
-//! Whole numbers on the command line.
+//! Whole-number arguments on the command line.
 
 use std::ops::RangeInclusive;
 
-/// A reader of the numbers in `allowed`, both of whose ends are numbers a `T` can be.
+/// A value parser for whole numbers in `allowed`, both of whose ends must fit into a `T`.
 pub(crate) fn within<T: TryFrom<u64>>(
     allowed: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone {

@@ -1,4 +1,4 @@
-//! Reports as pages, for `--report`.
+//! Report pages: the HTML files of `--report`.
 
 use crate::failure::Failure;
 use std::ffi::{OsStr, OsString};
@@ -6,14 +6,14 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-/// How every page begins.
+/// The first bytes of every report page, by which a page of ours is recognised.
 const PAGE_BEGINS: &[u8] = b"<!DOCTYPE html>";
 
-/// Demands that a page can be written there and that nothing else is lost by it; before the work
-/// that the page is about.
+/// Checks that a page can be written at `path` and would overwrite nothing but an earlier page. To
+/// be called before the work that the page reports, which would otherwise be lost.
 ///
 /// # Errors
-/// There is no such directory or no right to write there, or something else is there.
+/// The directory is missing or not writable, or something else is at `path`.
 pub(crate) fn demand_place(path: &Path) -> Result<(), Failure> {
     let bad = |text: String| Failure::BadInput(format!("--report {}: {text}", path.display()));
     let target = Target::of(path);
@@ -34,7 +34,8 @@ pub(crate) fn demand_place(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes the page that `make` makes of the command line. What was there stays until it is whole.
+/// Writes the page that `make` returns for the command line. An existing page is replaced
+/// atomically, once the new one is complete.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -46,7 +47,7 @@ pub(crate) fn write(path: &Path, make: impl FnOnce(&str) -> String) -> Result<()
             let part = part_of(&file);
             let written = fs::write(&part, page).and_then(|()| fs::rename(&part, &file));
             written.inspect_err(|_| {
-                // The first error is the one to tell.
+                // The write or rename error is the one to report.
                 let _ = fs::remove_file(&part);
             })
         }
@@ -54,11 +55,11 @@ pub(crate) fn write(path: &Path, make: impl FnOnce(&str) -> String) -> Result<()
     written.map_err(|error| Failure::Run(format!("--report {}: {error}", path.display())))
 }
 
-/// What is at the end of a path.
+/// What a `--report` path refers to.
 enum Target {
-    /// A file, or nothing yet.
+    /// A regular file or a directory, or nothing yet.
     File(PathBuf),
-    /// A pipe, a terminal, a file that has no name any more: nothing that could be replaced.
+    /// A pipe, a terminal, or an open file without a name: it can be written to but not replaced.
     Stream,
 }
 
@@ -66,7 +67,8 @@ impl Target {
     fn of(path: &Path) -> Self {
         match fs::metadata(path) {
             Ok(found) if !found.is_file() && !found.is_dir() => Self::Stream,
-            // Of a link what it leads to; never the link, which may be /dev/stdout.
+            // The target of a symbolic link is replaced, never the link itself, which may be
+            // /dev/stdout.
             Ok(_) => fs::canonicalize(path).map_or(Self::Stream, Self::File),
             Err(_) => Self::File(path.to_owned()),
         }
@@ -83,7 +85,7 @@ fn holds_something_else(file: &Path) -> io::Result<bool> {
     Ok(!begins.is_empty() && begins != PAGE_BEGINS)
 }
 
-/// The name of a page while it is being written.
+/// The temporary name of a page that is being written, in the same directory.
 fn part_of(file: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(file.file_name().unwrap_or(OsStr::new("report")));
@@ -91,7 +93,7 @@ fn part_of(file: &Path) -> PathBuf {
     file.with_file_name(name)
 }
 
-/// The command line, as it can be given again.
+/// The command line of this process, quoted for the shell.
 fn command() -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=.,:/+%@".contains(letter);
     let quoted = |argument: OsString| {

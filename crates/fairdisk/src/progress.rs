@@ -1,4 +1,5 @@
-//! A progress bar on standard error; silent unless that is a terminal that can redraw it.
+//! Progress bars on standard error. They are hidden unless that is a terminal that can redraw a
+//! line.
 
 use crate::output;
 use fairdisk_lab::run::Progress;
@@ -6,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::env;
 use std::io::{self, IsTerminal as _};
 
-/// A bar of `length` steps; 0 while it is not known how many, of which none is done.
+/// A progress bar of `length` steps, none of them done. `length` is 0 while the number is unknown.
 pub(crate) fn bar(length: u64, quiet: bool) -> ProgressBar {
     let is_dumb = output::is_dumb(env::var_os("TERM").as_deref());
     let visible = !quiet && io::stderr().is_terminal() && !is_dumb;
@@ -19,13 +20,13 @@ pub(crate) fn bar(length: u64, quiet: bool) -> ProgressBar {
     bar
 }
 
-/// So many steps of so many are done.
+/// Sets a bar to `done` of `all` steps.
 pub(crate) fn show(bar: &ProgressBar, done: u64, all: u64) {
     bar.set_length(all);
     bar.set_position(done);
 }
 
-/// Does what consists of runs, with a bar as long as there are.
+/// Calls `work` and shows its progress, in runs, until it returns.
 pub(crate) fn of_runs<T>(quiet: bool, work: impl FnOnce(Progress<'_>) -> T) -> T {
     let bar = bar(0, quiet);
     bar.set_message("runs");

@@ -1,9 +1,10 @@
-//! Real runs: the machine of the lab in real time, on a file.
+//! Real runs: the lab's machine, driven in real time, with its I/O done on a file or block device.
 //!
-//! With a device model the file serves the data and the model the pace, so a run on a fast disk
-//! can be compared with the lab's. With `--device none` the file is measured as it is: it is
-//! written out first, since holes read at the speed of memory, and takes one request at a time, so
-//! that the scheduler decides everything; `--set device.depth=32` lets a deep disk choose.
+//! With a device model, the file provides the data and the model the timing, so that a run on a
+//! fast disk can be compared with the lab. With `--device none` the file is measured as it is. Its
+//! blocks are written beforehand, since holes would be read at the speed of memory, and one request
+//! is in flight at a time, so that only the scheduler decides about the order; `--set
+//! device.depth=32` lets a device with a deep queue reorder, too.
 
 mod backend;
 mod place;
@@ -28,47 +29,50 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use watched::Watched;
 
-/// The device that stands for "no model": the file as it is.
+/// The value of `--device` for "no device model": the file is measured as it is.
 pub(crate) const NO_MODEL: &str = "none";
-/// What takes its place in the plan; it costs no time and has the queue depth of the run.
+/// The device that stands in the plan for "no device model". It costs no time, and its queue depth
+/// is that of the run.
 const NO_MODEL_DEVICE: &str = "null";
 
-/// What a real run does its I/O on.
+/// The file or block device of a real run, and how it is used.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
-    /// The file or block device.
+    /// The path of the file or block device.
     pub(crate) path: PathBuf,
-    /// What serves it.
+    /// The I/O backend that serves the file.
     pub(crate) backend: BackendArg,
-    /// Whether what is in it may be lost.
+    /// Whether contents that Fairdisk did not write may be overwritten.
     pub(crate) overwrite: bool,
-    /// Whether a device model sets the pace.
+    /// Whether a device model sets the timing.
     pub(crate) modelled: bool,
-    /// Whether the file loses its name as soon as it is open: nothing is left of it, however the
-    /// program ends.
+    /// Whether the file is unlinked as soon as it is open, so that nothing of it remains, however
+    /// the program ends.
     pub(crate) temporary: bool,
 }
 
-/// One arm and row, run.
+/// A completed run of one arm and row.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// The result, as an ensemble of one.
+    /// The result, as an ensemble of one run.
     pub(crate) ensemble: Ensemble,
-    /// What the shell says about the run.
+    /// What the shell measured about the run itself, such as the lateness of its timers.
     pub(crate) report: ShellReport,
 }
 
 impl Run {
-    /// How it ended.
+    /// Why the run ended.
     pub(crate) fn end(&self) -> RunEnd {
         self.ensemble.end()
     }
 }
 
-/// The plan of a real run.
+/// Loads the plan of a real run with `load`. Without a device model, the plan's device is replaced
+/// and its queue depth is 1 unless `options` set another one.
 ///
 /// # Errors
-/// As `load`.
+/// `load` fails, or the plan needs several disks or several kinds of rig, of which a real run has
+/// one.
 pub(crate) fn plan(
     options: &Options,
     modelled: bool,
@@ -94,7 +98,7 @@ pub(crate) fn plan(
 
 const CHOOSE: &str = "choose others with --arm and --row";
 
-/// A real run has one file for its disk.
+/// The error for a rig with several disks or partitions: a real run has one file as its disk.
 fn several(rig: &Rig) -> Failure {
     let Array { disks, partitions } = rig.array;
     Failure::BadInput(format!(
@@ -104,7 +108,7 @@ fn several(rig: &Rig) -> Failure {
     ))
 }
 
-/// How long all of it will take, for the user to think about.
+/// A line that tells the user how long all runs of the plan will take.
 pub(crate) fn estimate(plan: &Plan) -> String {
     let (arms, rows) = (plan.arms.len(), plan.rows.len());
     let count = |n: usize, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
@@ -124,18 +128,18 @@ pub(crate) fn estimate(plan: &Plan) -> String {
     }
 }
 
-/// Finds out what the rows of `plan` need, and whether the target has it.
+/// Determines what the rows of `plan` need of their target and checks that the target provides it.
 ///
 /// # Errors
-/// It has not.
+/// The target cannot be opened or lacks something the rows need.
 pub(crate) fn prepare(plan: &Plan, target: &Target) -> Result<Needs, Failure> {
     let needs = Needs::of(plan)?;
     needs.check(target)?;
     Ok(needs)
 }
 
-/// Runs every arm and row of `plan`, one after the other, until one of them fails or cannot be run;
-/// what was run before that is known all the same.
+/// Runs every arm and row of `plan` in turn, until one of them fails or cannot start, or `stop` is
+/// set. Returns the completed runs in any case.
 pub(crate) fn run_plan(
     plan: &Plan,
     target: &Target,
@@ -159,7 +163,7 @@ pub(crate) fn run_plan(
     (runs, Ok(()))
 }
 
-/// `None`: interrupted before it began.
+/// Runs one arm and row; `None` if `stop` was set before the run began.
 fn run_row(
     plan: &Plan,
     (arm, row): (usize, usize),
@@ -190,10 +194,10 @@ fn run_row(
     Ok(Some(Run { ensemble: Ensemble { arm, row, runs: vec![result] }, report }))
 }
 
-/// Demands that no request failed.
+/// Checks that no request of the runs failed.
 ///
 /// # Errors
-/// One did; says which.
+/// A request failed; the message has the first error.
 pub(crate) fn demand_no_errors(runs: &[Run]) -> Result<(), Failure> {
     let failed = runs.iter().find_map(|run| Some((run.report.errors, run.report.first_error?)));
     match failed {
@@ -228,7 +232,8 @@ const fn seconds(span: Span) -> u64 {
     span.as_ns() / 1_000_000_000
 }
 
-/// Shows every second who has got how much so far.
+/// A callback that shows each group's share of the I/Os so far in the progress bar, once per
+/// second.
 fn live(
     watched: Watched,
     bar: ProgressBar,

@@ -1,4 +1,4 @@
-//! How a command shows what it found out.
+//! Options for how a command presents its results.
 
 use crate::failure::Failure;
 use crate::{output, page};
@@ -6,7 +6,7 @@ use clap::ValueHint;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// What is printed and written of the results.
+/// The output options that all commands with results share.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Results {
     /// Print JSON
@@ -21,16 +21,17 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    /// Demands that the page, if one is wanted, can be written and replaces nothing else.
+    /// Checks that the report page, if requested, can be written without overwriting anything else.
     ///
     /// # Errors
-    /// It cannot, or would.
+    /// It cannot.
     pub(crate) fn demand_place(&self) -> Result<(), Failure> {
         self.report.as_deref().map_or(Ok(()), page::demand_place)
     }
 
-    /// Writes the page that `make` makes of the command line, if one is wanted; after what is
-    /// printed, which is not lost where the page cannot be written.
+    /// Writes the report page, if requested, as `make` returns it for the command line. To be
+    /// called after printing, so that a page that cannot be written does not cost the printed
+    /// results.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -38,10 +39,11 @@ impl Results {
         self.report.as_deref().map_or(Ok(()), |path| page::write(path, make))
     }
 
-    /// Prints them: as JSON, or as the table, if there is anything to show.
+    /// Prints the results: as JSON if that was requested, else as a table, which is `None` if there
+    /// is nothing to show.
     ///
     /// # Errors
-    /// They cannot be written.
+    /// Standard output cannot be written.
     pub(crate) fn print(
         &self,
         is_partial: bool,

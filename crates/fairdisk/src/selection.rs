@@ -1,4 +1,4 @@
-//! What to run: an experiment or a job file, and what is changed about it.
+//! Options that select what to run, an experiment or a job file, and change its values.
 
 use crate::failure::Failure;
 use crate::number_arg::within;
@@ -11,7 +11,7 @@ use fairdisk_lab::compare::BASE;
 use fairdisk_lab::plan::{Options, Plan};
 use std::iter;
 
-/// The changes that every command about a run accepts.
+/// Changes of scheduler, device and single values, which all commands that run one plan accept.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Changes {
     /// Use this scheduler alone: a name of `fairdisk catalog schedulers`, or the path of a .toml
@@ -27,7 +27,7 @@ pub(crate) struct Changes {
     pub(crate) values: Values,
 }
 
-/// Which rows, and how many runs.
+/// Which rows to run, and how often.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Rows {
     /// Run only this row (may be repeated)
@@ -41,7 +41,7 @@ pub(crate) struct Rows {
     pub(crate) seeds: Option<u32>,
 }
 
-/// Which schedulers, where several are compared.
+/// The schedulers of a command that compares several.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Schedulers {
     /// Schedulers to try: names of `fairdisk catalog schedulers`, or paths of .toml files [default:
@@ -51,10 +51,10 @@ pub(crate) struct Schedulers {
 }
 
 impl Schedulers {
-    /// Their names, [`BASE`] the first.
+    /// The names of the schedulers, beginning with [`BASE`].
     ///
     /// # Errors
-    /// One is given twice.
+    /// A name is given twice or is empty.
     pub(crate) fn names(&self) -> Result<Vec<String>, Failure> {
         demand_once("--scheduler", &self.scheduler)?;
         let built_in = || Kind::Revision.ids().map(str::to_owned).collect();
@@ -65,7 +65,7 @@ impl Schedulers {
     }
 }
 
-/// Demands that an option that takes several names has each once, and none that is empty.
+/// Checks that no name of a comma-separated option is repeated or empty.
 pub(crate) fn demand_once(option: &str, names: &[String]) -> Result<(), Failure> {
     if names.iter().any(String::is_empty) {
         return Err(Failure::BadInput(format!("{option}: a name between commas is missing")));
@@ -76,7 +76,7 @@ pub(crate) fn demand_once(option: &str, names: &[String]) -> Result<(), Failure>
     })
 }
 
-/// How long, and single values of what is run.
+/// The duration of a run, and changes of single values.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Values {
     /// Run for this long: 500ms, 30s, 2m [default: the experiment's; of a job file, until its jobs
@@ -92,10 +92,10 @@ pub(crate) struct Values {
 }
 
 impl Changes {
-    /// The same as options of a plan.
+    /// The plan options that these changes amount to.
     ///
     /// # Errors
-    /// A malformed `--set`.
+    /// A `--set` is malformed, or several schedulers are named.
     pub(crate) fn options(&self) -> Result<Options, Failure> {
         if let Some(several) = self.scheduler.as_ref().filter(|name| name.contains(',')) {
             return Err(Failure::BadInput(format!(
@@ -108,20 +108,20 @@ impl Changes {
 }
 
 impl Values {
-    /// The same as options of a plan.
+    /// The plan options that these values amount to.
     ///
     /// # Errors
-    /// A malformed `--set`.
+    /// A `--set` is malformed.
     pub(crate) fn options(&self) -> Result<Options, Failure> {
         let overrides = overrides("--set", &self.overrides)?;
         Ok(Options { duration: self.duration, overrides, ..Options::default() })
     }
 }
 
-/// Values changed by options such as `--set`.
+/// Parses the arguments of an option such as `--set`, whose name is `option`.
 ///
 /// # Errors
-/// One of them is malformed, or changes what another one does.
+/// An argument is malformed, or two of them change the same value.
 pub(crate) fn overrides(option: &str, texts: &[String]) -> Result<Vec<Override>, Failure> {
     let overrides = texts.iter().map(|text| Override::given(option, text));
     let overrides: Vec<Override> =
@@ -131,10 +131,10 @@ pub(crate) fn overrides(option: &str, texts: &[String]) -> Result<Vec<Override>,
     Ok(overrides)
 }
 
-/// The plan that `spec` stands for.
+/// Loads the plan of `spec`, an experiment or a job file.
 ///
 /// # Errors
-/// It stands for nothing, or something is wrong with its file or with the changes.
+/// `spec` names neither, or its file or the options are wrong.
 pub(crate) fn load(spec: &str, options: &Options) -> Result<Plan, Failure> {
     if job::is_job_file(spec) {
         return Ok(Plan::job_file(spec, &job::resolve(spec)?, options)?);

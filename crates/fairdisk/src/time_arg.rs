@@ -1,14 +1,14 @@
-//! Lengths of time on the command line: a number and a unit.
+//! Durations on the command line: a number and a unit.
 
 use fairdisk_core::Span;
 
 const UNITS: &[(&str, u64)] =
     &[("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000)];
 
-/// Reads `500ms`, `30s`, `1.5m` or `1h`.
+/// Parses a duration such as `500ms`, `30s`, `1.5m` or `1h`.
 ///
 /// # Errors
-/// What is wrong, and what is expected.
+/// A message that says what is wrong or what is expected.
 pub(crate) fn parse(text: &str) -> Result<Span, String> {
     if text.starts_with('-') {
         return Err("must be positive, as 500ms, 30s, 2m or 1h".to_owned());
@@ -27,14 +27,14 @@ pub(crate) fn parse(text: &str) -> Result<Span, String> {
     Ok(Span::from_ns(ns as u64))
 }
 
-/// A length of time as [`parse`] reads it.
+/// A duration in seconds, in the syntax of [`parse`].
 pub(crate) fn text(span: Span) -> String {
     format!("{}s", span.as_ns() as f64 / 1e9)
 }
 
 const MAX_NS: f64 = 1000.0 * 3.6e12;
 
-/// A length of time as people write it: `90 s`, `18 min`, `2.5 h`.
+/// A duration for people to read: `90 s`, `18 min`, `2.5 h`.
 pub(crate) fn words(span: Span) -> String {
     let seconds = span.as_ns() as f64 / 1e9;
     match seconds {
@@ -44,7 +44,7 @@ pub(crate) fn words(span: Span) -> String {
     }
 }
 
-/// One decimal, if it says anything.
+/// The value with one decimal, or none if that is 0.
 fn round(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)

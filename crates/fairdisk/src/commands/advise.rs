@@ -1,4 +1,5 @@
-//! `fairdisk advise`: from a load and wishes to a configuration.
+//! `fairdisk advise`: tries schedulers in the lab and proposes the configuration that meets what
+//! the groups of a load ask for.
 
 use crate::failure::Failure;
 use crate::results::Results;
@@ -59,7 +60,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The plan with all schedulers to try.
+/// The plan of the load under all schedulers to try.
 fn plan(args: &Args) -> Result<Plan, Failure> {
     let options = Options {
         schedulers: args.schedulers.names()?,
@@ -71,7 +72,7 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     selection::load(&args.spec, &options)
 }
 
-/// What else a run takes that is to measure the same.
+/// The options that another command needs, beside scheduler and device, to repeat the measurement.
 fn again(args: &Args) -> Vec<(String, String)> {
     let option = |name: &str, value: String| (name.to_owned(), value);
     let seeds = args.rows.seeds.map(|seeds| option("--seeds", seeds.to_string()));

@@ -1,4 +1,5 @@
-//! `fairdisk blame`: which of the changes between a good and a bad state cost what.
+//! `fairdisk blame`: attributes the difference between a good and a bad configuration to the
+//! individual changes between them.
 
 mod command;
 mod lab;
@@ -156,8 +157,9 @@ impl Args {
         }
     }
 
-    /// Runs what `design` asks for. `identity` is everything that decides about a run. With what
-    /// was found: whether all of it was kept for `--resume`.
+    /// Measures the mixtures that `design` asks for. `identity` names everything that determines
+    /// the result of a run; earlier runs in the `--resume` file count only if they have the same
+    /// identity. Returns the findings, and whether all runs could be saved for `--resume`.
     fn investigate(
         &self,
         measure: &dyn Measure,
@@ -189,7 +191,8 @@ impl Args {
         Ok((found?, kept))
     }
 
-    /// Prints what there is, and says how it ended; `kept` is whether it was kept for `--resume`.
+    /// Prints the report, and then returns `kept`, which tells whether all runs were saved for
+    /// `--resume`, or an error if the investigation was interrupted.
     fn show(&self, report: &Report, kept: Result<(), Failure>) -> Result<(), Failure> {
         let table = || Some(to_table(report, output::style()));
         self.results.print(false, || to_json(report), table)?;
@@ -205,7 +208,7 @@ impl Args {
     }
 }
 
-/// The bad end of so many changes.
+/// The set of all `factors` changes, which is the bad end.
 fn all(factors: usize) -> FactorSet {
     FactorSet::first(factors)
 }

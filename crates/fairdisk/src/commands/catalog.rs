@@ -1,4 +1,4 @@
-//! `fairdisk catalog`: what there is to run, on what, under what.
+//! `fairdisk catalog`: the devices, schedulers, experiments and hosts that are built in.
 
 use crate::failure::Failure;
 use crate::output;
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// The shelves of the catalogue.
+/// A part of the catalogue, as named on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum KindArg {
     Devices,
@@ -61,7 +61,8 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     Ok(output::print(&lists.join("\n"))?)
 }
 
-/// A file as it is, comments included: they say where each value comes from.
+/// Prints a catalogue file as it is. Its comments are included, since they give the source of each
+/// value.
 fn show(kind: KindArg, name: &str, json: bool) -> Result<(), Failure> {
     let document = find(kind.kind(), name)?;
     let switches = if kind == KindArg::Schedulers { switches(name)? } else { None };
@@ -87,7 +88,8 @@ fn show(kind: KindArg, name: &str, json: bool) -> Result<(), Failure> {
     Ok(output::print(&format!("{}{honours}{about}", document.text))?)
 }
 
-/// What of groups and tasks a scheduler looks at.
+/// Which settings of groups and tasks a scheduler takes into account; `None` for an entry that is
+/// not a scheduler.
 fn honours(kind: KindArg, name: &str) -> Result<Option<Vec<&'static str>>, Failure> {
     if kind != KindArg::Schedulers {
         return Ok(None);
@@ -111,7 +113,7 @@ fn is_on(switch: &Switch, switches: &Switches) -> bool {
     switches.get(switch.name) == Some(true)
 }
 
-/// Every switch in a line or two, as comments: what went before is a file.
+/// A description of every switch, as comments, so that the output remains a valid TOML file.
 fn about_switches(switches: &Switches) -> String {
     let mut text = String::from("\n# What the switches do, and which are on here:\n");
     for switch in SWITCHES {
@@ -171,7 +173,7 @@ fn entries(kind: KindArg) -> impl Iterator<Item = (&'static str, String)> {
         .map(move |id| (id, find(kind.kind(), id).map_or_else(|_| String::new(), title)))
 }
 
-/// The one line a file says about itself.
+/// The value of the file's `title` line.
 fn title(document: Document) -> String {
     let line = document.text.lines().find_map(|line| line.strip_prefix("title"));
     let value = line.and_then(|line| line.split_once('"')?.1.rsplit_once('"'));

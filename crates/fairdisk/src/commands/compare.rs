@@ -1,4 +1,4 @@
-//! `fairdisk compare`: one load under several schedulers and on several devices.
+//! `fairdisk compare`: runs one load under several schedulers and on several devices.
 
 use super::run::{demand_none_given_up, demand_none_refused};
 use crate::failure::Failure;
@@ -57,7 +57,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     demand_none_refused(&reasons.collect::<Vec<_>>(), asked + refused, "cell")
 }
 
-/// A plan for each device.
+/// One plan for each device.
 fn plans(args: &Args) -> Result<Vec<Plan>, Failure> {
     let devices: Vec<Option<String>> = match args.device.is_empty() {
         true => vec![None],

@@ -1,4 +1,4 @@
-//! `fairdisk completions SHELL`.
+//! `fairdisk completions`: prints the completion script of a shell.
 
 use crate::cli::Cli;
 use crate::failure::Failure;
@@ -22,8 +22,8 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
     Ok(output::print(&String::from_utf8_lossy(&script))?)
 }
 
-/// The command line as completions see it: where a name of the catalogue is expected they offer
-/// those that are built in. All shells but zsh go on to files if no name fits.
+/// The command line as completions see it: an argument that takes a catalogue name offers the
+/// built-in ones. All shells but zsh fall back to file names if no catalogue name matches.
 fn with_names(command: Command, shell: Shell) -> Command {
     let offer = |kinds: &'static [Kind]| {
         move |arg: Arg| {
@@ -31,7 +31,7 @@ fn with_names(command: Command, shell: Shell) -> Command {
             arg.value_parser(PossibleValuesParser::new(names))
         }
     };
-    // An experiment is as often a file of one's own.
+    // zsh does not fall back, so it offers files, as an experiment is often the user's own file.
     let experiment = move |arg: Arg| match shell {
         Shell::Zsh => arg.value_hint(ValueHint::FilePath),
         _ => offer(&[Kind::Experiment])(arg),

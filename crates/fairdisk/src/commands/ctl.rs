@@ -1,5 +1,5 @@
-//! `fairdisk ctl`: looks at running mounts and changes them. What groups ask for is kept without
-//! one as well.
+//! `fairdisk ctl`: shows running mounts and changes their settings. Without a running mount,
+//! settings of groups can still be read and set, as they are stored with the cgroups.
 
 mod kept;
 
@@ -31,10 +31,10 @@ pub(crate) struct Args {
     action: Action,
 }
 
-/// Who says nothing for so long is not named.
+/// How long to wait for each daemon's answer when listing mounts for an error message.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Which mount.
+/// The option that selects a mount.
 #[derive(Debug, clap::Args)]
 pub(super) struct At {
     /// A mount on the disk that is meant; needed if there are several disks with mounts
@@ -105,7 +105,7 @@ fn ask(mut client: Client, action: &Action) -> Result<(), Failure> {
             let keys = keys(settings);
             let ask = Ask::Set { group: group.clone(), settings: settings.clone() };
             client.ask(&ask).map_err(|error| with_hint(error, &keys))?;
-            // It is done; what there is to know about it is no reason to fail.
+            // The setting is in force, so a note that cannot be fetched is no failure.
             let note = get(&mut client, group).ok().and_then(|it| ignored_note(&it, &keys));
             note.iter().for_each(|note| diagnose(note));
             Ok(())
@@ -119,7 +119,7 @@ fn ask(mut client: Client, action: &Action) -> Result<(), Failure> {
     }
 }
 
-/// How the group is doing that tasks in the cgroup belong to.
+/// Asks for the state of the group to which the tasks of the cgroup `group` belong.
 fn get(client: &mut Client, group: &str) -> Result<Status, ControlError> {
     match client.ask(&Ask::Get { group: group.to_owned() })? {
         Answer::Status(status) => Ok(status),
@@ -127,14 +127,14 @@ fn get(client: &mut Client, group: &str) -> Result<Status, ControlError> {
     }
 }
 
-/// What is set.
+/// The keys of `KEY=VALUE` settings.
 fn keys(settings: &[String]) -> Vec<&str> {
     let keys = settings.iter().filter_map(|setting| setting.split_once('='));
     keys.map(|(key, _)| key.trim()).collect()
 }
 
-/// With the setting that the first one there is not was probably meant to be. The mount may know
-/// others than we do, so it is asked first.
+/// Adds to a refusal the setting that the first unknown key was probably meant to be. The mount
+/// decides first, because it may be of another version and know other settings.
 fn with_hint(error: ControlError, keys: &[&str]) -> ControlError {
     let unknown = keys.iter().find(|key| !Setting::keys().any(|known| known == **key));
     match (error, unknown.and_then(|key| nearest(key, Setting::keys()))) {
@@ -147,7 +147,7 @@ fn with_hint(error: ControlError, keys: &[&str]) -> ControlError {
     }
 }
 
-/// Prints what the group asks for that `group` belongs to.
+/// Prints the settings of `entry`, the group to which the cgroup `group` belongs.
 fn show(entry: &GroupEntry, group: &str, scheduler: &str, json: bool) -> Result<(), Failure> {
     if json {
         return print_json(serde_json::to_value(entry));
@@ -173,7 +173,11 @@ pub(super) fn connect(at: &At) -> Result<Client, Failure> {
     find(at)?.ok_or_else(|| Failure::Run(NOBODY.to_owned()))
 }
 
-/// Whoever serves the mounts that are meant; nobody if none is running and none was named.
+/// Connects to the daemon of the selected mount; `None` if no mount is running and none was
+/// selected.
+///
+/// # Errors
+/// The selected mount does not answer, or several disks have mounts and none was selected.
 fn find(at: &At) -> Result<Option<Client>, Failure> {
     if let Some(mountpoint) = &at.at {
         return reach(mountpoint).map(Some).map_err(|error| {
@@ -196,7 +200,8 @@ fn find(at: &At) -> Result<Option<Client>, Failure> {
     }
 }
 
-/// Whoever serves the mount at a place, and says so.
+/// Connects to the daemon of the mount at `mountpoint`, and has it confirm that it serves that
+/// mount.
 fn reach(mountpoint: &Path) -> Result<Client, ControlError> {
     let path = std::fs::canonicalize(mountpoint).or_else(|_| std::path::absolute(mountpoint));
     let path = path.unwrap_or_else(|_| mountpoint.to_owned());
@@ -216,11 +221,11 @@ fn reach(mountpoint: &Path) -> Result<Client, ControlError> {
 const NOBODY: &str =
     "no mount that schedules was found (start one with fairdisk mount SOURCE MOUNTPOINT)";
 
-/// The mounts at the other end, and how to name each, in lines.
+/// The `--at` option of each mount that the clients serve, one per line, for an error message.
 fn ways_to(clients: Vec<Client>) -> String {
     let mut text = String::new();
     for mut client in clients {
-        // One that is stuck is not to keep us from the others.
+        // A daemon that hangs must not delay the list of the others for long.
         let patient = client.wait_no_longer_than(PATIENCE);
         let Some(status) = patient.ok().and_then(|()| client.status().ok()) else { continue };
         for mount in status.mounts {
@@ -231,7 +236,8 @@ fn ways_to(clients: Vec<Client>) -> String {
     text
 }
 
-/// In the words of settings, and what a priority is worth.
+/// The settings of a group in the syntax of `ctl set`, with the weight that a priority stands for,
+/// and what the scheduler ignores.
 fn asks(entry: &GroupEntry, group: &str, scheduler: &str) -> String {
     let (share, others) = entry.asks.split_once(' ').unwrap_or((&entry.asks, ""));
     let worth = entry.ioprio.map(|_| format!(" (weight {})", entry.weight)).unwrap_or_default();
@@ -301,7 +307,7 @@ fn table(status: &Status) -> String {
     text
 }
 
-/// Milliseconds; `-` if nothing was counted.
+/// A time in milliseconds; `-` if there is none.
 fn shown(ms: Option<f64>) -> String {
     ms.map_or_else(|| "-".to_owned(), |ms| format!("{ms:.1}"))
 }

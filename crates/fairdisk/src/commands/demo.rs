@@ -1,4 +1,4 @@
-//! `fairdisk demo`: what Fairdisk is for, in seconds and without root.
+//! `fairdisk demo`: shows in seconds, and without root, what Fairdisk is for.
 
 mod bars;
 mod pairs;

@@ -1,6 +1,6 @@
-//! `fairdisk explain`: why did this request wait?
+//! `fairdisk explain`: tells why a request of a lab run had to wait.
 //!
-//! The run is simulated again and its journal read on the way; runs are deterministic, so the
+//! The run is simulated again, and its journal is read as it grows. Runs are deterministic, so the
 //! request is the same one.
 
 mod found;
@@ -58,14 +58,15 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// One run, seen from above: who the parties are.
+/// The name of a run, its groups and the number of its tasks, by which a journal's ids are put into
+/// words.
 pub(crate) struct Story {
     name: String,
     groups: Vec<GroupLabel>,
     tasks: usize,
 }
 
-/// How much of the run passes between looks at its journal and at the stop flag.
+/// The simulated time between looks at the journal and at the stop flag.
 const STEP: Span = Span::from_ms(100);
 
 pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
@@ -128,8 +129,8 @@ fn unknown(story: &Story, number: u64, count: u64) -> Failure {
     ))
 }
 
-/// Runs the first arm and row of `plan` again and tells `listener`, to the end or until it has
-/// heard enough.
+/// Simulates the first arm and row of `plan` again and passes its journal to `listener`, to the end
+/// or until the listener wants no more.
 fn retell(
     plan: &Plan,
     seed: u32,

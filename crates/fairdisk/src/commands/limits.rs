@@ -1,15 +1,15 @@
-//! What groups ask for beside their weights, in short.
+//! Short notes on the settings of groups, and on those that a scheduler ignores.
 
 use crate::output::plain;
 use fairdisk_core::Share;
 use fairdisk_mount::control::{GroupEntry, Status};
 use fairdisk_sched::SchedulerSpec;
 
-/// Groups named in a note; there may be thousands.
+/// The most groups that a note names; a mount may have thousands.
 const NAMED_MAX: usize = 5;
 
-/// As `idle 0 ms >=100 iops <=5 MB/s p99<=20 ms`; in brackets what the scheduler takes no notice
-/// of.
+/// A group's settings beside its weight, such as `idle 0 ms >=100 iops <=5 MB/s p99<=20 ms`. What
+/// the scheduler ignores is in parentheses, and may include the weight.
 pub(super) fn limits(entry: &GroupEntry) -> String {
     let qos = &entry.qos;
     let ioprio = entry.ioprio.filter(|ioprio| Share::Priority(*ioprio) != Share::DEFAULT);
@@ -31,7 +31,8 @@ pub(super) fn limits(entry: &GroupEntry) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// In powers of 1024 if it looks as if it was given so.
+/// A rate in bytes per second, in binary units if it was probably given in them: a multiple of 1024
+/// but not of 1000.
 fn bytes_a_second(rate: u64) -> String {
     let is_binary = rate.is_multiple_of(1024) && !rate.is_multiple_of(1000);
     let (base, units) = match is_binary {
@@ -43,7 +44,8 @@ fn bytes_a_second(rate: u64) -> String {
     format!("{} {}/s", (value * 1000.0).round() / 1000.0, units[power as usize])
 }
 
-/// What the scheduler of `status` takes no notice of, of the settings called `keys` of its group.
+/// A note on those settings of the first group of `status`, among the ones called `keys`, that its
+/// scheduler ignores; `None` if it ignores none of them.
 pub(super) fn ignored_note(status: &Status, keys: &[&str]) -> Option<String> {
     let entry = status.groups.first()?;
     let ignored = entry.ignored.iter().map(String::as_str);
@@ -60,7 +62,8 @@ pub(super) fn ignored_note(status: &Status, keys: &[&str]) -> Option<String> {
     Some(format!("note: {scheduler} takes no notice of {ignored}; schedulers that do: {others}"))
 }
 
-/// The groups of `status` whose settings the scheduler takes no notice of, after a change of it.
+/// A note, after a change of scheduler, on the groups of `status` with settings that the new
+/// scheduler ignores; `None` if there are none.
 pub(super) fn ignored_by_new(status: &Status) -> Option<String> {
     let told =
         |entry: &GroupEntry| format!("{} ({})", plain(&entry.path), entry.ignored.join(", "));

@@ -1,4 +1,4 @@
-//! `fairdisk man DIR`.
+//! `fairdisk man`: writes the man pages into a directory.
 
 use crate::cli::Cli;
 use crate::failure::Failure;

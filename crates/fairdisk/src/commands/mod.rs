@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands, one module each.
 
 pub(crate) mod advise;
 pub(crate) mod blame;
@@ -19,10 +19,10 @@ pub(crate) mod top;
 use crate::cli::Command;
 use crate::failure::Failure;
 
-/// Does what was asked for.
+/// Executes a command.
 ///
 /// # Errors
-/// Why it could not be done.
+/// The reason why the command failed.
 pub(crate) fn execute(command: Command) -> Result<(), Failure> {
     match command {
         Command::Demo(args) => demo::execute(&args),

@@ -1,4 +1,4 @@
-//! `fairdisk run`: an experiment or a job file, in the lab or on a real file.
+//! `fairdisk run`: runs an experiment or a job file, in the lab or on a real file.
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -120,13 +120,13 @@ fn in_lab(args: &Args) -> Result<(), Failure> {
     demand_none_refused(&reasons, rows(&plan), "row")
 }
 
-/// Every row under every arm.
+/// The number of pairs of an arm and a row.
 const fn rows(plan: &Plan) -> usize {
     plan.arms.len() * plan.rows.len()
 }
 
-/// Demands that no scheduler refused one of `all` rows or cells; `reasons` are those of the ones
-/// that were.
+/// Checks that no scheduler refused one of `all` rows or cells, as `what` calls them. `reasons` has
+/// one reason per refusal.
 pub(super) fn demand_none_refused(reasons: &[&str], all: usize, what: &str) -> Result<(), Failure> {
     let Some(reason) = reasons.first() else { return Ok(()) };
     let s = if all == 1 { "" } else { "s" };
@@ -135,13 +135,13 @@ pub(super) fn demand_none_refused(reasons: &[&str], all: usize, what: &str) -> R
     Err(Failure::Run(format!("{count} of {all} {what}{s} {was} refused; {first}{reason}")))
 }
 
-/// Demands that every run came to its end.
+/// Checks that every run came to its end.
 fn demand_done(ensembles: &[Ensemble]) -> Result<(), Failure> {
     let given_up = ensembles.iter().filter(|ensemble| ensemble.end() == RunEnd::GivenUp).count();
     demand_none_given_up(given_up, ensembles.len(), "rows")
 }
 
-/// Demands that none of `all` rows or cells was given up.
+/// Checks that none of `all` rows or cells, as `what` calls them, was given up for taking too long.
 pub(super) fn demand_none_given_up(given_up: usize, all: usize, what: &str) -> Result<(), Failure> {
     if given_up == 0 {
         return Ok(());
@@ -153,7 +153,7 @@ pub(super) fn demand_none_given_up(given_up: usize, all: usize, what: &str) -> R
     )))
 }
 
-/// Rows with all of their runs.
+/// The number of rows that have all of their runs.
 fn complete(plan: &Plan, ensembles: &[Ensemble]) -> usize {
     ensembles.iter().filter(|ensemble| ensemble.is_complete(plan)).count()
 }
@@ -192,7 +192,7 @@ fn on_file(args: &Args, path: PathBuf) -> Result<(), Failure> {
             finish(&plan, &runs, &stop)
         }
         Err(failure) if runs.is_empty() => Err(failure),
-        // The target was good when the first row began.
+        // The target was usable when the first row began, so there are runs to show.
         Err(failure) => {
             print_runs(args, &plan, &runs)?;
             let partial = partial(runs.len(), rows(&plan));

@@ -1,18 +1,18 @@
-//! An event as a line of text.
+//! A log event as a line of text, in logfmt or JSON.
 
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tracing::Level;
 
-/// What an event is about, in the order in which it was said.
+/// The name of an event and its key-value pairs, in the order in which they were recorded.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     event: String,
     list: Vec<(&'static str, Value)>,
 }
 
-/// An event.
+/// One log event.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) level: Level,
@@ -43,12 +43,12 @@ impl Line {
         }
     }
 
-    /// `ts=… level=… event=… key=value …`
+    /// The event as `ts=… level=… event=… key=value …`.
     pub(super) fn logfmt(&self) -> String {
         format!("ts={} level={} {}", timestamp(self.at), self.level(), self.without_time())
     }
 
-    /// The same, for those who add time and level themselves.
+    /// The event in logfmt without `ts` and `level`, for a system log, which records those itself.
     pub(super) fn without_time(&self) -> String {
         let mut text = "event=".to_owned();
         push(&mut text, &self.fields.event);
@@ -73,7 +73,7 @@ impl Line {
     }
 }
 
-/// A value of logfmt: in quotes if it would otherwise be taken apart.
+/// Appends a logfmt value, quoted if it is empty or contains characters that would split it.
 fn push(text: &mut String, value: &str) {
     let is_plain =
         |c: char| !c.is_control() && !c.is_whitespace() && !matches!(c, '"' | '=' | '\\');
@@ -81,11 +81,11 @@ fn push(text: &mut String, value: &str) {
         text.push_str(value);
         return;
     }
-    // As JSON has it: every reader of logfmt undoes that.
+    // Quoted as a JSON string, whose escapes every logfmt reader understands.
     text.push_str(&Value::from(value).to_string());
 }
 
-/// RFC 3339, in UTC, to the millisecond.
+/// The time in RFC 3339 format, in UTC with milliseconds.
 fn timestamp(at: SystemTime) -> String {
     let since = at.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     let (day, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
@@ -95,8 +95,8 @@ fn timestamp(at: SystemTime) -> String {
     format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
 }
 
-/// Year, month and day of the month of a day since 1970 in the Gregorian calendar. Years are
-/// counted from March on, so that the leap day is the last.
+/// Year, month and day of the month, in the Gregorian calendar, of a day counted from 1970-01-01.
+/// Internally a year begins in March, so that the leap day is its last day.
 const fn civil(day: u64) -> (u64, u64, u64) {
     let day = day + 719_468;
     let (era, day) = (day / 146_097, day % 146_097);

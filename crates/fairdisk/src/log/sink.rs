@@ -1,4 +1,4 @@
-//! Where lines go.
+//! Destinations of log lines: standard error, a file or the system log.
 
 use super::line::Line;
 use crate::output::diagnose;
@@ -9,16 +9,16 @@ use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use tracing::Level;
 
-/// Where the system takes lines for its log, be it a journal or a syslog daemon.
+/// The socket of the system log, be it systemd's journal or a syslog daemon.
 pub(super) const SYSTEM: &str = "/dev/log";
-/// syslog(3): the facility for daemons.
+/// The syslog facility LOG_DAEMON (syslog(3)), in the facility's position in a priority.
 const DAEMON: u8 = 3 << 3;
 
 #[derive(Debug)]
 pub(super) enum Sink {
     Stderr,
     File(File),
-    /// The system's log; nothing if there is none.
+    /// The system log; `None` if no socket could be made.
     System(Option<UnixDatagram>),
 }
 
@@ -29,22 +29,22 @@ impl Sink {
 
     pub(super) fn system() -> Self {
         Self::System(UnixDatagram::unbound().ok().filter(|socket| {
-            // Whoever reads the log may be slow; we do not wait.
+            // The log daemon may be slow to read. A mount must not wait for it.
             socket.set_nonblocking(true).is_ok()
         }))
     }
 
-    /// Why nobody takes lines for the system's log now, if so.
+    /// The error that connecting to the system log gives now, if any.
     pub(super) fn lacks_system() -> Option<io::Error> {
         UnixDatagram::unbound().and_then(|socket| socket.connect(SYSTEM)).err()
     }
 
-    /// Writes a line. Nobody to tell it to is no failure.
+    /// Writes a log line. Errors are ignored: a mount that cannot log still works.
     pub(super) fn write(&self, line: &Line, text: impl Fn(&Line) -> String) {
         match self {
             Self::Stderr => diagnose(&text(line)),
             Self::File(file) => {
-                // In one piece: others may append, too.
+                // One write, since other processes may append to the same file.
                 let _ = (&mut &*file).write_all(format!("{}\n", text(line)).as_bytes());
             }
             Self::System(None) => {}
@@ -57,7 +57,8 @@ impl Sink {
                 };
                 let (priority, process) = (DAEMON | severity, std::process::id());
                 let said = format!("<{priority}>fairdisk[{process}]: {}", line.without_time());
-                // By its name every time: the daemon behind it may have been started again.
+                // Addressed by path each time, because the log daemon may have restarted and made a
+                // new socket.
                 let _ = socket.send_to(said.as_bytes(), SYSTEM);
             }
         }

@@ -1,4 +1,5 @@
-//! What serves a real run: a file, opened or made, behind the model of a disk or as it is.
+//! Opens the target of a real run and checks its requirements: a file or memory, with or without a
+//! device model.
 
 use super::{Target, setup};
 use crate::failure::Failure;
@@ -14,7 +15,7 @@ use fairdisk_sim::workload::Direction;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What serves the file.
+/// The argument of `--backend`: what serves the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BackendArg {
     /// io_uring if the kernel allows it, else threads
@@ -38,7 +39,7 @@ impl BackendArg {
     }
 }
 
-/// What the rows of a plan need of their target, all together.
+/// What the rows of a plan, taken together, need of their target.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Needs {
     sectors: u64,
@@ -47,7 +48,8 @@ pub(crate) struct Needs {
 }
 
 impl Needs {
-    /// Of every arm and row, so that what does not fit is known before anything runs.
+    /// The needs of every arm and row of `plan`, so that a target that does not fit is found before
+    /// anything runs.
     pub(super) fn of(plan: &Plan) -> Result<Self, Failure> {
         let mut needs = Self::default();
         for arm in 0..plan.arms.len() {
@@ -61,8 +63,8 @@ impl Needs {
         Ok(needs)
     }
 
-    /// Opens the target for a moment, so that what is wrong with it is said before anything else
-    /// is. What was not there before is not there afterwards.
+    /// Opens the target briefly, so that its problems are reported before any other output. A file
+    /// that this creates is removed again.
     pub(super) fn check(&self, target: &Target) -> Result<(), Failure> {
         if target.backend == BackendArg::Memory {
             return Ok(());
@@ -83,7 +85,7 @@ impl Needs {
     }
 }
 
-/// Whether a row changes its target: by its tasks or by the journal of a file system.
+/// Whether a row writes to its target, through its tasks or the journal of a simulated file system.
 fn writes(plan: &Plan, arm: usize, row: usize) -> bool {
     let ionice = plan.arms[arm].ionice;
     let loaded = plan.rows[row].load.build(&plan.rig.host, ionice, &mut Prng::new(0));
@@ -91,7 +93,7 @@ fn writes(plan: &Plan, arm: usize, row: usize) -> bool {
         || loaded.tasks.iter().any(|task| task.stream.direction != Direction::Read)
 }
 
-/// Opens the target. `None`: interrupted while it was written out.
+/// Opens the target's backend; `None` if `stop` was set while the file's blocks were being written.
 pub(super) fn open(
     target: &Target,
     needs: &Needs,
@@ -117,7 +119,7 @@ pub(super) fn open(
     Ok(Some(if target.modelled { Box::new(Modelled::new(inner, disk)) } else { inner }))
 }
 
-/// `None`: `go_on` said no.
+/// Opens the target file; `None` if `go_on` returned false.
 fn open_file(
     target: &Target,
     needs: &FileNeeds,

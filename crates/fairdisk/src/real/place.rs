@@ -1,4 +1,4 @@
-//! Where a run takes place: `--on`.
+//! The place of a run, as given by `--on`.
 
 use crate::failure::Failure;
 use fairdisk_plane::parse_target;
@@ -8,17 +8,17 @@ use std::path::PathBuf;
 /// Where a run takes place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In the simulation.
+    /// In the lab, in simulated time.
     Lab,
-    /// On a file or block device.
+    /// In real time, on a file or block device.
     File(PathBuf),
 }
 
 impl Place {
-    /// Reads `lab` or `file:PATH`.
+    /// Parses `lab` or `file:PATH`.
     ///
     /// # Errors
-    /// It is neither.
+    /// The text is neither.
     pub(crate) fn parse(text: &OsStr) -> Result<Self, Failure> {
         if text == "lab" {
             return Ok(Self::Lab);

@@ -1,4 +1,4 @@
-//! What a real run says about itself beside its results.
+//! The report of a real run about its backend and its punctuality, beside its results.
 
 use super::Run;
 use fairdisk_core::Span;
@@ -7,7 +7,7 @@ use fairdisk_plane::{Lateness, ShellReport};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// The shell's report of one run.
+/// One run's report as JSON. Latenesses are in milliseconds.
 pub(crate) fn to_json(report: &ShellReport) -> Value {
     json!({
         "name": report.backend.name,
@@ -33,7 +33,7 @@ fn lateness(lateness: &Lateness) -> Value {
     })
 }
 
-/// The reports of all runs as a block of text.
+/// The reports of all runs as text.
 pub(crate) fn to_text(plan: &Plan, runs: &[Run]) -> String {
     let mut text = String::new();
     if let Some(run) = runs.first() {

@@ -1,4 +1,4 @@
-//! A machine that can be looked at while a shell drives it.
+//! A machine whose figures can be read while a shell drives it.
 
 use fairdisk_core::{Instant, Request, RequestId, Span};
 use fairdisk_lab::run::{RunResult, collect};
@@ -9,8 +9,8 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// A handle on a machine. Its figures are those of the measured time: from the end of the ramp
-/// until the shell stopped it, as in the lab, so what drains afterwards is still in flight.
+/// A shared handle on a machine. As in the lab, its figures cover the measured time, from the end
+/// of the ramp until the shell stopped it; requests that drain after that still count as in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched(Rc<RefCell<Inner>>);
 
@@ -18,12 +18,12 @@ pub(crate) struct Watched(Rc<RefCell<Inner>>);
 struct Inner {
     machine: Machine<Scheduler>,
     named: Vec<Range<usize>>,
-    /// The place of the root group among those of the load, if tasks are in it.
+    /// The index of the root group among the groups of the load, if the load has tasks in it.
     root: Option<usize>,
     began: Instant,
     in_ramp: bool,
     at_stop: Option<RunResult>,
-    /// Bios that came back since then because their request failed.
+    /// Bios that failed after the stop.
     failed: u64,
 }
 
@@ -41,7 +41,7 @@ impl Inner {
 }
 
 impl Watched {
-    /// Watches `machine`, whose first `ramp` does not count.
+    /// Watches `machine`, and discards what it measures during the first `ramp`.
     pub(crate) fn new(
         machine: Machine<Scheduler>,
         named: Vec<Range<usize>>,
@@ -61,7 +61,7 @@ impl Watched {
         })))
     }
 
-    /// I/Os so far, of every group of the load.
+    /// The number of I/Os so far, for each group of the load.
     pub(crate) fn ios(&self) -> Vec<u64> {
         let inner = self.0.borrow();
         let groups = inner.machine.groups();
@@ -69,8 +69,9 @@ impl Watched {
         (0..groups.len() - 1).map(|at| groups[of(at)].ios()).collect()
     }
 
-    /// What came of it, if it ended by itself at `until`. What failed is counted to the very end:
-    /// the shell stops the machine before it hears of the first of them.
+    /// The result of the run; one that was not stopped ended by itself at `until`. Errors are
+    /// counted to the very end, because the shell stops the machine before it reports the first of
+    /// them.
     pub(crate) fn result(&self, until: Instant) -> RunResult {
         let inner = self.0.borrow();
         let at_end = inner.result(until);
@@ -78,7 +79,7 @@ impl Watched {
         for (group, at_end) in result.groups.iter_mut().zip(&at_end.groups) {
             group.errors = at_end.errors;
         }
-        // What the system submitted after the stop may have failed too.
+        // Bios that the system, such as a journal, submitted after the stop may have failed, too.
         let failed = inner.failed.min(result.in_flight);
         result.in_flight -= failed;
         result.completed += failed;
@@ -113,7 +114,7 @@ impl Load for Watched {
 
     fn stop(&mut self, now: Instant) {
         let mut inner = self.0.borrow_mut();
-        // Stopped in the ramp: nothing was measured.
+        // The run was stopped during the ramp, so nothing was measured.
         if std::mem::take(&mut inner.in_ramp) {
             inner.machine.restart_tallies();
         }
@@ -128,7 +129,7 @@ mod tests {
     use crate::selection;
     use fairdisk_lab::plan::Options;
 
-    /// Somebody interrupts while the ramp lasts, after which things are measured.
+    /// An interrupt during the ramp, before anything is measured.
     #[test]
     fn what_was_done_in_the_ramp_is_not_measured() {
         let plan = selection::load("two-groups", &Options::default()).expect("it is built in");
@@ -149,7 +150,7 @@ mod tests {
         assert_eq!(result.groups.iter().map(|group| group.ios).sum::<u64>(), 0);
     }
 
-    /// One task has a request at the disk, which fails; that ends the run.
+    /// The only request of one task fails at the disk, which ends the run.
     #[test]
     fn what_failed_came_back() {
         let plan = selection::load("two-groups", &Options::default()).expect("it is built in");

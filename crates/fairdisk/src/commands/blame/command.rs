@@ -1,5 +1,5 @@
-//! Blame of real runs: a command of the user's is run with each switch at its good or bad value,
-//! and prints a number.
+//! Blame of real runs: the user's command is run with each switch at its good or bad value, and
+//! prints the number to compare.
 
 use super::Args;
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-/// A switch: a name, a good and a bad value.
+/// A switch: its name, its good value and its bad value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Switch {
     name: String,
@@ -26,10 +26,10 @@ pub(super) struct Switch {
 }
 
 impl Switch {
-    /// Reads `NAME=GOOD,BAD`.
+    /// Parses `NAME=GOOD,BAD`.
     ///
     /// # Errors
-    /// What is expected.
+    /// A message that says what is wrong or what is expected.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let expected = "expected NAME=GOOD,BAD, as in ra=128,4096";
         let (name, values) = text.split_once('=').ok_or(expected)?;
@@ -100,11 +100,11 @@ pub(super) fn execute(args: &Args, text: &str) -> Result<(), Failure> {
     args.show(&report, kept)
 }
 
-/// Demands that no `{NAME}` of the command is nearly that of a switch: it would be passed on as it
-/// is, and the switch would do nothing. Other braces are the shell's own.
+/// Checks that no `{NAME}` in the command is a misspelt switch, which would be passed on unreplaced
+/// and the switch would have no effect. Other braces belong to the shell.
 fn demand_known(text: &str, names: &[&str]) -> Result<(), Failure> {
     let braces = text.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
-    // `{}` and `{1}` are those of xargs and the shell.
+    // `{}` and `{1}` belong to xargs and to the shell.
     let is_name = |name: &str| name.starts_with(|first: char| first.is_ascii_alphabetic());
     for (name, _) in braces.filter(|(name, _)| is_name(name) && !names.contains(name)) {
         if let Some(near) = nearest(name, names.iter().copied()) {
@@ -116,7 +116,7 @@ fn demand_known(text: &str, names: &[&str]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The command and what is put into it.
+/// The user's command and the switches that are put into it.
 struct UserCommand<'a> {
     text: &'a str,
     switches: &'a [Switch],
@@ -124,11 +124,11 @@ struct UserCommand<'a> {
     stop: &'a AtomicBool,
 }
 
-/// How long a run takes at most, if nothing else is said.
+/// The default of `--timeout`: the longest a run may take.
 const TIMEOUT: Span = Span::from_s(600);
-/// How long passes between looks at the stop flag.
+/// The interval at which the stop flag is checked while a command runs.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long a command has to clean up when it is asked to end.
+/// The time a command has for its clean-up between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(3);
 
 impl Measure for UserCommand<'_> {
@@ -136,7 +136,7 @@ impl Measure for UserCommand<'_> {
         let text = self.with_values(set);
         let failed = |why: String| format!("run {} of `{text}` {why}", seed + 1);
         let Some((status, out)) = self.run(&text, set).map_err(failed)? else {
-            // Interrupted: nobody looks at it.
+            // The run was interrupted, so nobody uses this value.
             return Ok(Sample { value: 0.0, trace: None });
         };
         if !status.success() {
@@ -147,7 +147,7 @@ impl Measure for UserCommand<'_> {
 }
 
 impl UserCommand<'_> {
-    /// The command with each `{NAME}` replaced.
+    /// The command with each `{NAME}` replaced by the value of its switch.
     fn with_values(&self, set: FactorSet) -> String {
         let switches = self.switches.iter().enumerate();
         switches.fold(self.text.to_owned(), |text, (at, switch)| {
@@ -155,15 +155,15 @@ impl UserCommand<'_> {
         })
     }
 
-    /// Its status and what it printed; nothing if somebody interrupts.
+    /// The exit status and the standard output of a run; `None` if it was interrupted.
     fn run(&self, text: &str, set: FactorSet) -> Result<Option<(ExitStatus, String)>, String> {
-        // By its path, as `PATH` may be what is switched.
+        // An absolute path, because `PATH` may be one of the switches.
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(text).stdin(Stdio::null()).stdout(Stdio::piped());
         for (at, switch) in self.switches.iter().enumerate() {
             command.env(&switch.name, switch.value(set.contains(at)));
         }
-        // Its own group: what it starts ends with it.
+        // In a process group of its own, so that its children can be signalled, too.
         let child = command.process_group(0).spawn();
         let child = child.map_err(|error| format!("cannot be started: {error}"))?;
         let group = Pid::from_child(&child);
@@ -177,7 +177,10 @@ impl UserCommand<'_> {
         }
     }
 
-    /// Until it has ended, or somebody interrupts.
+    /// Waits until the command has ended; `None` if it was interrupted.
+    ///
+    /// # Errors
+    /// The command has exceeded its timeout.
     fn wait(&self, ended: &Receiver<Ended>) -> Result<Option<Ended>, String> {
         let looks = self.timeout.as_ns().div_ceil(LOOK.as_nanos() as u64);
         for _ in 0..looks {
@@ -193,27 +196,28 @@ impl UserCommand<'_> {
     }
 }
 
-/// How a command ended, and what it printed.
+/// The exit status and the standard output of a command that has ended.
 type Ended = io::Result<(ExitStatus, String)>;
 
-/// Reads what it prints and waits for its end, elsewhere: it may go on after it has closed its
-/// output.
+/// Reads the output of a command and waits for its end on a thread, because the command may close
+/// its output and continue.
 fn watch(mut child: Child) -> Receiver<Ended> {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
         let mut text = String::new();
         let read = child.stdout.take().map_or(Ok(0), |mut out| out.read_to_string(&mut text));
         let status = child.wait();
-        // Whoever asked may be gone.
+        // The receiver is gone if the run timed out or was interrupted.
         let _ = tell.send(read.and_then(|_| Ok((status?, text))));
     });
     told
 }
 
-/// Ends it and what it started: first asked, so that it can clean up, then forced.
+/// Ends the command's process group: with SIGTERM first, so that it can clean up, then with
+/// SIGKILL.
 fn end(group: Pid, ended: &Receiver<Ended>) {
     for signal in [Signal::TERM, Signal::KILL] {
-        // A group that has ended needs no signal.
+        // An error means that the group has already ended.
         let _ = kill_process_group(group, signal);
         if ended.recv_timeout(GRACE).is_ok() {
             return;
@@ -221,10 +225,10 @@ fn end(group: Pid, ended: &Receiver<Ended>) {
     }
 }
 
-/// What is compared is squared and added up.
+/// The largest absolute value accepted. Values are squared and summed, which must not overflow.
 const LARGEST: f64 = 1e100;
 
-/// The number on the last line.
+/// Parses the number on the last non-empty line of a command's output.
 fn number(out: &str) -> Result<f64, String> {
     let last = out.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     match last.parse::<f64>() {

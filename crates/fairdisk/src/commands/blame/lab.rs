@@ -1,4 +1,4 @@
-//! Blame in the lab: mixtures of two schedulers under one load.
+//! Blame in the lab: runs mixtures of two configurations of a scheduler under one load.
 
 use super::{Args, all};
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ pub(super) fn execute(args: &Args, good: &str, bad: &str, spec: &str) -> Result<
         overrides: common,
         ..Options::default()
     };
-    // Read once: what is on the disk may change while runs are done.
+    // Read once, because the file may be edited while the runs last.
     let jobs = match job::is_job_file(spec) {
         true => Some(job::resolve(spec)?),
         false => None,

@@ -1,8 +1,8 @@
-//! The file of `--resume`: a line for each finished run, so that an investigation that was cut
-//! short can go on.
+//! The file of `--resume`: one line per finished run, so that an interrupted investigation can
+//! continue.
 //!
-//! A run belongs to the question it was done for: the program, both sides, the load, the metric.
-//! Runs of other questions in the same file are left alone.
+//! Each run carries a hash of its question: the program, both sides, the load and the metric. Runs
+//! of other questions may be in the same file; they are ignored and preserved.
 
 use crate::failure::Failure;
 use fairdisk_lab::blame::{FactorSet, Sample};
@@ -13,20 +13,20 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// The open file.
+/// The open `--resume` file of one investigation.
 pub(super) struct State {
     file: Mutex<File>,
     question: String,
 }
 
-/// A run that was done before.
+/// An earlier run: its mixture, its seed and its result.
 type Known = (FactorSet, u32, Sample);
 
 impl State {
-    /// Opens or makes the file; the runs in it that answer the same question.
+    /// Opens or creates the file. Returns the runs in it that belong to the same question.
     ///
     /// # Errors
-    /// It cannot be read or written, or is some other file.
+    /// The file cannot be read or written, or `--resume` did not make it.
     pub(super) fn open(path: &Path, identity: &str) -> Result<(Vec<Known>, Self), Failure> {
         let shown = path.display();
         let bad = |error: io::Error| Failure::BadInput(format!("--resume {shown}: {error}"));
@@ -56,21 +56,22 @@ impl State {
             return Err(no_run(lines.lines().count()));
         }
         let file = File::options().create(true).append(true).open(path).map_err(bad)?;
-        // A line that was cut off when the program was killed.
+        // Removes a last line that was incomplete because the program was killed.
         file.set_len(whole as u64).map_err(bad)?;
         Ok((known, Self { file: Mutex::new(file), question }))
     }
 
-    /// Adds a run.
+    /// Appends a run.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub(super) fn keep(&self, set: FactorSet, seed: u32, sample: Sample) -> io::Result<()> {
         let line = json!({
             "question": self.question,
             "mixture": set.to_string(),
             "seed": seed,
-            // As text: numbers may lose their last bit when they are read.
+            // As text, since a JSON reader may not preserve the last bit of a floating-point
+            // number.
             "value": sample.value.to_string(),
             "trace": sample.trace.map(|trace| format!("{trace:016x}")),
         });
@@ -79,7 +80,7 @@ impl State {
     }
 }
 
-/// What identifies a question, this program included.
+/// The hash of a question, over the executable of this program and `identity`.
 fn question(identity: &str) -> io::Result<String> {
     let mut hash = DefaultHasher::new();
     fs::read(std::env::current_exe()?)?.hash(&mut hash);
@@ -87,16 +88,16 @@ fn question(identity: &str) -> io::Result<String> {
     Ok(format!("{:016x}", hash.finish()))
 }
 
-/// How each line begins; the keys of JSON objects are sorted.
+/// The first characters of each line. The keys of JSON objects are sorted.
 const LINE_BEGINS: &str = "{\"mixture\":\"";
 
-/// Whether this may be what is left of a line that was being written when the program was killed.
+/// Whether `tail` may be the beginning of a line, left by a program killed while writing.
 fn may_be_cut_off(tail: &str) -> bool {
     let common = tail.len().min(LINE_BEGINS.len());
     tail.as_bytes()[..common] == LINE_BEGINS.as_bytes()[..common]
 }
 
-/// Whose run a line is, and the run.
+/// Parses a line into the hash of its question and its run.
 fn read(line: &str) -> Option<(String, Known)> {
     let value: Value = serde_json::from_str(line).ok()?;
     let set = FactorSet::parse(value["mixture"].as_str()?)?;

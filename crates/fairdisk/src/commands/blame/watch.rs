@@ -1,4 +1,4 @@
-//! A progress bar with an estimate, and finished runs on their way into a file.
+//! Progress of an investigation: a bar with an estimate, and the saving of finished runs.
 
 use super::state::State;
 use crate::progress;
@@ -7,24 +7,24 @@ use indicatif::{HumanDuration, ProgressBar};
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-/// Tells whoever waits, and keeps runs.
+/// Shows progress, and saves each run in the `--resume` file, if there is one.
 pub(super) struct Progress {
     bar: ProgressBar,
     state: Option<State>,
-    /// The first run that could not be kept.
+    /// The error of the first run that could not be saved.
     failed: Mutex<Option<io::Error>>,
 }
 
 impl Progress {
-    /// Of at most so many runs.
+    /// A progress of at most `runs` runs.
     pub(super) fn new(runs: usize, quiet: bool, state: Option<State>) -> Self {
         Self { bar: progress::bar(runs as u64, quiet), state, failed: Mutex::default() }
     }
 
-    /// No more runs.
+    /// Removes the bar.
     ///
     /// # Errors
-    /// A run could not be kept.
+    /// A run could not be saved.
     pub(super) fn finish(self) -> io::Result<()> {
         self.bar.finish_and_clear();
         self.failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)

@@ -1,8 +1,8 @@
-//! Bars of block characters, an eighth of a column exact.
+//! Horizontal bars of Unicode block characters, with a resolution of an eighth of a column.
 
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/// A bar for `part` (0 to 1) of `columns`.
+/// A bar that fills the fraction `part`, 0 to 1, of `columns`.
 pub(super) fn bar(part: f64, columns: usize) -> String {
     let eighths = (part.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;
     let mut bar = "█".repeat(eighths / 8);

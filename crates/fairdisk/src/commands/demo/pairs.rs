@@ -1,4 +1,4 @@
-//! The first half of the demo: published figures beside those of the lab.
+//! The first half of the demo: published throughputs beside those of the lab.
 
 use crate::failure::Failure;
 use crate::selection;
@@ -14,7 +14,7 @@ const EXPERIMENT: &str = "satoshi-2008-04-03-dd";
 const FLAT: &str = "flat";
 const TWO_LAYER: &str = "two-layer";
 
-/// Pairs of `dd` under two schedulers.
+/// The results of pairs of `dd` under the flat and the two-layer scheduler.
 pub(super) struct Pairs {
     plan: Plan,
     outcome: Outcome,
@@ -85,7 +85,7 @@ pub(super) fn heading(style: Style, text: &str) -> String {
     if style.colour { format!("\x1b[1m{text}\x1b[0m\n") } else { format!("{text}\n") }
 }
 
-/// The task, its group, and what both ask for.
+/// A task's name, its ionice level, and its group with the group's share.
 fn who(loaded: &Loaded, at: usize, task: &TaskOutcome) -> String {
     let spec = loaded.named.get(at).and_then(|tasks| loaded.tasks.get(tasks.start));
     let Some(spec) = spec else { return task.name.clone() };

@@ -1,4 +1,5 @@
-//! The second half of the demo: two groups in real time, on a real file behind a modelled disk.
+//! The second half of the demo: two groups read a real file in real time, at the pace of a modelled
+//! disk.
 
 use super::bars::bar;
 use super::pairs::heading;
@@ -18,17 +19,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 const EXPERIMENT: &str = "two-groups";
-/// Of each scheduler; long enough for a dozen turns of both groups.
+/// The duration under each scheduler, long enough for a dozen turns of both groups.
 const EACH: Span = Span::from_s(5);
 const BAR_COLUMNS: usize = 40;
 
-/// Two groups under two schedulers.
+/// The results of two groups under each scheduler.
 pub(super) struct TwoGroups {
     plan: Plan,
     outcome: Outcome,
 }
 
-/// What is about to happen, for those who wait.
+/// A heading that says what is about to run and for how long.
 pub(super) fn introduction(plan: &Plan) -> String {
     format!(
         "\n2. In real time: the same schedulers serve real reads of a file, at the pace of a disk\n   \
@@ -93,7 +94,7 @@ fn write_bars(text: &mut String, name: &str, asked: f64, got: f64) {
     }
 }
 
-/// What each group asks for, as a part of the disk.
+/// The fraction of the disk that each group asks for by its weight.
 fn asked(plan: &Plan) -> Vec<f64> {
     let Some(row) = plan.rows.first() else { return Vec::new() };
     let groups = row.load.build(&plan.rig.host, false, &mut Prng::new(0)).groups;
@@ -103,7 +104,7 @@ fn asked(plan: &Plan) -> Vec<f64> {
     weights.iter().map(|weight| weight / sum).collect()
 }
 
-/// A path in the directory for temporary files where nothing is.
+/// An unused path in the directory for temporary files.
 fn free_path() -> PathBuf {
     let path = |n: u32| env::temp_dir().join(format!("fairdisk-demo-{}-{n}", process::id()));
     (0..).map(path).find(|path| path.symlink_metadata().is_err()).unwrap_or_else(|| path(0))

@@ -1,4 +1,5 @@
-//! What is looked for while a run is told again. No more of the run is kept than is asked for.
+//! Listeners that extract what `explain` was asked for from a journal. They keep no more of the run
+//! than that.
 
 use super::journey::{Journey, Journeys};
 use super::wait::{Reader, Wait};
@@ -6,28 +7,28 @@ use fairdisk_core::{Bio, BioId, Entry, Instant, Record, Span};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Reads a journal, entry by entry.
+/// A reader of a run's journal.
 pub(super) trait Listener {
-    /// Reads the next entry; whether there is more to learn.
+    /// Reads the next entry. Returns whether the listener wants more entries.
     fn enter(&mut self, entry: &Entry) -> bool;
 }
 
-/// The finished requests that took longest.
+/// The finished requests with the longest total time.
 #[derive(Debug)]
 pub(super) struct Slowest {
     count: usize,
     journeys: Journeys,
-    /// The longest first, of equals the earlier one.
+    /// The longest first; requests of equal time in the order of their numbers.
     list: BTreeMap<(Reverse<Option<Span>>, u64), Journey>,
 }
 
 impl Slowest {
-    /// At most so many.
+    /// Keeps at most `count` requests.
     pub(super) fn new(count: usize) -> Self {
         Self { count, journeys: Journeys::default(), list: BTreeMap::new() }
     }
 
-    /// How many requests there were, and the slowest of them.
+    /// The number of requests submitted, and the slowest of them.
     pub(super) fn finish(self) -> (u64, Vec<Journey>) {
         (self.journeys.submitted(), self.list.into_values().collect())
     }
@@ -46,12 +47,12 @@ impl Listener for Slowest {
     }
 }
 
-/// One request, and what the disk did while it waited.
+/// The journey of one request, and what the disk did while it waited.
 #[derive(Debug)]
 pub(super) struct Life {
     number: u64,
     journeys: Journeys,
-    /// The engine's id for it, once it is submitted.
+    /// The engine's id of the request, once it is submitted.
     bio: Option<BioId>,
     reader: Reader,
     waits: bool,
@@ -60,7 +61,7 @@ pub(super) struct Life {
 }
 
 impl Life {
-    /// Of the request with this number.
+    /// Follows the request with this number.
     pub(super) fn new(number: u64) -> Self {
         Self {
             number,
@@ -80,7 +81,7 @@ impl Life {
     /// The request and its wait.
     ///
     /// # Errors
-    /// There is no such request; how many there are.
+    /// The run has no such request; the error is the number of requests it has.
     pub(super) fn finish(self) -> Result<(Journey, Wait), u64> {
         let journey = self.ended.clone().or_else(|| self.under_way().cloned());
         let journey = journey.ok_or(self.journeys.submitted())?;
@@ -120,7 +121,7 @@ mod tests {
         Entry { at: Instant::ZERO + Span::from_ms(ms), record }
     }
 
-    /// Requests one after the other, each for as many ms as `times` says.
+    /// A journal of consecutive requests, each of which takes as many milliseconds as `times` says.
     fn tell(listener: &mut impl Listener, times: impl IntoIterator<Item = u64>) {
         let (bio, request) = (BioId(7), RequestId(3));
         let mut now = 0;

@@ -1,19 +1,19 @@
-//! What the requests of a run go through, read off its journal as it grows.
+//! The journeys of a run's requests, reconstructed from its journal as it grows.
 //!
-//! A task's request (a *bio* to the engine) is numbered by its place among all submissions,
-//! because the engine's own ids are used again.
+//! A task's request (a *bio* to the engine) is numbered by its place among all submissions, because
+//! the engine reuses its ids.
 
 use fairdisk_core::{
     Bio, BioId, Entry, GroupId, Instant, Lba, Op, Record, RequestId, Sectors, Span, TaskId, Why,
 };
 use std::collections::BTreeMap;
 
-/// One request from submission to end.
+/// One request from its submission to its end.
 #[derive(Clone, Debug)]
 pub(super) struct Journey {
-    /// Its place among all submissions, from 1.
+    /// The place of the request among all submissions, counted from 1.
     pub(super) number: u64,
-    /// The engine's id for it, unique while it was under way.
+    /// The engine's id of the request, unique only while the request is under way.
     pub(super) bio: BioId,
     pub(super) task: TaskId,
     pub(super) group: GroupId,
@@ -24,28 +24,28 @@ pub(super) struct Journey {
     pub(super) steps: Vec<(Instant, Step)>,
 }
 
-/// One thing that happened to a request.
+/// An event in the life of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// An earlier request had to finish first.
+    /// The request was held back: an earlier request has to finish first.
     Held,
-    /// There was no free request slot.
+    /// There was no free request slot, and the task went to sleep.
     Slept,
-    /// It was told that a slot is free.
+    /// The task was told that a request slot is free.
     Woken,
-    /// It joined a queued request.
+    /// The request was merged into a queued request.
     Merged,
-    /// It was queued.
+    /// The request was queued with the scheduler.
     Queued,
-    /// The scheduler chose it.
+    /// The scheduler chose the request, for this reason.
     Dispatched(Why),
-    /// It went to the disk.
+    /// The request was sent to the disk.
     Issued,
-    /// The disk finished it.
+    /// The disk completed the request, successfully if true.
     Completed(bool),
-    /// Its task was told.
+    /// The task was told that the request is complete, successfully if true.
     Finished(bool),
-    /// It was withdrawn.
+    /// The request was withdrawn.
     Cancelled,
 }
 
@@ -54,48 +54,48 @@ impl Journey {
         self.steps.iter().rev().find(|(_, step)| wanted(*step)).map(|(at, _)| *at)
     }
 
-    /// When it went to the disk.
+    /// When the request was sent to the disk.
     pub(super) fn issued(&self) -> Option<Instant> {
         self.at(|step| step == Step::Issued)
     }
 
-    /// When its task was told that it is done.
+    /// When the task was told that the request is complete.
     pub(super) fn finished(&self) -> Option<Instant> {
         self.at(|step| matches!(step, Step::Finished(_)))
     }
 
-    /// From submission to the disk.
+    /// The time from submission until the request was sent to the disk.
     pub(super) fn wait(&self) -> Option<Span> {
         self.issued().map(|issued| issued - self.submitted)
     }
 
-    /// From submission to the end.
+    /// The time from submission until the task was told.
     pub(super) fn total(&self) -> Option<Span> {
         self.finished().map(|finished| finished - self.submitted)
     }
 }
 
-/// The requests of a run that are under way, as its journal is read on.
+/// The requests of a run that are under way at the current position in its journal.
 #[derive(Debug, Default)]
 pub(super) struct Journeys {
     submitted: u64,
     under_way: BTreeMap<BioId, Journey>,
-    /// Whose request each slot carries.
+    /// The bios that each request slot carries.
     carried: BTreeMap<RequestId, Vec<BioId>>,
 }
 
 impl Journeys {
-    /// How many were submitted so far.
+    /// The number of requests submitted so far.
     pub(super) const fn submitted(&self) -> u64 {
         self.submitted
     }
 
-    /// The request under way with this id of the engine's.
+    /// The request under way that has this engine id.
     pub(super) fn get(&self, bio: BioId) -> Option<&Journey> {
         self.under_way.get(&bio)
     }
 
-    /// Reads the next entry; the request that it ends, if it does.
+    /// Reads the next entry. Returns the request that it ends, if any.
     pub(super) fn enter(&mut self, entry: &Entry) -> Option<Journey> {
         let at = entry.at;
         match entry.record {

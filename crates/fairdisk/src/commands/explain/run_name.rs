@@ -1,21 +1,21 @@
-//! The name of a single run: `SPEC[/ARM[/ROW[/SEED]]]`.
+//! Parses the name of a single run: `SPEC[/ARM[/ROW[/SEED]]]`.
 
 use crate::failure::Failure;
 use std::path::Path;
 
-/// A single run, as far as it is given.
+/// The part of a run's name after its experiment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RunName {
-    /// The arm; the first if not given.
+    /// The name of the arm; the first arm if not given.
     pub(super) arm: Option<String>,
-    /// The row; the first if not given.
+    /// The label of the row; the first row if not given.
     pub(super) row: Option<String>,
-    /// The seed.
+    /// The seed; 0 if not given.
     pub(super) seed: u32,
 }
 
-/// Parts the experiment, or the path of a file, from the rest. The slashes of a path are its own:
-/// it ends where there is a file, or else with `.toml` or `.fio`.
+/// Splits the experiment, or the path of a file, from the rest of a run's name. Slashes within a
+/// path are its own: the path ends where a file exists, or else with `.toml` or `.fio`.
 pub(super) fn split(text: &str) -> (&str, &str) {
     let mut ends = text.match_indices('/').map(|(at, _)| at).chain([text.len()]);
     let is_file = |end: usize| Path::new(&text[..end]).metadata().is_ok_and(|at| !at.is_dir());
@@ -27,11 +27,11 @@ pub(super) fn split(text: &str) -> (&str, &str) {
 }
 
 impl RunName {
-    /// Reads what follows the experiment in `text`, which has these arms and rows; their names may
-    /// have slashes.
+    /// Parses `rest`, which follows the experiment in `text`. `arms` and `rows` are the known
+    /// names, which may contain slashes.
     ///
     /// # Errors
-    /// Too many parts, or a seed that is no number.
+    /// There are too many parts, or the seed is not a number.
     pub(super) fn parse<'a>(
         text: &str,
         rest: &'a str,
@@ -58,8 +58,8 @@ impl RunName {
     }
 }
 
-/// The longest of the known names that the text begins with, or what it has before a slash; and
-/// what follows.
+/// Splits off the first part: the longest of the known names that `text` begins with, or else what
+/// precedes the first slash. Returns the part and what follows its slash.
 fn first_part<'a>(text: &'a str, known: &[&'a str]) -> (&'a str, Option<&'a str>) {
     let begins = |name: &&&str| match text.strip_prefix(**name) {
         Some(after) => after.is_empty() || after.starts_with('/'),

@@ -1,4 +1,4 @@
-//! The answers of `fairdisk explain`, as text and as JSON.
+//! The answers of `fairdisk explain` as text and as JSON.
 
 use super::Story;
 use super::journey::{Journey, Step};
@@ -15,7 +15,8 @@ impl Story {
         label.map_or_else(|| "the root group".to_owned(), |label| label.name.clone())
     }
 
-    /// Tasks of the load have numbers; those after them belong to the system.
+    /// The name of a task. The tasks of the load have the first numbers; later ones belong to the
+    /// system, such as a file system's journal.
     fn task(&self, task: TaskId) -> String {
         if (task.0 as usize) < self.tasks {
             format!("task {}", task.0)
@@ -83,7 +84,7 @@ fn what(journey: &Journey) -> String {
 
 // ---- a life ------------------------------------------------------------------------------------
 
-/// The life of one request.
+/// The life of one request as text.
 pub(super) fn life(story: &Story, journey: &Journey, wait: &Wait) -> String {
     let mut text = format!(
         "request {} of {}: {}, by {} of {}\n\n{:>12}  {:>10}\n",
@@ -149,7 +150,7 @@ fn write_wait(text: &mut String, story: &Story, journey: &Journey, wait: &Wait) 
     }
 }
 
-/// Width of the words before the figures.
+/// The width in columns of the words before the figures.
 const WORDS: usize = 64;
 
 fn write_part(text: &mut String, indent: usize, words: &str, part: Part) {

@@ -1,12 +1,13 @@
-//! What the disk did while a request waited: whom it served and why, and when it stood still.
+//! Accounts for what the disk did while a request waited: which groups it served and why, and when
+//! it was idle.
 //!
-//! The time of the wait is divided without overlap: while several requests are at the disk, the
-//! time until one finishes counts for that one.
+//! The wait is divided without overlap: while several requests are at the disk, the time until the
+//! next completion is charged to the request that completes.
 
 use fairdisk_core::{Bio, BioId, Entry, GroupId, Instant, Record, RequestId, Span, Why};
 use std::collections::BTreeMap;
 
-/// How often, and how long all together.
+/// A number of occurrences and their total time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) count: u64,
@@ -20,17 +21,17 @@ impl Part {
     }
 }
 
-/// What happened between a request's submission and its way to the disk.
+/// What the disk did between a request's submission and its way to the disk.
 #[derive(Debug, Default)]
 pub(super) struct Wait {
-    /// Other requests served, by group and by the reason they were chosen for.
+    /// Service of other requests, by group and by the reason for which the scheduler chose them.
     pub(super) served: BTreeMap<(GroupId, Option<Why>), Part>,
-    /// The disk stood still, by what the scheduler waited for.
+    /// Idle time of the disk, by what the scheduler waited for; `None` if no request was there.
     pub(super) idle: BTreeMap<Option<Why>, Part>,
 }
 
 impl Wait {
-    /// What a group got, all reasons together.
+    /// The service of one group, for all reasons together.
     pub(super) fn of_group(&self, group: GroupId) -> Part {
         let parts = self.served.iter().filter(|((of, _), _)| *of == group);
         parts.fold(Part::default(), |sum, (_, part)| Part {
@@ -39,7 +40,7 @@ impl Wait {
         })
     }
 
-    /// The groups that were served, the one that took most first.
+    /// The groups that were served, in descending order of service time.
     pub(super) fn groups(&self) -> Vec<GroupId> {
         let mut groups: Vec<GroupId> = self.served.keys().map(|(group, _)| *group).collect();
         groups.dedup();
@@ -48,29 +49,29 @@ impl Wait {
     }
 }
 
-/// A request slot while it is in use.
+/// What a request slot in use carries.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     group: Option<GroupId>,
     why: Option<Why>,
 }
 
-/// Reads a journal from its start until the request went to the disk.
+/// Reads a journal from its start until the request is sent to the disk, and builds its [`Wait`].
 #[derive(Debug, Default)]
 pub(super) struct Reader {
-    /// When the wait began; before that nothing is counted.
+    /// When the wait began; nothing before that is counted.
     began: Option<Instant>,
     slots: BTreeMap<RequestId, Slot>,
     groups: BTreeMap<BioId, GroupId>,
     at_disk: u32,
-    /// Time up to here has been given to somebody.
+    /// The time up to which everything has been charged.
     charged: Instant,
     waits_for: Option<Why>,
     wait: Wait,
 }
 
 impl Reader {
-    /// The wait begins.
+    /// Begins the wait.
     pub(super) const fn begin(&mut self, at: Instant) {
         self.began = Some(at);
     }
@@ -101,14 +102,15 @@ impl Reader {
                 let slot = self.slots.get(&request).copied().unwrap_or_default();
                 self.at_disk = self.at_disk.saturating_sub(1);
                 self.charge_served(at, slot);
-                // What it waited for has come; what it waits for next is another entry.
+                // The wait for a completion is over; a wait for something else has its own entry.
                 self.waits_for = None;
             }
             _ => {}
         }
     }
 
-    /// The part of the time since the last charge that belongs to the wait.
+    /// The part of the time since the last charge that belongs to the wait; `None` if that is
+    /// nothing. Everything up to `until` is charged afterwards.
     fn take(&mut self, until: Instant) -> Option<Span> {
         let from = self.began.map(|began| began.max(self.charged));
         self.charged = until;
@@ -129,8 +131,8 @@ impl Reader {
         }
     }
 
-    /// The wait, which ended at `end` at the latest. What is left of it was idle, if nobody was at
-    /// the disk.
+    /// Ends the wait, at `end` if it has not ended before. Time not yet charged was idle if no
+    /// request was at the disk.
     pub(super) fn finish(mut self, end: Instant) -> Wait {
         if self.at_disk == 0 {
             self.charge_idle(end);

@@ -1,24 +1,25 @@
-//! What groups ask for: their parts of the disk by the weights of those that use it.
+//! The share of the disk that each group asks for, by the weights of the groups that use the disk.
 //!
-//! A group's weight counts among the groups that lie where it lies, and what lies in it shares its
-//! part. The own tasks of a group in which others lie count there like one of weight 100.
+//! A group's weight counts relative to its siblings, and the groups inside it divide its share. The
+//! group's own tasks count among those inside like a group of weight 100.
 
 use fairdisk_mount::control::Status;
 use fairdisk_sched::{Nesting, SchedulerSpec};
 use std::collections::BTreeMap;
 
-/// What the own tasks of a group weigh among the groups inside it.
+/// The weight of a group's own tasks among the groups inside it.
 const OWN: f64 = 100.0;
 
-/// Groups by where they lie.
+/// The groups as a tree, by their indices in the status.
 struct Tree<'a> {
     weights: &'a [u32],
     uses: &'a [bool],
-    /// The groups inside each, and at the end those that lie in no other.
+    /// The groups directly inside each group; the last entry has the outermost groups.
     inside: Vec<Vec<usize>>,
 }
 
-/// The part of each group of `status`, of the whole disk, if those use it that `uses` says.
+/// The fraction of the whole disk for each group of `status`, if the groups that `uses` marks use
+/// the disk.
 pub(super) fn parts(status: &Status, uses: &[bool]) -> Vec<f64> {
     let weights: Vec<u32> = status.groups.iter().map(|group| group.weight).collect();
     let nowhere = weights.len();
@@ -32,7 +33,7 @@ pub(super) fn parts(status: &Status, uses: &[bool]) -> Vec<f64> {
     parts
 }
 
-/// The group each lies in, as far as the scheduler looks at that.
+/// The parent of each group, as far as the scheduler supports nested groups.
 fn places(status: &Status) -> Vec<Option<usize>> {
     let honours = SchedulerSpec::named(&status.scheduler).map(|spec| spec.honours());
     let numbers: BTreeMap<&str, usize> =
@@ -51,12 +52,12 @@ fn outermost(told: &[Option<usize>], place: Option<usize>) -> Option<usize> {
 }
 
 impl Tree<'_> {
-    /// Whether the group or one that lies in it uses the disk.
+    /// Whether the group, or any group inside it, uses the disk.
     fn counts(&self, group: usize) -> bool {
         self.uses[group] || self.inside[group].iter().any(|inner| self.counts(*inner))
     }
 
-    /// Gives `part` to those who lie in one place.
+    /// Divides `part` of the disk among the own tasks of `place` and the groups inside it.
     fn share_out(&self, place: usize, part: f64, parts: &mut [f64]) {
         let inside = self.inside[place].iter().copied().filter(|inner| self.counts(*inner));
         let inside: Vec<(usize, f64)> =

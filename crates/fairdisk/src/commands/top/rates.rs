@@ -1,4 +1,4 @@
-//! What happened between two looks at a mount.
+//! The rates of each group, computed from two looks at a mount.
 
 use super::asked;
 use crate::commands::limits::limits;
@@ -8,34 +8,37 @@ use serde_json::{Value, json};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// A group since the last look.
+/// What a group got between two looks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub(super) path: String,
     pub(super) weight: u32,
-    /// Its part by the weights of all groups that used or want the disk, in percent.
+    /// The group's share in percent, by the weights of all groups that used the disk or have
+    /// requests.
     pub(super) asked: f64,
-    /// Its part of the disk's time, in percent.
+    /// The group's share of the disk's time, in percent.
     pub(super) got: f64,
     pub(super) ios_per_s: f64,
     pub(super) mb_per_s: f64,
     pub(super) p50_ms: Option<f64>,
     pub(super) p99_ms: Option<f64>,
-    /// The longest an I/O took that was answered since, or has taken that is not answered yet.
+    /// The longest latency in ms of the I/Os completed since the first look and of those still
+    /// outstanding.
     pub(super) longest_ms: Option<f64>,
-    /// Requests that wait for the disk, and requests there, at the last look.
+    /// Requests that wait for the disk, at the second look.
     pub(super) queued: u32,
+    /// Requests at the disk, at the second look.
     pub(super) in_flight: u32,
-    /// Since the mount.
+    /// Failed I/Os since the start of the mount.
     pub(super) errors: u64,
-    /// What it asks for beside its weight, in words.
+    /// The group's settings beside its weight, in words.
     pub(super) limits: String,
-    /// The same for programs.
+    /// The group's limits and targets, for JSON.
     pub(super) qos: QosEntry,
     pub(super) ignored: Vec<String>,
 }
 
-/// What rows are sorted by.
+/// The column that rows are sorted by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum SortBy {
     #[default]
@@ -80,7 +83,7 @@ impl SortBy {
     }
 }
 
-/// The rows of the time between two looks.
+/// A row for each group of `after`, in the order of `sort`.
 pub(super) fn rows(before: &Status, after: &Status, sort: SortBy) -> Vec<Row> {
     let seconds = (after.uptime_s - before.uptime_s).max(1e-3);
     let older: BTreeMap<&str, &GroupEntry> =
@@ -101,9 +104,9 @@ pub(super) fn rows(before: &Status, after: &Status, sort: SortBy) -> Vec<Row> {
     rows
 }
 
-/// A group's row, with the disk's milliseconds for what it got.
+/// A group's row. `got` is the disk's time in ms, which the caller turns into a share.
 fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
-    // A group that was removed and made anew counts from nothing.
+    // A group that was removed and created again has counted from 0 since.
     let before = before.filter(|before| before.device_time_ms <= after.device_time_ms);
     let since =
         |count: fn(&GroupEntry) -> u64| count(after).saturating_sub(before.map_or(0, count)) as f64;
@@ -127,7 +130,7 @@ fn row(before: Option<&GroupEntry>, after: &GroupEntry, seconds: f64) -> Row {
     }
 }
 
-/// What happened, for programs: shares as parts of the whole.
+/// The rows as a JSON object, with shares from 0 to 1.
 pub(super) fn json(before: &Status, after: &Status, rows: &[Row]) -> Value {
     let group = |row: &Row| {
         json!({
@@ -167,7 +170,8 @@ fn difference(before: &[LatencyCount], after: &[LatencyCount]) -> Vec<LatencyCou
     after.iter().map(newer).collect()
 }
 
-/// In milliseconds, of what was counted and what is not over yet; nothing if there is neither.
+/// The longest latency in ms, among the I/Os counted in `latency` and the oldest outstanding one;
+/// `None` if there is neither.
 fn longest(latency: &[LatencyCount], oldest_ms: f64) -> Option<f64> {
     let counted = latency.iter().rfind(|bucket| bucket.count > 0);
     let counted = counted.map_or(0.0, |bucket| bucket.le_us as f64 / 1e3);
@@ -239,7 +243,7 @@ mod tests {
         assert_eq!((rows[2].asked, rows[2].p99_ms), (0.0, None));
     }
 
-    /// A group that waits for its turn and has got nothing asks for something all the same.
+    /// A group that waits and got nothing still asks for its share.
     #[test]
     fn who_gets_nothing_asks_for_its_part_and_waits() {
         let before = status(10.0, vec![group("/a", 300, 500.0, 50), group("/b", 100, 1.0, 1)]);
@@ -264,8 +268,8 @@ mod tests {
         assert_eq!(longest(&difference(&after, &after), 0.0), None);
     }
 
-    /// A weight counts among those beside it, not among all; schedulers without nested groups see
-    /// all of them beside each other.
+    /// A weight counts among its siblings only; a scheduler without nested groups treats all groups
+    /// as siblings.
     #[test]
     fn what_is_asked_for_goes_down_the_tree() {
         let before = status(10.0, Vec::new());

@@ -1,4 +1,4 @@
-//! What is shown, and what keys do.
+//! The screen of `fairdisk top`: what it shows and what its keys do.
 
 use super::rates::{Row, SortBy};
 use crate::output::plain;
@@ -10,21 +10,21 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Row as Shown, Table, TableState};
 
-/// What a key asks for beyond the screen.
+/// A request by the user that the screen cannot fulfil itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     Quit,
-    /// A new weight for a group.
+    /// Set the weight of a group.
     Weight(String, u32),
 }
 
-/// The state of the screen.
+/// The state of the screen between two drawings.
 #[derive(Debug, Default)]
 pub(super) struct Screen {
     pub(super) sort: SortBy,
-    /// The group that keys are about.
+    /// The path of the group that the keys act on.
     selected: Option<String>,
-    /// The digits of a weight being typed.
+    /// The digits typed so far, while a weight is being typed.
     typed: Option<String>,
     pub(super) message: String,
 }
@@ -82,7 +82,7 @@ impl Screen {
         self.selected = rows.get(to).map(|row| row.path.clone());
     }
 
-    /// The selected group's weight times `up` / `down`, but at least one step.
+    /// The selected group's weight multiplied by `up` / `down`, but changed by at least 1.
     fn scaled(&self, rows: &[Row], up: u32, down: u32) -> Option<Wish> {
         let row = &rows[self.at(rows)?];
         let scaled = row.weight * up / down;
@@ -99,7 +99,7 @@ impl Screen {
         let shown = rows.iter().map(|row| Shown::new(cells(row)));
         let widths = [0, 6, 7, 6, 7, 8, 8, 8, 10, 6, 6, 0];
         let mut widths: Vec<Constraint> = widths.map(Constraint::Length).to_vec();
-        // What does not fit is cut off what groups ask for, not off their names.
+        // Where columns do not fit, the limits are cut off, not the names of groups.
         let has_limits = rows.iter().any(|row| !row.limits.is_empty());
         let name = rows.iter().map(|row| plain(&row.path).chars().count()).max();
         let name = name.unwrap_or(0);
@@ -132,10 +132,11 @@ impl Screen {
     }
 }
 
-/// A longer name leaves no room for what its group asks for.
+/// The widest name in columns that is shown in full, so that a long name leaves room for the
+/// limits.
 const NAME_MAX: usize = 24;
 
-/// The column of what groups ask for beside their weights.
+/// The index of the column with a group's limits.
 const LIMITS: usize = 11;
 
 const HEADINGS: [&str; 12] = [
@@ -179,7 +180,7 @@ fn cells(row: &Row) -> [String; 12] {
     ]
 }
 
-/// The same as lines of text.
+/// The table as lines of text.
 pub(super) fn lines(status: &Status, rows: &[Row]) -> String {
     let mut table = vec![HEADINGS.map(str::to_owned)];
     table.extend(rows.iter().map(cells));
@@ -284,7 +285,7 @@ mod tests {
         assert!(printed.ends_with("      3       0  <=100 iops\n"), "{printed}");
     }
 
-    /// Whoever may make a group names it; what that says to a terminal is not said.
+    /// A group's name, chosen by whoever created it, cannot send control sequences to the terminal.
     #[test]
     fn names_do_nothing_to_the_terminal() {
         let status = status();
