@@ -1,5 +1,5 @@
-//! The file system without a scheduler: `passthrough SOURCE MOUNTPOINT [READERS]`. Ends when it is
-//! unmounted.
+//! Passes a directory through without a scheduler: `passthrough SOURCE MOUNTPOINT [READERS]`. Ends
+//! when it is unmounted.
 
 use fairdisk_mount::{MountOptions, Mounted, OpenGate};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Answers to the kernel, by what it asked for.
+//! Replies to the kernel, one function for each kind of result.
 
 use crate::attributes::attributes;
 use crate::nodes::Found;
@@ -10,7 +10,7 @@ use fuser::{
 use rustix::fs::{Stat, StatVfs};
 use std::io;
 
-/// A file that was found or made.
+/// Replies with a file that was looked up or created.
 pub(crate) fn answer_entry(tree: &Tree, reply: ReplyEntry, found: io::Result<Found>) {
     match found {
         Ok(found) => {
@@ -21,7 +21,7 @@ pub(crate) fn answer_entry(tree: &Tree, reply: ReplyEntry, found: io::Result<Fou
     }
 }
 
-/// Done, or why not.
+/// Replies with success or an error.
 pub(crate) fn answer(reply: ReplyEmpty, done: io::Result<()>) {
     match done {
         Ok(()) => reply.ok(),
@@ -29,7 +29,7 @@ pub(crate) fn answer(reply: ReplyEmpty, done: io::Result<()>) {
     }
 }
 
-/// An open file or directory.
+/// Replies with the handle of an opened file or directory.
 pub(crate) fn answer_open(reply: ReplyOpen, opened: io::Result<(u64, FopenFlags)>) {
     match opened {
         Ok((number, flags)) => reply.opened(FileHandle(number), flags),
@@ -37,7 +37,7 @@ pub(crate) fn answer_open(reply: ReplyOpen, opened: io::Result<(u64, FopenFlags)
     }
 }
 
-/// What was read.
+/// Replies with the data read.
 pub(crate) fn answer_data(reply: ReplyData, data: io::Result<Vec<u8>>) {
     match data {
         Ok(data) => reply.data(&data),
@@ -45,7 +45,7 @@ pub(crate) fn answer_data(reply: ReplyData, data: io::Result<Vec<u8>>) {
     }
 }
 
-/// Where something is in a file.
+/// Replies with the offset that lseek(2) found.
 pub(crate) fn answer_offset(reply: ReplyLseek, found: io::Result<i64>) {
     match found {
         Ok(found) => reply.offset(found),
@@ -53,7 +53,8 @@ pub(crate) fn answer_offset(reply: ReplyLseek, found: io::Result<i64>) {
     }
 }
 
-/// An attribute's value, or only its size if there is no room.
+/// Replies with the value of an extended attribute, or only with its length if `size` is 0. A value
+/// longer than `size` is ERANGE.
 pub(crate) fn answer_value(reply: ReplyXattr, size: u32, value: io::Result<Vec<u8>>) {
     match value {
         Ok(value) if size == 0 => reply.size(value.len() as u32),
@@ -63,7 +64,7 @@ pub(crate) fn answer_value(reply: ReplyXattr, size: u32, value: io::Result<Vec<u
     }
 }
 
-/// Flags of a file that were asked for, as many bytes as there is room for.
+/// Replies with the inode flags of a file, truncated to `room` bytes.
 pub(crate) fn answer_flags(reply: ReplyIoctl, room: u32, said: io::Result<Vec<u8>>) {
     match said {
         Ok(said) => reply.ioctl(0, &said[..said.len().min(room as usize)]),
@@ -71,7 +72,7 @@ pub(crate) fn answer_flags(reply: ReplyIoctl, room: u32, said: io::Result<Vec<u8
     }
 }
 
-/// What a file is.
+/// Replies with the attributes of a file.
 pub(crate) fn answer_attributes(tree: &Tree, reply: ReplyAttr, node: u64, stat: io::Result<Stat>) {
     match stat {
         Ok(stat) => reply.attr(&tree.options.ttl, &attributes(node, &stat)),
@@ -79,7 +80,7 @@ pub(crate) fn answer_attributes(tree: &Tree, reply: ReplyAttr, node: u64, stat: 
     }
 }
 
-/// How much space there is.
+/// Replies with the size and free space of the file system.
 pub(crate) fn answer_space(reply: ReplyStatfs, space: io::Result<StatVfs>) {
     match space {
         Ok(space) => reply.statfs(

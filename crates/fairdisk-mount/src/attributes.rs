@@ -1,10 +1,11 @@
-//! Attributes as the kernel wants them.
+//! Conversion of file attributes between the system's format and that of the FUSE protocol.
 
 use fuser::{FileAttr, FileType, INodeNo, TimeOrNow};
 use rustix::fs::{Dev, Stat, Timespec, UTIME_NOW, UTIME_OMIT, major, makedev, minor};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What `stat` says, under the number the kernel knows the node by.
+/// The result of stat(2) as FUSE attributes, with the node number that the kernel knows the file
+/// by.
 pub(crate) fn attributes(node: u64, stat: &Stat) -> FileAttr {
     FileAttr {
         ino: INodeNo(node),
@@ -25,7 +26,7 @@ pub(crate) fn attributes(node: u64, stat: &Stat) -> FileAttr {
     }
 }
 
-/// A type of file as the kernel wants it.
+/// A file type as FUSE names it.
 pub(crate) fn kind(kind: rustix::fs::FileType) -> FileType {
     match kind {
         rustix::fs::FileType::Directory => FileType::Directory,
@@ -45,18 +46,19 @@ fn time(seconds: impl Into<i64>, nanos: impl TryInto<u32>) -> SystemTime {
     second + Duration::from_nanos(u64::from(nanos))
 }
 
-/// A device number in the 32 bits the protocol has: 12 for the major, 20 for the minor number.
+/// A device number in the 32 bits of the FUSE protocol: 12 bits for the major and 20 for the minor
+/// number.
 fn device_to_wire(device: Dev) -> u32 {
     let (major, minor) = (major(device), minor(device));
     (minor & 0xff) | ((major & 0xfff) << 8) | ((minor & !0xff) << 12)
 }
 
-/// A device number from the 32 bits the protocol has.
+/// The device number encoded in the 32 bits of the FUSE protocol.
 pub(crate) fn device_from_wire(wire: u32) -> Dev {
     makedev((wire >> 8) & 0xfff, (wire & 0xff) | ((wire >> 12) & 0xf_ff00))
 }
 
-/// A time as `utimensat` wants it; none means that it stays.
+/// A time in the format of utimensat(2); `None` leaves the time unchanged.
 pub(crate) fn timespec(wanted: Option<TimeOrNow>) -> Timespec {
     match wanted {
         None => Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
@@ -70,8 +72,8 @@ pub(crate) fn timespec(wanted: Option<TimeOrNow>) -> Timespec {
     }
 }
 
-/// fuser reads a time before 1970 as so many seconds and nanoseconds before; what the kernel meant
-/// is so many seconds before, and nanoseconds after that.
+/// Converts a time before 1970, given as its distance. The kernel means whole seconds before the
+/// epoch and nanoseconds after that second; fuser counts both backwards.
 fn before_epoch(before: Duration) -> Timespec {
     Timespec { tv_sec: -(before.as_secs() as i64), tv_nsec: before.subsec_nanos().into() }
 }

@@ -1,20 +1,20 @@
-//! Memory for data on the way, aligned for direct I/O and used again.
+//! A pool of data buffers, aligned for direct I/O.
 
 use fairdisk_plane::buffer::Buffer;
 use std::sync::{Mutex, PoisonError};
 
-/// Sizes buffers come in, and how many of each are kept for the next one.
+/// The sizes of buffers in bytes, and how many of each size the pool keeps.
 const CLASSES: [(usize, usize); 4] =
     [(4 << 10, 256), (32 << 10, 64), (128 << 10, 24), (Buffer::LARGE_BYTES, 6)];
 
-/// Buffers for requests.
+/// A pool of buffers for data in transit.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     free: [Mutex<Vec<Buffer>>; CLASSES.len()],
 }
 
 impl Buffers {
-    /// A buffer of at least `len` bytes, whatever is in them.
+    /// Takes a buffer of at least `len` bytes with unspecified contents.
     pub(crate) fn take(&self, len: usize) -> Buffer {
         let Some(class) = CLASSES.iter().position(|(size, _)| *size >= len) else {
             return Buffer::zeroed(len);
@@ -32,7 +32,7 @@ impl Buffers {
         one
     }
 
-    /// Takes a buffer back.
+    /// Returns a buffer to the pool.
     pub(crate) fn put(&self, buffer: Buffer) {
         let len = buffer.bytes().len();
         let Some(class) = CLASSES.iter().position(|(size, _)| *size == len) else { return };
@@ -42,7 +42,7 @@ impl Buffers {
         } else if let Some(other) = free.iter().position(|other| other.is_pair_of(&buffer)) {
             free.swap_remove(other);
         } else if buffer.is_paired() {
-            // To give it back frees nothing while the other is in use.
+            // Dropping it would free nothing while the other half is in use.
             free.push(buffer);
         }
     }
@@ -61,7 +61,7 @@ mod tests {
         let buffers = Buffers::default();
         let mut used: Vec<Buffer> = (0..32).map(|_| buffers.take(1 << 20)).collect();
         let mut places: Vec<usize> = used.iter().map(place).collect();
-        // One of each page comes back, and as many are wanted again.
+        // One half of each page is returned, and as many buffers are taken again.
         for at in (0..16).rev() {
             buffers.put(used.swap_remove(2 * at));
         }
@@ -70,7 +70,7 @@ mod tests {
         places.sort_unstable();
         again.sort_unstable();
         assert_eq!(places, again);
-        // When all are back a few are kept.
+        // When all are returned, only a few are kept.
         used.into_iter().for_each(|buffer| buffers.put(buffer));
         let kept = buffers.free[CLASSES.len() - 1].lock().unwrap().len();
         assert!((1..=6).contains(&kept), "{kept}");

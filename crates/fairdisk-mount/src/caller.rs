@@ -1,15 +1,17 @@
-//! Acting as whoever asked.
+//! Impersonation of the caller in accesses to the file system below.
 //!
-//! The kernel above has checked what the caller may (`default_permissions`), by what it knows of
-//! the file. What changes a file system is done as the caller all the same, with the caller's
-//! groups and no other rights: the file system below has the last word, counts space in the
-//! caller's name and gives the caller what is made. For callers who have rights over files of
-//! others, or cannot be seen from here, the check above is all there is: what such rights are worth
-//! depends on where the caller is.
+//! The kernel above has already checked the caller's permissions (`default_permissions`), from what
+//! it knows of the file. Changes to the tree are made as the caller all the same, with the caller's
+//! groups and no further rights, so that the file system below has the last word, charges quotas to
+//! the caller and makes the caller the owner of what is created. For callers with capabilities over
+//! others' files, or callers that cannot be inspected from here, the check above is the only one:
+//! what such capabilities are worth depends on the caller's user namespace.
 //!
-//! Open files are a right by themselves: what is written is space in the caller's name, no more.
+//! An open file is a right in itself, so data is written in the caller's name only for the
+//! accounting of space.
 //!
-//! All of it is per thread and ends with a guard. Whoever is not root does everything as itself.
+//! Identities are per thread and end with a guard. A process without root privileges does
+//! everything as itself.
 
 mod standing;
 
@@ -25,32 +27,32 @@ use std::cell::Cell;
 use std::io;
 
 thread_local! {
-    /// Whether this thread has a umask of its own.
+    /// Whether this thread has a umask of its own, not shared with the process.
     static OWN_UMASK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Who asks for something.
+/// The origin of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller {
     pub(crate) user: User,
-    /// The thread; 0 if the kernel does not say.
+    /// The thread number; 0 if the kernel gives none.
     pub(crate) thread: u32,
     umask: u32,
 }
 
 impl Caller {
-    /// Who made a request that makes nothing.
+    /// The caller of a request that creates nothing.
     pub(crate) fn of(request: &Request) -> Self {
         Self { user: User::of(request), thread: request.pid(), umask: 0 }
     }
 
-    /// What is made is without these bits.
+    /// Sets the umask for what the request creates.
     pub(crate) const fn with_umask(self, umask: u32) -> Self {
         Self { umask, ..self }
     }
 }
 
-/// Whose rights to space on the disk count.
+/// The user and group to which a request is attributed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct User {
     pub(crate) uid: u32,
@@ -58,7 +60,7 @@ pub(crate) struct User {
 }
 
 impl User {
-    /// Who may keep set-user-id bits and use what is left for emergencies.
+    /// Root, who may keep set-user-id bits and use the space reserved for root.
     pub(crate) const ROOT: Self = Self { uid: 0, gid: 0 };
 
     pub(crate) fn of(request: &Request) -> Self {
@@ -70,7 +72,7 @@ impl User {
     }
 }
 
-/// What this process may do on behalf of others.
+/// The privileges of this process for acting on behalf of others.
 #[derive(Debug)]
 pub(crate) struct Privileges {
     own: Option<CapabilitySets>,
@@ -79,7 +81,7 @@ pub(crate) struct Privileges {
 }
 
 impl Privileges {
-    /// Looks at what this thread may do.
+    /// Determines the privileges of the calling thread.
     pub(crate) fn find() -> Self {
         let needed = CapabilitySet::SETUID | CapabilitySet::SETGID | CapabilitySet::DAC_OVERRIDE;
         let own = capabilities(None)
@@ -89,12 +91,13 @@ impl Privileges {
         Self { own, gid: getegid().as_raw(), groups }
     }
 
-    /// Whether files can be made for others.
+    /// Whether the process can act as other users.
     pub(crate) fn is_root(&self) -> bool {
         self.own.is_some()
     }
 
-    /// This thread is the caller towards file systems, until the guard is dropped.
+    /// Makes the calling thread act as the caller in file-system accesses, until the guard is
+    /// dropped.
     pub(crate) fn act_as(&self, caller: Caller) -> io::Result<ActingAs<'_>> {
         use_umask(caller.umask)?;
         let mut acting = ActingAs::itself(self);
@@ -114,9 +117,9 @@ impl Privileges {
         Ok(acting)
     }
 
-    /// What this thread changes in open files from now on takes space as whatever `user` writes:
-    /// not what is kept for root, nor beyond a quota. Set-user-id and set-group-id bits are cleared
-    /// if `clear`. Until the guard is dropped.
+    /// Makes the calling thread write to open files on the account of `user`, until the guard is
+    /// dropped: not into the space reserved for root, and within the user's quota. If `clear`,
+    /// writing clears set-user-id and set-group-id bits.
     pub(crate) fn write_as(&self, user: User, clear: bool) -> io::Result<ActingAs<'_>> {
         let mut acting = ActingAs::itself(self);
         let Some(own) = self.own.filter(|_| clear || !user.is_root()) else { return Ok(acting) };
@@ -142,7 +145,7 @@ fn use_umask(mask: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// While it lives, this thread acts as somebody else.
+/// Guards an impersonation; dropping it restores the thread's own identity.
 pub(crate) struct ActingAs<'a> {
     privileges: &'a Privileges,
     user: bool,
@@ -156,7 +159,8 @@ impl<'a> ActingAs<'a> {
         Self { privileges, user: false, group: false, groups: false, capabilities: false }
     }
 
-    /// Takes rights away, too: those that are to stay are set afterwards.
+    /// Switches user and group. This also drops capabilities, so those to keep must be set
+    /// afterwards.
     fn set_user(&mut self, user: User) -> io::Result<()> {
         self.set_group(user.gid)?;
         self.user = true;
@@ -204,7 +208,7 @@ impl Drop for ActingAs<'_> {
         if self.groups {
             back = back.and(set_thread_groups(&self.privileges.groups).map_err(Into::into));
         }
-        // Going on as somebody else would make files for the wrong user.
+        // A thread that kept the wrong identity would create files for the wrong user.
         back.expect("a thread can become itself again");
     }
 }

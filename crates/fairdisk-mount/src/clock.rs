@@ -1,4 +1,4 @@
-//! The time, for what nobody else tells it to.
+//! A monotonic clock for code that is not given the time.
 
 use fairdisk_core::Instant;
 use fairdisk_plane::{Clock as _, MonotonicClock};
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 static CLOCK: LazyLock<MonotonicClock> = LazyLock::new(MonotonicClock::start);
 
-/// The time since this was asked first.
+/// The time since the first call.
 pub(crate) fn now() -> Instant {
     CLOCK.now()
 }

@@ -1,4 +1,4 @@
-//! Directories while they are open.
+//! Open directories and the reading of their entries.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, RawDir, SeekFrom, seek};
@@ -8,29 +8,29 @@ use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes of entries taken from the system at once.
+/// The size in bytes of the buffer for one getdents64(2) call.
 const BATCH_BYTES: usize = 32 << 10;
 
-/// A name in a directory.
+/// A directory entry.
 pub(crate) struct Entry {
     pub(crate) name: OsString,
     pub(crate) inode: u64,
     pub(crate) kind: FileType,
-    /// Where the next one is: the file system's own mark, good for as long as the directory is
-    /// open, whatever is added and removed meanwhile.
+    /// The file system's cookie for the next entry. It stays valid while the directory is open,
+    /// whatever is added or removed.
     pub(crate) next: u64,
 }
 
 /// An open directory.
 pub(crate) struct OpenDirectory {
     fd: OwnedFd,
-    /// One reads at a time: the position belongs to the descriptor.
+    /// The read position. It belongs to the descriptor, so only one thread reads at a time.
     position: Mutex<Position>,
 }
 
 struct Position {
     at: u64,
-    /// Entries taken and not asked for yet.
+    /// Entries read ahead.
     ahead: std::collections::VecDeque<Entry>,
 }
 
@@ -41,19 +41,19 @@ impl AsFd for OpenDirectory {
 }
 
 impl OpenDirectory {
-    /// Just opened.
+    /// Wraps a descriptor that has just been opened.
     pub(crate) fn new(fd: OwnedFd) -> Self {
         let position = Position { at: 0, ahead: std::collections::VecDeque::new() };
         Self { fd, position: Mutex::new(position) }
     }
 
-    /// The directory, open.
+    /// The descriptor of the directory.
     pub(crate) fn fd(&self) -> &OwnedFd {
         &self.fd
     }
 
-    /// Gives entries from `offset` on to `take`, until it wants no more or there are none. Where it
-    /// had some before an error, that is for whoever comes for the next ones.
+    /// Passes entries from `offset` on to `take`, until that returns false or there are no more. An
+    /// error after at least one entry is not reported now; the next call meets it again.
     pub(crate) fn read(&self, offset: u64, take: impl FnMut(&Entry) -> bool) -> io::Result<()> {
         self.read_by(offset, take, |position| self.fetch(position))
     }

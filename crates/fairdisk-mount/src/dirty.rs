@@ -1,13 +1,13 @@
-//! Data written to the page cache below and not yet on the disk.
+//! Write-back of dirty data in the page cache below.
 //!
-//! A buffered write goes into the page cache of the file system below and is answered. What it
-//! made dirty is written out in pieces that pass the gate like everything else: adjacent writes
-//! are gathered into one piece while earlier pieces of the file are on their way, and a stretch
-//! that is written again before its piece was let through costs nothing more.
+//! A buffered write goes into the page cache of the file system below and is answered. The dirty
+//! range is then written out in pieces that pass the gate like all other I/O. Adjacent writes are
+//! gathered into one piece while earlier pieces of the file are in flight, and a range that is
+//! written again before its piece passes the gate costs nothing more.
 //!
-//! Every piece counts for the account of its writer. Above the limit the answers to further writes
-//! are put off until enough has reached the disk: it is the writer that waits, never a thread of
-//! ours.
+//! Every piece is charged to the account of its writer. While an account exceeds the limit, replies
+//! to further buffered writes are held back until enough has reached the disk. It is the writer
+//! that waits, never one of our threads.
 
 mod accounts;
 mod ranges;
@@ -15,5 +15,5 @@ mod ranges;
 pub(crate) use accounts::Accounts;
 pub(crate) use ranges::{Chunk, Ranges};
 
-/// Something to be done when the disk got that far.
+/// A continuation, to be run once the disk has got that far.
 pub(crate) type Then = Box<dyn FnOnce() + Send>;

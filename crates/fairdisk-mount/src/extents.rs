@@ -1,53 +1,57 @@
-//! From offsets in a file to positions on the device.
+//! Translation of file offsets to positions on the disk.
 //!
-//! What the file system below says is kept until the file changes its size or layout. Where it
-//! says nothing (no FIEMAP, a hole, blocks not chosen yet), the position goes on from the last
-//! known block before it, or is made up from the inode number: file systems tend to put the data
-//! of inodes in the order of the inodes. Such positions are stable, and near for near files.
+//! The mapping that the file system below reports (FIEMAP) is cached until the file's size or
+//! layout changes. Where there is none (no FIEMAP, a hole, or blocks not yet allocated), the
+//! position continues from the last known extent before it, or is derived from the inode number,
+//! since file systems tend to place the data of inodes in inode order. Such positions are stable,
+//! and close for files that are close.
 
 use crate::sys::fiemap::{Mapped, extents_from};
 use fairdisk_core::{Lba, SECTOR_BYTES};
 use rustix::fd::AsFd;
 
-/// Extents kept of one file; a file in more pieces is asked about again as it is walked through.
+/// The most extents cached for a file. For a file with more, the mapping is queried again as it is
+/// traversed.
 const KEPT_MAX: usize = 4096;
-/// How far before an offset a question begins: what has no position yet goes on from there.
+/// How far before an offset a query begins, in bytes, so that an unmapped offset can continue from
+/// an extent there.
 const BACK: u64 = 1 << 20;
 
-/// A stretch of a file in one piece on the device, all in bytes.
+/// A contiguous range of a file on the disk. All fields are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Offset in the file.
+    /// The offset in the file.
     pub(crate) logical: u64,
-    /// Offset on the device.
+    /// The offset on the device.
     pub(crate) physical: u64,
-    /// How long.
+    /// The length.
     pub(crate) len: u64,
 }
 
-/// Positions for what has none.
+/// The parameters of positions for data without a mapping.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fallback {
-    /// Sectors of the file system.
+    /// The size of the file system in sectors.
     pub(crate) sectors: u64,
-    /// Inodes of the file system; 0 if it does not count them.
+    /// The number of inodes of the file system; 0 if it has no fixed number.
     pub(crate) inodes: u64,
 }
 
-/// Where a file system is, and positions for what has none in it.
+/// The place of a file system on its disk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
-    /// Sectors of the disk before the file system.
+    /// The first sector of the file system on the disk.
     pub(crate) start: u64,
     pub(crate) fallback: Fallback,
 }
 
 impl Fallback {
-    /// Where the data of an inode might begin, in bytes.
+    /// An estimate of where the data of an inode begins, as a byte offset in the file system.
     fn start(&self, inode: u64) -> u64 {
         let sectors = u128::from(self.sectors.max(1));
         let at = if self.inodes == 0 {
-            // Spread by the golden ratio: the inode number says nothing about the place.
+            // Multiplicative hashing by the golden ratio: inode numbers say nothing about the
+            // position.
             (u128::from(inode.wrapping_mul(0x9E37_79B9_7F4A_7C15)) * sectors) >> 64
         } else {
             sectors * u128::from(inode % self.inodes) / u128::from(self.inodes)
@@ -56,25 +60,25 @@ impl Fallback {
     }
 }
 
-/// What is known about the layout of one file.
+/// The known part of one file's mapping.
 #[derive(Debug)]
 pub(crate) struct Extents {
     inode: u64,
     layout: Layout,
     known: Vec<Extent>,
-    /// What has been asked about: from here to there, nothing in between is missing.
+    /// The range of offsets that has been queried, for which `known` is complete.
     asked: std::ops::Range<u64>,
-    /// The file system below has no FIEMAP.
+    /// Whether the file system below has no FIEMAP.
     mute: bool,
 }
 
 impl Extents {
-    /// Nothing known yet.
+    /// An empty mapping of a file.
     pub(crate) fn new(inode: u64, layout: Layout) -> Self {
         Self { inode, layout, known: Vec::new(), asked: 0..0, mute: false }
     }
 
-    /// Where `offset` of the file is on the disk; `fd` is the file, open.
+    /// The position on the disk of `offset` in the file, which is open as `fd`.
     pub(crate) fn position(&mut self, fd: impl AsFd, offset: u64) -> Lba {
         if !self.knows(offset) {
             let follows = offset == self.asked.end;
@@ -87,7 +91,7 @@ impl Extents {
         self.place(offset)
     }
 
-    /// Whether the position of `offset` is known without asking the file system.
+    /// Whether the position of `offset` is known without querying the file system.
     pub(crate) fn knows(&self, offset: u64) -> bool {
         self.mute || self.asked.contains(&offset)
     }
@@ -111,13 +115,14 @@ impl Extents {
         Lba(self.layout.start + bytes / SECTOR_BYTES)
     }
 
-    /// Forgets what is known: the layout may have changed.
+    /// Discards the mapping, because the layout may have changed.
     pub(crate) fn forget(&mut self) {
         self.known.clear();
         self.asked = 0..0;
     }
 
-    /// Blocks may have been chosen for `offset` and what follows: asks again if it had none.
+    /// Notes that `offset` was written out. If it had no extent, one may have been allocated, so
+    /// the mapping is discarded.
     pub(crate) fn written_out(&mut self, offset: u64) {
         let after = self.known.partition_point(|extent| extent.logical <= offset);
         let covered = after

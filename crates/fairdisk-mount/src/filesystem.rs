@@ -1,4 +1,4 @@
-//! Requests of the kernel, one by one: taken apart here, carried out by the tree.
+//! The FUSE operations. Each request is decoded here and carried out by the [`Tree`].
 
 use crate::answers::{
     answer, answer_attributes, answer_data, answer_entry, answer_flags, answer_offset, answer_open,
@@ -24,26 +24,26 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// The file system the kernel talks to.
+/// The file system as the kernel calls it.
 pub(crate) struct PassThrough {
     tree: Arc<Tree>,
-    /// The kernel looks whether a caller may change the flags of a file before it asks us.
+    /// Whether the kernel checks who may change inode flags before it sends such a request.
     flags_are_checked: bool,
 }
 
 impl PassThrough {
-    /// A file system that shows the tree.
+    /// A file system that serves `tree`.
     pub(crate) fn new(tree: Arc<Tree>) -> Self {
         Self { tree, flags_are_checked: false }
     }
 
-    /// Has the tree do something, here or on a worker.
+    /// Carries out a request on the tree, on this thread or on a worker.
     fn run(&self, task: impl FnOnce(&Arc<Tree>) + Send + 'static) {
         let tree = Arc::clone(&self.tree);
         self.tree.readers.run(move || task(&tree));
     }
 
-    /// The same for something that a file system below may hold up for as long as it likes.
+    /// Carries out a request that the file system below may block for an unlimited time.
     fn change(&self, task: impl FnOnce(&Arc<Tree>) + Send + 'static) {
         let tree = Arc::clone(&self.tree);
         self.tree.readers.run_change(move || task(&tree));
@@ -274,7 +274,7 @@ impl Filesystem for PassThrough {
         let from_cache = how.contains(WriteFlags::FUSE_WRITE_CACHE);
         let written = Written {
             caller: request.pid(),
-            // What comes from the cache comes from nobody.
+            // Write-back from the kernel's cache has no caller.
             user: if from_cache { file.state.user() } else { User::of(request) },
             offset,
             flags: flags.0,
@@ -310,7 +310,7 @@ impl Filesystem for PassThrough {
         _: bool,
         reply: ReplyEmpty,
     ) {
-        // Closing the last descriptor of a removed file frees its blocks: that may take a while.
+        // Closing the last descriptor of a removed file frees its blocks, which may take a while.
         self.run(move |tree| {
             drop(tree.files.remove(file.0));
             reply.ok();

@@ -1,6 +1,6 @@
-//! A number that tells texts apart.
+//! A stable hash of texts.
 
-/// A number for a text, the same on every machine (FNV-1a).
+/// The 64-bit FNV-1a hash, which is the same on every machine.
 pub(crate) fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,20 +1,21 @@
-//! Whether what the kernel has cached of a file is still what is in it.
+//! Detects whether a file has been changed other than through the mount, so that the kernel's
+//! cached data of it is stale.
 //!
-//! The kernel could look at modification times itself, but it would drop everything whenever the
-//! mount's own writes change one. So the times after every change of ours are remembered, while a
-//! file is open and for a while after; a file with other times was changed by somebody else, and
-//! what the kernel has of it is dropped.
+//! The kernel could compare modification times itself, but then the mount's own writes would
+//! invalidate the cache, too. So the file's times are recorded after every change of ours, while it
+//! is open and for some time after. If they differ later, somebody else has changed the file, and
+//! the kernel is told to drop its cached data.
 
 use crate::open_file::FileState;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{Stat, fstat};
 use std::collections::HashMap;
 
-/// Closed files remembered at least; at most twice as many.
+/// The least number of closed files that are remembered; the most is twice as many.
 const REMEMBERED: usize = 8192;
 
-/// When a file was last modified and changed, and how long it was then. Its modification time can
-/// be set to what it was; the time of its last change is the system's own.
+/// The modification time, change time and size of a file. The modification time can be set back by
+/// a program, the change time cannot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     modified: (i64, i64),
@@ -23,7 +24,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// What `stat` says.
+    /// The stamp in the result of stat(2).
     pub(crate) fn of(stat: &Stat) -> Self {
         let nanos = |nanos: u64| i64::try_from(nanos).unwrap_or(0);
         Self {
@@ -33,41 +34,41 @@ impl Stamp {
         }
     }
 
-    /// Whether what is in the file is the same as far as can be told when it was just given another
-    /// name, say: whoever writes to it changes more than the time of its last change.
+    /// Whether the contents are probably the same, so that only metadata such as the name has
+    /// changed: a write changes the modification time or the size as well.
     fn has_data_of(self, other: Self) -> bool {
         (self.modified, self.size) == (other.modified, other.size)
     }
 }
 
-/// A file while it is open.
+/// The freshness of an open file's cached data.
 #[derive(Debug, Default)]
 pub(crate) struct Freshness {
     stamp: Option<Stamp>,
-    /// Writes of ours under way: its time may be anything.
+    /// The number of our writes in progress, during which the file's times are unpredictable.
     writing: usize,
-    /// Somebody else had changed it when the first of them began.
+    /// Whether somebody else had changed the file when the first of these writes began.
     foreign: bool,
 }
 
 impl Freshness {
-    /// As it was when it was closed.
+    /// The state of a file with the stamp that it had when it was last closed, if that is known.
     pub(crate) fn new(stamp: Option<Stamp>) -> Self {
         Self { stamp, writing: 0, foreign: false }
     }
 
-    /// As it was last known.
+    /// The stamp after our last change.
     pub(crate) fn stamp(&self) -> Option<Stamp> {
         self.stamp
     }
 
-    /// Whether the file is as it was last known, or a write of ours is under way.
+    /// Whether the file has the stamp last known, or a write of ours is in progress.
     pub(crate) fn is_right(&self, now: Stamp) -> bool {
         self.writing > 0 || self.stamp == Some(now)
     }
 
-    /// Looks at the file as it is `now`: a write of ours must not have ended since. Whether
-    /// somebody else may have changed it is the answer.
+    /// Compares with the stamp the file has `now`, which must have been read under the lock, and
+    /// records it. Returns whether somebody else may have changed the file.
     pub(crate) fn look(&mut self, now: Stamp) -> bool {
         if self.writing > 0 {
             return false;
@@ -75,21 +76,21 @@ impl Freshness {
         self.stamp.replace(now) != Some(now)
     }
 
-    /// We are about to write to what is like this `now`.
+    /// Begins a write of ours to a file that has the stamp `now`.
     pub(crate) fn begin(&mut self, now: Option<Stamp>) {
-        // Afterwards its times are ours.
+        // After the write, a change by others can no longer be told from ours.
         self.foreign |= self.writing == 0 && self.stamp != now;
         self.writing += 1;
     }
 
-    /// We have written.
+    /// Ends a write of ours, after which the file has the stamp `now`.
     pub(crate) fn end(&mut self, now: Option<Stamp>) {
         self.writing -= 1;
         self.stamp = now.filter(|_| !self.foreign);
         self.foreign &= self.writing > 0;
     }
 
-    /// Something of ours that changes no data has made of `before` what it is `after`.
+    /// Notes that a metadata change of ours has changed the stamp from `before` to `after`.
     pub(crate) fn touched(&mut self, before: Stamp, after: Stamp) {
         if self.stamp == Some(before) && after.has_data_of(before) {
             self.stamp = Some(after);
@@ -97,16 +98,17 @@ impl Freshness {
     }
 }
 
-/// While it lives, what becomes of a file's times is our doing.
+/// Guards a change of ours to a file, so that the resulting change of its times counts as ours.
 pub(crate) struct Changing<'a> {
     state: &'a FileState,
     fd: BorrowedFd<'a>,
 }
 
 impl<'a> Changing<'a> {
-    /// We are about to change the file, which is `fd`.
+    /// Begins a change of the file, which is open as `fd`.
     pub(crate) fn begin(state: &'a FileState, fd: BorrowedFd<'a>) -> Self {
-        // No other write of ours ends between the two.
+        // The lock is held so that no other write of ours ends between reading the stamp and
+        // `begin`.
         let mut freshness = state.freshness();
         freshness.begin(stamp(fd));
         drop(freshness);
@@ -121,18 +123,18 @@ impl Drop for Changing<'_> {
     }
 }
 
-/// Looks at the file, which is `fd`. Whether somebody else may have changed it is the answer.
+/// Checks the file, which is open as `fd`. Returns whether somebody else may have changed it.
 pub(crate) fn look(state: &FileState, fd: impl AsFd) -> bool {
     let mut freshness = state.freshness();
     stamp(fd.as_fd()).is_none_or(|now| freshness.look(now))
 }
 
-/// What a file is like now.
+/// The current stamp of a file.
 fn stamp(fd: BorrowedFd<'_>) -> Option<Stamp> {
     fstat(fd).ok().map(|stat| Stamp::of(&stat))
 }
 
-/// Files that are closed, for a while.
+/// The stamps of recently closed files, in two generations.
 #[derive(Debug, Default)]
 pub(crate) struct Closed {
     recent: HashMap<u64, Stamp>,
@@ -140,7 +142,7 @@ pub(crate) struct Closed {
 }
 
 impl Closed {
-    /// Remembers a file.
+    /// Records the stamp of a file that is being closed.
     pub(crate) fn remember(&mut self, node: u64, stamp: Stamp) {
         if self.recent.len() >= REMEMBERED {
             self.older = std::mem::take(&mut self.recent);
@@ -148,7 +150,7 @@ impl Closed {
         self.recent.insert(node, stamp);
     }
 
-    /// Something of ours that changes no data has made of `before` what it is `after`.
+    /// Notes that a metadata change of ours has changed the stamp from `before` to `after`.
     pub(crate) fn touched(&mut self, node: u64, before: Stamp, after: Stamp) {
         let known = self.recent.get_mut(&node).or_else(|| self.older.get_mut(&node));
         if let Some(stamp) = known.filter(|stamp| **stamp == before && after.has_data_of(before)) {
@@ -156,7 +158,7 @@ impl Closed {
         }
     }
 
-    /// What a file was like when it was closed.
+    /// Removes and returns the stamp of a file that is being opened.
     pub(crate) fn take(&mut self, node: u64) -> Option<Stamp> {
         let older = self.older.remove(&node);
         self.recent.remove(&node).or(older)

@@ -1,70 +1,73 @@
-//! The seam between the file system and whoever decides when I/O happens.
+//! The gate: the interface between the file system and whoever decides when I/O happens.
 
 use fairdisk_core::{Flags, Lba, Op, Sectors};
 
 pub use fairdisk_plane::disk::Job;
 
-/// What a piece of device I/O is about, as the gate needs to know it.
+/// The properties of a piece of device I/O that a gate needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The thread that asked; 0 if the kernel did so for nobody in particular.
+    /// The thread that made the request; 0 if the kernel names none.
     pub caller: u32,
-    /// What is done.
+    /// The operation.
     pub op: Op,
-    /// Where on the device, as far as the file system below tells.
+    /// The position on the device, as far as the file system below tells.
     pub start: Lba,
-    /// How much.
+    /// The length.
     pub sectors: Sectors,
-    /// Whether somebody waits for it.
+    /// Whether somebody waits for the piece.
     pub sync: bool,
-    /// Whether the thread that submits may wait for the disk.
+    /// Whether the submitting thread may wait for the disk.
     pub may_wait: bool,
-    /// Hints.
+    /// Flags of the operation.
     pub flags: Flags,
-    /// The file: whose last writer or opener is meant when there is no caller.
+    /// The node number of the file. If there is no caller, its last user is charged.
     pub file: u64,
-    /// The account it was [put on](Gate::account) when it was written: the caller may have ended
-    /// since.
+    /// The [account](Gate::account) that was charged when the data was written, since the caller
+    /// may have ended.
     pub account: Option<u32>,
 }
 
-/// Says on which accounts there are dirty data at this moment; nothing once nobody can know.
+/// A function that returns the accounts with dirty data; `None` once the mount is gone.
 pub type DirtyAccounts = Box<dyn Fn() -> Option<Vec<u32>> + Send + Sync>;
 
 /// Decides when pieces of I/O are done.
 pub trait Gate: Send + Sync + 'static {
-    /// Takes a piece. Every job taken must be finished one day; this call must not wait for it.
+    /// Takes a piece and its job. Every job must be finished eventually, but this call must not
+    /// wait for it.
     fn submit(&self, piece: Piece, job: Box<dyn Job>);
 
-    /// A thread opened or wrote `file`: from now on, what nobody asks for there is on its account.
-    /// Called while the thread waits for the answer, so it can still be looked at.
+    /// Notes that a thread has opened or written to `file`, and is charged from now on for I/O
+    /// there without a caller. Called while the thread waits for the reply, so that it can be
+    /// inspected.
     fn uses(&self, _caller: u32, _file: u64) {}
 
-    /// Nobody has `file` open any longer, and nothing is left to be written out.
+    /// Notes that `file` is no longer open and has no dirty data.
     fn done_with(&self, _file: u64) {}
 
-    /// On whose account dirty data of this caller (or, if 0, of this file) are: accounts are
-    /// limited one by one.
+    /// The account to charge for dirty data of this caller or, if it is 0, of the last user of this
+    /// file. The limit on dirty data is per account.
     fn account(&self, _caller: u32, _file: u64) -> u32 {
         0
     }
 
-    /// What is asked before the number of an account is used for another one.
+    /// Registers a function to ask before the number of an account is reused.
     fn asks_before_reuse(&self, _dirty: DirtyAccounts) {}
 
-    /// Whether pieces are performed elsewhere when the thread that submits them may not wait.
+    /// Whether pieces whose submitting thread may not wait are performed by other threads.
     fn has_performers(&self) -> bool {
         false
     }
 
-    /// Whether buffered writes are written out through the gate; otherwise the kernel does that
-    /// when it likes.
+    /// Whether buffered writes are written back through the gate. Otherwise the kernel writes them
+    /// back at times of its own choosing.
     fn paces_write_back(&self) -> bool {
         true
     }
 }
 
-/// Does everything at once, in the calling thread, and leaves write-back to the kernel.
+/// A gate that performs everything immediately, in the calling thread, and leaves write-back to the
+/// kernel.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenGate;
 

@@ -1,8 +1,8 @@
-//! The numbers the kernel knows open files by.
+//! The handles by which the kernel refers to open files and directories.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Open things by number. A number is used again after its thing was closed.
+/// A table of open objects by number. Numbers are reused.
 #[derive(Debug)]
 pub(crate) struct Handles<T>(RwLock<Slots<T>>);
 
@@ -19,7 +19,7 @@ impl<T> Default for Handles<T> {
 }
 
 impl<T> Handles<T> {
-    /// Keeps a thing, and says under which number.
+    /// Stores an object and returns its number.
     pub(crate) fn insert(&self, thing: Arc<T>) -> u64 {
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let at = slots.free.pop().unwrap_or(slots.things.len());
@@ -31,13 +31,13 @@ impl<T> Handles<T> {
         at as u64
     }
 
-    /// The thing of a number.
+    /// The object with this number.
     pub(crate) fn get(&self, number: u64) -> Option<Arc<T>> {
         let slots = self.0.read().unwrap_or_else(PoisonError::into_inner);
         slots.things.get(usize::try_from(number).ok()?)?.clone()
     }
 
-    /// Closes: the number is free, the thing goes to the caller.
+    /// Removes and returns the object with this number.
     pub(crate) fn remove(&self, number: u64) -> Option<Arc<T>> {
         let at = usize::try_from(number).ok()?;
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Pieces of I/O: what they do when the gate lets them through, and whom they tell.
+//! Jobs: the pieces of I/O that run when the gate lets them through, and then answer the kernel.
 
 mod copy;
 mod flush;
@@ -15,7 +15,7 @@ pub(crate) use write_out::WriteOutJob;
 use rustix::io::Errno;
 use std::io;
 
-/// Does `step` again when a signal came between.
+/// Repeats `step` while a signal interrupts it.
 pub(crate) fn uninterrupted<T>(mut step: impl FnMut() -> Result<T, Errno>) -> io::Result<T> {
     loop {
         match step() {

@@ -1,4 +1,4 @@
-//! Writing to a file below, and where that came to lie.
+//! Writes to a file below, and the record of where the data landed.
 
 use crate::jobs::uninterrupted;
 use crate::open_file::OpenFile;
@@ -7,25 +7,26 @@ use rustix::fs::tell;
 use rustix::io::{ReadWriteFlags, pwritev2};
 use std::io::{self, IoSlice};
 
-/// Where something is to be written.
+/// Where to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// At this offset.
+    /// At this offset in bytes.
     At(u64),
-    /// At the end, wherever that is by now: others append to the file below.
+    /// At the end of the file, wherever it is at that moment, since others may append, too.
     End,
 }
 
-/// What was written.
+/// The outcome of a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Landed {
-    /// Where it begins,
+    /// The offset at which the data begins.
     pub(crate) start: u64,
-    /// and ends.
+    /// The offset at which the data ends.
     pub(crate) end: u64,
-    /// How much of it is ours: others may have appended something between two pieces.
+    /// The number of bytes written. It may be less than the range, if others appended between two
+    /// of our writes.
     pub(crate) len: usize,
-    /// Why there is not more, if that is known.
+    /// The error that kept the rest from being written, if any.
     pub(crate) errno: Option<i32>,
 }
 
@@ -40,8 +41,8 @@ impl Landed {
 }
 
 impl OpenFile {
-    /// Writes all of it, or what could be written before an error, through `fd`, which is this file
-    /// once more or itself.
+    /// Writes all of `data`, or as much as possible before an error. `fd` is this file's descriptor
+    /// or another one of the same file.
     pub(crate) fn write(
         &self,
         fd: &OwnedFd,
@@ -53,7 +54,8 @@ impl OpenFile {
         while landed.len < data.len() {
             let rest = &data[landed.len..];
             let written = match target {
-                // By a memory map: the kernel above does not know that it could not be made below.
+                // The write comes from a memory map: the kernel above does not know that the file
+                // below only permits appending.
                 Target::At(_) if self.only_appends() => {
                     Err(io::Error::from_raw_os_error(libc::EPERM))
                 }
@@ -67,7 +69,7 @@ impl OpenFile {
             match written {
                 Ok((_, 0)) => break,
                 Ok((at, len)) => landed.add(at, len),
-                // What is written is written; the next write will meet the error.
+                // The part that was written counts; the next write will meet the error.
                 Err(error) if landed.len > 0 => {
                     landed.errno = error.raw_os_error();
                     break;
@@ -78,11 +80,11 @@ impl OpenFile {
         Ok(landed)
     }
 
-    /// Writes at the end; where that was, and how much.
+    /// Appends once. Returns the offset and the number of bytes written.
     fn append(&self, fd: &OwnedFd, data: &[u8], flags: ReadWriteFlags) -> io::Result<(u64, usize)> {
-        /// Where the descriptor is, and on from there.
+        /// The offset with which pwritev2(2) uses and advances the position of the descriptor.
         const HERE: u64 = u64::MAX;
-        // The descriptor says where it is by then, if nobody else moves it.
+        // Afterwards the position tells where the data is, unless another thread moves it.
         let _alone = self.appending();
         let flags = flags | ReadWriteFlags::APPEND;
         let len = uninterrupted(|| pwritev2(fd, &[IoSlice::new(data)], HERE, flags))?;

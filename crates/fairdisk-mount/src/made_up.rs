@@ -1,14 +1,15 @@
-//! File systems whose files the kernel makes up.
+//! Recognition of pseudo file systems, whose files the kernel generates.
 //!
-//! It looks at whoever opens, reads or writes such a file, not only at its mode: a process that
-//! opens it for somebody else gives away what it may do itself.
+//! Access to such files is checked against the process that opens, reads or writes them, not only
+//! against their mode. A process that opens one on behalf of another would give away its own
+//! permissions.
 
 use rustix::fd::AsFd;
 use rustix::fs::fstatfs;
 use std::io;
 
-/// By the numbers of statfs(2), and, the last six, by those that the `stat` of coreutils has names
-/// for (`stat -f`).
+/// The magic numbers of pseudo file systems, from statfs(2); the last six are from the names that
+/// `stat -f` of GNU coreutils prints.
 const MADE_UP: [i64; 22] = [
     0x0000_9fa0, // procfs
     0x6265_6572, // sysfs
@@ -34,10 +35,10 @@ const MADE_UP: [i64; 22] = [
     0x5a3c_69f0, // apparmorfs
 ];
 
-/// The file system of FUSE's connections.
+/// The magic number of fusectl, the file system of FUSE connections.
 pub(crate) const FUSECTL: i64 = 0x6573_5543;
 
-/// Nothing of such a file is to be read, written or followed in our name.
+/// Refuses a file of a pseudo file system, which must not be read, written or followed in our name.
 pub(crate) fn refuse_made_up(fd: impl AsFd) -> io::Result<()> {
     if is_made_up(fd)? {
         return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP));
@@ -45,18 +46,18 @@ pub(crate) fn refuse_made_up(fd: impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the file is in one of them.
+/// Whether the file belongs to a pseudo file system.
 pub(crate) fn is_made_up(fd: impl AsFd) -> io::Result<bool> {
     Ok(MADE_UP.contains(&kind(fd)?))
 }
 
-/// The type of the file system that a file is in.
+/// The magic number of a file's file system.
 pub(crate) fn kind(fd: impl AsFd) -> io::Result<i64> {
     let kind = fstatfs(fd)?.f_type;
     Ok(unsigned(kind as i64))
 }
 
-/// Where the type has 32 bits the larger numbers are negative.
+/// Undoes the sign extension on systems where the field has 32 bits.
 const fn unsigned(kind: i64) -> i64 {
     kind & 0xffff_ffff
 }
@@ -73,7 +74,7 @@ mod tests {
         assert!(!is("/") && !is("/dev"));
     }
 
-    /// Wherever a file system of such a name is mounted, its number is known.
+    /// The number of every pseudo file system that is mounted here is known.
     #[test]
     fn those_that_are_mounted_here_are_known() {
         let names = "proc sysfs cgroup cgroup2 debugfs tracefs securityfs selinuxfs smackfs bpf \
@@ -88,7 +89,7 @@ mod tests {
         for (at, kind) in mounts.lines().filter_map(mounted) {
             let made_up = names.split_whitespace().any(|name| name == kind);
             let is_stored = ["ext4", "xfs", "btrfs", "tmpfs"].contains(&&*kind);
-            // Something else may be mounted over it, and some may not be looked at.
+            // Another file system may be mounted over it, and some are not accessible.
             let last = mounts.lines().rev().filter_map(mounted).find(|(over, _)| *over == at);
             if (made_up || is_stored)
                 && last.is_some_and(|(_, top)| top == kind)

@@ -1,4 +1,4 @@
-//! A mounted tree.
+//! The life of a mount: mounting, observing and unmounting.
 
 use crate::caller::Privileges;
 use crate::errors::{Lack, MountError, MountProblem};
@@ -20,11 +20,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-/// A mounted tree, unmounted when dropped.
+/// A mount, unmounted when dropped.
 pub struct Mounted {
     mountpoint: PathBuf,
     device: Option<u64>,
-    /// Mounted by ourselves, as root; otherwise by a helper.
+    /// Whether we made the mount ourselves, as root, and not through the helper fusermount3.
     own: bool,
     tree: Arc<Tree>,
     session: Option<BackgroundSession>,
@@ -38,24 +38,24 @@ impl std::fmt::Debug for Mounted {
     }
 }
 
-/// Looks at a mount without keeping it.
+/// A weak handle for observing a mount.
 #[derive(Clone, Debug)]
 pub struct Watch(Weak<Tree>);
 
 impl Watch {
-    /// What happened so far; nothing once the mount is gone.
+    /// The counters of the mount; zeroes once it is gone.
     #[must_use]
     pub fn counts(&self) -> MountCounts {
         self.0.upgrade().map(|tree| tree.counts()).unwrap_or_default()
     }
 
-    /// Bytes each account may have on their way to the disk.
+    /// The limit on dirty bytes per account.
     #[must_use]
     pub fn dirty_limit(&self) -> u64 {
         self.0.upgrade().map_or(0, |tree| tree.options.dirty_limit)
     }
 
-    /// Bytes on their way to the disk, by the number of the account.
+    /// The dirty bytes of each account that has any, by its number.
     #[must_use]
     pub fn dirty(&self) -> BTreeMap<u32, u64> {
         self.0.upgrade().map(|tree| tree.accounts.all()).unwrap_or_default()
@@ -63,10 +63,10 @@ impl Watch {
 }
 
 impl Mounted {
-    /// Shows what is in `source` at `mountpoint`; file data pass `gate`.
+    /// Mounts `source` at `mountpoint`. I/O on file data passes `gate`.
     ///
     /// # Errors
-    /// It cannot be mounted; the error says why and what to do.
+    /// The mount is impossible; the error says why and what to do.
     pub fn mount(
         source: &Path,
         mountpoint: &Path,
@@ -97,7 +97,7 @@ impl Mounted {
         Ok(mounted)
     }
 
-    /// Has it ended by a guardian if this process is killed.
+    /// Has the guardian end the mount if this process is killed.
     pub fn have_guarded(&mut self, guardian: Option<&Arc<Guardian>>) {
         let Some((guardian, device)) = guardian.zip(self.device) else { return };
         let (guarded, watched) = guardian.guard(device, &self.mountpoint);
@@ -108,50 +108,51 @@ impl Mounted {
         self.guarded = Some(guarded);
     }
 
-    /// Where it is mounted.
+    /// The path of the mount point.
     #[must_use]
     pub fn mountpoint(&self) -> &Path {
         &self.mountpoint
     }
 
-    /// What happened so far.
+    /// The counters of the mount.
     #[must_use]
     pub fn counts(&self) -> MountCounts {
         self.tree.counts()
     }
 
-    /// For those who look now and then.
+    /// A handle for observing the mount.
     #[must_use]
     pub fn watch(&self) -> Watch {
         Watch(Arc::downgrade(&self.tree))
     }
 
-    /// To be called every few seconds: lets go of file systems below the source that nobody has
-    /// used since, and tries again to have the mount guarded if that failed.
+    /// Periodic work, to be done every few seconds: releases file systems below the source that
+    /// have not been used since the last call, and registers with the guardian if that has failed.
     pub fn rest(&self) {
         self.tree.nodes.close_unused();
         self.guarded.iter().for_each(Guarded::try_again);
     }
 
-    /// Whether it is not mounted any longer: somebody else unmounted it.
+    /// Whether the mount has ended, because somebody else unmounted it.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.session.as_ref().is_none_or(|session| session.guard.is_finished())
     }
 
-    /// Waits until somebody else has unmounted it.
+    /// Waits until somebody else unmounts it, and until no data is dirty.
     pub fn wait(mut self) {
         if let Some(session) = self.session.take() {
-            // Whatever ended it: it is over.
+            // The mount is over, whatever ended the session.
             let _ = session.join();
         }
         self.tree.accounts.wait_until_clean();
     }
 
-    /// Unmounts. When it returns, everything written through the mount has passed the gate.
+    /// Unmounts. When this returns, everything written through the mount has passed the gate and
+    /// been written out.
     ///
     /// # Errors
-    /// Somebody still uses it; then it stays mounted.
+    /// The mount is in use and stays.
     pub fn unmount(&mut self) -> Result<(), MountError> {
         self.take_out()?;
         self.end_session()?;
@@ -159,24 +160,25 @@ impl Mounted {
         Ok(())
     }
 
-    /// Takes it out of the tree. Where the system mounts for us, its session ends when nobody has
-    /// anything of it any more, be it a copy of the mount elsewhere: that is not waited for.
+    /// Removes the mount from the directory tree. If we made the mount ourselves, its session ends
+    /// only once nobody uses it, for example through a copy of the mount elsewhere; that is not
+    /// waited for.
     pub(crate) fn take_out(&mut self) -> Result<(), MountError> {
         if !self.own {
             self.end_session()
         } else if self.is_there() {
             mountpoint::release(&self.mountpoint)
         } else if self.is_attached() {
-            // Below something else.
+            // Another mount covers it.
             Err(MountError::new(&self.mountpoint, MountProblem::Busy))
         } else {
             Ok(())
         }
     }
 
-    /// Takes it out of the tree, or, where somebody still uses it, unmounts it for all who come:
-    /// whoever has something open there is served until that is closed, or for as long as this
-    /// process lives. One that lies below something else, or has copies, stays there.
+    /// Removes the mount from the directory tree or, if it is in use, detaches it: open files are
+    /// served until they are closed, or until this process ends. A mount that is covered by
+    /// another, or has copies, remains there.
     ///
     /// # Errors
     /// The system refuses.
@@ -191,7 +193,7 @@ impl Mounted {
         Ok(())
     }
 
-    /// It is on its way out and stays with somebody for now; says with whom.
+    /// Logs that the mount is still in use, and where.
     pub(crate) fn tell_lingering(&self) {
         let mountpoint = self.mountpoint.display();
         match self.places().as_deref() {
@@ -213,24 +215,26 @@ impl Mounted {
         ended.map_err(|error| MountError::os(&self.mountpoint, "unmount", error))
     }
 
-    /// Unmounts for all who come; who has something open there keeps it.
+    /// Detaches the mount from the directory tree; files that are open remain usable.
     pub(crate) fn detach(&self) -> io::Result<()> {
         if self.is_there() { mountpoint::detach(&self.mountpoint) } else { Ok(()) }
     }
 
-    /// Whether what is mounted there is ours, not something older below it.
+    /// Whether our mount is the one visible at the mount point.
     pub(crate) fn is_there(&self) -> bool {
         !self.is_over() && mountpoint::device(&self.mountpoint) == self.device
     }
 
-    /// Whether it is in the tree, be it below something else or where its place was moved to:
-    /// somebody may have taken it out for all who come, with those staying who have something open.
+    /// Whether the mount is anywhere in the directory tree, be it covered by another or moved.
+    /// Somebody may have detached it.
     pub(crate) fn is_attached(&self) -> bool {
-        // No path is walked: one that leads through a disk that hangs would hold up everybody.
+        // No path is resolved, because one that leads through a disk that hangs would block
+        // everybody.
         !self.is_over() && self.places().is_none_or(|places| !places.is_empty())
     }
 
-    /// Where it is mounted, copies of the mount included, as far as that can be told.
+    /// The places at which it is mounted, including copies of the mount; `None` if that cannot be
+    /// told.
     pub(crate) fn places(&self) -> Option<Vec<PathBuf>> {
         self.device.and_then(mountpoint::places)
     }
@@ -241,14 +245,14 @@ impl Drop for Mounted {
         if self.session.is_none() || self.unmount().is_ok() {
             return;
         }
-        // Those who still use it keep it for as long as this process lives.
+        // Those who use it keep it until this process ends.
         if self.detach().is_ok() {
             self.tree.accounts.wait_until_clean();
         }
     }
 }
 
-/// Refuses a source whose files the kernel makes up, or that does not say whether it does.
+/// Refuses a source in a pseudo file system, or one whose file system cannot be determined.
 fn demand_stored(source: &Path, is_made_up: io::Result<bool>) -> Result<(), MountError> {
     match is_made_up {
         Ok(false) => Ok(()),
@@ -268,7 +272,7 @@ fn start(places: &Places, tree: &Arc<Tree>, own: bool) -> Result<BackgroundSessi
     let filesystem = PassThrough::new(Arc::clone(tree));
     let give_up = |error| {
         if own {
-            // What a helper has mounted goes with its session.
+            // A mount made by the helper ends with its session.
             let _ = mountpoint::detach(&places.mountpoint);
         }
         MountError::os(&places.mountpoint, "mount", error)
@@ -284,7 +288,7 @@ fn start(places: &Places, tree: &Arc<Tree>, own: bool) -> Result<BackgroundSessi
         }
         config.mount_options = helper_options(places, flags);
         Session::new(filesystem, &places.mountpoint, &config).map_err(|error| {
-            // What the helper said, which ends a line.
+            // The message of the helper, which ends in a newline.
             let said = error.to_string();
             give_up(io::Error::new(error.kind(), format!("fusermount3: {}", said.trim())))
         })?
@@ -311,8 +315,9 @@ fn helper_options(places: &Places, flags: MountFlags) -> Vec<MountOption> {
     options
 }
 
-/// Limits of whoever starts the mount are not those of its users: every open file of theirs is a
-/// descriptor of ours, and the kernel holds what they write to their own limits before.
+/// Raises soft limits to the hard ones. The limits of whoever starts the mount should not restrict
+/// its users: every open file of theirs is a descriptor of ours, and the kernel has already applied
+/// their own limits on file sizes.
 fn raise_limits() {
     for resource in [Resource::Nofile, Resource::Fsize] {
         let maximum = getrlimit(resource).maximum;

@@ -1,13 +1,13 @@
-//! The files the kernel knows, by the numbers it knows them by.
+//! The nodes: the files that the kernel knows, by their node numbers.
 //!
-//! A node costs a few words: the number is the inode number, and what else is needed to reach the
-//! file again is its file handle, which for the common file systems is one 32-bit generation. A
-//! file handle dies with its file, so it can never lead to another one. Where handles are not to
-//! be had (no permission, no support, another mount below the source) a node is its name in the
-//! node of its directory; what is found there has to be the file that was meant. Those that were
-//! of use lately have a descriptor that refers to the file, and those whose last name goes keep it.
+//! A node takes only a few words: its number is the inode number, and what is needed to reach the
+//! file again is its file handle, which for common file systems amounts to a 32-bit generation. A
+//! handle becomes invalid with its file, so it never leads to another file. Where handles are not
+//! available (no permission, no support, another mount below the source), a node is a name in the
+//! node of its directory, and the file found there must have the right mark. Nodes that were
+//! recently used keep an O_PATH descriptor of their file, as do nodes whose last name is removed.
 //!
-//! Nodes are counted as the kernel counts them, and gone when it forgets them.
+//! Lookups are counted as the kernel counts them, and a node is dropped when the kernel forgets it.
 
 mod dense;
 mod named;
@@ -30,30 +30,30 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use table::Table;
 
-/// The number of the source itself.
+/// The node number of the source directory.
 pub(crate) const ROOT: u64 = 1;
-/// How a file is referred to: not opened, not followed.
+/// The flags that open a file only as a reference (O_PATH), without following symbolic links.
 const REFER: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Files that cannot be looked at have the numbers of a device that there is not.
+/// A device number that does not exist, used for files that cannot be inspected.
 const NO_DEVICE: u64 = u64::MAX;
 
-/// Descriptors kept of nodes that are reached by name, at most: each takes a kilobyte or two of the
-/// kernel's memory. Where a process may have few, half of them are for files that are open.
+/// The most descriptors kept for nodes that are reached by name. Each takes a kilobyte or two of
+/// kernel memory. At most half of the process's limit, the rest of which is for open files.
 const DESCRIPTORS_MAX: usize = 1 << 14;
 
-/// A file as it was just found.
+/// The result of a lookup.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// The number the kernel will know it by.
+    /// The node number.
     pub(crate) node: u64,
-    /// Tells it from other files that had the number before.
+    /// Distinguishes the file from earlier ones with the same number.
     pub(crate) generation: u64,
-    /// What it is.
+    /// The attributes of the file.
     pub(crate) stat: Stat,
 }
 
-/// A descriptor that refers to a node.
+/// A node with an O_PATH descriptor of its file.
 #[derive(Debug)]
 pub(crate) struct Referred {
     node: u64,
@@ -62,9 +62,9 @@ pub(crate) struct Referred {
 
 #[derive(Debug)]
 enum Fd {
-    /// Made for the occasion.
+    /// A descriptor opened for this use.
     Fresh(OwnedFd),
-    /// Held by the node.
+    /// The descriptor kept with the node.
     Held(Arc<OwnedFd>),
 }
 
@@ -77,32 +77,32 @@ impl AsFd for Referred {
     }
 }
 
-/// A node whose last name is about to go.
+/// A node whose last name is about to be removed.
 #[derive(Debug)]
 pub(crate) struct Going {
     node: u64,
     fd: Arc<OwnedFd>,
 }
 
-/// A node whose name is about to change.
+/// A node that is about to be renamed.
 #[derive(Debug)]
 pub(crate) struct Moving {
     node: u64,
     fd: Arc<OwnedFd>,
 }
 
-/// Every node the kernel knows.
+/// All nodes that the kernel knows.
 #[derive(Debug)]
 pub(crate) struct Nodes {
     root: Arc<OwnedFd>,
     root_stat: Stat,
-    /// An open file on the source's mount, and the mount's number, where handles can be used.
+    /// An open file on the source's mount and the mount's id, if handles can be used.
     mount: Option<(OwnedFd, i32)>,
     table: Mutex<Table>,
 }
 
 impl Nodes {
-    /// Knows the source alone.
+    /// A table with the source alone.
     pub(crate) fn new(source: &Path) -> io::Result<Self> {
         let root = open(source, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         let mount = openat(&root, ".", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok();
@@ -118,7 +118,7 @@ impl Nodes {
         Ok(Self { root: Arc::new(root), root_stat, mount, table })
     }
 
-    /// The source.
+    /// The descriptor of the source directory.
     pub(crate) fn root(&self) -> &OwnedFd {
         &self.root
     }
@@ -127,7 +127,7 @@ impl Nodes {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many the kernel knows.
+    /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.table().len()
     }
@@ -137,7 +137,7 @@ impl Nodes {
         self.table().knows(node)
     }
 
-    /// Refers to a node.
+    /// A reference to a node, which is found again by name if necessary.
     pub(crate) fn refer(&self, node: u64) -> io::Result<Referred> {
         let fd = match self.at_hand(node)? {
             Some(fd) => fd,
@@ -146,7 +146,7 @@ impl Nodes {
         Ok(Referred { node, fd })
     }
 
-    /// Refers to a node that needs no way.
+    /// A reference to a node that is kept open or can be opened by its handle.
     fn at_hand(&self, node: u64) -> io::Result<Option<Fd>> {
         if node == ROOT {
             return Ok(Some(Fd::Held(Arc::clone(&self.root))));
@@ -161,7 +161,7 @@ impl Nodes {
         open_path(mount.as_fd(), kind, &bytes).map(|fd| Some(Fd::Fresh(fd)))
     }
 
-    /// Goes the way to a node once more.
+    /// Finds a node again by the names that lead to it.
     fn find_again(&self, node: u64) -> io::Result<Arc<OwnedFd>> {
         let way = self.table().way(node);
         if way.steps.is_empty() {
@@ -180,7 +180,7 @@ impl Nodes {
         }
     }
 
-    /// Finds what has to be the file that was meant.
+    /// Opens one name on the way to a node, which must be the file with the right mark.
     fn step(&self, parent: impl AsFd, step: &Step) -> io::Result<Arc<OwnedFd>> {
         let fd = openat(parent, &step.name, REFER, Mode::empty()).map_err(|error| match error {
             Errno::NOENT | Errno::NOTDIR => stale(),
@@ -194,15 +194,16 @@ impl Nodes {
         Ok(fd)
     }
 
-    /// Closes descriptors that were of no use since this was called last, where only files in other
-    /// file systems below the source have any: those can be unmounted then.
+    /// Closes the descriptors that have not been used since the last call, so that file systems
+    /// below the source can be unmounted. Does nothing where handles are not available, since all
+    /// nodes then depend on descriptors.
     pub(crate) fn close_unused(&self) {
         if self.mount.is_some() {
             self.change(Table::close_unused);
         }
     }
 
-    /// Changes the table; what has no place there any longer is closed.
+    /// Changes the table, and closes the descriptors that were dropped from it.
     fn change<T>(&self, with: impl FnOnce(&mut Table) -> T) -> T {
         let (done, closed) = {
             let mut table = self.table();
@@ -212,12 +213,12 @@ impl Nodes {
         done
     }
 
-    /// Finds a name in a directory. The kernel will know the file from now on.
+    /// Looks up a name in a directory, and counts the lookup.
     pub(crate) fn look_up(&self, parent: &Referred, name: &OsStr) -> io::Result<Found> {
         self.look_up_in(parent.node, parent, name)
     }
 
-    /// The same, in an open directory.
+    /// Looks up a name in the directory `parent`, which is open as `open`, and counts the lookup.
     pub(crate) fn look_up_in(
         &self,
         parent: u64,
@@ -228,9 +229,9 @@ impl Nodes {
         self.know(parent, name, openat(open, name, REFER, Mode::empty())?)
     }
 
-    /// The kernel will know the file `fd` refers to from now on.
+    /// Makes a node of the file that `fd` refers to, and counts the lookup.
     pub(crate) fn know(&self, parent: u64, name: &OsStr, fd: OwnedFd) -> io::Result<Found> {
-        // Looked at before anything is asked of its file system, which may be served by us.
+        // Checked before anything is requested from its file system, which may be served by us.
         if OwnDevice::has(&fd, self.root_stat.st_dev)? {
             return Err(io::Error::from_raw_os_error(libc::ELOOP));
         }
@@ -244,7 +245,7 @@ impl Nodes {
         Ok(Found { node, generation, stat })
     }
 
-    /// A number for a name whose file cannot be looked at: it leads nowhere.
+    /// A node number for a directory entry whose file cannot be inspected. References to it fail.
     pub(crate) fn unseen(&self, inode: u64) -> u64 {
         self.change(|table| table.know(NO_DEVICE, inode, Place::nowhere()))
     }
@@ -263,15 +264,15 @@ impl Nodes {
         }
     }
 
-    /// The kernel knows a node `count` times less. Descriptors that are no longer needed are the
-    /// answer: closing one may free a large file, which takes a while.
+    /// Subtracts `count` lookups of a node. Returns descriptors that are no longer needed; closing
+    /// one may free a large file, which takes a while.
     pub(crate) fn forget(&self, node: u64, count: u64) -> Vec<Arc<OwnedFd>> {
         let mut table = self.table();
         table.forget(node, count);
         table.closed()
     }
 
-    /// What the kernel knows by a name, if it knows that.
+    /// The node of a name, with a descriptor, if the kernel knows it.
     pub(crate) fn find(&self, parent: &Referred, name: &OsStr) -> Option<(u64, OwnedFd)> {
         let (fd, stat) = found(parent, name)?;
         let table = self.table();
@@ -279,8 +280,8 @@ impl Nodes {
         Some((node, fd))
     }
 
-    /// A name is about to go. A node whose file goes with it stays reachable for those who still
-    /// have it, until the kernel forgets it.
+    /// Prepares the removal of a name. If it is the last one, the node's file is kept open for
+    /// those who still use it, until the kernel forgets the node.
     pub(crate) fn hold(&self, parent: &Referred, name: &OsStr) -> Option<Going> {
         let (fd, stat) = found(parent, name)?;
         let (fd, is_directory) = (Arc::new(fd), stat.st_mode & 0o170_000 == 0o040_000);
@@ -289,11 +290,12 @@ impl Nodes {
         Some(Going { node, fd })
     }
 
-    /// The name did not go: its node is reached as before, and needs no descriptor.
+    /// Undoes [`hold`](Self::hold) after a removal that failed, so that the node needs no
+    /// descriptor.
     pub(crate) fn stays(&self, going: Going, parent: &Referred, name: &OsStr) {
         let Going { node, fd } = going;
         let Some((again, stat)) = found(parent, name) else { return };
-        // Somebody else may have taken the name away meanwhile.
+        // Somebody else may have removed or replaced the name meanwhile.
         let is_same = |held: Stat| (held.st_dev, held.st_ino) == (stat.st_dev, stat.st_ino);
         if fstat(&fd).is_ok_and(is_same) {
             let place = self.place_of(parent.node, name, again, &stat);
@@ -301,7 +303,7 @@ impl Nodes {
         }
     }
 
-    /// A name is about to change. What is reached by it is held meanwhile.
+    /// Prepares a rename. A node that is reached by the name is kept open meanwhile.
     pub(crate) fn moving(&self, parent: &Referred, name: &OsStr) -> Option<Moving> {
         if !self.table().has_names() {
             return None;
@@ -312,7 +314,7 @@ impl Nodes {
         Some(Moving { node, fd })
     }
 
-    /// The name it has now.
+    /// Records the new name of a node.
     pub(crate) fn moved(&self, moving: Moving, parent: &Referred, name: &OsStr) {
         let Moving { node, fd } = moving;
         let Ok(stat) = fstat(&fd) else { return };
@@ -328,7 +330,7 @@ fn found(parent: &Referred, name: &OsStr) -> Option<(OwnedFd, Stat)> {
     Some((fd, stat))
 }
 
-/// One name, and one that stays in its directory.
+/// Checks that `name` is a single name, which does not lead out of its directory.
 pub(crate) fn demand_name(name: &OsStr) -> io::Result<()> {
     match name.as_bytes() {
         b"" | b"." | b".." => Err(io::Error::from_raw_os_error(libc::EINVAL)),

@@ -1,14 +1,14 @@
-//! What the kernel is told unasked: that what it has of a file is not what is in it any more.
+//! Notifications to the kernel that its cached data of a file is stale.
 //!
-//! It does not listen before requests under way for that file have been answered. So this has
-//! threads of its own, and for each file that it waits for another one: neither whoever serves
-//! requests nor what is told of other files waits.
+//! The kernel processes such a notification only after it has received the replies to requests
+//! under way for the same file. For this reason notifications have threads of their own, one for
+//! each file waited for, so that neither requests nor notifications about other files are delayed.
 //!
-//! Such a thread cannot be killed meanwhile, and what it has open stays open. Were that what
-//! requests come by, a process that is killed would leave programs waiting for ever. So these
-//! threads have a way to the kernel that nothing else comes by, and descriptors of their own. A
-//! reader that asks again before such a thread goes on waits for the guardian, as nobody takes its
-//! request.
+//! A thread that waits in such a notification cannot be killed, and its descriptors stay open. If
+//! they included the connection that serves requests, then after the process is killed programs
+//! would wait for ever. So these threads have a private descriptor table, with a connection to the
+//! kernel that is used for nothing else. A reader that repeats its request before such a thread has
+//! returned waits for the guardian, as nobody serves it.
 
 use crate::sys::{descriptors, fuse_device};
 use rustix::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd};
@@ -17,14 +17,14 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 
-/// Files the kernel is told of at once: with so many that are being read and changed, what is told
-/// of others waits for one of them.
+/// The most concurrent notifications. If as many files are waited for, notifications about others
+/// are delayed.
 const THREADS_MAX: usize = 64;
 
-/// Threads that wait for the next file; more of them end.
+/// The most threads that wait for the next notification; further ones end.
 const IDLE_MAX: usize = 2;
 
-/// The way to tell the kernel something. The threads end when it is dropped.
+/// The sender of notifications. Its threads end when it is dropped.
 pub(crate) struct Notices(Arc<Shared>);
 
 struct Shared {
@@ -35,7 +35,7 @@ struct Shared {
 #[derive(Default)]
 struct Waiting {
     stale: BTreeSet<u64>,
-    /// Those the kernel is being told of, and whether it is to be told again.
+    /// The files being notified, and whether each has become stale again meanwhile.
     told: BTreeMap<u64, bool>,
     threads: usize,
     idle: usize,
@@ -43,7 +43,7 @@ struct Waiting {
 }
 
 impl Notices {
-    /// Tells the kernel's side of the mount that `session` serves.
+    /// Starts sending notifications to the mount that `session` serves.
     pub(crate) fn start(session: BorrowedFd<'_>) -> io::Result<Self> {
         let waiting = Mutex::new(Waiting { threads: 1, idle: 1, ..Waiting::default() });
         let shared = Arc::new(Shared { waiting, changed: Condvar::new() });
@@ -52,10 +52,10 @@ impl Notices {
         let (tell, told) = mpsc::channel();
         let own = Arc::clone(&shared);
         builder().spawn(move || {
-            // SAFETY: this thread and those that it starts use nothing but the device.
+            // SAFETY: this thread, and the threads it starts, use no descriptor but the device.
             let apart = unsafe { descriptors::keep_only(BorrowedFd::borrow_raw(number)) };
-            // SAFETY: the number is that of the device, and ours: whoever started this thread
-            // closes or forgets the one it has.
+            // SAFETY: the number denotes the device and belongs to this thread: the thread that
+            // started this one closes or forgets its own.
             let device = unsafe { OwnedFd::from_raw_fd(number) };
             let _ = tell.send(apart);
             own.work(&Arc::new(device));
@@ -66,7 +66,7 @@ impl Notices {
         Ok(Self(shared))
     }
 
-    /// The kernel is to drop what it has of a file.
+    /// Notifies the kernel that its cached data of a file is stale.
     pub(crate) fn stale(&self, node: u64) {
         let mut waiting = self.0.lock();
         if let Some(again) = waiting.told.get_mut(&node) {
@@ -94,10 +94,11 @@ impl Shared {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells of one file after another, until there will be no more or others do.
+    /// Sends notifications, one after the other, until the sender is dropped or enough other
+    /// threads are idle.
     fn work(self: &Arc<Self>, device: &Arc<OwnedFd>) {
         while let Some(node) = self.next(device) {
-            // If the kernel has nothing of it, all the better.
+            // An error means that the kernel has nothing cached of the file.
             let _ = fuse_device::invalidate(device, node);
             let mut waiting = self.lock();
             if waiting.told.remove(&node) == Some(true) {
@@ -112,7 +113,8 @@ impl Shared {
         }
     }
 
-    /// Waits for the next; `None` when there will be none. Then somebody else waits.
+    /// Waits for the next file, and starts another thread if none is idle; `None` once the sender
+    /// is dropped.
     fn next(self: &Arc<Self>, device: &Arc<OwnedFd>) -> Option<u64> {
         let idle = |waiting: &mut Waiting| waiting.stale.is_empty() && !waiting.closed;
         let waiting = self.changed.wait_while(self.lock(), idle);

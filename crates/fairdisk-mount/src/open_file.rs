@@ -1,4 +1,4 @@
-//! Files while they are open.
+//! Open files, and the state that all openers of a file share.
 
 use crate::appends::Appends;
 use crate::caller::User;
@@ -15,21 +15,21 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-/// What offset and length must be a multiple of to bypass the page cache below; buffers are
-/// aligned to more.
+/// The number of bytes of which offset and length must be multiples for direct I/O. Buffers have a
+/// larger alignment.
 const DIRECT_ALIGN: u64 = 512;
 
-/// What all who have a file open share.
+/// The state of a file, shared by all who have it open.
 pub(crate) struct FileState {
     pub(crate) node: u64,
-    /// The thread that used it last, and for whom.
+    /// The thread that used the file last, and its user.
     last_user: Mutex<(u32, User)>,
     extents: Mutex<Extents>,
     ranges: Mutex<Ranges>,
-    /// What it is written out by.
+    /// The descriptor used for write-back.
     for_write_out: OnceLock<Option<OwnedFd>>,
     errors: Mutex<WriteErrors>,
-    /// What tells it from others, once something went wrong with it.
+    /// Identifies the file after it is closed. Set once write-back has failed.
     which: OnceLock<WhichFile>,
     pub(crate) appends: Appends,
     freshness: Mutex<Freshness>,
@@ -38,19 +38,19 @@ pub(crate) struct FileState {
 
 type OpenStates = HashMap<u64, Weak<FileState>>;
 
-/// The states of all open files.
+/// The states of all open files of a mount.
 pub(crate) struct FileStates {
     gate: Arc<dyn Gate>,
     layout: Layout,
     states: Mutex<OpenStates>,
-    /// A state is gone.
+    /// Signals that a state has been dropped.
     one_closed: Condvar,
     closed: Mutex<Closed>,
     untold: Mutex<Untold>,
 }
 
 impl FileStates {
-    /// None open.
+    /// A table without open files.
     pub(crate) fn new(gate: Arc<dyn Gate>, layout: Layout) -> Self {
         let (states, one_closed) = (Mutex::default(), Condvar::new());
         let (closed, untold) = (Mutex::default(), Mutex::default());
@@ -93,7 +93,7 @@ impl FileStates {
         state
     }
 
-    /// Something of ours that changes no data of a file has made of `before` what it is `after`.
+    /// Notes that a metadata change of ours has changed a file's stamp from `before` to `after`.
     pub(crate) fn touched(&self, node: u64, before: Stamp, after: Stamp) {
         match self.find(node) {
             Some(state) => state.freshness().touched(before, after),
@@ -101,8 +101,8 @@ impl FileStates {
         }
     }
 
-    /// The kernel has forgotten a node, unless it `is_known`: what nobody was told of it is not
-    /// told to the next that has its number.
+    /// Notes that the kernel has forgotten a node, unless it `is_known`. An unreported write error
+    /// of the node is discarded, so that it is not reported for another file with the same number.
     pub(crate) fn forgotten(&self, node: u64, is_known: impl FnOnce() -> bool) {
         let is_kept = self.untold().has_known(node);
         if is_kept && !is_known() {
@@ -110,13 +110,13 @@ impl FileStates {
         }
     }
 
-    /// The state of a file if it is open.
+    /// The state of a file, if it is open.
     pub(crate) fn find(&self, node: u64) -> Option<Arc<FileState>> {
         self.look_up(node).1
     }
 
-    /// The same, and nobody opens or closes a file meanwhile. One that is just being closed is
-    /// waited for: what was known of it is at hand then.
+    /// Locks the table and looks up the state of a file. A state that is just being dropped is
+    /// waited for, so that what it leaves behind is available.
     fn look_up(&self, node: u64) -> (MutexGuard<'_, OpenStates>, Option<Arc<FileState>>) {
         let mut states = self.lock();
         while let Some(state) = states.get(&node) {
@@ -145,28 +145,28 @@ impl Drop for FileState {
 }
 
 impl FileState {
-    /// Where on the device its blocks are.
+    /// The mapping of the file's blocks to the device.
     pub(crate) fn extents(&self) -> MutexGuard<'_, Extents> {
         self.extents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it is known where `offset` is on the device, without waiting for somebody who is
-    /// just finding that out.
+    /// Whether the position of `offset` on the device is known. Returns false, and does not wait,
+    /// while another thread queries the mapping.
     pub(crate) fn knows_extent(&self, offset: u64) -> bool {
         self.extents.try_lock().is_ok_and(|extents| extents.knows(offset))
     }
 
-    /// Whether what the kernel has of it is still right.
+    /// The freshness of the kernel's cached data.
     pub(crate) fn freshness(&self) -> MutexGuard<'_, Freshness> {
         self.freshness.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is on its way to the disk.
+    /// The dirty ranges.
     pub(crate) fn ranges(&self) -> MutexGuard<'_, Ranges> {
         self.ranges.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Somebody uses the file: what the kernel does here for nobody is on that one's account.
+    /// Notes who uses the file, and is charged for the kernel's I/O without a caller.
     pub(crate) fn used_by(&self, caller: u32, user: User) {
         if caller == 0 {
             return;
@@ -177,13 +177,13 @@ impl FileState {
         }
     }
 
-    /// Somebody opens the file. It may be another thread with the number of the last one.
+    /// Notes who opens the file. The thread may be a new one with the number of the last user.
     pub(crate) fn opened_by(&self, caller: u32, user: User) {
         *self.last_user() = (0, user);
         self.used_by(caller, user);
     }
 
-    /// For whom it was used last.
+    /// The user who used the file last.
     pub(crate) fn user(&self) -> User {
         self.last_user().1
     }
@@ -192,7 +192,7 @@ impl FileState {
         self.last_user.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nobody can open it any more.
+    /// Whether the file has been removed, so that nobody can open it any more.
     fn is_removed(&self) -> bool {
         let fd = self.for_write_out.get().and_then(Option::as_ref);
         fd.is_some_and(|fd| fstat(fd).is_ok_and(|stat| stat.st_nlink == 0))
@@ -203,7 +203,7 @@ impl FileState {
     }
 }
 
-/// An open file.
+/// An open file description.
 pub(crate) struct OpenFile {
     pub(crate) state: Arc<FileState>,
     pub(crate) fd: OwnedFd,
@@ -214,29 +214,29 @@ pub(crate) struct OpenFile {
 }
 
 impl OpenFile {
-    /// `fd` opened with `access`.
+    /// Wraps `fd`, which was opened with `access`.
     pub(crate) fn new(state: Arc<FileState>, fd: OwnedFd, access: OFlags) -> Self {
         let heard = Mutex::new(state.errors().heard());
         Self { state, fd, access, direct: OnceLock::new(), heard, appending: Mutex::default() }
     }
 
-    /// Whether nothing but appending is allowed: the descriptor does nothing else.
+    /// Whether the file only permits appending, and so does the descriptor.
     pub(crate) const fn only_appends(&self) -> bool {
         self.access.contains(OFlags::APPEND)
     }
 
-    /// Nobody else appends through its descriptors meanwhile.
+    /// Locks out other appends through this file description.
     pub(crate) fn appending(&self) -> MutexGuard<'_, ()> {
         self.appending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there may be a way past the page cache for `len` bytes at `offset`.
+    /// Whether direct I/O may be possible for `len` bytes at `offset`.
     pub(crate) fn may_be_direct(&self, offset: u64, len: u64) -> bool {
         let refused = self.direct.get().is_some_and(Option::is_none);
         !refused && (offset | len).is_multiple_of(DIRECT_ALIGN)
     }
 
-    /// The way past the page cache for `len` bytes at `offset`, if there is one.
+    /// The descriptor for direct I/O of `len` bytes at `offset`, if that is possible.
     pub(crate) fn direct(&self, proc_fd: &ProcFd, offset: u64, len: u64) -> Option<&OwnedFd> {
         if !self.may_be_direct(offset, len) {
             return None;
@@ -245,27 +245,30 @@ impl OpenFile {
         self.direct.get_or_init(open).as_ref()
     }
 
-    /// The descriptor that the file is written out by. Each descriptor tells once of what went
-    /// wrong with a file, whoever wrote it: by several, one failure would be told as often.
+    /// The descriptor for write-back. All writers share it, because the kernel reports a write
+    /// error of the file once to each descriptor, and several would report one failure several
+    /// times.
     pub(crate) fn for_write_out(&self, proc_fd: &ProcFd) -> &OwnedFd {
-        // It may outlive the last writer: whoever runs the file then is not to find it busy.
+        // Opened read-only, since it may outlive the last writer, and executing a file that is open
+        // for writing fails (ETXTBSY).
         let open = || proc_fd.reopen(&self.fd, OFlags::RDONLY).ok();
         self.state.for_write_out.get_or_init(open).as_ref().unwrap_or(&self.fd)
     }
 
-    /// Write-out failed.
+    /// Notes that write-back failed.
     pub(crate) fn failed(&self, error: &io::Error) {
         let _ = self.state.which.get_or_init(|| WhichFile::of(self.state.node, &self.fd));
         self.state.errors().add(error.raw_os_error().unwrap_or(libc::EIO));
     }
 
-    /// An error was told by this descriptor: the one for write-out need not tell it again.
+    /// Notes that this descriptor reported an error. It is consumed at the descriptor for
+    /// write-back, which would otherwise report it again.
     pub(crate) fn told_below(&self) {
         let fd = self.state.for_write_out.get().and_then(Option::as_ref);
         let _told = fd.map(|fd| write_out(fd, 0, 1));
     }
 
-    /// Changes the file: what the change does to its time is nobody else's doing.
+    /// Changes the file with `with`, so that the resulting change of its times counts as ours.
     pub(crate) fn change<T>(&self, with: impl FnOnce() -> T) -> T {
         let _changing = Changing::begin(&self.state, self.fd.as_fd());
         with()
@@ -275,8 +278,9 @@ impl OpenFile {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An error of write-out since it was opened for writing that its opener has not heard of, and
-    /// will be told of again: few look at what closing a file comes to.
+    /// Returns a write-back error since the file was opened for writing, if its opener has not been
+    /// told. The error will be returned again later, since few programs check the result of
+    /// close(2).
     pub(crate) fn mention_error(&self) -> io::Result<()> {
         match self.access.intersects(OFlags::WRONLY | OFlags::RDWR) {
             true => self.state.errors().mention(*self.heard()),
@@ -284,7 +288,7 @@ impl OpenFile {
         }
     }
 
-    /// An error of write-out its opener has not heard of.
+    /// Returns a write-back error that the opener has not been told, and counts it as told.
     pub(crate) fn take_error(&self) -> io::Result<()> {
         self.state.errors().tell(&mut self.heard())
     }

@@ -1,26 +1,27 @@
-//! How a tree is mounted.
+//! The options of a mount.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How a tree is mounted. Start from the default.
+/// The options of a mount. Begin with the default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MountOptions {
-    /// Nothing may be changed through the mount.
+    /// Whether nothing may be changed through the mount.
     pub read_only: bool,
-    /// No program is run from there.
+    /// Whether no program may be executed from the mount.
     pub no_exec: bool,
-    /// Other users than the one who mounts may look in.
+    /// Whether other users than the one who mounts have access.
     pub allow_other: bool,
-    /// Honour set-user-id bits and device files, where the source's own mount does.
+    /// Whether set-user-id bits and device files are honoured, where the mount of the source
+    /// honours them.
     pub allow_suid: bool,
-    /// Bytes an account may have written and not yet on the disk before its writers are held back.
+    /// The limit on dirty bytes per account, beyond which writers are held back.
     pub dirty_limit: u64,
-    /// Threads that take requests from the kernel.
+    /// The number of threads that take requests from the kernel.
     pub readers: usize,
-    /// How far the kernel may read ahead.
+    /// The limit on the kernel's read-ahead in KiB.
     pub read_ahead_kib: u32,
-    /// For how long the kernel may use names and attributes without asking again.
+    /// How long the kernel may cache names and attributes.
     pub ttl: Duration,
 }
 
@@ -32,7 +33,7 @@ impl Default for MountOptions {
             allow_other: false,
             allow_suid: false,
             dirty_limit: 32 << 20,
-            // As many as perform what they took, and one that takes the next.
+            // Four that carry out what they took, and one that takes the next request.
             readers: 5,
             read_ahead_kib: 512,
             ttl: Duration::from_secs(1),

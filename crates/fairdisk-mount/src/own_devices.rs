@@ -1,8 +1,9 @@
 //! The devices of the mounts that this process serves.
 //!
-//! One of them may come to lie below the source of another, or of its own. Whoever served a request
-//! there would wait for a request of its own, with its place at the disk taken: when all wait so,
-//! nobody is left to answer. So nothing of theirs is shown.
+//! One of these mounts may be below the source of another, or of its own. A thread that served a
+//! request there would wait for another request to this process while it occupies a slot at the
+//! disk; if all threads wait like that, nobody is left to answer. So nothing on these devices is
+//! shown.
 
 use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, StatxFlags, makedev, statx};
@@ -11,10 +12,10 @@ use std::sync::{PoisonError, RwLock};
 
 static DEVICES: RwLock<Vec<u64>> = RwLock::new(Vec::new());
 
-/// What is known of an open file without asking its file system.
+/// Flags of statx(2) that avoid requests to the file system.
 const STAYS_HERE: AtFlags = AtFlags::EMPTY_PATH.union(AtFlags::STATX_DONT_SYNC);
 
-/// A device is that of a mount of ours for as long as this is kept.
+/// Registers a device as that of a mount of ours, until dropped.
 #[derive(Debug)]
 pub(crate) struct OwnDevice(u64);
 
@@ -24,15 +25,15 @@ impl OwnDevice {
         Self(device)
     }
 
-    /// Whether what is open lies on a mount of ours, and not on the device of the source. Nothing
-    /// is asked of its file system.
+    /// Whether the open file `fd` is on a mount of ours other than the device `source`. Sends no
+    /// request to its file system.
     pub(crate) fn has(fd: impl AsFd, source: u64) -> io::Result<bool> {
         let found = statx(fd, "", STAYS_HERE, StatxFlags::TYPE)?;
         let device = makedev(found.stx_dev_major, found.stx_dev_minor);
         Ok(device != source && Self::is_one(device))
     }
 
-    /// Whether a device is that of any mount of ours.
+    /// Whether the device belongs to a mount of ours.
     fn is_one(device: u64) -> bool {
         DEVICES.read().unwrap_or_else(PoisonError::into_inner).contains(&device)
     }

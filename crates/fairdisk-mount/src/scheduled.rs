@@ -1,4 +1,4 @@
-//! The gate behind which a scheduler decides.
+//! The gate of scheduled mounts: a scheduler decides when each piece of I/O is done.
 
 use crate::gate::{DirtyAccounts, Gate, Job, Piece};
 use crate::identity::{Asks, FileId, GroupName, Hierarchy, Identity, Setting, SettingError, Who};
@@ -11,37 +11,37 @@ use fairdisk_sched::{Scheduler, SchedulerSpec};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A disk with its scheduler, and who asks it for what. The mounts on the disk share it: each has
-/// a [`MountGate`] to it.
+/// A disk with its scheduler, and the identification of who makes requests. All mounts on a disk
+/// share it, each through a [`MountGate`].
 pub struct ScheduledGate {
     disk: Disk,
     hierarchy: Option<Hierarchy>,
     identity: Mutex<Identity>,
-    /// Who knows of dirty data, in each of the mounts.
+    /// For each mount, the function that returns its accounts with dirty data.
     dirty: Mutex<Vec<DirtyAccounts>>,
     mounts: AtomicU32,
 }
 
-/// Lets the pieces of one mount through when the scheduler of the disk says so, each in the name of
-/// the thread that asked.
+/// The gate of one mount. It submits each piece to the disk's scheduler in the name of the thread
+/// that made the request.
 pub struct MountGate {
     gate: Arc<ScheduledGate>,
     mount: u32,
 }
 
-/// The scheduler called `name` as a mount runs it: without the quirks and defects that the lab
-/// keeps for the sake of history.
+/// The scheduler called `name`, configured for mounts: without the quirks and defects that the lab
+/// reproduces for historical accuracy.
 #[must_use]
 pub fn scheduler(name: &str) -> Option<SchedulerSpec> {
-    // Through a mount a program is back later than in the kernel, whether it seeks or not.
+    // Through a mount a program takes longer to return with its next request, seeky or not.
     let seeky_idle_ms = CfqParams::default().slice_idle_ms;
-    // A disk queues commands once it has been seen to, not until the contrary is proved: those that
-    // take one request at a time never prove anything.
+    // A disk counts as queueing once it has been seen to queue. Waiting for proof to the contrary
+    // would not help: disks that take one request at a time never provide any.
     let quirks = Quirks { q6_queueing_latched: true, ..Quirks::default() };
-    // Hundreds of tasks in a group of small weight: none of them waits for the long slices of all.
+    // With hundreds of tasks in a group of small weight, none should wait for full slices of all.
     let target_latency_ms = 300;
-    // Waiting for one task while others of its group could be served costs a disk that takes many
-    // requests at once most of what it can do, and buys nothing.
+    // Idling for one task while others of its group have requests wastes most of the throughput of
+    // a disk with a deep queue, and gains nothing.
     let serve_together = true;
     let cfq = CfqParams {
         seeky_idle_ms,
@@ -54,14 +54,14 @@ pub fn scheduler(name: &str) -> Option<SchedulerSpec> {
         SchedulerSpec::Cfq(_) => SchedulerSpec::Cfq(cfq),
         SchedulerSpec::TwoLayerCfq(_) => SchedulerSpec::TwoLayerCfq(TwoLayerParams {
             cfq,
-            // Half of what the lab's has: nobody waits longer than need be for a group of great
-            // weight, and one seek in 40 ms is not too dear.
+            // Half of the lab's value, so that no group waits longer than necessary for one of
+            // large weight; one seek in 40 ms is affordable.
             group_slice_ms: 40,
-            // That is shorter than the slices inside a group.
+            // Needed because group slices are shorter than the slices within a group.
             inner_turn_resumes: true,
             d1_stale_group_records: false,
             d3_unbounded_wait: false,
-            // A group of small weight with hundreds of processes waits long for each by right.
+            // The many processes of a group of small weight rightly wait long.
             wait_max: Span::from_s(60),
             d4_nominal_turns: false,
             ..TwoLayerParams::default()
@@ -70,46 +70,46 @@ pub fn scheduler(name: &str) -> Option<SchedulerSpec> {
     })
 }
 
-/// A group and what it got.
+/// A group, its settings and its accounts.
 #[derive(Clone, Debug)]
 pub struct GroupStatus {
-    /// The number the scheduler knows it by.
+    /// The number by which the scheduler knows the group.
     pub id: GroupId,
-    /// Its cgroup.
+    /// The path of the group's cgroup.
     pub path: String,
-    /// What it asks for.
+    /// The group's settings in force.
     pub asks: Asks,
-    /// The group it lies in.
+    /// The enclosing group.
     pub parent: Option<GroupId>,
-    /// What it got so far.
+    /// What the group got so far.
     pub account: GroupAccount,
-    /// What it has at the disk at this moment.
+    /// What the group has queued and in flight.
     pub load: GroupLoad,
-    /// How long the oldest of what it has asked for and not got has been asked for.
+    /// How long the group's oldest unanswered request has been waiting.
     pub oldest: Span,
 }
 
 impl ScheduledGate {
-    /// A gate to `disk`, whose groups are the directories of `hierarchy`.
+    /// A gate to `disk`, whose groups are the cgroups of `hierarchy`.
     #[must_use]
     pub fn new(disk: Disk, hierarchy: Option<Hierarchy>) -> Self {
         let identity = Mutex::new(Identity::new(hierarchy.clone()));
         Self { disk, hierarchy, identity, dirty: Mutex::default(), mounts: AtomicU32::new(0) }
     }
 
-    /// The gate of one more mount.
+    /// The gate of a further mount.
     #[must_use]
     pub fn for_mount(self: &Arc<Self>) -> MountGate {
         MountGate { gate: Arc::clone(self), mount: self.mounts.fetch_add(1, Ordering::Relaxed) }
     }
 
-    /// Where groups come from.
+    /// The cgroup hierarchy that the groups come from.
     #[must_use]
     pub const fn hierarchy(&self) -> Option<&Hierarchy> {
         self.hierarchy.as_ref()
     }
 
-    /// The scheduler in charge, by the name of its revision.
+    /// The name of the current scheduler's revision.
     #[must_use]
     pub fn scheduler(&self) -> &'static str {
         self.disk.scheduler()
@@ -127,8 +127,8 @@ impl ScheduledGate {
         self.disk.now()
     }
 
-    /// All groups heard of and still there. Whoever wants the disk meanwhile waits for the names
-    /// or for the account of one group to be copied, not for all of them together.
+    /// All existing groups that have made requests. Locks are held only while the names, or one
+    /// group's account, are copied, so that requests are not delayed for long.
     #[must_use]
     pub fn groups(&self) -> Vec<GroupStatus> {
         let status = |group: GroupName<'_>| GroupStatus {
@@ -149,30 +149,30 @@ impl ScheduledGate {
                 group.account.wait_max = group.account.wait_max.max(now.waits);
             }
         }
-        // A number that has been given anew meanwhile had the account of another.
+        // A number that was reused meanwhile comes with the account of another group.
         let identity = self.identity();
         groups.retain(|group| identity.is_called(group.id, &group.path));
         groups
     }
 
-    /// How much has been asked for and is not answered yet.
+    /// The number of jobs submitted and not yet finished.
     #[must_use]
     pub fn jobs_left(&self) -> usize {
         self.disk.jobs_left()
     }
 
-    /// How often the scheduler has let something through that it would have kept back.
+    /// How often a request was dispatched that the scheduler would have held back.
     #[must_use]
     pub fn kept_back(&self) -> u64 {
         self.disk.kept_back()
     }
 
-    /// Makes settings of a group, all of them or none. They are in effect when this returns, and
-    /// kept with the group.
+    /// Sets several settings of a group, all of them or none. They are in force when this returns,
+    /// and stored with the cgroup.
     ///
     /// # Errors
-    /// There is no such group, the settings cannot be meant together, the system refuses, or the
-    /// scheduler.
+    /// The group does not exist, the settings contradict one another, or the system or the
+    /// scheduler refuses.
     pub fn set(&self, group: &str, settings: &[Setting]) -> Result<(), SettingError> {
         let hierarchy = self.hierarchy.as_ref().ok_or(SettingError::NoHierarchy)?;
         let mut identity = self.identity();
@@ -193,8 +193,8 @@ impl ScheduledGate {
         Err(SettingError::NotKept { group, refusal })
     }
 
-    /// Finds out what groups ask for that wait for the disk, and which are gone: others may change
-    /// that, also while nobody asks for anything.
+    /// Detects removed groups, and changed settings of groups that have requests. Others may change
+    /// these at any time, even while no requests arrive.
     pub fn look_again(&self) {
         self.look(|_, _| Who::NOBODY);
         for group in self.disk.presence().into_keys() {
@@ -204,8 +204,8 @@ impl ScheduledGate {
         }
     }
 
-    /// Finds out what the group at `path` asks for, if there is such a group: others may have
-    /// changed that since it asked last.
+    /// Reads the settings of the group at `path` again, if there is such a group, since others may
+    /// have changed them.
     pub fn look_at(&self, path: &str) {
         let mut identity = self.identity();
         let known = identity.groups().find(|known| known.path == path).map(|known| known.id);
@@ -215,10 +215,10 @@ impl ScheduledGate {
         }
     }
 
-    /// Another scheduler takes over. Gives back the first floor it refuses to keep, if any.
+    /// Switches to another scheduler. Returns the first floor that it refuses to guarantee, if any.
     ///
     /// # Errors
-    /// It cannot work with what it finds; the one in charge stays.
+    /// The new scheduler cannot take over, and the current one stays.
     pub fn switch(&self, scheduler: Scheduler) -> Result<Option<Refusal>, AttachError> {
         self.disk.switch(scheduler)?;
         let mut identity = self.identity();
@@ -226,8 +226,8 @@ impl ScheduledGate {
         Ok(self.configure(&mut identity))
     }
 
-    /// Nobody is left to share the disk with: what is queued goes as fast as the disk takes it,
-    /// whatever was asked for.
+    /// Stops sharing, because nobody is left to share with: whatever is queued is dispatched as
+    /// fast as the disk takes it.
     pub fn let_all_through(&self) {
         if let Err(error) = self.disk.switch(SchedulerSpec::Noop(NoopParams).build()) {
             tracing::warn!(%error, "the scheduler stays");
@@ -238,7 +238,7 @@ impl ScheduledGate {
         self.identity.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at somebody; the scheduler hears of what changed first.
+    /// Identifies somebody, and tells the scheduler first what that has changed.
     fn look(&self, with: impl FnOnce(&mut Identity, Instant) -> Who) -> Who {
         let mut identity = self.identity();
         let now = self.disk.now();
@@ -246,12 +246,12 @@ impl ScheduledGate {
             identity.sweep(now, || self.unfinished());
         }
         let who = with(&mut identity, now);
-        // Told under the lock: in the order in which it happened.
+        // Reported while locked, so that changes reach the scheduler in order.
         self.tell(&mut identity);
         who
     }
 
-    /// Who has something on its way to the disk, data in the page cache included.
+    /// The tasks and groups that have requests in flight or dirty data in the page cache.
     fn unfinished(&self) -> Unfinished {
         let mut unfinished = self.disk.unfinished();
         let mut mounts = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
@@ -264,13 +264,13 @@ impl ScheduledGate {
         unfinished
     }
 
-    /// Tells the scheduler what has changed, and the log what has come of it.
+    /// Tells the scheduler what has changed, and logs the outcome.
     fn tell(&self, identity: &mut Identity) {
         self.configure(identity);
         identity.tell_changed();
     }
 
-    /// Tells the scheduler what has changed; the first thing it refuses, if any.
+    /// Tells the scheduler what has changed. Returns the first floor that it refuses, if any.
     fn configure(&self, identity: &mut Identity) -> Option<Refusal> {
         let mut first = None;
         for change in identity.take_changes() {
@@ -285,7 +285,7 @@ impl ScheduledGate {
         first
     }
 
-    /// The thread, or who used the file last if nobody asks.
+    /// The identity of the calling thread or, without one, of the file's last user.
     fn who(&self, caller: u32, file: FileId) -> Who {
         self.look(|identity, now| match caller {
             0 => identity.user_of(now, file),

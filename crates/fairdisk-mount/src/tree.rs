@@ -1,4 +1,4 @@
-//! The tree below the source: what every request works on.
+//! The tree below the source: the state that every request works on.
 
 use crate::block_device::BlockDevice;
 use crate::buffers::Buffers;
@@ -22,20 +22,20 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// What happened in a mount so far.
+/// Counters of a mount.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MountCounts {
-    /// Files the kernel knows.
+    /// The number of files that the kernel knows.
     pub nodes: u64,
-    /// Bytes written and on their way to the disk.
+    /// The number of bytes written and not yet on the disk.
     pub dirty_bytes: u64,
-    /// Writes that came from nobody (memory maps), charged to the last user of their file.
+    /// The number of writes without a caller (memory maps), charged to the last user of their file.
     pub orphan_writes: u64,
-    /// Writers that were held back because their account was at its limit.
+    /// How often a writer was held back because its account was at its limit.
     pub held_back: u64,
 }
 
-/// Counts as they are kept.
+/// Counters as they are updated.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) orphan_writes: AtomicU64,
@@ -55,13 +55,13 @@ pub(crate) struct Tree {
     pub(crate) gate: Arc<dyn Gate>,
     pub(crate) options: MountOptions,
     pub(crate) readers: Readers,
-    /// The way to tell the kernel something unasked, once there is one.
+    /// The sender of notifications to the kernel, once the mount exists.
     pub(crate) notices: OnceLock<Notices>,
     pub(crate) counts: Counts,
 }
 
 impl Tree {
-    /// The tree below `source`.
+    /// Opens the tree below `source`.
     pub(crate) fn new(
         source: &Path,
         options: MountOptions,
@@ -96,18 +96,18 @@ impl Tree {
         })
     }
 
-    /// The open file of a number.
+    /// The open file with this handle.
     pub(crate) fn file(&self, number: u64) -> io::Result<Arc<OpenFile>> {
         self.files.get(number).ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
     }
 
-    /// The open directory of a number.
+    /// The open directory with this handle.
     pub(crate) fn directory(&self, number: u64) -> io::Result<Arc<OpenDirectory>> {
         self.directories.get(number).ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
     }
 
-    /// Does something that changes no data of a file, though the time of its last change: what the
-    /// kernel has of it stays valid.
+    /// Carries out a change of metadata, which alters the file's change time but leaves the
+    /// kernel's cached data valid.
     pub(crate) fn touching<T>(
         &self,
         node: u64,
@@ -122,12 +122,12 @@ impl Tree {
         Ok(done)
     }
 
-    /// What the kernel has of a file is not what is in it any more.
+    /// Notifies the kernel that its cached data of a file is stale.
     pub(crate) fn stale(&self, node: u64) {
         self.notices.get().into_iter().for_each(|notices| notices.stale(node));
     }
 
-    /// What happened so far.
+    /// The counters of the mount.
     pub(crate) fn counts(&self) -> MountCounts {
         MountCounts {
             nodes: self.nodes.len() as u64,

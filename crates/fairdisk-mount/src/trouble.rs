@@ -1,4 +1,4 @@
-//! What goes wrong below: told to whoever reads the log, and not more often than can be read.
+//! Log messages about failing I/O below, limited to a rate that can be read.
 
 use crate::clock;
 use crate::sys::proc_fd::ProcFd;
@@ -7,10 +7,10 @@ use rustix::fd::AsFd;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-/// A line in so long at most.
+/// The shortest time between two messages.
 const PAUSE: Span = Span::from_s(1);
 
-/// The caller's own mistakes, which the caller hears of.
+/// Errors that are the caller's own mistake and are reported to the caller alone.
 const NOT_OURS: [i32; 7] = [
     libc::EINVAL,
     libc::EBADF,
@@ -23,7 +23,7 @@ const NOT_OURS: [i32; 7] = [
 
 static SAID: Seldom = Seldom::new();
 
-/// Lets something be said once a second at most.
+/// A rate limit of one message per second.
 #[derive(Debug)]
 pub(crate) struct Seldom(Mutex<Pace>);
 
@@ -32,7 +32,8 @@ impl Seldom {
         Self(Mutex::new(Pace { next: Instant::ZERO, unsaid: 0 }))
     }
 
-    /// How often it was not said since the last time, if it may be said now.
+    /// Asks to write a message now. Returns how many messages have been suppressed since the last
+    /// one, or `None` if this one is suppressed, too.
     pub(crate) fn pass(&self) -> Option<u64> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pass(clock::now())
     }
@@ -55,7 +56,7 @@ impl Pace {
     }
 }
 
-/// `doing` something with the file behind `fd` failed.
+/// Logs that the operation `doing` on the file `fd` failed.
 pub(crate) fn tell(doing: &'static str, fd: impl AsFd, error: &io::Error) {
     let errno = error.raw_os_error().unwrap_or(0);
     if NOT_OURS.contains(&errno) {

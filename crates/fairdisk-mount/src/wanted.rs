@@ -1,12 +1,13 @@
-//! What is asked of the kernel when a mount begins.
+//! The capabilities and limits negotiated with the kernel when a mount begins.
 
 use fuser::{InitFlags, KernelConfig, Version};
 
-/// Requests the kernel may have waiting at once: the scheduler is to choose among all of them.
+/// The most background requests that the kernel may have pending. It is high, so that the scheduler
+/// can choose among all of them.
 const BACKGROUND_MAX: u16 = 1024;
-/// Bytes of the largest write.
+/// The size in bytes of the largest write, and of the largest read-ahead.
 const WRITE_BYTES_MAX: u32 = 1 << 20;
-/// What is used if the kernel has it.
+/// The FUSE capabilities to use where the kernel has them.
 const WANTED: [InitFlags; 10] = [
     InitFlags::FUSE_PARALLEL_DIROPS,
     InitFlags::FUSE_DO_READDIRPLUS,
@@ -20,10 +21,10 @@ const WANTED: [InitFlags; 10] = [
     InitFlags::FUSE_NO_EXPORT_SUPPORT,
 ];
 
-/// Asks for what there is of it.
+/// Negotiates the capabilities and limits.
 pub(crate) fn ask_for(config: &mut KernelConfig) {
     for flag in WANTED {
-        // What this kernel has not goes without.
+        // A capability that this kernel lacks is not used.
         let _ = config.add_capabilities(flag);
     }
     let _ = config.set_max_background(BACKGROUND_MAX);
@@ -34,8 +35,9 @@ pub(crate) fn ask_for(config: &mut KernelConfig) {
     }
 }
 
-/// Whether the kernel looks who may change the flags of a file before it asks us: it does from
-/// Linux 5.13 on, and this is the first version of the protocol of which that is sure.
+/// Whether the kernel checks a caller's permission to change inode flags before it sends the
+/// request. It does so from Linux 5.13 on, of which 7.34 is the first protocol version that is
+/// certain to imply it.
 pub(crate) fn checks_flags(config: &KernelConfig) -> bool {
     config.kernel_abi() >= Version(7, 34)
 }

@@ -1,5 +1,6 @@
-//! Errors of write-back, as Linux tells them: each once to everybody who had the file open when it
-//! happened, and if nobody has heard of it, to whoever opens the file next.
+//! Reporting of write-back errors with the semantics of Linux: an error is reported once to
+//! everybody who had the file open when it happened and, if nobody was told, to whoever opens the
+//! file next.
 
 use crate::nodes::Mark;
 use rustix::fd::OwnedFd;
@@ -7,37 +8,38 @@ use rustix::fs::fstat;
 use std::collections::VecDeque;
 use std::io;
 
-/// Errors of so many closed files are kept.
+/// The most closed files whose errors are kept.
 const UNTOLD_MAX: usize = 1024;
 
-/// What went wrong with one file.
+/// The write-back errors of one file.
 #[derive(Debug, Default)]
 pub(crate) struct WriteErrors {
-    /// How many there were.
+    /// The number of errors so far.
     count: u32,
-    /// The last one.
+    /// The most recent error.
     errno: i32,
-    /// Somebody was told of it.
+    /// Whether anybody has been told of it.
     told: bool,
 }
 
-/// The errors an opener was told of, or that were before its time.
+/// The errors that an opener knows of, as counts of [`WriteErrors`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heard {
-    /// Or that others were told of.
+    /// The number of errors that the opener was told of, or need not be told because others were.
     told: u32,
+    /// The number of errors that happened before the opener opened the file or was last told.
     before: u32,
 }
 
 impl WriteErrors {
-    /// There was one that nobody was told of, if `errno` says which.
+    /// The errors of a file that is opened: none, or one that nobody has been told of.
     pub(crate) fn of(errno: Option<i32>) -> Self {
         let mut errors = Self::default();
         errno.into_iter().for_each(|errno| errors.add(errno));
         errors
     }
 
-    /// One more.
+    /// Adds an error.
     pub(crate) const fn add(&mut self, errno: i32) {
         *self = Self { count: self.count.wrapping_add(1), errno, told: false };
     }
@@ -52,18 +54,18 @@ impl WriteErrors {
         self.count > 0 && !self.told
     }
 
-    /// The last one, if nobody was told of it.
+    /// The most recent error, if nobody has been told of it.
     pub(crate) fn untold(&self) -> Option<i32> {
         self.is_untold().then_some(self.errno)
     }
 
-    /// What happened since somebody opened the file and was told last, who may or may not listen
-    /// now.
+    /// Returns an error that happened since the opener was last told, without counting it as told:
+    /// the opener may not check for it.
     pub(crate) fn mention(&self, heard: Heard) -> io::Result<()> {
         self.since(heard.before)
     }
 
-    /// Tells somebody what that one has not heard of.
+    /// Returns an error that the opener has not been told, and counts it as told.
     pub(crate) fn tell(&mut self, heard: &mut Heard) -> io::Result<()> {
         let said = self.since(heard.told);
         self.told |= said.is_err();
@@ -79,29 +81,30 @@ impl WriteErrors {
     }
 }
 
-/// What tells a closed file from others.
+/// Identifies a closed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhichFile {
-    /// From all others there will be.
+    /// By a mark that no other file will ever have.
     Sure(Mark),
-    /// From all others for as long as the kernel knows it: its node.
+    /// By its node number, which is unique for as long as the kernel knows the node.
     Known(u64),
 }
 
 impl WhichFile {
-    /// That of a node which is open.
+    /// The identification of a node that is open as `file`.
     pub(crate) fn of(node: u64, file: &OwnedFd) -> Self {
         sure_mark(file).map_or(Self::Known(node), Self::Sure)
     }
 }
 
-/// Errors of closed files that nobody was told of, the oldest first. The kernel may forget such a
-/// file meanwhile, and come back to it; or another gets its number, whom they are not told.
+/// The unreported errors of closed files, the oldest first. The kernel may forget such a file and
+/// return to it later, or another file may get its node number, for which they must not be
+/// reported.
 #[derive(Debug, Default)]
 pub(crate) struct Untold(VecDeque<(WhichFile, i32)>);
 
 impl Untold {
-    /// A file is closed with one.
+    /// Keeps the unreported error of a file that is being closed.
     pub(crate) fn keep(&mut self, file: WhichFile, errno: i32) {
         if self.0.len() >= UNTOLD_MAX {
             self.0.pop_front();
@@ -109,7 +112,7 @@ impl Untold {
         self.0.push_back((file, errno));
     }
 
-    /// That of a file that is opened.
+    /// Removes and returns the unreported error of a file that is being opened.
     pub(crate) fn take(&mut self, node: u64, file: &OwnedFd) -> Option<(WhichFile, i32)> {
         if self.0.is_empty() {
             return None;
@@ -119,18 +122,18 @@ impl Untold {
         self.0.remove(at)
     }
 
-    /// Whether there is one that is known by its node alone.
+    /// Whether an error is kept for a file that is identified by this node number alone.
     pub(crate) fn has_known(&self, node: u64) -> bool {
         self.0.iter().any(|(kept, _)| *kept == WhichFile::Known(node))
     }
 
-    /// The kernel has forgotten the node: another file may get its number.
+    /// Discards the errors of a forgotten node, whose number another file may get.
     pub(crate) fn forget(&mut self, node: u64) {
         self.0.retain(|(kept, _)| *kept != WhichFile::Known(node));
     }
 }
 
-/// What tells a file from all others there will be, if its file system says that.
+/// The file's unique mark, if its file system provides one.
 fn sure_mark(file: &OwnedFd) -> Option<Mark> {
     Some(Mark::of(file, &fstat(file).ok()?)).filter(Mark::is_sure)
 }

@@ -1,12 +1,11 @@
-//! What the system says of a thread that asks: its other groups, and whether it has rights over
-//! files that are not its user's.
+//! Inspection of the calling thread: its supplementary groups and its capabilities over files.
 
 use super::User;
 use rustix::process::Gid;
 use rustix::thread::CapabilitySet;
 use std::fs;
 
-/// Rights with which one user may do to a file what only another may.
+/// Capabilities that allow a user to do what otherwise only a file's owner may do.
 const OVER_FILES: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::DAC_READ_SEARCH)
@@ -18,20 +17,21 @@ const OVER_FILES: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETFCAP)
     .union(CapabilitySet::SYS_ADMIN);
 
-/// A thread that waits for our answer.
+/// What the system tells about a thread that waits for our answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
-    /// The other groups.
+    /// The supplementary groups.
     pub(crate) groups: Vec<Gid>,
-    /// Whether it has rights over files of others. What they are worth depends on its namespace.
+    /// Whether the thread has capabilities over others' files. Their scope depends on its user
+    /// namespace.
     pub(super) over_files: bool,
-    /// Whether it administers its namespace.
+    /// Whether the thread has CAP_SYS_ADMIN in its user namespace.
     administers: bool,
 }
 
 impl Standing {
-    /// Of the thread that asks in the name of a user. Nothing if it cannot be seen from here, or
-    /// is not that user: one that was killed, and whose number another has by now.
+    /// Inspects the thread of a request by `user`. `None` if it cannot be seen from here, or
+    /// belongs to another user: then the calling thread was killed and its number has been reused.
     pub(crate) fn of(thread: u32, user: User) -> Option<Self> {
         if thread == 0 {
             return None;
@@ -39,8 +39,8 @@ impl Standing {
         Self::parse(&fs::read_to_string(format!("/proc/{thread}/status")).ok()?, user)
     }
 
-    /// Whether the thread that asks in the name of a user administers the machine: not one that
-    /// cannot be seen from here, nor an administrator of a namespace with other users.
+    /// Whether the thread of a request by `user` administers the machine. That excludes threads
+    /// that cannot be seen from here and administrators of other user namespaces.
     pub(crate) fn administers(thread: u32, user: User) -> bool {
         let users = |thread| fs::read_link(format!("/proc/{thread}/ns/user")).ok();
         Self::of(thread, user).is_some_and(|standing| standing.administers)
@@ -49,7 +49,7 @@ impl Standing {
 
     fn parse(status: &str, user: User) -> Option<Self> {
         let line = |key| status.lines().find_map(|line| line.strip_prefix(key));
-        // Real, effective, saved, and the one that counts for files.
+        // The fields are the real, effective, saved and file-system ids.
         let for_files = |key| line(key)?.split_whitespace().nth(3)?.parse().ok();
         if for_files("Uid:") != Some(user.uid) || for_files("Gid:") != Some(user.gid) {
             return None;

@@ -1,4 +1,4 @@
-//! Requests of the kernel for the directory of groups.
+//! The FUSE operations of the directory of groups.
 
 use super::nodes::{Node, Nodes, ROOT, TASKS, is_shown};
 use super::open_file::OpenFile;
@@ -24,10 +24,11 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// Groups come and go without our knowing: nothing is remembered.
+/// How long the kernel may cache names and attributes. Groups are created and removed behind our
+/// back, so not at all.
 const TTL: Duration = Duration::ZERO;
 
-/// A name in a directory.
+/// A directory entry: its name and type.
 type Name = (OsString, FileType);
 
 #[derive(Debug)]
@@ -42,7 +43,7 @@ struct Handles {
     last: u64,
 }
 
-/// The file system the kernel talks to.
+/// The file system as the kernel calls it.
 #[derive(Debug)]
 pub(super) struct Groups {
     hierarchy: Hierarchy,
@@ -104,7 +105,7 @@ impl Groups {
         Ok(renameat(old.directory()?, from.1, new.directory()?, to.1)?)
     }
 
-    /// Modes and owners, which the kernel keeps for its own files only.
+    /// Changes mode and owner, which the kernel supports for its own files and directories only.
     fn change(
         &self,
         node: INodeNo,
@@ -156,7 +157,7 @@ impl Groups {
     }
 }
 
-/// Groups are known by names that are text, and not by those of our files.
+/// Checks the name of a new group: it must be UTF-8, and not the name of one of our files.
 fn check_new(name: &OsStr) -> io::Result<()> {
     if name.to_str().is_none() {
         return Err(Errno::INVAL.into());
@@ -274,7 +275,8 @@ impl Filesystem for Groups {
             OpenAccMode::O_RDWR => OFlags::RDWR,
         };
         match self.nodes.get(node.0).and_then(|node| self.open_file(request, node, mode)) {
-            // Every read and write gets through to us, with its caller and its result.
+            // Direct I/O passes every read and write to us, with its caller, and the result to the
+            // caller.
             Ok(file) => reply.opened(self.keep(Handle::File(file)), FopenFlags::FOPEN_DIRECT_IO),
             Err(error) => reply.error(error.into()),
         }
@@ -357,7 +359,7 @@ impl Filesystem for Groups {
             Ok(Handle::Directory(names)) => {
                 let from = usize::try_from(offset).unwrap_or(usize::MAX);
                 for (at, (name, kind)) in names.iter().enumerate().skip(from) {
-                    // Numbers are given to what is looked up; here any will do but 0.
+                    // Inode numbers are assigned on lookup; here any number but 0 will do.
                     let inode = INodeNo(if name == "." { node.0 } else { u64::from(u32::MAX) });
                     if reply.add(inode, at as u64 + 1, *kind, name) {
                         break;

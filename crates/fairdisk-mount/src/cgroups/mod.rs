@@ -1,10 +1,11 @@
-//! The directory of `fairdisk cgroup mount`: groups as the two-layer CFQ patches of 2008 showed
-//! them.
+//! The directory of `fairdisk cgroup mount`: shows groups with the control files that the two-layer
+//! CFQ patches of 2008 had.
 //!
-//! Membership is the kernel's: a hierarchy of version 1 without controllers is mounted out of the
-//! way and shown through a small file system; where there is no version 1, the tree of version 2.
-//! Its directories and files go straight through; every directory has a few `cfq.*` files besides.
-//! What is written to those is kept with the kernel's directory, where running mounts find it.
+//! The kernel maintains which task is in which group. A cgroup hierarchy of version 1 without
+//! controllers is mounted in a private place and shown through a small FUSE file system; where
+//! version 1 is not available, the tree of version 2 is shown. Directories and files of the kernel
+//! are passed through, and every directory has a few `cfq.*` files in addition. What is written to
+//! those is stored with the kernel's directory, where running mounts find it.
 
 mod error;
 mod filesystem;

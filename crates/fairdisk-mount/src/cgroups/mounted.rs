@@ -1,4 +1,4 @@
-//! The directory of groups, mounted.
+//! Mounting and unmounting the directory of groups.
 
 use super::error::CgroupError;
 use super::filesystem::Groups;
@@ -13,10 +13,11 @@ use rustix::mount::MountFlags;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Threads that answer; a `cfq.stat` waits for the mounts it asks.
+/// The number of threads that serve requests. Several, since reading a `cfq.stat` waits for the
+/// daemons it queries.
 const THREADS: usize = 4;
 
-/// Groups, shown as a directory. Unmounted when dropped.
+/// A mounted directory of groups, unmounted when dropped.
 #[derive(Debug)]
 pub struct CgroupMount {
     name: String,
@@ -27,17 +28,18 @@ pub struct CgroupMount {
 }
 
 impl CgroupMount {
-    /// Shows the groups of the hierarchy called `name` in a directory; mounts the hierarchy first
-    /// if it is not mounted yet. If that, or putting it away, takes a while, `say` says why.
+    /// Shows the groups of the hierarchy called `name` in a directory, after mounting the hierarchy
+    /// if necessary. If other processes are mounting or unmounting at the same time, `say` is told
+    /// what is waited for.
     ///
     /// # Errors
-    /// It cannot be mounted; the error says why, and what works without it.
+    /// The mount is impossible; the error says why, and what works without it.
     pub fn mount(name: &str, directory: &Path, say: Say) -> Result<Self, CgroupError> {
         version1::check_name(name)?;
         if !Privileges::find().is_root() {
             return Err(CgroupError::NotRoot);
         }
-        // Said before anything is mounted.
+        // Fails early, before anything is mounted.
         mountpoint::open_fuse(directory)?;
         let turn = Turn::wait(say)?;
         let hierarchy = version1::find_or_mount(&turn, name)?;
@@ -63,29 +65,29 @@ impl CgroupMount {
         Ok(Self { name: name.to_owned(), mountpoint, hierarchy, session: Some(session), say })
     }
 
-    /// Where groups are shown.
+    /// The directory in which groups are shown.
     #[must_use]
     pub fn mountpoint(&self) -> &Path {
         &self.mountpoint
     }
 
-    /// Where they come from.
+    /// The hierarchy that the groups come from.
     #[must_use]
     pub const fn hierarchy(&self) -> &Hierarchy {
         &self.hierarchy
     }
 
-    /// Whether somebody else has unmounted it.
+    /// Whether the mount has ended, because somebody else unmounted it.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.session.as_ref().is_none_or(|session| session.guard.is_finished())
     }
 
-    /// Unmounts it, and the hierarchy if it is ours and has no groups. Who still uses the directory
-    /// is cut off.
+    /// Unmounts the directory, and also the hierarchy if it is ours and has no groups. Programs
+    /// that still use the directory lose access.
     ///
     /// # Errors
-    /// It cannot be unmounted.
+    /// The directory cannot be unmounted.
     pub fn unmount(mut self) -> Result<Left, CgroupError> {
         self.end()?;
         Ok(version1::put_away(&Turn::wait(self.say)?, &self.name))
@@ -97,7 +99,7 @@ impl CgroupMount {
                 Err(error) if matches!(error.problem(), MountProblem::Busy) => {
                     let failed = |error| MountError::os(&self.mountpoint, "unmount", error);
                     mountpoint::detach(&self.mountpoint).map_err(failed)?;
-                    // It ends when the last one lets go, or with this process.
+                    // The session ends with its last user, or with this process.
                     self.session = None;
                     return Ok(());
                 }
@@ -105,7 +107,7 @@ impl CgroupMount {
             }
         }
         if let Some(session) = self.session.take() {
-            // Whatever ended it: it is over.
+            // The mount is over, whatever ended the session.
             let _ = session.join();
         }
         Ok(())
@@ -139,28 +141,29 @@ fn start(places: &Places, groups: Groups) -> Result<BackgroundSession, MountErro
     })
 }
 
-/// Where the hierarchy called `name` is mounted, or was.
+/// The place at which the hierarchy called `name` is mounted, or would be.
 fn place_of(name: &str) -> PathBuf {
     let there = Hierarchy::find(Some(name)).ok().flatten();
     there.map_or_else(|| version1::directory(name), |it| it.mount().to_owned())
 }
 
-/// Unmounts the groups shown in a directory, and their hierarchy if it is ours, has no groups and
-/// is called `name`. If that takes a while, `say` says why.
+/// Unmounts the groups shown in a directory, and also their hierarchy if it is called `name`, is
+/// ours and has no groups. If other processes are mounting or unmounting at the same time, `say` is
+/// told what is waited for.
 ///
 /// # Errors
-/// No groups are shown there, or somebody still uses them.
+/// No groups are shown there, or the directory is in use.
 pub fn unmount(name: &str, directory: &Path, say: Say) -> Result<Left, CgroupError> {
     version1::check_name(name)?;
     if !Privileges::find().is_root() {
         return Err(CgroupError::NotRoot);
     }
     let turn = Turn::wait(say)?;
-    // A directory whose daemon has died has no real path any more.
+    // The path of a directory whose daemon has died cannot be resolved.
     let real = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path));
     let directory = real(directory).unwrap_or_else(|_| directory.to_owned());
     let shows = |name: &&str| mountpoint::shown_at(&place_of(name)).contains(&directory);
-    // Our own may have been stood in for by the tree of version 2.
+    // The tree of version 2 may have been shown in place of our own hierarchy.
     let stands_in = (name == OWN_NAME).then_some(VERSION2);
     let Some(name) = [name].into_iter().chain(stands_in).find(shows) else {
         return Err(CgroupError::NotOurs(directory));

@@ -1,4 +1,4 @@
-//! What the kernel knows by number: directories and files of the hierarchy, and our own files.
+//! The nodes of the directory of groups: directories and files of the hierarchy, and our own files.
 
 use super::own_file::OwnFile;
 use crate::attributes::attributes;
@@ -14,29 +14,31 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The uppermost directory.
+/// The node number of the top directory.
 pub(super) const ROOT: u64 = 1;
 
-/// Runs a program as root when a group is empty: not for whoever can write to a mount.
+/// A file that makes the kernel run a program as root when a group becomes empty. It is hidden,
+/// because whoever may write to a mount must not get that power.
 const HIDDEN: &str = "release_agent";
 
-/// Files that take the number of a task, 0 for whoever writes.
+/// The files to which the number of a task is written to move it, or 0 for the writer itself.
 const MEMBERSHIP: [&str; 3] = ["tasks", "cgroup.procs", "cgroup.threads"];
 
-/// The file of version 1 that version 2 has not.
+/// The membership file of version 1, which version 2 does not have.
 pub(super) const TASKS: &str = "tasks";
 
-/// A directory or file.
+/// A directory or file that the kernel knows.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// It, or the directory of a file of our own; only referred to, not open.
+    /// An O_PATH descriptor of the file or directory; for one of our own files, of its directory.
     pub(super) fd: Arc<OwnedFd>,
     pub(super) own: Option<OwnFile>,
-    /// Whether tasks come and go through it.
+    /// Whether writing to the file moves tasks.
     pub(super) is_membership: bool,
 }
 
-/// What stays the same as long as something is there.
+/// Identifies a node for as long as its file exists: the inode number and, for one of our own
+/// files, which one.
 type Key = (u64, Option<OwnFile>);
 
 #[derive(Debug)]
@@ -53,22 +55,22 @@ struct Table {
     last: u64,
 }
 
-/// All of them.
+/// All nodes that the kernel knows.
 #[derive(Debug)]
 pub(super) struct Nodes {
     root: Arc<Node>,
-    /// Whether the kernel has no file `tasks`.
+    /// Whether the hierarchy is of version 2, which has no file `tasks`.
     version2: bool,
     table: Mutex<Table>,
 }
 
-/// Whether a name is shown at all.
+/// Whether a directory entry of this name is shown.
 pub(super) fn is_shown(name: &OsStr) -> bool {
     name != HIDDEN && name != "." && name != ".." && !name.as_bytes().contains(&b'/')
 }
 
 impl Node {
-    /// What it looks like under `number`.
+    /// The attributes of the node, under the node number `number`.
     pub(super) fn attributes(&self, number: u64) -> io::Result<FileAttr> {
         let there = attributes(number, &fstat(&*self.fd)?);
         let Some(own) = self.own else { return Ok(there) };
@@ -76,7 +78,7 @@ impl Node {
         Ok(FileAttr { kind, perm: own.mode(), nlink: 1, uid: 0, gid: 0, ..there })
     }
 
-    /// A directory of the hierarchy.
+    /// The descriptor of the node, which must be a directory of the hierarchy.
     pub(super) fn directory(&self) -> io::Result<&OwnedFd> {
         match self.own {
             None => Ok(&self.fd),
@@ -84,10 +86,11 @@ impl Node {
         }
     }
 
-    /// The group whose directory this is or is in; `mount` is where the hierarchy is.
+    /// The path of the group whose directory this is, or is in. `mount` is where the hierarchy is
+    /// mounted.
     pub(super) fn group(&self, mount: &Path) -> io::Result<String> {
         let path = std::fs::read_link(ProcFd::path(&*self.fd))?;
-        // A group that was removed is none, even if there is another of its name.
+        // A removed group does not count, even if there is a new one of the same name.
         if fstat(&*self.fd)?.st_ino != stat(&path).map_err(|_| Errno::NODEV)?.st_ino {
             return Err(Errno::NODEV.into());
         }
@@ -98,7 +101,7 @@ impl Node {
 }
 
 impl Nodes {
-    /// Only the root, which is at `mount`.
+    /// A table with the root alone, which is at `mount`.
     pub(super) fn new(mount: &Path, version2: bool) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = Arc::new(open(mount, flags, Mode::empty())?);
@@ -116,7 +119,7 @@ impl Nodes {
         Ok(Arc::clone(&entry.node))
     }
 
-    /// Finds `name` in a directory; counts as looked up once more.
+    /// Looks up `name` in a directory, and counts the lookup.
     pub(super) fn look_up(&self, parent: u64, name: &OsStr) -> io::Result<(u64, Arc<Node>)> {
         let parent = self.get(parent)?;
         let directory = parent.directory()?;
@@ -142,8 +145,8 @@ impl Nodes {
         Ok(self.enter((inode, node.own), node))
     }
 
-    /// What the kernel calls a file. The tasks of a group of version 2 are its processes, unless it
-    /// is one of threads.
+    /// The kernel's name of a file. For version 2, `tasks` stands for the group's processes or, in
+    /// a threaded group, for its threads.
     fn kernels<'a>(&self, directory: &OwnedFd, name: &'a OsStr) -> &'a OsStr {
         if !self.version2 || name != TASKS {
             return name;
@@ -168,7 +171,7 @@ impl Nodes {
         (number, node)
     }
 
-    /// The kernel has forgotten a number so many times.
+    /// Subtracts `lookups` that the kernel has forgotten.
     pub(super) fn forget(&self, number: u64, lookups: u64) {
         let mut table = self.table();
         let Some(entry) = table.entries.get_mut(&number) else { return };

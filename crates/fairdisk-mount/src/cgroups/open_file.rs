@@ -1,4 +1,4 @@
-//! An open file of the hierarchy, or of our own.
+//! Open files of the directory of groups: the kernel's, and our own.
 
 use super::nodes::Node;
 use super::own_file::OwnFile;
@@ -12,31 +12,31 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Open, by whoever opened it.
+/// A file, open on behalf of a user.
 #[derive(Debug)]
 pub(super) enum OpenFile {
-    /// The kernel's.
+    /// A file of the kernel's.
     Kernel {
-        /// Open.
+        /// The open file.
         file: File,
-        /// Who opened it: writes are in that name.
+        /// The user who opened it, in whose name it is written.
         user: User,
-        /// Whether tasks come and go through it.
+        /// Whether writing to it moves tasks.
         is_membership: bool,
     },
-    /// Ours.
+    /// A file of our own.
     Own {
-        /// Which.
+        /// Which file.
         file: OwnFile,
-        /// In whose directory.
+        /// The directory of the file.
         node: Arc<Node>,
-        /// What was read from the beginning last.
+        /// The text as of the last read from the beginning.
         text: Mutex<String>,
     },
 }
 
 impl OpenFile {
-    /// Opens a file as `user`.
+    /// Opens a file on behalf of `user`.
     pub(super) fn open(
         proc_fd: &ProcFd,
         node: Arc<Node>,
@@ -51,7 +51,8 @@ impl OpenFile {
         Ok(Self::Kernel { file, user, is_membership: node.is_membership })
     }
 
-    /// Up to `size` bytes at `offset`. A text of ours is made when its beginning is read.
+    /// Reads up to `size` bytes at `offset`. The text of one of our own files is generated when it
+    /// is read from the beginning.
     pub(super) fn read(
         &self,
         hierarchy: &Hierarchy,
@@ -77,7 +78,7 @@ impl OpenFile {
         }
     }
 
-    /// Each write is a value of its own, wherever it is written. Who writes is `task`.
+    /// Writes a value. Each write is a complete value, whatever its offset. `task` is the writer.
     pub(super) fn write(&self, hierarchy: &Hierarchy, task: u32, data: &[u8]) -> io::Result<usize> {
         match self {
             Self::Kernel { file, user, is_membership } => {
@@ -85,7 +86,7 @@ impl OpenFile {
                 let moved = match (*is_membership, data.trim_ascii() == b"0") {
                     (true, true) if task != 0 => own.as_bytes(),
                     (true, false) if user.counts_as_we_do() => data,
-                    // Whom we cannot see, or who would name another task than is meant.
+                    // The writer cannot be seen from here, or its process numbers are not ours.
                     (true, _) => return Err(Errno::SRCH.into()),
                     (false, _) => data,
                 };

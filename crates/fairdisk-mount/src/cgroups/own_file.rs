@@ -1,4 +1,4 @@
-//! The files that every group's directory has besides the kernel's.
+//! The `cfq.*` files that every group's directory has in addition to the kernel's files.
 
 use super::stat;
 use crate::identity::{Asks, Hierarchy, Said, Setting, SettingError};
@@ -7,19 +7,19 @@ use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::io;
 
-/// A longer text is no number.
+/// The most bytes of a value; a longer text is not a number.
 const VALUE_BYTES_MAX: usize = 64;
 
-/// One of them.
+/// One of the `cfq.*` files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum OwnFile {
-    /// `cfq.ioprio`, the group's priority.
+    /// `cfq.ioprio`: the group's priority.
     Priority,
-    /// `cfq.weight`, the same on the scale of weights.
+    /// `cfq.weight`: the weight that the group's share amounts to.
     Weight,
-    /// `cfq.idle`, how long the disk is kept for the group when it has nothing queued, in ms.
+    /// `cfq.idle`: how long, in ms, the disk is kept idle for the group when it has nothing queued.
     Idle,
-    /// `cfq.stat`, what the group got.
+    /// `cfq.stat`: what the group got.
     Stat,
 }
 
@@ -39,7 +39,7 @@ impl OwnFile {
         Self::ALL.into_iter().find(|file| file.name() == name)
     }
 
-    /// Everybody reads, root changes.
+    /// The permissions: everybody may read, root may write.
     pub(super) const fn mode(self) -> u16 {
         match self {
             Self::Priority | Self::Weight | Self::Idle => 0o644,
@@ -47,7 +47,7 @@ impl OwnFile {
         }
     }
 
-    /// What it says about a group.
+    /// The contents of the file for a group.
     pub(super) fn text(self, hierarchy: &Hierarchy, group: &str) -> String {
         let (owner, Said { asks, .. }) = hierarchy.effective(group);
         match self {
@@ -61,7 +61,7 @@ impl OwnFile {
         }
     }
 
-    /// Takes what was written to it.
+    /// Applies a value that was written to the file.
     pub(super) fn take(self, hierarchy: &Hierarchy, group: &str, data: &[u8]) -> io::Result<()> {
         let key = match self {
             Self::Priority => "ioprio",
@@ -86,7 +86,7 @@ impl OwnFile {
     }
 }
 
-/// The priority, also of a weight that is one's; other weights have none.
+/// The priority, or that which corresponds to the weight. Other weights correspond to none.
 fn priority_text(share: Share) -> String {
     let weight = share.weight(Asks::WEIGHTS);
     match (0..8).find(|priority| Asks::WEIGHTS.weight(*priority) == weight) {

@@ -1,14 +1,14 @@
-//! What a group got from each disk with mounts, as text.
+//! The contents of `cfq.stat`: what a group got from each disk with mounts.
 
 use crate::control::{self, Client, GroupEntry, LatencyCount, Status};
 use crate::identity::Hierarchy;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// A mount that says nothing for so long is left out.
+/// How long to wait for the answer of a daemon, which is left out if it gives none.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How the disks with mounts are doing.
+/// The status of each disk with mounts.
 fn running() -> Vec<Status> {
     control::running().into_iter().filter_map(ask).collect()
 }
@@ -18,14 +18,15 @@ fn ask(mut client: Client) -> Option<Status> {
     client.status().ok()
 }
 
-/// Mount points whose groups come from another hierarchy than `name`: they were mounted before it.
+/// The mount points whose groups come from a hierarchy other than `name`, because they were mounted
+/// before it.
 #[must_use]
 pub fn strangers(name: &str) -> Vec<String> {
     let others = running().into_iter().filter(|status| status.cgroups.as_deref() != Some(name));
     others.flat_map(|status| status.mounts).map(|mount| mount.mountpoint).collect()
 }
 
-/// A block for each disk with mounts that takes its groups from `hierarchy`.
+/// The text of `cfq.stat`: one block for each disk whose groups come from `hierarchy`.
 pub(super) fn text(hierarchy: &Hierarchy, group: &str) -> String {
     let mut text = String::new();
     for status in running() {

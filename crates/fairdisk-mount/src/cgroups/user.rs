@@ -1,9 +1,9 @@
-//! Being somebody else towards the kernel, for one thread and a moment.
+//! Impersonation of users in accesses to the kernel's cgroup files.
 //!
-//! Whether a task may be moved, or a group be changed, is decided by the rights of whoever opened
-//! the file that says so. That has to be whoever opened it through the mount, not the one who
-//! serves it: who owns a part of the tree may move what is in there and nothing else, which only
-//! the kernel can tell.
+//! The kernel decides by the credentials of the process that opened a control file whether a task
+//! may be moved or a group changed. These have to be the credentials of whoever opened the file
+//! through the mount, not those of the daemon: the owner of a subtree may move tasks within it and
+//! do nothing else, which only the kernel can check.
 
 use crate::caller::{self, Standing};
 use fuser::Request;
@@ -17,12 +17,12 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-/// A user who opened something.
+/// A user who has opened a file, with the credentials that count.
 #[derive(Clone, Debug)]
 pub(super) struct User {
     pub(super) uid: u32,
     pub(super) gid: u32,
-    /// The other groups.
+    /// The supplementary groups.
     groups: Vec<Gid>,
     /// The namespaces of cgroups and of tasks, as the kernel calls them; nothing if it does not
     /// say.
@@ -30,12 +30,12 @@ pub(super) struct User {
     tasks: Option<PathBuf>,
 }
 
-/// While it lives, this thread is that user.
+/// Guards an impersonation; dropping it restores the thread's own identity.
 pub(super) struct Being {
     own: Option<Own>,
 }
 
-/// What this thread is itself.
+/// The thread's own identity.
 struct Own {
     sets: CapabilitySets,
     gid: Gid,
@@ -43,8 +43,9 @@ struct Own {
 }
 
 impl User {
-    /// Whoever asks; its thread waits for our answer, so it is still what it was. One that we
-    /// cannot see has nothing but what the request says.
+    /// The user who makes a request. The calling thread waits for our answer, so its credentials
+    /// cannot change meanwhile. For one that cannot be seen from here, only the ids of the request
+    /// count.
     pub(super) fn of(request: &Request) -> Self {
         let task = request.pid();
         let standing = Standing::of(task, caller::User::of(request));
@@ -57,18 +58,19 @@ impl User {
         }
     }
 
-    /// Whether the tree of version 2 ends for the user where it ends for us. A namespace is a
-    /// border: beyond it the kernel would not let the user change anything, and could not tell.
+    /// Whether the user's cgroup namespace is ours. The kernel does not let a user move tasks
+    /// across the border of the namespace, but could not enforce this here, where it sees our
+    /// namespace.
     pub(super) fn sees_our_tree(&self) -> bool {
         self.cgroups.is_some() && self.cgroups == namespace("self", "cgroup")
     }
 
-    /// Whether the number of a task is that of the same task for us.
+    /// Whether the user's PID namespace is ours, so that task numbers mean the same tasks.
     pub(super) fn counts_as_we_do(&self) -> bool {
         self.tasks.is_some() && self.tasks == namespace("self", "pid")
     }
 
-    /// This thread is the user until the guard is dropped, with no more rights.
+    /// Makes the calling thread act as the user, without capabilities, until the guard is dropped.
     pub(super) fn be(&self) -> io::Result<Being> {
         if self.uid == 0 {
             return Ok(Being { own: None });
@@ -95,7 +97,7 @@ impl Drop for Being {
             .and_then(|()| set_capabilities(None, sets))
             .and_then(|()| set_thread_res_gid(None, gid, None))
             .and_then(|()| set_thread_groups(&groups));
-        // Going on as somebody else would do root's work in the wrong name.
+        // A thread that kept the wrong identity would do root's work as that user.
         back.expect("a thread can become itself again");
     }
 }

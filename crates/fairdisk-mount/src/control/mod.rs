@@ -1,9 +1,9 @@
-//! Looking at a running mount, and changing it: one line of JSON asks, one line answers, over a
-//! Unix socket.
+//! Control of running mounts over a Unix socket: a client sends one line of JSON and receives one
+//! line in return.
 //!
-//! Everybody may look. Only root and whoever runs the mount may change anything; the kernel says
-//! who is at the other end. The mounts on one disk have one socket, and each a name that leads to
-//! it.
+//! Everybody may query. Only root and the user who runs the mount may change anything, which is
+//! checked by the peer credentials of the socket. The mounts on one disk share a socket, to which
+//! the name of each mount leads.
 
 mod alone;
 mod claim;
@@ -31,8 +31,8 @@ use std::path::{Path, PathBuf};
 
 const OF_ROOT: &str = "/run/fairdisk";
 
-/// Where sockets are: `/run/fairdisk` for root, else in the user's own run-time directory, or in a
-/// directory for temporary files if there is none.
+/// The directory of our sockets: `/run/fairdisk` for root, otherwise in the user's run-time
+/// directory or, without one, in the directory for temporary files.
 #[must_use]
 pub fn directory() -> PathBuf {
     let user = geteuid();
@@ -45,8 +45,8 @@ pub fn directory() -> PathBuf {
     }
 }
 
-/// Where to look for mounts: our own, and those of root. What others may have made for us to find
-/// is not looked at.
+/// The directories in which to look for mounts: our own and root's. A directory that another user
+/// may have set up is not trusted.
 #[must_use]
 pub fn directories() -> Vec<PathBuf> {
     let own = directory();
@@ -58,18 +58,19 @@ pub fn directories() -> Vec<PathBuf> {
     all
 }
 
-/// Whether a directory is the user's, and nobody else can make anything there.
+/// Whether the directory belongs to the user, and nobody else can create files in it.
 fn is_own(directory: &Path) -> bool {
     fs::symlink_metadata(directory).is_ok_and(|found| {
         found.is_dir() && found.uid() == geteuid().as_raw() && found.mode() & 0o022 == 0
     })
 }
 
-/// Bytes of the longest path that names a socket: that of a socket has room for 107.
+/// The most bytes of a socket's name, before its extension. The path of a Unix socket is limited to
+/// 107 bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// The name of the socket of a mount point: its path with `-` for `/`, and `~` before `-` and `~`.
-/// What is too long or no text is told from others by a number at its end.
+/// The file name of the socket for a mount point: its path with `-` for `/`, and `~` before each
+/// `-` and `~`. A name that is too long, or not UTF-8, is cut and made unique by a hash at its end.
 #[must_use]
 pub fn socket_name(mountpoint: &Path) -> String {
     let path = mountpoint.to_string_lossy();
@@ -78,7 +79,7 @@ pub fn socket_name(mountpoint: &Path) -> String {
     if !whole {
         let number = format!("~{:016x}", fingerprint(mountpoint.as_os_str().as_bytes()));
         let mut end = name.floor_char_boundary(NAME_BYTES_MAX - number.len());
-        // A `~` alone would be one with that of the number.
+        // A single trailing `~` would form an escape with the `~` of the hash.
         let tildes = name[..end].bytes().rev().take_while(|byte| *byte == b'~').count();
         end -= tildes % 2;
         name.replace_range(end.., &number);

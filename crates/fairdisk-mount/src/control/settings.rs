@@ -1,29 +1,31 @@
-//! How a disk is run, and whether a mount that joins wants the same.
+//! The settings with which a disk is served, and their comparison with those of a mount that wants
+//! to join.
 
 use super::server::About;
 use crate::mounts::MountEntry;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
-/// How a disk is run: what is so, or what is asked for.
+/// The settings with which a disk is served, or those that a mount asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// The scheduler; whichever, if not asked for.
+    /// The scheduler; `None` accepts any.
     pub scheduler: Option<String>,
-    /// The disk whose timing is kept to; the disk's own, if none.
+    /// The device model that sets the pace; `None` for the disk's own pace.
     pub device_model: Option<String>,
-    /// Requests at the disk at once; whatever suits the disk, if not asked for.
+    /// The queue depth in requests; `None` accepts any, or leaves it to the disk.
     pub depth: Option<u32>,
-    /// What performs the reads of a busy disk; whatever, if not asked for.
+    /// What performs the reads of a busy disk; `None` accepts anything.
     pub io: Option<String>,
-    /// The hierarchy groups come from; whichever, if not asked for.
+    /// The hierarchy that groups come from; `None` accepts any.
     pub cgroups: Option<String>,
-    /// Where Prometheus is answered; wherever, if not asked for.
+    /// The address for Prometheus; `None` accepts any.
     pub metrics: Option<String>,
 }
 
 impl About {
-    /// What a mount asks for and cannot get, as it would share the disk with `mounts`.
+    /// The reason why a mount with the settings `asked` cannot share the disk with `mounts`; `None`
+    /// if it can.
     pub(super) fn conflict(&self, asked: &Settings, mounts: &[MountEntry]) -> Option<String> {
         let is = &self.settings;
         let text = |value: &Option<String>, none: &str| {
@@ -74,7 +76,7 @@ impl About {
     }
 }
 
-/// The name of the namespace in which we see mounts.
+/// The identity of our mount namespace.
 #[must_use]
 pub fn namespace() -> String {
     let name = std::fs::read_link("/proc/self/ns/mnt").unwrap_or_default();

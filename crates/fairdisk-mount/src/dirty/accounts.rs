@@ -1,14 +1,14 @@
-//! How much each account has on its way to the disk, and who waits for less.
+//! Dirty bytes per account, and the writers that are held back by the limit.
 
 use super::Then;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often whoever waits for everything is told how much is left.
+/// The interval of log messages while waiting for all data to be written out.
 const SAID_EVERY: Duration = Duration::from_secs(10);
 
-/// All accounts of one mount.
+/// The accounts of one mount.
 pub(crate) struct Accounts {
     limit: u64,
     state: Mutex<State>,
@@ -18,9 +18,9 @@ pub(crate) struct Accounts {
 #[derive(Default)]
 struct State {
     accounts: HashMap<u32, Account>,
-    /// Of all accounts.
+    /// Dirty bytes of all accounts.
     bytes: u64,
-    /// Threads that wait for there to be none.
+    /// The number of threads that wait until no bytes are dirty.
     waiting: u32,
 }
 
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Accounts {
 }
 
 impl Accounts {
-    /// Nothing dirty; each account may have `limit` bytes.
+    /// Accounts without dirty bytes, each of which is limited to `limit` bytes.
     pub(crate) fn new(limit: u64) -> Self {
         Self { limit, state: Mutex::default(), clean: Condvar::new() }
     }
@@ -46,17 +46,17 @@ impl Accounts {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes on their way to the disk.
+    /// Dirty bytes that are not yet on the disk, in all accounts.
     pub(crate) fn bytes(&self) -> u64 {
         self.lock().bytes
     }
 
-    /// The same, of each account that has any.
+    /// Dirty bytes of each account that has any.
     pub(crate) fn all(&self) -> BTreeMap<u32, u64> {
         self.lock().accounts.iter().map(|(account, found)| (*account, found.bytes)).collect()
     }
 
-    /// An account has more on its way.
+    /// Charges dirty bytes to an account.
     pub(crate) fn charge(&self, account: u32, bytes: u64) {
         if bytes == 0 {
             return;
@@ -66,8 +66,8 @@ impl Accounts {
         state.accounts.entry(account).or_default().bytes += bytes;
     }
 
-    /// Goes on at once if the account is within its limit, and when it is otherwise. Whether the
-    /// writer was held back is the answer.
+    /// Runs `then`: immediately if the account is within its limit, otherwise once it is again.
+    /// Returns whether the writer is held back.
     pub(crate) fn admit(&self, account: u32, then: Then) -> bool {
         let mut state = self.lock();
         match state.accounts.get_mut(&account) {
@@ -83,7 +83,8 @@ impl Accounts {
         }
     }
 
-    /// So much has reached the disk: lets those go on that may.
+    /// Credits bytes that have reached the disk, and runs the continuations that are free to
+    /// proceed.
     pub(crate) fn settle(&self, account: u32, bytes: u64) {
         let mut state = self.lock();
         state.bytes = state.bytes.saturating_sub(bytes);
@@ -105,7 +106,7 @@ impl Accounts {
         free.into_iter().for_each(|then| then());
     }
 
-    /// Waits until everything has reached the disk, and says now and then what is left.
+    /// Waits until no bytes are dirty, and logs now and then how many are left.
     pub(crate) fn wait_until_clean(&self) {
         let mut state = self.lock();
         state.waiting += 1;

@@ -1,43 +1,43 @@
-//! What of one file is on its way to the disk.
+//! The dirty ranges of one file, from the write to the disk.
 
 use super::Then;
 use crate::caller::User;
 use std::collections::BTreeMap;
 
-/// What is dirty is so page by page, whatever was written of it.
+/// The granularity of dirty ranges in bytes, as the page cache tracks whole pages.
 const PAGE_BYTES: u64 = 4096;
-/// A gathered piece is sent when it has grown to this.
+/// The size in bytes at which a gathered piece is sent.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// With fewer pieces than this on their way, nothing is gathered: the disk could be waiting.
+/// The number of pieces in flight below which nothing is gathered, since the disk might be idle.
 const EAGER: usize = 2;
 
-/// So much after somebody waited for the file's data, it is taken that somebody will again: a log
-/// is written and flushed in turns.
+/// The number of bytes, after a wait for the file's data, during which another wait is expected: a
+/// log is written and flushed in turns. Pieces sent meanwhile are urgent.
 const AWAITED_BYTES: u64 = 1 << 20;
 
-/// A stretch of a file to be written out as one piece.
+/// A range of a file that is written out as one piece. Offsets are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// Who wrote it last,
+    /// The thread that wrote last to the range.
     pub(crate) caller: u32,
-    /// and for whom.
+    /// The user on whose behalf it wrote.
     pub(crate) user: User,
     pub(crate) account: u32,
-    /// Somebody waits for it.
+    /// Whether somebody waits for the piece.
     pub(crate) urgent: bool,
-    /// Tells it from the others of its file.
+    /// The number of the piece, unique within its file and ascending in the order of sending.
     pub(crate) number: u64,
 }
 
 impl Chunk {
-    /// How much.
+    /// The length in bytes.
     pub(crate) const fn bytes(&self) -> u64 {
         self.end - self.start
     }
 
-    /// What the disk gets: all of its pages.
+    /// The piece extended to whole pages, which is what the disk gets.
     const fn in_pages(self) -> Self {
         let start = self.start / PAGE_BYTES * PAGE_BYTES;
         Self { start, end: self.end.next_multiple_of(PAGE_BYTES), ..self }
@@ -50,24 +50,24 @@ impl Chunk {
 }
 
 struct Waiter {
-    /// Waits for pieces with smaller numbers,
+    /// Only pieces with numbers below this are waited for.
     below: u64,
-    /// so many of which are on their way.
+    /// The number of those pieces that are still in flight.
     left: usize,
     then: Then,
 }
 
-/// What of one file is on its way to the disk.
+/// The dirty ranges of one file.
 #[derive(Default)]
 pub(crate) struct Ranges {
-    /// Not sent yet; only while others are on their way.
+    /// The range being gathered, which exists only while other pieces are in flight.
     gathering: Option<Chunk>,
-    /// Sent and not yet let through: by start, the end and the number.
+    /// Pieces sent that have not passed the gate, by their start: end and number.
     queued: BTreeMap<u64, (u64, u64)>,
-    /// Sent and not finished.
+    /// The number of pieces sent and not finished.
     on_their_way: usize,
     sent: u64,
-    /// Bytes sent since somebody waited for all of them; `None` if nobody ever did.
+    /// Bytes sent since somebody last waited for the file's data; `None` if nobody has yet.
     since_awaited: Option<u64>,
     waiters: Vec<Waiter>,
 }
@@ -78,17 +78,17 @@ impl std::fmt::Debug for Ranges {
     }
 }
 
-/// What a write led to.
+/// What follows from a write.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Noted {
-    /// Bytes more on their way than before.
+    /// The bytes that have become dirty.
     pub(crate) charge: u64,
-    /// To be sent now.
+    /// Pieces to send now.
     pub(crate) send: Vec<Chunk>,
 }
 
 impl Ranges {
-    /// A stretch was written to the page cache.
+    /// Notes that a range was written to the page cache.
     pub(crate) fn note(&mut self, written: Chunk) -> Noted {
         let (written, mut noted) = (written.in_pages(), Noted::default());
         if self.is_queued(&written) {
@@ -128,7 +128,7 @@ impl Ranges {
             chunk.urgent |= *bytes < AWAITED_BYTES;
             *bytes += chunk.bytes();
         }
-        // Where two begin at the same place, the longer one absorbs more.
+        // Of two pieces that begin at the same offset, the longer one absorbs more writes.
         let queued = self.queued.entry(chunk.start).or_insert((chunk.end, chunk.number));
         if queued.0 < chunk.end {
             *queued = (chunk.end, chunk.number);
@@ -141,14 +141,15 @@ impl Ranges {
         Some(self.sent(chunk))
     }
 
-    /// The gate lets a piece through: what is written there from now on is another piece's.
+    /// Notes that a piece passes the gate, after which writes to its range need another piece.
     pub(crate) fn let_through(&mut self, chunk: &Chunk) {
         if self.queued.get(&chunk.start).is_some_and(|(_, number)| *number == chunk.number) {
             self.queued.remove(&chunk.start);
         }
     }
 
-    /// A piece is finished. Answers with what is to be sent now, and who need not wait any longer.
+    /// Notes that a piece is finished. Returns a piece to send now, and the continuations whose
+    /// wait is over.
     pub(crate) fn finished(&mut self, chunk: &Chunk) -> (Option<Chunk>, Vec<Then>) {
         self.let_through(chunk);
         self.on_their_way -= 1;
@@ -166,8 +167,8 @@ impl Ranges {
         (next, free)
     }
 
-    /// Goes on when everything written so far is on the disk. Answers with what is to be sent for
-    /// it, or gives the sequel back if there is nothing to wait for.
+    /// Runs `then` once everything written so far is on the disk. Returns the piece to send for
+    /// that, or gives `then` back if there is nothing to wait for.
     pub(crate) fn when_clean(&mut self, then: Then) -> Result<Option<Chunk>, Then> {
         if let Some(gathering) = &mut self.gathering {
             gathering.urgent = true;
@@ -251,7 +252,7 @@ mod tests {
     fn a_page_counts_once_however_many_writes_it_had() {
         let (mut ranges, mut charge, mut sent) = (Ranges::default(), 0, 0);
         for write in 0..100_000_u64 {
-            // A byte anywhere in 64 pages.
+            // One byte, somewhere in 64 pages.
             let start = write * 1_000_003 % (64 * PAGE);
             let noted = ranges.note(written(start, start + 1));
             charge += noted.charge;

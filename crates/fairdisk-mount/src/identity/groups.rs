@@ -1,41 +1,45 @@
-//! The groups, and what each asks for.
+//! The groups, their settings, and their changes over time.
 
 use super::{Asks, Hierarchy, RECHECK, SWEEP, Said};
 use fairdisk_core::{Change, Contradiction, GroupId, Instant, Qos, Rates};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Groups whose directories are looked for in one pass. With more of them it takes several until
-/// one is missed; nobody who asks for something waits for thousands of directories to be found.
+/// The most groups whose directories are checked in one sweep. With more groups, a removed one may
+/// be noticed only after several sweeps; in return, no request waits while thousands of directories
+/// are looked up.
 const LOOKED_FOR: usize = 256;
 
-/// A group by name.
+/// A group as reported to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupName<'a> {
-    /// The number the scheduler knows it by.
+    /// The number by which the scheduler knows the group.
     pub id: GroupId,
-    /// Its cgroup.
+    /// The path of the group's cgroup.
     pub path: &'a str,
-    /// What it asks for.
+    /// The group's settings in force.
     pub asks: Asks,
-    /// The group it lies in.
+    /// The enclosing group.
     pub parent: Option<GroupId>,
 }
 
 #[derive(Debug)]
 struct Group {
     path: String,
-    /// What it asks for, without what was refused.
+    /// The settings in force, without those that were refused.
     asks: Asks,
-    /// The floor, ceiling and target before the last change of them.
+    /// The floor, ceiling and target before they last changed, to return to if the scheduler
+    /// refuses.
     before: Qos,
-    /// Those that were refused last: they are not asked for again and again.
+    /// The floor, ceiling and target that the scheduler last refused, so that they are not tried
+    /// again and again.
     refused: Option<Qos>,
-    /// What its directory says and cannot mean, as the log was told.
+    /// The contradiction among the settings of the directory that was last logged.
     contradiction: Option<Contradiction>,
     parent: Option<GroupId>,
-    /// Which directory it is: one made later under its name is another group.
+    /// The inode of the group's directory. A directory made later under the same name is another
+    /// group.
     inode: Option<u64>,
-    /// When its directory was found to be gone. It may still have something on its way.
+    /// When the directory was found to be gone. Requests of the group may still be in flight.
     gone: Option<Instant>,
 }
 
@@ -45,34 +49,34 @@ impl Group {
         Self { path, asks, before, refused, contradiction: None, parent: None, inode, gone: None }
     }
 
-    /// Whether its directory is still there, and no other in its place.
+    /// Whether the directory still exists and has not been replaced by another.
     fn is_there(&self, hierarchy: &Hierarchy) -> bool {
         let there = hierarchy.inode(&self.path);
         there.is_some() && (self.inode.is_none() || self.inode == there)
     }
 }
 
-/// The group that a cgroup's tasks belong to, and when that was found.
+/// The group to which the tasks of a cgroup belong, and when that was determined.
 #[derive(Clone, Copy, Debug)]
 struct Found {
     group: u32,
     at: Instant,
 }
 
-/// All groups.
+/// All groups of a disk.
 #[derive(Debug)]
 pub(super) struct Groups {
-    /// By number; the root group is 0.
+    /// The groups by number. The root group has number 0.
     list: Vec<Option<Group>>,
     numbers: BTreeMap<String, u32>,
     found: BTreeMap<String, Found>,
-    /// Who pays for those that are gone, as long as no other has their number.
+    /// For each removed group, the group that inherits its dirty data, until its number is reused.
     gone: BTreeMap<u32, GroupId>,
-    /// Those of them that the scheduler has not been told of.
+    /// Removed groups that the scheduler does not know to be removed yet.
     leaving: Vec<u32>,
-    /// What those asked for before that ask for something else by now, and the log was not told.
+    /// The former settings of groups whose change has not been logged yet.
     untold: BTreeMap<u32, Asks>,
-    /// Where the next pass begins to look for directories.
+    /// The number of the group at which the next sweep begins.
     next: usize,
 }
 
@@ -91,7 +95,7 @@ impl Groups {
         }
     }
 
-    /// The group of the tasks in `cgroup`.
+    /// The group of the tasks in `cgroup`. Appends what the scheduler must be told to `changes`.
     pub(super) fn find(
         &mut self,
         now: Instant,
@@ -111,7 +115,7 @@ impl Groups {
         GroupId(group)
     }
 
-    /// Finds out anew what a group asks for and where it lies, if it is still there.
+    /// Reads a group's settings and its place again, if its directory still exists.
     pub(super) fn look_again(
         &mut self,
         hierarchy: &Hierarchy,
@@ -120,7 +124,7 @@ impl Groups {
     ) {
         let known = self.get(group.0).filter(|known| known.gone.is_none());
         let Some(path) = known.map(|known| known.path.clone()) else { return };
-        // What is left of it in the queue keeps to what it was told.
+        // The settings of a removed group remain in force for its queued requests.
         if hierarchy.inode(&path).is_none() {
             return;
         }
@@ -129,8 +133,8 @@ impl Groups {
         self.nest(hierarchy, group.0, &path, changes);
     }
 
-    /// The settings of `path` have changed, perhaps to what was refused before. It is a group now
-    /// if it was none; whoever lies in it is found anew.
+    /// Notes that the settings of `path` have changed, possibly to ones that were refused before.
+    /// The cgroup becomes a group if it was none, and the cgroups inside it are assigned again.
     pub(super) fn changed(&mut self, hierarchy: &Hierarchy, path: &str, changes: &mut Vec<Change>) {
         let inside = |other: &str| {
             other.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -150,15 +154,16 @@ impl Groups {
         }
     }
 
-    /// What the group asks for beside its share is refused: what it had stays.
+    /// Notes that the scheduler refused a group's floor, ceiling or target, so that the former ones
+    /// stay in force.
     pub(super) fn refuse(&mut self, group: GroupId) {
         if let Some(known) = self.get_mut(group.0) {
             known.refused = Some(std::mem::replace(&mut known.asks.qos, known.before));
         }
     }
 
-    /// Another scheduler is in charge, which took over the floors it found: it is asked for them
-    /// one after the other, also for those that the one before refused.
+    /// Submits all floors to a new scheduler, one after the other, including those that the
+    /// previous scheduler refused.
     pub(super) fn ask_anew(&mut self, changes: &mut Vec<Change>) {
         let mut floors = Vec::new();
         for (number, known) in (0..).zip(&mut self.list) {
@@ -184,7 +189,7 @@ impl Groups {
         self.list.get_mut(number as usize)?.as_mut()
     }
 
-    /// Puts a group, and those it lies in, where their directories are.
+    /// Sets the parents of a group and of the groups around it from their directories.
     fn nest(&mut self, hierarchy: &Hierarchy, group: u32, path: &str, changes: &mut Vec<Change>) {
         let (mut group, mut path) = (group, path);
         loop {
@@ -238,7 +243,7 @@ impl Groups {
         group.0
     }
 
-    /// Tells the log, once, what a group's directory says and cannot mean.
+    /// Logs, once, a contradiction among the settings of a group's directory.
     fn tell_refused(&mut self, number: u32, refused: Option<Contradiction>) {
         let Some(known) = self.get_mut(number) else { return };
         if let Some(why) = refused.filter(|_| known.contradiction != refused) {
@@ -270,7 +275,7 @@ impl Groups {
         }
     }
 
-    /// Tells the log who asks for something else, once it is known what the scheduler says to that.
+    /// Logs changed settings, once it is known what the scheduler accepts of them.
     pub(super) fn tell_changed(&mut self) {
         while let Some((number, old)) = self.untold.pop_first() {
             let known = self.get(number).filter(|known| known.asks != old);
@@ -289,23 +294,23 @@ impl Groups {
         })
     }
 
-    /// Whether a number is that of the group at `path`, and it is still there.
+    /// Whether `group` is the number of the existing group at `path`.
     pub(super) fn is_called(&self, group: GroupId, path: &str) -> bool {
         self.get(group.0).is_some_and(|known| known.gone.is_none() && known.path == path)
     }
 
-    /// Who pays for what `group` still has to be written out: the group itself, or the next one
-    /// around it that is still there.
+    /// The group that pays for the dirty data of `group`: itself, or the closest enclosing group
+    /// that still exists.
     pub(super) fn heir(&self, group: GroupId) -> GroupId {
         self.gone.get(&group.0).copied().unwrap_or(group)
     }
 
-    /// Whether there are some that are gone and were not forgotten.
+    /// Whether there are removed groups that have not been forgotten.
     pub(super) const fn has_leaving(&self) -> bool {
         !self.leaving.is_empty()
     }
 
-    /// Forgets groups that are gone, once they have nothing `unfinished`, and finds more of them.
+    /// Forgets removed groups that have nothing `unfinished`, and looks for further removed ones.
     pub(super) fn sweep(
         &mut self,
         now: Instant,
@@ -322,7 +327,7 @@ impl Groups {
             let Some(gone) = known.filter(|known| !known.is_there(hierarchy)) else { continue };
             let path = gone.path.clone();
             self.leave(now, number as u32);
-            // There may be another in its place, with settings of its own.
+            // Another directory may have taken its place, with its own settings.
             if hierarchy.said_of(&path).is_some() {
                 self.changed(hierarchy, &path, changes);
             }
@@ -330,8 +335,8 @@ impl Groups {
         self.next = (first + looked_for) % groups;
     }
 
-    /// A group's directory is gone. What it had stays as it is for what is on its way; whatever is
-    /// written out from now on is for its heir.
+    /// Notes that a group's directory is gone. Its settings remain in force for requests in flight;
+    /// what is written out from now on is charged to its heir.
     fn leave(&mut self, now: Instant, number: u32) {
         let Some(group) = self.get_mut(number) else { return };
         tracing::debug!(group = group.path, "group is gone");
@@ -346,8 +351,8 @@ impl Groups {
         self.leaving.push(number);
     }
 
-    /// Those that are gone are no more, the inner ones first. What they asked for has had the time
-    /// to get to the scheduler since they were missed.
+    /// Removes groups that are gone and unused, inner ones first. They must have been gone for a
+    /// while, so that their last requests have reached the scheduler.
     fn forget(&mut self, now: Instant, unfinished: &BTreeSet<GroupId>, changes: &mut Vec<Change>) {
         let mut leaving = std::mem::take(&mut self.leaving);
         leaving.sort_by_key(|number| {
@@ -380,7 +385,7 @@ mod tests {
     use crate::identity::Setting;
     use fairdisk_core::{Share, Span};
 
-    /// A hierarchy with one group, `/a`, and what is known of it.
+    /// A hierarchy with one group, `/a`, and its known state.
     struct Tree {
         place: tempfile::TempDir,
         hierarchy: Hierarchy,
@@ -443,7 +448,7 @@ mod tests {
             tree.groups.ask_anew(&mut changes);
             assert_eq!(changes, [without, floor[0]]);
             assert_eq!(asks(&tree), with);
-            // Refused, it is asked for again by the next one.
+            // After a refusal, the next scheduler is asked again.
             tree.groups.refuse(group);
             assert_eq!(asks(&tree), Some(Asks::DEFAULT));
         }
@@ -491,7 +496,7 @@ mod tests {
         }
     }
 
-    /// What was set for a cgroup that is gone is not shown for one that has its name by now.
+    /// The settings of a removed cgroup are not shown for a new one of the same name.
     #[test]
     fn another_group_of_the_same_name_begins_with_nothing() {
         let mut tree = Tree::new();
@@ -508,7 +513,7 @@ mod tests {
         assert_eq!(changes, [Change::GroupAdded { group: new, share: Share::DEFAULT }]);
         tree.groups.sweep(at(4001), &tree.hierarchy, &nobody, &mut changes);
         assert_eq!(tree.groups.iter().count(), 2, "it is that one from now on");
-        // One more, which somebody has told what to ask for.
+        // One more group, which has settings.
         std::fs::create_dir(&successor).expect("beside it");
         let weight = Setting::parse("weight=9").expect("a setting");
         tree.hierarchy.set("/b", &[weight]).expect("attributes can be kept");
@@ -549,7 +554,7 @@ mod tests {
         let mut changes = Vec::new();
         let many = 4 * LOOKED_FOR;
         for number in 0..many {
-            // Without a directory, as if it had just gone.
+            // Without a directory, as if it had just been removed.
             let path = format!("/{number}");
             tree.groups.number(&tree.hierarchy, &path, Said::NOTHING, &mut changes);
         }

@@ -1,11 +1,12 @@
-//! The I/O priority of a thread: what `ionice` set, or what follows from how it gets the CPU.
+//! The I/O priority of a thread: the one set by ionice(1), or the one derived from its CPU
+//! scheduling.
 
 use fairdisk_core::{IoClass, IoPrio};
 
 const WHO_PROCESS: libc::c_int = 1;
 const CLASS_SHIFT: libc::c_long = 13;
 
-/// What `ionice` has set for the thread `tid`, if anything.
+/// The I/O priority set for the thread `tid`, if any.
 pub(crate) fn of(tid: u32) -> Option<IoPrio> {
     // SAFETY: the call takes plain numbers and touches no memory of ours.
     let value = unsafe { libc::syscall(libc::SYS_ioprio_get, WHO_PROCESS, tid) };
@@ -23,7 +24,7 @@ fn decode(value: libc::c_long) -> Option<IoPrio> {
     Some(IoPrio { class, level })
 }
 
-/// What a thread has for which `ionice` has set nothing.
+/// The I/O priority of a thread for which none is set.
 pub(crate) fn from_cpu(tid: u32) -> IoPrio {
     let Ok(tid) = i32::try_from(tid) else { return IoPrio::UNSET };
     // SAFETY: the call takes a plain number and touches no memory of ours.
@@ -33,7 +34,8 @@ pub(crate) fn from_cpu(tid: u32) -> IoPrio {
     follows(policy, nice.unwrap_or(0))
 }
 
-/// The class follows from the policy, the level from `nice`. A thread that has ended has neither.
+/// Derives the class from the scheduling policy, and the level from the nice value. For a thread
+/// that has ended, `policy` is negative and the class stays unset.
 fn follows(policy: libc::c_int, nice: i32) -> IoPrio {
     let unset = IoPrio::from_nice(nice.clamp(-20, 19) as i8);
     let class = match policy & !libc::SCHED_RESET_ON_FORK {

@@ -204,7 +204,7 @@ impl Identity {
                 who = is;
                 self.users.insert(file, User { tid, meeting, who });
             }
-        } else if !meeting.is_some_and(|meeting| self.tasks.is_leaving(now, meeting)) {
+        } else if !meeting.is_some_and(|meeting| self.tasks.note_leaving(now, meeting)) {
             who.task = Who::NOBODY.task;
         }
         Who { group: self.groups.heir(who.group), ..who }

@@ -1,4 +1,4 @@
-//! What a group can be told, one setting at a time, and what it then asks for.
+//! The settings of a group: their keys, values and limits, and what they amount to together.
 
 use super::hierarchy::MOUNTS;
 use fairdisk_core::{Contradiction, Qos, Refusal, Share, Span, Weight, WeightMap};
@@ -7,63 +7,63 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
-/// What a group can be told. `None` takes a setting back.
+/// One setting of a group; `None` removes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// A weight, 1 to 10000.
+    /// The weight, 1 to 10000.
     Weight(Option<Weight>),
-    /// A group priority, 0 (high) to 7.
+    /// The group priority, 0 (high) to 7 (low).
     Priority(Option<u8>),
-    /// How long the disk is kept for the group when it has nothing queued, up to a second; zero is
-    /// not at all.
+    /// How long the disk is kept idle for the group when it has nothing queued, up to 1 s; zero
+    /// disables idling.
     Idle(Option<Span>),
-    /// I/Os a second at least.
+    /// The floor in I/Os per second.
     MinIops(Option<NonZeroU64>),
-    /// Bytes a second at least.
+    /// The floor in bytes per second.
     MinBps(Option<NonZeroU64>),
-    /// I/Os a second at most.
+    /// The ceiling in I/Os per second.
     MaxIops(Option<NonZeroU64>),
-    /// Bytes a second at most.
+    /// The ceiling in bytes per second.
     MaxBps(Option<NonZeroU64>),
-    /// How much of what it gets at most may go at once, as time.
+    /// The burst that the ceiling permits at once, as a time at its rate.
     Burst(Option<Span>),
-    /// Within this time 99 of 100 of its I/Os are to be done.
+    /// The latency target: 99 of 100 I/Os are to complete within this time.
     LatencyP99(Option<Span>),
 }
 
-/// What the directory of a group says.
+/// The settings that a group's directory states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// What it asks for. What cannot be meant together counts as not said.
+    /// The settings in force. Those that contradict one another are left out.
     pub asks: Asks,
-    /// Why something counts as not said.
+    /// The contradiction because of which settings were left out.
     pub refused: Option<Contradiction>,
 }
 
 impl Said {
-    /// Nothing.
+    /// A directory without settings.
     pub const NOTHING: Self = Self { asks: Asks::DEFAULT, refused: None };
 }
 
-/// What a group asks for.
+/// Everything that a group asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asks {
-    /// Its share.
+    /// The share of the disk.
     pub share: Share,
-    /// How long the disk is kept for it, if it does not leave that to the scheduler.
+    /// How long the disk is kept idle for the group; `None` leaves that to the scheduler.
     pub idle: Option<Span>,
-    /// Its floor, ceiling and latency target.
+    /// The floor, the ceiling and the latency target.
     pub qos: Qos,
 }
 
 impl Asks {
-    /// Nothing in particular.
+    /// A group without settings.
     pub const DEFAULT: Self = Self { share: Share::DEFAULT, idle: None, qos: Qos::NONE };
 
-    /// What group priorities are worth, whoever schedules.
+    /// The weights that group priorities stand for, whatever the scheduler.
     pub const WEIGHTS: WeightMap = WeightMap::LinearHigh0;
 
-    /// With a setting made.
+    /// A copy with `setting` applied.
     #[must_use]
     pub fn with(mut self, setting: Setting) -> Self {
         let Self { share, idle, qos } = &mut self;
@@ -83,14 +83,14 @@ impl Asks {
         self
     }
 
-    /// Those of its settings that a scheduler takes no notice of.
+    /// The keys of those settings that a scheduler ignores.
     pub fn ignored(&self, honours: Honours) -> impl Iterator<Item = &'static str> {
         let is_default = self.share == Share::DEFAULT;
         let made = self.settings().skip(usize::from(is_default)).map(Setting::parts);
         made.filter_map(move |(key, value)| value.filter(|_| !honours.keeps(key)).and(Some(key)))
     }
 
-    /// As settings, in the order of [`KEYS`].
+    /// The settings, in the order of [`KEYS`].
     fn settings(&self) -> impl Iterator<Item = Setting> + use<> {
         let Self { share, idle, qos } = *self;
         let share = match share {
@@ -124,7 +124,8 @@ impl fmt::Display for Asks {
     }
 }
 
-/// The settings, and what each takes. Of a weight and a priority the weight counts.
+/// The keys of all settings, and what values each takes. If both a weight and a priority are given,
+/// the weight counts.
 pub(super) const KEYS: [(&str, &str); 9] = [
     ("ioprio", "a group priority is a number from 0 (high) to 7, or none"),
     ("weight", "a weight is a number from 1 to 10000, or none"),
@@ -141,24 +142,24 @@ const RATE: &str = "a rate is a whole number a second, at least 1, with K, M or 
                     1024, or none";
 
 impl Setting {
-    /// The names of all settings.
+    /// The keys of all settings.
     pub fn keys() -> impl Iterator<Item = &'static str> {
         KEYS.iter().map(|(key, _)| *key)
     }
 
-    /// Reads several, as [`parse`](Self::parse) reads each.
+    /// Parses several settings as [`parse`](Self::parse) does.
     ///
     /// # Errors
-    /// One of them is none.
+    /// One of the texts is not a setting.
     pub fn parse_all<T: AsRef<str>>(texts: &[T]) -> Result<Vec<Self>, SettingError> {
         texts.iter().map(|text| Self::parse(text.as_ref())).collect()
     }
 
-    /// Reads `weight=200`, `ioprio=2`, `idle=20` (milliseconds), `max_bps=10M` and so on; `default`
-    /// or `none` takes back what can be taken back.
+    /// Parses `weight=200`, `ioprio=2`, `idle=20` (milliseconds), `max_bps=10M` and so on; the
+    /// value `default` or `none` removes a setting.
     ///
     /// # Errors
-    /// Another key, or a value out of range.
+    /// The key is unknown, or the value is out of range.
     pub fn parse(text: &str) -> Result<Self, SettingError> {
         let (key, value) = text.split_once('=').unwrap_or((text, ""));
         Self::of(key.trim(), value.trim())
@@ -208,7 +209,7 @@ impl Setting {
         })
     }
 
-    /// The key, and the value if one is kept.
+    /// The key, and the value unless the setting is removed.
     pub(super) fn parts(self) -> (&'static str, Option<String>) {
         let rate = |rate: Option<NonZeroU64>| rate.map(|rate| rate.to_string());
         let ms = |span: Option<Span>| span.map(|span| (span.as_ns() as f64 / 1e6).to_string());
@@ -225,7 +226,7 @@ impl Setting {
         }
     }
 
-    /// The setting that this one takes the place of.
+    /// The key of the setting that this one replaces.
     pub(super) const fn instead_of(self) -> Option<&'static str> {
         match self {
             Self::Weight(Some(_)) => Some("ioprio"),
@@ -235,7 +236,7 @@ impl Setting {
     }
 }
 
-/// A number, with `K`, `M` or `G` for powers of 1024.
+/// Parses a number, in which `K`, `M` and `G` stand for powers of 1024.
 fn number(text: &str) -> Option<u64> {
     let (digits, shift) = match text.as_bytes().last()? {
         b'K' | b'k' => (&text[..text.len() - 1], 10),
@@ -246,7 +247,7 @@ fn number(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// A number of milliseconds, also a part of one.
+/// Parses a number of milliseconds, which may have a fraction.
 fn milliseconds(text: &str) -> Option<Span> {
     let ms: f64 = text.parse().ok()?;
     (0.001..=60_000.0).contains(&ms).then(|| Span::from_ns((ms * 1e6).round() as u64))
@@ -255,43 +256,43 @@ fn milliseconds(text: &str) -> Option<Span> {
 /// Why a setting cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingError {
-    /// There is no such setting.
+    /// The key is unknown.
     Key(String),
-    /// The value is none of the setting's.
+    /// The value is not valid for its key.
     Value {
-        /// The setting.
+        /// The key.
         key: String,
-        /// What was given.
+        /// The value.
         value: String,
     },
-    /// There are no groups.
+    /// There is no cgroup hierarchy.
     NoHierarchy,
-    /// The path given leads up.
+    /// The group's path contains `..`.
     LeadsUp {
-        /// What was given.
+        /// The path.
         group: String,
     },
-    /// There is no such group.
+    /// The group does not exist.
     NoGroup {
-        /// Its name.
+        /// The path of the group.
         group: String,
-        /// Where it would be.
+        /// The directory that it would have.
         directory: PathBuf,
     },
-    /// The system refuses.
+    /// The system refuses the change.
     Refused {
-        /// The group.
+        /// The path of the group.
         group: String,
-        /// What it said.
+        /// The error of the system.
         why: String,
     },
-    /// It cannot be meant together with others.
+    /// The setting contradicts others of the group.
     Contradicts(Contradiction),
-    /// The scheduler refuses.
+    /// The scheduler refuses the setting.
     NotKept {
-        /// The group.
+        /// The path of the group.
         group: String,
-        /// Why.
+        /// The scheduler's reason.
         refusal: Refusal,
     },
 }

@@ -1,4 +1,4 @@
-//! The threads that were heard of lately.
+//! The threads that have recently requested I/O.
 
 use super::{RECHECK, SWEEP, Who, ioprio};
 use crate::shortage::is_shortage;
@@ -11,25 +11,26 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Descriptors kept of threads at most: whoever has many threads takes them from nobody. Where a
-/// process may have few, an eighth of those.
+/// The most threads for which a descriptor is kept open, so that many threads do not use up the
+/// descriptors. At most an eighth of the process's limit.
 const KEPT_MAX: usize = 4096;
 
-/// How many may make room for one that there is none for.
+/// The most descriptors closed to make room for one.
 const SPARED_MAX: usize = 8;
 
-/// All who are silent are looked after in so many passes, and in each at least so many: nobody who
-/// asks for something waits for thousands of threads to be found.
+/// The number of passes in which all silent threads are checked. The work is divided so that no
+/// request waits while thousands of threads are looked up.
 const PASSES: u64 = 512;
+/// The least number of threads checked in a pass.
 const PASS_MIN: usize = 16;
 
-/// Of those that were due while nobody asked for anything so many are made up for at once.
+/// The most passes made up for at once, if passes have become due without any request.
 const PASSES_AT_ONCE: u64 = 8;
 
 static UNKNOWN: Seldom = Seldom::new();
 
-/// Tells a thread from all others there ever were: their numbers, and those the scheduler knows
-/// them by, are given anew.
+/// Identifies a thread uniquely for the life of this process, where thread numbers and the
+/// scheduler's task numbers are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Meeting(u64);
 
@@ -37,61 +38,62 @@ pub(super) struct Meeting(u64);
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
     task: TaskId,
-    /// When something was asked for in its name last, or it was found to have ended.
+    /// When the last request in its name came, or when it was found to have ended.
     heard: Instant,
 }
 
-/// A thread.
+/// A thread whose identity is known.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// A descriptor that stays with it: once it has ended, reading says so, even if another has its
-    /// number by now. Those that there was no room for are known by their numbers alone.
+    /// The open `/proc/TID/cgroup`. Reading it fails once the thread has ended, even if its number
+    /// is reused. `None` if there was no room for a descriptor, so that the number alone identifies
+    /// it.
     cgroup: Option<File>,
     pub(super) who: Who,
     meeting: Meeting,
-    /// Until when what is known is believed.
+    /// Until when the identity is valid without another check.
     believed: Instant,
     heard: Instant,
 }
 
-/// Why it is not known what `/proc/TID/cgroup` says.
+/// Why `/proc/TID/cgroup` could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unread {
-    /// The thread is gone.
+    /// The thread has ended.
     Ended,
-    /// The system lacks something.
+    /// The system has run out of descriptors or memory.
     Lacking,
 }
 
-/// What looking at a thread comes to.
+/// The result of looking at a thread.
 pub(super) enum Look<'a> {
-    /// It was looked at a moment ago, or cannot be any more.
+    /// Its identity as known: it was checked recently, or cannot be checked any more.
     Known(Who),
-    /// What its `/proc/TID/cgroup` says now.
+    /// The current contents of its `/proc/TID/cgroup`, with the entry to update.
     Read(&'a mut Known, String),
 }
 
-/// All of them, and the numbers the scheduler knows them by.
+/// All known threads, and the numbers by which the scheduler knows them.
 #[derive(Debug)]
 pub(super) struct Tasks {
     known: BTreeMap<u32, Known>,
-    /// How many of them have a descriptor.
+    /// The number of threads with an open descriptor.
     kept: usize,
-    /// Where the next pass begins.
+    /// The thread number at which the next pass begins.
     from: u32,
-    /// Passes that are due.
+    /// The number of passes due.
     due: u64,
-    /// Those that have ended and may have something on its way.
+    /// Threads that have ended, but may still have requests in flight.
     leaving: BTreeMap<Meeting, Leaving>,
-    /// Those of them that have nothing, and that the scheduler has not been told of.
+    /// Ended threads without requests, which the scheduler does not know to have ended yet.
     over: BTreeSet<TaskId>,
     free: Vec<TaskId>,
     next: u32,
-    /// How many were met so far.
+    /// The number of threads seen so far.
     met: u64,
 }
 
-/// How many of `all` are so many passes.
+/// How many of `all` entries to process in the given number of passes.
 fn part(all: usize, passes: u64) -> usize {
     (all / PASSES as usize).max(PASS_MIN) * passes as usize
 }
@@ -106,7 +108,7 @@ impl Tasks {
             leaving: BTreeMap::new(),
             over: BTreeSet::new(),
             free: Vec::new(),
-            // Task 0 is nobody.
+            // Task 0 stands for no thread.
             next: 1,
             met: 0,
         }
@@ -136,23 +138,23 @@ impl Tasks {
         Look::Read(known, text)
     }
 
-    /// Which thread has the number `tid`, as far as is known.
+    /// The identity of the thread that has the number `tid`, as far as it is known.
     pub(super) fn meeting(&self, tid: u32) -> Option<Meeting> {
         self.known.get(&tid).map(|known| known.meeting)
     }
 
-    /// Whether something can still be asked for in the name of a thread that has ended, as it is at
-    /// `now`: it keeps its number meanwhile.
-    pub(super) fn is_leaving(&mut self, now: Instant, meeting: Meeting) -> bool {
+    /// Notes at `now` a request in the name of a thread that has ended, so that its task number is
+    /// not reused yet. Returns false if that has been given up already.
+    pub(super) fn note_leaving(&mut self, now: Instant, meeting: Meeting) -> bool {
         self.leaving.get_mut(&meeting).map(|leaving| leaving.heard = now).is_some()
     }
 
-    /// Nothing is believed any longer: the groups have changed.
+    /// Makes every thread be checked at its next request, because the groups have changed.
     pub(super) fn look_again(&mut self) {
         self.known.values_mut().for_each(|known| known.believed = Instant::ZERO);
     }
 
-    /// Gets to know a thread, and what is said of it; not if it is gone.
+    /// Registers a thread and returns its `/proc/TID/cgroup`; fails if the thread has ended.
     fn meet(&mut self, now: Instant, tid: u32) -> Result<String, Unread> {
         let cgroup = self.open(tid)?;
         let text = read(&cgroup)?;
@@ -169,7 +171,7 @@ impl Tasks {
         Ok(text)
     }
 
-    /// What is said of a thread that is known.
+    /// Reads the `/proc/TID/cgroup` of a known thread.
     fn read(&mut self, tid: u32) -> Result<String, Unread> {
         match self.known.get(&tid).and_then(|known| known.cgroup.as_ref()) {
             Some(cgroup) => read(cgroup),
@@ -177,8 +179,8 @@ impl Tasks {
         }
     }
 
-    /// Opens what is said of a thread. Where there is no room for one more descriptor, those make
-    /// some that have been silent longest: who takes all others is still known.
+    /// Opens the `/proc/TID/cgroup` of a thread. If there are no descriptors left, those of the
+    /// longest silent threads are closed, since these remain known without.
     fn open(&mut self, tid: u32) -> Result<File, Unread> {
         for _ in 0..=SPARED_MAX {
             match File::open(format!("/proc/{tid}/cgroup")) {
@@ -196,7 +198,7 @@ impl Tasks {
         Err(Unread::Lacking)
     }
 
-    /// Closes a descriptor of a thread, if there is one.
+    /// Closes the descriptor of the longest silent thread. Returns false if none is open.
     fn spare(&mut self) -> bool {
         let kept = self.known.values_mut().filter(|known| known.cgroup.is_some());
         let Some(silent) = kept.min_by_key(|known| known.heard) else { return false };
@@ -213,13 +215,13 @@ impl Tasks {
         }
     }
 
-    /// Whether there are some that have ended and may have something on its way.
+    /// Whether there are ended threads that may have requests in flight.
     pub(super) fn has_leaving(&self) -> bool {
         !self.leaving.is_empty()
     }
 
-    /// Those that have ended are over unless they have something `unfinished`: what they asked for
-    /// has had the time to get to the scheduler since.
+    /// Retires ended threads that have nothing `unfinished`. They must have been silent for a
+    /// while, so that their last requests have reached the scheduler.
     pub(super) fn finish(&mut self, now: Instant, unfinished: &BTreeSet<TaskId>) {
         self.leaving.retain(|_, Leaving { task, heard }| {
             let stays = now < *heard + SWEEP || unfinished.contains(task);
@@ -230,8 +232,9 @@ impl Tasks {
         });
     }
 
-    /// Forgets some of those that are over. Finds some of those that have ended without a word. So
-    /// many passes have become due since the last time.
+    /// Reports a part of the retired threads to the scheduler, and checks a part of the silent
+    /// threads for ones that have ended. `due` is the number of passes that have become due since
+    /// the last call.
     pub(super) fn pass(&mut self, now: Instant, due: u64, changes: &mut Vec<Change>) {
         self.due = (self.due + due).min(PASSES);
         let passes = self.due.min(PASSES_AT_ONCE);
@@ -260,9 +263,9 @@ impl Known {
     }
 }
 
-/// What `/proc/TID/cgroup` says.
+/// Reads a `/proc/TID/cgroup`.
 fn read(cgroup: &File) -> Result<String, Unread> {
-    // A line for each hierarchy; paths of cgroups can be as long as any.
+    // It has one line for each hierarchy, and the paths of cgroups have no limit.
     let mut text = vec![0; 4096];
     let mut filled = 0;
     loop {
@@ -333,7 +336,7 @@ mod tests {
         assert!(matches!(look, Look::Known(Who::NOBODY)));
     }
 
-    /// Whoever has many threads, or none of whose descriptors is to be had, takes none from others.
+    /// A process with many threads, or without descriptors, takes none from others.
     #[test]
     fn threads_are_known_without_descriptors_too() {
         let mut tasks = Tasks::new();
@@ -352,7 +355,7 @@ mod tests {
         assert!(tasks.has_leaving() && tasks.known.is_empty());
     }
 
-    /// So many that have ended without a word.
+    /// This many threads have ended unnoticed.
     fn silent(threads: u32) -> Tasks {
         let mut tasks = Tasks::new();
         for number in 1..=threads {
@@ -365,7 +368,7 @@ mod tests {
         tasks
     }
 
-    /// Whoever asks next does the looking, and waits for it.
+    /// Whoever makes the next request pays for the check.
     #[test]
     fn many_threads_that_say_nothing_are_looked_after_a_few_at_a_time() {
         const THREADS: u32 = 25_000;
@@ -394,7 +397,7 @@ mod tests {
             (due, passes) = (0, passes + 1);
         }
         assert_eq!(passes, 64);
-        // A part of those that are left each time.
+        // Each time, a part of those that are left.
         assert!(tasks.known.len() < 25_000 / 2, "{}", tasks.known.len());
     }
 }

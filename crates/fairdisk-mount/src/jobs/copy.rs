@@ -1,4 +1,4 @@
-//! Copying between files.
+//! The job that copies between files.
 
 use super::uninterrupted;
 use crate::gate::Job;
@@ -11,16 +11,16 @@ use rustix::fs::copy_file_range;
 use std::io;
 use std::sync::Arc;
 
-/// Copies a stretch of a file into another, in the file system below. What that reads passes the
-/// gate with it; what it makes dirty follows as any buffered write.
+/// Copies a range of a file to another one with copy_file_range(2). The job passes the gate as the
+/// read; what it makes dirty is written back like any buffered write.
 pub(crate) struct CopyJob {
     pub(crate) tree: Arc<Tree>,
     pub(crate) from: (Arc<OpenFile>, u64),
     pub(crate) to: Arc<OpenFile>,
-    /// The write half of it.
+    /// The write to the target.
     pub(crate) written: Written,
     pub(crate) len: usize,
-    /// How much was copied, or why it is not done here.
+    /// The number of bytes copied, or the error that makes the kernel above copy by itself.
     pub(crate) copied: io::Result<usize>,
     pub(crate) reply: ReplyWrite,
 }
@@ -41,7 +41,7 @@ impl Job for CopyJob {
             Err(error) if !is_left_to_others(&error) => return Err(error),
             done => done,
         };
-        // It may have been done by sharing blocks.
+        // The file system may have shared blocks instead of copying them.
         self.to.state.extents().forget();
         Ok(())
     }
@@ -62,7 +62,8 @@ impl Job for CopyJob {
     }
 }
 
-/// Whether the kernel above reads and writes by itself then: between two file systems.
+/// Whether the kernel above copies by reading and writing after this error, as between two file
+/// systems.
 fn is_left_to_others(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EXDEV | libc::EOPNOTSUPP))
 }

@@ -1,4 +1,4 @@
-//! Making a file durable.
+//! The job that makes files and directories durable.
 
 use super::uninterrupted;
 use crate::directory::OpenDirectory;
@@ -11,18 +11,18 @@ use rustix::fs::{fdatasync, fsync};
 use std::io;
 use std::sync::Arc;
 
-/// What is made durable.
+/// What to make durable.
 pub(crate) enum Flushed {
-    /// A file, whose opener hears of earlier errors, too.
+    /// A file, whose opener is also told of earlier write-back errors.
     File(Arc<OpenFile>),
     /// A directory.
     Directory(Arc<OpenDirectory>),
 }
 
-/// Makes what was written so far durable.
+/// Makes durable what has been written so far.
 pub(crate) struct FlushJob {
     pub(crate) what: Flushed,
-    /// Without metadata that is not needed to read it back.
+    /// Whether to leave out metadata that is not needed to read the data back.
     pub(crate) data_only: bool,
     pub(crate) reply: ReplyEmpty,
 }

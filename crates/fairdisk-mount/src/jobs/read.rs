@@ -1,4 +1,4 @@
-//! Reading.
+//! The job that reads file data.
 
 use super::uninterrupted;
 use crate::gate::Job;
@@ -13,7 +13,7 @@ use rustix::io::{ReadWriteFlags, pread, preadv2};
 use std::io::{self, IoSliceMut};
 use std::sync::Arc;
 
-/// Reads a stretch of a file for the kernel.
+/// Reads a range of a file.
 pub(crate) struct ReadJob {
     tree: Arc<Tree>,
     file: Arc<OpenFile>,
@@ -21,14 +21,14 @@ pub(crate) struct ReadJob {
     len: usize,
     direct: bool,
     buffer: Buffer,
-    /// Something was not in the page cache below.
+    /// Whether part of the data was not in the page cache below.
     reached_device: bool,
     filled: usize,
     reply: ReplyData,
 }
 
 impl ReadJob {
-    /// `len` bytes at `offset`, past the page cache below if `direct`.
+    /// A read of `len` bytes at `offset`; with direct I/O if `direct`.
     pub(crate) fn new(
         tree: Arc<Tree>,
         file: Arc<OpenFile>,
@@ -40,17 +40,18 @@ impl ReadJob {
         Self { tree, file, offset, len, direct, buffer, reached_device: true, filled: 0, reply }
     }
 
-    /// Takes what the page cache below has; whether that was all.
+    /// Reads what is in the page cache below. Returns whether that was everything.
     fn take_cached(&mut self) -> bool {
         let rest = &mut self.buffer.bytes_mut()[self.filled..self.len];
         let at = self.offset + self.filled as u64;
         let got = preadv2(&self.file.fd, &mut [IoSliceMut::new(rest)], at, ReadWriteFlags::NOWAIT);
-        // Nothing, or a file system that cannot say: the ordinary way it is.
+        // On an error, or where the file system does not support RWF_NOWAIT, an ordinary read
+        // follows.
         self.filled += got.unwrap_or(0);
         self.filled == self.len
     }
 
-    /// Reads on from where it is, up to the end of the file.
+    /// Reads the rest, up to the end of the file.
     fn fill(&mut self, direct: bool) -> io::Result<()> {
         if !direct && self.take_cached() {
             self.reached_device = false;
@@ -64,7 +65,7 @@ impl ReadJob {
             let rest = &mut self.buffer.bytes_mut()[self.filled..self.len];
             let got = uninterrupted(|| pread(fd, &mut *rest, self.offset + self.filled as u64))?;
             self.filled += got;
-            // Past the page cache only the end of the file makes a read short.
+            // Direct I/O is short only at the end of the file.
             if got == 0 || direct.is_some() {
                 break;
             }
@@ -79,7 +80,8 @@ impl Job for ReadJob {
             self.buffer = self.tree.buffers.take(self.len);
         }
         match self.fill(self.direct) {
-            // Stricter about alignment than assumed: the page cache can do it.
+            // The alignment was not sufficient for direct I/O after all, so go through the page
+            // cache.
             Err(error) if self.direct && error.raw_os_error() == Some(libc::EINVAL) => {
                 self.fill(false)
             }

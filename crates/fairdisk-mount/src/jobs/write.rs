@@ -1,4 +1,4 @@
-//! Writing that is answered when it is on the disk.
+//! The job that writes data and answers once it is on the disk.
 
 use crate::appends::Appended;
 use crate::gate::Job;
@@ -14,7 +14,7 @@ use rustix::io::ReadWriteFlags;
 use std::io;
 use std::sync::Arc;
 
-/// Writes a stretch of a file past the page cache, or through it and out.
+/// Writes a range of a file with direct I/O, or through the page cache and then to the disk.
 pub(crate) struct WriteJob {
     pub(crate) tree: Arc<Tree>,
     pub(crate) file: Arc<OpenFile>,
@@ -52,7 +52,7 @@ impl WriteJob {
                 false => Ok(()),
             }
         });
-        // One that waits for nothing but itself has found nothing else.
+        // A direct write without a sync flag does not consume write-back errors of the page cache.
         let waits_for_cache = past.is_none() || !flags.is_empty();
         if let Err(error) = &done
             && waits_for_cache
@@ -64,7 +64,7 @@ impl WriteJob {
     }
 }
 
-/// Whether nothing was tried: what else is wrong with the file was not told either.
+/// Whether the write was refused as such, so that it has reported no earlier error of the file.
 fn is_refusal(error: &io::Error) -> bool {
     let refusals = [libc::EINVAL, libc::EPERM, libc::EBADF, libc::EFBIG];
     error.raw_os_error().is_some_and(|errno| refusals.contains(&errno))
@@ -77,7 +77,8 @@ impl Job for WriteJob {
         let direct = self.written.flags & libc::O_DIRECT != 0;
         let file = Arc::clone(&self.file);
         let done = file.change(|| match self.write(direct) {
-            // Stricter about alignment than assumed: the page cache can do it.
+            // The alignment was not sufficient for direct I/O after all, so go through the page
+            // cache.
             Err(error) if direct && error.raw_os_error() == Some(libc::EINVAL) => self.write(false),
             other => other,
         });
@@ -108,7 +109,7 @@ impl Job for WriteJob {
             }
         }
         tree.buffers.put(buffer);
-        // Whoever waits for this one need not wait for others.
+        // Only after the answer, since whoever waits for this write need not wait for others.
         if in_order {
             file.next_appends();
         }

@@ -1,4 +1,4 @@
-//! Writing out what a buffered write left in the page cache.
+//! The job that writes back what a buffered write left in the page cache.
 
 use crate::dirty::Chunk;
 use crate::gate::Job;
@@ -9,7 +9,7 @@ use crate::trouble;
 use std::io;
 use std::sync::Arc;
 
-/// Writes out a stretch of a file. Keeps the file open until it is done.
+/// Writes back a range of a file, and keeps the file open until that is done.
 pub(crate) struct WriteOutJob {
     pub(crate) tree: Arc<Tree>,
     pub(crate) file: Arc<OpenFile>,
@@ -20,7 +20,7 @@ impl Job for WriteOutJob {
     fn perform(&mut self) -> io::Result<()> {
         self.file.state.ranges().let_through(&self.chunk);
         let fd = self.file.for_write_out(&self.tree.proc_fd);
-        // Blocks may be chosen only now.
+        // As the user who wrote, since blocks may only now be allocated.
         let _acting = self.tree.privileges.write_as(self.chunk.user, false)?;
         let done = write_out(fd, self.chunk.start, self.chunk.bytes());
         self.file.state.extents().written_out(self.chunk.start);

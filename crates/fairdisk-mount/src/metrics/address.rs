@@ -1,4 +1,4 @@
-//! Where metrics are asked for: a port of this machine, or a socket in the file system.
+//! The addresses at which metrics are served: a TCP port or a Unix socket.
 
 use crate::visitors::{Door, Visitor};
 use rustix::net::shutdown;
@@ -13,16 +13,16 @@ use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Where to listen.
+/// An address to listen at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// An address and a port.
+    /// An IP address and a port.
     Tcp(SocketAddr),
     /// The path of a Unix socket.
     Unix(PathBuf),
 }
 
-/// A text that is no address.
+/// The error for a text that is not an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressError;
 
@@ -56,17 +56,17 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// Begins to listen. Who connects waits until somebody answers.
+    /// Begins to listen. Clients that connect wait until they are served.
     ///
     /// # Errors
-    /// The address is in use, not this machine's, or not allowed.
+    /// The address is in use, not local, or not permitted.
     pub fn listen(&self) -> io::Result<Listener> {
         match self {
             Self::Tcp(address) => Ok(Listener::on(Socket::Tcp(TcpListener::bind(address)?))),
             Self::Unix(path) => {
                 take_away_left_over(path)?;
                 let listener = UnixListener::bind(path)?;
-                // Everybody may look, as at the control socket.
+                // Everybody may read metrics, as everybody may query the control socket.
                 fs::set_permissions(path, Permissions::from_mode(0o666))?;
                 Ok(Listener::on(Socket::Unix(listener, path.clone())))
             }
@@ -74,7 +74,10 @@ impl Address {
     }
 }
 
-/// A socket nobody answers at was left behind by somebody who is gone.
+/// Removes a socket at which nobody listens, left over by a process that has ended.
+///
+/// # Errors
+/// The socket is in use, or the path is something else.
 fn take_away_left_over(path: &Path) -> io::Result<()> {
     let Ok(there) = fs::symlink_metadata(path) else { return Ok(()) };
     if !there.file_type().is_socket() || UnixStream::connect(path).is_ok() {
@@ -83,11 +86,11 @@ fn take_away_left_over(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Listens; a socket in the file system goes when it ends.
+/// A listening socket. A Unix socket is removed from the file system when it ends.
 #[derive(Debug)]
 pub struct Listener {
     socket: Socket,
-    /// Whoever comes now may have made another there.
+    /// Whether the Unix socket has been removed; its path may belong to another process by now.
     is_gone: AtomicBool,
 }
 
@@ -110,7 +113,7 @@ impl Listener {
         }
     }
 
-    /// Where it listens: with the port that was chosen, if any would do.
+    /// The address, with the port that the system has chosen if none was given.
     #[must_use]
     pub fn address(&self) -> Option<Address> {
         match &self.socket {
@@ -131,7 +134,7 @@ impl Door for Listener {
     }
 
     fn close(&self) {
-        // Not only when the last visitor has gone: nobody waits that long.
+        // Removed now, and not only once the last visitor has gone, which may take long.
         self.take_away();
         match &self.socket {
             Socket::Tcp(listener) => drop(shutdown(listener, rustix::net::Shutdown::Both)),
@@ -146,7 +149,7 @@ impl Drop for Listener {
     }
 }
 
-/// A connection.
+/// A connection with a client.
 #[derive(Debug)]
 pub(crate) enum Stream {
     Tcp(TcpStream),
@@ -154,7 +157,7 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    /// Reading and writing take no longer than this.
+    /// Limits the time of each read and write.
     pub(super) fn limit(&self, span: Duration) -> io::Result<()> {
         match self {
             Self::Tcp(stream) => {

@@ -1,24 +1,25 @@
-//! As much of HTTP/1.1 as a scrape needs: one short question, one answer, and the connection ends.
+//! The part of HTTP/1.1 that a scrape needs: one short request, one response, and the connection is
+//! closed.
 
-/// The longest question, with all its headers. Those of scrapers have a few hundred bytes.
+/// The largest request in bytes, headers included. Those of scrapers have a few hundred bytes.
 pub(super) const HEAD_BYTES_MAX: usize = 8 << 10;
 
-/// What is asked for.
+/// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// The metrics.
     Metrics,
-    /// There is nothing else.
+    /// A path other than that of the metrics.
     Elsewhere,
-    /// Something other than to be told.
+    /// A method other than GET.
     OtherMethod,
-    /// No question in HTTP.
+    /// A request that is not HTTP/1.
     Nonsense,
-    /// The question did not end where it should have.
+    /// A request that exceeds the limit.
     TooLong,
 }
 
-/// What the head of a question asks for; nothing as long as it has not come to its end.
+/// Parses the head of a request; `None` while it is incomplete.
 pub(super) fn read(head: &[u8]) -> Option<Asked> {
     let ends =
         head.windows(4).any(|at| at == b"\r\n\r\n") || head.windows(2).any(|at| at == b"\n\n");
@@ -40,7 +41,7 @@ pub(super) fn read(head: &[u8]) -> Option<Asked> {
     })
 }
 
-/// The answer; `page` makes the metrics.
+/// The response to a request. `page` generates the metrics.
 pub(super) fn answer(asked: Asked, page: impl FnOnce() -> String) -> String {
     let (status, more, body) = match asked {
         Asked::Metrics => ("200 OK", "", page()),

@@ -1,4 +1,4 @@
-//! What a mount and its groups did, for Prometheus: text over HTTP, at an address the user names.
+//! Metrics for Prometheus: what the mounts and groups of a disk did, as text over HTTP.
 
 mod address;
 mod http;

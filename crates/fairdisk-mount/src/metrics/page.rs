@@ -1,4 +1,4 @@
-//! What is told: the mounts on a disk, its groups, and the process that serves it.
+//! The page of metrics: the mounts on a disk, its groups, and the daemon process.
 
 use super::text::{Kind, Label, Text};
 use crate::identity::Asks;
@@ -10,18 +10,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 
-/// The shortest and the longest latency with a bucket of its own, as powers of two in nanoseconds:
-/// from 16 µs to 34 s, each twice the one before.
+/// The ends of the latency buckets, as powers of two in nanoseconds: from 16 µs to 34 s, each twice
+/// as long as the one before.
 const BUCKETS: std::ops::RangeInclusive<u32> = 14..=35;
 
-/// Makes the page of one disk.
+/// Generates the page of one disk.
 #[derive(Clone, Debug)]
 pub struct Page {
     mounts: Arc<Mounts>,
     device_model: Option<String>,
 }
 
-/// A family of one number for each group.
+/// A metric family with one number per group.
 type Family = (&'static str, Kind, &'static str, fn(&GroupAccount) -> f64);
 
 const FAMILIES: [Family; 6] = [
@@ -63,7 +63,7 @@ const FAMILIES: [Family; 6] = [
     ),
 ];
 
-/// A family of one number for each mount.
+/// A metric family with one number per mount.
 type MountFamily = (&'static str, Kind, &'static str, fn(&Watch) -> u64);
 
 const MOUNT_FAMILIES: [MountFamily; 4] = [
@@ -89,13 +89,13 @@ const MOUNT_FAMILIES: [MountFamily; 4] = [
 ];
 
 impl Page {
-    /// The page of a disk with `mounts`, held to the pace of `device_model` if there is one.
+    /// The page of a disk with `mounts`, at the pace of `device_model` if there is one.
     #[must_use]
     pub const fn new(mounts: Arc<Mounts>, device_model: Option<String>) -> Self {
         Self { mounts, device_model }
     }
 
-    /// How everything is now.
+    /// The current page.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = Text::default();
@@ -141,7 +141,7 @@ impl Page {
         }
     }
 
-    /// How groups are at this moment.
+    /// The gauges of groups: settings, queues and dirty data.
     fn present(&self, text: &mut Text, mounts: &[(MountEntry, Watch)], groups: &[GroupStatus]) {
         let mut dirty: BTreeMap<u32, u64> = BTreeMap::new();
         for (group, bytes) in mounts.iter().flat_map(|(_, watch)| watch.dirty()) {
@@ -239,7 +239,8 @@ fn latency(text: &mut Text, groups: &[GroupStatus]) {
     }
 }
 
-/// How many were no longer than each end. The ends are those of buckets: nothing is guessed.
+/// For each bucket, the number of latencies not longer than its end. The ends coincide with those
+/// of buckets of the finer histogram, so that the counts are exact.
 fn cumulative(latency: &Histogram) -> Vec<(Span, u64)> {
     let mut fine = latency.buckets().peekable();
     let mut count = 0;
@@ -253,7 +254,7 @@ fn cumulative(latency: &Histogram) -> Vec<(Span, u64)> {
     ends.map(at).collect()
 }
 
-/// The process itself, under the names all exporters use.
+/// Metrics of this process, under the names that all exporters use.
 fn process(text: &mut Text) {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let resident = status.lines().find_map(|line| {

@@ -1,7 +1,7 @@
-//! Answers scrapes.
+//! The server for scrapes of the metrics.
 //!
-//! Nobody at the other end can do harm: a question is short, comes within a few seconds or not at
-//! all, few are answered at once, and the disk's lock is taken ten times a second at most.
+//! Clients cannot disturb the mounts: requests are short and must arrive within seconds, the number
+//! of connections is limited, and the disk's lock is taken at most ten times per second.
 
 use super::address::{Listener, Stream};
 use super::http::{Asked, HEAD_BYTES_MAX, answer, read};
@@ -14,16 +14,16 @@ use std::net::Shutdown;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A question and its answer take no longer, all together.
+/// The time limit of a connection, from request to response.
 const PATIENCE: Span = Span::from_s(5);
 
-/// Connections at once; those that come then take the place of silent ones.
+/// The most connections at once. Further ones replace silent ones.
 const CONNECTIONS_MAX: usize = 16;
 
-/// How long a page is good for.
+/// How long a generated page is served again.
 const FRESH: Span = Span::from_ms(100);
 
-/// Answers until it is dropped.
+/// The server, which answers until it is dropped.
 #[derive(Debug)]
 pub struct MetricsServer {
     _visitors: Visitors<Listener>,
@@ -36,7 +36,7 @@ struct Scraped {
 }
 
 impl MetricsServer {
-    /// Answers at `listener` with what `page` says.
+    /// Serves `page` at `listener`.
     ///
     /// # Errors
     /// The system refuses to start a thread.
@@ -46,7 +46,7 @@ impl MetricsServer {
         let scraped = Scraped { page, last: Mutex::new(None), clock: MonotonicClock::start() };
         let talk = move |stream: &Stream, place: &Place<Listener>| {
             go_with_others();
-            // Somebody who hangs up in the middle is no concern of ours.
+            // A client that disconnects early is no concern of ours.
             let _ = scraped.converse(stream, place);
         };
         let visitors = Visitors::receive("metrics", listener, CONNECTIONS_MAX, talk)?;
@@ -73,7 +73,8 @@ impl Scraped {
         self.tell(stream, text.as_bytes(), until)?;
         stream.hang_up(Shutdown::Write);
         if asked != Asked::Metrics {
-            // What is not read when we hang up takes the answer with it.
+            // Closing a socket with unread data resets the connection, and the response would be
+            // lost.
             self.limit(stream, until)?;
             let _ = stream.read(&mut part);
         }
@@ -101,7 +102,7 @@ impl Scraped {
         stream.limit(Duration::from_nanos(left.as_ns()).max(Duration::from_millis(1)))
     }
 
-    /// The page, made anew if the last one is too old.
+    /// The page, generated anew if the last one is too old.
     fn page(&self) -> Arc<str> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();

@@ -2,21 +2,21 @@
 
 use std::fmt::{Display, Write as _};
 
-/// What a metric is.
+/// The type of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Only grows.
+    /// A number that only grows.
     Counter,
-    /// Goes up and down.
+    /// A number that goes up and down.
     Gauge,
-    /// Counts by size.
+    /// Cumulative counts per bucket, with a sum and a total count.
     Histogram,
 }
 
-/// A label and its value.
+/// A label: its name and value.
 pub(super) type Label<'a> = (&'static str, &'a str);
 
-/// A page being written: one family of samples after the other.
+/// A page being written, one metric family after the other.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     text: String,
@@ -24,7 +24,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// Begins a family. `help` has neither backslash nor line feed.
+    /// Begins a family. `help` must not contain a backslash or line feed.
     pub(super) fn family(&mut self, name: &'static str, kind: Kind, help: &str) {
         let kind = match kind {
             Kind::Counter => "counter",
@@ -35,12 +35,12 @@ impl Text {
         let _ = write!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
     }
 
-    /// A sample of the family begun last.
+    /// Writes a sample of the current family.
     pub(super) fn sample(&mut self, labels: &[Label<'_>], value: impl Display) {
         self.part("", labels, value);
     }
 
-    /// A sample of a part of it: `_bucket`, `_sum` or `_count`.
+    /// Writes a sample of a part of the current histogram: `_bucket`, `_sum` or `_count`.
     pub(super) fn part(&mut self, part: &str, labels: &[Label<'_>], value: impl Display) {
         self.text.push_str(self.name);
         self.text.push_str(part);

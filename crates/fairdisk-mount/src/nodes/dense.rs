@@ -1,24 +1,25 @@
-//! Nodes that are an inode number and a generation: millions of them in a few megabytes.
+//! A compact table for nodes that consist of an inode number and a generation: millions of them
+//! take a few megabytes.
 //!
-//! Inode numbers of files that are looked at together are near one another, so the nodes of a few
-//! neighbouring numbers share a page. Dense, a node costs ten bytes; all alone, 160.
+//! Files that are used together tend to have inode numbers close to one another, so neighbouring
+//! numbers share a page. A node takes ten bytes in a full page, and 160 if it is alone in one.
 
 use std::collections::HashMap;
 
-/// Neighbouring inode numbers that share a page.
+/// The number of neighbouring inode numbers in a page.
 const NEIGHBOURS: u64 = 16;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     generation: u32,
-    /// How often the kernel was told; 0 if it does not know the node. At the largest number it
-    /// stays: such a node is never forgotten.
+    /// The number of lookups; 0 for a node that the kernel does not know. At the maximum it stays
+    /// there, and the node is never forgotten.
     count: u32,
 }
 
 type Page = Box<[Slot; NEIGHBOURS as usize]>;
 
-/// Generations and counts by inode number.
+/// Generations and lookup counts by inode number.
 #[derive(Debug, Default)]
 pub(super) struct Dense {
     pages: HashMap<u64, Page>,
@@ -30,7 +31,7 @@ const fn split(inode: u64) -> (u64, usize) {
 }
 
 impl Dense {
-    /// Nodes known.
+    /// The number of nodes.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -42,7 +43,7 @@ impl Dense {
         (slot.count > 0).then_some(slot.generation)
     }
 
-    /// The kernel is told of a node once more; the last generation counts.
+    /// Counts a lookup of a node, and records its current generation.
     pub(super) fn know(&mut self, inode: u64, generation: u32) {
         let (page, at) = split(inode);
         let slot = &mut self.pages.entry(page).or_default()[at];
@@ -50,7 +51,7 @@ impl Dense {
         *slot = Slot { generation, count: slot.count.saturating_add(1) };
     }
 
-    /// The kernel forgets a node `count` times.
+    /// Subtracts `count` lookups.
     pub(super) fn forget(&mut self, inode: u64, count: u64) {
         let (page, at) = split(inode);
         let Some(slots) = self.pages.get_mut(&page) else { return };
@@ -64,7 +65,7 @@ impl Dense {
         }
     }
 
-    /// Takes a node out; how often the kernel was told of it is the answer.
+    /// Removes a node and returns its lookup count.
     pub(super) fn take(&mut self, inode: u64) -> Option<u64> {
         let (page, at) = split(inode);
         let slot = std::mem::take(&mut self.pages.get_mut(&page)?[at]);

@@ -1,34 +1,35 @@
-//! Files reached by name, where there are no handles: in the directory they were found in, which
-//! is a node itself. A descriptor saves looking for them again, for as long as there is room.
+//! Nodes reached by name, where there are no handles. The name is relative to the directory in
+//! which the file was found, which is a node itself. A descriptor spares looking the file up again,
+//! as long as there is room for it.
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Stat, StatxFlags, statx};
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 
-/// A file and the name it had last.
+/// A file and the name by which it was last found.
 #[derive(Debug)]
 pub(super) struct Named {
-    /// The node of its directory, which stays known as long as this is.
+    /// The node of the directory, which stays in the table as long as this one does.
     pub(super) parent: u64,
     pub(super) name: OsString,
     pub(super) mark: Mark,
     pub(super) fd: Option<Arc<OwnedFd>>,
-    /// The descriptor was of use since there was last one too many.
+    /// Whether the descriptor was used since it was last considered for closing.
     pub(super) used: bool,
 }
 
-/// What tells a file from others, as far as its file system says.
+/// Identifies a file, as well as its file system permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     device: u64,
     inode: u64,
-    /// When it was made, in nanoseconds; 0 where that is not kept.
+    /// The birth time in nanoseconds; 0 where the file system does not record it.
     born: u64,
 }
 
 impl Mark {
-    /// Of an open file.
+    /// The mark of an open file.
     pub(crate) fn of(fd: impl AsFd, stat: &Stat) -> Self {
         let born = statx(fd, "", AtFlags::EMPTY_PATH, StatxFlags::BTIME).map_or(0, |all| {
             let known = StatxFlags::from_bits_retain(all.stx_mask).contains(StatxFlags::BTIME);
@@ -38,19 +39,19 @@ impl Mark {
         Self { device: stat.st_dev, inode: stat.st_ino, born }
     }
 
-    /// Whether no other file has the same one later.
+    /// Whether the mark is unique for all time, so that no later file can have it.
     pub(crate) const fn is_sure(&self) -> bool {
         self.born != 0
     }
 
-    /// Tells files apart that have the same inode number one after the other.
+    /// Distinguishes files that successively have the same inode number.
     pub(super) const fn generation(&self) -> u64 {
         self.born
     }
 }
 
 impl Named {
-    /// Just found.
+    /// A file that has just been found.
     pub(super) fn new(parent: u64, name: &OsStr, mark: Mark, fd: Arc<OwnedFd>) -> Self {
         Self { parent, name: name.to_owned(), mark, fd: Some(fd), used: false }
     }
@@ -61,11 +62,11 @@ impl Named {
     }
 }
 
-/// The way to a node: from a place that needs no way, down these steps.
+/// The way to a node: from a node that can be referred to directly, down these steps.
 #[derive(Debug, Default)]
 pub(super) struct Way {
     pub(super) start: u64,
-    /// The last one first.
+    /// The steps, the last one first.
     pub(super) steps: Vec<Step>,
 }
 

@@ -1,4 +1,4 @@
-//! How a node's file is reached again.
+//! The means by which the file of a node is reached again.
 
 use super::named::Named;
 use crate::fingerprint::fingerprint;
@@ -6,20 +6,20 @@ use crate::sys::handle::RawHandle;
 use rustix::fd::OwnedFd;
 use std::sync::Arc;
 
-/// How a node's file is reached again.
+/// The means by which the file of a node is reached again.
 #[derive(Debug)]
 pub(super) enum Place {
-    /// By a handle of the common kind: the inode number and this.
+    /// A file handle of the common layout: the inode number and this generation.
     Short { generation: u32 },
-    /// By any other handle.
+    /// Any other file handle.
     Long(Box<RawHandle>),
-    /// By a descriptor.
+    /// A descriptor that is kept open.
     Held(Arc<OwnedFd>),
-    /// By its name in another node.
+    /// A name in the node of its directory.
     Named(Box<Named>),
 }
 
-/// The handle of the common kind: inode number and generation, 32 bits each.
+/// A file handle of the common layout: inode number and generation, in 32 bits each.
 pub(super) fn short_bytes(inode: u64, generation: u32) -> [u8; 8] {
     let mut bytes = [0; 8];
     bytes[..4].copy_from_slice(&(inode as u32).to_ne_bytes());
@@ -28,16 +28,16 @@ pub(super) fn short_bytes(inode: u64, generation: u32) -> [u8; 8] {
 }
 
 impl Place {
-    /// A handle that no file has.
+    /// A handle that belongs to no file.
     pub(super) fn nowhere() -> Self {
         Self::Long(Box::new(RawHandle { kind: 0, bytes: Vec::new() }))
     }
 
-    /// The shortest form of a handle.
+    /// The most compact form of a handle.
     pub(super) fn of(handle: RawHandle, inode: u64) -> Self {
         if let (1, Ok(bytes)) = (handle.kind, <[u8; 8]>::try_from(handle.bytes.as_slice())) {
             let generation = u32::from_ne_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]);
-            // Only if nothing is lost, and the inode number is the node's number.
+            // Only if the conversion is lossless, and the inode number serves as the node number.
             let short = u32::try_from(inode).is_ok() && inode != super::ROOT;
             if short && short_bytes(inode, generation) == bytes {
                 return Self::Short { generation };
@@ -46,7 +46,7 @@ impl Place {
         Self::Long(Box::new(handle))
     }
 
-    /// Tells files apart that have the same inode number one after the other.
+    /// Distinguishes files that successively have the same inode number.
     pub(super) fn generation(&self) -> u64 {
         match self {
             Self::Short { generation } => u64::from(*generation),
@@ -56,7 +56,7 @@ impl Place {
         }
     }
 
-    /// A descriptor that is at hand.
+    /// The descriptor that is kept, if any.
     pub(super) fn descriptor(self) -> Option<Arc<OwnedFd>> {
         match self {
             Self::Held(fd) => Some(fd),
@@ -65,15 +65,15 @@ impl Place {
         }
     }
 
-    /// Whether both lead to the same file, as far as they are of the same kind.
+    /// Whether `other` adds nothing new: it leads to the same file, and in no better way.
     pub(super) fn leads_as(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Named(one), Self::Named(two)) => one.fd.is_some() && one.is_as(two),
-            // What has a name need not be held.
+            // A node that has a name again need not be kept open.
             (_, Self::Named(_)) => false,
             (Self::Short { generation: one }, Self::Short { generation: two }) => one == two,
             (Self::Long(one), Self::Long(two)) => one == two,
-            // A held file exists: whatever else has its number is the same file.
+            // The kept file exists, so any file with its number is the same one.
             (Self::Held(_), _) => true,
             _ => false,
         }

@@ -8,47 +8,49 @@ use rustix::fd::OwnedFd;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// Numbers from here on are made up: for files of other devices, and for those whose inode number
-/// is taken.
+/// The first of the node numbers that we assign: to files of other devices, and to files whose
+/// inode number is reserved.
 const MADE_UP: u64 = 1 << 63;
 
-/// Names on the way to a node at most: what is longer goes round in a circle.
+/// The most names on the way to a node. A longer way is a circle.
 const STEPS_MAX: usize = 1 << 16;
 
-/// What the kernel knows.
+/// The table of all nodes that the kernel knows.
 #[derive(Debug)]
 pub(super) struct Table {
     device: u64,
-    /// Nodes reached by name,
+    /// The number of nodes reached by name.
     names: usize,
-    /// descriptors kept of them, at most,
+    /// The most descriptors kept for nodes reached by name.
     room: usize,
-    /// and those that are; some may be closed by now.
+    /// The nodes reached by name that have descriptors, in the order in which these are considered
+    /// for closing. Some may have been closed already.
     open: VecDeque<u64>,
-    /// Descriptors there was no room for, for whoever gives the lock back.
+    /// Descriptors removed from the table, to be closed once the lock is released.
     closed: Vec<Arc<OwnedFd>>,
-    /// Those that are no more than a number and a generation,
+    /// Nodes that consist of a number and a generation.
     dense: Dense,
-    /// and all others. No node is in both.
+    /// All other nodes. No node is in both tables.
     known: HashMap<u64, Known>,
-    /// Made-up numbers, by device and inode, and back.
+    /// Assigned node numbers by device and inode.
     made_up: HashMap<(u64, u64), u64>,
+    /// The device and inode of each assigned node number.
     made_for: HashMap<u64, (u64, u64)>,
     next: u64,
 }
 
 #[derive(Debug)]
 struct Known {
-    /// How often the kernel was told.
+    /// The number of lookups.
     count: u64,
-    /// Nodes that are reached by way of this one.
+    /// The number of nodes that are reached by way of this one.
     inside: u64,
     place: Place,
 }
 
 impl Table {
-    /// Inode numbers of `device` are used as they are. Of nodes reached by name, `room` have a
-    /// descriptor.
+    /// A table in which inode numbers of `device` serve as node numbers, and up to `room` nodes
+    /// reached by name have descriptors.
     pub(super) fn new(device: u64, room: usize) -> Self {
         Self {
             device,
@@ -74,7 +76,7 @@ impl Table {
             || self.known.get(&node).is_some_and(|known| known.count > 0)
     }
 
-    /// The handle of a node: its kind and its bytes.
+    /// The handle of a node, as its kind and its bytes.
     pub(super) fn handle(&self, node: u64) -> Option<(i32, Vec<u8>)> {
         if let Some(generation) = self.dense.generation(node) {
             return Some((1, short_bytes(node, generation).to_vec()));
@@ -86,7 +88,7 @@ impl Table {
         }
     }
 
-    /// The descriptor of a node, if there is one.
+    /// The descriptor kept with a node, if any.
     pub(super) fn descriptor(&mut self, node: u64) -> Option<Arc<OwnedFd>> {
         match &mut self.known.get_mut(&node)?.place {
             Place::Held(fd) => Some(Arc::clone(fd)),
@@ -98,8 +100,8 @@ impl Table {
         }
     }
 
-    /// How to find a node that has no descriptor, from the nearest one that needs no way. No steps
-    /// if there is none.
+    /// The way to a node without a descriptor, from the nearest node that can be referred to
+    /// directly. Has no steps if there is none.
     pub(super) fn way(&self, node: u64) -> Way {
         let mut way = Way { start: node, steps: Vec::new() };
         while let Some(Known { place: Place::Named(named), .. }) = self.known.get(&way.start)
@@ -115,7 +117,7 @@ impl Table {
         way
     }
 
-    /// A node has been found again.
+    /// Notes that a node was found again.
     pub(super) fn opened(&mut self, step: &Step, fd: &Arc<OwnedFd>) {
         if let Some(Known { place: Place::Named(named), .. }) = self.known.get_mut(&step.node)
             && named.mark == step.mark
@@ -127,7 +129,7 @@ impl Table {
         }
     }
 
-    /// A descriptor more: those that were of no use for longest go.
+    /// Counts in a new descriptor, and closes the least recently used ones that exceed the limit.
     fn make_room(&mut self, node: u64) {
         self.open.push_back(node);
         while self.open.len() > self.room {
@@ -135,7 +137,7 @@ impl Table {
         }
     }
 
-    /// Descriptors that were of no use since this was called last go.
+    /// Closes the descriptors that have not been used since the last call.
     pub(super) fn close_unused(&mut self) {
         for _ in 0..self.open.len() {
             self.close_next_unused();
@@ -153,21 +155,22 @@ impl Table {
         }
     }
 
-    /// Descriptors to close: not under the lock, as that may free a large file.
+    /// Takes the descriptors to close. They must not be closed under the lock, since that may free
+    /// a large file.
     #[must_use]
     pub(super) fn closed(&mut self) -> Vec<Arc<OwnedFd>> {
         std::mem::take(&mut self.closed)
     }
 
-    /// The kernel is told of a file once more. Its number is the answer.
+    /// Counts a lookup of a file that is reached by `place`. Returns its node number.
     pub(super) fn know(&mut self, device: u64, inode: u64, place: Place) -> u64 {
         let node = self.number(device, inode);
         match self.known.get_mut(&node) {
             Some(known) => {
                 known.count += 1;
                 if !known.place.leads_as(&place) {
-                    // The file that had the number is gone, and the generation tells the kernel;
-                    // or it has another name.
+                    // Either the number now belongs to another file, of which the generation
+                    // informs the kernel, or the file has another name.
                     self.lead(node, place);
                 }
             }
@@ -175,7 +178,7 @@ impl Table {
                 Place::Short { generation } if node == inode => self.dense.know(node, generation),
                 place => {
                     let count = self.dense.take(node).unwrap_or(0) + 1;
-                    // Whatever it is, until it is led to.
+                    // A placeholder for `lead` to replace.
                     let nowhere = Place::Short { generation: 0 };
                     self.known.insert(node, Known { count, inside: 0, place: nowhere });
                     self.lead(node, place);
@@ -185,13 +188,13 @@ impl Table {
         node
     }
 
-    /// From now on `node` is reached like this.
+    /// Sets how `node` is reached.
     pub(super) fn lead(&mut self, node: u64, mut place: Place) {
         if !self.known.contains_key(&node) {
             return self.closed.extend(place.descriptor());
         }
         if let Place::Named(named) = &mut place
-            && !self.lies_in(named.parent)
+            && !self.add_inside(named.parent)
             && let Some(fd) = named.fd.take()
         {
             place = Place::Held(fd);
@@ -206,8 +209,9 @@ impl Table {
         self.leave(before);
     }
 
-    /// A node is reached by way of `parent`, which stays known for that; not if nobody knows it.
-    fn lies_in(&mut self, parent: u64) -> bool {
+    /// Notes that a node is reached by way of `parent`, which must stay in the table for that.
+    /// Returns false if `parent` is unknown.
+    fn add_inside(&mut self, parent: u64) -> bool {
         if let (Some(generation), Some(count)) =
             (self.dense.generation(parent), self.dense.take(parent))
         {
@@ -221,7 +225,7 @@ impl Table {
         true
     }
 
-    /// A node is not reached like this any longer: neither may be others that it was reached by.
+    /// Ends the use of a way to a node, and removes the nodes on it that are not needed any more.
     fn leave(&mut self, mut place: Place) {
         while let Place::Named(named) = place {
             self.names -= 1;
@@ -249,7 +253,7 @@ impl Table {
         gone
     }
 
-    /// The number a file has, if it may have one.
+    /// The node number of a file, if one is assigned or none needs to be.
     pub(super) fn find(&self, device: u64, inode: u64) -> Option<u64> {
         if device == self.device && inode > ROOT && inode < MADE_UP {
             return Some(inode);
@@ -267,7 +271,7 @@ impl Table {
         self.next
     }
 
-    /// The kernel forgets `count` times. What nobody knows any longer may have descriptors to be
+    /// Subtracts `count` lookups. Removing the node may leave descriptors to be
     /// [closed](Self::closed).
     pub(super) fn forget(&mut self, node: u64, count: u64) {
         let Some(known) = self.known.get_mut(&node) else {
@@ -282,8 +286,8 @@ impl Table {
         }
     }
 
-    /// Keeps a file reachable if the kernel knows it, and reaches it by a name or it has no other.
-    /// Its node, if it is held now.
+    /// Keeps a file open if the kernel knows it, and it is reached by name or `last` says that it
+    /// is losing its last name. Returns its node if it is kept open.
     pub(super) fn hold(
         &mut self,
         device: u64,
@@ -303,7 +307,7 @@ impl Table {
         Some(node)
     }
 
-    /// A file that is still held by `fd` is reached like this from now on.
+    /// Sets how a node is reached instead of by `fd`, if it is still kept open by that.
     pub(super) fn let_go(&mut self, node: u64, fd: &Arc<OwnedFd>, place: Place) {
         let held = self.known.get(&node).map(|known| &known.place);
         if matches!(held, Some(Place::Held(held)) if Arc::ptr_eq(held, fd)) {
@@ -313,7 +317,7 @@ impl Table {
         }
     }
 
-    /// Keeps a file reachable that has a name which is about to change. Its node is the answer.
+    /// Keeps a file open that is reached by a name about to change. Returns its node.
     pub(super) fn moving(&mut self, device: u64, inode: u64, fd: &Arc<OwnedFd>) -> Option<u64> {
         let node = self.find(device, inode).filter(|node| self.named(*node))?;
         self.lead(node, Place::Held(Arc::clone(fd)));
@@ -324,7 +328,7 @@ impl Table {
         self.known.get(&node).is_some_and(|known| matches!(known.place, Place::Named(_)))
     }
 
-    /// Whether there are files that are reached by name.
+    /// Whether any node is reached by name.
     pub(super) const fn has_names(&self) -> bool {
         self.names > 0
     }
@@ -419,7 +423,7 @@ mod tests {
         assert_eq!((way.start, way.steps.len()), (ROOT, 1));
         let fd = Arc::new(OwnedFd::from(tempfile::tempfile().unwrap()));
         table.opened(&way.steps[0], &fd);
-        // Both others were of use a moment ago, when they were asked for.
+        // Both others were used when they were looked up.
         assert_eq!(has(&mut table, [20, 21, 22]), [true, false, true]);
         let way = table.way(21);
         assert_eq!((way.start, way.steps.len()), (20, 1));
@@ -450,7 +454,7 @@ mod tests {
         table.know(8, 22, named(21, "b"));
         (20..22).for_each(|node| table.forget(node, 1));
         assert!(!table.knows(20) && table.handle(20).is_some() && table.len() == 3);
-        // Found elsewhere: the way there is not needed any more.
+        // The file was found under another name, so the way there is not needed any more.
         table.know(8, 22, named(ROOT, "b"));
         assert!(table.handle(20).is_none() && table.len() == 1);
         table.forget(22, 2);

@@ -1,4 +1,4 @@
-//! Attributes: reading and changing them.
+//! Reading and changing of file attributes.
 
 use crate::attributes::timespec;
 use crate::caller::{Caller, User};
@@ -15,7 +15,7 @@ use rustix::fs::{
 };
 use std::io;
 
-/// What is to be changed; the rest stays.
+/// A change of attributes; those that are `None` stay.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) mode: Option<u32>,
@@ -27,7 +27,7 @@ pub(crate) struct Changes {
 }
 
 impl Tree {
-    /// What a node is; through an open file if there is one.
+    /// The attributes of a node, through the open file `file` if there is one.
     pub(crate) fn stat(&self, node: u64, file: Option<u64>) -> io::Result<Stat> {
         let file = file.and_then(|file| self.files.get(file));
         let stat = match file.filter(|file| file.state.node == node) {
@@ -38,13 +38,13 @@ impl Tree {
         Ok(stat)
     }
 
-    /// Drops what the kernel has of an open file that somebody else has changed.
+    /// Tells the kernel to drop its cached data of an open file if somebody else has changed it.
     pub(crate) fn freshen(&self, node: u64, stat: &Stat) {
         let Some(state) = self.states.find(node) else { return };
         if state.freshness().is_right(Stamp::of(stat)) {
             return;
         }
-        // Or a write of ours has ended since then.
+        // Checked again under the lock, since a write of ours may have ended meanwhile.
         if self.nodes.refer(node).is_ok_and(|fd| freshness::look(&state, fd)) {
             self.stale(node);
         }
@@ -81,7 +81,7 @@ impl Tree {
         changes: &Changes,
         caller: Caller,
     ) -> io::Result<()> {
-        // The owner first: changing it takes bits away that the mode may give again.
+        // The owner first, since changing it clears mode bits that the mode may set again.
         if changes.uid.is_some() || changes.gid.is_some() {
             let (uid, gid) = (changes.uid.map(Uid::from_raw), changes.gid.map(Gid::from_raw));
             let _acting = self.privileges.act_as(caller)?;
@@ -120,14 +120,14 @@ impl Tree {
         Ok(())
     }
 
-    /// The space of the file system below.
+    /// The size and free space of the file system below.
     pub(crate) fn space(&self, node: u64) -> io::Result<StatVfs> {
         Ok(fstatvfs(self.nodes.refer(node)?)?)
     }
 }
 
-/// Whether a change of mode takes set-user-id and set-group-id bits away and nothing else. Kernels
-/// before 5.12 do that for whoever writes, which takes no right to change the mode.
+/// Whether a change of mode only clears set-user-id and set-group-id bits. Kernels before 5.12
+/// request that for whoever writes, even without the right to change the mode.
 const fn only_clears(before: u32, after: u32) -> bool {
     let taken = before & !after;
     after & !before == 0 && taken != 0 && taken & !0o6000 == 0

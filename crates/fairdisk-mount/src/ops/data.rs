@@ -15,34 +15,35 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A write as it came in.
+/// The properties of a write request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
-    /// The thread; 0 for nobody.
+    /// The calling thread; 0 if there is none.
     pub(crate) caller: u32,
     pub(crate) user: User,
     pub(crate) offset: u64,
-    /// How the file is open now: past the cache, durable.
+    /// The current open flags of the file, such as O_DIRECT and O_SYNC.
     pub(crate) flags: i32,
-    /// From a memory map: whatever the flags say, nobody waits.
+    /// Whether the data comes from the kernel's cache, as written through a memory map. Nobody
+    /// waits for it, whatever the flags.
     pub(crate) from_cache: bool,
-    /// Set-user-id bits fall.
+    /// Whether set-user-id and set-group-id bits are to be cleared.
     pub(crate) clear: bool,
 }
 
 impl Written {
-    /// Where it goes. Whoever appends does not know where the end is by now.
+    /// Where to write. With O_APPEND that is the end of the file, which the caller cannot know.
     pub(crate) const fn target(&self) -> Target {
         let appends = self.flags & libc::O_APPEND != 0 && !self.from_cache;
         if appends { Target::End } else { Target::At(self.offset) }
     }
 
-    /// Whether it may be a piece of a longer one that is to be appended.
+    /// Whether this may be a part of a longer append with O_DIRECT, which the kernel has split.
     pub(crate) const fn is_append_past_cache(&self) -> bool {
         matches!(self.target(), Target::End) && self.flags & libc::O_DIRECT != 0
     }
 
-    /// Whether the answer is given when the data are in the page cache below.
+    /// Whether the write is answered once the data is in the page cache below.
     pub(crate) const fn is_buffered(&self) -> bool {
         let waits = libc::O_DIRECT | libc::O_DSYNC | libc::O_SYNC;
         self.from_cache || self.flags & waits == 0
@@ -63,8 +64,8 @@ impl Tree {
             _ => file.state.extents().position(&file.fd, offset),
         };
         let sectors = Sectors(len.div_ceil(SECTOR_BYTES) as u32);
-        // Somebody waits in the thread that submits a read or a synchronous write; what is written
-        // back or flushed may come from any thread.
+        // A read or synchronous write occupies a thread that waits for it anyway; write-back and
+        // flushes may be submitted by any thread.
         let may_wait = sync && op != Op::Flush;
         let (flags, file) = (Flags::NONE, file.state.node);
         Piece { caller, op, start, sectors, sync, may_wait, flags, file, account: None }
@@ -75,7 +76,7 @@ impl Tree {
         self.gate.has_performers() && file.state.knows_extent(offset)
     }
 
-    /// Reads. The thread goes on at once unless it `may_wait`.
+    /// Reads. If not `may_wait`, the thread does not wait for the disk.
     pub(crate) fn read(
         self: &Arc<Self>,
         file: Arc<OpenFile>,
@@ -91,7 +92,7 @@ impl Tree {
         self.gate.submit(piece, Box::new(job));
     }
 
-    /// Writes, and answers when it is on the disk.
+    /// Prepares a write that is answered once it is on the disk.
     pub(crate) fn write_through(
         self: &Arc<Self>,
         file: Arc<OpenFile>,
@@ -126,7 +127,8 @@ impl Tree {
         }
     }
 
-    /// Writes to the page cache below and answers; what became dirty is on its way to the disk.
+    /// Writes to the page cache below and starts write-back. The answer is given at once, or once
+    /// the writer is within its limit.
     pub(crate) fn write_buffered(
         self: &Arc<Self>,
         file: &Arc<OpenFile>,
@@ -148,8 +150,9 @@ impl Tree {
         }
     }
 
-    /// What was written should be where the kernel takes it to be; otherwise it hears that it is
-    /// wrong. Appends past the cache go on behind what was appended in it.
+    /// Compares where the data landed with where the kernel believes it to be. If they differ, the
+    /// kernel's cached data is stale. Also records appends through the page cache, behind which
+    /// direct appends continue.
     pub(crate) fn correct(&self, file: &OpenFile, written: &Written, landed: Landed) {
         let appends = matches!(written.target(), Target::End);
         if appends && !written.is_append_past_cache() && landed.len > 0 {
@@ -160,8 +163,8 @@ impl Tree {
         }
     }
 
-    /// A stretch of the page cache below has changed: has them written out, and goes on as soon
-    /// as the writer is within its limit.
+    /// Notes that a range of the page cache below is dirty, starts its write-back, and runs `then`
+    /// once the writer is within its limit.
     pub(crate) fn dirtied(
         self: &Arc<Self>,
         file: &Arc<OpenFile>,
@@ -180,7 +183,7 @@ impl Tree {
         let (caller, user) = (written.caller, written.user);
         let chunk = Chunk { start, end, caller, user, account, urgent: false, number: 0 };
         let noted = {
-            // Charged before anybody can finish and settle it.
+            // Charged under the lock, before the piece can be finished and credited.
             let mut ranges = file.state.ranges();
             let noted = ranges.note(chunk);
             self.accounts.charge(account, noted.charge);
@@ -192,9 +195,8 @@ impl Tree {
         }
     }
 
-    /// Sends what is to be written out to the gate. The thread goes on at once unless it
-    /// `may_wait`: not if it is that of a writer who waits for nothing yet, or one that finishes
-    /// what others asked for.
+    /// Sends a piece of write-back to the gate. If not `may_wait`, the thread does not wait for the
+    /// disk, as it belongs to a writer whose write is not answered yet, or finishes other jobs.
     pub(crate) fn send(self: &Arc<Self>, file: &Arc<OpenFile>, chunk: Chunk, may_wait: bool) {
         let about = (chunk.caller, Op::Write, chunk.urgent);
         let piece = self.piece(file, about, chunk.start, chunk.bytes());
@@ -203,7 +205,7 @@ impl Tree {
         self.gate.submit(piece, Box::new(job));
     }
 
-    /// Makes a file durable, once what was written to it before is on the disk.
+    /// Makes a file durable, once the earlier writes to it have been written back.
     pub(crate) fn flush(
         self: &Arc<Self>,
         file: Arc<OpenFile>,

@@ -1,4 +1,4 @@
-//! Names: finding, making and removing them.
+//! Directory entries: looking up, creating, removing and renaming them.
 
 use crate::attributes::device_from_wire;
 use crate::caller::Caller;
@@ -17,21 +17,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Tree {
-    /// Finds a name.
+    /// Looks up a name.
     pub(crate) fn look_up(&self, parent: u64, name: &OsStr) -> io::Result<Found> {
         let found = self.nodes.look_up(&self.nodes.refer(parent)?, name)?;
         self.freshen(found.node, &found.stat);
         Ok(found)
     }
 
-    /// The kernel knows a file `count` times less; closing what is the answer may take a while.
+    /// Subtracts `count` lookups of a node. Closing the returned descriptors may take a while.
     pub(crate) fn forget(&self, node: u64, count: u64) -> Vec<Arc<OwnedFd>> {
         let last = self.nodes.forget(node, count);
         self.states.forgotten(node, || self.nodes.knows(node));
         last
     }
 
-    /// Makes a file that is not a directory.
+    /// Creates a file other than a directory.
     pub(crate) fn make_node(
         &self,
         parent: u64,
@@ -50,7 +50,7 @@ impl Tree {
         self.nodes.look_up(&parent, name)
     }
 
-    /// Makes a directory.
+    /// Creates a directory.
     pub(crate) fn make_directory(
         &self,
         parent: u64,
@@ -67,7 +67,7 @@ impl Tree {
         self.nodes.look_up(&parent, name)
     }
 
-    /// Makes a symbolic link. Where it points is for others to follow, never for us.
+    /// Creates a symbolic link. Its target is never followed by us.
     pub(crate) fn make_symlink(
         &self,
         parent: u64,
@@ -92,7 +92,7 @@ impl Tree {
         Ok(target.into_bytes())
     }
 
-    /// Gives a file one more name.
+    /// Creates a hard link.
     pub(crate) fn link(
         &self,
         node: u64,
@@ -110,7 +110,7 @@ impl Tree {
         self.nodes.look_up(&parent, name)
     }
 
-    /// Removes a name; of a directory if `directory`.
+    /// Removes a name, which must be that of a directory if `directory`.
     pub(crate) fn remove(
         &self,
         parent: u64,
@@ -130,7 +130,7 @@ impl Tree {
         done
     }
 
-    /// Renames.
+    /// Renames or exchanges names.
     pub(crate) fn rename(
         &self,
         (parent, name): (u64, &OsStr),

@@ -1,4 +1,4 @@
-//! Listing directories.
+//! Listing of directories.
 
 use crate::attributes::{attributes, kind};
 use crate::nodes::ROOT;
@@ -10,7 +10,7 @@ use std::io;
 use std::time::{Duration, UNIX_EPOCH};
 
 impl Tree {
-    /// Names and types.
+    /// Lists names and types.
     pub(crate) fn list(
         &self,
         directory: u64,
@@ -24,7 +24,7 @@ impl Tree {
         })
     }
 
-    /// Names and attributes. Every name listed counts as looked up.
+    /// Lists names with attributes. Every name listed counts as a lookup.
     pub(crate) fn list_plus(
         &self,
         (node, directory): (u64, u64),
@@ -43,15 +43,16 @@ impl Tree {
             let found = self.nodes.look_up_in(node, directory.fd(), &entry.name);
             let (found, ttl, generation) = match found {
                 Ok(found) => (attributes(found.node, &found.stat), ttl, found.generation),
-                // Not there any more.
+                // The file has been removed meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return true,
-                // It will pass, and what is known of the others holds until then.
+                // A temporary shortage: the entries so far are valid, and the kernel will ask for
+                // the rest.
                 Err(error) if is_shortage(&error) => {
                     short_of = Some(error);
                     return false;
                 }
-                // There, but not to be looked at: whoever wants to know more than the name asks,
-                // and is told why not.
+                // The file exists but cannot be inspected. The kernel gets its name only; whoever
+                // wants its attributes makes another request and receives the error.
                 Err(_) => {
                     let number = self.nodes.unseen(entry.inode);
                     (bare(number, kind(entry.kind)), Duration::ZERO, 0)
@@ -73,7 +74,7 @@ fn is_dots(name: &OsStr) -> bool {
     name == "." || name == ".."
 }
 
-/// Of what the kernel uses the number and the type, no more.
+/// Attributes with only the number and the type, of which alone the kernel makes use here.
 fn bare(inode: u64, kind: FileType) -> FileAttr {
     FileAttr {
         ino: INodeNo(inode),

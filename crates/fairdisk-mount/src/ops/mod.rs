@@ -1,4 +1,4 @@
-//! What the requests do, by kind.
+//! The implementation of the requests, by subject.
 
 mod attributes;
 mod data;

@@ -1,4 +1,4 @@
-//! Opening and closing.
+//! Opening of files and directories.
 
 use crate::caller::{Caller, User};
 use crate::directory::OpenDirectory;
@@ -14,8 +14,8 @@ use std::ffi::OsStr;
 use std::io;
 use std::sync::Arc;
 
-/// What of the caller's flags the file below is opened with. The rest is the kernel's business
-/// (truncating), or decided with every request (appending, past the cache, durable).
+/// The caller's open flags that are passed to the file below. Others are handled by the kernel
+/// (O_TRUNC) or with each request (O_APPEND, O_DIRECT, O_SYNC).
 const PASSED_ON: OFlags =
     OFlags::RDONLY.union(OFlags::WRONLY).union(OFlags::RDWR).union(OFlags::NOATIME);
 
@@ -37,16 +37,17 @@ impl Tree {
         Ok(self.opened((node, stat.st_ino), (fd, access), flags, by))
     }
 
-    /// Opens a file, and says how: for some files not every way is allowed.
+    /// Opens the file below. Returns the descriptor and the flags that succeeded, as some files do
+    /// not permit all.
     fn open_below(&self, referred: &Referred, flags: i32) -> io::Result<(OwnedFd, OFlags)> {
         let access = access(flags);
         let appending = OFlags::from_bits_retain(flags as u32) & OFlags::APPEND;
         let ways = [
             access,
-            // Where nothing but appending is allowed.
+            // An append-only file.
             access | appending,
-            // Of a file that is the caller's and not ours, when we are not root: the time of access
-            // is no reason not to read it.
+            // A file of the caller's that is not ours, if we are not root: it is read even though
+            // its access time changes.
             (access | appending) - OFlags::NOATIME,
         ];
         let mut refused = io::Error::from_raw_os_error(libc::EPERM);
@@ -67,8 +68,8 @@ impl Tree {
         flags: i32,
         (thread, user): (u32, User),
     ) -> (u64, FopenFlags) {
-        // The kernel above reads ahead, and its read-ahead passes the gate; that of the file
-        // system below would not.
+        // Read-ahead is left to the kernel above, whose requests pass the gate; that of the file
+        // system below would bypass it.
         let _ = fadvise(&fd, 0, None, Advice::Random);
         let state = self.states.of((node, inode), &fd);
         state.opened_by(thread, user);
@@ -77,7 +78,7 @@ impl Tree {
         (number, open_flags(flags, fresh))
     }
 
-    /// Makes a file and opens it.
+    /// Creates a file and opens it.
     pub(crate) fn create(
         self: &Arc<Self>,
         (within, name): (u64, &OsStr),
@@ -94,7 +95,8 @@ impl Tree {
             openat(&parent, name, how | OFlags::NOFOLLOW, Mode::from_raw_mode(mode & 0o7777))
         };
         let fd = made.map_err(|error| match error {
-            // Somebody else was quicker. The kernel looks again, and checks permissions.
+            // Somebody else has created it first. The kernel looks it up again and checks
+            // permissions.
             rustix::io::Errno::EXIST if flags & libc::O_EXCL == 0 => {
                 io::Error::from_raw_os_error(libc::ESTALE)
             }
@@ -110,7 +112,7 @@ impl Tree {
     /// Opens a directory.
     pub(crate) fn open_directory(&self, node: u64) -> io::Result<u64> {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY;
-        // Not by the name `.` in it: to read a directory takes no right to search it.
+        // Not by the name `.` in it, which would require search permission on the directory.
         let fd = self.proc_fd.reopen(&self.nodes.refer(node)?, flags)?;
         Ok(self.directories.insert(Arc::new(OpenDirectory::new(fd))))
     }
@@ -120,8 +122,8 @@ fn access(flags: i32) -> OFlags {
     OFlags::from_bits_retain(flags as u32) & PASSED_ON
 }
 
-/// How the kernel treats an open file: what it has of it stays unless somebody else has changed
-/// it, and direct I/O may come from several at once.
+/// How the kernel handles the open file: cached data is kept if it is fresh, and direct I/O may be
+/// concurrent.
 fn open_flags(flags: i32, fresh: bool) -> FopenFlags {
     let mut how = FopenFlags::empty();
     how.set(FopenFlags::FOPEN_KEEP_CACHE, fresh);

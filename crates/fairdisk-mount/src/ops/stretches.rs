@@ -1,4 +1,4 @@
-//! Stretches of files: space, holes, copies.
+//! Ranges of files: allocation, holes and copies.
 
 use crate::caller::User;
 use crate::gate::Piece;
@@ -12,11 +12,12 @@ use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
 use std::io;
 use std::sync::Arc;
 
-/// Bytes copied at once: callers come again for the rest, and others get a turn in between.
+/// The most bytes copied by one request. Callers repeat the call for the rest, and others get a
+/// turn in between.
 const COPY_BYTES_MAX: usize = 1 << 20;
 
 impl Tree {
-    /// Makes or takes away space.
+    /// Allocates or deallocates space (fallocate(2)).
     pub(crate) fn allocate(
         &self,
         file: u64,
@@ -45,7 +46,7 @@ impl Tree {
         Ok(seek(&file.fd, wanted)? as i64)
     }
 
-    /// Copies from one file into another.
+    /// Copies a range from one file to another.
     pub(crate) fn copy(
         self: &Arc<Self>,
         (from, offset): (Arc<OpenFile>, u64),

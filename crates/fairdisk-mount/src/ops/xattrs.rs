@@ -1,4 +1,4 @@
-//! Extended attributes, POSIX ACLs among them.
+//! Extended attributes, including POSIX ACLs, and inode flags.
 
 use crate::caller::{ActingAs, Caller, Standing};
 use crate::sys::inode_flags::pass_on;
@@ -10,22 +10,23 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
-/// Bytes of the longest value or list there can be.
+/// The largest size in bytes of a value or a list of names.
 const VALUE_BYTES_MAX: usize = 64 << 10;
-/// Those that only an administrator of the machine sees.
+/// The prefix of attributes that only an administrator of the machine can see.
 const TRUSTED: &[u8] = b"trusted.";
-/// Those by which a kernel decides. It takes some away unasked, from whatever is written to.
+/// The prefix of attributes for security modules of the kernel, which removes some of them by
+/// itself when a file is written.
 const SECURITY: &[u8] = b"security.";
 
-/// Where a file system has none of these there is nothing in them: as long as others have them the
-/// kernel asks for them to find out who may do what, and takes any other answer for its own.
+/// The attributes with POSIX ACLs. A file system without support for them is reported as a file
+/// without ACLs: the kernel queries them to check permissions, and would pass another error on.
 const ACLS: [&str; 2] = ["system.posix_acl_access", "system.posix_acl_default"];
 
-/// Nearly all of them fit into so many, and nearly all files have none: room for the longest takes
-/// longer to make than to ask.
+/// The size in bytes of the first attempt, into which nearly all values fit. Nearly all files have
+/// none, and allocating room for the largest takes longer than the query.
 const FEW_BYTES: usize = 512;
 
-/// What `ask` fills, whole.
+/// The complete result of `ask`, which fills a buffer.
 fn whole(ask: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> io::Result<Vec<u8>> {
     let mut few = [0; FEW_BYTES];
     match ask(&mut few) {
@@ -51,14 +52,14 @@ impl Tree {
         })
     }
 
-    /// The names of all attributes the caller may know of, each with a zero byte after it.
+    /// The names of the attributes that the caller may see, each followed by a zero byte.
     pub(crate) fn xattr_names(&self, node: u64, caller: Caller) -> io::Result<Vec<u8>> {
         let fd = self.nodes.refer(node)?;
         let path = ProcFd::path(&fd);
         let mut names = whole(|room| listxattr(&path, room))?;
         let is_trusted = |name: &[u8]| name.starts_with(TRUSTED);
         let mut each = names.split_inclusive(|byte| *byte == 0);
-        // What the kernel would not give the value of is not named either.
+        // Attributes whose values the kernel would refuse are not listed.
         if each.any(is_trusted) && !Standing::administers(caller.thread, caller.user) {
             let each = names.split_inclusive(|byte| *byte == 0);
             names = each.filter(|name| !is_trusted(name)).flatten().copied().collect();
@@ -92,8 +93,8 @@ impl Tree {
         })
     }
 
-    /// What `chattr` and `lsattr` ask of an open file or directory. The kernel above has looked
-    /// whose it is, and who may have it unchangeable.
+    /// Gets or sets the inode flags of an open file or directory, as chattr(1) and lsattr(1) do.
+    /// The kernel above has checked the ownership, and who may set the immutable flag.
     pub(crate) fn inode_flags(
         &self,
         (node, handle, is_directory): (u64, u64, bool),
@@ -112,7 +113,8 @@ impl Tree {
         })
     }
 
-    /// The kernel above has asked its security module about attributes that are for such modules.
+    /// Acts as the caller, except for attributes of security modules, about which the kernel above
+    /// has asked the module.
     fn attributing(&self, name: &OsStr, caller: Caller) -> io::Result<Option<ActingAs<'_>>> {
         if name.as_bytes().starts_with(SECURITY) {
             return Ok(None);

@@ -1,17 +1,17 @@
-//! Where the blocks of a file are on its device.
+//! The positions of a file's blocks on its device (FIEMAP).
 
 use crate::extents::Extent;
 use rustix::fd::{AsFd, AsRawFd};
 use std::io;
 
-/// Extents asked for at once.
+/// The most extents in one query.
 const EXTENTS_MAX: usize = 64;
 /// `FS_IOC_FIEMAP`, `_IOWR('f', 11, struct fiemap)` with a header of 32 bytes.
 const FS_IOC_FIEMAP: libc::Ioctl = 0xC020_660B_u32 as libc::Ioctl;
-/// The last extent of the file.
+/// The flag of the last extent of a file.
 const LAST: u32 = 0x1;
-/// Flags of extents whose position means nothing: unknown, delayed, encoded, not aligned, inline,
-/// tail.
+/// The flags of extents without a meaningful position: unknown, delayed, encoded, not aligned,
+/// inline, tail.
 const NOWHERE: u32 = 0x2 | 0x4 | 0x8 | 0x80 | 0x100 | 0x200 | 0x400;
 
 /// `struct fiemap` with room for its extents.
@@ -38,15 +38,15 @@ struct WireExtent {
     reserved_too: [u32; 3],
 }
 
-/// What a file system said about a file from some offset on.
+/// The part of a file's mapping that one query returns.
 pub(crate) struct Mapped {
-    /// Extents with a position, in order.
+    /// The extents that have positions, in order.
     pub(crate) extents: Vec<Extent>,
-    /// Where the answer ends; `u64::MAX` if there is nothing after it.
+    /// The offset up to which the mapping is known; `u64::MAX` if there are no extents after it.
     pub(crate) end: u64,
 }
 
-/// The extents of a file from `offset` on, as far as they fit into one answer.
+/// Queries the extents of a file from `offset` on, as many as fit into one query.
 pub(crate) fn extents_from(fd: impl AsFd, offset: u64) -> io::Result<Mapped> {
     let mut wire = Wire {
         start: offset,

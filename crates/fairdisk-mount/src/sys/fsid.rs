@@ -1,11 +1,11 @@
-//! The user and group a thread acts as towards file systems.
+//! The user and group ids with which a thread accesses file systems.
 
 use std::io;
 
-/// Lets this thread act as `uid`.
+/// Sets the file-system user id of this thread.
 pub(crate) fn set_user(uid: u32) -> io::Result<()> {
-    // SAFETY: takes a number and changes this thread alone. It answers with the user before, so
-    // asking with an impossible one tells whether it worked.
+    // SAFETY: the call takes a number and changes this thread alone. It returns the previous id, so
+    // that a call with an invalid id tells whether the first one has worked.
     let now = unsafe {
         libc::setfsuid(uid);
         libc::setfsuid(u32::MAX)
@@ -13,7 +13,7 @@ pub(crate) fn set_user(uid: u32) -> io::Result<()> {
     if now as u32 == uid { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::EPERM)) }
 }
 
-/// Lets this thread act as `gid`.
+/// Sets the file-system group id of this thread.
 pub(crate) fn set_group(gid: u32) -> io::Result<()> {
     // SAFETY: as in `set_user`.
     let now = unsafe {
@@ -25,7 +25,7 @@ pub(crate) fn set_group(gid: u32) -> io::Result<()> {
 
 /// Gives this thread a umask and a working directory of its own.
 pub(crate) fn own_umask() -> io::Result<()> {
-    // SAFETY: takes a flag; what was shared is copied for this thread, nothing is lost.
+    // SAFETY: the call takes a flag, and copies for this thread what was shared.
     if unsafe { libc::unshare(libc::CLONE_FS) } == 0 {
         Ok(())
     } else {

@@ -1,21 +1,22 @@
-//! File handles: a name for a file that needs no open descriptor and dies with the file.
+//! File handles, which refer to a file without an open descriptor. A handle becomes invalid when
+//! its file is deleted.
 
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::io;
 
-/// Bytes of the longest handle the kernel gives out.
+/// The largest size of a handle in bytes (MAX_HANDLE_SZ).
 const HANDLE_BYTES_MAX: usize = 128;
 
 /// A file handle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RawHandle {
-    /// The file system's own name for the layout.
+    /// The type of the handle, which is specific to its file system.
     pub(crate) kind: i32,
-    /// What only the file system understands.
+    /// The opaque contents.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// As the kernel wants it: `struct file_handle` with room for its bytes.
+/// `struct file_handle` with room for its contents.
 #[repr(C)]
 struct Wire {
     len: u32,
@@ -23,12 +24,13 @@ struct Wire {
     bytes: [u8; HANDLE_BYTES_MAX],
 }
 
-/// The handle of what `fd` refers to, and the mount it was reached through.
+/// The handle of the file that `fd` refers to, and the id of the mount through which it was
+/// reached.
 pub(crate) fn handle_of(fd: impl AsFd) -> io::Result<(RawHandle, i32)> {
     let mut wire = Wire { len: HANDLE_BYTES_MAX as u32, kind: 0, bytes: [0; HANDLE_BYTES_MAX] };
     let mut mount: libc::c_int = 0;
-    // SAFETY: the path is an empty C string, `wire` has the layout of `struct file_handle` with as
-    // many bytes behind it as `len` says, `mount` is an int; all outlive the call.
+    // SAFETY: the path is an empty C string, `wire` has the layout of `struct file_handle` followed
+    // by as many bytes as `len` says, and `mount` is an int; all outlive the call.
     let done = unsafe {
         libc::syscall(
             libc::SYS_name_to_handle_at,
@@ -46,7 +48,7 @@ pub(crate) fn handle_of(fd: impl AsFd) -> io::Result<(RawHandle, i32)> {
     Ok((RawHandle { kind: wire.kind, bytes }, mount))
 }
 
-/// Refers to the file of a handle without opening it. `mount` is any open file of its mount.
+/// Opens an O_PATH descriptor of the file of a handle. `mount` is any open file of its mount.
 pub(crate) fn open_path(mount: BorrowedFd<'_>, kind: i32, bytes: &[u8]) -> io::Result<OwnedFd> {
     if bytes.len() > HANDLE_BYTES_MAX {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
@@ -61,6 +63,6 @@ pub(crate) fn open_path(mount: BorrowedFd<'_>, kind: i32, bytes: &[u8]) -> io::R
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the kernel has just given us this descriptor; nobody else knows it.
+    // SAFETY: the kernel has just returned this descriptor, so nobody else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as libc::c_int) })
 }

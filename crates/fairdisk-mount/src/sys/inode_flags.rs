@@ -1,26 +1,26 @@
-//! What `chattr` and `lsattr` ask of a file.
+//! The ioctls for inode flags, which chattr(1) and lsattr(1) use.
 
 use rustix::fd::{AsFd, AsRawFd};
 use std::io;
 
-/// `struct fsxattr`.
+/// The size of `struct fsxattr` in bytes.
 const FSXATTR_BYTES: usize = 28;
-/// Flags are an `int`, whatever the numbers of the calls say.
+/// The size of the flags in bytes. They are an `int`, although the ioctl numbers encode `long`.
 const FLAGS_BYTES: usize = size_of::<libc::c_int>();
 /// `FS_IOC_FSGETXATTR`, `_IOR('X', 31, struct fsxattr)`.
 const FS_IOC_FSGETXATTR: libc::Ioctl = 0x801C_581F_u32 as libc::Ioctl;
 /// `FS_IOC_FSSETXATTR`, `_IOW('X', 32, struct fsxattr)`.
 const FS_IOC_FSSETXATTR: libc::Ioctl = 0x401C_5820_u32 as libc::Ioctl;
 
-/// Whether the question is to change something.
+/// Whether the ioctl changes something.
 pub(crate) const fn changes(command: u32) -> bool {
     matches!(command as libc::Ioctl, libc::FS_IOC_SETFLAGS | FS_IOC_FSSETXATTR)
 }
 
-/// Asks the file system of `fd` the same: `command` with what goes in, and what comes out.
+/// Passes an ioctl to the file system of `fd`. `data` is its input; its output is returned.
 ///
 /// # Errors
-/// It is another question, or what the system says.
+/// It is another ioctl, or the file system refuses it.
 pub(crate) fn pass_on(fd: impl AsFd, command: u32, data: &[u8]) -> io::Result<Vec<u8>> {
     let command = command as libc::Ioctl;
     let (goes_in, comes_out) = match command {
@@ -34,8 +34,8 @@ pub(crate) fn pass_on(fd: impl AsFd, command: u32, data: &[u8]) -> io::Result<Ve
     let bytes = bytes_of(&mut wire);
     let data = data.get(..goes_in).ok_or(io::ErrorKind::InvalidInput)?;
     bytes[..goes_in].copy_from_slice(data);
-    // SAFETY: each of the four reads or writes no more than a `struct fsxattr`, for which there is
-    // room, aligned to more than it needs, and which outlives the call.
+    // SAFETY: each of the four reads or writes at most a `struct fsxattr`, for which there is room
+    // with sufficient alignment, and which outlives the call.
     let done = unsafe { libc::ioctl(fd.as_fd().as_raw_fd(), command, bytes.as_mut_ptr()) };
     match done {
         0 => Ok(bytes[..comes_out].to_vec()),
@@ -44,6 +44,6 @@ pub(crate) fn pass_on(fd: impl AsFd, command: u32, data: &[u8]) -> io::Result<Ve
 }
 
 const fn bytes_of(wire: &mut [u64; 4]) -> &mut [u8; 32] {
-    // SAFETY: the same bytes, each of which may be anything.
+    // SAFETY: both types have the same size, and any bytes are valid for them.
     unsafe { &mut *std::ptr::from_mut(wire).cast() }
 }

@@ -1,4 +1,4 @@
-//! System calls that rustix does not cover, each behind a safe function.
+//! Safe wrappers of system calls that rustix does not cover.
 
 pub(crate) mod descriptors;
 pub(crate) mod fiemap;
