@@ -6,7 +6,7 @@ use fairdisk_core::Weight;
 /// How deep groups may be nested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nesting {
-    /// Groups cannot be nested; all count as top-level groups.
+    /// Nesting is not honoured: every group counts as a top-level group.
     #[default]
     None,
     /// A group that is nested deeper counts as if it were directly inside its outermost group.

@@ -210,9 +210,8 @@ fn what_is_honoured_is_honoured_whenever_it_is_told() {
     }
 }
 
-/// Beside group 1 is group 4, in which group 2 is nested and group 5, of three times its weight,
-/// with group 3 in it. If all count as directly inside group 4, the weight of group 5 has no
-/// effect.
+/// Group 4 is beside group 1. It contains group 2, and group 5 with three times that weight, which
+/// contains group 3. If all count as directly inside group 4, the weight of group 5 has no effect.
 #[test]
 fn groups_lie_as_deep_as_is_said() {
     let added = |group: u32, weight: u32| {

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 /// early.
 const BATCH_SPAN: Span = Span::from_ms(20);
 
-/// Which requests share a pool of slots.
+/// How request slots are divided into pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolLayout {
     /// No pools: the number of requests is not limited.
@@ -50,7 +50,7 @@ impl From<&Request> for Slot {
 /// The configuration of a device's request slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolConfig {
-    /// Which requests share a pool.
+    /// How the slots are divided into pools.
     pub layout: PoolLayout,
     /// Slots in each pool (`nr_requests`). Batching tasks may exceed this by half: the hard cap.
     pub requests: u32,

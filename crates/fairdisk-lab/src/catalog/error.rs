@@ -19,11 +19,11 @@ pub struct CatalogError {
 /// How close a scheduler that refuses a change is to having what it changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Nearness {
-    /// It has not even the table.
+    /// The scheduler has not even the table.
     Nothing,
-    /// It has the table but not the key.
+    /// The scheduler has the table but not the key.
     Table,
-    /// It has the key.
+    /// The scheduler has the key.
     Value,
 }
 

@@ -75,7 +75,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// The same file with derived text.
+    /// This file with derived text.
     #[must_use]
     pub fn derived(self, text: String) -> Self {
         let written = self.written.or(Some(self.text));

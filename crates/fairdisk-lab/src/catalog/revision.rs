@@ -40,7 +40,7 @@ pub struct Revision {
     pub title: String,
     /// The scheduler and its settings; HZ and the phase of the timer come from the host.
     pub spec: SchedulerSpec,
-    /// Which requests share a pool of slots.
+    /// How request slots are divided into pools.
     pub pool: PoolLayout,
     /// Which devices without a moving head are plugged, on a host that plugs devices.
     pub plug_flash: PlugFlash,
@@ -85,7 +85,7 @@ struct File {
     writes: WritesFile,
 }
 
-/// Which requests share a pool of slots.
+/// How request slots are divided into pools.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct SlotsFile {

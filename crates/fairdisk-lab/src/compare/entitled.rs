@@ -4,11 +4,11 @@
 /// The claim of one group to a part of the disk. Amounts are work, that is, time of the disk.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
-    /// Its weight among its siblings.
+    /// The weight of the group among its siblings.
     pub(super) weight: f64,
     /// Index of the parent group.
     pub(super) parent: Option<usize>,
-    /// The most its own tasks can use; `None` if it has only nested groups.
+    /// The most the group's own tasks can use; `None` if it has only nested groups.
     pub(super) demand: Option<f64>,
     /// The floor of the group, including nested groups.
     pub(super) floor: f64,

@@ -61,7 +61,7 @@ pub struct Job {
     pub seed: Seed,
     /// The priority of its requests.
     pub priority: Priority,
-    /// Its group; `None` for the root group.
+    /// The group of the job; `None` for the root group.
     pub group: Option<GroupSetting>,
     /// The scheduler that the file asks for (`scheduler=`).
     pub scheduler: Option<String>,
@@ -147,7 +147,7 @@ pub struct Think {
 pub enum Seed {
     /// The value of `randseed=`.
     Given(u64),
-    /// The same seed in every run (`randrepeat=1`, the default of fio).
+    /// One seed for every run (`randrepeat=1`, the default of fio).
     Repeated {
         /// Whether it applies to block sizes and mixes as well as to offsets (`allrandrepeat=1`).
         everything: bool,

@@ -42,7 +42,7 @@ impl<'a> Given<'a> {
         self.set(slot, merged)
     }
 
-    /// The same setting, with only a part of its text.
+    /// This setting, with only a part of its text.
     fn with(&self, raw: &'a str) -> Self {
         Self { raw: Some(raw), ..*self }
     }

@@ -55,7 +55,7 @@ struct Deeds {
     bytes: u64,
     /// The time during which it was active.
     elapsed: Span,
-    /// Its run time, if it finished.
+    /// Run time of the subject, if it finished.
     seconds: Option<f64>,
     /// The run times of each of several tasks, if all finished.
     each: Vec<Span>,

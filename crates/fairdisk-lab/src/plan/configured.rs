@@ -1,4 +1,4 @@
-//! The same load with other settings for its groups.
+//! A load with other settings for its groups.
 
 use super::setup::{Load, Loaded};
 use super::{Plan, PlannedArm, PlannedRow};

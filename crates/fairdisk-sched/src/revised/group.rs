@@ -6,11 +6,11 @@ use crate::cfq::switches::Switches;
 use fairdisk_core::IoClass;
 use fairdisk_core::tree::Tree;
 
-/// The kinds of trees in a class. Asynchronous queues.
+/// The kind of tree for asynchronous queues.
 pub(super) const ASYNC: usize = 0;
-/// Synchronous queues for which the disk does not idle.
+/// The kind of tree for synchronous queues for which the disk does not idle.
 pub(super) const NOIDLE: usize = 1;
-/// Synchronous queues for which the disk may idle.
+/// The kind of tree for synchronous queues for which the disk may idle.
 pub(super) const SYNC: usize = 2;
 const KINDS: usize = 3;
 

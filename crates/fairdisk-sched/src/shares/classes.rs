@@ -18,7 +18,7 @@ struct Class {
     among: VirtualTime,
     /// The outermost class in whose line it is, if it has requests queued.
     stands_in: Option<u32>,
-    /// Its inner classes, and itself, that have requests queued.
+    /// The inner classes, and the class itself, that have requests queued.
     line: Tree,
     /// The sum of its inner class that was served last.
     last: VirtualTime,

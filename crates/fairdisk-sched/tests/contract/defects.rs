@@ -48,7 +48,7 @@ pub(crate) fn strong_group_cfq() -> SchedulerSpec {
     })
 }
 
-/// group-cfq whose groups have no reads of their own.
+/// group-cfq in which all reads belong to the root group.
 pub(crate) fn reads_of_the_root_group() -> SchedulerSpec {
     let params = GroupCfqParams { reads_of_group: false, ..GroupCfqParams::default() };
     SchedulerSpec::GroupCfq(params)

@@ -36,7 +36,7 @@ pub(super) struct Ranks {
     blocks: u64,
     /// The first rank of each bucket, followed by the end of the last one.
     edges: Vec<u64>,
-    /// Of 2^63 accesses, how many fall into the buckets up to and including each.
+    /// How many of 2^63 accesses fall into the buckets up to and including each one.
     below: Vec<u64>,
 }
 

@@ -21,7 +21,7 @@ pub struct TaskSpec {
     pub refill_at: u32,
     /// Whether it uses the page cache.
     pub buffered: bool,
-    /// Its advice about its files (`posix_fadvise`), which affects I/O through the page cache:
+    /// Advice about its files (`posix_fadvise`), which affects I/O through the page cache:
     /// sequential doubles the read-ahead, random disables it.
     pub file_advice: Advice,
     /// Whether it maps its files, and its advice about the mappings (`madvise`). Mapped files

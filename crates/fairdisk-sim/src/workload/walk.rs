@@ -31,9 +31,9 @@ pub(super) struct Walk {
 /// The used part of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
-    /// The offset in the file at which it starts, in bytes.
+    /// The offset in the file at which the used part starts, in bytes.
     pub(super) start: u64,
-    /// Its length in bytes.
+    /// The length of the used part, in bytes.
     pub(super) bytes: u64,
 }
 

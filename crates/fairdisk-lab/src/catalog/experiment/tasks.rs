@@ -198,7 +198,7 @@ pub struct Task {
     pub keeps_cache: bool,
     /// Whether it accesses its file through a mapping, by page faults.
     pub mapped: bool,
-    /// Its advice about the mapping.
+    /// The task's advice about its mapping.
     pub advice: TaskAdvice,
     /// Whether a write returns only when it is durable.
     pub sync: bool,
@@ -216,7 +216,7 @@ pub struct Task {
     pub depth: u32,
     /// When it pauses.
     pub think: Option<Think>,
-    /// Its highest rate in bytes per second.
+    /// The task's highest rate in bytes per second.
     pub bytes_per_s: Option<NonZeroU64>,
 }
 
