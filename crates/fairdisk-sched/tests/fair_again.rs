@@ -1,5 +1,5 @@
-//! Floors, ceilings and latency targets that were set and taken back leave nothing behind: from
-//! then on `fair` shares by weight, in groups in groups, on disks of any kind.
+//! Floors, ceilings and latency targets that were set and removed leave no trace: afterwards `fair`
+//! shares by weight again, with nested groups and on disks of any kind.
 
 #[path = "support/reads.rs"]
 mod reads;
@@ -13,17 +13,17 @@ use reads::read;
 use std::num::NonZeroU64;
 
 const STORMS: u64 = 40;
-/// So many that every group always has something queued.
+/// Enough tasks for every group to have something queued at all times.
 const TASKS_PER_GROUP: u32 = 10;
 const CHANGED_FOR: Span = Span::from_s(3);
 const SETTLES_IN: Span = Span::from_s(5);
 const MEASURED_FOR: Span = Span::from_s(20);
 
-/// A group; its number is its place and one more.
+/// A group; its number is its index plus one.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     weight: u32,
-    /// The group it lies in: one of a lower number.
+    /// The parent group, which has a lower index.
     parent: Option<usize>,
 }
 
@@ -34,10 +34,10 @@ struct Storm {
     groups: Vec<Group>,
     depth: u32,
     service: Span,
-    /// Whether the scheduler knows what requests cost, on a disk that serves several at once.
+    /// Whether the scheduler knows the cost model, on a disk that serves several requests at once.
     told: bool,
     at_device: Vec<(Instant, RequestId)>,
-    /// Requests by group, since somebody looked.
+    /// Requests served since the last check, by group.
     served: Vec<u64>,
     refused: u32,
 }
@@ -101,7 +101,7 @@ impl Storm {
         Qos { floor, ceiling, burst: Span::from_ms(self.prng.between(1, 200)), latency_p99 }
     }
 
-    /// One of the groups asks for something else; what cannot be kept it does not get.
+    /// Changes the settings of one group; settings that cannot be kept are refused.
     fn change(&mut self) {
         let group = id_of(self.prng.below(self.groups.len() as u64) as usize);
         let qos = if self.prng.chance(1, 4) { Qos::NONE } else { self.some_qos() };
@@ -118,7 +118,7 @@ impl Storm {
         }
     }
 
-    /// Lets the device be used until `end`.
+    /// Runs until `end`.
     fn run(&mut self, end: Instant) {
         while self.now < end {
             let wakes = self.fill_device();
@@ -135,7 +135,7 @@ impl Storm {
         }
     }
 
-    /// Gives the device what it takes; until when the scheduler waits, if it does.
+    /// Fills the device. Returns until when the scheduler waits, if it does.
     fn fill_device(&mut self) -> Option<Instant> {
         while self.at_device.len() < self.depth as usize {
             match self.fair.decide(self.now) {
@@ -150,14 +150,14 @@ impl Storm {
         None
     }
 
-    /// What a group is to have of the disk, its own tasks alone, in percent.
+    /// The percentage of the disk that a group's own tasks are to get.
     fn asked(&self, at: usize) -> f64 {
         let inside = |outer: Option<usize>| {
             let inner = self.groups.iter().filter(move |group| group.parent == outer);
             inner.map(|group| f64::from(group.weight)).sum::<f64>()
         };
         let own = f64::from(Weight::DEFAULT.get());
-        // Tasks of a group that holds others are one more in it.
+        // The tasks of a group with nested groups count as one more group in it.
         let mut part = if inside(Some(at)) > 0.0 { own / (own + inside(Some(at))) } else { 1.0 };
         let mut group = self.groups[at];
         loop {

@@ -1,5 +1,5 @@
-//! A group that is waited for because that was asked for gets its share of the time, the waiting
-//! included, and takes none from the others.
+//! A group for which an idle wait is configured gets its share of the time, including the waits,
+//! and takes nothing from the others.
 
 #[path = "support/reads.rs"]
 mod reads;
@@ -19,18 +19,19 @@ struct Storm {
     elevator: Fair,
     prng: Prng,
     now: Instant,
-    /// By group, from 1.
+    /// The weights of the groups, from group 1 on.
     weights: Vec<u64>,
     used: Vec<Span>,
     service: Span,
     think: Span,
     rotational: bool,
-    /// When the thinker asks for something again.
+    /// When the thinking group submits again.
     back_at: Option<Instant>,
 }
 
 impl Storm {
-    /// It thinks for longer than a request takes: by rule nobody would be waited for.
+    /// A storm in which the group thinks for longer than a request takes, so that by default the
+    /// disk would not idle for it.
     fn new(seed: u64) -> Self {
         let mut prng = Prng::new(seed);
         let weights: Vec<u64> = (0..prng.between(2, 5)).map(|_| prng.between(100, 1000)).collect();
@@ -51,7 +52,7 @@ impl Storm {
         storm
     }
 
-    /// Two tasks in each group, of which the thinker uses one.
+    /// The group of a task: two tasks in each, of which the thinking group uses one.
     const fn group_of(task: u32) -> GroupId {
         GroupId(1 + task / 2)
     }
@@ -87,8 +88,8 @@ impl Storm {
         }
     }
 
-    /// What each group used of the time, and has of the weights, in percent; one that is waited for
-    /// `idle`.
+    /// The percentage of time that each group used, and that of its weight, if the disk idles for
+    /// the thinking group for up to `idle`.
     fn run(mut self, idle: Span) -> Vec<(f64, f64)> {
         let idle = Some(idle);
         self.elevator.configure(Instant::ZERO, &Change::GroupIdle { group: THINKER, idle });
@@ -123,7 +124,7 @@ fn who_is_waited_for_pays_for_it() {
         for (got, asked) in &shares[1..] {
             assert!(*got >= asked - 1.0, "{told}: {shares:?}");
         }
-        // Of its share it uses what it does not think for.
+        // The group uses the part of its share in which it does not think.
         let (got, asked) = shares[0];
         let uses = asked * service / (service + think);
         assert!(got >= uses - 1.0 && got <= asked + 1.0, "{told}: {uses} in {shares:?}");

@@ -1,5 +1,5 @@
-//! Who thinks for longer than it is waited for, and for whom the disk stands idle shortly before it
-//! is back, on a disk that serves one request at a time.
+//! Tasks that think for longer than the disk idles for them, and for which the disk stays idle
+//! shortly before they return, on a disk that serves one request at a time.
 
 #[path = "support/reads.rs"]
 mod reads;
@@ -13,12 +13,12 @@ use reads::read;
 use std::num::NonZeroU64;
 
 const SERVICE: Span = Span::from_ms(8);
-/// Tasks of group 1, which always have a request; each other group has one that thinks.
+/// Tasks of group 1, which always have a request; each other group has one task that thinks.
 const BUSY: u32 = 4;
-/// A write that the disk acknowledges before it does it.
+/// The time after which the disk acknowledges a write, before it is on the medium.
 const ACKNOWLEDGED: Span = Span::from_us(300);
 
-/// A task that thinks after each request, and what it does before.
+/// A task that thinks after each request, and flushes before that.
 #[derive(Clone, Copy)]
 struct Thinker {
     pause: Span,
@@ -31,25 +31,25 @@ struct Play {
     now: Instant,
     prng: Prng,
     thinkers: Vec<Thinker>,
-    /// Group 1 writes; and how long the disk works on each of its writes after it has acknowledged
-    /// it, if it does that before they are done.
+    /// Whether group 1 writes, and how long the disk works on each of its writes after
+    /// acknowledging it, if it acknowledges writes early.
     writes: bool,
     hides: Span,
-    /// What it has yet to do.
+    /// Work that the disk has acknowledged and not done yet.
     hidden: Span,
-    /// Pauses are from nothing to twice what they are otherwise.
+    /// Whether pauses are random, from nothing to twice their usual length.
     is_random: bool,
-    /// When each has come back and is not served yet.
+    /// For each task, since when it has been back without being served.
     since: Vec<Instant>,
-    /// When something was last at the disk.
+    /// When a request was last at the disk.
     busy_until: Instant,
-    /// How long it stood idle in all, and at most before something was served.
+    /// How long the disk was idle in total, and at most before a request was served.
     idle: Span,
     idle_most: Span,
-    /// What thinkers waited in all, and how often.
+    /// How long the thinking tasks waited in total, and how often.
     waited: Span,
     served: u32,
-    /// What their requests took, and how many of others were done.
+    /// How long the requests of thinking tasks took, and how many requests of others were done.
     took: Span,
     of_others: u32,
 }
@@ -96,7 +96,7 @@ impl Play {
         play
     }
 
-    /// The task's group, and which thinker it is.
+    /// The group of a task, and its index among the thinking tasks.
     fn group_of(task: u32) -> (GroupId, Option<usize>) {
         match task.checked_sub(BUSY) {
             Some(thinker) => (GroupId(2 + thinker), Some(thinker as usize)),
@@ -122,7 +122,7 @@ impl Play {
             self.since[at] = self.now;
             self.submit(BUSY + at as u32);
             if self.busy_until <= self.now {
-                // It is asked again at once.
+                // The scheduler is asked again at once.
                 return;
             }
         }
@@ -158,7 +158,7 @@ impl Play {
         self.thinkers[at].back_at = Some(self.now + if self.is_random { any } else { pause });
     }
 
-    /// What a request takes that comes after the disk was left alone for `idle`.
+    /// The time of a request that arrives after the disk was idle for `idle`.
     fn device_time(&mut self, is_of_others: bool, idle: Span) -> Span {
         self.hidden = self.hidden - idle;
         if is_of_others && self.hides > Span::ZERO {
@@ -168,7 +168,7 @@ impl Play {
         SERVICE + core::mem::take(&mut self.hidden)
     }
 
-    /// Group 1 writes from now on, on a disk that is known.
+    /// Makes group 1 write from now on, on a disk whose cost model is known.
     fn write(&mut self, hides: Span) {
         let cost =
             Cost { sequential: Span::from_ms(1), random: SERVICE, byte_ps: 0, random_byte_ps: 0 };
@@ -236,7 +236,7 @@ fn no_more_is_written_while_somebody_thinks_than_is_done_when_it_is_back() {
     play.run(Span::from_s(20));
     let mean = Span::from_ns((play.took + play.waited).as_ns() / u64::from(play.served));
     assert!(mean < Span::from_ms(12), "{mean}");
-    // Ten would be done in each of its pauses.
+    // Ten would fit into each of its pauses.
     assert!(play.of_others >= 6 * play.served, "{} of {}", play.of_others, play.served);
 }
 

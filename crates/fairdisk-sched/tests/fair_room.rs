@@ -1,5 +1,5 @@
-//! Latency targets on a device that serves several requests at once and whose costs nobody has
-//! told, as under a mount.
+//! Latency targets on a device that serves several requests at once and whose cost model is not
+//! known, as under a mount.
 
 #[path = "support/reads.rs"]
 mod reads;
@@ -12,22 +12,23 @@ use fairdisk_sched::fair::{Fair, FairParams};
 use reads::read;
 use std::collections::VecDeque;
 
-/// What the device takes, and how many of these it works on.
+/// The number of requests the device accepts, and the number that it works on at once.
 const DEPTH: u32 = 32;
 const SERVERS: usize = 4;
 const SERVICE: Span = Span::from_ms(1);
-/// How long the task of group 1 thinks: too long to be waited for.
+/// How long the task of group 1 thinks: too long for the disk to idle for it.
 const THINKS: Span = Span::from_ms(20);
 
-/// Task 0 is all of group 1; those of group 2 have a request each, all the time.
+/// Task 0 is the only one of group 1; each task of group 2 has a request at all times.
 struct Crowd {
     elevator: Fair,
     now: Instant,
     prng: Prng,
-    /// At the device, in its order; the first are worked on, until then.
+    /// Requests at the device, in its order, and those that it works on, with the times of their
+    /// completion.
     there: VecDeque<RequestId>,
     worked_on: Vec<(Instant, RequestId)>,
-    /// When task 0 comes back, or since when it waits.
+    /// When task 0 returns; `None` while it waits.
     back: Option<Instant>,
     since: Instant,
     latencies: Vec<Span>,
@@ -67,7 +68,7 @@ impl Crowd {
         self.elevator.admit(self.now, &request);
     }
 
-    /// Fills the device, and says when to ask again.
+    /// Fills the device. Returns when to ask again.
     fn fill(&mut self) -> Option<Instant> {
         while self.there.len() + self.worked_on.len() < DEPTH as usize {
             match self.elevator.decide(self.now) {

@@ -1,6 +1,6 @@
-//! Whom `fair` serves, against a model that looks at everything each time: while weights change,
-//! groups are born, die and move, and ceilings come and go, both name the same group.
-//! `FAIRDISK_FAIR_STORMS` of such storms, or a few.
+//! The order in which `fair` serves groups, against a model that examines everything each time.
+//! While weights change, groups are created, removed and moved, and ceilings come and go, both must
+//! choose the same group. Runs `FAIRDISK_FAIR_STORMS` such storms, or a few.
 
 mod naive;
 
@@ -16,16 +16,16 @@ use std::num::NonZeroU64;
 const GROUPS: usize = 8;
 const TASKS: usize = 16;
 const SECTORS: Sectors = Sectors(8);
-/// Few, as device times are, so that starts are often equal.
+/// Only a few values, as for device times, so that starts are often equal.
 const WEIGHTS: [u32; 6] = [7, 100, 100, 200, 400, 1000];
 const STEPS: u64 = 800;
 
-/// A task; it has one request at a time.
+/// A task, which has one request at a time.
 #[derive(Clone, Copy, Debug)]
 struct Task {
     group: usize,
     ioprio: IoPrio,
-    /// The group of its request that is queued.
+    /// The group of the task's queued request.
     queued: Option<usize>,
 }
 
@@ -37,7 +37,7 @@ struct Storm {
     rotational: bool,
     tasks: Vec<Task>,
     parents: [Option<usize>; GROUPS],
-    /// Who was served last.
+    /// The group that was served last.
     before: Option<usize>,
     served: u64,
 }
@@ -97,7 +97,7 @@ impl Storm {
             id: RequestId(who as u32),
             task: TaskId(who as u32),
             group: GroupId(group as u32),
-            // What a disk with a head takes for writes is charged later: the model knows no cache.
+            // On a disk with a moving head, writes are charged later; the model knows no cache.
             op: if sync || self.rotational { Op::Read } else { Op::Write },
             start: Lba(8 * self.prng.below(1 << 28)),
             sectors: SECTORS,
@@ -112,7 +112,7 @@ impl Storm {
         self.naive.set_wants(group, true);
     }
 
-    /// A request is not queued any more; that of which group.
+    /// Removes a queued request and returns its group.
     fn take_out(&mut self, who: usize) -> usize {
         let group = self.tasks[who].queued.take().expect("it has a request queued");
         let more = self.tasks.iter().any(|task| task.queued == Some(group));
@@ -138,7 +138,7 @@ impl Storm {
                 if why == Why::AtCeiling {
                     assert_eq!(self.naive.next(), None, "somebody is not at a ceiling");
                 }
-                // Somebody may come before that.
+                // Another request may arrive before that.
                 if self.prng.chance(1, 2) {
                     self.now = at;
                 }
@@ -151,7 +151,8 @@ impl Storm {
     fn dispatch(&mut self, id: RequestId, why: Why) {
         let who = id.0 as usize;
         let group = self.tasks[who].queued.expect("it is queued");
-        // On a disk with a head a group has the disk for a while, whoever is served in between.
+        // On a disk with a moving head a group keeps the disk for a while, whoever is served in
+        // between.
         if !self.rotational || self.before != Some(group) {
             assert_eq!(self.naive.next(), Some(group), "{why:?} at {}", self.now);
         }
@@ -180,7 +181,7 @@ impl Storm {
                 self.naive.set_weight(at, u64::from(weight));
             }
             1 => {
-                // Into one of a lower number: never in a circle.
+                // Only into a group with a lower index, so never in a circle.
                 let outer = self.prng.below(at as u64 + 1) as usize;
                 self.put_into(at, Some(outer).filter(|outer| *outer < at));
             }
@@ -200,7 +201,8 @@ impl Storm {
         self.naive.set_parent(at, parent);
     }
 
-    /// Nothing new comes to the group, and nothing lies in it any more; what is queued stays.
+    /// Removes a group: nothing new arrives in it and no group is nested in it; what is queued
+    /// stays.
     fn remove(&mut self, at: usize) {
         for inner in 0..GROUPS {
             if self.parents[inner] == Some(at) {
@@ -213,7 +215,8 @@ impl Storm {
         self.naive.remove(at);
     }
 
-    /// A ceiling, or none. While a group with a head keeps the disk nobody looks at others'.
+    /// A ceiling, or none. With a moving head, ceilings of other groups are not examined while one
+    /// keeps the disk.
     fn some_qos(&mut self) -> Qos {
         let iops = NonZeroU64::new(self.prng.between(20, 400));
         let some = !self.rotational && self.prng.chance(2, 3);

@@ -1,36 +1,36 @@
-//! Start-time fair queueing of groups in groups, with ceilings, as docs/fair.md has it, spelt out:
-//! nothing is kept in order, everything is looked at each time.
+//! Start-time fair queueing of nested groups with ceilings, as defined in docs/fair.md, written
+//! out: nothing is kept sorted, and everything is examined each time.
 
 use fairdisk_core::{Instant, Qos, Span, Weight};
 use fairdisk_sched::fair::FairParams;
 
-/// Parts of a nanosecond in which a start is kept.
+/// Units per nanosecond in which a start is stored.
 const PARTS: u64 = 1 << 10;
 
 fn worth(service: Span, weight: u64) -> u64 {
     service.as_ns() * PARTS / weight
 }
 
-/// How long an I/O takes at the ceiling.
+/// How long one I/O takes at the ceiling.
 fn time_of_one(qos: &Qos) -> Option<Span> {
     Some(Span::from_ns(1_000_000_000_u64.div_ceil(qos.ceiling.iops?.get())))
 }
 
-/// Who stands in a line: a group, or the own tasks of a group that holds others.
+/// A member of a line: a group, or the own tasks of a group with nested groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Member {
     Group(usize),
     Tasks(usize),
 }
 
-/// The line of the groups that lie in no other, or of what is in a group.
+/// A line: the top-level groups, or the members inside a group.
 type Line = Option<usize>;
 
 #[derive(Clone, Debug)]
 struct Place {
     weight: u64,
     start: u64,
-    /// When it came to where it stands, as a count; of equal starts the earlier goes first.
+    /// When the member came to its place, as a count; of equal starts the earlier goes first.
     came: Option<u64>,
     left: Instant,
 }
@@ -44,16 +44,16 @@ impl Place {
 struct Group {
     parent: Line,
     wants: bool,
-    /// It is on its way to another line.
+    /// Whether the group is on its way to another line.
     moves: bool,
-    /// Until when it is at its ceiling, and since when, as a count.
+    /// Until when the group is at its ceiling, and since when, as a count.
     barred: Option<(Instant, u64)>,
     qos: Qos,
-    /// Until then what it has had is paid for at its ceiling.
+    /// When the service the group has had will be paid for at its ceiling.
     used_until: Instant,
     itself: Place,
     tasks: Place,
-    /// The least start of whoever comes to its insides.
+    /// The lowest start for a member that arrives inside the group.
     reached: u64,
 }
 
@@ -88,12 +88,13 @@ impl Naive {
 
     // ---- what is told --------------------------------------------------------------------
 
-    /// It is this late.
+    /// Advances the clock to `now`.
     pub(crate) fn pass(&mut self, now: Instant) {
         self.now = now;
     }
 
-    /// What the group has had more than others, or less, stays what it is, as service.
+    /// Sets the weight. How far the group is ahead of others, or behind, is kept as an amount of
+    /// service.
     pub(crate) fn set_weight(&mut self, group: usize, weight: u64) {
         let Place { weight: old, start, .. } = self.groups[group].itself;
         if weight == old {
@@ -106,7 +107,7 @@ impl Naive {
         self.put(Member::Group(group), start);
     }
 
-    /// The member has had so much; whoever has as much and stands there came before it.
+    /// Places a member at `start`, after members with an equal start.
     fn put(&mut self, member: Member, start: u64) {
         self.count += 1;
         let count = self.count;
@@ -134,7 +135,7 @@ impl Naive {
     pub(crate) fn set_qos(&mut self, group: usize, qos: Qos) {
         let now = self.now;
         let entry = &mut self.groups[group];
-        // What it has had and is not paid for counts for the new ceiling.
+        // Service that is not yet paid for counts towards the new ceiling.
         let left = u128::from((entry.used_until - now).as_ns());
         entry.used_until = match (entry.qos.ceiling.iops, qos.ceiling.iops) {
             (Some(old), Some(new)) => {
@@ -147,7 +148,7 @@ impl Naive {
         self.settle();
     }
 
-    /// The group is gone; another may get its number.
+    /// Removes the group, whose number may be reused.
     pub(crate) fn remove(&mut self, group: usize) {
         self.set_weight(group, Place::NEW.weight);
         self.set_qos(group, Qos::NONE);
@@ -160,7 +161,7 @@ impl Naive {
 
     // ---- who is next ---------------------------------------------------------------------
 
-    /// Whoever may go on again after being at a ceiling.
+    /// Lets groups continue whose time at the ceiling is over.
     pub(crate) fn release(&mut self) {
         let due = |group: &Group| group.barred.filter(|(until, _)| *until <= self.now);
         let first = (0..self.groups.len()).filter(|at| due(&self.groups[*at]).is_some());
@@ -170,8 +171,8 @@ impl Naive {
         self.release();
     }
 
-    /// The group whose own tasks are next. Those that would be above their ceiling with one
-    /// more I/O stand aside.
+    /// The group whose own tasks are next. Groups that would exceed their ceiling with one more I/O
+    /// are set aside.
     pub(crate) fn next(&mut self) -> Option<usize> {
         loop {
             let first = self.first()?;
@@ -202,7 +203,7 @@ impl Naive {
         }
     }
 
-    /// The group's own tasks have an I/O served.
+    /// Accounts for an I/O of the group's own tasks being dispatched.
     pub(crate) fn serve(&mut self, group: usize) {
         for member in self.members_around(group) {
             let line = self.line_of(member);
@@ -220,7 +221,7 @@ impl Naive {
         }
     }
 
-    /// It took so long.
+    /// Charges the service time of an I/O.
     pub(crate) fn charge(&mut self, group: usize, service: Span) {
         for member in self.members_around(group) {
             let Place { start, weight, .. } = *self.place_of(member);
@@ -250,7 +251,7 @@ impl Naive {
         line.map(Member::Tasks).into_iter().chain(groups.map(Member::Group)).collect()
     }
 
-    /// The member for the group's own tasks and those for the groups around them.
+    /// The member for the group's own tasks, and those for the groups around them.
     fn members_around(&self, group: usize) -> Vec<Member> {
         let tasks = self.holds_groups(group).then_some(Member::Tasks(group));
         tasks.into_iter().chain(self.path(group).into_iter().map(Member::Group)).collect()
@@ -293,7 +294,7 @@ impl Naive {
         }
     }
 
-    /// Lets all come to their lines, or leave them, who should.
+    /// Adds members to their lines, and removes members from them, as needed.
     fn settle(&mut self) {
         let all = || (0..self.groups.len()).map(Member::Tasks);
         let all = all().chain((0..self.groups.len()).map(Member::Group));
@@ -309,7 +310,8 @@ impl Naive {
         self.settle();
     }
 
-    /// One that was away for a moment may catch up on its part of what all had, others on a little.
+    /// Adds a member to its line. One that was away only briefly may catch up on its part of what
+    /// all had, others on a little.
     fn join(&mut self, member: Member) {
         let line = self.line_of(member);
         let Place { weight, start, left, .. } = *self.place_of(member);
