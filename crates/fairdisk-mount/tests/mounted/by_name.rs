@@ -1,4 +1,5 @@
-//! Below a file system without file handles, here a mount of our own: files are reached by name.
+//! Mounts over a file system without file handles, for which a mount of our own serves: files are
+//! reached by name.
 
 use crate::common::{How, Tree};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -6,11 +7,12 @@ use std::fs;
 use std::path::Path;
 
 const DIRECTORIES: usize = 10;
-/// In each of them: together ten times what the daemon may have open.
+/// Files in each directory. In total there are ten times as many files as the daemon may have
+/// descriptors.
 const FILES: usize = 128;
 
-/// A tree that was served once, and is served again by one who may have few descriptors. What the
-/// kernel was told it believes: files are found by the number it knows them by.
+/// A tree that is served by a mount, and that mount served again by a daemon with few descriptors.
+/// The kernel caches entries for long, so that files are found by their node numbers.
 fn trees() -> Option<(Tree, Tree)> {
     let lower = Tree::new()?;
     for number in 0..DIRECTORIES {
@@ -63,14 +65,14 @@ fn what_is_renamed_linked_or_removed_is_found_where_it_is() {
     assert_eq!(upper.shell("for d in 9 6 7; do cat $d/* > /dev/null; done; cat 8/1 8/2"), "8/28/1");
 }
 
-/// Whatever has the name by now is not the file that was meant.
+/// A name may lead to another file by now, which is not the one that was meant.
 #[test]
 fn a_name_that_leads_to_another_file_is_looked_up_again() {
     let Some((lower, upper)) = trees() else { return };
     for file in 0..FILES {
         fs::rename(lower.at(&text(4, file)), lower.at(&text(3, file))).unwrap();
     }
-    // Until those are known by name alone.
+    // Reads other files until these are known by name alone.
     upper.shell("cat 5/* 6/* 7/* > /dev/null");
     for file in 0..FILES {
         assert_eq!(fs::read_to_string(upper.at(&text(3, file))).unwrap(), text(4, file));

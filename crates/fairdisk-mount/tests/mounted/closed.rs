@@ -1,4 +1,4 @@
-//! A mount in this process whose disk does what it is told, one piece at a time.
+//! A mount in this process whose disk does nothing until it is told to, piece by piece.
 
 use crate::common::{can_mount, place, until};
 use fairdisk_mount::{Gate, Job, MountOptions, Mounted, Piece};
@@ -7,12 +7,13 @@ use std::fs::{self, File};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Programs that other tests start have our descriptors for a moment, until they are them.
+/// Unmounts, and waits meanwhile for child processes of other tests, which hold our descriptors
+/// until they execute their program.
 pub(crate) fn unmount(mounted: &mut Mounted) {
     until("nobody uses the mount", || mounted.unmount().is_ok());
 }
 
-/// Keeps what it is given until it is told.
+/// A gate that keeps pieces until it is told to perform them.
 #[derive(Clone, Default)]
 pub(crate) struct ClosedGate(pub(crate) Arc<Mutex<Waiting>>);
 
@@ -36,13 +37,13 @@ impl ClosedGate {
         job.finish(result);
     }
 
-    /// What is next is not done, and said to have failed.
+    /// Fails the next piece without performing it.
     pub(crate) fn fail_one(&self) {
         let (_, job) = self.0.lock().unwrap().pop_front().unwrap();
         job.finish(Err(rustix::io::Errno::IO.into()));
     }
 
-    /// `fsync`, and everything that is in its way.
+    /// Calls `fsync`, and performs everything that it waits for. Returns the error number, if any.
     pub(crate) fn sync(&self, file: &File) -> Option<i32> {
         thread::scope(|scope| {
             let syncing = scope.spawn(|| file.sync_all());
@@ -55,7 +56,7 @@ impl ClosedGate {
     }
 }
 
-/// On whose account everything is behind a closed gate.
+/// The account of everything behind a closed gate.
 pub(crate) const ACCOUNT: u32 = 7;
 
 impl Gate for ClosedGate {
@@ -68,7 +69,7 @@ impl Gate for ClosedGate {
     }
 }
 
-/// A mount in this process behind `gate`, if one can be made.
+/// A mount in this process behind `gate`, if mounts are possible.
 pub(crate) fn mounted_behind(
     gate: impl Gate,
     options: MountOptions,
@@ -84,7 +85,7 @@ pub(crate) fn mounted_behind(
     Some((place, mounted))
 }
 
-/// A mount behind such a gate, with room for 1 MiB of dirty data.
+/// A mount behind a closed gate, with a limit of 1 MiB of dirty data.
 pub(crate) fn closed() -> Option<(tempfile::TempDir, ClosedGate, Mounted)> {
     closed_with(MountOptions { dirty_limit: 1 << 20, ..MountOptions::default() })
 }

@@ -1,4 +1,4 @@
-//! A daemon that is killed.
+//! Daemons that are killed.
 
 use crate::common::{How, Tree, can_mount, detach, until};
 use crate::volume::Volume;
@@ -25,19 +25,19 @@ fn a_mount_point_whose_daemon_was_killed_can_be_mounted_again() {
     }
 }
 
-/// So many rounds: `FAIRDISK_KILLS`, as `make soak` sets it.
+/// The number of rounds: `FAIRDISK_KILLS`, which `make soak` sets.
 fn rounds() -> u64 {
     std::env::var("FAIRDISK_KILLS").map_or(5, |rounds| rounds.parse().unwrap())
 }
 
-/// A record of the file that is being written, told from all others.
+/// The record with this number, which differs from all others.
 fn record(number: u64) -> Vec<u8> {
     let mut prng = Prng::new(number);
     let len = prng.below(40_000) + 1;
     (0..len).map(|_| prng.next_u64() as u8).collect()
 }
 
-/// Appends record after record until the mount is gone, and counts those that `fsync` confirmed.
+/// Appends records until the mount is gone, and counts those that `fsync` has confirmed.
 fn write_on(path: &Path, seed: u64, confirmed: &AtomicU64) {
     let mut prng = Prng::new(seed);
     let Ok(mut file) = File::create(path) else { return };
@@ -54,7 +54,7 @@ fn write_on(path: &Path, seed: u64, confirmed: &AtomicU64) {
     }
 }
 
-/// What `fsync` confirmed is on the disk, whenever the daemon is killed.
+/// Whenever the daemon is killed, what `fsync` has confirmed is on the disk.
 #[test]
 fn what_fsync_confirmed_is_there_after_a_kill() {
     if !can_mount() {

@@ -1,4 +1,4 @@
-//! What is in files: every way to write it and to read it back.
+//! File contents: all ways to write and read them.
 
 use crate::closed::{closed, unmount};
 use crate::common::{How, SMALL_FILE, Tree, printed, until};
@@ -30,7 +30,7 @@ pub(crate) fn noise(len: usize, seed: u64) -> Vec<u8> {
     (0..len.div_ceil(8)).flat_map(|_| prng.next_u64().to_le_bytes()).take(len).collect()
 }
 
-/// Buffered, direct, durable: the bytes are the same, here and below.
+/// Buffered, direct and synchronous writes produce the same bytes in the mount and below it.
 #[test]
 fn every_way_of_writing_writes_the_same() {
     let ways = [
@@ -120,7 +120,8 @@ fn files_have_holes_that_can_be_found_and_made() {
     let grown = file.metadata().unwrap();
     assert_eq!(grown.len(), 2 << 20);
     assert!(grown.blocks() >= (4 << 20) / 512);
-    // The kernel lets no FUSE file system do that; it says so instead of doing something else.
+    // The kernel supports this for no FUSE file system, and refuses instead of doing something
+    // else.
     let collapse = fallocate(&file, FallocateFlags::COLLAPSE_RANGE, 0, 4096).unwrap_err();
     assert_eq!(collapse, rustix::io::Errno::OPNOTSUPP);
 }
@@ -219,9 +220,9 @@ fn what_may_only_be_appended_to_is_appended_to() {
     (&both).write_all(b"here\n").unwrap();
     let expected = "below\nhere\n".to_owned();
     assert_eq!(fs::read_to_string(tree.at("log")).unwrap(), expected);
-    // The kernel above lets a map be made that could not be made below: its data go nowhere.
+    // The kernel above permits a mapping that would not be permitted below; its data is lost.
     let access = ProtFlags::READ | ProtFlags::WRITE;
-    // SAFETY: a map of a page that the file has, used while it stands and by nobody else.
+    // SAFETY: a mapping of a page within the file, used while it exists and by nobody else.
     unsafe {
         let map = mmap(std::ptr::null_mut(), 4096, access, MapFlags::SHARED, &both, 0).unwrap();
         map.cast::<[u8; 4]>().write(*b"over");
@@ -237,7 +238,7 @@ fn what_may_only_be_appended_to_is_appended_to() {
     assert!(attribute("-a").unwrap().success());
 }
 
-/// Through the cache and past it in turn; it takes no longer where somebody has appended below.
+/// Buffered and direct appends alternate. They take no longer if others have appended below.
 #[test]
 fn appends_of_both_kinds_do_not_wait_for_each_other() {
     let Some(tree) = Tree::new() else { return };
@@ -266,11 +267,11 @@ fn appends_of_both_kinds_do_not_wait_for_each_other() {
         took
     };
     let (alone, beside) = (took("alone", false), took("beside", true));
-    // Each waited for 0.1 s.
+    // If each waited for the patience of 0.1 s, it would take much longer.
     assert!(beside < alone + fairdisk_core::Span::from_s(2), "{beside}, alone {alone}");
 }
 
-/// The end of a file is where it is below, whatever the kernel has seen of it.
+/// The end of a file is that of the file below, whatever the kernel above has cached.
 #[test]
 fn what_others_append_below_is_not_written_over() {
     for way in [rustix::fs::OFlags::empty(), rustix::fs::OFlags::DIRECT, rustix::fs::OFlags::DSYNC]
@@ -291,10 +292,10 @@ fn what_others_append_below_is_not_written_over() {
         let expected: Vec<u8> = (0..4).flat_map(|number| noise(4096, number)).collect();
         assert!(fs::read(tree.below("log")).unwrap() == expected, "{way:?}");
         until("the mount shows it, too", || fs::read(tree.at("log")).unwrap() == expected);
-        // What is written through a map is where it is mapped.
+        // Writes through a mapping go where it is mapped.
         let file = append().read(true).open(tree.at("log")).unwrap();
         let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a map of a page that the file has, used while it stands and by nobody else.
+        // SAFETY: a mapping of a page within the file, used while it exists and by nobody else.
         unsafe {
             let map = mmap(std::ptr::null_mut(), 4096, access, MapFlags::SHARED, &file, 0).unwrap();
             map.cast::<[u8; 5]>().write(*b"first");
@@ -306,8 +307,8 @@ fn what_others_append_below_is_not_written_over() {
     }
 }
 
-/// Appends to a file in one asynchronous write past the cache, again and again, and prints how many
-/// bytes of each were written: of 8 MiB in different letters, but for a page.
+/// Repeatedly appends almost 8 MiB, a page less, in different letters, with one asynchronous direct
+/// write, and prints how many bytes were written each time.
 const LONG_APPENDS: &str = "
 import ctypes, mmap, os, platform, struct, sys
 SETUP, SUBMIT, EVENTS = (206, 209, 208) if platform.machine() == 'x86_64' else (0, 2, 4)
@@ -331,13 +332,13 @@ for count in range(int(sys.argv[2])):
     print(event[2])
 ";
 
-/// What [`LONG_APPENDS`] writes each time.
+/// The data that [`LONG_APPENDS`] writes each time.
 fn long_append() -> Vec<u8> {
     let letters = (b'A'..=b'H').flat_map(|letter| std::iter::repeat_n(letter, MIB));
     letters.skip(512).take(8 * MIB - 4096).collect()
 }
 
-/// The kernel sends it in pieces, all at once.
+/// The kernel splits the write into pieces and sends all of them at once.
 #[test]
 fn a_long_append_past_the_cache_is_in_order() {
     let Some(tree) = Tree::served(How { shuffled: true, ..How::default() }) else { return };
@@ -354,10 +355,10 @@ fn a_long_append_past_the_cache_is_in_order() {
     assert!(read == appended.repeat(10), "{}", String::from_utf8_lossy(&letters));
 }
 
-/// What somebody else appends below.
+/// The data that others append below.
 static OTHERS: [u8; 4099] = [b'x'; 4099];
 
-/// Where the file ends says nothing of which piece is the next one then.
+/// The end of the file does not tell which piece is next if others append, too.
 #[test]
 fn a_long_append_is_in_order_beside_appends_below() {
     let Some(tree) = Tree::served(How { shuffled: true, ..How::default() }) else { return };
@@ -387,7 +388,7 @@ fn a_long_append_is_in_order_beside_appends_below() {
     assert!(read == long_append().repeat(20), "{}", String::from_utf8_lossy(&letters));
 }
 
-/// A program that fails to append leaves no later data behind a gap, and can try again.
+/// If an append fails, no later data is written behind a gap, and the program can try again.
 #[test]
 fn behind_a_piece_of_a_long_append_that_failed_nothing_is_appended() {
     let Some((place, gate, mut mounted)) = closed() else { return };
@@ -419,7 +420,7 @@ fn behind_a_piece_of_a_long_append_that_failed_nothing_is_appended() {
     unmount(&mut mounted);
 }
 
-/// What its data is written out by is still there, but not open for writing.
+/// The descriptor for write-back is still open then, but not for writing.
 #[test]
 fn what_is_read_here_can_be_run_below_once_its_writers_are_gone() {
     let Some(tree) = Tree::served(How { shuffled: true, ..How::default() }) else { return };

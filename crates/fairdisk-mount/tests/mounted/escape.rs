@@ -1,4 +1,4 @@
-//! Nothing outside the source can be reached through the mount.
+//! Attempts to reach files outside the source through the mount.
 
 use crate::common::{Tree, until};
 use rustix::mount::UnmountFlags;
@@ -13,9 +13,9 @@ fn links_that_point_out_are_the_callers_business() {
     let outside = tree.place.path().join("outside");
     fs::write(&outside, "outside").unwrap();
     std::os::unix::fs::symlink("../outside", tree.at("relative")).unwrap();
-    // Seen from the mount, `..` is the folder the mount point is in: the kernel's own rules.
+    // In the mount, `..` is the directory of the mount point, by the kernel's own rules.
     assert_eq!(fs::read_to_string(tree.at("relative")).unwrap(), "outside");
-    // Opening, creating, removing and changing through the daemon never follows them.
+    // Opening, creating, removing and changing through the daemon never follow links.
     fs::remove_file(tree.at("relative")).unwrap();
     assert_eq!(fs::read_to_string(&outside).unwrap(), "outside");
 }
@@ -25,7 +25,7 @@ fn names_cannot_lead_up() {
     let Some(tree) = Tree::new() else { return };
     fs::write(tree.place.path().join("outside"), "").unwrap();
     fs::create_dir(tree.at("dir")).unwrap();
-    // `..` of the root is the folder of the mount point, and below it is not the source's.
+    // `..` of the root is the directory that contains the mount point, not that of the source.
     assert_eq!(
         tree.shell("cd dir/..; ls; stat -c %i . ; stat -c %i .. > /dev/null").lines().next(),
         Some("dir")
@@ -34,8 +34,8 @@ fn names_cannot_lead_up() {
     assert_eq!(above, fs::canonicalize(tree.place.path()).unwrap());
 }
 
-/// While a file of the tree is exchanged with a link to a secret, over and over, whoever opens it
-/// through the mount gets the file or an error, never the secret.
+/// While a file of the tree is repeatedly exchanged with a link to a secret, opening it through the
+/// mount yields the file or an error, never the secret.
 #[test]
 fn exchanging_a_file_with_a_link_does_not_lead_out() {
     let Some(tree) = Tree::new() else { return };
@@ -45,7 +45,8 @@ fn exchanging_a_file_with_a_link_does_not_lead_out() {
     fs::write(tree.below("a/file"), "harmless").unwrap();
     fs::create_dir(tree.place.path().join("b")).unwrap();
     fs::write(tree.place.path().join("b/file"), "secret").unwrap();
-    // Absolute from the daemon's point of view; for the reader the same path leads nowhere near.
+    // In the source this leads to the secret; in the mount, relative to the reader, it leads
+    // nowhere.
     std::os::unix::fs::symlink("../b", tree.below("link")).unwrap();
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -58,7 +59,7 @@ fn exchanging_a_file_with_a_link_does_not_lead_out() {
             }
         });
         for _ in 0..3000 {
-            // O_NOFOLLOW on the way: only what the daemon itself would follow could lead out.
+            // O_NOFOLLOW, so that only a link followed by the daemon itself could lead out.
             let flags = rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::NOFOLLOW;
             let empty = rustix::fs::Mode::empty();
             let Ok(dir) = rustix::fs::open(tree.at("a"), flags, empty) else { continue };
@@ -73,8 +74,8 @@ fn exchanging_a_file_with_a_link_does_not_lead_out() {
     });
 }
 
-/// A directory that is moved out of the source while it is used shows what is in it, and nothing
-/// above it.
+/// A directory that is moved out of the source while it is in use still shows its contents, and
+/// nothing above it.
 #[test]
 fn a_directory_moved_away_does_not_lead_up() {
     let Some(tree) = Tree::new() else { return };
@@ -98,7 +99,7 @@ fn a_directory_moved_away_does_not_lead_up() {
     assert!(!tree.at("secret").exists());
 }
 
-/// Who served a request in there would wait for one of its own.
+/// A thread that served a request in there would wait for a request to its own process.
 #[test]
 fn a_mount_below_its_own_source_is_not_entered() {
     let Some(tree) = Tree::new() else { return };
@@ -110,6 +111,6 @@ fn a_mount_below_its_own_source_is_not_entered() {
     rustix::mount::unmount(tree.below("again"), UnmountFlags::DETACH).unwrap();
     assert_eq!(entered, Err(Some(rustix::io::Errno::LOOP.raw_os_error())));
     assert_eq!(names, 2);
-    // What lay below it is there again.
+    // The directory below the mount is visible again.
     until("the kernel looks again", || fs::read_dir(tree.at("again")).is_ok());
 }

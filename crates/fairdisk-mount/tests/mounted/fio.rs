@@ -1,4 +1,4 @@
-//! fio writes, reads back, and says whether the bytes are the same.
+//! fio writes data, reads it back and verifies it.
 
 use crate::common::{How, Tree, printed};
 use std::process::Command;

@@ -1,6 +1,6 @@
-//! Random operations on a file in the mount and on one beside it, which must stay the same.
+//! Random operations on a file in the mount and on one beside it, which must remain equal.
 //!
-//! FAIRDISK_FSX_OPERATIONS says how many, FAIRDISK_FSX_SEED where to begin.
+//! FAIRDISK_FSX_OPERATIONS sets the number of operations, FAIRDISK_FSX_SEED the seed.
 
 use crate::common::{How, Tree};
 use fairdisk_core::Prng;
@@ -22,7 +22,7 @@ fn open(path: &Path, flags: OFlags) -> File {
     options.open(path).unwrap()
 }
 
-/// One step, with everything it needs.
+/// One operation with its parameters.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Write { at: u64, len: u64, how: OFlags },
@@ -45,7 +45,7 @@ fn step(prng: &mut Prng) -> Step {
     let how = [OFlags::empty(), OFlags::empty(), OFlags::DIRECT, OFlags::DSYNC];
     let how = how[prng.below(4) as usize];
     let (at, len) = match how {
-        // Two of three are aligned, so that they really are direct.
+        // Two thirds are aligned, so that they really use direct I/O.
         OFlags::DIRECT if prng.chance(2, 3) => (at & !4095, len.next_multiple_of(4096)),
         _ => (at, len),
     };
@@ -73,8 +73,8 @@ fn step(prng: &mut Prng) -> Step {
 struct Side {
     path: std::path::PathBuf,
     file: File,
-    /// Past the page cache where asked for: without a mount in between, that would have to be
-    /// aligned.
+    /// Whether to use direct I/O where an operation asks for it. Without a mount in between, that
+    /// would require alignment.
     direct: bool,
 }
 
@@ -87,7 +87,7 @@ impl Side {
         open(&self.path, if self.direct { how } else { how - OFlags::DIRECT })
     }
 
-    /// Does a step, and says what there was to see.
+    /// Carries out an operation. Returns what could be observed.
     fn take(&mut self, step: Step, fill: u8) -> Vec<u8> {
         let size = self.file.metadata().unwrap().len();
         match step {
@@ -132,8 +132,8 @@ impl Side {
     fn mapped<T>(&self, at: u64, len: u64, touch: impl FnOnce(&mut [u8]) -> T) -> T {
         let whole = (at + len) as usize;
         let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping of the file's first bytes, all of which exist; it is used as long
-        // as it stands, by nobody else, and the file does not shrink meanwhile.
+        // SAFETY: a new mapping of the first bytes of the file, all of which exist. It is used
+        // while it exists, by nobody else, and the file does not shrink meanwhile.
         unsafe {
             let map =
                 mmap(std::ptr::null_mut(), whole, access, MapFlags::SHARED, &self.file, 0).unwrap();

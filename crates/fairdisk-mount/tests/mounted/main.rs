@@ -1,5 +1,5 @@
-//! The mounted tree as programs see it. Every test mounts one of its own, served by a child
-//! process, with a gate that lets everything through at once or one that shuffles.
+//! The mounted tree as programs see it. Every test mounts a tree of its own, served by a child
+//! process, with a gate that is open or one that shuffles.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are not seen as tests")]
 
@@ -19,7 +19,7 @@ mod volume;
 mod write_errors;
 mod xattrs;
 
-/// Serves a mount if this process was started for that: a test in name only.
+/// Not a test: serves a mount if this process was started for that.
 #[test]
 fn daemon() {
     common::serve();

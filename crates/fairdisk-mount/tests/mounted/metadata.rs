@@ -1,4 +1,4 @@
-//! Attributes, links, special files.
+//! Attributes, links and special files.
 
 use crate::common::Tree;
 use rustix::fs::{
@@ -28,13 +28,13 @@ fn attributes_are_those_of_the_file_below_and_can_be_changed() {
     assert_eq!(fs::metadata(&here).unwrap().mode() & 0o7777, 0);
 }
 
-/// As a backup reads, which is not to be taken for a use of the file.
+/// A backup reads with O_NOATIME, which does not count as a use of the file.
 #[test]
 fn a_file_can_be_read_without_a_trace() {
     let Some(tree) = Tree::new() else { return };
     let (here, below) = (tree.at("file"), tree.below("file"));
     fs::write(&below, "text").unwrap();
-    // Older than the last change, so that every other read of it shows.
+    // Older than the last change, so that a read without O_NOATIME would update it.
     let old = Timespec { tv_sec: 1000, tv_nsec: 0 };
     let now = Timespec { tv_nsec: UTIME_OMIT, ..old };
     let times = Timestamps { last_access: old, last_modification: now };
@@ -106,7 +106,7 @@ fn special_files_can_be_made() {
     let expected = "fifo 0 0\ncharacter special file 1 3\nblock special file 103 12c\nthrough";
     assert_eq!(said, expected);
     let socket = std::os::unix::net::UnixListener::bind(tree.at("socket"));
-    // The path may be too long for a socket; its making is what counts.
+    // The path may be too long for a socket to connect to; creating it is what counts.
     if let Ok(listener) = socket {
         assert!(std::os::unix::net::UnixStream::connect(tree.at("socket")).is_ok());
         drop(listener);
@@ -135,7 +135,7 @@ fn flags_of_files_are_those_below() {
     tree.shell("chattr -dA file; chattr -d directory; chattr +i file");
     assert!(fs::write(tree.at("file"), "more").is_err());
     assert!(flags(tree.below("file")).contains('i'));
-    // Of others', and what takes more than to own a file.
+    // Files of others, and flags that take more than ownership.
     let stranger = "setpriv --reuid=65534 --regid=65534 --clear-groups chattr";
     let said = tree.shell(&format!(
         "cannot() {{ ! {stranger} $1 file 2> /dev/null || exit 1; }}
@@ -156,7 +156,7 @@ fn removed_files_and_directories_live_as_long_as_they_are_used() {
     assert_eq!(said, "still\nthere\n0\ndirectory\n0");
 }
 
-/// Whoever may try may try often: what failed leaves nothing behind.
+/// Failed attempts leave nothing behind, however often they are repeated.
 #[test]
 fn what_is_not_removed_takes_no_descriptors() {
     let Some(tree) = Tree::new() else { return };

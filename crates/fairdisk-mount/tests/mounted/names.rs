@@ -1,4 +1,4 @@
-//! Names: lookups, renames, listings.
+//! Names: lookups, renames and listings.
 
 use crate::common::Tree;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -106,8 +106,8 @@ fn listings_can_be_gone_back_to() {
     assert_eq!(inodes(&tree.mount), inodes(&tree.source));
 }
 
-/// Whatever keeps a file from being looked at, here the end of the daemon of another mount, it has
-/// a name: who copies or mirrors the directory must not take it for removed.
+/// A file that cannot be inspected, here a mount whose daemon is dead, still has a name. A program
+/// that copies or mirrors the directory must not take it for removed.
 #[test]
 fn a_name_whose_file_cannot_be_looked_at_is_listed() {
     let (Some(tree), Some(mut dead)) = (Tree::new(), Tree::new()) else { return };
@@ -116,7 +116,7 @@ fn a_name_whose_file_cannot_be_looked_at_is_listed() {
     }
     rustix::mount::mount_bind(&dead.mount, tree.below("dead")).unwrap();
     dead.kill();
-    // Attributes were good for a second.
+    // The attributes are cached for a second.
     crate::common::until("it is dead", || rustix::fs::stat(tree.below("dead")).is_err());
     let listed = |place: &std::path::Path| -> BTreeSet<_> {
         fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name()).collect()
@@ -130,17 +130,17 @@ fn a_name_whose_file_cannot_be_looked_at_is_listed() {
     crate::common::until("what is there again is seen", || fs::metadata(tree.at("dead")).is_ok());
 }
 
-/// Also if it is as long as before, and its modification time was put back.
+/// This holds even if the file has the same length and its modification time was set back.
 #[test]
 fn what_is_changed_below_in_secret_is_seen() {
     let Some(tree) = Tree::new() else { return };
     fs::write(tree.at("file"), "old").unwrap();
-    // Once read, it is cached, and while it is open nothing is forgotten about it.
+    // Once read, the data is cached, and while the file is open it is not dropped.
     let open = fs::File::open(tree.at("file")).unwrap();
     assert_eq!(fs::read_to_string(tree.at("file")).unwrap(), "old");
     let modified = fs::metadata(tree.below("file")).unwrap().modified().unwrap();
     crate::common::until("the change is seen", || {
-        // Times of changes have the grain of the system's clock.
+        // Change times have the granularity of the kernel's clock tick.
         let file = fs::File::options().write(true).open(tree.below("file")).unwrap();
         file.write_all_at(b"new", 0).unwrap();
         file.set_modified(modified).unwrap();
@@ -157,14 +157,14 @@ fn what_changes_below_is_seen() {
     fs::write(tree.below("file"), "newer").unwrap();
     fs::write(tree.below("other"), "there").unwrap();
     assert_eq!(fs::read_to_string(tree.at("other")).unwrap(), "there");
-    // Attributes may be a second old; then what is cached goes.
+    // Attributes may be cached for a second; after that, the cached data is dropped.
     let newer = || fs::read_to_string(tree.at("file")).unwrap() == "newer";
     crate::common::until("the change is seen", newer);
     drop(file);
 }
 
-/// Many at once make, rename over one another, link, read and remove: whatever has a name is whole,
-/// and nothing fails but for being gone.
+/// Many threads create, rename, link, read and remove files at the same time: every name leads to a
+/// complete file, and the only failures are about files that are gone.
 #[test]
 fn many_at_once_do_not_get_in_each_others_way() {
     let Some(tree) = Tree::new() else { return };

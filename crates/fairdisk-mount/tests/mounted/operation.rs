@@ -55,8 +55,8 @@ fn a_mount_in_use_is_not_unmounted_and_goes_on() {
     assert_eq!(fs::read(source.join("file")).unwrap(), b"still here");
 }
 
-/// A writer far ahead of the disk is held back, others and metadata are not; `fsync` is answered
-/// after what was written before it; unmounting waits for all of it.
+/// A writer far ahead of the disk is held back, while others and metadata are not. `fsync` is
+/// answered after the earlier writes to its file, and unmounting waits for all writes.
 #[test]
 fn a_writer_is_held_back_and_fsync_waits_for_its_own() {
     let Some((_place, gate, mut mounted)) = closed() else { return };
@@ -86,7 +86,7 @@ fn a_writer_is_held_back_and_fsync_waits_for_its_own() {
                 }
                 op => {
                     assert_eq!(op, fairdisk_core::Op::Flush);
-                    // Stretches that begin or end inside a sector count it twice.
+                    // Ranges that begin or end within a sector count it twice.
                     assert!((4 << 20..5 << 20).contains(&written), "{written}");
                 }
             }
@@ -98,7 +98,8 @@ fn a_writer_is_held_back_and_fsync_waits_for_its_own() {
     unmount(&mut mounted);
 }
 
-/// Whoever wrote may be gone when it is written out, and who waits for a write waits for no disk.
+/// The writer may have ended by the time of write-back, and whoever waits for a write does not wait
+/// for the disk.
 #[test]
 fn what_is_written_out_is_on_its_writers_account_and_performed_by_others() {
     let Some((_place, gate, mut mounted)) = closed() else { return };
@@ -115,7 +116,7 @@ fn what_is_written_out_is_on_its_writers_account_and_performed_by_others() {
     unmount(&mut mounted);
 }
 
-/// With the disk standing still, more requests than there are threads are all taken.
+/// While the disk does nothing, more requests are taken than there are threads.
 #[test]
 fn a_disk_that_stands_still_stops_nobody_from_asking() {
     let Some((place, gate, mounted)) = closed() else { return };
@@ -138,8 +139,8 @@ fn a_disk_that_stands_still_stops_nobody_from_asking() {
     assert!(readers.into_iter().all(|reader| reader.join().unwrap() == "text"));
 }
 
-/// Writes to a file below a mount. The clock that files get their times from is coarse: each time
-/// it is another one.
+/// Writes to a file below a mount, with a different time each time, because file times have a
+/// coarse granularity.
 fn write_below(path: &Path, text: &str) {
     static SECONDS: AtomicU64 = AtomicU64::new(1);
     fs::write(path, text).unwrap();
@@ -148,7 +149,7 @@ fn write_below(path: &Path, text: &str) {
     File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
 }
 
-/// That the kernel is told of one file waits for reads of that file alone.
+/// A notification about one file waits only for reads of that file.
 #[test]
 fn a_file_that_is_being_read_holds_up_no_news_of_others() {
     let options = MountOptions { ttl: Duration::ZERO, ..MountOptions::default() };
@@ -156,7 +157,7 @@ fn a_file_that_is_being_read_holds_up_no_news_of_others() {
     let path = |name: &str| mounted.mountpoint().join(name);
     let write = |name: &str, text| {
         write_below(&place.path().join("source").join(name), text);
-        // As long as it was: only the mount sees that it is another text, when it is asked.
+        // Of the same length: only the mount, when asked, notices that the data is different.
         fs::metadata(path(name)).unwrap();
     };
     for name in ["read", "other"] {
@@ -192,7 +193,7 @@ fn a_file_that_is_being_read_holds_up_no_news_of_others() {
     });
 }
 
-/// The kernel is told that what it has of files is wrong; that waits for reads under way.
+/// Notifications wait for reads in progress, but delay nobody else.
 #[test]
 fn news_of_files_that_are_being_read_hold_nobody_up() {
     const FILES: usize = 40;
@@ -208,7 +209,7 @@ fn news_of_files_that_are_being_read_hold_nobody_up() {
     let readers: Vec<_> = (0..FILES).map(reader).collect();
     until("all have asked", || gate.waiting() == FILES);
     for number in 0..FILES {
-        // As long as it was: for another length the kernel would wait itself.
+        // Of the same length, since for another length the kernel would wait itself.
         write_below(&below(number), "news");
         fs::metadata(path(number)).unwrap();
     }
@@ -238,7 +239,7 @@ fn forgotten_files_cost_nothing() {
     assert!(open < 500, "{open} descriptors");
 }
 
-/// Another file system below the source: another device, and no file handles for it.
+/// Another file system below the source has another device, and no usable file handles.
 #[test]
 fn file_systems_below_the_source_are_shown_too() {
     let Some(tree) = Tree::new() else { return };
@@ -264,13 +265,13 @@ fn file_systems_below_the_source_are_shown_too() {
     assert_eq!(refused, rustix::io::Errno::XDEV);
 }
 
-/// Counts sectors read, and lets through at once.
+/// A gate that counts the sectors read, and lets everything through.
 #[derive(Clone, Default)]
 struct CountingGate(Arc<AtomicU64>);
 
 impl CountingGate {
-    /// Whether what `with` reads, `len` bytes of them, is read from the disk: as a whole, or at
-    /// least a fourth of it, for the kernel may have had another use for some pages.
+    /// Whether `with`, which reads `len` bytes, reads from the disk: all of it, or at least a
+    /// quarter, because the kernel may have dropped some pages.
     fn is_read<T>(&self, len: u64, with: impl FnOnce() -> T) -> (T, bool) {
         let before = self.0.load(Ordering::Relaxed);
         let read = with();
@@ -295,8 +296,8 @@ fn counting() -> Option<(tempfile::TempDir, CountingGate, Mounted)> {
     Some((place, gate, mounted))
 }
 
-/// What the kernel has of a file stays valid when the mount itself writes to it, is looked at, and
-/// opened again: reading it once more asks nobody.
+/// The kernel's cached data of a file stays valid when the mount itself writes to the file,
+/// inspects it and opens it again: a repeated read needs no request.
 #[test]
 fn what_was_read_is_not_read_again_because_of_own_writes() {
     let Some((place, gate, mut mounted)) = counting() else { return };
@@ -331,8 +332,8 @@ fn what_was_read_is_not_read_again_because_of_own_writes() {
     unmount(&mut mounted);
 }
 
-/// Nor when it gets another name, another mode or an attribute, which changes what is in it as
-/// little; what others have changed is seen all the same.
+/// Cached data also stays valid after a change of name, mode or attributes, which does not affect
+/// the contents. Changes by others are seen all the same.
 #[test]
 fn what_was_read_is_not_read_again_because_of_another_name() {
     let Some((place, gate, mut mounted)) = counting() else { return };
@@ -357,7 +358,7 @@ fn what_was_read_is_not_read_again_because_of_another_name() {
     below.write_all_at(&[8], 0).unwrap();
     fs::rename(&path, &other).unwrap();
     until("a change before the rename is seen", || read(&other).0 == 8);
-    // So is one before a write of our own, elsewhere in the file.
+    // So is a change just before a write of our own elsewhere in the file.
     let open = File::options().read(true).write(true).open(&other).unwrap();
     below.write_all_at(&[9], 0).unwrap();
     open.write_all_at(&[1], 1 << 19).unwrap();
@@ -371,7 +372,7 @@ fn what_was_read_is_not_read_again_because_of_another_name() {
     unmount(&mut mounted);
 }
 
-/// However many wait to change something below, those who look go on.
+/// However many changes are blocked below, reads continue.
 #[test]
 fn changes_that_are_held_up_hold_nobody_else_up() {
     if !can_mount() {
@@ -379,7 +380,7 @@ fn changes_that_are_held_up_hold_nobody_else_up() {
     }
     let Some(volume) = Volume::new(32, 5) else { return };
     let mut tree = Tree::over(&volume.path, How::default());
-    // Each in a directory of its own, which the kernel keeps for one change at a time.
+    // Each in a directory of its own, because the kernel locks a directory for a change.
     let names: Vec<PathBuf> = (0..80).map(|number| tree.at(&format!("{number}/file"))).collect();
     for name in &names {
         fs::create_dir(name.parent().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Permissions are the caller's, and what is made belongs to the caller.
+//! Permissions of callers, and the ownership of what they create.
 
 use crate::common::{How, Tree, can_mount, printed};
 use crate::volume::Volume;
@@ -12,7 +12,7 @@ use std::thread;
 const NOBODY: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
 const IN_GROUP: [&str; 3] = ["--reuid=65534", "--regid=65534", "--groups=4321"];
 
-/// Does something as nobody, in a thread of its own.
+/// Runs `what` as the user nobody, on a thread of its own.
 pub(crate) fn as_nobody<T: Send>(what: impl FnOnce() -> T + Send) -> T {
     let become_nobody = || {
         let (uid, gid) = (Uid::from_raw(65534), Gid::from_raw(65534));
@@ -43,7 +43,7 @@ fn what_a_user_makes_belongs_to_the_user() {
         assert_eq!((is.uid(), is.gid(), is.mode() & 0o7777), (65534, 65534, mode), "{name}");
     }
     assert_eq!(fs::symlink_metadata(tree.below("open/link")).unwrap().uid(), 65534);
-    // And the next one again belongs to root.
+    // Files created afterwards belong to root again.
     for number in 0..20 {
         let name = format!("root-{number}");
         fs::write(tree.at(&name), "").unwrap();
@@ -155,7 +155,7 @@ fn a_read_only_mount_changes_nothing() {
     }
 }
 
-/// What a file system keeps for root is not for others, however they write.
+/// Other users do not get the space reserved for root, however they write.
 #[test]
 fn users_do_not_get_what_is_kept_for_root() {
     if !can_mount() {
@@ -178,7 +178,7 @@ fn users_do_not_get_what_is_kept_for_root() {
         let output = tree.shell_as(&NOBODY, &format!("cd open; {write}"));
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(said.contains("No space left"), "{write}: {said}");
-        // Some of it is for the file system's own records, whoever makes them.
+        // A part of the reserved space is used by the file system itself.
         let left = free().f_bfree;
         assert!(left >= kept * 9 / 10, "{write}: {left} blocks left of {kept}");
         fs::remove_file(tree.at("open/file")).unwrap();
@@ -187,8 +187,7 @@ fn users_do_not_get_what_is_kept_for_root() {
     assert!(free().f_bfree < kept, "root may have it");
 }
 
-/// What the kernel above believes of a file may be out of date; then what the file system below
-/// says counts.
+/// The kernel above may have outdated attributes cached; those of the file system below count.
 #[test]
 fn the_file_system_below_has_the_last_word() {
     let how = How { believed: true, ..How::default() };
@@ -255,7 +254,7 @@ fn users_do_not_get_what_is_kept_for_root_by_attributes() {
     assert!(!tree.shell_as(&NOBODY, script).status.success());
     tree.shell("sync -f .");
     let set = |file: u32| {
-        // Equal values would share a block.
+        // Different values, since equal ones would share a block.
         let value: Vec<u8> = (0..900).map(|at| (at * file) as u8).collect();
         setxattr(tree.at(&format!("open/{file}")), "user.test", &value, XattrFlags::empty())
     };
@@ -264,7 +263,7 @@ fn users_do_not_get_what_is_kept_for_root_by_attributes() {
     assert_eq!(set(200), Ok(()), "root may have it");
 }
 
-/// A file system below SOURCE, mounted at `name`; `None` where it cannot be.
+/// Mounts another file system below the source, at `name`; `None` where that is impossible.
 fn other(tree: &Tree, name: &str, kind: &str) -> Option<Other> {
     let at = tree.below(name);
     fs::create_dir(&at).unwrap();
@@ -278,7 +277,7 @@ fn other(tree: &Tree, name: &str, kind: &str) -> Option<Other> {
     }
 }
 
-/// Unmounted when dropped.
+/// A mount that is unmounted when dropped.
 struct Other(std::path::PathBuf);
 
 impl Drop for Other {
@@ -305,7 +304,7 @@ fn where_there_are_no_acls_the_mode_alone_decides() {
     assert_eq!(tree.shell("cat plain/theirs"), "text", "root is not its owner");
 }
 
-/// The kernel decides by whoever opens a file in it, and that would be us.
+/// The kernel checks the process that opens a file in such a file system, which would be us.
 #[test]
 fn nothing_is_opened_in_a_file_system_that_the_kernel_makes_up() {
     let Some(tree) = Tree::new() else { return };

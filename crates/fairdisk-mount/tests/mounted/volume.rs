@@ -1,4 +1,4 @@
-//! A file system of our own on a disk of our own: a file behind a loop device.
+//! A file system of our own, on a loop device.
 
 use crate::common::{place, printed};
 use std::fs::{self, File};
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A file system, mounted; gone with the value.
+/// A mounted file system, unmounted and deleted when dropped.
 pub(crate) struct Volume {
     place: TempDir,
     pub(crate) path: PathBuf,
-    /// The disk is on a file system of its own.
+    /// Whether the disk image is on a file system of its own.
     thin: bool,
 }
 
@@ -19,8 +19,8 @@ fn run(program: &str, args: &[&str], path: &Path) -> Output {
 }
 
 impl Volume {
-    /// An ext4 of so many MiB, of which so many percent are kept for root; not without loop
-    /// devices.
+    /// An ext4 file system of `mib` MiB, of which `reserved` percent are reserved for root; `None`
+    /// without loop devices.
     pub(crate) fn new(mib: u64, reserved: u32) -> Option<Self> {
         let place = place();
         let image = place.path().join("disk");
@@ -30,8 +30,8 @@ impl Volume {
         Self::over(place, false)
     }
 
-    /// An ext4 of so many MiB without a journal, whose disk has no room for more than so many:
-    /// writing fails below what has been written to.
+    /// An ext4 file system of `mib` MiB without a journal, whose disk has room for only `room_mib`
+    /// MiB, so that writes beyond that fail below.
     pub(crate) fn thin(mib: u64, room_mib: u64) -> Option<Self> {
         let place = place();
         let size = format!("size={room_mib}M");
@@ -59,7 +59,7 @@ impl Volume {
         Some(Self { place, path, thin })
     }
 
-    /// Nothing on it is changed until it is thawed: whoever tries to waits.
+    /// Freezes the file system: changes block until it is thawed.
     pub(crate) fn freeze(&self) -> bool {
         run("fsfreeze", &["--freeze"], &self.path).status.success()
     }
@@ -68,8 +68,7 @@ impl Volume {
         printed("fsfreeze", &run("fsfreeze", &["--unfreeze"], &self.path));
     }
 
-    /// What is on the disk at this moment, as another disk with the same on it would show after a
-    /// loss of power.
+    /// A copy of the disk at this moment, as it would be found after a loss of power.
     pub(crate) fn snapshot(&self) -> Option<Self> {
         let place = place();
         fs::copy(self.place.path().join("disk"), place.path().join("disk")).unwrap();

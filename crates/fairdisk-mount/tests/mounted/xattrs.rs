@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 const USER: u16 = 2;
 const NOBODY: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
 
-/// An ACL as the kernel takes it: version 2, then tag, permissions and id of each entry.
+/// An ACL in the kernel's format: version 2, then tag, permissions and id of each entry.
 fn acl(entries: &[(u16, u16, u32)]) -> Vec<u8> {
     let mut bytes = 2_u32.to_le_bytes().to_vec();
     for (tag, permissions, id) in entries {
@@ -20,7 +20,7 @@ fn acl(entries: &[(u16, u16, u32)]) -> Vec<u8> {
     bytes
 }
 
-/// Owner, one user, owning group, mask, others.
+/// An ACL with entries for the owner, one user, the owning group, the mask and others.
 fn acl_for(user: u32, permissions: u16) -> Vec<u8> {
     const NONE: u32 = u32::MAX;
     acl(&[(1, 7, NONE), (USER, permissions, user), (4, 0, NONE), (16, 7, NONE), (32, 0, NONE)])
@@ -59,7 +59,7 @@ fn attributes_of_files_directories_and_links() {
     assert_eq!(&back[..len], b"of the link");
 }
 
-/// Whoever copies all attributes that are listed would fail at one without a value.
+/// A program that copies all listed attributes would fail at one whose value it cannot get.
 #[test]
 fn attributes_for_administrators_are_listed_for_nobody_else() {
     let Some(tree) = Tree::new() else { return };

@@ -1,4 +1,4 @@
-//! Advice on the command line.
+//! `fairdisk advise` on the command line.
 
 use crate::bad_input::demand_one_line;
 use crate::program::{Ended, Place, fairdisk, two_groups};
@@ -42,14 +42,14 @@ fn of_a_job_file_a_job_file_is_proposed() {
     place.write("mine.fio", text);
     let advise = ["advise", "mine.fio", "--duration", "10s", "--seeds", "1", "--json"];
     let more = ["--device", "fixed-8ms", "--scheduler", "fair", "--want"];
-    // Who says nothing wishes nothing.
+    // Groups without settings have no wishes.
     let ceiling = place.run(&[&advise[..], &more, &["/gold: max_iops=90"]].concat()).json();
     assert_eq!(ceiling["wishes"].as_array().unwrap().len(), 1, "{ceiling:#}");
     let want = "/gold: share=80, max_iops=90, latency_p99_ms=40";
     let value = place.run(&[advise.as_slice(), &more, &[want]].concat()).json();
     let lines = value["proposed"]["experiment"].as_str().unwrap();
     assert!(lines.contains("[global]\nscheduler=fair\n"), "{lines}");
-    // As proposed it is a job file, and nothing more has to be wished.
+    // The proposal is a complete job file that needs no further wishes.
     let job = |name: &str| {
         let (_, of_group) = lines.split_once(&format!("group=/{name}\n")).unwrap_or(("", "\n"));
         let of_group = of_group.split_once("\n\n").map_or(of_group, |(own, _)| own);
@@ -67,7 +67,7 @@ fn of_a_job_file_a_job_file_is_proposed() {
     assert!(wishes.iter().any(|wish| wish.contains("90")), "{wishes:?}");
 }
 
-/// What the command says that is proposed to run it again, with the proposal in `file`.
+/// The result of the command that is proposed for checking, with the proposal in `file`.
 fn again(place: &Place, proposed: &Value, file: &str) -> Value {
     let check = proposed["check"].as_str().unwrap().replace("FILE", file);
     let program = Path::new(env!("CARGO_BIN_EXE_fairdisk")).parent().unwrap();
@@ -77,13 +77,13 @@ fn again(place: &Place, proposed: &Value, file: &str) -> Value {
     Ended::of(shell.current_dir(place.path()).output().unwrap()).json()
 }
 
-/// The one of this name, where names are said under `key`.
+/// The entry called `name` in a list whose names are under `key`.
 fn named<'a>(list: &'a Value, key: &str, name: &str) -> &'a Value {
     let found = list.as_array().unwrap().iter().find(|one| one[key] == name);
     found.unwrap_or_else(|| panic!("no {name} in {list:#}"))
 }
 
-/// A load of groups in groups, but for its groups and arms.
+/// A load of nested groups, without its arms.
 fn nested(id: &str, groups: &str) -> String {
     format!(
         "id = \"{id}\"\ntitle = \"Teams\"\ndevice = \"fixed-8ms\"\nhost = \"plain\"\n\
@@ -131,7 +131,7 @@ fn a_group_in_a_group_is_a_cgroup_in_a_cgroup() {
         "fairdisk ctl set '/my team/gold' weight=300",
     ];
     assert_eq!(proposed["commands"], serde_json::json!(commands));
-    // Who does not nest groups has nothing to do with one that has no tasks.
+    // A scheduler without nested groups is not affected by a group without tasks.
     let proposed = place.run(&[&advise[..], &["two-layer-cfq"]].concat()).json()["proposed"].take();
     assert_eq!(proposed["scheduler"], "two-layer-cfq");
     assert_eq!(proposed["groups"]["my team"], serde_json::json!({}), "{proposed:#}");
@@ -175,7 +175,7 @@ fn only_what_a_scheduler_looks_at_is_given() {
     assert!(group["burst_ms"].is_null(), "{value:#}");
 }
 
-/// Before, an arm's own priorities were put over what was tried and proposed.
+/// The wishes override an arm's own priorities.
 #[test]
 fn an_arm_with_priorities_is_tried_as_wished() {
     let place = Place::new();
@@ -201,7 +201,7 @@ fn a_small_share_is_missed_by_less() {
     let advise = ["advise", "mine.toml", "--duration", "10s", "--seeds", "1", "--json"];
     let more = ["--device", "fixed-8ms", "--scheduler", "noop", "--want", "backup: share=3"];
     let value = place.run(&[advise.as_slice(), &more].concat()).json();
-    // One of 65 readers has half of that.
+    // One of 65 readers gets half of that.
     assert_eq!(value["wishes"][0]["met"], false, "{value:#}");
 }
 
@@ -213,7 +213,7 @@ fn the_page_has_the_evidence() {
     assert!(std::fs::read_to_string(&path).unwrap().contains("<svg"));
 }
 
-/// A floor that no disk of the time has: always below it, but not by as much.
+/// The floor is out of reach for every scheduler, but some miss it by less.
 #[test]
 fn the_nearest_to_a_floor_out_of_reach_has_most_of_it() {
     let advise = ["advise", "two-groups", "--duration", "5s", "--seeds", "1", "--json"];

@@ -1,24 +1,25 @@
-//! Experiments, hosts and schedulers of one's own that cannot be run as they are: exit status 2,
-//! with file, line, key, value and what is allowed.
+//! Faulty experiments, hosts and schedulers of the user's own: exit status 2, and a message with
+//! file, line, key, value and what is allowed.
 
 use crate::bad_input::{demand_one_line, demand_refused};
 use crate::program::{Place, fairdisk, two_groups};
 use std::fs;
 
-/// The experiment under the name `mine`, one piece of its text replaced.
+/// The experiment, called `mine`, with one piece of its text replaced.
 fn mine(from: &str, to: &str) -> String {
     let text = two_groups();
     assert!(text.contains(from), "no `{from}`");
     text.replacen(from, to, 1)
 }
 
-/// The line of the text that has `part`.
+/// The line of the text that contains `part`.
 fn line_of(text: &str, part: &str) -> usize {
     let at = text.lines().position(|line| line.contains(part));
     at.unwrap_or_else(|| panic!("no `{part}` in {text}")) + 1
 }
 
-/// With `to` in place of `from` the experiment is refused at the line that has `at`.
+/// Demands that the experiment with `to` in place of `from` is refused at the line that contains
+/// `at`.
 #[track_caller]
 fn refused_at(at: &str, from: &str, to: &str, parts: &[&str]) {
     let place = Place::new();
@@ -28,7 +29,7 @@ fn refused_at(at: &str, from: &str, to: &str, parts: &[&str]) {
     demand_refused(&place.run(&["run", "mine.toml"]), &[&[line.as_str()], parts].concat());
 }
 
-/// As [`refused_at`] the line that has `to`.
+/// Like [`refused_at`], at the line that contains `to`.
 #[track_caller]
 fn refused(from: &str, to: &str, parts: &[&str]) {
     refused_at(to, from, to, parts);
@@ -176,7 +177,7 @@ fn volumes_that_cannot_be() {
     demand_one_line(&fairdisk(&all), &["--set volume.files=0", &about("files")]);
 }
 
-/// What nothing uses was not meant so.
+/// A value that is not used indicates a mistake.
 #[test]
 fn values_that_nothing_uses() {
     let mix = "`read_percent` is about a mix";
@@ -205,7 +206,7 @@ fn names_that_are_too_long() {
     );
 }
 
-/// A letter that turns the text behind it around would show another name than the file has.
+/// A character that reverses the direction of the text after it would disguise the name.
 #[test]
 fn names_with_letters_that_are_not_seen() {
     let turned = "name = \"a\\u202eb\"";
@@ -233,7 +234,7 @@ fn volumes_on_top_of_each_other() {
     assert_eq!(place.run(&["run", "mine.toml", "--duration", "100ms"]).code, Some(0));
 }
 
-/// Groups inside each other, of which the last lies in the first if `closed`.
+/// Nested groups, in a circle if `closed`.
 fn chain(levels: usize, closed: bool) -> String {
     let group = |at: usize| match at {
         0 if !closed => "\n[[group]]\nname = \"0\"\n".to_owned(),
@@ -311,7 +312,8 @@ fn files_that_inherit() {
         let device = format!("sub/{name}.toml");
         place.run(&["run", "two-groups", "--duration", "10ms", "--device", &device])
     };
-    // Twenty files are no circle, and each is found beside the one that names it.
+    // A chain of twenty files is no circle, and each file is found beside the one that refers to
+    // it.
     (0..20).for_each(|at| link(&format!("c{at}"), &format!("c{}.toml", at + 1)));
     link("c20", "fixed-8ms");
     assert_eq!(run("c0").code, Some(0), "{}", run("c0").err);
@@ -328,7 +330,7 @@ fn files_that_inherit() {
     assert_eq!(place.run(&["run", "sub/mine.toml", "--duration", "10ms"]).code, Some(0));
 }
 
-/// Each is refused beside the default of the other; together they are not.
+/// Each is refused beside the default of the other, but both together are accepted.
 #[test]
 fn values_that_are_bound_by_each_other() {
     let sets = ["iocost.rate_min_percent=200", "iocost.rate_max_percent=300"];
@@ -449,7 +451,7 @@ fn devices_that_nobody_can_build() {
     demand_one_line(&ended, &["own.toml:4: `disk`: `own.toml` is of kind `raid5`"]);
 }
 
-/// The scheduler file refused at its line `line`.
+/// Demands that the scheduler file is refused at line `line`.
 #[track_caller]
 fn scheduler_refused(text: &str, line: usize, parts: &[&str]) {
     let place = Place::new();

@@ -3,7 +3,7 @@
 use crate::program::{Ended, Place, fairdisk, two_groups};
 use std::fs::{self, File};
 
-/// It was refused with one message that has all of `parts`.
+/// Demands a refusal with one message that contains all of `parts`.
 #[track_caller]
 pub(crate) fn demand_refused(ended: &Ended, parts: &[&str]) {
     assert_eq!(ended.code, Some(2), "{ended:?}");
@@ -14,7 +14,7 @@ pub(crate) fn demand_refused(ended: &Ended, parts: &[&str]) {
     }
 }
 
-/// As [`demand_refused`], with a message of a single line.
+/// Like [`demand_refused`], with a message of a single line.
 #[track_caller]
 pub(crate) fn demand_one_line(ended: &Ended, parts: &[&str]) {
     demand_refused(ended, parts);
@@ -23,7 +23,7 @@ pub(crate) fn demand_one_line(ended: &Ended, parts: &[&str]) {
 
 const DEVICE: &str = include_str!("../../../../catalog/devices/fixed-8ms.toml");
 
-/// A disk of that name.
+/// A device file with this id.
 fn device(name: &str) -> String {
     DEVICE.replace("id = \"fixed-8ms\"", &format!("id = \"{name}\""))
 }
@@ -117,7 +117,7 @@ fn tables_that_a_file_leaves_out() {
         let limits = "is no number a file can hold; -9223372036854775808 to 9223372036854775807";
         demand_one_line(&run(&[&large]), &[limits]);
     }
-    // Of several schedulers it is the one that has the table who knows what was meant.
+    // With several schedulers, the suggestion comes from the one that has the table.
     let misspelt = ["run", "two-groups", "--set", "scheduler.cfq.quantm=4"];
     demand_one_line(&fairdisk(&misspelt), &["unknown key `quantm`; did you mean `quantum`?"]);
 }

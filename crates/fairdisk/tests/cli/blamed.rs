@@ -1,11 +1,11 @@
-//! `fairdisk blame`.
+//! `fairdisk blame` in the lab.
 
 use crate::program::{Place, fairdisk};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 
-/// Group 1's share under two-layer CFQ is taken by two of five changes.
+/// Two of five changes reduce group 1's share under two-layer CFQ.
 const SHARE: &[&str] = &[
     "blame",
     "two-layer-cfq",
@@ -51,7 +51,7 @@ fn the_changes_that_matter_are_named_and_sum_to_the_whole() {
     assert!(found.get("partial").is_none());
 }
 
-/// What docs/several-causes.md says about the report of 2009, on one of its disks.
+/// The attribution of the 2009 report as docs/several-causes.md has it, on one of its disks.
 #[test]
 fn of_the_regression_of_2009_two_changes_have_the_loss() {
     let found = fairdisk(&[
@@ -76,16 +76,16 @@ fn of_the_regression_of_2009_two_changes_have_the_loss() {
     assert_eq!(names(&found["undo"]["changes"]), ["noidle_window", "slice_scaling"], "{found:#}");
     assert!(number(&found["undo"]["recovers"]) > 0.95, "{found:#}");
     assert_eq!(names(&found["bisection"]["answers"]), ["noidle_window"; 3], "{found:#}");
-    // Undone alone it brings a fifth; it does so only where five others are made.
+    // Undone alone it recovers a fifth, but only together with five other changes.
     let suspects = names(&found["suspects"]);
     assert!(suspects.contains(&"idle_corner_a"), "{suspects:?}");
-    // What the report printed, and that this is another figure for reasons that were looked for.
+    // The figure of the report is shown, with the reasons why it differs.
     assert_eq!(found["published"]["percent_max"], -40.0, "{found:#}");
     let excluded = found["excluded"].as_array().expect("something was");
     assert!(excluded.iter().any(|text| text.as_str().unwrap().contains("reading ahead")));
 }
 
-/// A source prints about schedulers as they are, and about rates.
+/// A source gives rates for schedulers as they are, and nothing else can be compared with them.
 #[test]
 fn what_is_published_stands_beside_the_same_and_nothing_else() {
     let blame = |more: &[&str]| {
@@ -134,7 +134,7 @@ fn finished_runs_are_kept_and_not_repeated() {
     let state = fs::read_to_string(place.path().join("state")).unwrap();
     let value: Value = serde_json::from_str(&first).unwrap();
     assert_eq!(state.lines().count() as u64, value["runs"].as_u64().unwrap());
-    // Half of it, and a line that was cut off.
+    // Half of the state, with an incomplete last line.
     let half: Vec<&str> = state.lines().take(state.lines().count() / 2).collect();
     place.write("state", format!("{}\n{}", half.join("\n"), &half[0][..20]));
     assert_eq!(place.run(&arguments).quiet(), first);
@@ -144,7 +144,7 @@ fn finished_runs_are_kept_and_not_repeated() {
     assert_eq!(fs::read_to_string(place.path().join("state")).unwrap(), again);
     let device = place.run(&with(&["--json", "--resume=/dev/null"]));
     assert!(device.err.contains("--resume /dev/null: no regular file"), "{device:?}");
-    // Another question has other runs.
+    // Another question has runs of its own.
     place.run(&with(&["--json", "--resume=state", "--set=scheduler.cfq.quantum=2"])).json();
     let both = fs::read_to_string(place.path().join("state")).unwrap();
     assert!(both.starts_with(&again) && both.len() > again.len());
@@ -163,7 +163,7 @@ fn an_interruption_says_what_is_known() {
     let place = Place::new();
     let long = with(&["--json", "--seeds=1000", "--runs=1000000", "--resume=state"]);
     let child = place.command(&long).spawn().unwrap();
-    // Some runs are done.
+    // Waits until some runs are done.
     let state = place.path().join("state");
     while !fs::File::open(&state).is_ok_and(|file| BufReader::new(file).lines().count() > 20) {
         std::thread::yield_now();
@@ -227,7 +227,7 @@ fn what_cannot_be_compared_is_refused() {
     refused(&["blame", "cfq-2.6.52", "cfq-2.6.25", "two-groups"], "did you mean `cfq-2.6.25`");
 }
 
-/// Reads a page as far as it must be well formed: every element that is opened is closed, in order.
+/// Checks that every element of a page that is opened is closed, in order.
 fn demand_well_formed(page: &str) {
     let mut open = Vec::new();
     for tag in page.split('<').skip(1) {

@@ -1,4 +1,4 @@
-//! `fairdisk cgroup mount` over the tree of version 2, for systems that have no version 1.
+//! `fairdisk cgroup mount` over the tree of version 2, for systems without version 1.
 
 use crate::cgroup::is_missing;
 use crate::program::Place;
@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Whether there is a tree of version 2; says so if not.
+/// Whether there is no tree of version 2; prints that.
 fn lacks() -> bool {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
     let there = mounts.contains(" - cgroup2 ");
@@ -17,8 +17,8 @@ fn lacks() -> bool {
     !there || is_missing()
 }
 
-/// Runs a script with groups shown at `$D` while it lasts, in group `$G` of them; nobody else sees
-/// that. `who` are arguments of `unshare`, `options` those of the mount.
+/// Runs a script while groups are shown at `$D` in a private mount namespace, with `$G` as the
+/// group it starts in. `who` are arguments of `unshare`, `options` those of the mount.
 fn groups(who: &[&str], options: &str, script: &str) -> (bool, String) {
     static LAST: AtomicU32 = AtomicU32::new(0);
     let number = LAST.fetch_add(1, Ordering::Relaxed);
@@ -64,7 +64,7 @@ fn the_usual_lines_work_over_version_2() {
     assert_eq!((well, lines, complaints), (true, expected.to_vec(), 2), "{said}");
 }
 
-/// In a group of threads a thread is moved, and not its whole process.
+/// In a threaded group, a single thread is moved and not its whole process.
 #[test]
 fn threads_are_moved_where_groups_are_of_threads() {
     if lacks() {
@@ -88,7 +88,7 @@ print(open(\"/proc/self/cgroup\").read().split(\"0::\")[1].strip() == \"/\" + os
     assert_eq!((well, said.as_str()), (true, "one\nTrue"));
 }
 
-/// The kernel asks for the right to the group above both: it has to ask it of whoever writes.
+/// The kernel checks the permission on the common ancestor for whoever writes.
 #[test]
 fn who_owns_a_part_of_the_tree_moves_tasks_within_it_only() {
     if lacks() {
@@ -137,7 +137,7 @@ fn who_owns_a_part_of_the_tree_moves_tasks_within_it_only() {
     assert_eq!((well, lines), (true, expected.to_vec()), "{said}");
 }
 
-/// Root only among its own cannot mount hierarchies of version 1, as on a system that has none.
+/// Root of a user namespace cannot mount hierarchies of version 1, as on a system without them.
 #[test]
 fn without_version_1_the_tree_of_version_2_stands_in() {
     if lacks() {

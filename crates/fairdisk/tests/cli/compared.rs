@@ -1,4 +1,4 @@
-//! Schedulers and devices side by side.
+//! `fairdisk compare` on the command line.
 
 use crate::bad_input::demand_one_line;
 use crate::program::{Place, fairdisk};
@@ -9,7 +9,7 @@ fn short(more: &[&str]) -> Vec<String> {
     SHORT.iter().chain(more).map(|&argument| argument.to_owned()).collect()
 }
 
-/// In a load that ends the parts are of what each had to do.
+/// If the load ends, shares reflect the amount of work of each group.
 #[test]
 fn a_load_that_ends_is_noted() {
     let place = Place::new();
@@ -21,7 +21,7 @@ fn a_load_that_ends_is_noted() {
     let more = ["--scheduler", "fair,noop"];
     let table = |last: &[&str]| place.run(&[&compare[..], &more, last].concat()).quiet();
     assert!(table(&[]).contains("note: A group was done"), "{}", table(&[]));
-    // The first is done in 5 s or less, the other after 8 s or more.
+    // The first group is done within 5 s, the other after at least 8 s.
     assert!(table(&["--duration", "8s"]).contains("note: A group was done"));
     let short = table(&["--duration", "200ms"]);
     assert!(!short.contains("was done"), "{short}");
@@ -72,7 +72,7 @@ fn every_scheduler_meets_every_device_and_noop_is_the_measure() {
     assert_eq!(cells.iter().map(cell).collect::<Vec<_>>(), expected);
     assert_eq!(cells[0]["of_noop"], 1.0);
     let error = |at: usize| cells[at]["error_points"]["mean"].as_f64().unwrap();
-    // Asked for are 80 and 20 %; who knows no groups gives each a half.
+    // The groups ask for 80 and 20 %; a scheduler without groups gives each half.
     assert!((error(0) - 30.0).abs() < 2.0, "noop: {}", error(0));
     assert!(error(1) < 3.0, "two-layer: {}", error(1));
     let group = &cells[1]["groups"][0];

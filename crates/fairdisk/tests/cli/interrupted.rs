@@ -1,4 +1,5 @@
-//! Ctrl-C: the program ends by itself, says what it knows, and leaves nothing half done.
+//! Interruptions: the program ends by itself, prints its partial results, and leaves nothing half
+//! done.
 
 use crate::program::{Ended, Place};
 use rustix::process::{Pid, Signal, kill_process};
@@ -44,7 +45,7 @@ fn a_run_in_the_lab_says_what_is_complete() {
     assert_eq!(value["partial"], true);
 }
 
-/// A run that is far too long.
+/// A run that takes far too long.
 const LONG: &[&str] = &["run", "satoshi-2008-05-27-test1", "--seeds", "10000"];
 
 fn demand_partial(child: Child) {
@@ -55,7 +56,7 @@ fn demand_partial(child: Child) {
 
 #[test]
 fn a_terminal_that_is_closed_ends_a_run_as_ctrl_c_does() {
-    // These tests may run under nohup themselves.
+    // Signals are reset, because these tests may run under nohup.
     let mut command = Command::new("env");
     command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_fairdisk")]).args(LONG);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -79,7 +80,7 @@ fn under_nohup_a_run_goes_on_when_its_terminal_is_closed() {
     demand_partial(child);
 }
 
-/// The number a line of `/proc/PID/stat` has for CPU time in user mode, in ticks of 10 ms.
+/// The CPU time of the process in user mode, in ticks of 10 ms, from `/proc/PID/stat`.
 fn cpu_ticks(child: &Child) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
     let after_name = stat.rsplit_once(')').unwrap().1;
@@ -92,7 +93,8 @@ fn runs_that_were_done_are_shown_with_their_number() {
     let run = ["run", "two-groups", "--arm", "flat", "--seeds", "10000", "--duration", "1s"];
     for more in [&["--json"][..], &[]] {
         let child = place.command(&[&run[..], more].concat()).spawn().unwrap();
-        // Long after the first of the runs, long before the last: each takes a millisecond.
+        // Long after the first of the runs and long before the last, since each takes a
+        // millisecond.
         while cpu_ticks(&child) < 50 {
             std::thread::yield_now();
         }
@@ -157,7 +159,7 @@ fn a_run_removes_what_a_killed_one_left() {
     let place = Place::new();
     let run = ["run", "two-groups", "--arm", "flat", "--on", "file:x", "-q"];
     let mut child = place.command(&[&run[..], &["--device", "none"]].concat()).spawn().unwrap();
-    // Some of it is written out: 4 GiB would take far longer.
+    // Waits until a part is written out; all of the 4 GiB would take far longer.
     let part = || place.names().into_iter().find(|name| name.ends_with(".part"));
     let written = |name: String| {
         fs::metadata(place.path().join(name))

@@ -1,4 +1,4 @@
-//! fio job files.
+//! fio job files on the command line.
 
 use crate::bad_input::{demand_one_line, demand_refused};
 use crate::program::{Ended, Place, fairdisk};
@@ -71,7 +71,7 @@ fn a_job_file_may_have_any_name() {
     place.write("MY.TOML", text.replace("id = \"two-groups\"", "id = \"MY\""));
     let run = ["run", "MY.TOML", "--arm", "flat", "--seeds", "1", "--duration", "1s"];
     assert!(shown(&run).starts_with("MY: "));
-    // The name of a built-in experiment stays its name, whatever lies there.
+    // The name of a built-in experiment takes precedence over a file of that name.
     place.write("two-groups", &job);
     assert!(
         shown(&["run", "two-groups", "--arm", "flat", "--seeds", "1"]).starts_with("two-groups: ")
@@ -109,7 +109,7 @@ fn a_run_that_does_not_end_is_given_up_and_says_so() {
     assert!(asked.json()["rows"][0].get("given_up").is_none());
 }
 
-/// What is typed wrong, and what the message must have: the line, what stands there, a remedy.
+/// Malformed job files, and what the message must contain: the line, the faulty text and a remedy.
 const MALFORMED: &[(&str, &[&str])] = &[
     ("[a]\nsize=1m\niodeph=4\n", &[":3", "iodeph", "did you mean `iodepth`"]),
     ("[a]\nrw=ranread\nsize=1m\n", &[":2", "rw=ranread", "did you mean `randread`"]),
@@ -148,7 +148,8 @@ fn malformed_job_files_are_refused_with_their_line() {
         place.write("x.fio", text);
         demand_one_line(&place.run(&["run", "x.fio"]), parts);
     }
-    // Each of these includes the next eight times: the last one, were all read, 8 to the 14 times.
+    // Each file includes the next one eight times. Fully expanded, the last would be read 8^14
+    // times.
     for level in 0..14 {
         let next = format!("include {}.inc\n", level + 1);
         place.write(&format!("{level}.inc"), next.repeat(8));

@@ -1,4 +1,4 @@
-//! Runs in the lab.
+//! Runs in the lab, from the command line.
 
 use crate::bad_input::{demand_one_line, demand_refused};
 use crate::program::{Ended, Place, fairdisk, two_groups};
@@ -11,14 +11,14 @@ fn with(more: &[&str]) -> Vec<String> {
     ROW.iter().chain(more).map(|&argument| argument.to_owned()).collect()
 }
 
-/// The names other tools rely on, and whether their values may be null.
+/// Demands the names that other tools rely on, and whether their values may be null.
 fn demand(value: &Value, names: &[&str]) {
     for name in names {
         assert!(value.get(name).is_some(), "no `{name}` in {value:#}");
     }
 }
 
-/// Counts of a run of another length compare with nothing, however the length was changed.
+/// Counts of a run of another length are not compared, however the length was changed.
 #[test]
 fn published_totals_are_for_runs_of_their_length() {
     let run = |more: &[&str]| {
@@ -32,7 +32,8 @@ fn published_totals_are_for_runs_of_their_length() {
     assert!(run(&["--duration", "120s"]).contains("published 14913"));
 }
 
-/// Rates of tasks that run as long as the row does; two of one name are one line.
+/// Published rates are compared if all tasks run as long as the row, and tasks of one name are
+/// added.
 #[test]
 fn rates_and_parts_are_compared_in_runs_of_a_duration() {
     let place = Place::new();
@@ -82,7 +83,7 @@ fn what_a_scheduler_ignores_is_said() {
     assert!(table.contains(of_cfq), "{table}");
     let table = place.run(&[&run[..], &["--scheduler", "fair"]].concat()).quiet();
     assert!(!table.contains("takes no notice of"), "{table}");
-    // What others are measured by is not said to take no notice.
+    // The scheduler that others are measured by is not said to ignore settings.
     let compare = ["compare", "mine.toml", "--seeds", "1", "--duration", "1s", "--scheduler"];
     let compared = |scheduler: &str| place.run(&[&compare[..], &[scheduler]].concat()).quiet();
     let of_two = "note: cfq-2.6.25 and deadline take no notice of weights of groups and min_iops;";
@@ -125,7 +126,7 @@ fn a_row_may_have_a_length_of_its_own() {
     demand_refused(&place.run(&run), &["`duration_s` is 3", "`ramp_s`"]);
 }
 
-/// Some sources print how long it took and no rate, or parts of reads and no counts.
+/// Some sources give durations and no rates, or shares of reads and no counts.
 #[test]
 fn every_published_figure_is_shown() {
     let place = Place::new();
@@ -142,7 +143,7 @@ fn every_published_figure_is_shown() {
     for part in ["100/90", "100/80", "score: rates"] {
         assert!(table.contains(part), "no `{part}` in {table}");
     }
-    // The one task is as far off in the table as in the score.
+    // The error of the only task is the same in the table and in the score.
     let percent = |after: &str, before: &str| {
         let (_, rest) = table.split_once(after).unwrap_or_else(|| panic!("no {after}: {table}"));
         let (percent, _) = rest.split_once(before).unwrap();
@@ -181,7 +182,7 @@ fn the_page_shows_shares_and_rates_beside_published_ones() {
         assert!(!page.contains(outside), "{outside}");
     }
     let nowhere = place.run(&[&run[..], &["--row=#1", "--report=none/page.html"]].concat());
-    // Said before the work, not after it.
+    // Reported before the work, not after it.
     assert_eq!((nowhere.code, nowhere.out.as_str()), (Some(2), ""), "{}", nowhere.err);
     assert!(nowhere.err.contains("--report none/page.html: "), "{}", nowhere.err);
     let pairs = ["run", "satoshi-2008-04-03-dd", "--seeds", "1", "--report", "rates.html", "-q"];
@@ -206,7 +207,7 @@ fn a_page_replaces_a_page_and_nothing_else() {
     );
     assert_eq!(read("mine.toml"), "id = \"mine\"\n");
     demand_one_line(&run("."), &["--report .: a directory"]);
-    // Of a link what it leads to; a page is replaced when the next one is whole.
+    // The target of a link is replaced, once the new page is complete.
     std::os::unix::fs::symlink("page.html", place.path().join("link")).unwrap();
     place.write("page.html", "");
     run("link").quiet();
@@ -215,7 +216,7 @@ fn a_page_replaces_a_page_and_nothing_else() {
     run("page.html").quiet();
     assert!(read("page.html").contains("--report page.html"));
     assert_eq!(place.names(), ["link", "mine.toml", "page.html"], "nothing else is left");
-    // As /dev/stdout leads to it: a pipe, and a file that is deleted.
+    // As /dev/stdout may be: a pipe, or a deleted file.
     let out = place.path().join("out");
     std::os::unix::fs::symlink("/proc/self/fd/1", &out).unwrap();
     let piped = run("out");

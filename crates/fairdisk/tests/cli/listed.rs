@@ -56,9 +56,9 @@ fn completions_know_every_command() {
     }
 }
 
-/// What bash offers for the last of `words`.
+/// What bash offers as completions of the last of `words`.
 fn offered(place: &Place, words: &[&str]) -> io::Result<Vec<String>> {
-    // What bash has only while somebody types.
+    // Defines what bash has only in interactive use.
     let script = "compopt() { :; }; . ./completions; \
                   COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); \
                   _fairdisk fairdisk \"${COMP_WORDS[COMP_CWORD]}\" \
@@ -81,7 +81,7 @@ fn bash_offers_names_where_names_are_expected_and_no_files_elsewhere() {
         (&["run", "two-groups", "--scheduler", "two-l"], &["two-layer-cfq"]),
         (&["run", "two-groups", "--on", ""], &["file:", "lab"]),
         (&["catalog", "devices", "fixed-"], &["fixed-8ms"]),
-        // With nothing of its own to offer bash goes on to files by itself.
+        // Without a completion, bash falls back to file names by itself.
         (&["run", "two-groups", "--device", "./"], &[]),
         (&["run", "two-groups", "--arm", "two-"], &["two-"]),
         (&["run", "two-groups", "--set", "two-"], &["two-"]),
@@ -191,7 +191,7 @@ fn results_that_cannot_be_written_are_a_failure() {
     }
 }
 
-/// What the program prints on a terminal of that name.
+/// The output of the program on a terminal of this type.
 fn on_a_terminal(term: &str) -> io::Result<String> {
     let run = "run two-groups --arm flat --seeds 1 --duration 1s";
     let mut script = Command::new("script");

@@ -1,4 +1,4 @@
-//! The program as its users meet it: what it prints, where, and how it exits.
+//! The program from the point of view of its users: what it prints, where, and how it exits.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod advised;

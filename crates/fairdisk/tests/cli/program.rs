@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// A directory to run the program in.
+/// A scratch directory in which the program runs.
 pub(crate) struct Place {
     directory: TempDir,
 }
 
-/// How a run of the program ended.
+/// The result of running the program.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -28,14 +28,14 @@ impl Place {
         self.directory.path()
     }
 
-    /// Writes a file.
+    /// Writes a file in the directory.
     pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         fs::write(&path, text).unwrap();
         path
     }
 
-    /// Everything in it, in order.
+    /// The names in the directory, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path()).unwrap();
         let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
@@ -44,7 +44,7 @@ impl Place {
         names
     }
 
-    /// The program, ready to run there, for temporary files too.
+    /// A command that runs the program in the directory, which also serves for temporary files.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fairdisk"));
         command.args(arguments).current_dir(self.path()).env("TMPDIR", self.path());
@@ -68,14 +68,14 @@ impl Ended {
         }
     }
 
-    /// It succeeded and had nothing to remark; what it printed.
+    /// The output of the program, which must have succeeded without messages.
     #[track_caller]
     pub(crate) fn quiet(self) -> String {
         assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{}", self.out);
         self.out
     }
 
-    /// It succeeded; what it printed, as JSON.
+    /// The output of the program as JSON; it must have succeeded.
     #[track_caller]
     pub(crate) fn json(self) -> serde_json::Value {
         assert_eq!(self.code, Some(0), "{}", self.err);
@@ -83,13 +83,13 @@ impl Ended {
     }
 }
 
-/// The experiment of two groups, under the name `mine`: something to change.
+/// The experiment `two-groups` under the name `mine`, to be changed.
 pub(crate) fn two_groups() -> String {
     let text = include_str!("../../../../catalog/experiments/two-groups.toml");
     text.replace("\"two-groups\"", "\"mine\"")
 }
 
-/// Runs the program where nothing needs to be looked at afterwards.
+/// Runs the program in a directory that is not inspected afterwards.
 pub(crate) fn fairdisk<A: AsRef<OsStr>>(arguments: &[A]) -> Ended {
     Place::new().run(arguments)
 }

@@ -1,4 +1,4 @@
-//! Runs in real time on a real file, kept as short as they can be.
+//! Runs in real time on a real file, kept as short as possible.
 
 use crate::program::{Ended, Place};
 use serde_json::Value;
@@ -55,7 +55,7 @@ fn the_table_says_how_late_things_were() {
 #[test]
 fn a_file_is_measured_as_it_is_if_asked_for() {
     let place = Place::new();
-    // 16 MiB are soon written out.
+    // 16 MiB, so that the file is soon written out.
     let text = include_str!("../../../../catalog/experiments/two-groups.toml");
     place.write(
         "small.toml",
@@ -70,7 +70,7 @@ fn a_file_is_measured_as_it_is_if_asked_for() {
     assert!(std::os::unix::fs::MetadataExt::blocks(&metadata) * 512 >= 16 << 20);
 }
 
-/// Somebody puts a directory where the file was, while one of many rows is running.
+/// The file is replaced by a directory while one of many rows is running.
 #[test]
 fn what_was_measured_before_the_target_was_lost_is_printed() {
     let place = Place::new();
@@ -95,7 +95,7 @@ fn what_was_measured_before_the_target_was_lost_is_printed() {
     let run = [&run[..], &["--overwrite", "--quiet", "--json"]].concat();
     std::os::unix::fs::symlink(".", place.path().join("link")).unwrap();
     let mut child = place.command(&run).spawn().unwrap();
-    // Once something is written a row is running.
+    // Once something is written, a row is running.
     while std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap()) == 0
         && child.try_wait().unwrap().is_none()
     {

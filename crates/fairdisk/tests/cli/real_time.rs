@@ -1,17 +1,18 @@
-//! The two worlds agree: what groups get in real time, at the pace of a modelled disk, is what they
+//! Agreement of the two worlds: groups get in real time, at the pace of a modelled disk, what they
 //! get in the lab.
 
 use crate::program::{Place, fairdisk};
 use serde_json::Value;
 use std::env;
 
-/// Seconds of the run, and how many percentage points a share may be off. Shares of a short run
-/// depend on where the turns of the groups happen to be cut off. `make soak` runs the long form.
+/// The duration in seconds and the tolerance in percentage points of the short form. Shares of a
+/// short run depend on where the turns of the groups happen to be cut off. `make soak` runs the
+/// long form.
 const SHORT: (u32, f64) = (8, 8.0);
 const LONG: (u32, f64) = (30, 4.0);
 
-/// Of the groups with tasks. How long a commit of the journal takes in real time varies, and with
-/// it whether there is a line for the root group.
+/// The shares of the groups with tasks. Whether the root group has a line depends on how long a
+/// journal commit takes in real time.
 fn shares(value: &Value) -> Vec<f64> {
     let groups = value["rows"][0]["groups"].as_array().unwrap();
     groups

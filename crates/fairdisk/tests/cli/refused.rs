@@ -1,4 +1,4 @@
-//! What the system refuses: a full disk, no permission. Both need root to set up.
+//! Refusals by the system: a full disk and missing permissions. Both need root to set up.
 
 use crate::bad_input::demand_one_line;
 use crate::program::{Ended, Place};
@@ -60,7 +60,7 @@ fn a_limit_on_the_size_of_files_is_told_and_nothing_is_left() {
     }
 }
 
-/// It ends there, and what failed does not count.
+/// The run ends there, and failed I/Os do not count.
 #[test]
 fn a_disk_that_fills_up_under_way_ends_the_run() {
     let place = Place::new();
@@ -85,12 +85,12 @@ fn a_disk_that_fills_up_under_way_ends_the_run() {
         (rows.len(), &value["partial"], &rows[0]["partial"]),
         (1, &true.into(), &true.into())
     );
-    // 63 pages of 4 KiB and one for the mark: no more than these can have been written.
+    // No more than 63 pages of 4 KiB, and one for the mark, can have been written.
     assert!(rows[0]["total"]["ios"].as_f64().unwrap() <= 63.0, "{:#}", rows[0]);
     assert!(rows[0]["backend"]["errors"].as_u64().unwrap() > 0, "{:#}", rows[0]);
 }
 
-/// The program, copied to where everybody may run it, as the user `nobody`.
+/// Runs a copy of the program as the user `nobody`.
 fn as_nobody(place: &Place, arguments: &[&str]) -> Result<Ended, String> {
     let program = place.path().join("fairdisk");
     fs::copy(env!("CARGO_BIN_EXE_fairdisk"), &program).unwrap();

@@ -1,4 +1,4 @@
-//! Mounting, asking, changing and unmounting.
+//! Mounting, querying, changing and unmounting.
 
 use crate::host::{Host, fairdisk, finish, lacks_something, text, wait_until};
 use fairdisk_mount::control::{directory, socket_name};
@@ -31,7 +31,7 @@ fn a_mount_shows_the_source_and_goes_with_umount() {
     host.unmount();
 }
 
-/// Who only looks does not come before programs that wait for the disk.
+/// Threads that serve queries have no priority over programs that wait for the disk.
 #[test]
 fn those_who_look_are_served_by_threads_like_others() {
     if lacks_something() {
@@ -57,7 +57,7 @@ fn those_who_look_are_served_by_threads_like_others() {
         let nice = |stat: &str| stat.rsplit_once(") ")?.1.split(' ').nth(16)?.parse().ok();
         own.filter_map(|stat| nice(&stat)).collect()
     };
-    // The threads that let them in are as those that serve files.
+    // The threads that accept connections have the priority of those that serve files.
     for name in ["fairdisk-contro", "fairdisk-metric"] {
         wait_until(|| {
             let nice = niceness(name);
@@ -71,7 +71,7 @@ fn those_who_look_are_served_by_threads_like_others() {
     host.unmount();
 }
 
-/// Threads that perform requests come with these, up to as many as may be at the disk.
+/// Threads that perform requests are started on demand, up to the number of requests at the disk.
 #[test]
 fn a_mount_that_is_asked_for_nothing_has_few_threads() {
     if lacks_something() {
@@ -85,7 +85,8 @@ fn a_mount_that_is_asked_for_nothing_has_few_threads() {
     host.unmount();
 }
 
-/// However its place is written; what only has the name of a mount is none.
+/// The mount point may be written in any way, but a file that only resembles a mount's socket does
+/// not count.
 #[test]
 fn a_mount_is_asked_after_by_its_place() {
     if lacks_something() {
@@ -205,7 +206,7 @@ fn settings_take_effect_and_schedulers_change_under_load() {
     host.unmount();
 }
 
-/// Whoever may make a group names it, and root looks.
+/// Whoever may create a group chooses its name, and root sees it.
 #[test]
 fn names_of_groups_do_nothing_to_a_terminal() {
     if lacks_something() {
@@ -254,7 +255,7 @@ fn tables_that_are_interrupted_end_as_other_commands_do() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It listens for signals before it prints.
+    // The program has installed its signal handler before it prints.
     top.stdout.as_mut().unwrap().read_exact(&mut [0; 10]).unwrap();
     kill_process(Pid::from_child(&top), Signal::INT).unwrap();
     let ended = top.wait_with_output().unwrap();
@@ -264,7 +265,7 @@ fn tables_that_are_interrupted_end_as_other_commands_do() {
     host.unmount();
 }
 
-/// A group lies in the nearest one above it that has settings.
+/// A group belongs to the nearest enclosing one that has settings.
 #[test]
 fn floors_ceilings_and_inner_groups_are_told_and_shown() {
     if lacks_something() {
@@ -360,7 +361,7 @@ fn a_group_that_has_done_nothing_is_answered_for() {
     host.mount_well(&[]);
     let [quiet, inner] = ["quiet", "quiet/inner"].map(|name| host.group_directory(name));
     fs::create_dir_all(&inner).unwrap();
-    // By somebody else, and nobody of the group has come yet.
+    // Set by somebody else, before any task of the group has made a request.
     setxattr(&quiet, "trusted.fairdisk.weight", b"300", XattrFlags::empty()).unwrap();
     let group = host.path_of("quiet");
     let get = |group: &str| text(&host.ctl(&["get", group]));
@@ -370,7 +371,7 @@ fn a_group_that_has_done_nothing_is_answered_for() {
         serde_json::from_slice(&host.ctl(&["get", "--json", &group]).stdout).unwrap();
     assert_eq!((&got["weight"], &got["reads"]), (&300.into(), &0.into()));
     assert!(host.entry(&group).is_null(), "looking at it changes nothing");
-    // One that is known, and was given something else by somebody else since.
+    // A known group, whose settings somebody else has changed since.
     let other = host.group("other", "weight=5");
     let directory = host.group_directory("other");
     setxattr(&directory, "trusted.fairdisk.weight", b"6", XattrFlags::empty()).unwrap();
@@ -408,7 +409,7 @@ fn garbage_at_the_socket_harms_nobody_and_others_may_only_look() {
     let socket = host.socket();
     for garbage in [&b"\0\xff\n"[..], b"{}\n", b"[[[[[[\n", &[b'x'; 200_000][..]] {
         let mut stream = UnixStream::connect(&socket).unwrap();
-        // We may be hung up on in the middle.
+        // The daemon may hang up before everything is written.
         let _ = stream.write_all(garbage);
         let _ = stream.shutdown(std::net::Shutdown::Write);
         let mut answer = String::new();
@@ -433,7 +434,7 @@ fn garbage_at_the_socket_harms_nobody_and_others_may_only_look() {
     host.unmount();
 }
 
-/// Whoever connects and says nothing keeps nobody out, nor the mount from ending.
+/// Silent connections neither keep others out nor the mount from ending.
 #[test]
 fn silent_connections_are_in_nobodys_way() {
     if lacks_something() {
@@ -465,7 +466,7 @@ fn silent_connections_are_in_nobodys_way() {
     drop(silent);
 }
 
-/// One that was taken out of the tree while a file is open goes on for that file, under no name.
+/// A mount that was detached while a file is open is served on for that file, without a name.
 #[test]
 fn whoever_mounts_where_another_was_taken_away_is_asked_there() {
     if lacks_something() {
@@ -484,7 +485,7 @@ fn whoever_mounts_where_another_was_taken_away_is_asked_there() {
     let scheduler = || text(&fairdisk(&["ctl", "--at", at, "list"])).contains("noop");
     assert!(scheduler(), "{}", text(&fairdisk(&["ctl", "--at", at, "list"])));
     drop(open);
-    // The end of the old one takes nothing of the new one's away.
+    // The end of the old mount removes nothing of the new one.
     wait_until(|| !Path::new("/proc").join(&old).exists());
     assert!(scheduler());
     host.unmount();

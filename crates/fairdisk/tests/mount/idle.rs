@@ -1,4 +1,4 @@
-//! `idle=`: how long the disk is kept for a group that has nothing queued.
+//! The setting `idle`: how long the disk is kept idle for a group that has nothing queued.
 
 use crate::host::{Host, finish, lacks_something, text};
 
@@ -9,7 +9,7 @@ fn set(host: &Host, group: &str, idle: &str) {
     assert_eq!(host.entry(group)["idle_ms"].as_u64(), wanted);
 }
 
-/// The first group's share of the next second and a half of the disk's time, in percent.
+/// The first group's share, in percent, of the disk's time in the next 1.5 s.
 fn share(host: &Host, groups: &[String]) -> f64 {
     let before = host.device_time(groups);
     loop {
@@ -22,8 +22,8 @@ fn share(host: &Host, groups: &[String]) -> f64 {
     }
 }
 
-/// A reader that thinks for 5 ms after every read, beside four that never rest. Waited for, it gets
-/// most of the disk's time, as its weight says; not waited for, it has every other read at most.
+/// A reader that thinks for 5 ms after every read competes with four that never pause. With idling
+/// it gets most of the disk's time, as its weight says; without, at most every other read.
 #[test]
 fn a_group_that_thinks_keeps_the_disk_if_it_is_waited_for() {
     if lacks_something() {

@@ -1,4 +1,4 @@
-//! Several mounts on one disk share it, whichever partition each is on.
+//! Several mounts on one disk, which share it, whichever partition each is on.
 
 use crate::host::{Host, fairdisk, finish, lacks_something, text, wait_until};
 use crate::loop_disk::LoopDisk;
@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::{panicking, yield_now};
 
-/// A disk with two partitions, and places to mount them at. What is mounted goes before the disk.
+/// A disk with two partitions, and places to mount them at. Mounts are removed before the disk.
 pub(crate) struct Two {
     mounted: Vec<PathBuf>,
-    /// The processes that serve or served them.
+    /// The processes that serve or have served the mounts.
     processes: Vec<i32>,
     disk: LoopDisk,
     pub(crate) host: Host,
 }
 
-/// Nothing without what the tests need, loop devices with partitions included.
+/// Sets up the disk; `None` if something is missing, such as loop devices with partitions.
 pub(crate) fn two() -> Option<Two> {
     if lacks_something() {
         return None;
@@ -39,7 +39,7 @@ impl Two {
         self.host.scratch().join(format!("part{part}"))
     }
 
-    /// The first is where the host looks.
+    /// A place to mount at. The first one is where the host looks.
     pub(crate) fn place(&self, number: u32) -> PathBuf {
         let at = match number {
             1 => self.host.at(),
@@ -63,7 +63,7 @@ impl Two {
         self.command(what, args).output().unwrap()
     }
 
-    /// Mounts a partition at a place; the process that serves it.
+    /// Mounts a partition at a place. Returns the process that serves it.
     pub(crate) fn mount(&mut self, what: (u32, u32), args: &[&str]) -> i32 {
         let output = self.try_mount(what, args);
         assert!(output.status.success(), "{}", text(&output));
@@ -72,14 +72,15 @@ impl Two {
         process
     }
 
-    /// Mounts in the foreground; the process that serves it, and the one in the foreground.
+    /// Mounts in the foreground. Returns the process that serves the mount, and the foreground
+    /// process.
     pub(crate) fn foreground(&mut self, what: (u32, u32)) -> (i32, Child) {
         let mut command = self.command(what, &["--foreground"]);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         said.read_line(&mut line).unwrap();
-        // Read to the end by somebody: nobody may wait for us.
+        // Keeps reading, so that the process never blocks on a full pipe.
         std::thread::spawn(move || said.lines().for_each(drop));
         let process = process(&line);
         self.processes.push(process);
@@ -101,7 +102,7 @@ impl Two {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// The places that the process behind a place serves.
+    /// The mount points that the process behind a place serves.
     fn places(&self, number: u32) -> Vec<PathBuf> {
         let status = self.status(number);
         let mounts = status["mounts"].as_array().unwrap();
@@ -130,14 +131,14 @@ impl Drop for Two {
         for at in &self.mounted {
             let _ = Command::new("umount").args(["-l", "-q"]).arg(at).output();
         }
-        // They hold the disk until they are gone.
+        // These processes hold the disk until they have ended.
         if !panicking() {
             wait_until(|| !self.processes.iter().any(|process| is_alive(*process)));
         }
     }
 }
 
-/// The process named by `pid=`.
+/// The process number after `pid=`.
 fn process(text: &str) -> i32 {
     let pid = text.split_whitespace().find_map(|word| word.strip_prefix("pid="));
     pid.unwrap_or_else(|| panic!("no pid in: {text}")).parse().unwrap()
@@ -148,7 +149,7 @@ fn signal(process: i32, signal: Signal) {
 }
 
 fn is_alive(process: i32) -> bool {
-    // One that has ended and is nobody's child any more is gone; ours are waited for.
+    // Orphans disappear once they have ended; our own children remain as zombies.
     fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
@@ -170,7 +171,7 @@ fn groups_share_the_disk_across_its_partitions() {
     assert_eq!(two.status(2)["disk"], two.disk.name());
     let groups = [two.host.group("heavy", "weight=800"), two.host.group("light", "weight=100")];
     let loads = [two.load(&groups[0], 1, 10), two.load(&groups[1], 2, 10)];
-    // Counted only while both are at work.
+    // Counted only while both are working.
     let mut before = two.host.device_time(&groups);
     while before.contains(&0.0) {
         before = two.host.device_time(&groups);
@@ -210,7 +211,7 @@ fn mounts_come_and_go_one_by_one() {
     for number in [3, 2, 1] {
         two.unmount(number);
     }
-    // The next has the disk to itself, however soon it comes.
+    // The next mount has the disk to itself, however soon it comes.
     assert_ne!(two.mount((1, 1), &["--scheduler", "noop"]), first);
     two.works(1);
     wait_until(|| !is_alive(first));
@@ -265,7 +266,7 @@ fn mounts_that_start_at_once_meet_in_one_process() {
 fn of_those_that_start_at_once_at_one_place_one_is_mounted() {
     let Some(mut two) = two() else { return };
     let at = two.place(1);
-    // Most join it, which takes them no time; or each has a process of its own.
+    // Most of them join, which is quick; with --separate, each has a process of its own.
     two.mount((1, 2), &[]);
     for (rounds, options) in [(30, &[][..]), (10, &["--separate"])] {
         for _ in 0..rounds {
@@ -315,8 +316,8 @@ fn a_mount_joins_and_leaves_under_load() {
     two.works(1);
 }
 
-/// A process that was told to end and waits for what is open takes no more mounts, and those who
-/// stayed for theirs are done.
+/// A process that was told to end, but waits for open files, accepts no more mounts, and its mounts
+/// end with their users.
 #[test]
 fn who_comes_while_a_process_ends_has_the_disk_to_itself() {
     let Some(mut two) = two() else { return };
@@ -336,7 +337,7 @@ fn who_comes_while_a_process_ends_has_the_disk_to_itself() {
     two.works(2);
 }
 
-/// A copy of a mount keeps its files for as long as it is there, and holds up nobody who comes.
+/// A copy of a mount serves its files for as long as it exists, and delays no new mount.
 #[test]
 fn a_copy_of_a_mount_elsewhere_is_in_nobodys_way() {
     let Some(mut two) = two() else { return };
@@ -355,7 +356,7 @@ fn a_copy_of_a_mount_elsewhere_is_in_nobodys_way() {
     wait_until(|| !is_alive(first));
 }
 
-/// Nor is it in the way of who unmounts, and has joined.
+/// Nor does a copy delay the unmounting of a mount that has joined.
 #[test]
 fn who_unmounts_does_not_wait_for_a_copy() {
     let Some(mut two) = two() else { return };
@@ -372,8 +373,8 @@ fn who_unmounts_does_not_wait_for_a_copy() {
     wait_until(|| !is_alive(first));
 }
 
-/// Whoever has something open there stays, the place is free for another mount at once, and that
-/// one is the one that is asked after and unmounted.
+/// Users of a detached mount keep their files, but the place is free for another mount at once,
+/// which is the one that is found and unmounted there.
 #[test]
 fn a_place_that_was_unmounted_in_use_can_be_used_again() {
     let Some(mut two) = two() else { return };
@@ -397,16 +398,16 @@ fn in_the_foreground_each_stays_for_its_own_mount() {
     let (first, mut owner) = two.foreground((1, 1));
     let (second, mut joined) = two.foreground((2, 2));
     assert_eq!((first, second), (owner.id() as i32, first));
-    // Its own signal ends the one that joined, and nothing else.
+    // A signal to the joined foreground process ends its mount and nothing else.
     signal(joined.id() as i32, Signal::TERM);
     assert!(joined.wait().unwrap().success());
     assert!(!is_mounted(&two.place(2)) && is_mounted(&two.place(1)));
     two.works(1);
-    // So does somebody who unmounts it.
+    // So does unmounting it.
     let (_, mut joined) = two.foreground((2, 2));
     two.unmount(2);
     assert!(joined.wait().unwrap().success());
-    // A signal ends the owner's own mount; it goes on for the other.
+    // A signal ends the owner's own mount, while the other one is served on.
     let (_, mut joined) = two.foreground((2, 2));
     signal(first, Signal::INT);
     wait_until(|| !is_mounted(&two.place(1)));

@@ -1,4 +1,4 @@
-//! What a mount tells those who look after it.
+//! The event log of a mount.
 
 use crate::host::{Host, finish, lacks_something, text, wait_until};
 use fairdisk_core::Span;
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{ChildStderr, Command, Output, Stdio};
 use std::time::Duration;
 
-/// The value of a key in a line of logfmt.
+/// The value of a key in a logfmt line.
 pub(crate) fn of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     let at = line.find(&format!("{key}="))? + key.len() + 1;
     let rest = &line[at..];
@@ -23,7 +23,7 @@ pub(crate) fn of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     }
 }
 
-/// The next event, which must be this one.
+/// Reads the next event, which must have this name.
 fn event(lines: &mut BufReader<ChildStderr>, name: &str) -> String {
     let mut line = String::new();
     lines.read_line(&mut line).unwrap();
@@ -112,14 +112,14 @@ fn a_mount_in_the_background_writes_to_a_file_and_names_what_failed() {
     assert!(lines[0]["path"].as_str().unwrap().ends_with("/big"), "{said}");
 }
 
-/// Where a system's log listens.
+/// The socket of the system log.
 const SYSTEM: &str = "/dev/log";
 
-/// For a mount whose events are to go there.
+/// The options of a mount that logs to the system log.
 const TO_SYSTEM: &[&str] = &["--log-level", "info"];
 
-/// Whether something listens there already, as nowhere in a container; says so. Whoever has the
-/// host has the turn: no other test makes one meanwhile.
+/// Whether there is a system log already, which is not so in a container; prints that. The host
+/// parameter proves that no other test creates one meanwhile.
 fn has_system_log(_: &Host) -> bool {
     let has = Path::new(SYSTEM).exists();
     if has {
@@ -128,19 +128,19 @@ fn has_system_log(_: &Host) -> bool {
     has
 }
 
-/// How long a line is waited for, whatever others say meanwhile.
+/// The time limit for a line, whatever other processes log meanwhile.
 const PATIENCE: Span = Span::from_s(30);
 
-/// A log of the system, for as long as the value lives.
+/// A system log, until dropped.
 struct System(UnixDatagram);
 
 impl System {
-    /// In the turn of a host, as [`has_system_log`].
+    /// Creates the system log. The host parameter serves as in [`has_system_log`].
     fn new(_: &Host) -> Self {
         Self(UnixDatagram::bind(SYSTEM).unwrap())
     }
 
-    /// The next line of a process. Mounts of other tests tell it, too.
+    /// The next line of a process. Mounts of other tests log here, too.
     fn hears(&self, pid: &str) -> std::io::Result<String> {
         let (mut buffer, of) = ([0; 2000], format!("fairdisk[{pid}]: "));
         let clock = MonotonicClock::start();
@@ -166,7 +166,7 @@ impl Drop for System {
     }
 }
 
-/// The process that serves a mount, as the one that mounted said.
+/// The process that serves a mount, as printed by the command that mounted it.
 fn pid(mounted: &Output) -> String {
     String::from_utf8_lossy(&mounted.stdout).trim_end().rsplit('=').next().unwrap().to_owned()
 }
@@ -193,7 +193,7 @@ fn a_mount_in_the_background_tells_the_log_of_the_system() {
     assert_eq!(mounted.stderr, b"", "there is nothing to remark");
 }
 
-/// Whoever started it is told, once; a log that comes later is told the rest.
+/// The parent is told once; a log that appears later receives the events from then on.
 #[test]
 fn a_mount_in_the_background_without_a_log_says_so() {
     if lacks_something() {

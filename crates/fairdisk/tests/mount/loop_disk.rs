@@ -1,14 +1,14 @@
-//! A disk of our own with two partitions: a file behind a loop device.
+//! A disk of our own with two partitions, on a loop device.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Sectors of the disk before the first partition, and of each partition.
+/// The number of sectors before the first partition, and the number in each partition.
 const FIRST: u64 = 2048;
 const LENGTH: u64 = 96 * 2048;
 
-/// Two file systems on one disk; gone with the value.
+/// Two file systems on one disk, removed when dropped.
 pub(crate) struct LoopDisk {
     device: String,
     mounted: Vec<PathBuf>,
@@ -25,8 +25,8 @@ fn run(program: &str, args: &[&str]) -> Result<String, String> {
 }
 
 impl LoopDisk {
-    /// Makes the disk in a directory, its file systems mounted there as `part1` and `part2`; not
-    /// without loop devices.
+    /// Creates the disk in a directory, with its file systems mounted there as `part1` and `part2`.
+    /// Fails without loop devices.
     pub(crate) fn new(directory: &Path) -> Result<Self, String> {
         let image = directory.join("disk");
         let file = fs::File::create(&image).unwrap();
@@ -47,7 +47,7 @@ impl LoopDisk {
         Ok(disk)
     }
 
-    /// What the kernel calls it.
+    /// The kernel's name of the disk.
     pub(crate) fn name(&self) -> &str {
         self.device.trim_start_matches("/dev/")
     }

@@ -1,4 +1,4 @@
-//! `--metrics`: what Prometheus is told, by whom it is read, and who cannot do harm.
+//! `--metrics`: the contents of the page, its readers, and protection against misuse.
 
 use crate::host::{Host, fairdisk, finish, is_missing, lacks_something, text};
 use fairdisk_mount::metrics::Address;
@@ -13,7 +13,7 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// What `curl` gets; it must have got something.
+/// The response that `curl` gets, which must not be empty.
 fn curl(args: &[&str]) -> String {
     let output = Command::new("curl").args(["-sS", "--max-time", "20"]).args(args).output();
     let output = output.unwrap();
@@ -21,7 +21,7 @@ fn curl(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The value of a sample, spelt as it is on the page.
+/// The value of a sample, spelt as on the page.
 fn value(page: &str, sample: &str) -> Option<f64> {
     page.lines().find_map(|line| line.strip_prefix(sample)?.strip_prefix(' ')?.parse().ok())
 }
@@ -39,7 +39,7 @@ fn lint(page: &str) {
     assert!(output.status.success() && text(&output).is_empty(), "{}\n{page}", text(&output));
 }
 
-/// Buckets that never shrink and end with the count.
+/// Checks that bucket counts never decrease and end with the total.
 fn check_histogram(page: &str, group: &str) {
     let of = |line: &str, part: &str| {
         let start = format!("fairdisk_group_latency_seconds{part}{{group=\"{group}\"");
@@ -121,7 +121,7 @@ fn nobody_at_the_port_does_harm() {
         let _ = stream.read_to_end(&mut answer);
         assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 400 "), "{answer:?}");
     }
-    // Those who say nothing: no more of them than there is room for are kept, and not for long.
+    // Of silent connections, only as many are kept as there are places, and not for long.
     let silent: Vec<TcpStream> =
         (0..40).map(|_| TcpStream::connect(("::1", port)).unwrap()).collect();
     let hung_up = silent.iter().filter(|stream| {

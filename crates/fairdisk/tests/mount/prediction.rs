@@ -1,5 +1,5 @@
-//! What the lab says of two readers side by side: the same disk, the same sizes, the scheduler as a
-//! mount runs it.
+//! The lab's prediction for two readers side by side: the same disk, the same sizes, and the
+//! scheduler as a mount runs it.
 
 use crate::host::{fairdisk, text};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// Two-layer CFQ with the settings of a mount, as far as two readers of one file each meet them.
+/// Two-layer CFQ with the parameters of a mount, as far as they matter for two sequential readers.
 const MOUNTED: &str = r#"
 id = "mounted"
 title = "Two-layer CFQ as a mount runs it"
@@ -35,11 +35,11 @@ d3_unbounded_wait = false
 d4_nominal_turns = false
 "#;
 
-/// A reader: its group, its level inside the best-effort class.
+/// A reader: its group, and its level in the best-effort class.
 pub(crate) type Reader = (&'static str, u8);
 
-/// The first reader's share of the bytes, in percent, until the first of both is done. A group has
-/// a setting as `fairdisk ctl set` takes it.
+/// The first reader's share of the bytes in percent, until the first of both is done. Groups have
+/// settings in the syntax of `fairdisk ctl set`.
 pub(crate) fn share(
     scratch: &Path,
     groups: &[(&str, &str)],
@@ -61,7 +61,7 @@ pub(crate) fn share(
 fn run(scratch: &Path, file: &str, more: &[&str]) -> Value {
     let scheduler = scratch.join("mounted.toml");
     let args = ["run", file, "--scheduler", scheduler.to_str().unwrap(), "--seeds", "1", "--json"];
-    // The window in which a mount lets the kernel read ahead.
+    // The kernel's read-ahead in a mount.
     let host = ["--set", "host.read_ahead_kib=512", "--quiet"];
     let output = fairdisk(&[&args[..], &host, more].concat());
     assert!(output.status.success(), "{}", text(&output));

@@ -1,5 +1,5 @@
-//! The scripts that compare a mount with others, in their short forms; `make bench` runs the long
-//! ones. They check what they measure.
+//! The scripts that compare a mount with alternatives, in their short forms; `make bench` runs the
+//! long ones. The scripts check what they measure.
 
 use crate::host::{Host, lacks_something, text};
 use std::path::Path;
@@ -13,7 +13,7 @@ fn short_in(folder: &str, script: &str) {
     if lacks_something() {
         return;
     }
-    // Not while another test measures.
+    // Holds the lock on which tests take turns.
     let _host = Host::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let output = Command::new("bash")

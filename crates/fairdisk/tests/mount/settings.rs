@@ -1,4 +1,4 @@
-//! Settings: when they are in effect, which are refused, and whose count.
+//! Settings of groups: when they take effect, which are refused, and whose count.
 
 use crate::host::{Host, fairdisk, finish, is_missing, lacks_something, text};
 use fairdisk_mount::identity::Hierarchy;
@@ -10,12 +10,12 @@ use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::Path;
 use std::process::{Child, Command, Output};
 
-/// A setting as others keep it with a group: users, or root without asking the mount.
+/// Stores a setting with a group as others do: users, or root without the mount.
 fn keep(directory: &Path, name: &str, value: &str) {
     setxattr(directory, name, value.as_bytes(), XattrFlags::empty()).unwrap();
 }
 
-/// A group whose only program reads more than it may for an hour, and now waits.
+/// A group whose only program has exceeded its ceiling by an hour and now waits.
 fn waits(host: &Host, name: &str) -> (String, Child) {
     let group = host.group(name, "max_bps=1");
     let file = host.file("data");
@@ -39,7 +39,7 @@ fn settings_reach_a_group_that_waits() {
     let shown = host.entry(&group);
     assert_eq!((&shown["weight"], &shown["max_bps"]), (&50.into(), &Value::Null));
     finish(reader);
-    // By somebody else, whom the mount does not hear of.
+    // Set by somebody else, without telling the mount.
     let (group, reader) = waits(&host, "other");
     keep(&host.group_directory("other"), "trusted.fairdisk.max_bps", "1000000000");
     finish(reader);
@@ -64,7 +64,7 @@ fn a_floor_that_cannot_be_kept_is_refused_and_nothing_changes() {
     let at = host.at();
     let again = fairdisk(&["ctl", "--at", at.to_str().unwrap(), "set", &group, "min_iops=1000000"]);
     assert_eq!(again.status.code(), Some(2), "{}", text(&again));
-    // What is kept with the group is what it was, too.
+    // The stored settings are unchanged, too.
     let directory = host.group_directory("tenant");
     let kept = |key: &str| {
         let mut value = [0; 20];
@@ -80,7 +80,7 @@ fn a_floor_that_cannot_be_kept_is_refused_and_nothing_changes() {
     host.unmount();
 }
 
-/// One scheduler takes no notice of floors, the next one does, and cannot keep this one.
+/// The first scheduler ignores floors; the next one does not, and cannot guarantee this one.
 #[test]
 fn a_scheduler_that_takes_over_says_which_floor_it_does_not_keep() {
     if lacks_something() {
@@ -102,7 +102,7 @@ fn a_scheduler_that_takes_over_says_which_floor_it_does_not_keep() {
     host.unmount();
 }
 
-/// The rule of experiments; what it says is the same everywhere.
+/// The rules are those of experiments, with the same message everywhere.
 #[test]
 fn what_cannot_be_meant_together_is_refused_and_nothing_changes() {
     if lacks_something() {
@@ -127,18 +127,18 @@ fn what_cannot_be_meant_together_is_refused_and_nothing_changes() {
         assert!(text(&refused).contains(says), "{settings:?}: {}", text(&refused));
         assert_eq!(get(), before, "{settings:?}");
     }
-    // A setting that is taken back takes nothing else with it.
+    // Removing a setting leaves the others in place.
     let done = set(&["weight=50", "ioprio=none", "min_iops=50", "burst_ms=20"]);
     assert!(done.status.success(), "{}", text(&done));
     assert_eq!(get(), "weight=50 min_iops=50 max_iops=50 burst_ms=20\n");
-    // By somebody whom nobody stops: neither the ceiling counts nor its burst.
+    // Set by somebody else, past all checks: neither the ceiling nor its burst counts.
     keep(&host.group_directory("tenant"), "trusted.fairdisk.max_iops", "49");
     let read = format!("dd if={} of=/dev/null iflag=direct bs=4k count=1", host.file("data"));
     while !host.entry(&group)["max_iops"].is_null() {
         finish(host.start(&group, &read));
     }
     assert_eq!(get(), "weight=50 min_iops=50\n");
-    // Read again and again, told once.
+    // Read again and again, but logged once.
     keep(&host.group_directory("tenant"), "trusted.fairdisk.weight", "51");
     while host.entry(&group)["weight"] == 50 {
         finish(host.start(&group, &read));
@@ -153,7 +153,7 @@ fn what_cannot_be_meant_together_is_refused_and_nothing_changes() {
     host.unmount();
 }
 
-/// What the program is run in where nobody finds a mount: `ctl ARGUMENTS` is `fairdisk ctl`.
+/// Runs a script in a place where no mount is found. `ctl ARGUMENTS` stands for `fairdisk ctl`.
 fn without_a_mount(host: &Host, script: &str) -> Output {
     let begin = "mount -t tmpfs none /run; ctl() { \"$PROGRAM\" ctl \"$@\"; }";
     Command::new("unshare")
@@ -166,7 +166,7 @@ fn without_a_mount(host: &Host, script: &str) -> Output {
         .unwrap()
 }
 
-/// What a script prints on standard output, if it and its complaints are as expected.
+/// The standard output of a script, whose complaints must be as expected.
 #[track_caller]
 fn prints(output: &Output, complaints: &str) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
@@ -174,7 +174,7 @@ fn prints(output: &Output, complaints: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The order of a boot: groups first, then mounts.
+/// The order at boot: groups first, then mounts.
 #[test]
 fn settings_are_made_before_anything_is_mounted() {
     if lacks_something() || is_missing("unshare") {
@@ -198,7 +198,7 @@ fn settings_are_made_before_anything_is_mounted() {
     let inner = format!("ioprio=0 (weight 200) min_iops=50 in {group}");
     let words = format!("weight=300 max_iops=70\n{inner}\n{{\n");
     assert!(before.starts_with(&words), "{before}");
-    // A mount says the same, word for word.
+    // A mount reports the same, word for word.
     let mounted = format!(
         "$PROGRAM mount --separate --log-file $MNT.log $SOURCE $MNT > $MNT.said
          {get}; umount $MNT; tail -s 0.02 --pid=$(sed 's/.*pid=//' $MNT.said) -f /dev/null"
@@ -232,7 +232,7 @@ fn what_cannot_be_set_is_refused_without_a_mount_as_well() {
     }
     let kept = prints(&without_a_mount(&host, "ctl get $GROUP"), "");
     assert_eq!(kept, "ioprio=4 (weight 100)\n", "nothing has been set");
-    // Where there are no groups either, or nobody can tell.
+    // Without groups, or where the mount table cannot be read.
     let nowhere = "for at in $(awk '/ - cgroup2? / { print $5 }' /proc/self/mountinfo | tac)
         do umount -l $at; done";
     let none = "error: there are no groups: no cgroup hierarchy is mounted; fairdisk cgroup mount";
@@ -248,7 +248,7 @@ fn what_cannot_be_set_is_refused_without_a_mount_as_well() {
     }
 }
 
-/// A mount tells its log.
+/// A mount reports these in its log.
 #[test]
 fn values_that_make_no_sense_are_named_without_a_mount_as_well() {
     if lacks_something() || is_missing("unshare") {
@@ -271,7 +271,7 @@ fn values_that_make_no_sense_are_named_without_a_mount_as_well() {
     assert_eq!(prints(&got, &says), format!("weight=300 as part of {group}\n"));
 }
 
-/// Settings of users count where nobody else can make them, for their own mounts.
+/// Settings of users count for their own mounts, where nobody else can change them.
 #[test]
 fn a_user_without_a_mount_is_told_whose_mounts_find_what_is_set() {
     if lacks_something() || is_missing("unshare") {
@@ -300,7 +300,7 @@ fn a_user_without_a_mount_is_told_whose_mounts_find_what_is_set() {
     assert_eq!(prints(&without_a_mount(&host, "ctl get $GROUP"), ""), "ioprio=4 (weight 100)\n");
 }
 
-/// Who owns the directory of a group can change its attributes for users.
+/// The owner of a group's directory can change its user attributes.
 #[test]
 fn a_tenant_does_not_give_itself_a_share() {
     if lacks_something() {
@@ -318,7 +318,7 @@ fn a_tenant_does_not_give_itself_a_share() {
         keep(directory, "user.fairdisk.weight", "10000");
         keep(directory, "user.fairdisk.min_iops", "10");
     }
-    // Nor does it keep root from giving it one.
+    // Nor does it prevent root from setting a share.
     keep(&directory, "user.fairdisk.burst_ms", "5");
     let outer = host.group("tenant", "idle=0");
     let inner_group = format!("{outer}/inner");
@@ -326,7 +326,7 @@ fn a_tenant_does_not_give_itself_a_share() {
     finish(host.start(&inner_group, &read));
     assert_eq!(text(&host.ctl(&["get", &outer])), "weight=50 idle=0\n");
     assert_eq!(host.entry(&inner_group), Value::Null, "it has no settings that count");
-    // What only root can change is root's, by whatever name.
+    // A directory that only root can change counts as root's, whichever namespace is used.
     chown(&inner, Some(0), None).unwrap();
     fs::set_permissions(&inner, fs::Permissions::from_mode(0o755)).unwrap();
     host.group("tenant/inner", "idle=0");

@@ -1,4 +1,4 @@
-//! Shares hold: groups of weight 8 : 4 : 1, with as many processes as you like.
+//! Shares of groups with weights 8 : 4 : 1, with many processes.
 
 use crate::host::{Host, finish, lacks_something, soak, wait_until};
 use std::fs;
@@ -6,7 +6,7 @@ use std::fs;
 const WEIGHTS: [u32; 3] = [800, 400, 100];
 
 const MODEL: &[&str] = &["--device-model", "wd2500js"];
-/// Shares of device time, in percent, of three groups whose programs do the same.
+/// The shares of device time, in percent, of three groups whose programs do the same work.
 fn shares(mount: &[&str], processes: u32, job: &str, seconds: u32) -> Vec<f64> {
     let mut host = Host::new();
     host.mount_well(mount);
@@ -28,7 +28,7 @@ fn shares(mount: &[&str], processes: u32, job: &str, seconds: u32) -> Vec<f64> {
             host.start(group, &command)
         })
         .collect();
-    // Counted only while everybody is at work.
+    // Counted only while all groups are working.
     let begun = |times: &[f64]| times.iter().all(|time| *time > 0.0);
     let mut before = host.device_time(&groups);
     while !begun(&before) {
@@ -69,8 +69,8 @@ const BUFFERED: &str = "--rw=randwrite --direct=0 --ioengine=psync";
 #[test]
 fn one_reader_in_each_group() {
     if !lacks_something() {
-        // Wide: the disk waits 8 ms for a reader to come back, and on a machine busy with other
-        // tests a reader may not get a CPU in time.
+        // A wide tolerance: the disk idles 8 ms for a reader to come back, and on a machine that is
+        // busy with other tests a reader may not get a CPU in time.
         check(1, READERS, 12, 15.0);
     }
 }
@@ -89,7 +89,7 @@ fn deep_queues() {
     }
 }
 
-/// A disk without a head to move: eight requests at once, 4 ms each.
+/// A disk without seeks, which serves eight requests at once in 4 ms each.
 fn together() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let model = "id = \"eight\"\ntitle = \"eight at once\"\nkind = \"fixed\"\n\
@@ -102,15 +102,15 @@ fn model(directory: &tempfile::TempDir) -> String {
     directory.path().join("eight.toml").to_str().unwrap().to_owned()
 }
 
-/// On a disk that serves many at once nobody waits for a single task, and groups still get their
-/// shares.
+/// On a disk that serves many requests at once there is no idling for a single task, and groups
+/// still get their shares.
 #[test]
 fn a_disk_that_serves_many_at_once() {
     if lacks_something() {
         return;
     }
     let directory = together();
-    // More readers than the disk takes requests, so that each group can use its share of them.
+    // More readers than the depth, so that each group can use its share of it.
     check_on(&["--device-model", &model(&directory)], 16, READERS, 8, 8.0);
     let mut host = Host::new();
     host.mount_well(&["--device-model", &model(&directory)]);
@@ -124,11 +124,12 @@ fn a_disk_that_serves_many_at_once() {
     finish(host.start(&group, &command));
     let busy_ms = host.device_time(&[group])[0];
     println!("4 readers, 1000 reads: {busy_ms} ms");
-    // One after the other they would take 4000 ms, four at once 1000 ms.
+    // One after the other the requests would take 4000 ms, four at once 1000 ms.
     assert!(busy_ms < 2500.0, "{busy_ms} ms");
 }
 
-/// The long form, held to 3 points: `make soak`. The short ones above see too few turns for that.
+/// The long form, with a tolerance of 3 points, run by `make soak`. The short forms above have too
+/// few turns for that.
 #[test]
 fn every_kind_of_load() {
     if !soak() || lacks_something() {
@@ -141,7 +142,7 @@ fn every_kind_of_load() {
     }
 }
 
-/// Whoever maps a file and goes on in another group pays there.
+/// A program that maps a file and moves to another group is charged there.
 #[test]
 fn what_is_written_through_a_map_is_paid_for_where_its_writer_is() {
     if lacks_something() {
@@ -163,7 +164,7 @@ fn what_is_written_through_a_map_is_paid_for_where_its_writer_is() {
         ["first", "second"].map(|name| host.group_directory(name).join("cgroup.procs"));
     wait_until(|| {
         let processes = fs::read_to_string(&first).unwrap();
-        // One that has just ended cannot be moved.
+        // A process that has just ended cannot be moved.
         processes.lines().for_each(|process| drop(fs::write(&second, process)));
         processes.is_empty()
     });

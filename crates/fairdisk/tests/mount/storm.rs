@@ -1,5 +1,5 @@
-//! Schedulers change while groups come and go and tasks move between them, under load. The switch
-//! of the elevator with groups in use is what brought the kernel with the patches of 2008 down.
+//! Changes of schedulers while groups come and go and tasks move between them, under load.
+//! Switching the elevator while groups were in use crashed the kernel with the patches of 2008.
 
 use crate::host::{Host, finish, lacks_something};
 use fairdisk_core::Prng;
@@ -11,14 +11,14 @@ use std::process::Child;
 const SCHEDULERS: [&str; 5] = ["noop", "deadline", "cfq", "two-layer-cfq", "fair"];
 const GROUPS: u64 = 6;
 const WANDERERS: usize = 4;
-/// Nobody waits longer, whatever changes meanwhile.
+/// The longest permitted wait, whatever changes meanwhile.
 const WAIT_MAX_MS: f64 = 30_000.0;
 
 /// A program that is moved from group to group.
 struct Wanderer {
     child: Child,
     command: String,
-    /// Where it is; `None` at home.
+    /// The current group; `None` for the original one.
     group: Option<u64>,
 }
 
@@ -85,7 +85,8 @@ impl<'a> Storm<'a> {
         self.made += 1;
     }
 
-    /// Its tasks go home first. One that has just ended may keep it for a moment: another time.
+    /// Moves the tasks of a group back and removes it. A task that has just ended may keep the
+    /// group busy for a moment; then it stays until later.
     fn remove(&mut self, at: usize) {
         let group = self.groups[at];
         for at in 0..self.wanderers.len() {
@@ -111,14 +112,14 @@ impl<'a> Storm<'a> {
         let wanderer = &mut self.wanderers[at];
         let to = group.map_or("home".to_owned(), name);
         let procs = self.host.group_directory(&to).join("cgroup.procs");
-        // It may have ended meanwhile.
+        // The program may have ended meanwhile.
         if fs::write(procs, wanderer.child.id().to_string()).is_ok() {
             wanderer.group = group;
             self.moved += 1;
         }
     }
 
-    /// Who is done begins anew.
+    /// Restarts programs that have ended.
     fn go_on(&mut self) {
         for wanderer in &mut self.wanderers {
             if let Some(status) = wanderer.child.try_wait().unwrap() {
@@ -129,7 +130,7 @@ impl<'a> Storm<'a> {
         }
     }
 
-    /// Groups take with them what is known of them.
+    /// Records the longest waits of the groups, which are lost when a group is removed.
     fn note_waits(&mut self) {
         for group in self.control.status().unwrap().groups {
             self.wait_max_ms = self.wait_max_ms.max(group.wait_max_ms);
@@ -141,7 +142,7 @@ fn name(group: u64) -> String {
     format!("g{group}")
 }
 
-/// So many rounds: `FAIRDISK_SWITCHES`, as `make soak` sets it.
+/// The number of rounds: `FAIRDISK_SWITCHES`, which `make soak` sets.
 fn rounds() -> u32 {
     env::var("FAIRDISK_SWITCHES").map_or(300, |rounds| rounds.parse().unwrap())
 }
@@ -157,7 +158,7 @@ fn schedulers_and_groups_change_under_load() {
     let going = host.scratch().join("going");
     fs::write(&going, "").unwrap();
     let mut storm = Storm::new(&host);
-    // What it writes it reads again, and says whether the bytes are the same.
+    // fio verifies what it has written.
     let verify = format!(
         "sh -c 'while [ -e {} ]; do fio --name=verify --filename={} --size=8m --rw=randrw \
          --bs=4k-64k --ioengine=libaio --iodepth=8 --direct=1 --verify=crc32c --verify_fatal=1 \
@@ -186,7 +187,7 @@ fn schedulers_and_groups_change_under_load() {
     );
     assert!(removed > rounds() / 20, "{removed} groups removed");
     assert!(wait_max_ms < WAIT_MAX_MS, "somebody waited {wait_max_ms:.0} ms");
-    // Nothing is left behind: the daemon ends, and what was written is below.
+    // Nothing is lost: the daemon ends, and what was written is below.
     host.unmount();
     assert_eq!(fs::metadata(host.source("written1")).unwrap().len(), 2000 * 16 * 1024);
 }

@@ -1,10 +1,9 @@
-//! stress-ng's file-system stressors through a mount, all of them at once, each checking what it
-//! does.
+//! stress-ng's file-system stressors through a mount, all at once, each verifying its own work.
 
 use crate::host::{Host, finish, is_missing, lacks_something, soak};
 use std::fs;
 
-/// Those of Debian 12's version that use files.
+/// The stressors that use files, as of the version in Debian 12.
 const STRESSORS: &str = "access aio aiol chattr chdir chmod chown copy-file dentry dir dirdeep \
     dirmany fallocate fcntl fiemap file-ioctl filename flock fpunch fstat getdent hdd inode-flags \
     io iomix lease link locka lockf lockofd mknod mmap open readahead rename revio seek sendfile \
