@@ -238,7 +238,7 @@ impl ScheduledGate {
         self.identity.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Identifies somebody, and tells the scheduler first what that has changed.
+    /// Identifies the origin of a request, and first tells the scheduler what that has changed.
     fn look(&self, with: impl FnOnce(&mut Identity, Instant) -> Who) -> Who {
         let mut identity = self.identity();
         let now = self.disk.now();

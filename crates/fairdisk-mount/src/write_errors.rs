@@ -44,7 +44,7 @@ impl WriteErrors {
         *self = Self { count: self.count.wrapping_add(1), errno, told: false };
     }
 
-    /// What whoever opens the file now need not be told.
+    /// The errors that an opener of the file need not be told.
     pub(crate) const fn heard(&self) -> Heard {
         let told = if self.is_untold() { self.count.wrapping_sub(1) } else { self.count };
         Heard { told, before: self.count }

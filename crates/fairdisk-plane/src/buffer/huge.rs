@@ -17,9 +17,9 @@ pub(super) const HALF_BYTES: usize = HUGE_BYTES / 2;
 /// A huge page in a mapping of its own, so that what `madvise` sets for it ends with it.
 struct HugePage(NonNull<u8>);
 
-// SAFETY: it owns its memory, as a box does, and hands out only addresses.
+// SAFETY: a huge page owns its memory, as a box does, and hands out only addresses.
 unsafe impl Send for HugePage {}
-// SAFETY: as above; who has which bytes is up to the halves.
+// SAFETY: as above. The bytes are accessed through the halves, each of which has one owner.
 unsafe impl Sync for HugePage {}
 
 impl HugePage {
