@@ -22,6 +22,14 @@ pub enum Failure {
     Modelled,
 }
 
+impl Failure {
+    /// Whether it is that the disk of the file is full, or what a user may have of it.
+    #[must_use]
+    pub fn is_for_want_of_space(&self) -> bool {
+        matches!(self, Self::Os(Errno::NOSPC | Errno::DQUOT))
+    }
+}
+
 impl From<Errno> for Failure {
     fn from(errno: Errno) -> Self {
         Self::Os(errno)
@@ -34,7 +42,7 @@ impl fmt::Display for Failure {
             Self::Os(errno) => {
                 write!(f, "{}", std::io::Error::from(*errno))?;
                 match *errno {
-                    Errno::NOSPC | Errno::DQUOT => {
+                    _ if self.is_for_want_of_space() => {
                         f.write_str("; free space on that disk, or run on a smaller size")
                     }
                     Errno::IO => f.write_str("; the disk reports a defect, see the kernel's log"),

@@ -11,16 +11,18 @@
 mod create;
 mod data;
 mod error;
+mod made;
 mod mark;
 mod stale;
 
 pub use create::{Allocated, Watch};
 pub use error::{TargetError, TargetProblem};
+pub use made::Made;
 pub use mark::Mark;
 
 use create::create;
 pub(crate) use data::TargetFd;
-use data::{lock, open_file, size_of, unlock};
+use data::{free_bytes, lock, open_file, size_of, taken_bytes, unlock};
 use fairdisk_core::SECTOR_BYTES;
 use rustix::fs::OFlags;
 use std::ffi::OsStr;
@@ -82,6 +84,8 @@ pub struct TargetFile {
     capacity_sectors: u64,
     mark: Option<Mark>,
     writable: bool,
+    /// Whether it was not there before.
+    is_new: bool,
 }
 
 impl Drop for TargetFile {
@@ -118,7 +122,9 @@ impl TargetFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 stale::sweep(path);
                 let (file, mark) = create(path, needs, watch)?;
-                Ok(Self::assemble(path, file, mark.data_bytes, Some(mark), true))
+                let mut made = Self::assemble(path, file, mark.data_bytes, Some(mark), true);
+                made.is_new = true;
+                Ok(made)
             }
             Err(error) => Err(TargetError::os(path, "look at", &error)),
         }
@@ -183,7 +189,8 @@ impl TargetFile {
     ) -> Self {
         let direct = TargetFd::probe(path, &buffered, writable, bytes);
         let capacity_sectors = bytes / SECTOR_BYTES;
-        Self { path: path.to_owned(), buffered, direct, capacity_sectors, mark, writable }
+        let path = path.to_owned();
+        Self { path, buffered, direct, capacity_sectors, mark, writable, is_new: false }
     }
 
     /// The path of the target.
@@ -208,6 +215,22 @@ impl TargetFile {
     #[must_use]
     pub const fn is_writable(&self) -> bool {
         self.writable
+    }
+
+    /// The file, if it was made by being opened.
+    #[must_use]
+    pub fn made(&self) -> Option<Made> {
+        if self.is_new { Made::new(&self.path, &self.buffered) } else { None }
+    }
+
+    /// How many bytes of it its disk has room for, at the most: what is free, and what the file has
+    /// taken already. `None` for a device, and if the file system does not tell.
+    #[must_use]
+    pub fn room(&self) -> Option<u64> {
+        if !self.buffered.metadata().is_ok_and(|found| found.is_file()) {
+            return None;
+        }
+        Some(free_bytes(&self.buffered)?.saturating_add(taken_bytes(&self.buffered)))
     }
 
     /// The number of bytes of which offset and length of a request must be multiples for direct

@@ -52,16 +52,22 @@ impl<E: Elevator> World<E> {
 
     fn run(&mut self, end: Instant, ends_with_workload: bool) {
         while !(ends_with_workload && self.machine.is_done()) {
-            if !self.step(end) {
+            if !self.step(end, |_| ()) {
                 self.now = self.now.max(end);
                 return;
             }
         }
     }
 
+    /// Like [`run_until_done`](Self::run_until_done), but reports every request that is issued to
+    /// the device to `watch`.
+    pub fn run_watched(&mut self, end: Instant, mut watch: impl FnMut(&Request)) {
+        while !self.machine.is_done() && self.step(end, &mut watch) {}
+    }
+
     /// Processes the next event, unless it is after `end`. Returns whether there was one. At the
     /// same instant, completions of the device come before the actions of tasks.
-    fn step(&mut self, end: Instant) -> bool {
+    fn step(&mut self, end: Instant, mut watch: impl FnMut(&Request)) -> bool {
         let device = self.device.next_event();
         let next = match (self.machine.next_event(), device) {
             (Some(one), Some(two)) => Some(one.min(two)),
@@ -78,6 +84,7 @@ impl<E: Elevator> World<E> {
         }
         self.machine.advance(now, &mut self.issued);
         for request in &self.issued {
+            watch(request);
             let group = self.machine.owner(request);
             self.device.submit(now, &DeviceIo { group, ..DeviceIo::of(request) });
         }

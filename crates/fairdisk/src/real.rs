@@ -9,6 +9,7 @@
 mod backend;
 mod place;
 mod report;
+mod room;
 mod watched;
 
 pub(crate) use backend::{BackendArg, Needs};
@@ -17,11 +18,13 @@ pub(crate) use report::{to_json, to_text};
 
 use crate::failure::Failure;
 use crate::{progress, time_arg};
+use backend::Opened;
 use fairdisk_core::{Instant, Span};
 use fairdisk_lab::catalog::device::Array;
 use fairdisk_lab::catalog::overrides::Override;
 use fairdisk_lab::plan::{Options, Plan, Rig, Setup};
 use fairdisk_lab::run::{Ensemble, RunEnd};
+use fairdisk_plane::file::Made;
 use fairdisk_plane::{MonotonicClock, Shell, ShellReport};
 use indicatif::ProgressBar;
 use std::path::PathBuf;
@@ -58,6 +61,8 @@ pub(crate) struct Run {
     pub(crate) ensemble: Ensemble,
     /// What the shell measured about the run itself, such as the lateness of its timers.
     pub(crate) report: ShellReport,
+    /// What became of the file, if the run made it and could not finish for want of space.
+    removed: Option<String>,
 }
 
 impl Run {
@@ -132,9 +137,9 @@ pub(crate) fn estimate(plan: &Plan) -> String {
 ///
 /// # Errors
 /// The target cannot be opened or lacks something the rows need.
-pub(crate) fn prepare(plan: &Plan, target: &Target) -> Result<Needs, Failure> {
+pub(crate) fn prepare(plan: &Plan, target: &Target, stop: &AtomicBool) -> Result<Needs, Failure> {
     let needs = Needs::of(plan)?;
-    needs.check(target)?;
+    needs.check(plan, target, stop)?;
     Ok(needs)
 }
 
@@ -147,14 +152,14 @@ pub(crate) fn run_plan(
     quiet: bool,
     stop: &Arc<AtomicBool>,
 ) -> (Vec<Run>, Result<(), Failure>) {
-    let mut runs = Vec::new();
+    let (mut runs, mut made) = (Vec::new(), None);
     for arm in 0..plan.arms.len() {
         for row in 0..plan.rows.len() {
             let failed = runs.last().is_some_and(|run: &Run| run.end() == RunEnd::Failed);
             if failed || stop.load(Ordering::Relaxed) {
                 return (runs, Ok(()));
             }
-            match run_row(plan, (arm, row), target, needs, quiet, stop) {
+            match run_row(plan, (arm, row), target, needs, &mut made, quiet, stop) {
                 Ok(run) => runs.extend(run),
                 Err(failure) => return (runs, Err(failure)),
             }
@@ -169,12 +174,15 @@ fn run_row(
     (arm, row): (usize, usize),
     target: &Target,
     needs: &Needs,
+    made: &mut Option<Made>,
     quiet: bool,
     stop: &Arc<AtomicBool>,
 ) -> Result<Option<Run>, Failure> {
     let setup = setup(plan, (arm, row))?;
     let Setup { machine, disk, named, root, .. } = setup;
-    let Some(backend) = backend::open(target, needs, disk, quiet, stop)? else { return Ok(None) };
+    let opened = backend::open(target, needs, disk, quiet, stop)?;
+    let Some(Opened { backend, made: made_now }) = opened else { return Ok(None) };
+    *made = made.take().or(made_now);
     let (names, length) = (plan.rows[row].load.group_names(), plan.rows[row].duration);
     let label = format!("{} {}", plan.arms[arm].name, plan.rows[row].label);
     let watched = Watched::new(machine, named, root, plan.ramp);
@@ -191,7 +199,19 @@ fn run_row(
     bar.finish_and_clear();
     let mut result = watched.result(Instant::ZERO + report.elapsed);
     result.end = end(length, &report);
-    Ok(Some(Run { ensemble: Ensemble { arm, row, runs: vec![result] }, report }))
+    let is_full = report.first_error.is_some_and(|error| error.failure.is_for_want_of_space());
+    let removed = made.as_ref().filter(|_| is_full).and_then(remove);
+    Ok(Some(Run { ensemble: Ensemble { arm, row, runs: vec![result] }, report, removed }))
+}
+
+/// Gives back what a file takes up on a disk that is full. What became of it, if it had a name.
+fn remove(made: &Made) -> Option<String> {
+    let path = made.path().display();
+    match made.remove() {
+        Ok(true) => Some(format!("{path}, which this run had made, is removed")),
+        Ok(false) => None,
+        Err(error) => Some(format!("{path}, which this run had made, cannot be removed: {error}")),
+    }
 }
 
 /// Checks that no request of the runs failed.
@@ -199,17 +219,16 @@ fn run_row(
 /// # Errors
 /// A request failed; the message has the first error.
 pub(crate) fn demand_no_errors(runs: &[Run]) -> Result<(), Failure> {
-    let failed = runs.iter().find_map(|run| Some((run.report.errors, run.report.first_error?)));
-    match failed {
-        None => Ok(()),
-        Some((1, error)) => {
-            Err(Failure::Run(format!("a request failed and ended the run: {error}")))
-        }
-        Some((errors, error)) => {
-            let text = format!("{errors} requests failed and ended the run; the first: {error}");
-            Err(Failure::Run(text))
-        }
+    let failed = runs.iter().find_map(|run| Some((run, run.report.first_error?)));
+    let Some((run, error)) = failed else { return Ok(()) };
+    let mut text = match run.report.errors {
+        1 => format!("a request failed and ended the run: {error}"),
+        errors => format!("{errors} requests failed and ended the run; the first: {error}"),
+    };
+    if let Some(removed) = &run.removed {
+        text = format!("{text}; {removed}");
     }
+    Err(Failure::Run(text))
 }
 
 fn end(length: Option<Span>, report: &ShellReport) -> RunEnd {

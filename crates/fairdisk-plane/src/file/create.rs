@@ -1,7 +1,7 @@
 //! Creates target files, extends them and writes them out.
 
 use super::FileNeeds;
-use super::data::{lock, open_file, taken_bytes};
+use super::data::{free_bytes, lock, open_file, taken_bytes};
 use super::error::{TargetError, TargetProblem};
 use super::mark::{MARK_BYTES, Mark};
 use super::stale::scratch_path;
@@ -188,9 +188,8 @@ fn demand_room(path: &Path, file: &File, missing: &Range<u64>) -> Result<(), Tar
 /// the file already occupies beyond the start of `missing`. `None` if the file system does not
 /// tell.
 fn room(file: &File, missing: &Range<u64>) -> Option<u64> {
-    let disk = rustix::fs::fstatvfs(file).ok().filter(|disk| disk.f_blocks > 0)?;
     let taken = taken_bytes(file).saturating_sub(missing.start);
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize).saturating_add(taken))
+    Some(free_bytes(file)?.saturating_add(taken))
 }
 
 fn full(path: &Path, file: &File, error: &io::Error, missing: &Range<u64>) -> TargetError {

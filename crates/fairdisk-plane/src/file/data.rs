@@ -4,7 +4,7 @@ use super::error::{TargetError, TargetProblem};
 use crate::buffer::{ALIGN, Buffer};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -54,6 +54,17 @@ pub(super) fn taken_bytes(file: &File) -> u64 {
     file.metadata().map_or(0, |found| found.blocks() * 512)
 }
 
+/// Bytes that are free on the disk of a file; `None` if its file system does not tell.
+pub(super) fn free_bytes(file: &File) -> Option<u64> {
+    let disk = rustix::fs::fstatvfs(file).ok().filter(|disk| disk.f_blocks > 0)?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// Which file it is, whatever it is called.
+pub(super) fn identity(found: &Metadata) -> (u64, u64) {
+    (found.dev(), found.ino())
+}
+
 /// A file opened for direct I/O.
 #[derive(Debug)]
 pub(crate) struct TargetFd {
@@ -94,6 +105,6 @@ impl TargetFd {
 
 /// Whether both are the same file. Another one may have appeared at the path meanwhile.
 fn is_same(one: &File, two: &File) -> bool {
-    let id = |file: &File| file.metadata().map(|found| (found.dev(), found.ino())).ok();
+    let id = |file: &File| file.metadata().map(|found| identity(&found)).ok();
     id(one).is_some() && id(one) == id(two)
 }

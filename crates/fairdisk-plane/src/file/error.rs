@@ -47,6 +47,13 @@ pub enum TargetProblem {
         /// The number of bytes needed.
         need: u64,
     },
+    /// The disk it lies on has no room for what the run writes.
+    NoRoom {
+        /// Bytes of the file there is room for.
+        room: u64,
+        /// Bytes the run writes.
+        need: u64,
+    },
     /// The file system does not allow a file of that size.
     TooLarge {
         /// The number of bytes needed.
@@ -73,7 +80,9 @@ pub enum TargetProblem {
 }
 
 impl TargetError {
-    pub(super) fn new(path: &Path, problem: TargetProblem) -> Self {
+    /// `problem` with what is at `path`.
+    #[must_use]
+    pub fn new(path: &Path, problem: TargetProblem) -> Self {
         Self { path: path.to_owned(), problem }
     }
 
@@ -161,6 +170,11 @@ impl TargetError {
                 f,
                 "{path}: its disk is full, {need} bytes are needed; free space or run on a \
                  smaller size"
+            ),
+            TargetProblem::NoRoom { room, need } => write!(
+                f,
+                "{path}: its disk has {room} bytes free, {need} are needed for what this run \
+                 writes; free space, or run on a smaller size or for a shorter time"
             ),
             TargetProblem::TooLarge { need } => write!(
                 f,

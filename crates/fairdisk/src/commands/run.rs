@@ -181,7 +181,7 @@ fn on_file(args: &Args, path: PathBuf) -> Result<(), Failure> {
         temporary: false,
     };
     let stop = interrupt::stop_flag()?;
-    let needs = real::prepare(&plan, &target)?;
+    let needs = real::prepare(&plan, &target, &stop)?;
     if !args.results.quiet {
         output::diagnose(&real::estimate(&plan));
     }

@@ -1,14 +1,14 @@
 //! Opens the target of a real run and checks its requirements: a file or memory, with or without a
 //! device model.
 
-use super::{Target, setup};
+use super::{Target, room, setup};
 use crate::failure::Failure;
 use crate::progress;
 use clap::ValueEnum;
 use fairdisk_core::Prng;
 use fairdisk_lab::plan::Plan;
 use fairdisk_plane::backend::{self, Backend, Memory, Modelled, Preference};
-use fairdisk_plane::file::{Allocated, Watch};
+use fairdisk_plane::file::{Allocated, Made, Watch};
 use fairdisk_plane::{FileNeeds, TargetError, TargetFile};
 use fairdisk_sim::device::{Device as _, DeviceModel};
 use fairdisk_sim::workload::Direction;
@@ -65,14 +65,25 @@ impl Needs {
 
     /// Opens the target briefly, so that its problems are reported before any other output. A file
     /// that this creates is removed again.
-    pub(super) fn check(&self, target: &Target) -> Result<(), Failure> {
+    pub(super) fn check(
+        &self,
+        plan: &Plan,
+        target: &Target,
+        stop: &AtomicBool,
+    ) -> Result<(), Failure> {
         if target.backend == BackendArg::Memory {
             return Ok(());
         }
         let is_new = target.path.symlink_metadata().is_err();
         let probe = Target { temporary: is_new || target.temporary, ..target.clone() };
         let needs = FileNeeds { allocate: false, ..self.file(target) };
-        open_file(&probe, &needs, |_| true).map(drop)
+        let file = open_file(&probe, &needs, |_| true)?;
+        let room = file.as_ref().and_then(TargetFile::room);
+        // What is measured as it is is written out first, and then has its room.
+        match room.filter(|_| target.modelled && self.writes) {
+            Some(room) => room::demand(plan, target, self.sectors, room, stop),
+            None => Ok(()),
+        }
     }
 
     const fn file(&self, target: &Target) -> FileNeeds {
@@ -93,6 +104,14 @@ fn writes(plan: &Plan, arm: usize, row: usize) -> bool {
         || loaded.tasks.iter().any(|task| task.stream.direction != Direction::Read)
 }
 
+/// What a run does its I/O on.
+pub(super) struct Opened {
+    /// What serves it.
+    pub(super) backend: Box<dyn Backend + Send>,
+    /// The file, if it was made for this.
+    pub(super) made: Option<Made>,
+}
+
 /// Opens the target's backend; `None` if `stop` was set while the file's blocks were being written.
 pub(super) fn open(
     target: &Target,
@@ -100,7 +119,8 @@ pub(super) fn open(
     disk: DeviceModel,
     quiet: bool,
     stop: &AtomicBool,
-) -> Result<Option<Box<dyn Backend + Send>>, Failure> {
+) -> Result<Option<Opened>, Failure> {
+    let mut made = None;
     let inner: Box<dyn Backend + Send> = if target.backend == BackendArg::Memory {
         Box::new(Memory::new(needs.sectors, needs.depth))
     } else {
@@ -113,10 +133,17 @@ pub(super) fn open(
         let file = open_file(target, &needs.file(target), go_on)?;
         bar.finish_and_clear();
         let Some(file) = file else { return Ok(None) };
+        made = file.made();
         let opened = backend::open(file, target.backend.preference(), needs.depth);
-        opened.map_err(|error| Failure::BadInput(error.to_string()))?
+        opened.map_err(|error| {
+            // Nothing ran; the error is the one to tell.
+            let _ = made.as_ref().map(Made::remove);
+            Failure::BadInput(error.to_string())
+        })?
     };
-    Ok(Some(if target.modelled { Box::new(Modelled::new(inner, disk)) } else { inner }))
+    let backend: Box<dyn Backend + Send> =
+        if target.modelled { Box::new(Modelled::new(inner, disk)) } else { inner };
+    Ok(Some(Opened { backend, made }))
 }
 
 /// Opens the target file; `None` if `go_on` returned false.

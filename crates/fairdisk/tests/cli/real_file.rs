@@ -43,6 +43,18 @@ fn io_uring_is_used_or_its_absence_explained() {
 }
 
 #[test]
+fn a_file_that_nothing_can_serve_is_not_left_behind() {
+    let place = Place::new();
+    place.write("mine.fio", "[a]\nrw=read\nbs=4k\nsize=64k\ndirect=1\n");
+    let run = ["run", "mine.fio", "--on", "file:x", "-q", "--device", "none"];
+    let deep = ["--backend", "threads", "--set", "device.depth=2000"];
+    let ended = place.run(&[&run[..], &deep].concat());
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
+    assert!(ended.err.contains("serve 1024 requests at once, not 2000"), "{}", ended.err);
+    assert_eq!(place.names(), ["mine.fio"]);
+}
+
+#[test]
 fn the_table_says_how_late_things_were() {
     let ended = Place::new().run(RUN);
     assert_eq!(ended.code, Some(0), "{}", ended.err);

@@ -54,7 +54,7 @@ impl TwoGroups {
             modelled: true,
             temporary: true,
         };
-        let needs = real::prepare(&plan, &target)?;
+        let needs = real::prepare(&plan, &target, stop)?;
         let (runs, ended) = real::run_plan(&plan, &target, &needs, quiet, stop);
         ended?;
         real::demand_no_errors(&runs)?;
