@@ -5,6 +5,7 @@ mod directions;
 mod figure;
 mod html;
 mod json;
+mod rounds;
 mod score;
 mod table;
 
@@ -280,12 +281,13 @@ impl Outcome {
     #[must_use]
     pub fn new(plan: &Plan, shell: Shell, ensembles: &[Ensemble]) -> Self {
         let unheeded = plan.unheeded(plan.arms.iter());
+        let rounds = rounds::notes(plan, ensembles);
         Self {
             experiment: plan.id.clone(),
             title: plan.title.clone(),
             question: plan.question.clone(),
             source: plan.source.clone(),
-            caveats: plan.caveats.iter().cloned().chain(unheeded).collect(),
+            caveats: plan.caveats.iter().cloned().chain(unheeded).chain(rounds).collect(),
             excluded: plan.excluded.clone(),
             shell,
             device: plan.rig.device_id.clone(),

@@ -285,8 +285,11 @@ pub fn collect<E: Elevator>(
             }
         })
         .collect();
-    for ((group, _), report) in machine.task_ends().zip(machine.task_reports()) {
-        groups[group.0 as usize].add_task(report);
+    let tasks = machine.task_ends().zip(machine.task_reports()).zip(machine.rounds());
+    for (((group, _), report), goes_round) in tasks {
+        let group = &mut groups[group.0 as usize];
+        group.add_task(report);
+        group.goes_round |= goes_round;
     }
     let mut root = groups.remove(0);
     if let Some(group) = root_at.and_then(|at| groups.get_mut(at)) {

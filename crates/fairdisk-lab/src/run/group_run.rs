@@ -39,6 +39,8 @@ pub struct GroupRun {
     pub ended: Option<Instant>,
     /// The number of its tasks that have not finished.
     pub unfinished: usize,
+    /// Whether one of its tasks came to the end of its file and began again at the start.
+    pub goes_round: bool,
 }
 
 impl GroupRun {
@@ -95,6 +97,7 @@ impl GroupRun {
             kept.add(other);
         }
         self.unfinished += other.unfinished;
+        self.goes_round |= other.goes_round;
         self.add_times(other.began, other.ended);
     }
 }

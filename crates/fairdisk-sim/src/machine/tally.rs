@@ -53,6 +53,13 @@ impl GroupTally {
     }
 }
 
+impl<E: Elevator> Machine<E> {
+    /// For each task, whether its stream came to the end of its files and went on from their start.
+    pub fn rounds(&self) -> impl Iterator<Item = bool> {
+        self.tasks.iter().map(|task| self.tasks[task.stream_of as usize].stream.goes_round())
+    }
+}
+
 /// What a task has done since `counted_from`.
 #[derive(Clone, Debug, Default)]
 pub struct TaskReport {

@@ -182,6 +182,11 @@ impl Stream {
         self.walks.iter().map(|walk| walk.file)
     }
 
+    /// Whether it came to the end of its files and went on from their start.
+    pub(crate) const fn goes_round(&self) -> bool {
+        self.passes > 0 && self.ios > self.ios_before
+    }
+
     /// Starts the stream's clock.
     pub(crate) const fn begin(&mut self, now: Instant) {
         self.began = now;

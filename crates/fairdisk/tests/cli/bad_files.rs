@@ -13,7 +13,7 @@ fn mine(from: &str, to: &str) -> String {
 }
 
 /// The line of the text that contains `part`.
-fn line_of(text: &str, part: &str) -> usize {
+pub(crate) fn line_of(text: &str, part: &str) -> usize {
     let at = text.lines().position(|line| line.contains(part));
     at.unwrap_or_else(|| panic!("no `{part}` in {text}")) + 1
 }

@@ -10,6 +10,7 @@ mod cgroup;
 mod cgroup2;
 mod compared;
 mod explained;
+mod going_round;
 mod interrupted;
 mod job_file;
 mod lab;

@@ -123,7 +123,45 @@ fn check_place(checked: &Checked<'_>, volume: &Volume, task: &Task) -> Result<()
     let most = (volume.file_bytes() - task.size.unwrap_or(task.block_bytes)) >> 20;
     let allowed = format!("0 to {most}, for what is used ends within {whose}");
     demand_in(0..=most, &checked.key("offset_mib"), keys.offset_mib, &allowed)?;
-    check_stream(checked, task, task.size.unwrap_or(volume.file_bytes() - task.offset))
+    let used = task.size.unwrap_or(volume.file_bytes() - task.offset);
+    check_stream(checked, task, used)?;
+    check_amount(checked, volume, task, used)
+}
+
+/// What is asked for in sequence lies in what is used of the file; who says how much that is may
+/// have more, round after round, as with fio's `io_size`.
+fn check_amount(
+    checked: &Checked<'_>,
+    volume: &Volume,
+    task: &Task,
+    used: u64,
+) -> Result<(), Wrong> {
+    if task.order != TaskOrder::Sequential || task.size.is_some() {
+        return Ok(());
+    }
+    let each = match task.stream {
+        TaskStream::Interleaved => u64::from(checked.tasks.count),
+        TaskStream::Own | TaskStream::Shared => 1,
+    };
+    // The last I/O needs no hole behind it.
+    let most_ios = (used + task.hole_bytes) / task.stride() / each;
+    let of_bytes = task.bytes.map(|bytes| bytes.div_ceil(task.block_bytes));
+    let ios = of_bytes.into_iter().chain(task.ios).min();
+    if ios.is_none_or(|ios| ios <= most_ios) {
+        return Ok(());
+    }
+    let (key, value) = match (task.bytes, task.ios) {
+        (Some(bytes), ios) if of_bytes <= ios.or(of_bytes) => ("bytes_mib", bytes >> 20),
+        (_, ios) => ("ios", ios.unwrap_or(0)),
+    };
+    let (least, bytes) = (most_ios * task.block_bytes, task.block_bytes);
+    let text = format!(
+        "`{key}` = {value} goes beyond the end of the file: what is used of volume `{}` has room \
+         for {most_ios} I/Os of {bytes} bytes in sequence, {least} bytes; lower `{key}`, make the \
+         volume larger, or say with `size_mib` how much is gone through round after round",
+        volume.name
+    );
+    checked.wrong(key, text)
 }
 
 /// Checks holes, and streams shared by several tasks, in a file of this many bytes.
