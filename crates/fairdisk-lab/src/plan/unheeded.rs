@@ -1,11 +1,12 @@
 //! Settings of a load that schedulers do not honour.
 
-use super::{GroupLabel, Plan, PlannedArm};
+use super::{GroupLabel, Loaded, Plan, PlannedArm, PlannedRow};
 use crate::catalog::library::Kind;
 use crate::limits::limits;
-use fairdisk_core::{IoPrio, Prng, Share};
+use fairdisk_core::{IoClass, IoPrio, Prng, Share};
 use fairdisk_sched::{Honours, Nesting, SchedulerSpec};
-use std::collections::BTreeSet;
+use fairdisk_sim::workload::{Direction, IoOrder, TaskSpec};
+use std::collections::{BTreeMap, BTreeSet};
 
 const WEIGHTS: &str = "weights of groups";
 const PRIORITIES: &str = "priorities of groups";
@@ -60,8 +61,27 @@ impl Plan {
             if let Some(group) = nested {
                 add(&mut notes, scheduler, Vec::new(), Some((group, levels)));
             }
+            beyond.extend(self.cut_short(arm));
         }
         notes.iter().map(Note::words).chain(beyond).collect()
+    }
+
+    /// A note if priorities of tasks in one group, which are lengths of turns, have another effect
+    /// under `arm` because the end of the group's turn ends that of the task inside.
+    fn cut_short(&self, arm: &PlannedArm) -> Option<String> {
+        let SchedulerSpec::TwoLayerCfq(params) = &arm.revision.spec else { return None };
+        let build =
+            |row: &PlannedRow| row.load.build(&self.rig.host, arm.ionice, &mut Prng::new(0));
+        let differ = self.rows.iter().map(build).any(|loaded| have_levels(&loaded));
+        (differ && !params.inner_turn_resumes).then(|| {
+            format!(
+                "{} ends the turn of a task with that of its group ({} ms at weight 100), so that I/O \
+                 priorities of tasks in one group that wait for each of their I/Os count for less \
+                 than under CFQ, or the other way round; with --set \
+                 scheduler.groups.inner_turn_resumes=true they count.",
+                arm.revision.id, params.group_slice_ms
+            )
+        })
     }
 
     /// Weights outside the range of the scheduler of an arm.
@@ -115,6 +135,24 @@ impl Plan {
         }
         asked
     }
+}
+
+/// Whether tasks of one group that wait for each of their I/Os are of one class, in which levels
+/// count, but not of one level.
+fn have_levels(loaded: &Loaded) -> bool {
+    let mut levels = BTreeMap::new();
+    let counts = |task: &&TaskSpec| task.ioprio.class != IoClass::Idle && waits_for_each(task);
+    loaded.tasks.iter().filter(counts).any(|task| {
+        let IoPrio { class, level } = task.ioprio;
+        *levels.entry((task.group, class.rank())).or_insert(level) != level
+    })
+}
+
+/// Whether a task has nothing queued between two of its I/Os: read-ahead and write-back go on.
+fn waits_for_each(task: &TaskSpec) -> bool {
+    let is_random = matches!(task.stream.order, IoOrder::Random | IoOrder::Drawn(_));
+    let is_read = task.stream.direction == Direction::Read;
+    task.depth <= 1 && (!task.buffered || is_read && is_random)
 }
 
 /// Adds what a scheduler does to a note that says the same about others, if there is one.

@@ -2,6 +2,7 @@
 
 use crate::bad_input::{demand_one_line, demand_refused};
 use crate::program::{Ended, Place, fairdisk};
+use serde_json::Value;
 use std::fs;
 
 const JOB: &str = "\
@@ -36,6 +37,45 @@ fn a_floor_that_cannot_be_kept_is_refused_with_its_line() {
         ended.out,
         ended.err
     );
+}
+
+/// The scheduler of 2008 cuts the turns of tasks: priorities have not their effect there, and it is
+/// said where somebody counts on them.
+#[test]
+fn levels_that_do_not_count_are_noted() {
+    let place = Place::new();
+    let run = |one: &str, other: &str, more: &[&str]| {
+        let all = "[global]\nrw=randread\nsize=1g\ndirect=1\ntime_based=1\nruntime=10\n";
+        place.write("mine.fio", format!("{all}[one]\n{one}\n[other]\n{other}\n"));
+        let run = ["run", "mine.fio", "--seeds", "1", "--json"];
+        let value = place.run(&[&run[..], more].concat()).json();
+        let notes = value["caveats"].as_array().unwrap().clone();
+        let cut = |note: &Value| note.as_str().unwrap().contains("ends the turn of a task with");
+        let ios = |at: usize| value["rows"][0]["tasks"][at]["ios"].as_f64().unwrap();
+        (notes.iter().any(cut), ios(0) / ios(1))
+    };
+    let (is_noted, ratio) = run("prio=0", "prio=7", &[]);
+    assert!(is_noted && ratio < 1.0, "the other way round: {ratio}");
+    let resumes = ["--set", "scheduler.groups.inner_turn_resumes=true"];
+    for more in [&resumes[..], &["--scheduler", "cfq-2.6.25"]] {
+        let (is_noted, ratio) = run("prio=0", "prio=7", more);
+        assert!(!is_noted && ratio > 3.0, "{more:?}: {ratio}");
+    }
+    assert!(run("", "prio=7", &[]).0, "who says nothing is at level 4");
+    // What has several I/Os queued is not put behind when a turn is cut.
+    for queues in ["ioengine=libaio\niodepth=4", "direct=0\nrw=read"] {
+        let jobs = [0, 7].map(|level| format!("prio={level}\n{queues}"));
+        let (is_noted, ratio) = run(&jobs[0], &jobs[1], &[]);
+        assert!(!is_noted && ratio > 3.0, "{queues}: {ratio}");
+    }
+    for (one, other) in [
+        ("prio=7", "prio=7"),
+        ("prio=0\ncgroup=gold", "prio=7"),
+        ("", "prioclass=3"),
+        ("", "prio=4"),
+    ] {
+        assert!(!run(one, other, &[]).0, "{one}, {other}");
+    }
 }
 
 #[test]
@@ -103,7 +143,7 @@ fn a_run_that_does_not_end_is_given_up_and_says_so() {
     let ended = place.run(&["run", "slow.fio", "--seeds", "1", "--json", "--report", "slow.html"]);
     let page = fs::read_to_string(place.path().join("slow.html")).unwrap();
     assert!(page.contains("given up: not done after 24 h"), "{page}");
-    let value: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!((ended.code, &value["rows"][0]["given_up"]), (Some(1), &true.into()));
     let asked = place.run(&["run", "slow.fio", "--seeds", "1", "--duration", "24h", "--json"]);
     assert!(asked.json()["rows"][0].get("given_up").is_none());
