@@ -264,5 +264,10 @@ fn runs_and_requests_to_explain_that_do_not_exist() {
 
 #[test]
 fn man_pages_need_a_directory() {
-    demand_one_line(&fairdisk(&["man", "missing"]), &["missing", "cannot write man pages"]);
+    let place = Place::new();
+    place.write("file", "");
+    let words = ["cannot write man pages", "name a directory that you may write to"];
+    for path in ["file", "file/below"] {
+        demand_one_line(&place.run(&["man", path]), &[&[path], &words[..]].concat());
+    }
 }

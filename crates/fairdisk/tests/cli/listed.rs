@@ -110,6 +110,13 @@ fn man_pages_are_written_for_every_command() {
 }
 
 #[test]
+fn a_directory_for_man_pages_is_made_if_it_is_not_there() {
+    let place = Place::new();
+    assert_eq!(place.run(&["man", "share/man1"]).quiet(), "");
+    assert!(place.path().join("share/man1/fairdisk-run.1").exists());
+}
+
+#[test]
 fn the_catalogue_lists_every_kind_with_titles() {
     let all = fairdisk(&["catalog"]).quiet();
     for kind in ["devices", "schedulers", "experiments", "hosts"] {
