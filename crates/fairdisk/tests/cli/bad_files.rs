@@ -64,9 +64,12 @@ fn names_of_other_files() {
 #[test]
 fn names_that_disagree() {
     let place = Place::new();
-    place.write("other.toml", mine("mine", "mine"));
+    let text = mine("mine", "mine");
+    let line = line_of(&text, "id = ");
+    place.write("other.toml", text);
     let ended = place.run(&["run", "other.toml"]);
-    demand_one_line(&ended, &["other.toml:2: `id` is `mine`; allowed: `other`"]);
+    let refusal = format!("other.toml:{line}: `id` is `mine`; allowed: `other`");
+    demand_one_line(&ended, &[&refusal]);
     refused("{ group = \"backup\", c", "{ group = \"backups\", c", &["did you mean `backup`?"]);
     refused("volume = \"scratch\"", "volume = \"scratches\"", &["unknown volume `scratches`"]);
 }
