@@ -32,6 +32,7 @@ mod queueing;
 mod queues;
 mod requests;
 mod returning;
+mod rounds;
 mod stream;
 mod target;
 mod turn;
@@ -58,6 +59,7 @@ use pace::Pace;
 use queues::Queues;
 use requests::Requests;
 use returning::Returning;
+use rounds::Rounds;
 use target::Targets;
 use turn::Turn;
 
@@ -94,6 +96,7 @@ pub struct Fair {
     busy_since: Instant,
     /// Of arrays alone.
     pace: Box<Pace>,
+    rounds: Rounds,
     turn: Option<Turn>,
     queued: u32,
     in_flight: u32,
@@ -119,6 +122,7 @@ impl Fair {
             at_work: Span::ZERO,
             busy_since: Instant::ZERO,
             pace: Box::new(Pace::new()),
+            rounds: Rounds::new(params.round),
             turn: None,
             queued: 0,
             in_flight: 0,
@@ -276,6 +280,9 @@ impl Elevator for Fair {
             q.think.add(self.device.thought(now, q.quiet_since, self.params.idle_max));
         }
         if entry.is_quiet() {
+            if entry.was_away(now, self.params.credit) {
+                self.rounds.came(now);
+            }
             entry.burst = Span::ZERO;
             if request.sync {
                 let most = entry.idle.unwrap_or(Span::ZERO).max(self.params.idle_max);
@@ -429,8 +436,8 @@ impl Elevator for Fair {
                 self.forget_free_queues();
             }
             Change::Depth { depth } => self.set_depth(now, depth),
-            Change::Rotational { rotational } => self.device.set_rotational(rotational),
-            Change::Costs(costs) => self.device.learn(costs),
+            Change::Rotational { rotational } => self.set_rotational(now, rotational),
+            Change::Costs(costs) => self.learn(now, costs),
         }
     }
 

@@ -20,6 +20,10 @@ struct Storm {
     weights: Vec<u64>,
     tasks: u32,
     service_max: Span,
+    /// A request takes all of that after another group's, and a small part of it otherwise.
+    seeks: bool,
+    /// The group that was served last.
+    before: Option<usize>,
     rotational: bool,
     /// Since when each group has waited.
     since: Vec<Instant>,
@@ -43,11 +47,23 @@ impl Storm {
         // Two at least, so that a group always wants the disk.
         let tasks = prng.between(2, 6) as u32;
         let service_max = Span::from_us(prng.between(100, 12_000));
+        let (seeks, before) = (prng.chance(1, 2), None);
         let since = vec![Instant::ZERO; weights.len()];
         let is_write = vec![false; weights.len() * tasks as usize];
         let now = Instant::ZERO;
-        let mut storm =
-            Self { elevator, prng, now, weights, tasks, service_max, rotational, since, is_write };
+        let mut storm = Self {
+            elevator,
+            prng,
+            now,
+            weights,
+            tasks,
+            service_max,
+            seeks,
+            before,
+            rotational,
+            since,
+            is_write,
+        };
         (0..groups as u32 * tasks).for_each(|task| storm.submit(task));
         storm
     }
@@ -61,12 +77,17 @@ impl Storm {
         self.elevator.admit(self.now, &request);
     }
 
-    /// The longest wait of a group for its next request: its turn and those of the others.
+    /// The longest wait of a group for its next request: its turn and those of the others. A round
+    /// is no longer than a tenth of the time in which nobody came, nor than four that were asked
+    /// for.
     fn bound(&self, group: usize) -> Span {
-        let round = FairParams::default().round.as_ns();
+        let asked = FairParams::default().round;
+        let longest = asked + asked + asked + asked;
+        let round = (self.now.since(Instant::ZERO) / 10).clamp(asked, longest).as_ns();
         let all: u64 = self.weights.iter().sum();
         let turn = |weight: u64| {
-            let turn = if self.rotational { (round * weight / all).max(round / 8) } else { 0 };
+            let shortest = asked.as_ns() / 8;
+            let turn = if self.rotational { (round * weight / all).max(shortest) } else { 0 };
             turn + self.service_max.as_ns()
         };
         let own = self.weights[group];
@@ -93,7 +114,12 @@ impl Storm {
         // No write is so fast that it looks like one that the disk has yet to do.
         let most = self.service_max.as_us();
         let least = if self.is_write[request.0 as usize] { most / 3 } else { 50 };
-        let us = self.prng.between(least, most);
+        let follows = self.before.replace(group) == Some(group);
+        let us = match self.seeks {
+            true if follows => self.prng.between(least.min(most / 4), most / 3),
+            true => most,
+            false => self.prng.between(least, most),
+        };
         let device_time = Span::from_us(us);
         self.now += device_time;
         self.elevator.complete(self.now, &Completion { request, device_time, ok: true });
@@ -110,6 +136,13 @@ fn no_group_waits_longer_than_stated() {
         let run = || {
             let mut storm = Storm::new(seed);
             (0..600).for_each(|_| storm.serve_one());
+            // Rounds become longer after 2 s, and are four times as long after 8.
+            let longest = storm.now.max(Instant::ZERO + Span::from_s(10));
+            for _ in 0..3000 {
+                if storm.now < longest {
+                    storm.serve_one();
+                }
+            }
         };
         std::panic::catch_unwind(run).unwrap_or_else(|_| panic!("seed {seed}"));
     }

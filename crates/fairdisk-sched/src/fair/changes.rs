@@ -3,7 +3,7 @@
 use super::Fair;
 use crate::groups::Nested;
 use alloc::vec::Vec;
-use fairdisk_core::{GroupId, Instant, Qos, Share, WeightMap};
+use fairdisk_core::{CostModel, GroupId, Instant, Qos, Share, WeightMap};
 
 impl Fair {
     pub(super) fn set_share(&mut self, group: GroupId, share: Share) {
@@ -30,6 +30,17 @@ impl Fair {
         self.set_floor(now, group.0, &before);
         self.release_barred(group.0);
         self.set_target(now, group.0, &before);
+        self.rounds.came(now);
+    }
+
+    pub(super) fn set_rotational(&mut self, now: Instant, rotational: bool) {
+        self.device.set_rotational(rotational);
+        self.set_round(now);
+    }
+
+    pub(super) fn learn(&mut self, now: Instant, costs: CostModel) {
+        self.device.learn(costs);
+        self.set_round(now);
     }
 
     /// Groups are expected where several requests are served at once, and only there.
@@ -39,6 +50,7 @@ impl Fair {
         if self.device.is_serial() != was_serial {
             (0..self.groups.len() as u32).for_each(|group| self.expect(now, group));
         }
+        self.set_round(now);
     }
 
     /// What the group still has queued is served; whoever gets its number starts afresh.

@@ -120,6 +120,9 @@ impl Fair {
         if rq.follows {
             self.queues[rq.queue].following.add(own);
         }
+        if self.device.rotational {
+            self.note_round(now, self.queues[rq.queue].group, (service, own));
+        }
     }
 
     /// What a floor gave beyond the share is not to be given back.

@@ -54,6 +54,8 @@ pub(super) struct Group {
     /// The same as far as it can be known of one that was never seen to read but after writes of
     /// others: none took longer than the device is said to.
     pub(super) presumed: Mean<64>,
+    /// What its requests take in the midst of its turns.
+    pub(super) settled: Mean<64>,
     /// What it wrote that the device has yet to do.
     pub(super) traces: Traces,
 }
@@ -81,6 +83,7 @@ impl Group {
             pause: Mean::default(),
             burst: Span::ZERO,
             usual: Usual::default(),
+            settled: Mean::default(),
             presumed: Mean::default(),
             traces: Traces::default(),
         }
@@ -92,6 +95,7 @@ impl Group {
         self.idle = None;
         (self.think, self.pause) = (Mean::default(), Mean::default());
         (self.usual, self.presumed) = (Usual::default(), Mean::default());
+        self.settled = Mean::default();
         (self.quiet_since, self.burst) = (None, Span::ZERO);
         self.traces = Traces::default();
     }
@@ -110,6 +114,11 @@ impl Group {
         let (rates, burst) = (&self.qos.ceiling, self.qos.burst);
         let let_go = self.ceiling.ready_at(rates, burst, amount);
         let_go.max(self.done.ready_beside(now, (rates, burst), self.there, amount))
+    }
+
+    /// Whether it has had nothing to do for longer than that, or thinks between its turns.
+    pub(super) fn was_away(&self, now: Instant, longest: Span) -> bool {
+        self.left_early || self.quiet_since.is_none_or(|since| now.since(since) > longest)
     }
 
     pub(super) const fn is_quiet(&self) -> bool {

@@ -9,9 +9,9 @@ use fairdisk_core::Span;
 /// The few settings of `fair`. What else it needs to know it measures, or is told of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FairParams {
-    /// On a disk with a head that serves one request at a time: how long the groups that want it
-    /// take, all together, to have a turn each; no turn is shorter than an eighth of it. Longer
-    /// turns save seeks, shorter ones make others wait less.
+    /// On a disk with a head: how long the groups that want it take, all together, to have a turn
+    /// each, up to four times as long where much is lost between turns; no turn is shorter than an
+    /// eighth of it. Longer turns save seeks, shorter ones make others wait less.
     pub round: Span,
     /// The longest that the disk is kept free for whoever will be back soon.
     pub idle_max: Span,

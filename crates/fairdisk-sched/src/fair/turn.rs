@@ -79,10 +79,6 @@ impl Patience {
 
 /// No turn lasts less than one in so many parts of a round.
 const SHORTEST: u64 = 8;
-/// Moving the heads twice may take one in so many parts of a round, as long as that is no longer
-/// than so many times the one that was asked for.
-const MOVES: u64 = 20;
-const LONGER: u64 = 4;
 /// Thinking may take one in so many parts of the time that is to be gained: not everybody comes
 /// back, and the others lose that time. For isolation it may take as long as the request. Whoever
 /// thinks for longer loses little by a request of somebody else in between.
@@ -253,24 +249,18 @@ impl Fair {
         if !self.device.rotational {
             return true;
         }
-        turn.used >= self.shortest() && turn.used >= self.length(turn.group)
+        self.is_past(turn.used, turn.group)
+    }
+
+    /// Whether so much is no less than a turn of the group on a disk with a head.
+    pub(super) fn is_past(&self, used: Span, group: u32) -> bool {
+        used >= self.shortest() && used >= self.length(group)
     }
 
     /// How long the turn is on a disk with a head.
     fn length(&self, group: u32) -> Span {
-        let (round, part) = (self.round().as_ns(), self.tree.part(group));
+        let (round, part) = (self.rounds.length.as_ns(), self.tree.part(group));
         Span::from_ns(((u128::from(round) * u128::from(part)) >> 32) as u64).max(self.shortest())
-    }
-
-    /// How long a round is. Where a task has the device to itself, the heads come for it and go to
-    /// others afterwards: that is to take a small part of a round.
-    pub(super) fn round(&self) -> Span {
-        if !self.device.pays_alone() {
-            return self.params.round;
-        }
-        let (round, moves) = (self.params.round.as_ns(), 2 * self.device.alone().as_ns());
-        let most = round.saturating_mul(LONGER);
-        Span::from_ns(moves.saturating_mul(MOVES).clamp(round, most))
     }
 
     fn shortest(&self) -> Span {
@@ -278,10 +268,11 @@ impl Fair {
     }
 
     /// Whether the head stays with the task that is served while others of its group want the disk:
-    /// for half of a round.
+    /// for half of a round. Where it has not the device to itself, it is one that was asked for:
+    /// its group's other tasks need not wait for longer because groups have longer turns.
     fn stays_with_task(&self, turn: Turn) -> bool {
-        let most = self.round() / 2;
-        self.device.rotational && turn.used_by_queue < most
+        let round = if turn.alone { self.rounds.length } else { self.params.round };
+        self.device.rotational && turn.used_by_queue < round / 2
     }
 
     /// Whether a turn in which a task has the device to itself is over: its group's part of a
