@@ -1,6 +1,6 @@
 //! Which disk a directory is on, and where on it.
 
-use crate::identity::unescape;
+use crate::mountinfo::Mountinfo;
 use rustix::fs::{FileType, major, minor, stat};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -88,12 +88,9 @@ fn only_slave(device: &Path) -> Option<PathBuf> {
 
 /// What the file system with this number was mounted from.
 fn mounted_from(number: &str) -> Option<PathBuf> {
-    let table = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    table.lines().find_map(|line| {
-        let (mount, system) = line.split_once(" - ")?;
-        let ours = mount.split(' ').nth(2) == Some(number);
-        ours.then(|| system.split(' ').nth(1).map(unescape))?
-    })
+    let table = Mountinfo::read().ok()?;
+    let line = table.lines().find(|line| line.device == number.as_bytes())?;
+    Some(line.source.into_owned())
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ mod landed;
 mod made_up;
 pub mod metrics;
 mod mounted;
+mod mountinfo;
 mod mountpoint;
 mod mounts;
 mod nodes;

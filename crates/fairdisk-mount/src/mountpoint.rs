@@ -2,7 +2,7 @@
 
 use crate::control::{Alone, directory};
 use crate::errors::{Lack, MountError, MountProblem};
-use crate::identity::unescape;
+use crate::mountinfo::Mountinfo;
 use crate::options::MountOptions;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{
@@ -15,7 +15,6 @@ use rustix::process::{getegid, geteuid};
 use std::ffi::CString;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc;
@@ -106,41 +105,16 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 /// Whether the uppermost mount on `path` is one of ours.
 #[must_use]
 pub fn is_ours(path: &Path) -> bool {
-    let Ok(table) = fs::read("/proc/self/mountinfo") else { return false };
-    let path = escaped(path);
-    let mut ours = false;
-    for line in table.split(|byte| *byte == b'\n') {
-        let mut fields = line.split(|byte| *byte == b' ');
-        if fields.nth(4) == Some(path.as_slice()) {
-            let mut rest = fields.skip_while(|field| *field != b"-");
-            ours = rest.nth(1) == Some(TYPE.as_bytes());
-        }
-    }
-    ours
+    let Ok(table) = Mountinfo::read() else { return false };
+    let there = table.lines().filter(|line| line.place == path);
+    there.last().is_some_and(|line| line.kind == TYPE.as_bytes())
 }
 
 /// Where `source` is shown by one of our mounts.
 pub(crate) fn shown_at(source: &Path) -> Vec<PathBuf> {
-    let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let shown = table.lines().filter_map(|line| {
-        let (mount, system) = line.split_once(" - ")?;
-        let mut system = system.split(' ');
-        let ours = system.next() == Some(TYPE) && unescape(system.next()?) == source;
-        ours.then(|| mount.split(' ').nth(4).map(unescape))?
-    });
-    shown.collect()
-}
-
-/// A path as the table of mounts spells it.
-fn escaped(path: &Path) -> Vec<u8> {
-    let mut escaped = Vec::new();
-    for byte in path.as_os_str().as_bytes() {
-        match byte {
-            b' ' | b'\t' | b'\n' | b'\\' => escaped.extend(format!("\\{byte:03o}").bytes()),
-            byte => escaped.push(*byte),
-        }
-    }
-    escaped
+    let Ok(table) = Mountinfo::read() else { return Vec::new() };
+    let ours = table.lines().filter(|line| line.kind == TYPE.as_bytes() && line.source == source);
+    ours.map(|line| line.place.into_owned()).collect()
 }
 
 /// Opens `/dev/fuse`.
@@ -245,14 +219,10 @@ pub(crate) fn device(mountpoint: &Path) -> Option<u64> {
 /// Where the device of that number is mounted, as far as this process sees; nothing if that cannot
 /// be told.
 pub(crate) fn places(device: u64) -> Option<Vec<PathBuf>> {
-    let table = fs::read("/proc/self/mountinfo").ok()?;
-    let table = String::from_utf8_lossy(&table);
+    let table = Mountinfo::read().ok()?;
     let number = format!("{}:{}", major(device), minor(device));
-    let place = |line: &str| {
-        let mut fields = line.split(' ').skip(2);
-        (fields.next()? == number).then(|| fields.nth(1).map(unescape))?
-    };
-    Some(table.lines().filter_map(place).collect())
+    let there = table.lines().filter(|line| line.device == number.as_bytes());
+    Some(there.map(|line| line.place.into_owned()).collect())
 }
 
 /// Lets the kernel read ahead further than its default allows; without permission it stays.
@@ -264,11 +234,6 @@ pub(crate) fn read_ahead(device: u64, kib: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_are_spelt_as_the_table_of_mounts_does() {
-        assert_eq!(escaped(Path::new("/a b\\c")), b"/a\\040b\\134c");
-    }
 
     #[test]
     fn places_that_cannot_work_are_refused() {

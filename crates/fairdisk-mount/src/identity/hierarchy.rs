@@ -2,6 +2,7 @@
 
 use super::kept::{self, Kept, NotKept};
 use super::setting::{Said, Setting, SettingError};
+use crate::mountinfo::{Line, Mountinfo};
 use std::fmt;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -65,9 +66,9 @@ impl Hierarchy {
     /// # Errors
     /// The one asked for is not mounted.
     pub fn find(wanted: Option<&str>) -> Result<Option<Self>, HierarchyError> {
-        let text = std::fs::read_to_string("/proc/self/mountinfo")
+        let table = Mountinfo::read()
             .map_err(|error| HierarchyError::Unreadable(error.to_string()))?;
-        Self::choose(&text, wanted)
+        Self::choose(&table, wanted)
     }
 
     /// The one that a mount takes which is not told another.
@@ -78,9 +79,9 @@ impl Hierarchy {
         Self::find(None)?.ok_or(HierarchyError::NoneMounted)
     }
 
-    fn choose(mountinfo: &str, wanted: Option<&str>) -> Result<Option<Self>, HierarchyError> {
+    fn choose(mountinfo: &Mountinfo, wanted: Option<&str>) -> Result<Option<Self>, HierarchyError> {
         let find = |name: &str| {
-            let mut all = mountinfo.lines().filter_map(|line| Self::of_mount(line, name));
+            let mut all = mountinfo.lines().filter_map(|line| Self::of_mount(&line, name));
             // What is mounted from outside our cgroup namespace does not tell where we are in it.
             all.clone().find(|it| !leads_up(&it.root)).or_else(|| all.next())
         };
@@ -93,21 +94,17 @@ impl Hierarchy {
     }
 
     /// The hierarchy `name`, if this line of mountinfo is its mount.
-    fn of_mount(line: &str, name: &str) -> Option<Self> {
-        let (mount, system) = line.split_once(" - ")?;
-        let mut mount = mount.split(' ').skip(3);
-        let (root, at) = (mount.next()?, mount.next()?);
-        let mut system = system.split(' ');
-        let (kind, options) = (system.next()?, system.nth(1)?);
-        let named = format!("name={name}");
-        let v1 = match (kind, name) {
-            ("cgroup2", VERSION2) => None,
-            ("cgroup", _) => {
+    fn of_mount(line: &Line<'_>, name: &str) -> Option<Self> {
+        let v1 = match (line.kind, name) {
+            (b"cgroup2", VERSION2) => None,
+            (b"cgroup", _) => {
+                let (options, named) = (str::from_utf8(line.options).ok()?, format!("name={name}"));
                 Some(options.split(',').find(|option| *option == name || *option == named)?)
             }
             _ => return None,
         };
-        Some(Self { v1: v1.map(str::to_owned), mount: unescape(at), root: root.to_owned() })
+        let (mount, root) = (line.place.to_path_buf(), line.root.to_string_lossy().into_owned());
+        Some(Self { v1: v1.map(str::to_owned), mount, root })
     }
 
     /// One whose groups are the directories in `mount`.
@@ -273,26 +270,6 @@ fn above(cgroup: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Undoes mountinfo's octal escapes.
-pub(crate) fn unescape(text: &str) -> PathBuf {
-    let mut parts = text.split('\\');
-    let mut path = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let code = part.get(..3).and_then(|code| u8::from_str_radix(code, 8).ok());
-        match code {
-            Some(code) => {
-                path.push(char::from(code));
-                path.push_str(&part[3..]);
-            }
-            None => {
-                path.push('\\');
-                path.push_str(part);
-            }
-        }
-    }
-    PathBuf::from(path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,20 +281,24 @@ mod tests {
 28 25 0:25 /box /mnt/a\\040b rw - cgroup none rw,name=fairdisk
 ";
 
+    fn choose(table: &str, wanted: Option<&str>) -> Result<Option<Hierarchy>, HierarchyError> {
+        Hierarchy::choose(&Mountinfo::of(table), wanted)
+    }
+
     fn named(name: &str) -> Hierarchy {
-        Hierarchy::choose(MOUNTS, Some(name)).unwrap().unwrap()
+        choose(MOUNTS, Some(name)).unwrap().unwrap()
     }
 
     #[test]
     fn our_own_hierarchy_comes_first_then_version_2() {
-        assert_eq!(Hierarchy::choose(MOUNTS, None).unwrap().unwrap(), named("fairdisk"));
+        assert_eq!(choose(MOUNTS, None).unwrap().unwrap(), named("fairdisk"));
         let without: String =
             MOUNTS.lines().filter(|line| !line.contains("name=")).collect::<Vec<_>>().join("\n");
-        assert_eq!(Hierarchy::choose(&without, None).unwrap().unwrap(), named("v2"));
-        assert_eq!(Hierarchy::choose("", None), Ok(None));
-        let error = Hierarchy::choose(MOUNTS, Some("memory")).unwrap_err().to_string();
+        assert_eq!(choose(&without, None).unwrap().unwrap(), named("v2"));
+        assert_eq!(choose("", None), Ok(None));
+        let error = choose(MOUNTS, Some("memory")).unwrap_err().to_string();
         assert!(error.contains("`memory` is not mounted"), "{error}");
-        let error = Hierarchy::choose("", Some(OWN)).unwrap_err().to_string();
+        let error = choose("", Some(OWN)).unwrap_err().to_string();
         assert!(
             error.ends_with("hierarchy); fairdisk cgroup mount DIRECTORY mounts it"),
             "{error}"
@@ -340,10 +321,10 @@ mod tests {
     fn a_cgroup_outside_of_the_namespace_is_none_of_the_mount() {
         let rooted = |root: &str| {
             let line = format!("27 25 0:24 {root} /cg rw - cgroup2 cgroup2 rw");
-            Hierarchy::choose(&line, Some("v2")).unwrap().unwrap()
+            choose(&line, Some("v2")).unwrap().unwrap()
         };
         let both = "1 0 0:24 /.. /cg rw - cgroup2 a rw\n2 0 0:24 / /own rw - cgroup2 b rw";
-        let chosen = Hierarchy::choose(both, None).unwrap().unwrap();
+        let chosen = choose(both, None).unwrap().unwrap();
         assert_eq!(chosen.mount(), Path::new("/own"));
         for (root, path, expected) in [
             ("/", "/a/b", Some("/a/b")),
@@ -357,6 +338,7 @@ mod tests {
             ("/..", "/../../a", None),
             ("/..", "/a", None),
             ("/../..", "/../a", None),
+            ("/a\\040b", "/a b/c", Some("/c")),
         ] {
             let text = format!("0::{path}\n");
             assert_eq!(rooted(root).path_in(&text), expected, "{path} from {root}");

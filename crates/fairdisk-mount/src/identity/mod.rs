@@ -9,7 +9,7 @@ mod tasks;
 
 pub use groups::GroupName;
 pub use hierarchy::{Changed, Hierarchy, HierarchyError, group_path};
-pub(crate) use hierarchy::{OWN, VERSION2, unescape};
+pub(crate) use hierarchy::{OWN, VERSION2};
 pub use setting::{Asks, Said, Setting, SettingError};
 
 use fairdisk_core::{Change, GroupId, Instant, IoPrio, Span, TaskId};

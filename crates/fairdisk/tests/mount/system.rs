@@ -4,8 +4,10 @@ use crate::host::{Host, fairdisk, is_missing, lacks_something, text, wait_until}
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsStr;
 use std::fs;
 use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -323,4 +325,32 @@ fn a_file_system_below_the_source_can_be_unmounted_when_nobody_uses_it() {
         wait_until(|| host.at().join("inner/below").exists());
         host.unmount();
     }
+}
+
+/// Whoever may mount anything may do so at a place whose name is no text.
+#[test]
+fn a_mount_elsewhere_whose_name_is_no_text_is_in_nobodys_way() {
+    if lacks_something() || is_missing("unshare") {
+        return;
+    }
+    let host = Host::new();
+    let odd = host.scratch().join(OsStr::from_bytes(b"odd \xff"));
+    fs::create_dir(&odd).unwrap();
+    let script = "mount -t tmpfs odd \"$ODD\"; cd /
+        \"$PROGRAM\" mount --separate --log-file \"$LOG\" \"$SOURCE\" \"$MNT\" > /dev/null
+        echo through > \"$MNT/a\"; cat \"$SOURCE/a\"
+        \"$PROGRAM\" ctl --at \"$MNT\" get / > /dev/null; umount \"$MNT\"
+        \"$PROGRAM\" mount --log-file \"$LOG\" \"$ODD\" \"$ODD\" > /dev/null
+        echo below > \"$ODD/b\"; umount \"$ODD\"; cat \"$ODD/b\"";
+    let done = Command::new("unshare")
+        .args(["--mount", "--propagation", "private", "sh", "-ec", script])
+        .env("PROGRAM", env!("CARGO_BIN_EXE_fairdisk"))
+        .env("SOURCE", host.source(""))
+        .env("MNT", host.at())
+        .env("ODD", odd)
+        .env("LOG", host.scratch().join("log"))
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", text(&done));
+    assert_eq!(text(&done), "through\nbelow\n");
 }
