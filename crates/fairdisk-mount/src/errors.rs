@@ -56,6 +56,27 @@ pub enum MountProblem {
     },
 }
 
+impl MountProblem {
+    /// Of what the system refuses only what says that a path can name nothing is.
+    fn is_bad_input(&self) -> bool {
+        match self {
+            Self::SourceMissing
+            | Self::SourceNotDirectory
+            | Self::SourceMadeUp
+            | Self::MountPointMissing
+            | Self::MountPointNotDirectory
+            | Self::MountPointNotEmpty
+            | Self::AlreadyMounted
+            | Self::Nested => true,
+            Self::Lacking(_) | Self::Silent | Self::Busy => false,
+            Self::Os { error, .. } => matches!(
+                error.raw_os_error(),
+                Some(libc::ENOTDIR | libc::ELOOP | libc::ENAMETOOLONG)
+            ),
+        }
+    }
+}
+
 /// A tree could not be mounted or unmounted.
 #[derive(Debug)]
 pub struct MountError {
@@ -83,6 +104,12 @@ impl MountError {
             io::ErrorKind::NotFound => Self::new(source, MountProblem::SourceMissing),
             _ => Self::os(source, "look at it", error),
         }
+    }
+
+    /// Whether what was asked for is wrong. Anything else may work the next time.
+    #[must_use]
+    pub fn is_bad_input(&self) -> bool {
+        self.problem.is_bad_input()
     }
 
     /// What is wrong.
@@ -180,6 +207,49 @@ impl Error for MountError {
         match &self.problem {
             MountProblem::Os { error, .. } => Some(error),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A service is started again but for what stays wrong.
+    #[test]
+    fn what_may_work_the_next_time_is_no_bad_input() {
+        let lacking = [
+            Lack::NoFuse,
+            Lack::NotFuse,
+            Lack::DeviceClosed,
+            Lack::NotPermitted,
+            Lack::RootMayNot,
+            Lack::NoProc,
+        ];
+        let refused =
+            |code| MountProblem::Os { doing: "mount", error: io::Error::from_raw_os_error(code) };
+        let bad_input = [
+            MountProblem::SourceMissing,
+            MountProblem::SourceNotDirectory,
+            MountProblem::SourceMadeUp,
+            MountProblem::MountPointMissing,
+            MountProblem::MountPointNotDirectory,
+            MountProblem::MountPointNotEmpty,
+            MountProblem::AlreadyMounted,
+            MountProblem::Nested,
+            refused(libc::ENOTDIR),
+            refused(libc::ELOOP),
+            refused(libc::ENAMETOOLONG),
+        ];
+        let passing = [libc::EMFILE, libc::ENFILE, libc::ENOMEM, libc::EIO, libc::EBUSY]
+            .map(refused)
+            .into_iter()
+            .chain(lacking.map(MountProblem::Lacking))
+            .chain([MountProblem::Silent, MountProblem::Busy]);
+        let all = bad_input.map(|it| (it, true)).into_iter().chain(passing.map(|it| (it, false)));
+        for (problem, expected) in all {
+            let error = MountError::new(Path::new("/mnt"), problem);
+            assert_eq!(error.is_bad_input(), expected, "{error}");
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use fairdisk_lab::catalog::error::CatalogError;
 use fairdisk_lab::plan::Obstacle;
+use fairdisk_mount::MountError;
+use fairdisk_mount::cgroups::CgroupError;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,6 +25,13 @@ pub(crate) enum Failure {
 pub(crate) const INTERRUPTED: u8 = 130;
 
 impl Failure {
+    /// One that stays as long as the same is asked for, or one that may be over the next time: a
+    /// service is started again after that.
+    fn of(error: &impl std::fmt::Display, is_bad_input: bool) -> Self {
+        let failure = if is_bad_input { Self::BadInput } else { Self::Run };
+        failure(error.to_string())
+    }
+
     /// What went wrong, in words.
     pub(crate) fn message(&self) -> String {
         match self {
@@ -63,6 +72,18 @@ impl From<CatalogError> for Failure {
         let is_said = error.line == 0 && error.message.contains(&error.path);
         let is_known = names_a_file && !is_said || error.path.starts_with("--");
         Self::BadInput(if is_known { error.to_string() } else { error.message })
+    }
+}
+
+impl From<MountError> for Failure {
+    fn from(error: MountError) -> Self {
+        Self::of(&error, error.is_bad_input())
+    }
+}
+
+impl From<CgroupError> for Failure {
+    fn from(error: CgroupError) -> Self {
+        Self::of(&error, error.is_bad_input())
     }
 }
 

@@ -60,6 +60,19 @@ impl fmt::Display for CgroupError {
 
 impl std::error::Error for CgroupError {}
 
+impl CgroupError {
+    /// Whether what was asked for is wrong. Anything else may work the next time.
+    #[must_use]
+    pub fn is_bad_input(&self) -> bool {
+        match self {
+            Self::Name(_) | Self::NotOurs(_) => true,
+            Self::NotRoot | Self::NoVersion1(_) | Self::Directory(..) => false,
+            Self::Hierarchy(error) => error.is_bad_input(),
+            Self::Mount(error) => error.is_bad_input(),
+        }
+    }
+}
+
 impl From<MountError> for CgroupError {
     fn from(error: MountError) -> Self {
         Self::Mount(error)
@@ -69,5 +82,32 @@ impl From<MountError> for CgroupError {
 impl From<HierarchyError> for CgroupError {
     fn from(error: HierarchyError) -> Self {
         Self::Hierarchy(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::errors::MountProblem;
+    use std::path::Path;
+
+    #[test]
+    fn what_may_work_the_next_time_is_no_bad_input() {
+        let broken = || io::Error::from_raw_os_error(libc::EIO);
+        let mount = |problem| CgroupError::Mount(MountError::new(Path::new("/mnt"), problem));
+        for (error, expected) in [
+            (CgroupError::Name("a,b".to_owned()), true),
+            (CgroupError::NotOurs(PathBuf::from("/mnt")), true),
+            (CgroupError::Hierarchy(HierarchyError::NotMounted("v2".to_owned())), true),
+            (mount(MountProblem::Nested), true),
+            (mount(MountProblem::Busy), false),
+            (CgroupError::Hierarchy(HierarchyError::NoneMounted), false),
+            (CgroupError::Hierarchy(HierarchyError::Unreadable(String::new())), false),
+            (CgroupError::NotRoot, false),
+            (CgroupError::NoVersion1(broken()), false),
+            (CgroupError::Directory(PathBuf::from("/run"), broken()), false),
+        ] {
+            assert_eq!(error.is_bad_input(), expected, "{error}");
+        }
     }
 }

@@ -33,6 +33,8 @@ pub enum ControlError {
     Gibberish(String),
     /// It was refused.
     Refused(String),
+    /// It has not worked, and may the next time.
+    Failed(String),
 }
 
 impl fmt::Display for ControlError {
@@ -45,7 +47,7 @@ impl fmt::Display for ControlError {
             Self::Gibberish(answer) => {
                 write!(f, "the mount answered `{answer}`: is it of another version?")
             }
-            Self::Refused(why) => f.write_str(why),
+            Self::Refused(why) | Self::Failed(why) => f.write_str(why),
         }
     }
 }
@@ -108,6 +110,7 @@ impl Client {
         }
         match serde_json::from_str(&answer) {
             Ok(Answer::Error(why)) => Err(ControlError::Refused(why)),
+            Ok(Answer::Failed(why)) => Err(ControlError::Failed(why)),
             Ok(answer) => Ok(answer),
             Err(_) => Err(ControlError::Gibberish(answer.trim().chars().take(80).collect())),
         }

@@ -82,8 +82,10 @@ pub enum Answer {
     Mounts(Vec<MountEntry>),
     /// The last mount has just gone or goes: whoever wants one now has the disk to themselves.
     Over,
-    /// Why it is not done.
+    /// Why it is refused.
     Error(String),
+    /// Why it has not worked, although nothing is wrong with what was asked for.
+    Failed(String),
 }
 
 /// How a disk and the mounts on it are doing.

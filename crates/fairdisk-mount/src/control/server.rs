@@ -6,6 +6,7 @@ use super::name::{NEW, Own, prepare, remove, visit};
 use super::protocol::{Answer, Ask, GroupEntry, Status, Wanted};
 use super::settings::{Settings, namespace};
 use super::socket_name;
+use crate::errors::MountError;
 use crate::identity::{Setting, SettingError, group_path};
 use crate::mounts::Mounts;
 use crate::scheduled::GroupStatus;
@@ -194,7 +195,7 @@ impl Disk {
             Ask::Mount(wanted) => self.mount(wanted),
             Ask::Unmount { mountpoint } => match self.mounts.unmount(Path::new(mountpoint)) {
                 Ok(()) => Answer::Done,
-                Err(error) => Answer::Error(error.to_string()),
+                Err(error) => not_mounted(&error),
             },
             Ask::Mounts => Answer::Mounts(self.mounts.list()),
         }
@@ -217,7 +218,7 @@ impl Disk {
         match self.mounts.mount(source, at, wanted.options.clone()) {
             Ok(Some(at)) => Answer::Mounted(at.into_os_string()),
             Ok(None) => Answer::Over,
-            Err(error) => Answer::Error(error.to_string()),
+            Err(error) => not_mounted(&error),
         }
     }
 
@@ -357,6 +358,11 @@ fn listen_alone(path: &Path) -> io::Result<UnixListener> {
     fs::set_permissions(&early, Permissions::from_mode(0o666))?;
     fs::rename(&early, path)?;
     Ok(listener)
+}
+
+fn not_mounted(error: &MountError) -> Answer {
+    let answer = if error.is_bad_input() { Answer::Error } else { Answer::Failed };
+    answer(error.to_string())
 }
 
 fn to_line(answer: &Answer) -> io::Result<Arc<[u8]>> {

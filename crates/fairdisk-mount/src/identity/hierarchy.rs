@@ -59,6 +59,14 @@ impl fmt::Display for HierarchyError {
 
 impl std::error::Error for HierarchyError {}
 
+impl HierarchyError {
+    /// Whether what was asked for is wrong. Anything else may work the next time.
+    #[must_use]
+    pub const fn is_bad_input(&self) -> bool {
+        matches!(self, Self::NotMounted(_))
+    }
+}
+
 impl Hierarchy {
     /// The hierarchy called `wanted` (`v2`, a name or a controller), or the best there is: our own,
     /// version 2, `blkio`. None may be mounted.
@@ -66,8 +74,8 @@ impl Hierarchy {
     /// # Errors
     /// The one asked for is not mounted.
     pub fn find(wanted: Option<&str>) -> Result<Option<Self>, HierarchyError> {
-        let table = Mountinfo::read()
-            .map_err(|error| HierarchyError::Unreadable(error.to_string()))?;
+        let table =
+            Mountinfo::read().map_err(|error| HierarchyError::Unreadable(error.to_string()))?;
         Self::choose(&table, wanted)
     }
 

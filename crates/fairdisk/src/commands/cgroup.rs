@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::diagnose;
 use clap::Subcommand;
-use fairdisk_mount::cgroups::{self, CgroupError, CgroupMount, Left, OWN_NAME};
+use fairdisk_mount::cgroups::{self, CgroupMount, Left, OWN_NAME};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -62,15 +62,6 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         Action::Umount { place } => {
             say(place, cgroups::unmount(&place.hierarchy, &place.directory, diagnose)?);
             Ok(())
-        }
-    }
-}
-
-impl From<CgroupError> for Failure {
-    fn from(error: CgroupError) -> Self {
-        match error {
-            CgroupError::NoVersion1(_) => Self::Run(error.to_string()),
-            other => Self::BadInput(other.to_string()),
         }
     }
 }

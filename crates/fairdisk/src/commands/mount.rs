@@ -126,9 +126,8 @@ fn serve(args: &Args) -> Result<(), Failure> {
     }
     // What cannot work is said before anybody is asked.
     let engine = own::Engine::check(args)?;
-    let disk = BlockDevice::of(&args.source).map_err(|error| {
-        Failure::BadInput(MountError::of_source(&args.source, error).to_string())
-    })?;
+    let disk = BlockDevice::of(&args.source)
+        .map_err(|error| MountError::of_source(&args.source, error))?;
     if args.separate {
         return own::run(args, engine, &disk, None, &stop);
     }
@@ -217,8 +216,7 @@ fn shown(path: &Path) -> String {
 /// A mount that takes no part in anything.
 fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
     let gate = Arc::new(OpenGate);
-    let mut mounted = Mounted::mount(&args.source, &args.mountpoint, args.options(), gate)
-        .map_err(|error| Failure::BadInput(error.to_string()))?;
+    let mut mounted = Mounted::mount(&args.source, &args.mountpoint, args.options(), gate)?;
     mounted.have_guarded(args.guardian().as_ref());
     args.say_served(mounted.mountpoint(), "none");
     tell_mounted(args, mounted.mountpoint(), "none", std::process::id());
@@ -228,7 +226,7 @@ fn unscheduled(args: &Args, stop: &AtomicBool) -> Result<(), Failure> {
             goes = true;
             notify::tell("STOPPING=1");
             tracing::info!(mountpoint = %args.mountpoint.display(), "unmounting");
-            mounted.let_go().map_err(|error| Failure::Run(error.to_string()))?;
+            mounted.let_go()?;
         }
         if rounds.wait() {
             round = round.wrapping_add(1);

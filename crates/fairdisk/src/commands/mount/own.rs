@@ -29,8 +29,12 @@ pub(super) struct Engine {
 impl Engine {
     /// Whether what is asked for is there.
     pub(super) fn check(args: &Args) -> Result<Self, Failure> {
-        let hierarchy = Hierarchy::find(args.cgroups.as_deref())
-            .map_err(|error| Failure::BadInput(format!("--cgroups: {error}")))?;
+        let hierarchy = Hierarchy::find(args.cgroups.as_deref()).map_err(|error| {
+            match error.is_bad_input() {
+                true => Failure::BadInput(format!("--cgroups: {error}")),
+                false => Failure::Run(error.to_string()),
+            }
+        })?;
         let name = args.scheduler.clone().unwrap_or_else(|| SCHEDULER.to_owned());
         let spec = scheduler::find(&name)
             .map_err(|error| Failure::BadInput(format!("--scheduler: {error}")))?;
@@ -66,8 +70,7 @@ pub(super) fn run(
     // Who reads it elsewhere does not know where this was started.
     let source = std::path::absolute(&args.source).unwrap_or_else(|_| args.source.clone());
     let mountpoint = mounts
-        .mount(&source, &args.mountpoint, args.options())
-        .map_err(|error| Failure::BadInput(error.to_string()))?
+        .mount(&source, &args.mountpoint, args.options())?
         .unwrap_or_else(|| args.mountpoint.clone());
     let metrics = listener.map(|listener| tell_metrics(args, &mounts, listener)).transpose()?;
     let server = answer(args, &socket, &mounts, about);
@@ -191,5 +194,5 @@ fn unmount(mounts: &Mounts, at: &Path, all_go: bool) -> Result<(), Failure> {
     if done.is_ok() {
         return Ok(());
     }
-    mounts.let_go(at).map_err(|error| Failure::Run(error.to_string()))
+    Ok(mounts.let_go(at)?)
 }
