@@ -7,6 +7,8 @@
 //! Buffered writes have workers of their own, and so have other changes. They wait for as long as
 //! the file system below holds them up, as one that is frozen does, and what others ask for goes on
 //! meanwhile.
+//!
+//! No worker takes the place of one that has panicked: [the process ends](crate::panics).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};

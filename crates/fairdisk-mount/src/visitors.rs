@@ -120,7 +120,7 @@ impl<D: Door> Drop for Visitors<D> {
         self.shared.room().closing = true;
         self.shared.door.close();
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has printed why.
+            // One that has panicked is none to wait for.
             let _ = thread.join();
         }
         // Answers that are under way are given; nothing more is heard.

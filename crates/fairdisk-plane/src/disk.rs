@@ -35,13 +35,16 @@ use pool::Work;
 use state::{Issued, Jobs, Outcome, State, Todo};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use unheard::{AllNews, News, Unheard, Which};
 
 /// While fewer jobs than this are waiting or at work, whoever submits one performs it: to have
 /// another thread woken for it would take longer.
 const FEW: usize = 4;
+
+/// A scheduler that a panic has left half changed is asked nothing more: whoever comes panics, too.
+const WHOLE: &str = "the state is whole: nobody has panicked with it";
 
 /// Who wants what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +111,8 @@ pub enum Thread {
     MustGoOn,
 }
 
-/// A scheduled disk. Dropping it waits for everything submitted.
+/// A scheduled disk. Dropping it waits for everything submitted: for ever if a thread of it has
+/// panicked, so that who serves programs with it ends the process at a panic.
 pub struct Disk {
     shared: Arc<Shared>,
     timer: Option<JoinHandle<()>>,
@@ -276,16 +280,16 @@ impl Drop for Disk {
 /// Waits for a thread of the disk; not if it is the one that drops the disk, in a job's finish.
 fn join(thread: JoinHandle<()>) {
     if thread.thread().id() != std::thread::current().id() {
-        // A thread that panicked has printed why.
+        // One that has panicked is none to wait for.
         let _ = thread.join();
     }
 }
 
 impl Shared {
-    /// The state is whole at every moment, even if a holder panicked. What it has not heard of it
-    /// hears first; what comes of that is seen to by whoever answered, who locks it after that.
+    /// What the state has not heard of it hears first; what comes of that is seen to by whoever
+    /// answered, who locks it after that.
     fn lock(&self) -> MutexGuard<'_, Guarded> {
-        let mut guarded = self.guarded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guarded = self.guarded.lock().expect(WHOLE);
         let Guarded { state, latest, news, .. } = &mut *guarded;
         self.unheard.take(news);
         for (at, news) in news.drain(..) {
@@ -387,19 +391,17 @@ impl Shared {
         self.clock.prepare();
         // It tells nothing: whoever does sees to it that it comes in time. A task that has been let
         // through meanwhile goes on.
-        let mut guarded = self.guarded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guarded = self.guarded.lock().expect(WHOLE);
         loop {
             guarded.appointment = guarded.state.next_event();
             if guarded.closing && self.unfinished.load(Ordering::Relaxed) == 0 {
                 return;
             }
             guarded = match self.clock.stance(guarded.appointment) {
-                Stance::Block(None) => {
-                    self.sooner.wait(guarded).unwrap_or_else(PoisonError::into_inner)
-                }
+                Stance::Block(None) => self.sooner.wait(guarded).expect(WHOLE),
                 Stance::Block(Some(span)) => {
                     let waited = self.sooner.wait_timeout(guarded, span);
-                    waited.unwrap_or_else(PoisonError::into_inner).0
+                    waited.expect(WHOLE).0
                 }
                 Stance::Spin => {
                     drop(guarded);

@@ -17,14 +17,14 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 /// What is said, how and where.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Log")]
 pub(crate) struct LogArgs {
     /// How events are written
-    #[arg(long, value_name = "FORMAT", default_value = "logfmt")]
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     log_format: Format,
     /// What is left out is less urgent than this
-    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t)]
     log_level: Level,
     /// Append events to this file [default: standard error in the foreground, else the system's
     /// log, /dev/log, if there is one]
@@ -32,18 +32,20 @@ pub(crate) struct LogArgs {
     log_file: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// key=value, as most tools read
+    #[default]
     Logfmt,
     /// A JSON object
     Json,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Level {
     Error,
     Warn,
+    #[default]
     Info,
     Debug,
 }

@@ -3,9 +3,11 @@
 use super::daemon;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::log::LogArgs;
 use crate::output::diagnose;
 use clap::Subcommand;
 use fairdisk_mount::cgroups::{self, CgroupMount, Left, OWN_NAME};
+use fairdisk_mount::end_at_first_panic;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -67,6 +69,9 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
 }
 
 fn serve(place: &Place, detached: bool) -> Result<(), Failure> {
+    // It has nothing to say while all is well.
+    LogArgs::default().start(detached)?;
+    end_at_first_panic();
     if detached {
         daemon::detach();
     }

@@ -19,7 +19,9 @@ use fairdisk_core::Span;
 use fairdisk_mount::control::{self, Settings, Turn};
 use fairdisk_mount::identity::Hierarchy;
 use fairdisk_mount::metrics::Address;
-use fairdisk_mount::{BlockDevice, Guardian, MountError, MountOptions, Mounted, OpenGate, Rounds};
+use fairdisk_mount::{
+    BlockDevice, Guardian, MountError, MountOptions, Mounted, OpenGate, Rounds, end_at_first_panic,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -101,6 +103,7 @@ pub(crate) fn execute(args: &Args) -> Result<(), Failure> {
         return daemon::start(&["mount"]);
     }
     args.log.start(args.detached)?;
+    end_at_first_panic();
     serve(args).inspect_err(|failure| {
         // In the foreground it is said at the end.
         if args.detached {

@@ -118,6 +118,11 @@ impl Host {
     }
 
     pub(crate) fn mount(&mut self, args: &[&str]) -> Output {
+        self.mount_in(&[], args)
+    }
+
+    /// The same with something in the environment.
+    pub(crate) fn mount_in(&mut self, environment: &[(&str, &Path)], args: &[&str]) -> Output {
         let source = self.source("");
         let at = self.at();
         let mut command = Command::new(env!("CARGO_BIN_EXE_fairdisk"));
@@ -129,7 +134,7 @@ impl Host {
         if !args.iter().any(|arg| arg.starts_with("--log-")) {
             command.arg("--log-file").arg(self.scratch.path().join("log"));
         }
-        let output = command.args(args).output().unwrap();
+        let output = command.args(args).envs(environment.iter().copied()).output().unwrap();
         self.mounted = output.status.success();
         output
     }

@@ -18,7 +18,7 @@ const LOOKS: u32 = 1500;
 
 /// Whether all of them have ended, with whatever result. What waits for `host`'s mount is freed, so
 /// that nobody is left behind by a test that fails.
-fn all_end(host: &Host, waiting: &mut [Child]) -> bool {
+pub(crate) fn all_end(host: &Host, waiting: &mut [Child]) -> bool {
     let mut ended = || waiting.iter_mut().all(|one| one.try_wait().unwrap().is_some());
     let all = (0..LOOKS).any(|_| {
         park_timeout(Duration::from_millis(10));
@@ -30,7 +30,7 @@ fn all_end(host: &Host, waiting: &mut [Child]) -> bool {
     all
 }
 
-fn process(said: &str) -> &str {
+pub(crate) fn process(said: &str) -> &str {
     said.split("pid=").nth(1).expect("it says who it is").trim()
 }
 

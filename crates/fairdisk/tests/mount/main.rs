@@ -12,6 +12,7 @@ mod killed;
 mod log;
 mod loop_disk;
 mod metrics;
+mod panicked;
 mod posted;
 mod prediction;
 mod scripts;

@@ -1,0 +1,83 @@
+//! A process that panics while programs wait for it.
+
+use crate::host::{Host, is_missing, lacks_something, text, wait_until};
+use crate::killed::{all_end, process};
+use crate::log::of;
+use rustix::io::Errno;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Has the system refuse once to say what time it is, which the standard library takes for
+/// impossible: when the file `$FAIL` is there, in a thread called `$FAIL_IN`.
+const NO_TIME: &str = r"
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    const char *file = getenv(`FAIL`), *thread = getenv(`FAIL_IN`);
+    char name[16];
+    if (clock == CLOCK_MONOTONIC && file && thread && !prctl(PR_GET_NAME, name)
+        && !strcmp(name, thread) && !unlink(file)) {
+        errno = EIO;
+        return -1;
+    }
+    return syscall(SYS_clock_gettime, clock, time);
+}
+";
+
+fn no_time(host: &Host) -> PathBuf {
+    let (source, library) = (host.scratch().join("no_time.c"), host.scratch().join("no_time.so"));
+    fs::write(&source, NO_TIME.replace('`', "\"")).unwrap();
+    let mut compiler = Command::new("cc");
+    let made = compiler.args(["-shared", "-fPIC", "-o"]).args([&library, &source]).output();
+    let made = made.unwrap();
+    assert!(made.status.success(), "{}", text(&made));
+    library
+}
+
+/// The thread that keeps the scheduler's appointments has its lock at that moment; the main thread
+/// has nothing.
+#[test]
+fn a_panic_in_any_thread_ends_the_mount_at_once_and_the_log_says_why() {
+    if lacks_something() || is_missing("cc") {
+        return;
+    }
+    for thread in ["fairdisk-timer", "fairdisk"] {
+        let mut host = Host::new();
+        host.make_file("data", 4);
+        let (fail, log) = (host.scratch().join("fail"), host.scratch().join("log"));
+        let environment =
+            [("LD_PRELOAD", &*no_time(&host)), ("FAIL", &fail), ("FAIL_IN", Path::new(thread))];
+        let said = text(&host.mount_in(&environment, &[]));
+        fs::write(host.file("kept"), "answered").unwrap();
+        let group = host.group("slow", "max_bps=100K");
+        let mut reader = [host.start(&group, &format!("cat {}", host.file("data")))];
+        wait_until(|| host.device_time(std::slice::from_ref(&group))[0] > 0.0);
+        fs::write(&fail, "").unwrap();
+        assert!(all_end(&host, &mut reader), "{thread}: the reader waits for nobody");
+        assert!(!fail.exists() && !reader[0].wait().unwrap().success());
+        let pid = process(&said).to_owned();
+        wait_until(|| !Path::new("/proc").join(&pid).exists());
+        let dead = fs::metadata(host.file("data")).unwrap_err();
+        assert_eq!(dead.raw_os_error(), Some(Errno::NOTCONN.raw_os_error()), "{thread}");
+        let told = fs::read_to_string(&log).unwrap();
+        let line = told.lines().find(|line| of(line, "event") == Some("panicked")).expect(&told);
+        assert_eq!(of(line, "level"), Some("error"));
+        // The standard library knows the main thread by another name than the kernel.
+        let name = if thread == "fairdisk" { "main" } else { thread };
+        assert_eq!(of(line, "thread"), Some(name));
+        assert!(of(line, "error").is_some_and(|error| error.contains("Input/output")), "{line}");
+        assert!(of(line, "place").is_some_and(|place| place.contains(".rs:")), "{line}");
+        host.mount_well(&[]);
+        assert_eq!(fs::read(host.file("kept")).unwrap(), b"answered");
+        assert_eq!(fs::read(host.file("data")).unwrap().len(), 4 << 20);
+        host.unmount();
+    }
+}
