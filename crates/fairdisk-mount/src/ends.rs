@@ -37,7 +37,7 @@ impl Ends {
             let pause = LATER * (LOOKS + 1 - *looks);
             *looks -= 1;
             drop(looks);
-            return std::thread::park_timeout(pause.min(at_most));
+            return fairdisk_plane::pause(pause.min(at_most));
         }
         // Nobody else has it, and why the wait has ended does not matter.
         drop(self.ended.wait_timeout_while(looks, at_most, |looks| *looks == 0));

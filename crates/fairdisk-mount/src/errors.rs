@@ -43,6 +43,11 @@ pub enum MountProblem {
     AlreadyMounted,
     /// What is mounted there says nothing.
     Silent,
+    /// Another process is about to mount or unmount something, and does not come to an end.
+    Locked {
+        /// Which, and where that is seen.
+        by: String,
+    },
     /// One of the two is inside the other.
     Nested,
     /// Somebody still uses the mount.
@@ -68,7 +73,7 @@ impl MountProblem {
             | Self::MountPointNotEmpty
             | Self::AlreadyMounted
             | Self::Nested => true,
-            Self::Lacking(_) | Self::Silent | Self::Busy => false,
+            Self::Lacking(_) | Self::Silent | Self::Locked { .. } | Self::Busy => false,
             Self::Os { error, .. } => matches!(
                 error.raw_os_error(),
                 Some(libc::ENOTDIR | libc::ELOOP | libc::ENAMETOOLONG)
@@ -187,6 +192,10 @@ impl fmt::Display for MountError {
                 "{path}: what is mounted there does not answer; if its process was killed and cannot \
                  end, umount -f {path} takes it away, with errors for who uses it"
             ),
+            MountProblem::Locked { by } => write!(
+                f,
+                "{path}: waited in vain for {by}; let it go on or end it, and mount again"
+            ),
             MountProblem::Nested => write!(
                 f,
                 "{path}: SOURCE and the mount point are inside one another; they must be apart, \
@@ -245,7 +254,8 @@ mod tests {
             .map(refused)
             .into_iter()
             .chain(lacking.map(MountProblem::Lacking))
-            .chain([MountProblem::Silent, MountProblem::Busy]);
+            .chain([MountProblem::Silent, MountProblem::Busy])
+            .chain([MountProblem::Locked { by: String::new() }]);
         let all = bad_input.map(|it| (it, true)).into_iter().chain(passing.map(|it| (it, false)));
         for (problem, expected) in all {
             let error = MountError::new(Path::new("/mnt"), problem);

@@ -240,7 +240,7 @@ fn keep(link: &Mutex<Link>, first: impl FnOnce(io::Result<()>)) {
             }
             tracing::warn!(pid = process.id(), "the guardian has ended");
         }
-        thread::park_timeout(pause);
+        fairdisk_plane::pause(pause);
         if lock(link).over {
             return;
         }

@@ -22,6 +22,7 @@ mod dirty;
 mod ends;
 mod errors;
 mod extents;
+mod file_lock;
 mod filesystem;
 mod fingerprint;
 mod freshness;

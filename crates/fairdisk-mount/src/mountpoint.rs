@@ -2,6 +2,7 @@
 
 use crate::control::{Alone, directory};
 use crate::errors::{Lack, MountError, MountProblem};
+use crate::file_lock::Held;
 use crate::mountinfo::Mountinfo;
 use crate::options::MountOptions;
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -72,7 +73,7 @@ fn real(path: &Path, missing: MountProblem, other: MountProblem) -> Result<PathB
 fn recover(mountpoint: &Path) -> Result<(), MountError> {
     while is_dead(mountpoint)? {
         // Somebody else may be about to mount there.
-        let _alone = Alone::wait(&directory());
+        let _alone = alone(&directory(), mountpoint)?;
         if !is_dead(mountpoint)? {
             break;
         }
@@ -83,6 +84,12 @@ fn recover(mountpoint: &Path) -> Result<(), MountError> {
         taken.map_err(|error| MountError::os(mountpoint, "take a dead mount away", error))?;
     }
     Ok(())
+}
+
+/// Waits until nobody else mounts, or takes away what is dead.
+fn alone(directory: &Path, mountpoint: &Path) -> Result<Option<Alone>, MountError> {
+    let locked = |held: Held| MountProblem::Locked { by: held.to_string() };
+    Alone::wait(directory).map_err(|held| MountError::new(mountpoint, locked(held)))
 }
 
 /// Whether whoever serves the mount on `path` has ended. A process that was killed may be unable
@@ -171,7 +178,7 @@ pub(crate) fn attach(
     let directory = directory();
     // Whoever mounts first makes it. Without it one mounts, only not alone.
     let _ = fs::create_dir_all(&directory);
-    let _alone = Alone::wait(&directory);
+    let _alone = alone(&directory, &places.mountpoint)?;
     if is_ours(&places.mountpoint) {
         return Err(MountError::new(&places.mountpoint, MountProblem::AlreadyMounted));
     }

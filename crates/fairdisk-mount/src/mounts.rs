@@ -118,7 +118,11 @@ impl Mounts {
         let made = Mounted::mount(source, mountpoint, options, gate).map(|mut mounted| {
             mounted.have_guarded(self.guardian.as_ref());
             let at = mounted.mountpoint().to_owned();
-            let name = Name::give(&at, &self.socket).ok();
+            let name = Name::give(&at, &self.socket);
+            let name = name.inspect_err(|error| {
+                tracing::warn!(mountpoint = %at.display(), %error, "no name for this mount");
+            });
+            let name = name.ok();
             (One { source: source.to_owned(), mounted, name }, at)
         });
         let mut table = self.table();
@@ -178,7 +182,7 @@ impl Mounts {
                 self.table().under_way -= 1;
                 return Ok(());
             }
-            std::thread::park_timeout(SETTLE_PAUSE);
+            fairdisk_plane::pause(SETTLE_PAUSE);
         }
         mounted.tell_lingering();
         self.leave(mounted);
@@ -285,7 +289,7 @@ impl Mounts {
                 return;
             }
             drop(table);
-            std::thread::park_timeout(SETTLE_PAUSE);
+            fairdisk_plane::pause(SETTLE_PAUSE);
         }
     }
 

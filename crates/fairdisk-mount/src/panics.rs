@@ -21,7 +21,7 @@ pub fn end_at_first_panic() {
     panic::set_hook(Box::new(move |panic| {
         // Without a thread for it we wait for the log.
         let _ = thread::Builder::new().spawn(|| {
-            thread::park_timeout(SAID_WITHIN);
+            fairdisk_plane::pause(SAID_WITHIN);
             process::abort();
         });
         tell(panic);

@@ -142,7 +142,7 @@ impl<D: Door> Shared<D> {
             }
             match visitor {
                 Ok(visitor) => return Some(Arc::new(visitor)),
-                Err(_) => std::thread::park_timeout(PAUSE),
+                Err(_) => fairdisk_plane::pause(PAUSE),
             }
         }
     }

@@ -79,6 +79,14 @@ fn read_ns() -> u64 {
     tv_sec as u64 * 1_000_000_000 + tv_nsec as u64
 }
 
+/// Lets `time` pass, where nobody tells when to go on: what is waited for is another process, or
+/// something the kernel tells nobody of, and is looked at again after that. Whoever can be told
+/// waits for that instead.
+#[expect(clippy::disallowed_methods, reason = "the one place that sleeps, for those who say why")]
+pub fn pause(time: Duration) {
+    std::thread::sleep(time);
+}
+
 /// What a calendar clock shows: for people who read a log. It may go backwards.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the clock everything else is given")]

@@ -1,17 +1,15 @@
 //! The hierarchy behind the directory: of version 1, without controllers, mounted out of the way.
 
 use super::error::CgroupError;
+use crate::file_lock::{FileLock, NotLocked};
 use crate::identity::{Hierarchy, HierarchyError, VERSION2};
 use crate::mountpoint;
-use rustix::fs::{FlockOperation, flock, major, minor};
-use rustix::io::Errno;
+use fairdisk_core::Span;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::ffi::CString;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The name of the hierarchy that mounts prefer.
 pub const OWN_NAME: &str = crate::identity::OWN;
@@ -19,13 +17,11 @@ pub const OWN_NAME: &str = crate::identity::OWN;
 /// What belongs to running programs of ours.
 const RUN: &str = "/run/fairdisk";
 
-/// What only one may hold at a time. Nobody but root opens it: whoever may open a file may lock it.
+/// What only one may hold at a time.
 const LOCK: &str = "cgroup.lock";
 
-/// How often we look whether it is our turn before we say whom we wait for.
-const LOOKS: u32 = 50;
-/// Between two looks.
-const PAUSE: Duration = Duration::from_millis(20);
+/// How long we wait for our turn before we say for whom.
+const QUIETLY: Span = Span::from_s(1);
 
 /// Tells the user something.
 pub type Say = fn(&str);
@@ -82,7 +78,7 @@ pub(super) fn find_or_mount(_: &Turn, name: &str) -> Result<Hierarchy, CgroupErr
 /// yet, another must not take for left over. Given back when dropped.
 #[derive(Debug)]
 pub(super) struct Turn {
-    _locked: File,
+    _lock: FileLock,
 }
 
 impl Turn {
@@ -94,37 +90,16 @@ impl Turn {
 
     fn wait_in(run: &Path, say: impl Fn(&str)) -> io::Result<Self> {
         fs::create_dir_all(run)?;
-        let path = run.join(LOCK);
-        let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(&path);
-        let locked = file?;
-        for _ in 0..LOOKS {
-            match flock(&locked, FlockOperation::NonBlockingLockExclusive) {
-                Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::park_timeout(PAUSE),
-                other => return Ok(other.map(|()| Self { _locked: locked })?),
+        let lock = match FileLock::within(&run.join(LOCK), QUIETLY) {
+            Ok(lock) => lock,
+            Err(NotLocked::System(error)) => return Err(error),
+            Err(NotLocked::Held(held)) => {
+                say(&format!("waiting for {held}"));
+                held.wait()?
             }
-        }
-        let whom = holder(&locked).unwrap_or_else(|| "another process".to_owned());
-        say(&format!("waiting for {whom}, which has locked {}", path.display()));
-        flock(&locked, FlockOperation::LockExclusive)?;
-        Ok(Self { _locked: locked })
+        };
+        Ok(Self { _lock: lock })
     }
-}
-
-/// Who has locked a file, as far as the kernel says.
-fn holder(file: &File) -> Option<String> {
-    let found = file.metadata().ok()?;
-    let (device, inode) = (found.dev(), found.ino());
-    let place = format!("{:02x}:{:02x}:{inode}", major(device), minor(device));
-    let locks = fs::read_to_string("/proc/locks").ok()?;
-    let pid = locks.lines().find_map(|line| {
-        let mut words = line.split_whitespace().skip(1);
-        // Those that wait have an arrow there.
-        let is_held = words.next() == Some("FLOCK");
-        let (pid, at) = (words.nth(2)?, words.next()?);
-        (is_held && at == place).then_some(pid)
-    })?;
-    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    Some(format!("process {pid} ({})", name.trim_end()))
 }
 
 /// Unmounts the hierarchy if we mounted it, nobody shows it and it has no groups.
@@ -159,6 +134,8 @@ fn groups_below(directory: &Path) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{FlockOperation, flock};
+    use std::fs::File;
     use std::sync::Mutex;
 
     #[test]
@@ -175,9 +152,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let other = File::open(place.path()).unwrap();
         flock(&other, FlockOperation::NonBlockingLockExclusive).unwrap();
-        let _turn = Turn::wait_in(place.path(), |said| panic!("{said}")).unwrap();
-        let mode = place.path().join(LOCK).metadata().unwrap().mode();
-        assert_eq!(mode & 0o777, 0o600);
+        assert!(Turn::wait_in(place.path(), |said| panic!("{said}")).is_ok());
     }
 
     #[test]

@@ -2,60 +2,44 @@
 //! it away, are two steps, and another one may be made there in between. So who mounts looks and
 //! mounts alone.
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
-use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt as _;
+use crate::file_lock::{FileLock, Held, NotLocked};
+use fairdisk_core::Span;
 use std::path::Path;
-use std::time::Duration;
 
 /// The lock's name in the directory of sockets. It stays there.
 const NAME: &str = ".lock";
 
-/// How often we look whether others are done, which takes them no time.
-const LOOKS: u32 = 100;
-/// Between two looks.
-const PAUSE: Duration = Duration::from_millis(20);
+/// How long we wait for others, whom it takes no time. One may have been stopped.
+const PATIENCE: Span = Span::from_s(5);
 
 /// While it is kept nobody else makes or takes away anything in the directory.
 #[derive(Debug)]
 pub(crate) struct Alone {
-    _lock: File,
+    _lock: FileLock,
 }
 
 impl Alone {
-    /// Waits until the others are done in `directory`; not for ever, as one may have been stopped.
-    pub(crate) fn wait(directory: &Path) -> Option<Self> {
-        Self::within(directory, LOOKS)
+    /// Waits until the others are done in `directory`; nothing where there are no locks, and
+    /// everybody does without.
+    ///
+    /// # Errors
+    /// Another one does not come to an end: nobody is alone then.
+    pub(crate) fn wait(directory: &Path) -> Result<Option<Self>, Held> {
+        Self::within(directory, PATIENCE)
     }
 
     /// If nobody else is at it.
     pub(super) fn now(directory: &Path) -> Option<Self> {
-        Self::within(directory, 1)
+        Self::within(directory, Span::ZERO).ok().flatten()
     }
 
-    fn within(directory: &Path, looks: u32) -> Option<Self> {
-        let lock = open(directory)?;
-        for look in 0..looks {
-            if look > 0 {
-                std::thread::park_timeout(PAUSE);
-            }
-            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Some(Self { _lock: lock }),
-                Err(Errno::WOULDBLOCK | Errno::INTR) => {}
-                // There are no locks here.
-                Err(_) => break,
-            }
+    fn within(directory: &Path, time: Span) -> Result<Option<Self>, Held> {
+        match FileLock::within(&directory.join(NAME), time) {
+            Ok(lock) => Ok(Some(Self { _lock: lock })),
+            Err(NotLocked::System(_)) => Ok(None),
+            Err(NotLocked::Held(held)) => Err(held),
         }
-        None
     }
-}
-
-/// What somebody else may have put there is not waited for.
-fn open(directory: &Path) -> Option<File> {
-    let mut how = File::options();
-    let how = how.create(true).truncate(false).write(true).mode(0o600);
-    how.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(directory.join(NAME)).ok()
 }
 
 #[cfg(test)]
@@ -65,11 +49,12 @@ mod tests {
     #[test]
     fn one_at_a_time() {
         let place = tempfile::tempdir().unwrap();
-        let alone = Alone::wait(place.path());
+        let alone = Alone::wait(place.path()).unwrap();
         assert!(alone.is_some() && Alone::now(place.path()).is_none());
-        assert!(Alone::within(place.path(), 2).is_none(), "who has it may have been stopped");
+        let stopped = Alone::within(place.path(), Span::from_ms(1));
+        assert!(stopped.is_err(), "who has it may have been stopped, and has it all the same");
         drop(alone);
         assert!(Alone::now(place.path()).is_some());
-        assert!(Alone::wait(&place.path().join("none")).is_none());
+        assert!(Alone::wait(&place.path().join("none")).unwrap().is_none());
     }
 }

@@ -8,12 +8,11 @@ use super::client::{Client, ControlError};
 use super::directory;
 use super::name::prepare;
 use crate::block_device::BlockDevice;
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use crate::file_lock::{FileLock, NotLocked};
+use fairdisk_core::Span;
 use std::fmt;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -27,13 +26,13 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub struct Claim {
     socket: PathBuf,
     path: PathBuf,
-    lock: File,
+    lock: FileLock,
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
         // While we have the lock nobody else takes the file away, nor makes another one there.
-        if is_at(&self.lock, &self.path) {
+        if self.lock.is_at(&self.path) {
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -117,14 +116,13 @@ enum Attempt {
 
 fn attempt(socket: &Path) -> io::Result<Attempt> {
     let path = socket.with_extension("lock");
-    let lock = File::options().create(true).truncate(false).write(true).mode(0o600).open(&path)?;
-    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) if is_at(&lock, &path) => {
+    match FileLock::within(&path, Span::ZERO) {
+        Ok(lock) if lock.is_at(&path) => {
             Ok(Attempt::Ours(Claim { socket: socket.to_owned(), path, lock }))
         }
-        Ok(()) => Ok(Attempt::Again),
-        Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(Attempt::Theirs),
-        Err(error) => Err(error.into()),
+        Ok(_) => Ok(Attempt::Again),
+        Err(NotLocked::Held(_)) => Ok(Attempt::Theirs),
+        Err(NotLocked::System(error)) => Err(error),
     }
 }
 
@@ -151,19 +149,12 @@ fn claim_in(directory: &Path, disk: &BlockDevice, looks: u32) -> Result<Turn, Cl
             Ok(client) if client.is_trusted() => return Ok(Turn::Theirs(client)),
             Ok(_) => return Err(ClaimError::Stranger { socket }),
             Err(ControlError::NotRunning { .. }) => {
-                std::thread::park_timeout(PAUSE);
+                fairdisk_plane::pause(PAUSE);
             }
             Err(_) => break,
         }
     }
     Err(ClaimError::Silent { lock })
-}
-
-/// Whether an open file is the one at `path`.
-fn is_at(file: &File, path: &Path) -> bool {
-    let identity = |found: fs::Metadata| (found.dev(), found.ino());
-    let there = fs::symlink_metadata(path).map(identity).ok();
-    there.is_some() && there == file.metadata().map(identity).ok()
 }
 
 #[cfg(test)]
@@ -220,15 +211,13 @@ mod tests {
     fn a_lock_on_a_file_that_was_taken_away_is_none() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("8:0.lock");
-        let old = File::create(&path).unwrap();
-        assert!(is_at(&old, &path));
+        let old = FileLock::within(&path, Span::ZERO).unwrap();
         fs::remove_file(&path).unwrap();
-        assert!(!is_at(&old, &path));
         let Ok(Turn::Ours(claim)) = claim_in(place.path(), &disk("8:0"), 1) else { panic!() };
-        assert!(!is_at(&old, &path));
+        assert!(!old.is_at(&path));
         // Another is there by now, which is none of this one's business.
         fs::remove_file(&path).unwrap();
-        File::create(&path).unwrap();
+        fs::write(&path, "").unwrap();
         drop(claim);
         assert!(path.exists());
     }

@@ -3,6 +3,7 @@
 use super::alone::Alone;
 use super::claim::claim_abandoned;
 use super::socket_name;
+use crate::file_lock::Held;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, Stat, fstat, lstat, open};
 use rustix::io::Errno;
@@ -41,7 +42,15 @@ impl Own {
 impl Drop for Own {
     fn drop(&mut self) {
         let identity = |found: Stat| (found.st_dev, found.st_ino);
-        let _alone = self.path.parent().and_then(Alone::wait);
+        let _alone = match alone_beside(&self.path) {
+            Ok(alone) => alone,
+            Err(held) => {
+                // Whoever mounts next takes it away.
+                let error = io::Error::from(held);
+                tracing::warn!(path = %self.path.display(), %error, "left behind");
+                return;
+            }
+        };
         let there = lstat(&self.path).map(identity).ok();
         if there.is_some() && there == fstat(&self.own).map(identity).ok() {
             let _ = fs::remove_file(&self.path);
@@ -56,12 +65,17 @@ impl Name {
         if name == socket {
             return Ok(Self { _own: None });
         }
-        let _alone = name.parent().and_then(Alone::wait);
+        let _alone = alone_beside(&name)?;
         // Left behind by a mount at the same place that is gone: ours has just taken the place.
         remove(&name)?;
         symlink(socket.file_name().unwrap_or_default(), &name)?;
         Ok(Self { _own: Some(Own::at(name)?) })
     }
+}
+
+/// Waits until nobody else makes or takes away anything where this is.
+pub(super) fn alone_beside(path: &Path) -> Result<Option<Alone>, Held> {
+    path.parent().map_or(Ok(None), Alone::wait)
 }
 
 /// Makes sure that the directory of sockets is there, and ours: a name in a directory for temporary
@@ -193,7 +207,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let left = place.path().join("mnt-a.sock");
         drop(UnixListener::bind(&left).unwrap());
-        let alone = Alone::wait(place.path());
+        let alone = Alone::wait(place.path()).unwrap();
         sweep(place.path());
         assert!(left.exists());
         drop(alone);

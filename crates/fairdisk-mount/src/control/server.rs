@@ -1,8 +1,7 @@
 //! The mount's end.
 
-use super::alone::Alone;
 use super::client::Client;
-use super::name::{NEW, Own, prepare, remove, visit};
+use super::name::{NEW, Own, alone_beside, prepare, remove, visit};
 use super::protocol::{Answer, Ask, GroupEntry, Status, Wanted};
 use super::settings::{Settings, namespace};
 use super::socket_name;
@@ -127,7 +126,7 @@ impl Disk {
                 return Ok(());
             }
             if !changes {
-                std::thread::park_timeout(PACE);
+                fairdisk_plane::pause(PACE);
             }
         }
     }
@@ -321,12 +320,12 @@ fn listen(path: &Path) -> io::Result<UnixListener> {
     let is_free = || visit(path).is_err() || is_given_up(path);
     for _ in 0..LOOKS {
         if is_free() {
-            let _alone = path.parent().and_then(Alone::wait);
+            let _alone = alone_beside(path)?;
             if is_free() {
                 return listen_alone(path);
             }
         }
-        std::thread::park_timeout(PAUSE);
+        fairdisk_plane::pause(PAUSE);
     }
     Err(io::Error::from(io::ErrorKind::AddrInUse))
 }

@@ -328,6 +328,6 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     while !holds() {
         let waited = fairdisk_plane::Clock::now(&clock).since(begun);
         assert!(waited < fairdisk_core::Span::from_s(30), "not within 30 s: {what}");
-        thread::park_timeout(Duration::from_millis(1));
+        fairdisk_plane::pause(Duration::from_millis(1));
     }
 }

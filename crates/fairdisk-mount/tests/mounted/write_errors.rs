@@ -8,7 +8,6 @@ use rustix::fs::OFlags;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
-use std::thread;
 use std::time::Duration;
 
 const MIB: usize = 1 << 20;
@@ -146,7 +145,7 @@ fn a_lost_write_is_told_to_whoever_comes_next_by_another_name() {
     // To open it is not to be told.
     for _ in 0..3 {
         drop(File::open(&other).unwrap());
-        thread::park_timeout(Duration::from_millis(10));
+        fairdisk_plane::pause(Duration::from_millis(10));
     }
     let next = File::open(&other).unwrap();
     let io = Some(rustix::io::Errno::IO.raw_os_error());

@@ -109,7 +109,7 @@ fn shown(path: &Path) -> String {
 /// Until somebody unmounts it or wants us to.
 fn wait(place: &Place, mounted: CgroupMount, stop: &AtomicBool) -> Result<(), Failure> {
     while !stop.load(Ordering::Relaxed) && !mounted.is_over() {
-        std::thread::park_timeout(Duration::from_millis(100));
+        fairdisk_plane::pause(Duration::from_millis(100));
     }
     say(place, mounted.unmount()?);
     Ok(())

@@ -139,7 +139,7 @@ fn serve(args: &Args) -> Result<(), Failure> {
             Ok(Turn::Ours(claim)) => return own::run(args, engine, &disk, Some(claim), &stop),
             Ok(Turn::Theirs(client)) => match join::mount(args, &engine, client)? {
                 join::Outcome::Joined(joined) => return joined.stay(args, &stop),
-                join::Outcome::Gone => std::thread::park_timeout(PAUSE),
+                join::Outcome::Gone => fairdisk_plane::pause(PAUSE),
             },
             Err(error @ control::ClaimError::NoPlace { .. }) => {
                 args.remark(&format!("this mount has a scheduler of its own: {error}"));

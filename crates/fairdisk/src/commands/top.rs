@@ -101,7 +101,7 @@ fn pause(span: Duration, stop: &AtomicBool) -> bool {
     let piece = Duration::from_millis(50);
     let mut left = span;
     while !left.is_zero() && !stop.load(Ordering::Relaxed) {
-        std::thread::park_timeout(piece.min(left));
+        fairdisk_plane::pause(piece.min(left));
         left = left.saturating_sub(piece);
     }
     !stop.load(Ordering::Relaxed)

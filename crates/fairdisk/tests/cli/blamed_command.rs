@@ -132,7 +132,7 @@ fn is_gone(pid: &Path) -> bool {
         // Its parent is gone; who inherited it may not have looked yet.
         let is_gone = status.is_empty() || status.contains("State:\tZ");
         if !is_gone {
-            std::thread::park_timeout(std::time::Duration::from_millis(5));
+            fairdisk_plane::pause(std::time::Duration::from_millis(5));
         }
         is_gone
     })

@@ -1,6 +1,6 @@
 //! A mount that is told to end.
 
-use crate::host::{Host, fairdisk, finish, lacks_something, text, wait_until};
+use crate::host::{Host, fairdisk, finish, is_missing, lacks_something, text, wait_until};
 use crate::log::of;
 use fairdisk_core::Span;
 use fairdisk_plane::{Clock as _, MonotonicClock};
@@ -86,6 +86,34 @@ fn a_mount_that_does_not_answer_is_not_mounted_over() {
     let words = String::from_utf8_lossy(&again.stderr).into_owned();
     assert!(words.contains("does not answer") && words.contains("umount -f"), "{words}");
     assert_eq!(again.status.code(), Some(1), "{words}");
+}
+
+/// As when it was stopped at that moment: two would come to lie at one place.
+#[test]
+fn nobody_mounts_while_another_is_about_to() {
+    if lacks_something() || is_missing("unshare") || is_missing("flock") {
+        return;
+    }
+    let host = Host::new();
+    let script = "mount -t tmpfs none /run; mkdir /run/fairdisk
+        mount() { \"$PROGRAM\" mount --separate --log-file \"$LOG\" \"$SOURCE\" \"$MNT\" 2>&1; }
+        exec 7> /run/fairdisk/.lock; flock 7
+        mount 7>&- || echo \"status $?\"; grep -c \" $MNT \" /proc/self/mounts
+        flock -u 7; mount 7>&- > /dev/null && umount \"$MNT\" && echo free";
+    let output = Command::new("unshare")
+        .args(["--mount", "--propagation", "private", "sh", "-c", script])
+        .env("PROGRAM", env!("CARGO_BIN_EXE_fairdisk"))
+        .env("LOG", host.scratch().join("log"))
+        .env("SOURCE", host.source(""))
+        .env("MNT", host.at())
+        .output()
+        .unwrap();
+    let said = text(&output);
+    let at = host.at().display().to_string();
+    assert!(said.starts_with(&format!("error: {at}: waited in vain for process ")), "{said}");
+    let rest = "which has locked /run/fairdisk/.lock; let it go on or end it, and mount again\n\
+        status 1\n0\nfree\n";
+    assert!(said.ends_with(rest), "{said}");
 }
 
 /// A drain that a ceiling makes long is no silence.

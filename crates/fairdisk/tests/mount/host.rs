@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread::{park_timeout, yield_now};
+use std::thread::yield_now;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -270,7 +270,7 @@ pub(crate) fn wait_until(what: impl Fn() -> bool) {
         if what() {
             return;
         }
-        park_timeout(Duration::from_millis(10));
+        fairdisk_plane::pause(Duration::from_millis(10));
     }
     panic!("it never came to that");
 }

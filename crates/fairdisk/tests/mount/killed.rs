@@ -6,7 +6,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{copy, sink};
 use std::os::unix::fs::FileExt as _;
 use std::process::{Child, Command, Stdio};
-use std::thread::{park_timeout, spawn};
+use std::thread::spawn;
 use std::time::Duration;
 
 const FILES: usize = 4;
@@ -21,7 +21,7 @@ const LOOKS: u32 = 1500;
 pub(crate) fn all_end(host: &Host, waiting: &mut [Child]) -> bool {
     let mut ended = || waiting.iter_mut().all(|one| one.try_wait().unwrap().is_some());
     let all = (0..LOOKS).any(|_| {
-        park_timeout(Duration::from_millis(10));
+        fairdisk_plane::pause(Duration::from_millis(10));
         ended()
     });
     if !all {
@@ -84,7 +84,7 @@ fn whoever_reads_a_changed_file_when_the_process_is_killed_gets_an_error() {
                 file.unwrap().write_all_at(&[change], 0).unwrap();
                 let _ = fs::metadata(host.file(&name(number)));
             }
-            park_timeout(Duration::from_millis(10));
+            fairdisk_plane::pause(Duration::from_millis(10));
         }
         kill(process(&said));
         assert!(all_end(&host, &mut readers), "round {round}: readers wait for nobody");

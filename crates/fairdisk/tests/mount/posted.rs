@@ -47,7 +47,7 @@ fn share_while_both_run(children: &mut [Child; 2]) -> f64 {
         let read = match ended {
             [false, false] => {
                 // Neither may be kept from its CPU.
-                std::thread::park_timeout(Duration::from_millis(5));
+                fairdisk_plane::pause(Duration::from_millis(5));
                 continue;
             }
             [true, false] => [whole, read[1].unwrap()],

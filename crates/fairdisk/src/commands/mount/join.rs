@@ -70,7 +70,7 @@ impl Joined {
                 }
                 break;
             }
-            std::thread::park_timeout(PAUSE);
+            fairdisk_plane::pause(PAUSE);
         }
         tell_unmounted(&self.mountpoint);
         Ok(())
