@@ -1,10 +1,10 @@
 //! How a command ends if not well: one message and an exit status.
 
+use crate::output::Unwritten;
 use fairdisk_lab::catalog::error::CatalogError;
 use fairdisk_lab::plan::Obstacle;
 use fairdisk_mount::MountError;
 use fairdisk_mount::cgroups::CgroupError;
-use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,7 +18,7 @@ pub(crate) enum Failure {
     /// Ctrl-C; what was known has been printed.
     Interrupted(String),
     /// The results could not be written.
-    Output(io::Error),
+    Output(Unwritten),
 }
 
 /// What shells report for a program that SIGINT ended.
@@ -38,7 +38,7 @@ impl Failure {
             Self::BadInput(message) | Self::Run(message) | Self::Interrupted(message) => {
                 message.clone()
             }
-            Self::Output(error) => format!("cannot write the results: {error}"),
+            Self::Output(error) => error.to_string(),
         }
     }
 
@@ -49,9 +49,7 @@ impl Failure {
             Self::Run(_) => 1,
             Self::Interrupted(_) => INTERRUPTED,
             // Whoever read the results has seen enough.
-            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                return ExitCode::SUCCESS;
-            }
+            Self::Output(error) if error.has_no_reader() => return ExitCode::SUCCESS,
             Self::Output(_) => 1,
         };
         let word = if code == INTERRUPTED { "interrupted" } else { "error" };
@@ -97,8 +95,8 @@ impl From<Obstacle> for Failure {
     }
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
+impl From<Unwritten> for Failure {
+    fn from(error: Unwritten) -> Self {
         Self::Output(error)
     }
 }

@@ -25,7 +25,6 @@ mod time_arg;
 
 use clap::Parser as _;
 use failure::Failure;
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -52,7 +51,8 @@ fn run() -> Result<ExitCode, Failure> {
         Ok(cli) => commands::execute(cli.command).map(|()| ExitCode::SUCCESS),
         // What was asked for is help or the version: a result like others.
         Err(answer) if !answer.use_stderr() => {
-            answer.print().and_then(|()| io::stdout().flush())?;
+            // It knows best whether to show colours.
+            output::print_by(|_| answer.print())?;
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => error.exit(),

@@ -5,26 +5,54 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::env;
 use std::ffi::OsStr;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::fmt;
+use std::io::{self, IsTerminal as _, StdoutLock, Write as _};
 
 /// The version of the layout of what `--json` prints.
 pub(crate) const SCHEMA: u32 = 1;
+
+/// Results could not be written. Whoever reads them may have seen enough, which is no failure: so
+/// that is told from any other error of the system.
+#[derive(Debug)]
+pub(crate) struct Unwritten(io::Error);
+
+impl Unwritten {
+    /// Whether nobody reads them any more.
+    pub(crate) fn has_no_reader(&self) -> bool {
+        self.0.kind() == io::ErrorKind::BrokenPipe
+    }
+}
+
+impl fmt::Display for Unwritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot write the results: {}", self.0)
+    }
+}
 
 /// Writes results.
 ///
 /// # Errors
 /// They cannot be written.
-pub(crate) fn print(text: &str) -> io::Result<()> {
+pub(crate) fn print(text: &str) -> Result<(), Unwritten> {
+    print_by(|out| out.write_all(text.as_bytes()))
+}
+
+/// Has them written to standard output by somebody else.
+///
+/// # Errors
+/// They cannot be written.
+pub(crate) fn print_by(
+    write: impl FnOnce(&mut StdoutLock<'_>) -> io::Result<()>,
+) -> Result<(), Unwritten> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    write(&mut out).and_then(|()| out.flush()).map_err(Unwritten)
 }
 
 /// Writes one JSON value and nothing else.
 ///
 /// # Errors
 /// It cannot be written.
-pub(crate) fn print_json(value: &Value) -> io::Result<()> {
+pub(crate) fn print_json(value: &Value) -> Result<(), Unwritten> {
     print(&format!("{value:#}\n"))
 }
 
@@ -32,7 +60,7 @@ pub(crate) fn print_json(value: &Value) -> io::Result<()> {
 ///
 /// # Errors
 /// They cannot be written.
-pub(crate) fn print_results(mut value: Value, is_partial: bool) -> io::Result<()> {
+pub(crate) fn print_results(mut value: Value, is_partial: bool) -> Result<(), Unwritten> {
     if is_partial {
         value["partial"] = true.into();
     }
@@ -88,6 +116,15 @@ mod tests {
         assert_eq!(plain("/a b/ä~\\x"), "/a b/ä~\\x");
         assert_eq!(plain("x\u{1b}]0;t\u{7}\u{9b}2J\n"), r"x\u{1b}]0;t\u{7}\u{9b}2J\n");
         assert_eq!(plain("a\u{202e}b"), r"a\u{202e}b");
+    }
+
+    #[test]
+    fn who_has_seen_enough_is_told_from_a_disk_that_is_full() {
+        let unwritten = |kind: io::ErrorKind| Unwritten(kind.into());
+        assert!(unwritten(io::ErrorKind::BrokenPipe).has_no_reader());
+        assert!(!unwritten(io::ErrorKind::StorageFull).has_no_reader());
+        let failed = print_by(|_| Err(io::ErrorKind::StorageFull.into())).unwrap_err();
+        assert!(failed.to_string().starts_with("cannot write the results: "), "{failed}");
     }
 
     #[test]

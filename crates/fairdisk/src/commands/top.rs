@@ -107,6 +107,11 @@ fn pause(span: Duration, stop: &AtomicBool) -> bool {
     !stop.load(Ordering::Relaxed)
 }
 
+/// As when its window was closed.
+fn no_terminal(error: io::Error) -> Failure {
+    Failure::Run(format!("cannot use the terminal: {error}"))
+}
+
 fn watch(
     terminal: &mut DefaultTerminal,
     mut client: Client,
@@ -117,11 +122,11 @@ fn watch(
     let mut after = before.clone();
     loop {
         let mut rows = rates::rows(&before, &after, screen.sort);
-        terminal.draw(|frame| screen.draw(frame, &after, &rows))?;
+        terminal.draw(|frame| screen.draw(frame, &after, &rows)).map_err(no_terminal)?;
         let mut left = interval;
         while !left.is_zero() {
             let piece = Duration::from_millis(200).min(left);
-            if !event::poll(piece)? {
+            if !event::poll(piece).map_err(no_terminal)? {
                 left = left.saturating_sub(piece);
                 continue;
             }
@@ -129,7 +134,7 @@ fn watch(
                 return Ok(());
             }
             rows = rates::rows(&before, &after, screen.sort);
-            terminal.draw(|frame| screen.draw(frame, &after, &rows))?;
+            terminal.draw(|frame| screen.draw(frame, &after, &rows)).map_err(no_terminal)?;
         }
         let now: Status = client.status()?;
         before = std::mem::replace(&mut after, now);
@@ -138,7 +143,7 @@ fn watch(
 
 /// Does what a key asks for; says whether that is to end.
 fn act(screen: &mut Screen, client: &mut Client, rows: &[Row]) -> Result<bool, Failure> {
-    let Event::Key(key) = event::read()? else { return Ok(false) };
+    let Event::Key(key) = event::read().map_err(no_terminal)? else { return Ok(false) };
     if key.kind != KeyEventKind::Press {
         return Ok(false);
     }
