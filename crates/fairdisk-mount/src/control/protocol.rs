@@ -1,7 +1,7 @@
 //! What can be asked, and the answers.
 
 use super::settings::Settings;
-use crate::identity::{Asks, Hierarchy, Said, SettingError};
+use crate::identity::{Asks, Hierarchy, Said};
 use crate::mounts::MountEntry;
 use crate::options::MountOptions;
 use fairdisk_core::{GroupAccount, GroupLoad, Histogram, Qos, Share, Span};
@@ -242,15 +242,11 @@ impl GroupEntry {
         self.queued + self.in_flight > 0
     }
 
-    /// What is kept with the group that tasks in the cgroup `name` belong to, where no scheduler is
-    /// in charge.
-    ///
-    /// # Errors
-    /// There is no such cgroup.
-    pub fn kept(hierarchy: &Hierarchy, name: &str) -> Result<Self, SettingError> {
-        let cgroup = hierarchy.group(name)?;
-        let found = hierarchy.effective(&cgroup);
-        Ok(Self::unknown(hierarchy, found, Honours::ALL))
+    /// What is kept with the group that tasks in `cgroup`, a path from the root on, belong to where
+    /// no scheduler is in charge.
+    #[must_use]
+    pub fn kept(hierarchy: &Hierarchy, cgroup: &str) -> Self {
+        Self::unknown(hierarchy, hierarchy.effective(cgroup), Honours::ALL)
     }
 
     /// A group of which nothing is known but what its directory says: nobody of it has come yet.

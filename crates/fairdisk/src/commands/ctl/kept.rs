@@ -18,10 +18,10 @@ pub(super) fn execute(action: &Action) -> Result<(), Failure> {
 }
 
 fn get(hierarchy: &Hierarchy, group: &str, json: bool) -> Result<(), Failure> {
-    let path = hierarchy.group(group).map_err(|error| refused(&error))?;
-    let entry = GroupEntry::kept(hierarchy, group).map_err(|error| refused(&error))?;
+    let cgroup = hierarchy.group(group).map_err(|error| refused(&error))?;
+    let entry = GroupEntry::kept(hierarchy, &cgroup);
     // A mount tells its log.
-    for (of, why) in hierarchy.refused(&path) {
+    for (of, why) in hierarchy.refused(&cgroup) {
         diagnose(&format!(
             "note: a setting of {} does not count: {}",
             plain(of),
