@@ -18,12 +18,13 @@ mod portion;
 mod ring;
 mod start;
 mod state;
+mod timer;
 mod unheard;
 
 pub use job::{Job, Transfer, Way};
 pub use start::{Served, StartError};
 
-use crate::clock::{Clock, MonotonicClock, Stance};
+use crate::clock::{Clock, MonotonicClock};
 use fairdisk_core::{
     AttachError, Change, Flags, GroupAccount, GroupId, GroupLoad, Instant, IoPrio, Lba, Op,
     Refusal, Sectors, Span, TaskId,
@@ -37,6 +38,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
+use timer::Appointment;
 use unheard::{AllNews, News, Unheard, Which};
 
 /// While fewer jobs than this are waiting or at work, whoever submits one performs it: to have
@@ -143,8 +145,7 @@ struct Guarded {
     latest: Instant,
     /// Empty, for what it hears next.
     news: AllNews,
-    /// When the timer wakes at the latest.
-    appointment: Option<Instant>,
+    appointment: Appointment,
     closing: bool,
 }
 
@@ -324,13 +325,7 @@ impl Shared {
         let answers_first = guarded.state.answers_at_once() && guarded.state.waiting() == 0;
         self.answers_first.store(answers_first, Ordering::Relaxed);
         let wanted = guarded.state.next_event();
-        let earlier = match (wanted, guarded.appointment) {
-            (Some(wanted), Some(made)) => wanted < made,
-            (Some(_), None) => true,
-            (None, _) => false,
-        };
-        if earlier || guarded.closing {
-            guarded.appointment = wanted;
+        if guarded.appointment.brought_forward(wanted) || guarded.closing {
             self.sooner.notify_all();
         }
         let todo = std::mem::take(&mut guarded.state.todo);
@@ -384,38 +379,6 @@ impl Shared {
     fn leave_to_pool(&self, todo: Todo) {
         todo.issued.each(|issued| self.start(issued));
         todo.finished.each(|finished| self.jobs.push(Work::Finish(finished)));
-    }
-
-    /// The timer's life.
-    fn keep_appointments(&self) {
-        self.clock.prepare();
-        // It tells nothing: whoever does sees to it that it comes in time. A task that has been let
-        // through meanwhile goes on.
-        let mut guarded = self.guarded.lock().expect(WHOLE);
-        loop {
-            guarded.appointment = guarded.state.next_event();
-            if guarded.closing && self.unfinished.load(Ordering::Relaxed) == 0 {
-                return;
-            }
-            guarded = match self.clock.stance(guarded.appointment) {
-                Stance::Block(None) => self.sooner.wait(guarded).expect(WHOLE),
-                Stance::Block(Some(span)) => {
-                    let waited = self.sooner.wait_timeout(guarded, span);
-                    waited.expect(WHOLE).0
-                }
-                Stance::Spin => {
-                    drop(guarded);
-                    std::hint::spin_loop();
-                    self.lock()
-                }
-                Stance::Over => {
-                    drop(guarded);
-                    let todo = self.with(|state, now| state.advance(now));
-                    self.see_to(todo);
-                    self.lock()
-                }
-            };
-        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::inbox::Inbox;
 use super::pool;
 use super::ring::{self, Performer};
 use super::state::State;
+use super::timer::Appointment;
 use super::unheard::Unheard;
 use super::{Device, Disk, Guarded, Shared};
 use crate::backend::{NoRing, Preference, Ring};
@@ -84,7 +85,7 @@ impl Disk {
                 state,
                 latest: Instant::ZERO,
                 news: Vec::new(),
-                appointment: None,
+                appointment: Appointment::default(),
                 closing: false,
             }),
             sooner: Condvar::new(),
