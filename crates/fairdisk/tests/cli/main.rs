@@ -4,6 +4,7 @@
 mod advised;
 mod bad_files;
 mod bad_input;
+mod bad_parts;
 mod blamed;
 mod blamed_command;
 mod cgroup;
