@@ -1,17 +1,17 @@
-//! Fairdisk's own scheduler: groups in groups, each with a weight, a floor and a ceiling; tasks
-//! with their `ionice` inside. What is shared is the time of the device.
+//! Fairdisk's own scheduler: nested groups, each with a weight, a floor, a ceiling and a latency
+//! target, and inside a group its tasks with their `ionice`. What it shares out is the device's
+//! time.
 //!
-//! - Who is next among the groups: `hierarchy`. Among the tasks of one: `queues`.
-//! - On a device that serves one request at a time the time each took is measured and charged, and
-//!   whoever has the disk may keep it: `turn`.
-//! - On a device that serves several, requests are charged what they cost it: `queueing`, `device`.
-//!   On an array whose heads they move, a task that streams has it to itself for a while: `stream`,
-//!   `pace`.
-//! - Groups that may have no more than so much: `ceiling`. That have so much at least: `floor`.
-//!   Whose requests are to be done in time: `target`.
-//! - Who makes room for whom on a device that queues: `expected`.
+//! - `hierarchy` orders the groups, `queues` the tasks of a group.
+//! - On a device that serves one request at a time, the time of each request is measured and
+//!   charged, and whoever has the disk may keep it for a turn: `turn`.
+//! - On a device that serves several, a request is charged its modelled cost: `queueing`, `device`.
+//!   On an array with heads a task that streams gets turns alone: `stream`, `pace`.
+//! - Promises to a group: `ceiling`, `floor`, `target`.
+//! - Which groups make room for which on a device that queues: `expected`.
 //!
-//! docs/fair.md says what it promises.
+//! docs/fair.md states the rules and defines the terms used here: behind, ahead, think time, stated
+//! time.
 
 mod allowance;
 mod cache;
@@ -63,10 +63,10 @@ use rounds::Rounds;
 use target::Targets;
 use turn::Turn;
 
-/// No group, no queue.
+/// Index that stands for no group or no queue.
 const NIL: u32 = u32::MAX;
 
-/// A decision while something is queued.
+/// A decision while at least one request is queued.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Dispatch(RequestId, Why),
@@ -74,12 +74,12 @@ enum Step {
     WaitCompletion(Why),
 }
 
-/// The scheduler.
+/// The `fair` scheduler.
 #[derive(Debug)]
 pub struct Fair {
     params: FairParams,
     tree: Hierarchy,
-    /// By number.
+    /// By group number.
     groups: Vec<Group>,
     barred: Box<Barred>,
     floors: Floors,
@@ -90,11 +90,11 @@ pub struct Fair {
     cache: Box<Cache>,
     expected: Expected,
     returning: Box<Returning>,
-    /// What those at the device cost, where that is charged by the model.
+    /// The modelled cost of the requests at the device, where requests are charged by the model.
     at_work: Span,
-    /// When the last request completed there, or one came where none was.
+    /// When the device last completed a request, or was last given one while it was empty.
     busy_since: Instant,
-    /// Of arrays alone.
+    /// Used only on an array, where the model's costs and measured time are charged side by side.
     pace: Box<Pace>,
     rounds: Rounds,
     turn: Option<Turn>,
@@ -103,7 +103,7 @@ pub struct Fair {
 }
 
 impl Fair {
-    /// An empty scheduler.
+    /// A scheduler without requests, whose only group is the root.
     #[must_use]
     pub fn new(params: &FairParams) -> Self {
         let mut scheduler = Self {
@@ -141,7 +141,7 @@ impl Fair {
         }
     }
 
-    /// Queues that are remembered may have gone.
+    /// Drops references to queues that have been freed.
     fn forget_free_queues(&mut self) {
         let is_free = |at: u32| self.queues.get(at).is_some_and(|queue| queue.group == NIL);
         if let Some(turn) = &mut self.turn
@@ -154,24 +154,24 @@ impl Fair {
         }
     }
 
-    /// A queue may have lost its last request.
+    /// Frees a queue that may have lost its last request, if nobody can add to it any more.
     fn release_queue(&mut self, queue: u32) {
         if self.queues.release_if_done(queue) {
             self.forget_free_queues();
         }
     }
 
-    /// The request of the queue that is next.
+    /// The request of the queue that is served next.
     #[inline]
     fn next_of(&self, now: Instant, queue: u32) -> u32 {
         let expire = self.device.rotational.then_some(self.params.expire);
         self.requests.next(now, &self.queues[queue], expire)
     }
 
-    /// Whether some group around the request is at its ceiling, or would be with it; that gets
-    /// nothing for now.
+    /// Bars the first group around the request that is at its ceiling, or would be with the
+    /// request. Returns whether one is barred, so that the request has to wait.
     #[inline]
-    fn is_at_ceiling(&mut self, now: Instant, at: u32) -> bool {
+    fn bar_at_ceiling(&mut self, now: Instant, at: u32) -> bool {
         !self.barred.is_unused() && self.would_pass_ceiling(now, at)
     }
 
@@ -182,7 +182,7 @@ impl Fair {
             || self.barred.bar(now, group, amount, &mut self.tree, &self.groups)
     }
 
-    /// The group may go on at once, and those with floors around it and in it.
+    /// Lifts the bar of the group, and lets floors that waited for it claim service again.
     fn release_barred(&mut self, group: u32) {
         if self.barred.release(group, &mut self.tree) {
             self.floors_want(group);
@@ -190,21 +190,21 @@ impl Fair {
         }
     }
 
-    /// All that is queued is above some ceiling, or has to wait as for one.
+    /// Waits for the first bar to end: no group in line may be served before.
     fn wait_for_ceilings(&self) -> Step {
         let at = self.barred.first().expect("whoever wants the disk and is not barred is in line");
-        // Nobody has one, but others wrote as much as targets let them.
+        // Without any ceiling, the bar comes from the write pace that latency targets impose.
         let why = if self.barred.is_unused() { Why::DepthLimited } else { Why::AtCeiling };
         Step::WaitUntil(at, why)
     }
 
-    /// When somebody is no longer at a ceiling, or due by a floor or a target.
+    /// When the next bar ends or the next floor or latency target is due, whichever is first.
     fn next_claim(&mut self) -> Option<Instant> {
         let claims = [self.barred.first(), self.floor_due(), self.targets.first_due()];
         claims.into_iter().flatten().min()
     }
 
-    /// Hands a request over.
+    /// Dispatches a request, and charges it to ceilings, floors and shares.
     #[inline]
     fn dispatch(&mut self, now: Instant, at: u32, why: Why) -> Step {
         let rq = &mut self.requests[at];
@@ -244,7 +244,7 @@ impl Fair {
         Step::Dispatch(RequestId(at), why)
     }
 
-    /// Takes a queued request out of its queue.
+    /// Removes a queued request from its queue.
     #[inline]
     fn take_out(&mut self, at: u32) {
         let queue = self.requests[at].queue;
@@ -290,7 +290,7 @@ impl Elevator for Fair {
                 entry.is_back = entry.left_early;
                 if entry.left_early {
                     entry.came_back(now);
-                    self.returning.is_back(group);
+                    self.returning.note_return(group);
                 }
             }
         }
@@ -325,7 +325,7 @@ impl Elevator for Fair {
             if self.device.is_serial() { self.step_serial(now) } else { self.step_queueing(now) };
         match step {
             Step::Dispatch(id, why) => Decision::Dispatch(id, why),
-            // Whoever may go on, or is due, before that may be somebody not to wait with.
+            // A group whose bar ends, or whose promise is due, before that may have to be served.
             Step::WaitUntil(at, why) => {
                 Decision::WaitUntil(self.next_claim().unwrap_or(at).min(at), why)
             }
@@ -380,7 +380,7 @@ impl Elevator for Fair {
         self.make_group(group);
         let entry = &mut self.groups[group.0 as usize];
         entry.quiet_since = Some(now);
-        // One from before the scheduler was chosen is not known.
+        // A flush issued before this scheduler was chosen was never counted.
         if entry.flushes > 0 {
             entry.flushes -= 1;
             self.cache.flushes -= 1;

@@ -1,9 +1,11 @@
-//! What may be written while somebody thinks who left its turn early and has had less.
+//! The write allowance: how much others may write while a thinker is away that left its turn early
+//! and is behind.
 //!
-//! A disk with a write cache acknowledges writes before it has done them, and whoever comes back
-//! waits for all of them. So the others write no more meanwhile than the disk gets done until then,
-//! as far as the first reads of those who were back show: less when they took longer than where
-//! nothing was written meanwhile, more when they did not.
+//! A disk with a write cache acknowledges writes before it has done them, and a thinker that comes
+//! back waits for all of them. So while it is away, others write only as much as the disk can
+//! finish before its return. How much that is, is learned from the first read after each absence:
+//! the allowance shrinks if these reads take longer than after absences in which nobody wrote, and
+//! grows if they do not.
 
 use super::cache::Service;
 use super::mean::Mean;
@@ -12,36 +14,37 @@ use super::turn::part;
 use super::{Fair, NIL};
 use fairdisk_core::{Instant, Span};
 
-/// So many reads are looked at together: the mean of so many at random places is seldom off by as
-/// much as makes them late.
-const JUDGED: u32 = 8;
-/// In one absence of so many nobody writes, to see what reads take then; and in as many as it takes
-/// to know that at all.
-const PROBED: u32 = 8;
-const KNOWN: u32 = 4;
-/// It becomes less, or more, by one in so many parts.
-const STEP: u64 = 4;
+/// First reads averaged for one adjustment. The mean of 8 random reads seldom exceeds its
+/// expectation by the quarter that counts as late.
+const READS_JUDGED: u32 = 8;
+/// In one absence out of 8 nobody may write, as a comparison. Chosen: rarer probes cost writers
+/// less.
+const PROBE_EVERY: u32 = 8;
+/// Nobody may write in the first 4 absences either, so that there is something to compare with.
+const PROBES_FIRST: u32 = 4;
+/// The allowance changes by a quarter of itself at a time, as much as a read may be late.
+const STEP_PARTS: u64 = 4;
 
-/// How much that is.
+/// The write allowance and what it is learned from.
 #[derive(Debug)]
 pub(super) struct Allowance {
-    /// By what the device is said to take for it at most; nothing before anybody was away.
+    /// The allowance, as the stated time of the writes at most; zero until a first absence sets it.
     most: Span,
     used: Span,
-    /// Writes were acknowledged here before they were done.
+    /// Whether the disk has acknowledged a write before it was done.
     hides: bool,
-    /// Somebody could not write as it was used up.
+    /// Whether a write had to wait since the last adjustment because the allowance was used up.
     is_short: bool,
-    /// Somebody asked for it since the last one was back.
+    /// Whether a write was checked against the allowance in the current absence.
     is_asked: bool,
-    /// Who came back, and whose first request is looked at.
+    /// The group that has come back and whose first request is to be judged, or `NIL`.
     back: u32,
-    /// What those that were looked at took.
+    /// The total time of the first reads since the last adjustment.
     took: Span,
     judged: u32,
-    /// What they take where nobody wrote.
+    /// The usual time of a first read after an absence in which nobody wrote.
     quiet: Mean<32>,
-    /// How many there were.
+    /// The absences so far in which somebody wanted to write.
     absences: u32,
 }
 
@@ -61,23 +64,24 @@ impl Allowance {
         }
     }
 
-    /// The group is back.
-    pub(super) const fn is_back(&mut self, group: u32) {
+    /// Notes that the group has come back, so that its first request is judged.
+    pub(super) const fn note_return(&mut self, group: u32) {
         self.back = group;
     }
 
-    /// Whether the group's first request since it is back is looked at.
+    /// Whether the group's next completed request is its first since it came back.
     pub(super) const fn looks_at(&self, group: u32) -> bool {
         self.back == group
     }
 
-    /// So much is written next.
+    /// Counts a dispatched write, by its stated time at most.
     fn add(&mut self, cost: Span) {
         self.used += cost;
     }
 
-    /// A write of so much is acknowledged; whether it may be done only later.
-    fn is_acknowledged(&mut self, cost: Span, is_fast: bool) {
+    /// Accounts for a completed write. A fast one is only acknowledged and stays counted; a slow
+    /// one has been done, so its time is taken off.
+    fn settle(&mut self, cost: Span, is_fast: bool) {
         if is_fast {
             self.hides = true;
         } else {
@@ -85,14 +89,15 @@ impl Allowance {
         }
     }
 
-    /// All that was written is done.
+    /// Resets what is counted as written: a flush has finished all of it.
     pub(super) const fn flushed(&mut self) {
         self.used = Span::ZERO;
     }
 
-    /// Whether so much more would be too much, while somebody is away for so long. One goes in any
-    /// case, but for where it is to be seen what reads take without.
-    fn is_used_up_with(&mut self, cost: Span, pause: Span) -> bool {
+    /// Checks a write of stated time `cost` against the allowance while a thinker is away for
+    /// `pause`. Returns whether the write has to wait. One write is always let through, except in
+    /// an absence in which nobody may write.
+    fn withhold(&mut self, cost: Span, pause: Span) -> bool {
         if !self.hides {
             return false;
         }
@@ -106,11 +111,12 @@ impl Allowance {
     }
 
     const fn is_probed(&self) -> bool {
-        self.absences < KNOWN || self.absences.is_multiple_of(PROBED)
+        self.absences < PROBES_FIRST || self.absences.is_multiple_of(PROBE_EVERY)
     }
 
-    /// The first request of who came back is done: what it took, if it is a read that tells
-    /// anything. There is no use in an allowance of less than `least`.
+    /// Ends an absence, and adjusts the allowance after enough of them. `took` is the time of the
+    /// returning group's first request, if that is a read that was delayed by nothing but writes.
+    /// The allowance is never below `least`.
     fn judge(&mut self, took: Option<Span>, least: Span) {
         let (was_probed, was_asked) = (self.is_probed(), self.is_asked);
         (self.back, self.used, self.is_asked) = (NIL, Span::ZERO, false);
@@ -122,11 +128,11 @@ impl Allowance {
         let Some(quiet) = self.quiet.get() else { return };
         self.took += took;
         self.judged += 1;
-        if self.judged < JUDGED {
+        if self.judged < READS_JUDGED {
             return;
         }
-        let mean = self.took / u64::from(JUDGED);
-        let step = self.most / STEP;
+        let mean = self.took / u64::from(READS_JUDGED);
+        let step = self.most / STEP_PARTS;
         if mean > quiet + part(quiet) {
             self.most = (self.most - step).max(least);
         } else if self.is_short {
@@ -137,7 +143,7 @@ impl Allowance {
 }
 
 impl Fair {
-    /// The request is on its way to the device.
+    /// Counts a write that is about to be dispatched.
     #[inline]
     pub(super) fn use_allowance(&mut self, rq: &Rq) {
         if rq.op.is_write() && !self.returning.is_empty() {
@@ -145,16 +151,16 @@ impl Fair {
         }
     }
 
-    /// The request is done, or acknowledged. A write that took as long as others is done.
+    /// Accounts for a write that the device has completed or acknowledged.
     #[inline]
     pub(super) fn settle_allowance(&mut self, rq: &Rq, served: &Service) {
         if rq.op.is_write() {
-            self.returning.allowance.is_acknowledged(served.done_in, served.is_fast());
+            self.returning.allowance.settle(served.done_in, served.is_fast());
         }
     }
 
-    /// Until when the request, which is next, waits: it is a write, and somebody who thinks would
-    /// wait for it.
+    /// Until when the request, which is next, has to wait; `None` unless it is a write for which
+    /// the allowance is used up.
     #[inline]
     pub(super) fn write_waits(&mut self, now: Instant, at: u32) -> Option<Instant> {
         let may_wait = !self.returning.is_empty() && self.requests[at].op.is_write();
@@ -170,16 +176,16 @@ impl Fair {
         }
         let cost = self.device.cost_of_any(self.requests[at].bytes());
         let pause = self.groups[group as usize].pause.or_zero();
-        // Who thinks for less than that is waited for.
+        // A shorter think time is bridged by keeping the disk free.
         let is_away = pause > self.params.idle_max;
-        let waits = is_away && self.returning.allowance.is_used_up_with(cost, pause);
+        let waits = is_away && self.returning.allowance.withhold(cost, pause);
         waits.then(|| {
             self.another_is_next(now, self.requests[at].queue).map_or(until, |at| at.min(until))
         })
     }
 
-    /// When another request than one of the queue's, which is next, may be next of the group, as it
-    /// has waited for so long.
+    /// When another request of the group may overtake the one of `queue`, which is next: the
+    /// queue's oldest request expires, or another class has been passed over for long enough.
     fn another_is_next(&self, now: Instant, queue: u32) -> Option<Instant> {
         let (_, arrived) = self.requests.oldest(&self.queues[queue]);
         let expires = Some(arrived + self.params.expire).filter(|at| *at > now);
@@ -187,8 +193,8 @@ impl Fair {
         expires.into_iter().chain(passed_over).min()
     }
 
-    /// The first request of a group that is back is done. A read tells nothing that may have waited
-    /// for others at the device.
+    /// Judges the first request of a group that has come back. A read that shared the device with
+    /// other reads may have waited for those and tells nothing.
     #[cold]
     #[inline(never)]
     pub(super) fn judge_allowance(&mut self, now: Instant, rq: &Rq, service: Span) {

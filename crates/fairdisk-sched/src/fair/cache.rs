@@ -1,22 +1,23 @@
-//! Writes that the device acknowledged before it did them.
+//! Writes that the device acknowledges before it has done them, and who pays for the time they take
+//! afterwards.
 //!
-//! The time they take shows in whatever is measured next. So for a while after a group's write the
-//! reads of another group are compared with what its reads take otherwise. What they took in
-//! excess of that, all of them together, is the writer's, as far as its writes were too fast to be
-//! done. Of several groups that wrote it is the one that has most to be done. While the device has
-//! nothing else to do it does what is left.
+//! That time shows only as a delay of whatever is measured next. So for a while after a group's
+//! write, reads of other groups are compared with their usual time. The excess of all these reads
+//! together is charged to the writer, up to the part of its writes' stated time that the device has
+//! not yet been seen to spend. If several groups wrote, the one with the most left to be done pays.
+//! Whenever the device is idle it works off what is left.
 //!
-//! Of a group that never read but after such writes it is presumed that none of its reads would
-//! have taken longer than any is said to take, where one is served at a time.
-//!
-//! A read of another group that wrote itself waits for that, too: it pays for its part. Where the
-//! group that has most to be done reads, it pays for all. Some devices do all that was written
-//! before they read; there nothing is left after a read (`writes_first`).
-//!
-//! A read that takes much longer than any is said to take shows that the device is not done yet,
-//! however long ago that was, and so do several that together took longer than they are said to.
-//! What was read just before the one so fast that no head moved for it came from a buffer, while
-//! the device worked for the writer: the writer is charged that time, too.
+//! - Where one request is served at a time, a group that has never read undisturbed is presumed to
+//!   have reads that take at most their stated time.
+//! - A reader that has written itself pays for its own part of the excess. If it is the group with
+//!   the most left to be done, it pays for all of it.
+//! - Some devices finish all writes before they read; there nothing is left after a read
+//!   (`writes_first`).
+//! - A read that takes much longer than stated shows that the device still works on writes, however
+//!   long ago they were. So do several reads that together took longer than stated.
+//! - A read that was too fast for a head to have moved came from a buffer while the device worked
+//!   on writes. If a read that takes much longer than stated follows, the writer is charged the
+//!   time of both.
 
 use super::NIL;
 use super::group::Group;
@@ -25,92 +26,97 @@ use super::requests::Rq;
 use super::writes_first::WritesFirst;
 use fairdisk_core::{Instant, Span};
 
-/// In reads that begin so long after a write its traces are looked for.
-const TRACES: Span = Span::from_ms(50);
-/// A write that took less than one in so many parts of that is not done yet.
-const FAST: u64 = 2;
+/// How long after a write reads are checked for its delay. Chosen: about five random requests of a
+/// disk with a head.
+const TRACES_LAST: Span = Span::from_ms(50);
+/// A write is only acknowledged if it took less than half of its stated time; the average
+/// rotational delay alone is about that long on a disk with a head.
+const FAST_PARTS: u64 = 2;
 
-/// What a request took.
+/// The measured time of a completed request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Service {
     pub(super) took: Span,
-    /// What it takes at most, if it is done by then.
+    /// The stated time at most, wherever the request lies and whether it reads or writes.
     pub(super) done_in: Span,
-    /// It is a read that took much longer than any is said to take.
+    /// Whether it is a read that took `OVERLONG` times its stated time or more.
     pub(super) is_overlong_read: bool,
-    /// Nothing else was at the device.
+    /// Whether nothing else was at the device.
     pub(super) was_alone: bool,
-    /// `done_in` is what the device is said to take.
+    /// Whether `done_in` comes from the cost model, rather than from a mean of measured requests.
     pub(super) is_told: bool,
 }
 
 impl Service {
-    /// Whether it took too short for a head to have moved for it.
+    /// Whether the request took too short a time for a head to have moved for it.
     pub(super) fn is_fast(&self) -> bool {
-        self.took.as_ns() < self.done_in.as_ns() / FAST
+        self.took.as_ns() < self.done_in.as_ns() / FAST_PARTS
     }
 }
 
-/// What a writer is charged for what the device did after its write, together: before the last of
-/// that, and with it.
+/// A charge to a writer for time the device spent on its writes after they were acknowledged. The
+/// charge replaces `before`, the total so far, by `after`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Late {
-    /// The queue, or `NIL` if that is gone.
+    /// The writer's queue, or `NIL` if that is gone.
     pub(super) writer: u32,
     pub(super) group: u32,
     pub(super) before: Span,
     pub(super) after: Span,
-    /// How much of what the last of it adds is time that reads before it were charged.
+    /// The part of `after - before` that earlier reads have already been charged and get back.
     pub(super) earlier: Span,
 }
 
-/// What a group wrote so that the device has yet to do it.
+/// The writes of a group that the device has acknowledged and not yet done.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Traces {
-    /// How long the device takes for it at most.
+    /// The time the device still needs for them, at most.
     hidden: Span,
-    /// Reads that begin later do not wait for it.
+    /// When the writes are taken to be done: reads that begin later are not delayed by them.
     until: Instant,
-    /// How often nothing was left of any write before the last of it.
+    /// The value of `Cache::epoch` at the last of these writes; they are done if it has changed
+    /// since.
     epoch: u32,
 }
 
 impl Traces {
-    /// Whether something that took `service` began before they were gone.
+    /// Whether a request that took `service` until now began while such writes may have been left.
     fn were_there(&self, now: Instant, service: Span, epoch: u32) -> bool {
         self.epoch == epoch && now < self.until + service
     }
 
-    /// How long the device takes at most for what was left for something that took `service`.
+    /// The time still needed at most for the writes that were left when a request began that took
+    /// `service` until now.
     fn left(&self, now: Instant, service: Span, epoch: u32) -> Span {
         if self.were_there(now, service, epoch) { self.hidden } else { Span::ZERO }
     }
 }
 
-/// Who has most to be done of what was written, and what reads took since.
+/// The group with the most acknowledged writes left to be done, and how long reads have taken
+/// since.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cache {
-    /// The queue, or `NIL` if that is gone.
+    /// The writer's queue, or `NIL` if that is gone.
     writer: u32,
     group: u32,
-    /// What reads after the write took in all.
+    /// The total time of the reads after the write.
     took: Span,
-    /// What they would have taken otherwise.
+    /// The total time these reads would usually have taken.
     usual: Span,
-    /// The group that read.
+    /// The group whose reads these are.
     reader: u32,
-    /// What reads took of late, and what they are said to take at most.
+    /// The measured and the stated total time of recent reads of groups that have not written.
     recent: (Span, Span),
-    /// What its last reads took, each so fast that it was read from a buffer.
+    /// The time of the reader's latest reads if each was so fast that it came from a buffer.
     buffered: Span,
     writes_first: WritesFirst,
-    /// How often nothing was left of any write.
+    /// Counts how often all acknowledged writes were found to be done.
     epoch: u32,
-    /// Reads that begin later do not wait for any write.
+    /// Reads that begin later are not delayed by any write.
     until: Instant,
-    /// Flushes on their way to the device or there, of all groups.
+    /// Flushes of all groups that are at the device or on their way there.
     pub(super) flushes: u32,
-    /// Reads at the device, where that takes several requests.
+    /// Reads at the device, on a device that takes several requests.
     pub(super) reads: u32,
 }
 
@@ -132,7 +138,8 @@ impl Cache {
         }
     }
 
-    /// A request of `queue` was served: what of that time is a writer's, if there was one.
+    /// Accounts for a completed request of `queue`. Returns what a writer is to be charged for the
+    /// delay the request shows, if any.
     pub(super) fn whose(
         &mut self,
         now: Instant,
@@ -140,14 +147,14 @@ impl Cache {
         served: Service,
         groups: &mut [Group],
     ) -> Option<Late> {
-        let has_traces = self.has_traces(now, served, groups);
+        let has_traces = self.find_traces(now, served, groups);
         if rq.op.is_write() {
             self.written(now, (rq.queue, queue.group), (served, has_traces), groups);
             return None;
         }
         let late = self.read(now, queue.group, (served, has_traces), groups);
-        // What goes on where a read ended may come from a buffer, however long it takes to be
-        // there.
+        // A read that continues the previous one may come from a buffer, even if it takes long to
+        // get there.
         if served.was_alone && !rq.continues_queue {
             let may_wait = now < self.until + served.took;
             let usual = || groups[queue.group as usize].usual.get(self.reads);
@@ -159,7 +166,7 @@ impl Cache {
         late
     }
 
-    /// A write was served.
+    /// Accounts for a completed write: what remains of its stated time is left to be done.
     fn written(
         &mut self,
         now: Instant,
@@ -173,7 +180,7 @@ impl Cache {
         let more = if served.is_fast() { served.done_in - served.took } else { Span::ZERO };
         let own = &mut groups[group as usize].traces;
         let hidden = own.left(now, served.took, self.epoch) + more;
-        self.until = now + TRACES;
+        self.until = now + TRACES_LAST;
         *own = Traces { hidden, until: self.until, epoch: self.epoch };
         self.writes_first.wrote(now);
         self.buffered = Span::ZERO;
@@ -183,7 +190,7 @@ impl Cache {
         }
     }
 
-    /// A read was served.
+    /// Accounts for a completed read, and returns what the writer is to be charged for its delay.
     fn read(
         &mut self,
         now: Instant,
@@ -240,8 +247,9 @@ impl Cache {
         (before != after).then_some(late)
     }
 
-    /// Nothing was at the device since then: it did what it had acknowledged, as long as there may
-    /// have been some. What is the writer's of that ends with the traces of its writes.
+    /// Accounts for an idle period of the device, from `since` to `now`, in which it worked off
+    /// acknowledged writes. Returns what the writer is to be charged for it; the charge stops where
+    /// reads would no longer be checked for delays.
     pub(super) fn rested(
         &mut self,
         since: Instant,
@@ -257,7 +265,7 @@ impl Cache {
         (after > before).then_some(late)
     }
 
-    /// All that was written is done.
+    /// Forgets all acknowledged writes: a flush has finished them.
     pub(super) fn flushed(&mut self, groups: &mut [Group]) {
         self.nothing_is_left(groups);
         self.until = Instant::ZERO;
@@ -270,17 +278,17 @@ impl Cache {
         (self.writer, self.group) = (NIL, NIL);
     }
 
-    /// The queue that pays, or `NIL`.
+    /// The queue that is charged for acknowledged writes, or `NIL`.
     pub(super) const fn writer(&self) -> u32 {
         self.writer
     }
 
-    /// The queue that pays is gone.
+    /// Drops the reference to a writer's queue that is gone.
     pub(super) const fn forget_writer(&mut self) {
         self.writer = NIL;
     }
 
-    /// Nobody pays any more for what the group wrote, which is gone.
+    /// Drops a removed group as the writer: nobody is charged for its writes any more.
     pub(super) fn forget_group(&mut self, group: u32) {
         if self.group == group {
             let Self { writes_first, epoch, until, flushes, reads, .. } = *self;
@@ -288,9 +296,10 @@ impl Cache {
         }
     }
 
-    /// Whether what was served began with traces of a write. It counts when it began: what it
-    /// waited for may be the traces themselves.
-    fn has_traces(&mut self, now: Instant, served: Service, groups: &mut [Group]) -> bool {
+    /// Whether a completed request began while writes of the current writer may have been left. Its
+    /// beginning counts, as it may have waited for just these writes. Overlong reads extend the
+    /// period in which the writer's reads are checked.
+    fn find_traces(&mut self, now: Instant, served: Service, groups: &mut [Group]) -> bool {
         let late = self.late(groups);
         let Some(writer) = groups.get_mut(self.group as usize) else { return false };
         let traces = &mut writer.traces;
@@ -300,23 +309,24 @@ impl Cache {
         let is_shown = served.is_overlong_read || self.recent.0 > self.recent.1;
         let last = is_shown && traces.hidden > late;
         if last {
-            traces.until = now + TRACES;
+            traces.until = now + TRACES_LAST;
             self.recent = (Span::ZERO, Span::ZERO);
         }
         last
     }
 
-    /// What the writer has to be done.
+    /// The time the device still needs at most for the current writer's writes.
     fn hidden(&self, groups: &[Group]) -> Span {
         groups.get(self.group as usize).map_or(Span::ZERO, |writer| writer.traces.hidden)
     }
 
-    /// What of the time that reads took is the writer's.
+    /// The part of the reads' total time that is charged to the writer.
     fn late(&self, groups: &[Group]) -> Span {
         (self.took - self.usual).min(self.hidden(groups))
     }
 
-    /// The traces of the write are gone.
+    /// Ends the current comparison: what was charged to the writer is taken off its writes left to
+    /// be done.
     fn end(&mut self, groups: &mut [Group]) {
         let late = self.late(groups);
         if let Some(writer) = groups.get_mut(self.group as usize) {
@@ -327,7 +337,7 @@ impl Cache {
     }
 }
 
-/// The part of `excess` that is due to what is left of `own`, where `others` is left besides.
+/// The part of `excess` that falls to `own`, where `own` and `others` are left to be done.
 fn part(excess: Span, own: Span, others: Span) -> Span {
     excess.scaled(own.as_ns(), (own + others).as_ns().max(1)).min(own)
 }

@@ -16,7 +16,7 @@ impl Fair {
         loop {
             if let Some(group) = self.below_floor(now) {
                 let at = self.next_of(now, self.queues.first_of(now, group));
-                if !self.is_at_ceiling(now, at) {
+                if !self.bar_at_ceiling(now, at) {
                     return self.dispatch(now, at, Why::BelowFloor);
                 }
                 continue;
@@ -24,7 +24,7 @@ impl Fair {
             if let Some(step) = self.serve_target(now) {
                 return step;
             }
-            if self.is_room_full(now) {
+            if self.hold_back_for_room(now) {
                 return Step::WaitCompletion(Why::DepthLimited);
             }
             if self.device.is_measured()
@@ -42,7 +42,7 @@ impl Fair {
             if self.makes_room(group, at) {
                 return Step::WaitCompletion(Why::DepthLimited);
             }
-            if self.is_at_ceiling(now, at) || self.is_write_too_soon(now, group, at) {
+            if self.bar_at_ceiling(now, at) || self.bar_early_write(now, group, at) {
                 continue;
             }
             if let Some(step) = self.hold_write(now, at) {
@@ -82,7 +82,7 @@ impl Fair {
             if self.makes_room(group, at) {
                 return Some(Step::WaitCompletion(Why::DepthLimited));
             }
-            if self.is_at_ceiling(now, at) {
+            if self.bar_at_ceiling(now, at) {
                 self.end_turn(now);
                 return None;
             }

@@ -26,20 +26,20 @@ struct Class {
 
 /// A class is not passed over because its whole group has to wait: so many of others of its group
 /// have to go before it.
-const PASSED_OVER: u32 = 32;
+const PASSED_OVER_REQUESTS: u32 = 32;
 
 impl Class {
     const EMPTY: Self =
         Self { tree: Tree::new(), reached: 0, waits_since: Instant::ZERO, passed: 0 };
 
     /// It has its turn, or did not want one before.
-    const fn is_served(&mut self, now: Instant) {
+    const fn note_served(&mut self, now: Instant) {
         (self.waits_since, self.passed) = (now, 0);
     }
 
     /// Whether it was passed over for so long that it is to be served once.
     fn is_passed_over(&self, now: Instant, patience: Span) -> bool {
-        self.passed >= PASSED_OVER && now.since(self.waits_since) >= patience
+        self.passed >= PASSED_OVER_REQUESTS && now.since(self.waits_since) >= patience
     }
 }
 
@@ -247,7 +247,7 @@ impl Queues {
         let (group, class) = (self[at].group, self[at].class());
         let class = &mut self.leaves[group as usize].classes[class];
         if class.tree.is_empty() {
-            class.is_served(now);
+            class.note_served(now);
         }
         let queue = &mut self.queues[at];
         queue.start = queue.start.max(class.reached);
@@ -288,7 +288,8 @@ impl Queues {
     /// When the next class of the group was passed over for so long that it is served once.
     pub(super) fn passed_over_at(&self, now: Instant, group: u32) -> Option<Instant> {
         let classes = self.leaves[group as usize].classes.iter();
-        let waiting = classes.filter(|one| !one.tree.is_empty() && one.passed >= PASSED_OVER);
+        let waiting =
+            classes.filter(|one| !one.tree.is_empty() && one.passed >= PASSED_OVER_REQUESTS);
         waiting.map(|one| one.waits_since + self.patience).filter(|at| *at > now).min()
     }
 
@@ -317,7 +318,7 @@ impl Queues {
         let class = &mut classes[class];
         let least = self.order.first(&class.tree).map_or(0, |first| self.order.key(first));
         class.reached = class.reached.max(least);
-        class.is_served(now);
+        class.note_served(now);
     }
 }
 

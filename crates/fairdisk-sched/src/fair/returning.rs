@@ -29,10 +29,10 @@ impl Returning {
     }
 
     /// The group is back.
-    pub(super) fn is_back(&mut self, group: u32) {
+    pub(super) fn note_return(&mut self, group: u32) {
         if self.order.key(group).is_some() {
             self.order.place(group, None);
-            self.allowance.is_back(group);
+            self.allowance.note_return(group);
         }
     }
 
@@ -52,7 +52,7 @@ impl Fair {
             return None;
         }
         let at = self.next_of(now, self.queues.first_of(now, group));
-        (!self.is_at_ceiling(now, at)).then(|| self.dispatch(now, at, Why::Preempted))
+        (!self.bar_at_ceiling(now, at)).then(|| self.dispatch(now, at, Why::Preempted))
     }
 
     /// Notes when a group that left its turn early, if it has nothing queued and nothing at the

@@ -89,7 +89,7 @@ impl Fair {
         }
         if q.waiting > 0 {
             let at = self.next_of(now, queue);
-            return (!self.is_at_ceiling(now, at))
+            return (!self.bar_at_ceiling(now, at))
                 .then(|| self.dispatch(now, at, Why::SliceContinues));
         }
         if q.in_flight > 0 {

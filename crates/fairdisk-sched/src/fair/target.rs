@@ -171,7 +171,7 @@ impl Fair {
 
     /// Bars the group if its request, which is next, would be a write sooner than targets let
     /// others write. What else the group has queued waits with it; other groups do not.
-    pub(super) fn is_write_too_soon(&mut self, now: Instant, group: u32, at: u32) -> bool {
+    pub(super) fn bar_early_write(&mut self, now: Instant, group: u32, at: u32) -> bool {
         let until = self.targets.written_until;
         let is_too_soon =
             until > now && self.requests[at].op.is_write() && self.is_write_paced(group);
@@ -215,7 +215,7 @@ impl Fair {
 
     /// Whether others have as much at the device, which serves several at once, as targets let
     /// them.
-    pub(super) fn is_room_full(&mut self, now: Instant) -> bool {
+    pub(super) fn hold_back_for_room(&mut self, now: Instant) -> bool {
         let most = self.targets.leave_room(now, &self.groups);
         let is_full = most.is_some_and(|most| self.device.time_of(self.at_work) > most);
         if is_full {
@@ -292,7 +292,7 @@ impl Fair {
             let group = self.near_target(now)?;
             let queue = self.queues.first_of(now, group);
             let (at, _) = self.requests.oldest(&self.queues[queue]);
-            if self.is_at_ceiling(now, at) {
+            if self.bar_at_ceiling(now, at) {
                 continue;
             }
             if self.turn.is_none_or(|turn| turn.group != group) {
@@ -444,7 +444,7 @@ mod tests {
             fair.device.knee.time_of(Span::from_ms(1)).expect("it was seen")
         };
         let seen = look(&mut fair, 10, Span::from_ms(1));
-        assert!(fair.is_write_too_soon(at(10), 2, 0));
+        assert!(fair.bar_early_write(at(10), 2, 0));
         assert_eq!(look(&mut fair, 20, Span::from_us(1)), seen);
         assert!(look(&mut fair, 30, Span::from_us(1)) > seen, "nobody waited");
     }

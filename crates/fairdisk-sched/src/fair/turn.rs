@@ -93,7 +93,7 @@ impl Fair {
         while let Some(group) = self.below_floor(now) {
             let queue = self.queues.first_of(now, group);
             let at = self.next_of(now, queue);
-            if !self.is_at_ceiling(now, at) {
+            if !self.bar_at_ceiling(now, at) {
                 // No turn of its own: that would be more than it is promised, and less later.
                 self.end_keeping(now);
                 return self.dispatch(now, at, Why::BelowFloor);
@@ -209,7 +209,7 @@ impl Fair {
     /// Serves a queue of the group whose turn it is, unless that is at its ceiling.
     fn serve(&mut self, now: Instant, queue: u32, why: Why) -> Result<Step, Why> {
         let at = self.next_of(now, queue);
-        if self.is_at_ceiling(now, at) {
+        if self.bar_at_ceiling(now, at) {
             return Err(Why::GroupEmptied);
         }
         if let Some(until) = self.write_waits(now, at) {
@@ -231,7 +231,7 @@ impl Fair {
             let Some(group) = self.tree.first() else { return self.wait_for_ceilings() };
             let queue = self.queues.first_of(now, group);
             let at = self.next_of(now, queue);
-            if self.is_at_ceiling(now, at) {
+            if self.bar_at_ceiling(now, at) {
                 continue;
             }
             if let Some(until) = self.write_waits(now, at) {
